@@ -14,6 +14,7 @@ import { pruneEvents } from '../server/store/history/prune.ts';
 import { readTrace } from '../server/store/history/read-history.ts';
 import { readSnapshot } from '../server/store/board/snapshot.ts';
 import { addTask } from '../server/store/plan/tasks.ts';
+import { tablesOf } from '../test/tables.ts';
 
 export interface HistoryRun {
   readonly events: number;
@@ -136,7 +137,11 @@ async function addOld(store: Store, count: number): Promise<void> {
       const task = await addTask(tx, store.sources, { title: `old ${from}` });
       for (const to of ['claimed', 'in_progress', 'completed'] as const)
         await store.transition(tx, { taskId: task.id, to, event: `task.${to}` });
-      await tx.updateTable('tasks').set({ updated_at: 1 }).where('id', '=', task.id).execute();
+      await tablesOf(tx)
+        .updateTable('tasks')
+        .set({ updated_at: 1 })
+        .where('id', '=', task.id)
+        .execute();
       const rows = Array.from({ length: perTask }, (_, at) => ({
         id: `${task.id}-${at}`,
         type: 'agent.note',
@@ -147,8 +152,12 @@ async function addOld(store: Store, count: number): Promise<void> {
         run_id: null,
         data: '{}',
       }));
-      await tx.insertInto('events').values(rows).execute();
-      await tx.updateTable('events').set({ at_ms: 1_000 }).where('task_id', '=', task.id).execute();
+      await tablesOf(tx).insertInto('events').values(rows).execute();
+      await tablesOf(tx)
+        .updateTable('events')
+        .set({ at_ms: 1_000 })
+        .where('task_id', '=', task.id)
+        .execute();
     });
   }
 }

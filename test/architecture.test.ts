@@ -4,8 +4,11 @@ import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import { readSources, root } from './source-files.ts';
+import type { Store, Tx } from '../server/store/port.ts';
 
 const projectRooms = ['server/main/project', 'server/core', 'server/protocol', 'server/store'];
+
+type IsNever<Type> = [Type] extends [never] ? true : false;
 
 /** Layer → layers whose files it may import. `x/port` means the port file alone. */
 const mayImport: Readonly<Record<string, readonly string[]>> = {
@@ -133,6 +136,19 @@ const entries: ReadonlySet<string> = new Set([
 const mayUsePg = (file: string): boolean =>
   file.startsWith('server/store/postgres/') || file.startsWith('server/durable/fleet/');
 
+/** Tables are asked in one place, so that what a column means is known in one place. */
+const mayQuery = (file: string): boolean => file.startsWith('server/store/');
+
+const mayUseKysely = (file: string): boolean =>
+  mayQuery(file) || file.startsWith('server/durable/');
+
+const queryPattern =
+  /\.\s*(?:selectFrom|insertInto|replaceInto|updateTable|deleteFrom|mergeInto|withRecursive)\s*\(/;
+
+/** Types of the database as the store has it; what others are lent is closed (`server/store/port.ts`). */
+const openTypePattern =
+  /import[^;]*\b(?:Db|Reads|Tx)\b[^;]*from '[^']*store\/(?:rows\/read|schema\/tables)\.ts'/;
+
 const mayUseVscode = (file: string): boolean => file.startsWith('extension/');
 
 function sourceFiles(folder: string): string[] {
@@ -147,8 +163,13 @@ const importPattern = /(?:from|import)\s*\(?\s*'([^']+)'/g;
 function violations(file: string, text: string, exempt = entries): string[] {
   const found: string[] = [];
   const layer = Object.keys(mayImport).find((name) => file.startsWith(`${name}/`));
+  if (!mayQuery(file)) {
+    if (queryPattern.test(text)) found.push(`${file} queries tables; give the store a verb`);
+    if (openTypePattern.test(text)) found.push(`${file} takes the store's own database type`);
+  }
   for (const [, target] of text.matchAll(importPattern)) {
     if (target === undefined) continue;
+    if (target === 'kysely' && !mayUseKysely(file)) found.push(`${file} imports kysely`);
     if (target === 'vscode' && !mayUseVscode(file)) found.push(`${file} imports vscode`);
     if (target === 'pg' && !mayUsePg(file)) found.push(`${file} imports pg`);
     if (layer === 'server/core' && !target.startsWith('.')) found.push(`${file} imports ${target}`);
@@ -212,6 +233,34 @@ suite('architecture', () => {
     assert.deepEqual(violations('server/store/x.ts', "import pg from 'pg';"), [
       'server/store/x.ts imports pg',
     ]);
+  });
+
+  test('and a query, or the means for one, outside the store', () => {
+    const where = 'server/workflows/x.ts';
+    for (const word of ['selectFrom', 'updateTable', 'insertInto', 'deleteFrom']) {
+      assert.deepEqual(violations(where, `await tx\n  .${word}('tasks')`), [
+        `${where} queries tables; give the store a verb`,
+      ]);
+    }
+    assert.deepEqual(violations(where, "import { sql } from 'kysely';"), [
+      `${where} imports kysely`,
+    ]);
+    const open = "import type { Db } from '../store/rows/read.ts';";
+    assert.deepEqual(violations('server/rpc/x.ts', open), [
+      "server/rpc/x.ts takes the store's own database type",
+    ]);
+    assert.deepEqual(violations('server/store/x.ts', "await tx.selectFrom('tasks')"), []);
+  });
+
+  test('a query on what the store lends does not compile', () => {
+    const closed: readonly [
+      IsNever<Store['db']['selectFrom']>,
+      IsNever<Tx['selectFrom']>,
+      IsNever<Tx['updateTable']>,
+      IsNever<Tx['insertInto']>,
+      IsNever<Tx['deleteFrom']>,
+    ] = [true, true, true, true, true];
+    assert.equal(closed.length, 5);
   });
 
   test('no file is longer than 400 lines', () => {

@@ -1,15 +1,43 @@
 // What the rest of the program asks of the store. Changes happen inside a transaction that the caller opens (or that
 // the durable engine opens for a commit), so that a checkpoint and its change are one.
 
-import type { Kysely } from 'kysely';
+import type { Kysely, Transaction } from 'kysely';
 import type { EventView } from '../protocol/api.ts';
 import type { NewEvent, StoreSources } from './feed/feed.ts';
-import type { StoreTables, Tx } from './schema/tables.ts';
+import type { StoreTables } from './schema/tables.ts';
 import type { Transition, TransitionOutcome } from './status/transition.ts';
 
 export type * from './schema/tables.ts';
 export type { NewEvent, StoreSources } from './feed/feed.ts';
 export type { Transition, TransitionOutcome, TransitionSet } from './status/transition.ts';
+
+/** Words of Kysely that begin a query. */
+type QueryWord =
+  | 'selectFrom'
+  | 'selectNoFrom'
+  | 'insertInto'
+  | 'replaceInto'
+  | 'updateTable'
+  | 'deleteFrom'
+  | 'mergeInto'
+  | 'with'
+  | 'withRecursive'
+  | 'withTables'
+  | 'executeQuery'
+  | 'connection'
+  | 'transaction'
+  | 'startTransaction'
+  | 'schema'
+  | 'fn'
+  | 'case';
+
+/** Only the store asks questions of tables: for others, a query on what it lends them does not compile. */
+type Closed<Database> = Database & { readonly [word in QueryWord]: never };
+
+/** The database, for the store's verbs that read. */
+export type Reads = Closed<Kysely<StoreTables>>;
+/** A transaction, for the store's verbs. */
+export type Tx = Closed<Transaction<StoreTables>>;
 
 export interface Feed {
   read(options: {
@@ -26,7 +54,7 @@ export interface Feed {
 }
 
 export interface Store {
-  readonly db: Kysely<StoreTables>;
+  readonly db: Reads;
   readonly sources: StoreSources;
   readonly feed: Feed;
   transaction<T>(body: (tx: Tx) => Promise<T>): Promise<T>;

@@ -3,7 +3,7 @@
 import { type Expression, type ExpressionBuilder, type Kysely, sql, type SqlBool } from 'kysely';
 import type { EventView } from '../protocol/api.ts';
 import { appendEvent, eventView, type StoreSources } from './feed/feed.ts';
-import type { Feed, Store } from './port.ts';
+import type { Feed, Reads, Store, Tx } from './port.ts';
 import type { StoreTables } from './schema/tables.ts';
 import { transition } from './status/transition.ts';
 
@@ -30,11 +30,11 @@ export function createSharedStore(db: Kysely<StoreTables>, given: StoreSources):
     return news;
   });
   const store: Store = {
-    db,
+    db: db as Reads,
     sources,
     feed,
     transaction: async (body) => {
-      const result = await db.transaction().execute(body);
+      const result = await db.transaction().execute((tx) => body(tx as Tx));
       feed.poke();
       return result;
     },

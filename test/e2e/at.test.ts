@@ -14,6 +14,7 @@ import type { Project } from './support/project.ts';
 import { useProjects } from './support/suite-projects.ts';
 import { sized } from '../tier.ts';
 import { noFallback } from '../doubles/neutral-settings.ts';
+import { tablesOf } from '../tables.ts';
 
 /** Tries that end with 1 fail; the gate refuses some work, too. */
 const agent = `
@@ -53,7 +54,7 @@ async function look({ store }: OpenedStore): Promise<Seen> {
   // In one transaction, so that the state and the number of its last change belong together.
   return store.transaction(async (db) => {
     const nowMs = Date.now();
-    const row = await db
+    const row = await tablesOf(db)
       .selectFrom('past')
       .select((eb) => eb.fn.max('n').as('n'))
       .executeTakeFirst();

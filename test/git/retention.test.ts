@@ -10,6 +10,7 @@ import { addTask } from '../../server/store/plan/tasks.ts';
 import { memoryStore, moveTask, testSources } from '../unit/store/memory-store.ts';
 import { makeFixture } from './fixture.ts';
 import { makeFleet } from './shared-fixture.ts';
+import { tablesOf } from '../tables.ts';
 
 const dayMs = 24 * 3_600_000;
 
@@ -53,7 +54,7 @@ suite('retention of refs and logs', () => {
       ];
       for (const ref of [...gone, ...stays]) fixture.git('update-ref', ref, commit);
       await store.transaction((tx) =>
-        tx
+        tablesOf(tx)
           .updateTable('tasks')
           .set({ rescue_refs: JSON.stringify([gone[0], 'refs/drover/rescue/x']) })
           .where('id', '=', closed)
@@ -93,7 +94,7 @@ suite('retention of refs and logs', () => {
         [closed, open, 'gate'].map((name) => existsSync(join(logs, name))),
         [false, true, true],
       );
-      const row = await store.db
+      const row = await tablesOf(store.db)
         .selectFrom('tasks')
         .select('rescue_refs')
         .where('id', '=', closed)

@@ -18,6 +18,7 @@ import { addSpending } from '../../server/store/work/spending.ts';
 import { addHint, askQuestion } from '../../server/store/work/questions.ts';
 import { testSources } from '../unit/store/memory-store.ts';
 import { testDatabases, withStore } from './databases.ts';
+import { tablesOf } from '../tables.ts';
 
 type Db = Kysely<StoreTables>;
 
@@ -112,19 +113,19 @@ async function fillTheRest(
 ): Promise<void> {
   const at = { created_at: 1, last_used_at: 2 };
   const plan = { task_id: taskId, number: 1, attempt: 1, state: 'proposed', text: 'First, look.' };
-  await tx
+  await tablesOf(tx)
     .insertInto('task_plans')
     .values({ ...plan, created_at_ms: 3 })
     .execute();
-  await tx
+  await tablesOf(tx)
     .insertInto('worktrees')
     .values({ task_id: taskId, path: '/w', branch: 'b', ...at })
     .execute();
-  await tx
+  await tablesOf(tx)
     .insertInto('slots')
     .values({ path: '/w', number: 1, kind: 'task', ...at })
     .execute();
-  await tx
+  await tablesOf(tx)
     .insertInto('machines')
     .values({
       id: 'm1',
@@ -138,17 +139,20 @@ async function fillTheRest(
       alive_until_ms: 4,
     })
     .execute();
-  await tx
+  await tablesOf(tx)
     .insertInto('log_parts')
     .values({ file: 'T/1.ndjson', start: 0, size: 3, text: '{}\n', at_ms: 5 })
     .execute();
-  await tx.insertInto('metrics_carried').values({ series: 'a_total', value: 1.5 }).execute();
+  await tablesOf(tx)
+    .insertInto('metrics_carried')
+    .values({ series: 'a_total', value: 1.5 })
+    .execute();
   const idle = { owner: null, owner_until_ms: null, sent_at_ms: 1, error: null, error_at_ms: null };
-  await tx
+  await tablesOf(tx)
     .insertInto('exporters')
     .values({ name: 'e', seq: 2, ...idle })
     .execute();
-  await tx.insertInto('webhook_cursors').values({ endpoint: 'ci', seq: 4 }).execute();
+  await tablesOf(tx).insertInto('webhook_cursors').values({ endpoint: 'ci', seq: 4 }).execute();
   const delivery = {
     id: '1-a',
     event: 'task.created',
@@ -156,19 +160,22 @@ async function fillTheRest(
     next_at_ms: 1,
     created_at_ms: 1,
   };
-  await tx
+  await tablesOf(tx)
     .insertInto('webhook_deliveries')
     .values({ endpoint: 'ci', seq: 3, state: 'pending', ...delivery })
     .execute();
   const run = { state: 'finished', started_at_ms: 5, workers: 3, land: 'task', base_sha: 'a' };
   for (const id of ['run-9', 'run-1'])
-    await tx
+    await tablesOf(tx)
       .insertInto('runs')
       .values({ id, ...run, target_branch: 'main', line: 'main', flags: '{}' })
       .execute();
-  await tx.insertInto('lines').values({ branch: 'main', landed_sha: 'a' }).execute();
-  await tx.insertInto('line_tips').values({ branch: 'main', sha: 'a', at_ms: 1 }).execute();
-  await tx
+  await tablesOf(tx).insertInto('lines').values({ branch: 'main', landed_sha: 'a' }).execute();
+  await tablesOf(tx)
+    .insertInto('line_tips')
+    .values({ branch: 'main', sha: 'a', at_ms: 1 })
+    .execute();
+  await tablesOf(tx)
     .insertInto('landings')
     .values({
       task_id: taskId,
@@ -180,7 +187,7 @@ async function fillTheRest(
       queued_at_ms: 7,
     })
     .execute();
-  await tx
+  await tablesOf(tx)
     .insertInto('gate_verdicts')
     .values({
       tree_sha: 't',
@@ -191,8 +198,11 @@ async function fillTheRest(
       at_ms: 3,
     })
     .execute();
-  await tx.insertInto('accounts').values({ name: 'demo' }).execute();
-  await tx.insertInto('holds').values({ scope: 'day', reason: 'used up', since_ms: 3 }).execute();
+  await tablesOf(tx).insertInto('accounts').values({ name: 'demo' }).execute();
+  await tablesOf(tx)
+    .insertInto('holds')
+    .values({ scope: 'day', reason: 'used up', since_ms: 3 })
+    .execute();
 }
 
 async function inFolder(body: (folder: string) => Promise<void>): Promise<void> {
@@ -270,7 +280,7 @@ suite('moving a project', function () {
     });
     await withStore(await databases.createWithTables(), async ({ store }) => {
       await assert.rejects(moveStore(first.store.db, store.db), /is running; nothing was changed/);
-      assert.equal((await store.db.selectFrom('tasks').selectAll().execute()).length, 0);
+      assert.equal((await tablesOf(store.db).selectFrom('tasks').selectAll().execute()).length, 0);
     });
     await first.close();
   });
@@ -284,7 +294,11 @@ suite('moving a project', function () {
     await withStore(url, async ({ store }) => {
       await assert.rejects(moveStore(first.store.db, store.db), /violates check constraint/);
       for (const { table } of movedTables)
-        assert.deepEqual(await store.db.selectFrom(table).selectAll().execute(), [], table);
+        assert.deepEqual(
+          await tablesOf(store.db).selectFrom(table).selectAll().execute(),
+          [],
+          table,
+        );
     });
     await first.close();
   });
@@ -296,7 +310,7 @@ async function goesOn(store: Store): Promise<void> {
   await store.transaction((tx) => addTask(tx, store.sources, { title: 'The next one' }));
   const [event] = await store.feed.read({ after: last });
   assert.equal(event?.seq, last + 1);
-  const row = await store.db
+  const row = await tablesOf(store.db)
     .selectFrom('tasks')
     .select('title')
     .orderBy('position', 'desc')

@@ -8,6 +8,7 @@ import { openStore } from '../../server/store/open.ts';
 import { testSources } from '../unit/store/memory-store.ts';
 import { testDatabases, withStore } from './databases.ts';
 import { isTrouble } from './troubles.ts';
+import { tablesOf } from '../tables.ts';
 
 suite('postgres: opening', function () {
   this.timeout(60_000);
@@ -18,7 +19,7 @@ suite('postgres: opening', function () {
     await Promise.all(
       Array.from({ length: 5 }, () =>
         withStore(url, async ({ store }) => {
-          assert.deepEqual(await store.db.selectFrom('tasks').selectAll().execute(), []);
+          assert.deepEqual(await tablesOf(store.db).selectFrom('tasks').selectAll().execute(), []);
         }),
       ),
     );
@@ -67,8 +68,13 @@ suite('postgres: opening', function () {
     const databases = await testDatabases();
     await withStore(await databases.createWithTables(), async ({ store }) => {
       const names = ['b', 'B', 'a', 'ä', 'A', '_', 'zero\0here'];
-      for (const name of names) await store.db.insertInto('accounts').values({ name }).execute();
-      const rows = await store.db.selectFrom('accounts').select('name').orderBy('name').execute();
+      for (const name of names)
+        await tablesOf(store.db).insertInto('accounts').values({ name }).execute();
+      const rows = await tablesOf(store.db)
+        .selectFrom('accounts')
+        .select('name')
+        .orderBy('name')
+        .execute();
       assert.deepEqual(
         rows.map((row) => row.name),
         ['A', 'B', '_', 'a', 'b', 'zero\ufffdhere', 'ä'],

@@ -26,6 +26,7 @@ import {
   say,
   stored,
 } from './output-machines.ts';
+import { tablesOf } from '../tables.ts';
 
 suite("postgres: copies of agents' output", function () {
   this.timeout(60_000);
@@ -150,7 +151,7 @@ suite("postgres: copies of agents' output", function () {
       await log.close();
       if (endedAt !== null) await endAttempt(one.store, id, endedAt);
     }
-    await one.store.db
+    await tablesOf(one.store.db)
       .updateTable('log_parts')
       .set({ at_ms: now - outputKeptMs - 5 })
       .execute();
@@ -164,7 +165,7 @@ suite("postgres: copies of agents' output", function () {
     assert.deepEqual(await one.texts('old'), ['a'], 'its own machine has it');
     for (const id of ['new', 'open']) assert.deepEqual(await two.texts(id), ['a']);
     // A copy that was made in time stays: of the one that has ended, not of the one that went on.
-    await one.store.db.updateTable('attempts').set({ ended_at_ms: 1 }).execute();
+    await tablesOf(one.store.db).updateTable('attempts').set({ ended_at_ms: 1 }).execute();
     assert.equal(await deleteOldParts(one.store.db, now - outputKeptMs), 2);
     assert.deepEqual(await two.texts('new'), ['a']);
     await run(url, "update attempts set state = 'failed'");
@@ -188,7 +189,7 @@ suite("postgres: copies of agents' output", function () {
     await openMachine(url, 'one', { logs: one.logs });
     const isStored = async (): Promise<boolean> => (await two.texts('new')).length > 0;
     await eventually('the next start has stored what is missing', isStored);
-    const files = await two.store.db.selectFrom('log_parts').select('file').execute();
+    const files = await tablesOf(two.store.db).selectFrom('log_parts').select('file').execute();
     assert.deepEqual(files, [{ file: 'new/1.ndjson' }]);
   });
 });

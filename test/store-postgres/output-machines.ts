@@ -17,6 +17,7 @@ import { workHandlers } from '../../server/rpc/handlers/data-work.ts';
 import type { Store } from '../../server/store/port.ts';
 import { openPostgresStore } from '../../server/store/postgres/open.ts';
 import type { DataHandlerDeps } from '../../server/rpc/handlers/data-deps.ts';
+import { tablesOf } from '../tables.ts';
 
 export interface Machine {
   readonly id: string;
@@ -96,12 +97,12 @@ export async function openMachine(
 
 /** A task whose first attempt is at work on that machine. */
 export async function beginAttempt(store: Store, id: string, machine: string): Promise<string> {
-  await store.db
+  await tablesOf(store.db)
     .insertInto('tasks')
     .values({ id, title: id, status: 'in_progress', created_at: 1, updated_at: 1 })
     .execute();
   const row = { number: 1, epoch: 1, agent: 'demo', session_id: 's', session_started: 1 };
-  await store.db
+  await tablesOf(store.db)
     .insertInto('attempts')
     .values({ ...row, branch: 'b', task_id: id, state: 'running', machine, started_at_ms: 1 })
     .execute();
@@ -113,7 +114,7 @@ export const fileOf = (id: string): string => `${id}/1.ndjson`;
 export async function endAttempt(store: Store, id: string, atMs = Date.now()): Promise<void> {
   await store.transaction(async (tx) => {
     const set = { state: 'failed', ended_at_ms: atMs };
-    await tx.updateTable('attempts').set(set).where('task_id', '=', id).execute();
+    await tablesOf(tx).updateTable('attempts').set(set).where('task_id', '=', id).execute();
     await store.append(tx, { type: 'agent.ended', taskId: id });
   });
 }

@@ -18,6 +18,7 @@ import {
   say,
   stored,
 } from './output-machines.ts';
+import { tablesOf } from '../tables.ts';
 
 suite("postgres: agents' output", function () {
   this.timeout(60_000);
@@ -35,7 +36,7 @@ suite("postgres: agents' output", function () {
   });
 
   const partsOf = async (id: string): Promise<{ file: string; start: number; size: number }[]> =>
-    one.store.db
+    tablesOf(one.store.db)
       .selectFrom('log_parts')
       .select(['file', 'start', 'size'])
       .where('file', 'like', `${id}/%`)
@@ -156,7 +157,7 @@ suite("postgres: agents' output", function () {
 
   test('the log of a sub-task, beside those of other attempts', async () => {
     await beginAttempt(one.store, 'T', 'one');
-    await one.store.db
+    await tablesOf(one.store.db)
       .insertInto('tasks')
       .values({
         id: 'T.1',

@@ -9,6 +9,7 @@ import { openPostgresStore, type OpenedPostgresStore } from '../../server/store/
 import { addTasks, testSources } from '../unit/store/memory-store.ts';
 import { testDatabases } from './databases.ts';
 import { isTrouble } from './troubles.ts';
+import { tablesOf } from '../tables.ts';
 
 /** Each with connections of its own, as on a machine of its own. */
 async function openSeveral(url: string, count: number): Promise<readonly OpenedPostgresStore[]> {
@@ -69,7 +70,10 @@ suite('postgres: taking turns', function () {
         );
         assert.equal(claims.filter((won) => won !== null).length, 1, id);
       }
-      const rows = await first.store.db.selectFrom('attempts').select('task_id').execute();
+      const rows = await tablesOf(first.store.db)
+        .selectFrom('attempts')
+        .select('task_id')
+        .execute();
       assert.equal(rows.length, titles.length);
       const events = await first.store.feed.read({ type: 'task.claimed' });
       assert.equal(events.length, titles.length);
@@ -92,7 +96,7 @@ suite('postgres: taking turns', function () {
               await store.transition(tx, { taskId: id, to, event: `task.${to}` });
           });
         await Promise.all([complete(one, ids['A']), complete(two, ids['B'])]);
-        const row = await one.store.db
+        const row = await tablesOf(one.store.db)
           .selectFrom('tasks')
           .select('status')
           .where('id', '=', ids['C'] ?? '')

@@ -8,12 +8,12 @@ import {
   partsBefore,
   storedSegments,
 } from '../../store/feed/log-parts.ts';
-import type { Db } from '../../store/rows/read.ts';
 import { filesOfLog, hashOfRange, type ShippedFile } from './log-files.ts';
 import { beginning, isDropped, type ShippedLog, type StoredEnd } from './shipped-log.ts';
+import type { Reads } from '../../store/port.ts';
 
 interface Parts {
-  readonly db: Db;
+  readonly db: Reads;
   readonly logs: string;
   readonly machineId: string;
 }

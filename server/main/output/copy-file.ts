@@ -6,7 +6,7 @@ import { type FileHandle, mkdir, open, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { PartPlace } from '../../store/feed/log-parts.ts';
 import { type ReadPart, readParts } from '../../store/feed/read-log-parts.ts';
-import type { Db } from '../../store/rows/read.ts';
+import type { Reads } from '../../store/port.ts';
 
 const bytesAtOnce = 2 * 1024 * 1024;
 
@@ -29,7 +29,7 @@ export interface Copied {
 }
 
 /** Null: nothing of it is stored any more. */
-export async function copyFile(db: Db, wish: FileToCopy): Promise<Copied | null> {
+export async function copyFile(db: Reads, wish: FileToCopy): Promise<Copied | null> {
   await mkdir(dirname(wish.path), { recursive: true });
   const handle = await open(wish.path, constants.O_RDWR | constants.O_CREAT, 0o600);
   try {
@@ -42,7 +42,7 @@ export async function copyFile(db: Db, wish: FileToCopy): Promise<Copied | null>
 }
 
 /** Beside it, then in its place: a reader sees the old one or the whole new one. */
-async function copyAnew(db: Db, wish: FileToCopy): Promise<Copied | null> {
+async function copyAnew(db: Reads, wish: FileToCopy): Promise<Copied | null> {
   const fresh = `${wish.path}.new-${randomBytes(6).toString('hex')}`;
   const handle = await open(fresh, 'wx+', 0o600);
   try {
@@ -57,7 +57,7 @@ async function copyAnew(db: Db, wish: FileToCopy): Promise<Copied | null> {
 }
 
 async function appendMissing(
-  db: Db,
+  db: Reads,
   { file, stored }: FileToCopy,
   handle: FileHandle,
   known: CopiedEnd | null,

@@ -36,7 +36,9 @@ export interface IdentityParts {
   readonly openLocal: () => Promise<Pick<LocalRepository, 'rootCommit' | 'mayHold'>>;
 }
 
-export type IdentityLook = Omit<IdentityParts, 'store'> & { readonly store: Pick<Store, 'db'> };
+export type IdentityLook = Omit<IdentityParts, 'store'> & {
+  readonly store: { readonly db: Parameters<typeof readRepository>[0] };
+};
 
 /** Refuses a plan that belongs to another repository. Writes nothing. */
 export async function checkIdentity(parts: IdentityLook): Promise<void> {

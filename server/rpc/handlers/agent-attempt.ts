@@ -2,8 +2,13 @@
 // than it may.
 
 import { Refusal } from '../../core/failure.ts';
-import { type AttemptRow, lastAttempt, taskById, type TaskRow } from '../../store/port.ts';
-import type { Db } from '../../store/rows/read.ts';
+import {
+  type AttemptRow,
+  lastAttempt,
+  type Reads,
+  taskById,
+  type TaskRow,
+} from '../../store/port.ts';
 import type { AgentScope } from '../../workflows/engine.ts';
 
 export interface AttemptAtWork {
@@ -12,7 +17,7 @@ export interface AttemptAtWork {
 }
 
 /** Refuses what comes from an agent whose attempt is over, or has been taken up anew. */
-export async function attemptAtWork(db: Db, scope: AgentScope): Promise<AttemptAtWork> {
+export async function attemptAtWork(db: Reads, scope: AgentScope): Promise<AttemptAtWork> {
   const task = await taskById(db, scope.taskId);
   const attempt = await lastAttempt(db, scope.taskId);
   const isAtWork =

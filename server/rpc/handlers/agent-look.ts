@@ -7,12 +7,13 @@ import {
   countsInScope,
   familyOf,
   neighborsOf,
+  type Reads,
   subTasksOf,
   taskById,
   type TaskRow,
 } from '../../store/port.ts';
 import { edgesOf } from '../../store/status/graph-rows.ts';
-import { type Db, readAtOneMoment, textList } from '../../store/rows/read.ts';
+import { readAtOneMoment, textList } from '../../store/rows/read.ts';
 import type { AgentScope } from '../../workflows/engine.ts';
 import { attemptAtWork } from './agent-attempt.ts';
 
@@ -22,7 +23,7 @@ const blockersMax = 100;
 const resultCharactersMax = 2_000;
 
 export async function taskForAgent(
-  db: Db,
+  db: Reads,
   scope: AgentScope,
   wanted: string | undefined,
 ): Promise<AgentTask> {
@@ -43,7 +44,7 @@ export async function taskForAgent(
   });
 }
 
-async function viewOf(db: Db, scope: AgentScope, row: TaskRow): Promise<AgentTask> {
+async function viewOf(db: Reads, scope: AgentScope, row: TaskRow): Promise<AgentTask> {
   const subTasks = (await subTasksOf(db, row.id)).slice(0, subTasksMax);
   const blockers = (await blockersOf(db, [row.id])).slice(0, blockersMax);
   return {
@@ -68,7 +69,7 @@ async function viewOf(db: Db, scope: AgentScope, row: TaskRow): Promise<AgentTas
 }
 
 /** The tasks of the same epic first: those are the neighbours. */
-export async function boardForAgent(db: Db, scope: AgentScope): Promise<AgentBoard> {
+export async function boardForAgent(db: Reads, scope: AgentScope): Promise<AgentBoard> {
   return readAtOneMoment(db, async (at) => {
     const { task } = await attemptAtWork(at, scope);
     const counts = await countsInScope(at, { epicId: null, exceptEpics: [] });

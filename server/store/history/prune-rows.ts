@@ -2,7 +2,8 @@
 
 import { sql, type SqlBool } from 'kysely';
 import type { Store } from '../port.ts';
-import { type PruneRun, type Removed, rowsAtOnce } from './prune.ts';
+import type { Tx } from '../schema/tables.ts';
+import { type PruneRun, type Removed, rowsAtOnce, tablesOf } from './prune.ts';
 
 /** Rows that are read in one go when nothing but their numbers is asked. */
 const walkedAtOnce = 2_000;
@@ -14,9 +15,9 @@ export async function prunePast(run: PruneRun, beforeMs: number): Promise<Remove
   const removed: Removed = { count: 0, bytes: 0 };
   const { store, isDry } = run;
   const first = await firstKept(run, beforeMs);
-  const start = await store.db.selectFrom('past_start').select('seq').executeTakeFirst();
+  const start = await tablesOf(store).selectFrom('past_start').select('seq').executeTakeFirst();
   if (first === undefined || start === undefined || first.seq <= start.seq) return removed;
-  const older = await store.db
+  const older = await tablesOf(store)
     .selectFrom('past_events')
     .select('seq')
     .where('seq', '<', first.seq)
@@ -27,13 +28,13 @@ export async function prunePast(run: PruneRun, beforeMs: number): Promise<Remove
   const below = await firstChange(run, first);
   if (below === null) return removed;
   if (!isDry) {
-    await store.transaction(async (tx) => {
+    await store.transaction(async (tx: Tx) => {
       await tx.updateTable('past_start').set({ seq: first.seq }).execute();
     });
   }
   let after = 0;
   while (await run.breathe()) {
-    const rows = await store.db
+    const rows = await tablesOf(store)
       .selectFrom('past')
       .select(['n', 'key', 'old'])
       .where('n', '>', after)
@@ -47,7 +48,7 @@ export async function prunePast(run: PruneRun, beforeMs: number): Promise<Remove
     removed.count += rows.length;
     for (const row of rows) removed.bytes += row.key.length + (row.old?.length ?? 0);
     if (!isDry) {
-      await store.transaction(async (tx) => {
+      await store.transaction(async (tx: Tx) => {
         await tx.deleteFrom('past').where('n', '<=', last.n).execute();
       });
     }
@@ -69,7 +70,7 @@ async function firstKept(
 ): Promise<Kept | undefined> {
   let after = 0;
   while (await breathe()) {
-    const rows = await store.db
+    const rows = await tablesOf(store)
       .selectFrom('past_events')
       .innerJoin('events', 'events.seq', 'past_events.seq')
       .select(['past_events.seq', 'past_events.n', 'past_events.tx', 'at_ms'])
@@ -89,7 +90,7 @@ async function firstChange({ store, breathe }: PruneRun, event: Kept): Promise<n
   let below = event.n;
   for (let to = event.n; to > Math.max(0, event.n - changesMax); to -= walkedAtOnce) {
     if (!(await breathe())) return null;
-    const own = await store.db
+    const own = await tablesOf(store)
       .selectFrom('past')
       .select((eb) => eb.fn.min('n').as('n'))
       .where('tx', '=', event.tx)
@@ -103,7 +104,7 @@ async function firstChange({ store, breathe }: PruneRun, event: Kept): Promise<n
 
 async function removePastEvents({ store, breathe }: PruneRun, before: number): Promise<void> {
   while (await breathe()) {
-    const rows = await store.db
+    const rows = await tablesOf(store)
       .selectFrom('past_events')
       .select('seq')
       .where('seq', '<', before)
@@ -112,7 +113,7 @@ async function removePastEvents({ store, breathe }: PruneRun, before: number): P
       .execute();
     const last = rows.at(-1);
     if (last === undefined) return;
-    await store.transaction(async (tx) => {
+    await store.transaction(async (tx: Tx) => {
       await tx.deleteFrom('past_events').where('seq', '<=', last.seq).execute();
     });
   }
@@ -123,7 +124,7 @@ export async function pruneVerdicts(run: PruneRun, beforeMs: number): Promise<Re
   const removed: Removed = { count: 0, bytes: 0 };
   let at = { ms: -1, tree: '', command: '' };
   while (await run.breathe()) {
-    const rows = await run.store.db
+    const rows = await tablesOf(run.store)
       .selectFrom('gate_verdicts')
       .select(['tree_sha', 'command', 'at_ms', 'output_tail'])
       .where('at_ms', '<', beforeMs)
@@ -139,7 +140,7 @@ export async function pruneVerdicts(run: PruneRun, beforeMs: number): Promise<Re
     removed.count += rows.length;
     for (const row of rows) removed.bytes += row.output_tail.length + row.command.length;
     if (run.isDry) continue;
-    await run.store.transaction(async (tx) => {
+    await run.store.transaction(async (tx: Tx) => {
       for (const { tree_sha: tree, command } of rows) {
         await tx
           .deleteFrom('gate_verdicts')
@@ -158,7 +159,7 @@ export async function pruneDeliveries(run: PruneRun, beforeMs: number): Promise<
   const removed: Removed = { count: 0, bytes: 0 };
   let after = { endpoint: '', seq: -1 };
   while (await run.breathe()) {
-    const rows = await run.store.db
+    const rows = await tablesOf(run.store)
       .selectFrom('webhook_deliveries')
       .select(['endpoint', 'seq', 'body'])
       .where('ended_at_ms', '<', beforeMs)
@@ -173,7 +174,7 @@ export async function pruneDeliveries(run: PruneRun, beforeMs: number): Promise<
     removed.count += rows.length;
     for (const row of rows) removed.bytes += row.body.length;
     if (run.isDry) continue;
-    await run.store.transaction(async (tx) => {
+    await run.store.transaction(async (tx: Tx) => {
       for (const { endpoint, seq } of rows) {
         await tx
           .deleteFrom('webhook_deliveries')
@@ -193,7 +194,7 @@ export async function forgetRescueRefs(
   gone: ReadonlyMap<string, readonly string[]>,
 ): Promise<void> {
   for (const [id, refs] of gone) {
-    await store.transaction(async (tx) => {
+    await store.transaction(async (tx: Tx) => {
       const row = await tx
         .selectFrom('tasks')
         .select('rescue_refs')

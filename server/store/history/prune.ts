@@ -18,6 +18,11 @@ export interface Removed {
   bytes: number;
 }
 
+/** The tables of a store, which others may not ask. */
+export function tablesOf({ db }: Pick<Store, 'db'>): Db {
+  return db;
+}
+
 export interface PruneRun {
   readonly store: Store;
   readonly isDry: boolean;
@@ -116,7 +121,7 @@ export async function pruneEvents(run: PruneRun, beforeMs: number): Promise<Remo
   const oldestMs = await oldestTaskEvent(run, gone, beforeMs);
   let seq = 0;
   while (await run.breathe()) {
-    const rows = await run.store.db
+    const rows = await tablesOf(run.store)
       .selectFrom('events')
       .selectAll()
       .where('seq', '>', seq)
@@ -140,7 +145,7 @@ export async function pruneEvents(run: PruneRun, beforeMs: number): Promise<Remo
 async function* toldTasks({ store, breathe }: PruneRun): AsyncIterable<readonly string[]> {
   let after = '';
   while (await breathe()) {
-    const rows = await store.db
+    const rows = await tablesOf(store)
       .selectFrom('tasks')
       .select('id')
       .select(
@@ -244,7 +249,7 @@ async function oldestTaskEvent(
 ): Promise<number> {
   let seq = 0;
   while (await breathe()) {
-    const rows = await store.db
+    const rows = await tablesOf(store)
       .selectFrom('events')
       .select(['seq', 'task_id', 'at_ms'])
       .where('seq', '>', seq)

@@ -10,9 +10,13 @@ export type Db = Kysely<StoreTables>;
 export const listPartMax = 5_000;
 
 /** Runs the body on one connection inside a read transaction: it sees one moment, whatever others write meanwhile. */
-export async function readAtOneMoment<T>(db: Db, body: (db: Db) => Promise<T>): Promise<T> {
+export async function readAtOneMoment<Lent extends Db, T>(
+  db: Lent,
+  body: (db: Lent) => Promise<T>,
+): Promise<T> {
   if (db.isTransaction) return body(db);
-  return readingTransaction(db, body);
+  // What is lent closed for queries stays so inside.
+  return readingTransaction(db, (at) => body(at as Lent));
 }
 
 /** Cuts a list into parts. */

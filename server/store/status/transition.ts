@@ -23,7 +23,8 @@ export interface Transition {
   readonly set?: TransitionSet;
 }
 
-export type TransitionSet = Updateable<TaskTable>;
+/** Whatever else the row says from then on; the status is the transition's own. */
+export type TransitionSet = Omit<Updateable<TaskTable>, 'id' | 'status'>;
 
 export type TransitionOutcome =
   | { readonly ok: true; readonly from: TaskStatus; readonly to: TaskStatus }

@@ -10,6 +10,7 @@ import { addTask } from '../../../server/store/plan/tasks.ts';
 import { type AgentScope, type Engine } from '../../../server/workflows/engine.ts';
 import { Switchboard } from '../../../server/workflows/kit/parts.ts';
 import { memoryStore, type TestStore } from '../store/memory-store.ts';
+import { tablesOf } from '../../tables.ts';
 
 interface Host {
   readonly project: TestStore;
@@ -78,10 +79,10 @@ suite('requests of agents', () => {
   async function everything(): Promise<unknown> {
     const { db } = here.project.store;
     return {
-      tasks: await db.selectFrom('tasks').selectAll().execute(),
-      edges: await db.selectFrom('task_dependencies').selectAll().execute(),
-      events: await db.selectFrom('events').selectAll().execute(),
-      questions: await db.selectFrom('questions').selectAll().execute(),
+      tasks: await tablesOf(db).selectFrom('tasks').selectAll().execute(),
+      edges: await tablesOf(db).selectFrom('task_dependencies').selectAll().execute(),
+      events: await tablesOf(db).selectFrom('events').selectAll().execute(),
+      questions: await tablesOf(db).selectFrom('questions').selectAll().execute(),
     };
   }
 
@@ -101,7 +102,7 @@ suite('requests of agents', () => {
       accept: ['It is done.'],
     });
     assert.deepEqual([added.id, added.status, added.left], [`${here.own}.1`, 'ready', 19]);
-    const row = await here.project.store.db
+    const row = await tablesOf(here.project.store.db)
       .selectFrom('tasks')
       .selectAll()
       .where('id', '=', added.id)
@@ -118,7 +119,7 @@ suite('requests of agents', () => {
       title: 'Afterwards',
       blocked_by: [here.other],
     });
-    const edges = await here.project.store.db
+    const edges = await tablesOf(here.project.store.db)
       .selectFrom('task_dependencies')
       .select('blocked_by')
       .where('task_id', '=', added.id)
@@ -180,7 +181,7 @@ suite('requests of agents', () => {
 
   test('a blocker is an edge, and asks for the attempt to be given back', async () => {
     await here.handlers()['agent.block']({ by: here.other, reason: 'No library.' });
-    const row = await here.project.store.db
+    const row = await tablesOf(here.project.store.db)
       .selectFrom('tasks')
       .select(['status', 'stop_requested', 'stop_reason'])
       .where('id', '=', here.own)
@@ -194,9 +195,9 @@ suite('requests of agents', () => {
 
   test('what a person has asked for is not overwritten by a blocker', async () => {
     const { store } = here.project;
-    await store.db.updateTable('tasks').set({ stop_requested: 'cancel' }).execute();
+    await tablesOf(store.db).updateTable('tasks').set({ stop_requested: 'cancel' }).execute();
     await here.handlers()['agent.block']({ by: here.other });
-    const row = await store.db
+    const row = await tablesOf(store.db)
       .selectFrom('tasks')
       .select('stop_requested')
       .where('id', '=', here.own)
@@ -335,7 +336,7 @@ suite('requests of agents', () => {
     const second = await handlers['agent.add']({ kind: 'sub_task', title: 'Second' });
     assert.equal(second.id, `${own}.2`);
     const { question } = await handlers['agent.ask']({ text: 'Which?', wait_ms: 0 });
-    const row = await project.store.db
+    const row = await tablesOf(project.store.db)
       .selectFrom('questions')
       .select('task_id')
       .where('id', '=', question)

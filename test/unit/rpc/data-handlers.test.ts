@@ -9,6 +9,7 @@ import { noOutput } from '../../../server/main/output/agent-output.ts';
 import { createDataHandlers } from '../../../server/rpc/handlers/data.ts';
 import { memoryStore, moveTask, refusalOf, type TestStore } from '../store/memory-store.ts';
 import type { DataGit } from '../../../server/rpc/handlers/data-deps.ts';
+import { tablesOf } from '../../tables.ts';
 
 const textOf = (line: object | undefined): unknown =>
   line !== undefined && 'text' in line ? line.text : undefined;
@@ -183,7 +184,7 @@ suite('data requests', () => {
   });
 
   async function attempt(id: string, number: number, state: string): Promise<void> {
-    await project.store.db
+    await tablesOf(project.store.db)
       .insertInto('attempts')
       .values({
         task_id: id,
@@ -255,7 +256,7 @@ suite('data requests', () => {
     known.delete(sha('c'));
     assert.equal((await handlers.diff({ id })).base, `${sha('d')}^1`);
     assert.equal((await refusalOf(handlers.diff({ id: epic.id }))).kind, 'no_change');
-    await project.store.db
+    await tablesOf(project.store.db)
       .updateTable('epics')
       .set({ landed_sha: sha('d') })
       .execute();

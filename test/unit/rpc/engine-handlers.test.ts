@@ -6,6 +6,7 @@ import type { Engine, WorkSettings } from '../../../server/workflows/engine.ts';
 import { createEngineHandlers } from '../../../server/rpc/handlers/engine.ts';
 import { gateOfRun } from '../../../server/workflows/attempt/submission.ts';
 import { memoryStore, type TestStore, testStartMs } from '../store/memory-store.ts';
+import { tablesOf } from '../../tables.ts';
 
 interface Host {
   readonly project: TestStore;
@@ -61,7 +62,7 @@ async function addRun({ project }: Host, given: GivenRun): Promise<void> {
     flags: JSON.stringify(given.flags ?? {}),
   };
   await project.store.transaction(async (tx) => {
-    await tx.insertInto('runs').values(run).execute();
+    await tablesOf(tx).insertInto('runs').values(run).execute();
     for (const type of given.events)
       await appendEvent(tx, project.sources, { type, runId: run.id });
   });

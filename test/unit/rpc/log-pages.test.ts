@@ -15,6 +15,7 @@ import { addTask } from '../../../server/store/plan/tasks.ts';
 import { ManualClock } from '../../durable/manual-clock.ts';
 import { testSources, type TestStore } from '../store/memory-store.ts';
 import type { DataHandlerDeps } from '../../../server/rpc/handlers/data-deps.ts';
+import { tablesOf } from '../../tables.ts';
 
 suite('pages of a log', () => {
   let folder: string;
@@ -49,7 +50,7 @@ suite('pages of a log', () => {
   async function begin(state = 'running'): Promise<void> {
     const attempt = { number: 1, epoch: 1, agent: 'demo', session_id: 's', branch: 'b' };
     const row = { ...attempt, task_id: id, state, started_at_ms: 1 };
-    await project.store.db.insertInto('attempts').values(row).execute();
+    await tablesOf(project.store.db).insertInto('attempts').values(row).execute();
   }
 
   async function say(...texts: readonly string[]): Promise<void> {
@@ -122,7 +123,7 @@ suite('pages of a log', () => {
     await begin();
     const waiting = read({ offset: 0, wait_ms: 30_000 });
     await untilWaiting();
-    await project.store.db.updateTable('attempts').set({ state: 'failed' }).execute();
+    await tablesOf(project.store.db).updateTable('attempts').set({ state: 'failed' }).execute();
     await happen();
     await clock.advance(500);
     assert.equal((await waiting).ended, true);

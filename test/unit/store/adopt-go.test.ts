@@ -11,6 +11,7 @@ import { readSnapshot } from '../../../server/store/board/snapshot.ts';
 import { schemaVersion } from '../../../server/store/schema/schema.ts';
 import { addTask } from '../../../server/store/plan/tasks.ts';
 import { refusalOf, testSources } from './memory-store.ts';
+import { tablesOf } from '../../tables.ts';
 
 /** The tables as that tool makes them, as far as they matter here. */
 const goTables = `
@@ -103,7 +104,7 @@ suite('a database of the Go tool', () => {
     );
     assert.equal(snapshot.tasks[1]?.last_error, 'red');
     assert.match(snapshot.tasks[4]?.last_error ?? '', /"dreaming" is not known/);
-    const rows = await store.db
+    const rows = await tablesOf(store.db)
       .selectFrom('tasks')
       .select(['id', 'claimed_by', 'operator', 'chain', 'parent_id', 'sequence_number'])
       .where('id', 'in', ['task-1', 'task-2', 'task-2.1'])
@@ -144,7 +145,7 @@ suite('a database of the Go tool', () => {
         [3, 'database.adopted', null, { backup }],
       ],
     );
-    const hints = await store.db.selectFrom('guidance_queue').select('id').execute();
+    const hints = await tablesOf(store.db).selectFrom('guidance_queue').select('id').execute();
     assert.deepEqual(hints, [{ id: 'g1' }]);
     await close();
     const after = new DatabaseSync(path);

@@ -5,6 +5,7 @@ import type { AttemptView } from '../../../server/protocol/panel-views.ts';
 import { AttemptSteps } from '../../../server/store/work/attempt-steps.ts';
 import { readAttempts } from '../../../server/store/work/attempts.ts';
 import { addTasks, memoryStore, refusalOf } from './memory-store.ts';
+import { tablesOf } from '../../tables.ts';
 
 /** A second each; `~` before a type: it is of a sub-task. */
 type Told = readonly [type: string, data?: Readonly<Record<string, unknown>>];
@@ -149,7 +150,7 @@ suite('attempts', () => {
         started_at_ms: start + number * 100,
         ended_at_ms: number === 1 ? start + 150 : null,
       };
-      await store.db
+      await tablesOf(store.db)
         .insertInto('attempts')
         .values({ ...row, ...times, task_id: id, number, state, cost_usd: 0.5, error: null })
         .execute();

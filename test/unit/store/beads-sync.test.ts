@@ -13,6 +13,7 @@ import {
   testStartMs,
   type TestStore,
 } from './memory-store.ts';
+import { tablesOf } from '../../tables.ts';
 
 suite('beads sync', () => {
   let project: TestStore;
@@ -72,14 +73,14 @@ suite('beads sync', () => {
     project.store.transaction((tx) => editTask(tx, project.sources, id, { title }));
   const titleOf = async (id: string): Promise<string | undefined> =>
     (
-      await project.store.db
+      await tablesOf(project.store.db)
         .selectFrom('tasks')
         .select('title')
         .where('id', '=', id)
         .executeTakeFirst()
     )?.title;
   const attempt = (id: string, started: number, ended: number | null) =>
-    project.store.db
+    tablesOf(project.store.db)
       .insertInto('attempts')
       .values({
         task_id: id,
@@ -184,7 +185,7 @@ suite('beads sync', () => {
     await sync();
     for (const id of ['a', 'b']) {
       await moveTask(project, id, ['claimed', 'in_progress', 'completed']);
-      await project.store.db
+      await tablesOf(project.store.db)
         .updateTable('tasks')
         .set({ landed_sha: 'f'.repeat(40) })
         .where('id', '=', id)

@@ -10,6 +10,7 @@ import { why } from '../../../server/store/why/why.ts';
 import type { ImportResultView } from '../../../server/protocol/api.ts';
 import { addTasks, memoryStore, moveTask, statusOf, type TestStore } from './memory-store.ts';
 import { noFallback } from '../../doubles/neutral-settings.ts';
+import { tablesOf } from '../../tables.ts';
 
 const fixture = (name: string): string =>
   readFileSync(fileURLToPath(new URL(`../../fixtures/beads/${name}`, import.meta.url)), 'utf8');
@@ -44,7 +45,7 @@ suite('beads', () => {
 
   /** Tasks that may start: ready, and so is everything above them. */
   async function startable(): Promise<string[]> {
-    const rows = await project.store.db
+    const rows = await tablesOf(project.store.db)
       .selectFrom('tasks')
       .select(['id', 'status', 'parent_id'])
       .execute();

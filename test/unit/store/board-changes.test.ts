@@ -19,6 +19,7 @@ import { moveTasks } from '../../../server/store/plan/task-move.ts';
 import { removeTasks } from '../../../server/store/plan/task-remove.ts';
 import { addTask } from '../../../server/store/plan/tasks.ts';
 import { addTasks, drawn, memoryStore, moveTask, type TestStore } from './memory-store.ts';
+import { tablesOf } from '../../tables.ts';
 
 const extras: SnapshotExtras = {
   config: {},
@@ -100,7 +101,11 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 );
 
 async function allIds(project: TestStore, table: 'tasks' | 'epics'): Promise<readonly string[]> {
-  const rows = await project.store.db.selectFrom(table).select('id').orderBy('id').execute();
+  const rows = await tablesOf(project.store.db)
+    .selectFrom(table)
+    .select('id')
+    .orderBy('id')
+    .execute();
   return rows.map((row) => row.id);
 }
 
@@ -308,7 +313,7 @@ suite('changes of the board', () => {
     await store.transaction((tx) => setHolds(tx, sources, [hold]));
     await look();
     await store.transaction(async (tx) => {
-      await tx
+      await tablesOf(tx)
         .insertInto('runs')
         .values({
           id: 'run-all',

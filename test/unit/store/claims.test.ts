@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import { startableTasks } from '../../../server/store/work/startable.ts';
 import { addTasks, memoryStore, moveTask, type TestStore } from './memory-store.ts';
+import { tablesOf } from '../../tables.ts';
 
 suite('start candidates', () => {
   let project: TestStore;
@@ -23,7 +24,7 @@ suite('start candidates', () => {
     };
     assert.deepEqual(await starts(), [second, first]);
     const edge = { task_id: second, blocked_by: first };
-    await project.store.db.insertInto('task_dependencies').values(edge).execute();
+    await tablesOf(project.store.db).insertInto('task_dependencies').values(edge).execute();
     assert.deepEqual(await starts(), [first]);
     await moveTask(project, first, ['claimed', 'in_progress', 'completed']);
     assert.deepEqual(await starts(), [second]);
@@ -48,7 +49,10 @@ suite('start candidates', () => {
       return (await startableTasks(project.store.db, look)).map(({ id }) => id);
     };
     const wait = (task_id: string, blocked_by: string): Promise<unknown> =>
-      project.store.db.insertInto('task_dependencies').values({ task_id, blocked_by }).execute();
+      tablesOf(project.store.db)
+        .insertInto('task_dependencies')
+        .values({ task_id, blocked_by })
+        .execute();
     await wait(whole, part);
     await wait(whole, deep);
     await wait(deep, part);

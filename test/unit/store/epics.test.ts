@@ -11,6 +11,7 @@ import {
   refusalOf,
   type TestStore,
 } from './memory-store.ts';
+import { tablesOf } from '../../tables.ts';
 
 suite('epics', () => {
   let project: TestStore;
@@ -60,7 +61,10 @@ suite('epics', () => {
   });
 
   test('stays open while it waits for an approval', async () => {
-    await project.store.db.updateTable('epics').set({ landing_state: 'needs_review' }).execute();
+    await tablesOf(project.store.db)
+      .updateTable('epics')
+      .set({ landing_state: 'needs_review' })
+      .execute();
     assert.match((await refusalOf(close())).message, /drover approve/);
   });
 

@@ -5,6 +5,7 @@ import assert from 'node:assert/strict';
 import { exportPlan, type ExportFormat } from '../../../server/store/exchange/exports.ts';
 import { importFile } from '../../../server/store/exchange/imports.ts';
 import { memoryStore, testSources, testStartMs, type TestStore } from './memory-store.ts';
+import { tablesOf } from '../../tables.ts';
 
 type Row = Readonly<Record<string, unknown>>;
 
@@ -161,18 +162,18 @@ suite('fields of an exchange', () => {
     return made;
   };
   const only = async ({ store }: TestStore, table: 'tasks' | 'epics'): Promise<Row> => {
-    const row = await store.db.selectFrom(table).selectAll().executeTakeFirst();
+    const row = await tablesOf(store.db).selectFrom(table).selectAll().executeTakeFirst();
     return row === undefined ? assert.fail(`no row in ${table}`) : { ...row };
   };
 
   for (const format of ['session', 'jsonl', 'beads'] as const satisfies readonly ExportFormat[]) {
     test(`${format}: what is carried comes back, and nothing is forgotten`, async () => {
       const from = await project();
-      await from.store.db
+      await tablesOf(from.store.db)
         .insertInto('epics')
         .values(epic as never)
         .execute();
-      await from.store.db
+      await tablesOf(from.store.db)
         .insertInto('tasks')
         .values(task as never)
         .execute();

@@ -14,6 +14,7 @@ import {
   testStartMs,
   type TestStore,
 } from './memory-store.ts';
+import { tablesOf } from '../../tables.ts';
 
 const plain: Omit<ImportRequest, 'text'> = {
   badUtf8Lines: [],
@@ -51,7 +52,7 @@ suite('import', () => {
     importFile(project.store, { ...plain, text, ...more });
 
   const rows = async (): Promise<string[]> => {
-    const tasks = await project.store.db
+    const tasks = await tablesOf(project.store.db)
       .selectFrom('tasks')
       .select(['id', 'title', 'status', 'chain', 'position'])
       .orderBy('position')
@@ -76,7 +77,7 @@ suite('import', () => {
       '5 C-1 Half ready 2',
       '6 C-2 Away ready 2',
     ]);
-    const half = await project.store.db
+    const half = await tablesOf(project.store.db)
       .selectFrom('tasks')
       .selectAll()
       .where('id', '=', 'C-1')
@@ -156,7 +157,7 @@ suite('import', () => {
       (await rows()).filter((row) => / [ABNC] /.test(row)),
       ['2 A Money type failed 3', '3 B Parse ready 2', '4 C Round blocked 2', '7 N New blocked 1'],
     );
-    const row = await project.store.db
+    const row = await tablesOf(project.store.db)
       .selectFrom('tasks')
       .select(['attempts', 'max_attempts', 'priority'])
       .where('id', '=', 'A')
@@ -189,7 +190,7 @@ suite('import', () => {
     await give(diamond);
     const result = await give(other, { rename: true });
     assert.deepEqual([result.errors.length, result.imported.tasks], [0, 3]);
-    const edges = await project.store.db
+    const edges = await tablesOf(project.store.db)
       .selectFrom('task_dependencies')
       .selectAll()
       .where('task_id', '=', 'N')
@@ -261,7 +262,7 @@ suite('import: sessions and Beads', () => {
 
   test('does nothing with the commits of another repository, and writes them out again', async () => {
     await fill();
-    await project.store.db.updateTable('epics').set({ created_at: 1_234 }).execute();
+    await tablesOf(project.store.db).updateTable('epics').set({ created_at: 1_234 }).execute();
     const { text } = await exportPlan(project.store.db, { ...request, format: 'json' });
     const copy = await memoryStore();
     const asked: string[] = [];
@@ -287,7 +288,7 @@ suite('import: sessions and Beads', () => {
     assert.equal(tasks.find((task) => task.id === 'A')?.status, 'completed');
     const again = await exportPlan(copy.store.db, { ...request, format: 'json' });
     assert.equal(again.text, text);
-    await copy.store.db
+    await tablesOf(copy.store.db)
       .updateTable('tasks')
       .set({ landed_sha: 'e'.repeat(40), commit_sha: 'e'.repeat(40) })
       .where('id', '=', 'A')

@@ -12,6 +12,7 @@ import type { MachineTable } from '../../../server/store/schema/tables.ts';
 import { why } from '../../../server/store/why/why.ts';
 import { addTasks, memoryStore, moveTask, testStartMs, type TestStore } from './memory-store.ts';
 import { noFallback } from '../../doubles/neutral-settings.ts';
+import { tablesOf } from '../../tables.ts';
 
 suite('machines', () => {
   let project: TestStore;
@@ -22,7 +23,7 @@ suite('machines', () => {
 
   /** By the database's clock, which is the real one. */
   async function machine(id: string, more: Partial<Insertable<MachineTable>> = {}): Promise<void> {
-    await project.store.db
+    await tablesOf(project.store.db)
       .insertInto('machines')
       .values({
         id,
@@ -40,7 +41,7 @@ suite('machines', () => {
 
   async function atWork(id: string, on: string, phase = 'agent'): Promise<void> {
     await moveTask(project, id, ['claimed', 'in_progress'], { epoch: 1, phase });
-    await project.store.db
+    await tablesOf(project.store.db)
       .insertInto('attempts')
       .values({
         task_id: id,
@@ -57,7 +58,7 @@ suite('machines', () => {
   }
 
   async function keptWorktree(id: string, on: string): Promise<void> {
-    await project.store.db
+    await tablesOf(project.store.db)
       .insertInto('slots')
       .values({
         machine: on,
@@ -183,14 +184,14 @@ suite('machines', () => {
     assert.deepEqual(others, []);
     assert.ok(want?.startsWith(`${A}, ${B}: It needs a machine with "gpu"`), want);
     assert.deepEqual(await unmetWants(db, 'epic-other'), []);
-    await db.updateTable('machines').set({ agents_max: 0 }).execute();
+    await tablesOf(db).updateTable('machines').set({ agents_max: 0 }).execute();
     assert.match((await unmetWants(db, null)).join(), /^All machines take no agents .*hera/);
-    await db.updateTable('machines').set({ state: 'left' }).execute();
+    await tablesOf(db).updateTable('machines').set({ state: 'left' }).execute();
     assert.match((await unmetWants(db, null)).join(), /^No machine of the fleet is running/);
   });
 
   test('why names the label that no machine has', async () => {
-    await project.store.db
+    await tablesOf(project.store.db)
       .insertInto('runs')
       .values({
         id: 'run-1',
@@ -219,7 +220,11 @@ suite('machines', () => {
     assert.match(await ask(), /^\S+ is running on atlas for /);
     const dies = async (id: string, state: string, alive_until_ms: number): Promise<void> => {
       const set = { state, alive_until_ms };
-      await project.store.db.updateTable('machines').set(set).where('id', '=', id).execute();
+      await tablesOf(project.store.db)
+        .updateTable('machines')
+        .set(set)
+        .where('id', '=', id)
+        .execute();
     };
     await dies('m-b', 'working', Date.now() - 1_000);
     assert.match(await ask(), /^\S+ was running on atlas, which is dead: the others take it over,/);
@@ -229,10 +234,17 @@ suite('machines', () => {
     assert.match(await ask(), /, which has left: start "drover worker"/);
     for (const id of ['m-a', 'm-b']) await dies(id, 'working', Date.now() + 60_000);
     // Given back, it goes on where its worktree is, though another could take it.
-    await project.store.db.updateTable('attempts').set({ state: 'interrupted' }).execute();
+    await tablesOf(project.store.db)
+      .updateTable('attempts')
+      .set({ state: 'interrupted' })
+      .execute();
     await moveTask(project, A, ['ready']);
     const rooms = async (id: string, room: number): Promise<void> => {
-      await project.store.db.updateTable('machines').set({ room }).where('id', '=', id).execute();
+      await tablesOf(project.store.db)
+        .updateTable('machines')
+        .set({ room })
+        .where('id', '=', id)
+        .execute();
     };
     await rooms('m-b', 0);
     assert.match(await ask(), /^It resumes where it started, on atlas: 0 running, room for 0,/);

@@ -8,6 +8,7 @@ import { openStore, type OpenedStore } from '../../../server/store/open.ts';
 import type { StoreSources, TaskRow } from '../../../server/store/port.ts';
 import { addTask } from '../../../server/store/plan/tasks.ts';
 import { sized } from '../../tier.ts';
+import { tablesOf } from '../../tables.ts';
 
 export interface TestSources extends StoreSources {
   /** Unix milliseconds that the clock shows. */
@@ -100,7 +101,7 @@ export async function moveTask(
 }
 
 export async function statusOf(project: TestStore, id: string): Promise<string> {
-  const row = await project.store.db
+  const row = await tablesOf(project.store.db)
     .selectFrom('tasks')
     .select('status')
     .where('id', '=', id)
@@ -123,9 +124,9 @@ export async function refusalOf(promise: Promise<unknown>): Promise<Refusal> {
 export async function everything(project: TestStore): Promise<string> {
   const { db } = project.store;
   return JSON.stringify([
-    await db.selectFrom('tasks').selectAll().orderBy('id').execute(),
-    await db.selectFrom('epics').selectAll().orderBy('id').execute(),
-    await db.selectFrom('task_dependencies').selectAll().execute(),
-    await db.selectFrom('events').selectAll().execute(),
+    await tablesOf(db).selectFrom('tasks').selectAll().orderBy('id').execute(),
+    await tablesOf(db).selectFrom('epics').selectAll().orderBy('id').execute(),
+    await tablesOf(db).selectFrom('task_dependencies').selectAll().execute(),
+    await tablesOf(db).selectFrom('events').selectAll().execute(),
   ]);
 }

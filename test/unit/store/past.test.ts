@@ -7,7 +7,7 @@ import { openPast, type PastMoment } from '../../../server/store/history/past.ts
 import { askQuestion } from '../../../server/store/work/questions.ts';
 import type { Db } from '../../../server/store/rows/read.ts';
 import { readSnapshot } from '../../../server/store/board/snapshot.ts';
-import type { Tx } from '../../../server/store/schema/tables.ts';
+import type { Tx } from '../../../server/store/port.ts';
 import { editTask } from '../../../server/store/plan/task-edit.ts';
 import { removeTasks } from '../../../server/store/plan/task-remove.ts';
 import { addEpic } from '../../../server/store/plan/epics.ts';
@@ -16,6 +16,7 @@ import { why } from '../../../server/store/why/why.ts';
 import { SeededChance } from '../../doubles/seeded-chance.ts';
 import { addTasks, memoryStore, refusalOf, testStartMs, type TestStore } from './memory-store.ts';
 import { noFallback } from '../../doubles/neutral-settings.ts';
+import { tablesOf } from '../../tables.ts';
 
 const extras = { config: {}, targetBranch: 'main', shaOf: async () => null };
 
@@ -77,13 +78,13 @@ function changesOf(project: TestStore): readonly Change[] {
     },
     // Changes without an event: they belong to no number of the feed.
     async (tx, ids, chance) =>
-      tx
+      tablesOf(tx)
         .updateTable('tasks')
         .set({ cost_usd: chance.next(), phase: 'agent' })
         .where('id', '=', one(ids, chance))
         .execute(),
     async (tx) =>
-      tx
+      tablesOf(tx)
         .insertInto('runs')
         .values({
           id: 'run-1',
@@ -126,7 +127,11 @@ suite('the past', () => {
       const moments: { change: number; seq: number; state: unknown }[] = [];
       for (let step = 0; step < 70; step += 1) {
         project.sources.nowMs += 1_000;
-        const rows = await store.db.selectFrom('tasks').select('id').orderBy('id').execute();
+        const rows = await tablesOf(store.db)
+          .selectFrom('tasks')
+          .select('id')
+          .orderBy('id')
+          .execute();
         const ids = rows.map((row) => row.id);
         const change = changes[step < 5 ? 0 : chance.below(changes.length)] as Change;
         try {
@@ -165,10 +170,10 @@ suite('the past', () => {
 
   test('begins where all changes are kept, and says so', async () => {
     await addTasks(project, [{ title: 'a' }, { title: 'b' }]);
-    await project.store.db.updateTable('past_start').set({ seq: 2 }).execute();
+    await tablesOf(project.store.db).updateTable('past_start').set({ seq: 2 }).execute();
     await past(project, { seq: 2 });
     const refusal = await refusalOf(openPast(project.store.db, { seq: 1 }));
     assert.match(refusal.message, /keeps the past of this project from event 2 on/);
-    await project.store.db.updateTable('past_start').set({ seq: 0 }).execute();
+    await tablesOf(project.store.db).updateTable('past_start').set({ seq: 0 }).execute();
   });
 });

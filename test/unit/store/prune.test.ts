@@ -17,6 +17,7 @@ import { testSeed } from '../../tier.ts';
 import { memoryStore, moveTask, type TestStore } from './memory-store.ts';
 import { addTask } from '../../../server/store/plan/tasks.ts';
 import type { TaskStatus } from '../../../server/core/plan/state.ts';
+import { tablesOf } from '../../tables.ts';
 
 const dayMs = 24 * 3_600_000;
 
@@ -61,7 +62,7 @@ async function randomPlan(project: TestStore, seed: number): Promise<Plan> {
     sources.nowMs += 8 * dayMs;
     await store.transaction(async (tx) => {
       await store.append(tx, { type: 'run.started', runId: `run-${run}` });
-      await tx
+      await tablesOf(tx)
         .insertInto('runs')
         .values({
           id: `run-${run}`,
@@ -116,7 +117,7 @@ async function randomPlan(project: TestStore, seed: number): Promise<Plan> {
 
 /** Tasks of open epics, and those without an epic that have not ended well. */
 async function openTasks({ store }: TestStore): Promise<ReadonlySet<string>> {
-  const rows = await store.db
+  const rows = await tablesOf(store.db)
     .selectFrom('tasks')
     .leftJoin('epics', 'epics.id', 'tasks.epic_id')
     .select(['tasks.id', 'tasks.status', 'tasks.epic_id', 'epics.status as epic_status'])
@@ -145,7 +146,8 @@ suite('retention', () => {
     breathe: async () => true,
   });
 
-  const events = () => project.store.db.selectFrom('events').selectAll().orderBy('seq').execute();
+  const events = () =>
+    tablesOf(project.store.db).selectFrom('events').selectAll().orderBy('seq').execute();
 
   const snapshot = async () => ({
     ...(await readSnapshot(
@@ -192,7 +194,7 @@ suite('retention', () => {
         const isKept = row.at_ms >= beforeMs || (row.task_id !== null && open.has(row.task_id));
         if (isKept) assert.ok(leftSeqs.has(row.seq), `${row.seq} ${row.type} of ${row.task_id}`);
       }
-      const linked = await project.store.db
+      const linked = await tablesOf(project.store.db)
         .selectFrom('task_dependencies')
         .innerJoin('tasks', 'tasks.id', 'task_dependencies.task_id')
         .select('blocked_by')
@@ -248,7 +250,7 @@ suite('retention', () => {
         ['a', 1],
         ['b', sources.nowMs],
       ] as const) {
-        await tx
+        await tablesOf(tx)
           .insertInto('gate_verdicts')
           .values({
             tree_sha: tree,
@@ -259,7 +261,7 @@ suite('retention', () => {
             at_ms: atMs,
           })
           .execute();
-        await tx
+        await tablesOf(tx)
           .insertInto('webhook_deliveries')
           .values({
             endpoint: tree,

@@ -10,6 +10,7 @@ import { addTask } from '../../../server/store/plan/tasks.ts';
 import { unmetBlockers } from '../../../server/store/status/transition.ts';
 import { readBoard } from '../../../server/store/board/board.ts';
 import { drawn, memoryStore, type TestStore } from './memory-store.ts';
+import { tablesOf } from '../../tables.ts';
 
 type Step =
   | { readonly kind: 'add'; readonly blockers: readonly number[]; readonly parent: number | null }
@@ -71,7 +72,10 @@ async function checkDerived(project: TestStore): Promise<void> {
   assert.equal(findCycle(graph), null);
   const chains = criticalPathLengths(graph);
   const board = await readBoard(db);
-  const rows = await db.selectFrom('tasks').select(['id', 'chain', 'parent_id']).execute();
+  const rows = await tablesOf(db)
+    .selectFrom('tasks')
+    .select(['id', 'chain', 'parent_id'])
+    .execute();
   for (const row of rows) {
     if (row.parent_id === null) assert.equal(row.chain, chains.get(row.id), `chain of ${row.id}`);
   }

@@ -13,6 +13,7 @@ import {
   testStartMs,
   type TestStore,
 } from './memory-store.ts';
+import { tablesOf } from '../../tables.ts';
 
 const extras: SnapshotExtras = {
   config: { max_workers: { value: 3, source: 'default' } },
@@ -105,7 +106,7 @@ suite('snapshot', () => {
 
   test('shows the last run, and the branch that holds what has landed', async () => {
     const run = { workers: 2, land: 'task', line: 'main', base_sha: 'b'.repeat(40), flags: '{}' };
-    await project.store.db
+    await tablesOf(project.store.db)
       .insertInto('runs')
       .values([
         { ...run, id: 'run-1', state: 'finished', started_at_ms: 1_500, target_branch: 'old' },
@@ -125,7 +126,7 @@ suite('snapshot', () => {
       epic_id: null,
       land: 'task',
     });
-    await project.store.db
+    await tablesOf(project.store.db)
       .insertInto('lines')
       .values({ branch: 'main', landed_sha: 'c'.repeat(40), pending: 2 })
       .execute();
@@ -137,7 +138,7 @@ suite('snapshot', () => {
   test('shows what runs and what it asks', async () => {
     const { A = '' } = await addTasks(project, [{ title: 'A' }]);
     await moveTask(project, A, ['claimed', 'in_progress'], { phase: 'agent' });
-    await project.store.db
+    await tablesOf(project.store.db)
       .insertInto('attempts')
       .values({
         task_id: A,
@@ -279,7 +280,7 @@ suite('snapshot: stuck', () => {
       { title: 'B', blocked_by: ['A'] },
       { title: 'C', blocked_by: ['B'] },
     ]);
-    await project.store.db
+    await tablesOf(project.store.db)
       .insertInto('task_dependencies')
       .values({ task_id: A, blocked_by: B })
       .execute();

@@ -10,6 +10,7 @@ import {
   spentByScope,
 } from '../../../server/store/work/spending.ts';
 import { addTasks, memoryStore, type TestStore } from './memory-store.ts';
+import { tablesOf } from '../../tables.ts';
 
 suite('spending', () => {
   let project: TestStore;
@@ -25,8 +26,15 @@ suite('spending', () => {
       B = '',
       C = '',
     } = await addTasks(project, [{ title: 'A' }, { title: 'B' }, { title: 'C' }]);
-    await store.db.insertInto('epics').values({ id: 'e', title: 'E', created_at: 1 }).execute();
-    await store.db.updateTable('tasks').set({ epic_id: 'e' }).where('id', 'in', [A, B]).execute();
+    await tablesOf(store.db)
+      .insertInto('epics')
+      .values({ id: 'e', title: 'E', created_at: 1 })
+      .execute();
+    await tablesOf(store.db)
+      .updateTable('tasks')
+      .set({ epic_id: 'e' })
+      .where('id', 'in', [A, B])
+      .execute();
     const add = (taskId: string, attempt: number, part: string, day: string, tokens: number) =>
       store.transaction((tx) =>
         addSpending(
@@ -57,7 +65,7 @@ suite('spending', () => {
   test('the pace of an account stands beside its limit', async () => {
     const { store } = project;
     assert.equal(await paceOf(store.db, 'claude'), null);
-    await store.db
+    await tablesOf(store.db)
       .insertInto('accounts')
       .values({ name: 'claude', limited_until_ms: 5, message: 'm' })
       .execute();
@@ -66,7 +74,11 @@ suite('spending', () => {
       await store.transaction((tx) => setPace(tx, name, { agents: 2, atMs: 7 }));
       assert.deepEqual(await paceOf(store.db, name), { agents: 2, atMs: 7 });
     }
-    const row = await store.db.selectFrom('accounts').selectAll().orderBy('name').execute();
+    const row = await tablesOf(store.db)
+      .selectFrom('accounts')
+      .selectAll()
+      .orderBy('name')
+      .execute();
     assert.deepEqual(
       row.map(({ limited_until_ms: untilMs }) => untilMs),
       [5, null],

@@ -13,6 +13,7 @@ import {
   statusOf,
   type TestStore,
 } from './memory-store.ts';
+import { tablesOf } from '../../tables.ts';
 
 suite('editTask', () => {
   let project: TestStore;
@@ -25,7 +26,10 @@ suite('editTask', () => {
     project.store.transaction((tx) => editTask(tx, project.sources, id, fields));
 
   const chains = async (): Promise<Record<string, number>> => {
-    const rows = await project.store.db.selectFrom('tasks').select(['title', 'chain']).execute();
+    const rows = await tablesOf(project.store.db)
+      .selectFrom('tasks')
+      .select(['title', 'chain'])
+      .execute();
     return Object.fromEntries(rows.map((row) => [row.title, row.chain]));
   };
 
@@ -55,11 +59,15 @@ suite('editTask', () => {
     await moveTask(project, A, ['completed']);
     const branch = `drover/epic/${one.id}`;
     const { db } = project.store;
-    await db.updateTable('tasks').set({ landed_on: branch }).where('id', '=', A).execute();
-    await db.updateTable('epics').set({ branch }).where('id', '=', one.id).execute();
+    await tablesOf(db)
+      .updateTable('tasks')
+      .set({ landed_on: branch })
+      .where('id', '=', A)
+      .execute();
+    await tablesOf(db).updateTable('epics').set({ branch }).where('id', '=', one.id).execute();
     const completed = await refusalOf(edit(A, { epic: two.id }));
     assert.match(completed.message, /has not landed yet/u);
-    await db
+    await tablesOf(db)
       .updateTable('epics')
       .set({ landing_state: 'landed' })
       .where('id', '=', one.id)

@@ -18,6 +18,7 @@ import {
   refusalOf,
   type TestStore,
 } from './memory-store.ts';
+import { tablesOf } from '../../tables.ts';
 
 suite('moving tasks', () => {
   let project: TestStore;
@@ -48,7 +49,7 @@ suite('moving tasks', () => {
 
   /** Titles in the order of the board, sub-tasks left out unless their parent is named. */
   async function order(parent: string | null = null): Promise<string> {
-    const rows = await project.store.db
+    const rows = await tablesOf(project.store.db)
       .selectFrom('tasks')
       .select('title')
       .where('parent_id', parent === null ? 'is' : '=', parent === null ? null : idOf(parent))
@@ -79,15 +80,18 @@ suite('moving tasks', () => {
   test('the order that people give is the order of starting', async () => {
     project.sources.nowMs += 60_000;
     await addTasks(project, [{ title: 'E' }]);
-    await project.store.db.updateTable('tasks').set({ chain: 1 }).execute();
+    await tablesOf(project.store.db).updateTable('tasks').set({ chain: 1 }).execute();
     const starts = async (): Promise<string> => {
       const look = { epicId: null, nowMs: project.sources.nowMs, limit: 10 };
       const found = await startableTasks(project.store.db, look);
-      const titles = await project.store.db.selectFrom('tasks').select(['id', 'title']).execute();
+      const titles = await tablesOf(project.store.db)
+        .selectFrom('tasks')
+        .select(['id', 'title'])
+        .execute();
       return found.map(({ id }) => titles.find((row) => row.id === id)?.title).join(' ');
     };
     assert.equal(await starts(), 'A B C E');
-    const e = await project.store.db
+    const e = await tablesOf(project.store.db)
       .selectFrom('tasks')
       .select('id')
       .where('title', '=', 'E')
@@ -104,7 +108,7 @@ suite('moving tasks', () => {
         round % 2 === 0 && round > 0 ? 'A D C B' : round === 0 ? 'A C B D' : 'A C D B',
       );
     }
-    const rows = await project.store.db.selectFrom('tasks').select('position').execute();
+    const rows = await tablesOf(project.store.db).selectFrom('tasks').select('position').execute();
     assert.equal(new Set(rows.map((row) => row.position)).size, rows.length);
     const events = await project.store.feed.read({ type: 'tasks.renumbered' });
     assert.ok(events.length > 0, 'there was no room any more, and room was made');
@@ -114,7 +118,7 @@ suite('moving tasks', () => {
     const { store, sources } = project;
     const epic = await store.transaction((tx) => addEpic(tx, sources, { title: 'E' }));
     await move('D A', { epic: epic.id, before: 'B' });
-    const inside = await store.db
+    const inside = await tablesOf(store.db)
       .selectFrom('tasks')
       .select('title')
       .where('epic_id', '=', epic.id)
@@ -149,7 +153,7 @@ suite('moving tasks', () => {
 
   test('sub-tasks are done in the order in which they stand', async () => {
     await move('D3', { before: 'D1' });
-    const rows = await project.store.db
+    const rows = await tablesOf(project.store.db)
       .selectFrom('tasks')
       .select(['title', 'sequence_number'])
       .where('parent_id', '=', idOf('D'))
@@ -210,7 +214,7 @@ suite('removing', () => {
     (await taken(titles)).map(({ row }) => row.id);
 
   async function left(): Promise<string> {
-    const rows = await project.store.db
+    const rows = await tablesOf(project.store.db)
       .selectFrom('tasks')
       .select(['title', 'status', 'chain'])
       .orderBy('position')
@@ -258,8 +262,12 @@ suite('removing', () => {
       editTask(tx, sources, ids['B'] ?? '', { description: 'Words', accept: ['It works'] }),
     );
     const rows = async (): Promise<string> => {
-      const tasks = await store.db.selectFrom('tasks').selectAll().orderBy('id').execute();
-      const edges = await store.db
+      const tasks = await tablesOf(store.db)
+        .selectFrom('tasks')
+        .selectAll()
+        .orderBy('id')
+        .execute();
+      const edges = await tablesOf(store.db)
         .selectFrom('task_dependencies')
         .selectAll()
         .orderBy('task_id')

@@ -12,6 +12,7 @@ import {
   refusalOf,
   type TestStore,
 } from './memory-store.ts';
+import { tablesOf } from '../../tables.ts';
 
 suite('addTask', () => {
   let project: TestStore;
@@ -110,7 +111,7 @@ suite('addTask', () => {
     await moveTask(project, ids['A'] ?? '', ['claimed', 'in_progress', 'completed']);
     const after = await add({ title: 'C', blocked_by: [ids['A'] ?? ''] });
     assert.equal(after.status, 'ready');
-    const rows = await project.store.db
+    const rows = await tablesOf(project.store.db)
       .selectFrom('tasks')
       .select(['title', 'status'])
       .orderBy('position')
@@ -129,7 +130,7 @@ suite('addTask', () => {
       { title: 'C', blocked_by: ['S'] },
       { title: 'D', blocked_by: ['A'] },
     ]);
-    const rows = await project.store.db
+    const rows = await tablesOf(project.store.db)
       .selectFrom('tasks')
       .select(['title', 'chain'])
       .where('parent_id', 'is', null)
@@ -151,7 +152,7 @@ suite('addTask', () => {
         blocked_by: index === 0 ? [] : [titles[index - 1] ?? ''],
       })),
     );
-    const first = await project.store.db
+    const first = await tablesOf(project.store.db)
       .selectFrom('tasks')
       .select('chain')
       .where('title', '=', 'T0')
@@ -222,7 +223,7 @@ suite('addTask: sub-tasks', () => {
       { title: 'P' },
       { title: 'S', parent: 'P', blocked_by: ['A'] },
     ]);
-    const rows = await project.store.db
+    const rows = await tablesOf(project.store.db)
       .selectFrom('tasks')
       .select(['title', 'status'])
       .orderBy('position')
@@ -232,7 +233,7 @@ suite('addTask: sub-tasks', () => {
       ['A ready', 'P blocked', 'S blocked'],
     );
     await moveTask(project, ids['A'] ?? '', ['claimed', 'in_progress', 'completed']);
-    const after = await project.store.db
+    const after = await tablesOf(project.store.db)
       .selectFrom('tasks')
       .select('status')
       .orderBy('position')

@@ -16,6 +16,7 @@ import {
   type TestStore,
 } from './memory-store.ts';
 import { noFallback } from '../../doubles/neutral-settings.ts';
+import { tablesOf } from '../../tables.ts';
 
 suite('why', () => {
   let project: TestStore;
@@ -31,7 +32,10 @@ suite('why', () => {
   async function ask(id: string, hasBackend = true): Promise<string[]> {
     const facts = { nowMs: testStartMs, agentKind: 'claude', agents, hasBackend };
     const reasons = await why(project.store.db, id, facts);
-    const rows = await project.store.db.selectFrom('tasks').select(['id', 'title']).execute();
+    const rows = await tablesOf(project.store.db)
+      .selectFrom('tasks')
+      .select(['id', 'title'])
+      .execute();
     const titles = new Map(rows.map((row) => [row.id, row.title]));
     return reasons.map((reason) =>
       reason.replace(/task-[a-z2-7]+(?:\.\d+)*/g, (found) => titles.get(found) ?? found),
@@ -39,7 +43,7 @@ suite('why', () => {
   }
 
   async function run(more: Partial<Insertable<RunTable>> = {}): Promise<void> {
-    await project.store.db
+    await tablesOf(project.store.db)
       .insertInto('runs')
       .values({
         id: `run-${more.epic_id ?? 'all'}`,
@@ -61,7 +65,7 @@ suite('why', () => {
     state: string,
     more: Readonly<Record<string, unknown>> = {},
   ): Promise<void> {
-    await project.store.db
+    await tablesOf(project.store.db)
       .insertInto('attempts')
       .values({
         task_id: id,
@@ -241,13 +245,13 @@ suite('why', () => {
     assert.deepEqual(await ask(C), [
       'All workers are busy (2 of 2: A, B); C starts when one is free, 1 ready task is ahead of it (priority, chain, order).',
     ]);
-    await project.store.db
+    await tablesOf(project.store.db)
       .updateTable('tasks')
       .set({ phase: 'gate' })
       .where('id', '=', A)
       .execute();
     assert.match((await ask(C))[0] ?? '', /a worker is free/);
-    await project.store.db
+    await tablesOf(project.store.db)
       .insertInto('accounts')
       .values({ name: 'claude', limited_until_ms: testStartMs + 60_000 })
       .execute();
@@ -305,7 +309,7 @@ suite('why', () => {
       takesOver,
       'A is ready and a worker is free: it starts in a moment.',
     ]);
-    await project.store.db
+    await tablesOf(project.store.db)
       .insertInto('accounts')
       .values([
         { name: 'claude', limited_until_ms: testStartMs + 60_000 },

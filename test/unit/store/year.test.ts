@@ -15,6 +15,7 @@ import { pruneEvents, type PruneRun } from '../../../server/store/history/prune.
 import { addTask } from '../../../server/store/plan/tasks.ts';
 import { sized } from '../../tier.ts';
 import { type TestSources, testSources } from './memory-store.ts';
+import { tablesOf } from '../../tables.ts';
 
 const dayMs = 24 * 3_600_000;
 const perMonth = sized(40, 1_000);
@@ -57,14 +58,14 @@ async function liveOneTask(tx: Tx, { store }: OpenedStore, sources: TestSources,
     ended_at_ms: sources.nowMs,
     summary: 'What was done, in a few words. '.repeat(8),
   };
-  await tx.insertInto('attempts').values(attempt).execute();
+  await tablesOf(tx).insertInto('attempts').values(attempt).execute();
   const landing = { task_id: id, epoch: 1, attempt: 1, line: 'main', commit_sha: 'f'.repeat(40) };
-  await tx
+  await tablesOf(tx)
     .insertInto('landings')
     .values({ ...landing, state: 'landed', queued_at_ms: sources.nowMs })
     .execute();
   const verdict = { tree_sha: id, command: 'make', ok: 1, duration_ms: 1, at_ms: sources.nowMs };
-  await tx
+  await tablesOf(tx)
     .insertInto('gate_verdicts')
     .values({ ...verdict, output_tail: 'ok\n'.repeat(200) })
     .execute();
@@ -80,7 +81,7 @@ async function liveOneTask(tx: Tx, { store }: OpenedStore, sources: TestSources,
     created_at_ms: sources.nowMs,
     ended_at_ms: sources.nowMs,
   };
-  await tx
+  await tablesOf(tx)
     .insertInto('webhook_deliveries')
     .values({
       ...delivery,

@@ -7,6 +7,7 @@ import type { Engine } from '../../../server/workflows/engine.ts';
 import { startOfAttempt } from '../../../server/workflows/attempt/earlier-work.ts';
 import { restoreTask } from '../../../server/workflows/person/restore-task.ts';
 import { addTasks, memoryStore, type TestStore } from '../store/memory-store.ts';
+import { tablesOf } from '../../tables.ts';
 
 suite('a chosen snapshot', () => {
   let project: TestStore;
@@ -20,7 +21,7 @@ suite('a chosen snapshot', () => {
 
   async function attempt(number: number, state: string): Promise<void> {
     const more = { epoch: 1, agent: 'command', session_id: 's', started_at_ms: 1, machine: 'm-2' };
-    await project.store.db
+    await tablesOf(project.store.db)
       .insertInto('attempts')
       .values({ task_id: id, number, state, branch: `drover/${id}/${number}`, ...more })
       .execute();

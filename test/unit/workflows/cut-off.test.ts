@@ -10,6 +10,7 @@ import { Switchboard } from '../../../server/workflows/kit/parts.ts';
 import { submit } from '../../../server/workflows/attempt/submission.ts';
 import { addTasks, memoryStore, moveTask, type TestStore } from '../store/memory-store.ts';
 import { noFallback } from '../../doubles/neutral-settings.ts';
+import { tablesOf } from '../../tables.ts';
 
 suite('an attempt that was cut off', () => {
   let project: TestStore;
@@ -37,7 +38,7 @@ suite('an attempt that was cut off', () => {
     );
 
   async function returned(number: number, base: string | null): Promise<void> {
-    await project.store.db
+    await tablesOf(project.store.db)
       .updateTable('attempts')
       .set({ state: 'interrupted', base_sha: base })
       .where('task_id', '=', id)
@@ -56,7 +57,7 @@ suite('an attempt that was cut off', () => {
     continues_from: string | null;
     failure_kind: string | null;
   }> =>
-    project.store.db
+    tablesOf(project.store.db)
       .selectFrom('attempts')
       .select(['number', 'state', 'continues_from', 'failure_kind'])
       .where('task_id', '=', id)
@@ -83,7 +84,7 @@ suite('an attempt that was cut off', () => {
   }
 
   const statusNow = async (): Promise<{ status: string; attempts: number }> =>
-    project.store.db
+    tablesOf(project.store.db)
       .selectFrom('tasks')
       .select(['status', 'attempts'])
       .where('id', '=', id)
@@ -92,7 +93,7 @@ suite('an attempt that was cut off', () => {
   test('is not begun again in this process before its former execution has ended', async () => {
     const claim = await claimOn('north');
     assert.ok(claim);
-    await project.store.db
+    await tablesOf(project.store.db)
       .insertInto('runs')
       .values({
         id: 'run',
@@ -115,7 +116,7 @@ suite('an attempt that was cut off', () => {
     const held = switchboard.turns.run(id, () => former.promise);
     // What has been given to others stops at once: only whether it waits is asked here.
     const next = executeTask(engine, run, { ...claim, epoch: claim.epoch - 1 });
-    await project.store.db.selectFrom('runs').selectAll().execute();
+    await tablesOf(project.store.db).selectFrom('runs').selectAll().execute();
     await new Promise((resolve) => setImmediate(resolve));
     assert.deepEqual(said, []);
     former.resolve();
@@ -140,7 +141,7 @@ suite('an attempt that was cut off', () => {
     const claim = await claimOn('north');
     assert.equal(claim?.attempt, 1, 'its machine is back');
     const kept = JSON.stringify([`refs/drover/work/${id}/1`]);
-    await project.store.db.updateTable('tasks').set({ rescue_refs: kept }).execute();
+    await tablesOf(project.store.db).updateTable('tasks').set({ rescue_refs: kept }).execute();
     await submitUnchanged(claim);
     assert.deepEqual(await statusNow(), { status: 'ready', attempts: 0 });
     const next = await claimOn('south');

@@ -12,6 +12,7 @@ import {
   syncLine,
 } from '../../../server/workflows/lines/lines.ts';
 import { memoryStore, type TestStore } from '../store/memory-store.ts';
+import { tablesOf } from '../../tables.ts';
 
 /** Commits in one row: each is a descendant of those with smaller letters. */
 type Refs = Readonly<Record<string, string>>;
@@ -65,13 +66,13 @@ suite('a line that others move', () => {
     remote: RememberedRemote,
     stored: { readonly landed: string; readonly followed: string },
   ): Promise<Engine> {
-    await project.store.db
+    await tablesOf(project.store.db)
       .insertInto('lines')
       .values({ branch: 'main', landed_sha: stored.landed, followed_sha: stored.followed })
       .execute();
     // Whichever machine lands says beforehand what it is about to write.
     const tips = ['a', 'b', 'c', 'd', 'e', 'f'].map((sha) => ({ branch: 'main', sha, at_ms: 0 }));
-    await project.store.db.insertInto('line_tips').values(tips).execute();
+    await tablesOf(project.store.db).insertInto('line_tips').values(tips).execute();
     const settings = () => ({ follow: 'auto' });
     return {
       machineId: 'm1',
@@ -83,11 +84,14 @@ suite('a line that others move', () => {
 
   const write = async (landed: string): Promise<void> => {
     const row = { landed_sha: landed, followed_sha: landed };
-    await project.store.db.updateTable('lines').set(row).execute();
+    await tablesOf(project.store.db).updateTable('lines').set(row).execute();
   };
 
   const storedLine = () =>
-    project.store.db.selectFrom('lines').select(['landed_sha', 'followed_sha']).executeTakeFirst();
+    tablesOf(project.store.db)
+      .selectFrom('lines')
+      .select(['landed_sha', 'followed_sha'])
+      .executeTakeFirst();
 
   test('a branch that has just followed there is no rewind here', async () => {
     // It has heard of the landing, but not of the branch that followed; the database tells of both.

@@ -13,6 +13,7 @@ import { returnLanding } from '../../../server/workflows/landing/landing-returns
 import { approve } from '../../../server/workflows/person/reviews.ts';
 import { Switchboard } from '../../../server/workflows/kit/parts.ts';
 import { addTasks, memoryStore, moveTask, type TestStore } from '../store/memory-store.ts';
+import { tablesOf } from '../../tables.ts';
 
 const commit = 'c0ffee'.repeat(6).padEnd(40, '0');
 const cleaned = 'c1ea'.repeat(10);
@@ -25,12 +26,12 @@ suite('finished work that was never pushed', () => {
     project = await memoryStore();
     id = (await addTasks(project, [{ title: 'A' }]))['A'] ?? '';
     const machine = { labels: '[]', state: 'left', agents_max: 1, room: 1, version: '1' };
-    await project.store.db
+    await tablesOf(project.store.db)
       .insertInto('machines')
       .values({ id: 'm-1', name: 'north', joined_at_ms: 1, alive_until_ms: 1, ...machine })
       .execute();
     const run = { land: 'task', target_branch: 'main', line: 'main', base_sha: 'b', flags: '{}' };
-    await project.store.db
+    await tablesOf(project.store.db)
       .insertInto('runs')
       .values({ id: 'run', state: 'active', workers: 1, started_at_ms: 1, ...run })
       .execute();
@@ -55,7 +56,7 @@ suite('finished work that was never pushed', () => {
   /** Committed on north, which has left. */
   async function committed(failureKind: string | null = null): Promise<void> {
     await claimOn('m-1');
-    await project.store.db
+    await tablesOf(project.store.db)
       .updateTable('attempts')
       .set({ state: 'interrupted', base_sha: 'b', commit_sha: commit, failure_kind: failureKind })
       .execute();
@@ -90,13 +91,13 @@ suite('finished work that was never pushed', () => {
   } as unknown as DurableRun<Tx>;
 
   const attempts = () =>
-    project.store.db
+    tablesOf(project.store.db)
       .selectFrom('attempts')
       .select(['number', 'state', 'failure_kind', 'error', 'continues_from'])
       .orderBy('number')
       .execute();
   const task = () =>
-    project.store.db
+    tablesOf(project.store.db)
       .selectFrom('tasks')
       .select(['status', 'attempts', 'blocked_reason'])
       .executeTakeFirstOrThrow();
@@ -174,7 +175,7 @@ suite('finished work that was never pushed', () => {
   async function held(): Promise<Claim> {
     const claim = await claimOn('m-1');
     const set = { state: 'submitted', base_sha: 'b', commit_sha: commit };
-    await project.store.db.updateTable('attempts').set(set).execute();
+    await tablesOf(project.store.db).updateTable('attempts').set(set).execute();
     const held_files = '["a.bin"]';
     const row = { base_sha: 'b', commit_sha: commit, review_kind: 'held_files', held_files };
     await moveTask(project, id, ['in_progress', 'needs_review'], row);
@@ -195,7 +196,7 @@ suite('finished work that was never pushed', () => {
   }
 
   const landings = () =>
-    project.store.db.selectFrom('landings').select(['commit_sha', 'state']).execute();
+    tablesOf(project.store.db).selectFrom('landings').select(['commit_sha', 'state']).execute();
 
   test('what a person approves is pushed before it is queued; refused, nothing has changed', async () => {
     await held();

@@ -5,6 +5,7 @@ import type { WorkflowInfo } from '../../../server/durable/port.ts';
 import type { Engine } from '../../../server/workflows/engine.ts';
 import { returnOrphans } from '../../../server/workflows/run/orphans.ts';
 import { addTasks, memoryStore, moveTask, type TestStore } from '../store/memory-store.ts';
+import { tablesOf } from '../../tables.ts';
 
 suite('work of another release', () => {
   let project: TestStore;
@@ -19,7 +20,7 @@ suite('work of another release', () => {
   async function machine(name: string, compatibility: number, lands = 1): Promise<void> {
     const row = { id: name, name, compatibility, lands, state: 'working', version: '1' };
     const more = { agents_max: 1, room: 1, joined_at_ms: 1, alive_until_ms: Date.now() + 60_000 };
-    await project.store.db
+    await tablesOf(project.store.db)
       .insertInto('machines')
       .values({ ...row, ...more })
       .execute();
@@ -54,7 +55,7 @@ suite('work of another release', () => {
     assert.deepEqual(await looked('agents@old', 'running', 1), []);
     assert.deepEqual(await looked('land:main', 'pending', 1), []);
     assert.deepEqual(await looked('land:main', 'pending', 2), []);
-    await project.store.db
+    await tablesOf(project.store.db)
       .updateTable('machines')
       .set({ lands: 0 })
       .where('id', '=', 'old')

@@ -12,6 +12,7 @@ import {
   testStartMs,
   type TestStore,
 } from '../store/memory-store.ts';
+import { tablesOf } from '../../tables.ts';
 
 suite('placement', () => {
   let project: TestStore;
@@ -27,7 +28,7 @@ suite('placement', () => {
     state = 'working',
     aliveForMs = 60_000,
   ): Promise<void> {
-    await project.store.db
+    await tablesOf(project.store.db)
       .insertInto('machines')
       .values({
         id,
@@ -44,7 +45,7 @@ suite('placement', () => {
   }
 
   async function attempt(id: string, more: Partial<Insertable<AttemptTable>>): Promise<void> {
-    await project.store.db
+    await tablesOf(project.store.db)
       .insertInto('attempts')
       .values({
         task_id: id,
@@ -102,7 +103,7 @@ suite('placement', () => {
   test('nothing goes to a machine of another release, which could not begin it', async () => {
     await machine('a', 1);
     await machine('b', 9);
-    await project.store.db
+    await tablesOf(project.store.db)
       .updateTable('machines')
       .set({ compatibility: 2 })
       .where('id', '=', 'b')
