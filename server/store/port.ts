@@ -8,6 +8,7 @@ import type { StoreTables } from './schema/tables.ts';
 import type { Transition, TransitionOutcome } from './status/transition.ts';
 
 export type * from './schema/tables.ts';
+export type { StopKind } from './schema/column-words.ts';
 export type { NewEvent, StoreSources } from './feed/feed.ts';
 export type { Transition, TransitionOutcome, TransitionSet } from './status/transition.ts';
 

@@ -112,7 +112,8 @@ async function fillTheRest(
   taskId: string,
 ): Promise<void> {
   const at = { created_at: 1, last_used_at: 2 };
-  const plan = { task_id: taskId, number: 1, attempt: 1, state: 'proposed', text: 'First, look.' };
+  const state = 'proposed' as const;
+  const plan = { task_id: taskId, number: 1, attempt: 1, state, text: 'First, look.' };
   await tablesOf(tx)
     .insertInto('task_plans')
     .values({ ...plan, created_at_ms: 3 })
@@ -164,7 +165,8 @@ async function fillTheRest(
     .insertInto('webhook_deliveries')
     .values({ endpoint: 'ci', seq: 3, state: 'pending', ...delivery })
     .execute();
-  const run = { state: 'finished', started_at_ms: 5, workers: 3, land: 'task', base_sha: 'a' };
+  const over = { state: 'finished', land: 'task' } as const;
+  const run = { ...over, started_at_ms: 5, workers: 3, base_sha: 'a' };
   for (const id of ['run-9', 'run-1'])
     await tablesOf(tx)
       .insertInto('runs')

@@ -113,7 +113,7 @@ export const fileOf = (id: string): string => `${id}/1.ndjson`;
 
 export async function endAttempt(store: Store, id: string, atMs = Date.now()): Promise<void> {
   await store.transaction(async (tx) => {
-    const set = { state: 'failed', ended_at_ms: atMs };
+    const set = { state: 'failed', ended_at_ms: atMs } as const;
     await tablesOf(tx).updateTable('attempts').set(set).where('task_id', '=', id).execute();
     await store.append(tx, { type: 'agent.ended', taskId: id });
   });

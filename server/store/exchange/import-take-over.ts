@@ -228,7 +228,7 @@ async function complete(
     const event = to === 'claimed' ? 'task.claimed' : 'task.started';
     await transition(tx, sources, { taskId, to, event, data: by });
   }
-  const set = { verdict: 'pass', verdict_reason: said, last_error: words };
+  const set = { verdict: 'pass' as const, verdict_reason: said, last_error: words };
   const data = { ...by, reason: words };
   return (
     await transition(tx, sources, { taskId, to: 'completed', event: 'task.completed', data, set })

@@ -5,6 +5,7 @@ import type { MachineView } from '../../protocol/api.ts';
 import { busyByMachine, nowMs } from './machines.ts';
 import { type Db, textList } from '../rows/read.ts';
 import type { MachineTable } from '../schema/tables.ts';
+import { type TaskPhase } from '../schema/column-words.ts';
 
 /** Most machines that are told; those that were heard of last. */
 const machinesMax = 500;
@@ -74,7 +75,7 @@ function stateOf(row: Pulse, now: number): MachineState {
 }
 
 /** Phases in which a task has handed its work over and needs no agent. */
-const handedOver: readonly string[] = ['gate', 'land'];
+const handedOver: readonly TaskPhase[] = ['gate', 'land'];
 
 interface Named extends Pulse {
   readonly id: string;

@@ -2,6 +2,7 @@
 
 import { busyByMachine } from './machines.ts';
 import type { Reads, Tx } from '../schema/tables.ts';
+import { type TaskPhase } from '../schema/column-words.ts';
 
 export interface MachineWork {
   readonly taskId: string;
@@ -24,7 +25,7 @@ const tasksMax = 1_000;
 export async function machineWork(
   db: Reads,
   machine: string,
-  handedOver: readonly string[],
+  handedOver: readonly TaskPhase[],
   taskIds?: readonly string[],
 ): Promise<readonly MachineWork[]> {
   const rows = await db
@@ -42,7 +43,7 @@ export async function machineWork(
   const newest = new Map<string, MachineWork>();
   for (const row of rows) {
     const isOwned = row.epoch === row.task_epoch && ['claimed', 'in_progress'].includes(row.status);
-    const isFinished = isOwned && handedOver.includes(row.phase ?? '');
+    const isFinished = isOwned && row.phase !== null && handedOver.includes(row.phase);
     newest.set(row.task_id, {
       taskId: row.task_id,
       title: row.title,
@@ -66,7 +67,7 @@ export async function machineWork(
 export async function isDrained(
   tx: Tx,
   machine: string,
-  handedOver: readonly string[],
+  handedOver: readonly TaskPhase[],
 ): Promise<boolean> {
   return ((await busyByMachine(tx, handedOver)).get(machine) ?? 0) === 0;
 }

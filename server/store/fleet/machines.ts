@@ -5,6 +5,7 @@ import { isPostgres } from '../schema/dialect.ts';
 import { textList } from '../rows/read.ts';
 import type { Reads, StoreTables, Tx } from '../schema/tables.ts';
 import type { Kysely } from 'kysely';
+import { type TaskPhase } from '../schema/column-words.ts';
 
 export interface MachineBeat {
   readonly id: string;
@@ -140,7 +141,7 @@ export async function aliveAs(db: Reads, id: string): Promise<string | null> {
 /** Agents at work, or about to be, on each machine. `handedOver`: phases in which a task needs no worker any more. */
 export async function busyByMachine(
   db: Reads,
-  handedOver: readonly string[],
+  handedOver: readonly TaskPhase[],
 ): Promise<ReadonlyMap<string, number>> {
   const rows = await db
     .selectFrom('tasks as t')

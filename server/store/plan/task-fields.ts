@@ -6,7 +6,14 @@ import { readSteps, stepsExpected } from '../../core/work/fallback.ts';
 import { stepText } from '../../core/format.ts';
 import { priorityOfWord } from '../../core/exchange/import-record.ts';
 import { runPlaces } from '../../core/settings/remote-settings.ts';
-import { agentKindNames, taskTypes, testModes, testScopes } from '../../core/plan/task.ts';
+import {
+  agentKindNames,
+  taskTypes,
+  type TestMode,
+  testModes,
+  type TestScope,
+  testScopes,
+} from '../../core/plan/task.ts';
 import type { TaskFields } from '../../protocol/api.ts';
 import {
   checkedDescription,
@@ -31,8 +38,8 @@ export interface TaskColumns {
   best_of?: number;
   choose?: string | null;
   test_command?: string | null;
-  test_mode?: string;
-  test_scope?: string;
+  test_mode?: TestMode;
+  test_scope?: TestScope;
   max_attempts?: number;
   plan?: number;
   runs_on?: string | null;

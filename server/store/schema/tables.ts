@@ -3,6 +3,8 @@
 
 import type { ColumnType, Generated, Kysely, Selectable, Transaction } from 'kysely';
 import type { TaskStatus } from '../../core/plan/state.ts';
+import type { LandMode, ReviewKind, TestMode, TestScope, Verdict } from '../../core/plan/task.ts';
+import type { AttemptState, EpicLandingState, StopKind, TaskPhase } from './column-words.ts';
 import type { PastTables } from './past-rows.ts';
 import type { SideTables } from './side-tables.ts';
 
@@ -25,10 +27,10 @@ export interface TaskTable {
   claimed_by: Defaulted<string | null>;
   claimed_at: Defaulted<number | null>;
   operator: Defaulted<string | null>;
-  verdict: Defaulted<string>;
+  verdict: Defaulted<Verdict>;
   verdict_reason: Defaulted<string | null>;
-  test_mode: Defaulted<string>;
-  test_scope: Defaulted<string>;
+  test_mode: Defaulted<TestMode>;
+  test_scope: Defaulted<TestScope>;
   test_command: Defaulted<string | null>;
   created_at: number;
   updated_at: number;
@@ -53,7 +55,7 @@ export interface TaskTable {
   chain: Defaulted<number>;
   /** Fencing number: raised by every claim; writes of an older owner are refused. */
   epoch: Defaulted<number>;
-  phase: Defaulted<string | null>;
+  phase: Defaulted<TaskPhase | null>;
   base_sha: Defaulted<string | null>;
   branch: Defaulted<string | null>;
   commit_sha: Defaulted<string | null>;
@@ -62,14 +64,14 @@ export interface TaskTable {
   landed_on: Defaulted<string | null>;
   worktree_path: Defaulted<string | null>;
   blocked_reason: Defaulted<string | null>;
-  review_kind: Defaulted<string | null>;
+  review_kind: Defaulted<ReviewKind | null>;
   conflict_files: Defaulted<string>;
   held_files: Defaulted<string>;
   rescue_refs: Defaulted<string>;
   next_attempt_at_ms: Defaulted<number | null>;
   waiting_until_ms: Defaulted<number | null>;
   /** What a person asked for while an owner was at work: pause, cancel or stop (the run ends). */
-  stop_requested: Defaulted<string | null>;
+  stop_requested: Defaulted<StopKind | null>;
   stop_reason: Defaulted<string | null>;
   cost_usd: Defaulted<number>;
   /** Where the imported record came from, as canonical JSON, for "unchanged" on a second import. */
@@ -92,8 +94,7 @@ export interface EpicTable {
   approved_tree: Defaulted<string | null>;
   /** Tree that waits for an approval: the merge with the target as it was tested. */
   review_tree: Defaulted<string | null>;
-  /** null, landing, needs_review, conflict, gate_failed, landed. */
-  landing_state: Defaulted<string | null>;
+  landing_state: Defaulted<EpicLandingState | null>;
   landing_note: Defaulted<string | null>;
   source: Defaulted<string | null>;
   runs_on: Defaulted<string | null>;
@@ -133,8 +134,7 @@ export interface AttemptTable {
   task_id: string;
   number: number;
   epoch: number;
-  /** running, waiting, submitted, succeeded, failed, interrupted. */
-  state: string;
+  state: AttemptState;
   agent: string;
   /** Model that its agent was asked for; null = the agent's own choice. */
   model: Defaulted<string | null>;
@@ -181,8 +181,7 @@ export interface PlanTable {
   /** From 1. */
   number: number;
   attempt: number;
-  /** proposed, approved, sent_back, dropped. */
-  state: string;
+  state: 'proposed' | 'approved' | 'sent_back' | 'dropped';
   text: string;
   /** What a person said as they sent it back. */
   comment: Defaulted<string | null>;
@@ -210,7 +209,7 @@ export interface QuestionTable {
   kind: string;
   text: string;
   choices: string;
-  state: string;
+  state: 'open' | 'answered' | 'withdrawn';
   answer: Defaulted<string | null>;
   asked_at_ms: number;
   answered_at_ms: Defaulted<number | null>;
@@ -227,13 +226,13 @@ export interface HintTable {
 
 export interface RunTable {
   id: string;
-  /** active, stopped (goes on with `resume`), finished. */
-  state: string;
+  /** A stopped run goes on with `resume`. */
+  state: 'active' | 'stopped' | 'finished';
   started_at_ms: number;
   ended_at_ms: Defaulted<number | null>;
   workers: number;
   epic_id: Defaulted<string | null>;
-  land: string;
+  land: LandMode;
   target_branch: string;
   /** Branch whose landing line the run's tasks land on: the target, or `drover/epic/<id>`. */
   line: string;
@@ -274,8 +273,7 @@ export interface LandingTable {
   line: string;
   commit_sha: string;
   gate_command: Defaulted<string | null>;
-  /** queued, taken, landed, returned, withdrawn. */
-  state: string;
+  state: 'queued' | 'taken' | 'landed' | 'returned' | 'withdrawn';
   workflow_id: Defaulted<string | null>;
   position: Generated<number>;
   queued_at_ms: number;

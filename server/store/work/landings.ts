@@ -28,7 +28,7 @@ export async function queueLanding(
     line: landing.line,
     commit_sha: landing.commitSha,
     gate_command: landing.gateCommand,
-    state: 'queued',
+    state: 'queued' as const,
     workflow_id: landing.workflowId,
     queued_at_ms: sources.clock.now(),
   };

@@ -3,6 +3,7 @@
 
 import { limitedAccounts } from './accounts.ts';
 import type { Reads, RunRow, TaskRow } from '../schema/tables.ts';
+import { type TaskPhase } from '../schema/column-words.ts';
 
 /** Epics that other active runs have to themselves: a run of everything leaves their tasks alone. */
 export function epicsOfOthers(active: readonly RunRow[], run: RunRow): string[] {
@@ -13,7 +14,7 @@ export function epicsOfOthers(active: readonly RunRow[], run: RunRow): string[] 
 /** Tasks with an agent running or about to run, by the run that has started them. `handedOver`: phases that need no worker. */
 export async function busyByRun(
   db: Reads,
-  handedOver: readonly string[],
+  handedOver: readonly TaskPhase[],
 ): Promise<ReadonlyMap<string | null, number>> {
   const rows = await db
     .selectFrom('tasks as t')
@@ -81,7 +82,10 @@ export async function tasksOwnedByRuns(
 }
 
 /** Tasks that have handed their work over and have not landed. `handedOver`: phases in which a task needs no worker. */
-export async function countHandedOver(db: Reads, handedOver: readonly string[]): Promise<number> {
+export async function countHandedOver(
+  db: Reads,
+  handedOver: readonly TaskPhase[],
+): Promise<number> {
   const { n } = await db
     .selectFrom('tasks')
     .select((eb) => eb.fn.countAll<number>().as('n'))
@@ -93,7 +97,7 @@ export async function countHandedOver(db: Reads, handedOver: readonly string[]):
 }
 
 /** Attempts that run on a worker, or are about to. */
-export async function countOnWorkers(db: Reads, handedOver: readonly string[]): Promise<number> {
+export async function countOnWorkers(db: Reads, handedOver: readonly TaskPhase[]): Promise<number> {
   const { n } = await db
     .selectFrom('tasks as t')
     .innerJoin('attempts as a', (join) =>

@@ -2,6 +2,7 @@
 
 import { inParts } from '../rows/read.ts';
 import type { Reads, Tx } from '../schema/tables.ts';
+import { type StopKind } from '../schema/column-words.ts';
 
 /**
  * Asks the owner of a task to stop. Resolves with the epoch of the owner; null where no workflow owns the task, or where
@@ -10,7 +11,7 @@ import type { Reads, Tx } from '../schema/tables.ts';
 export async function askToStop(
   tx: Tx,
   id: string,
-  kind: 'pause' | 'cancel' | 'stop',
+  kind: StopKind,
   reason: string | null,
 ): Promise<number | null> {
   const asked = await tx

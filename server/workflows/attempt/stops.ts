@@ -6,6 +6,7 @@ import {
   type Claim,
   releaseSlot,
   setAttempt,
+  type StopKind,
   taskById,
   type Tx,
   withdrawQuestions,
@@ -13,8 +14,6 @@ import {
 import { endLeftAgent } from '../landing/left-commands.ts';
 import type { Engine } from '../kit/parts.ts';
 import { keepWorkOf, type KeptNote } from './kept-work.ts';
-
-export type StopKind = 'pause' | 'cancel' | 'stop';
 
 export async function isStopRequested(
   engine: Engine,
@@ -40,7 +39,7 @@ export async function settleStop(
 /** Whatever is asked for next, what the attempt has made until now is kept first. */
 async function keepStopped(engine: Engine, claim: Claim): Promise<void> {
   const row = await taskById(engine.store.db, claim.taskId);
-  const kind = (row?.stop_requested ?? 'stop') as StopKind;
+  const kind = row?.stop_requested ?? 'stop';
   await keepWorkOf(engine, claim, stopNotes[kind]);
 }
 
@@ -61,7 +60,7 @@ export async function settleStopIn(
   // What waits for a person is stopped only by a person's word: the replay of an attempt that has ended is none.
   const isApproved = row.status === 'needs_review' && row.stop_requested !== null;
   if (!ownedStatuses.has(row.status) && !isApproved) return;
-  const kind = (row.stop_requested ?? 'stop') as StopKind;
+  const kind = row.stop_requested ?? 'stop';
   const { store } = engine;
   await withdrawQuestions(tx, store.sources, claim.taskId);
   await setAttempt(tx, claim.taskId, claim.attempt, {

@@ -26,8 +26,8 @@ import type { Place } from './worktree-step.ts';
 export interface Submission {
   readonly task: {
     readonly type: string;
-    readonly test_mode: string;
-    readonly test_scope: string;
+    readonly test_mode: TestMode;
+    readonly test_scope: TestScope;
     readonly test_command: string | null;
   };
   readonly summary: string;
@@ -134,8 +134,8 @@ export function gateOf(
   task: Submission['task'],
 ): string | null {
   const covered = hasGate({
-    testMode: task.test_mode as TestMode,
-    testScope: task.test_scope as TestScope,
+    testMode: task.test_mode,
+    testScope: task.test_scope,
   });
   return covered ? (task.test_command ?? gateOfRun(engine, run)) : null;
 }

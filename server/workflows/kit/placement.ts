@@ -14,9 +14,10 @@ import {
   textList,
 } from '../../store/port.ts';
 import type { Engine } from './parts.ts';
+import { type Phase } from '../../core/plan/task.ts';
 
 /** Phases in which a task has handed its work over and needs no worker. */
-export const handedOver: readonly string[] = ['gate', 'land'];
+export const handedOver: readonly Phase[] = ['gate', 'land'];
 
 const queuePrefix = 'agents@';
 

@@ -16,6 +16,7 @@ import {
   rootOf,
   rootTasks,
   setAttempt,
+  type StopKind,
   taskById,
   type TaskRow,
   type Tx,
@@ -24,7 +25,6 @@ import {
 import { chooseByPerson, isChoice } from '../attempt/candidates.ts';
 import { nextAction } from './next-action.ts';
 import type { Engine } from '../kit/parts.ts';
-import type { StopKind } from '../attempt/stops.ts';
 
 /** How long a command waits for its change to be real (contract of the command). */
 const waitMaxMs = 15_000;

@@ -10,6 +10,7 @@ import { createDataHandlers } from '../../../server/rpc/handlers/data.ts';
 import { memoryStore, moveTask, refusalOf, type TestStore } from '../store/memory-store.ts';
 import type { DataGit } from '../../../server/rpc/handlers/data-deps.ts';
 import { tablesOf } from '../../tables.ts';
+import { type AttemptRow } from '../../../server/store/port.ts';
 
 const textOf = (line: object | undefined): unknown =>
   line !== undefined && 'text' in line ? line.text : undefined;
@@ -183,7 +184,7 @@ suite('data requests', () => {
     assert.deepEqual(none, { events: [], seq: 3 });
   });
 
-  async function attempt(id: string, number: number, state: string): Promise<void> {
+  async function attempt(id: string, number: number, state: AttemptRow['state']): Promise<void> {
     await tablesOf(project.store.db)
       .insertInto('attempts')
       .values({

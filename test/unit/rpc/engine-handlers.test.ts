@@ -55,7 +55,7 @@ async function addRun({ project }: Host, given: GivenRun): Promise<void> {
     started_at_ms: given.startedMs ?? testStartMs,
     ended_at_ms: given.endedMs ?? null,
     workers: 4,
-    land: 'task',
+    land: 'task' as const,
     target_branch: 'main',
     line: 'main',
     base_sha: 'b'.repeat(40),

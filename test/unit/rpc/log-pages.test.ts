@@ -16,6 +16,7 @@ import { ManualClock } from '../../durable/manual-clock.ts';
 import { testSources, type TestStore } from '../store/memory-store.ts';
 import type { DataHandlerDeps } from '../../../server/rpc/handlers/data-deps.ts';
 import { tablesOf } from '../../tables.ts';
+import { type AttemptRow } from '../../../server/store/port.ts';
 
 suite('pages of a log', () => {
   let folder: string;
@@ -47,7 +48,7 @@ suite('pages of a log', () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  async function begin(state = 'running'): Promise<void> {
+  async function begin(state: AttemptRow['state'] = 'running'): Promise<void> {
     const attempt = { number: 1, epoch: 1, agent: 'demo', session_id: 's', branch: 'b' };
     const row = { ...attempt, task_id: id, state, started_at_ms: 1 };
     await tablesOf(project.store.db).insertInto('attempts').values(row).execute();

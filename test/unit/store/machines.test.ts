@@ -13,6 +13,7 @@ import { why } from '../../../server/store/why/why.ts';
 import { addTasks, memoryStore, moveTask, testStartMs, type TestStore } from './memory-store.ts';
 import { noFallback } from '../../doubles/neutral-settings.ts';
 import { tablesOf } from '../../tables.ts';
+import { type TaskRow } from '../../../server/store/port.ts';
 
 suite('machines', () => {
   let project: TestStore;
@@ -39,7 +40,7 @@ suite('machines', () => {
       .execute();
   }
 
-  async function atWork(id: string, on: string, phase = 'agent'): Promise<void> {
+  async function atWork(id: string, on: string, phase: TaskRow['phase'] = 'agent'): Promise<void> {
     await moveTask(project, id, ['claimed', 'in_progress'], { epoch: 1, phase });
     await tablesOf(project.store.db)
       .insertInto('attempts')

@@ -105,7 +105,8 @@ suite('snapshot', () => {
   });
 
   test('shows the last run, and the branch that holds what has landed', async () => {
-    const run = { workers: 2, land: 'task', line: 'main', base_sha: 'b'.repeat(40), flags: '{}' };
+    const land = 'task' as const;
+    const run = { workers: 2, land, line: 'main', base_sha: 'b'.repeat(40), flags: '{}' };
     await tablesOf(project.store.db)
       .insertInto('runs')
       .values([

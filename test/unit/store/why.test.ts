@@ -17,6 +17,7 @@ import {
 } from './memory-store.ts';
 import { noFallback } from '../../doubles/neutral-settings.ts';
 import { tablesOf } from '../../tables.ts';
+import { type AttemptRow } from '../../../server/store/port.ts';
 
 suite('why', () => {
   let project: TestStore;
@@ -62,7 +63,7 @@ suite('why', () => {
 
   async function attempt(
     id: string,
-    state: string,
+    state: AttemptRow['state'],
     more: Readonly<Record<string, unknown>> = {},
   ): Promise<void> {
     await tablesOf(project.store.db)

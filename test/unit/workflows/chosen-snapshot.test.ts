@@ -8,6 +8,7 @@ import { startOfAttempt } from '../../../server/workflows/attempt/earlier-work.t
 import { restoreTask } from '../../../server/workflows/person/restore-task.ts';
 import { addTasks, memoryStore, type TestStore } from '../store/memory-store.ts';
 import { tablesOf } from '../../tables.ts';
+import { type AttemptRow } from '../../../server/store/port.ts';
 
 suite('a chosen snapshot', () => {
   let project: TestStore;
@@ -19,7 +20,7 @@ suite('a chosen snapshot', () => {
   });
   teardown(() => project.close());
 
-  async function attempt(number: number, state: string): Promise<void> {
+  async function attempt(number: number, state: AttemptRow['state']): Promise<void> {
     const more = { epoch: 1, agent: 'command', session_id: 's', started_at_ms: 1, machine: 'm-2' };
     await tablesOf(project.store.db)
       .insertInto('attempts')

@@ -75,7 +75,8 @@ suite('an attempt that was cut off', () => {
       mask: (text: string) => text,
       settings: () => ({ agents: noFallback, agentKind: 'command' }),
     } as unknown as Engine;
-    const task = { type: 'task', test_mode: 'none', test_scope: 'none', test_command: null };
+    const untested = { test_mode: 'disabled', test_scope: 'skip', test_command: null } as const;
+    const task = { type: 'other', ...untested };
     const committed = { commit: 'b', tree: null, changed: false, held: [], protected: [] };
     const [runRow, place] = [{}, {}] as unknown as [Parameters<typeof submit>[3], never];
     await store.transaction((tx) =>

@@ -30,7 +30,8 @@ suite('finished work that was never pushed', () => {
       .insertInto('machines')
       .values({ id: 'm-1', name: 'north', joined_at_ms: 1, alive_until_ms: 1, ...machine })
       .execute();
-    const run = { land: 'task', target_branch: 'main', line: 'main', base_sha: 'b', flags: '{}' };
+    const land = 'task' as const;
+    const run = { land, target_branch: 'main', line: 'main', base_sha: 'b', flags: '{}' };
     await tablesOf(project.store.db)
       .insertInto('runs')
       .values({ id: 'run', state: 'active', workers: 1, started_at_ms: 1, ...run })
@@ -174,10 +175,11 @@ suite('finished work that was never pushed', () => {
   /** Held for a person, who is at another machine than the one that lands. */
   async function held(): Promise<Claim> {
     const claim = await claimOn('m-1');
-    const set = { state: 'submitted', base_sha: 'b', commit_sha: commit };
+    const set = { state: 'submitted', base_sha: 'b', commit_sha: commit } as const;
     await tablesOf(project.store.db).updateTable('attempts').set(set).execute();
     const held_files = '["a.bin"]';
-    const row = { base_sha: 'b', commit_sha: commit, review_kind: 'held_files', held_files };
+    const review_kind = 'held_files' as const;
+    const row = { base_sha: 'b', commit_sha: commit, review_kind, held_files };
     await moveTask(project, id, ['in_progress', 'needs_review'], row);
     return claim;
   }

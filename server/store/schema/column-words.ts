@@ -1,0 +1,25 @@
+// The words that a column can hold, where they are the store's own; those of tasks are in `core/plan/task.ts`.
+
+import type { byHandPhase, Phase } from '../../core/plan/task.ts';
+
+/** `committed`: a sub-task whose work is committed, while its parent's attempt goes on. */
+export type TaskPhase = Phase | typeof byHandPhase | 'committed';
+
+/** What is asked of the owner of a task; `stop`: its run ends. */
+export type StopKind = 'pause' | 'cancel' | 'stop';
+
+export type AttemptState =
+  | 'running'
+  | 'waiting'
+  | 'submitted'
+  | 'succeeded'
+  | 'failed'
+  | 'interrupted';
+
+export type EpicLandingState =
+  | 'landing'
+  | 'needs_review'
+  | 'conflict'
+  | 'gate_failed'
+  | 'sent_back'
+  | 'landed';
