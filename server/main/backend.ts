@@ -34,6 +34,7 @@ import { openProject } from './project/project.ts';
 import { maskOf } from './project/secrets.ts';
 import { tellTroubles } from './watch/worker-troubles.ts';
 import { WorkerWatch } from './watch/worker-watch.ts';
+import { proveEarly } from './sandbox/sandbox-state.ts';
 import { adoptWorktrees, startUpkeep } from './watch/upkeep.ts';
 import { exportTelemetry } from './telemetry/export.ts';
 import { deliverWebhooks, type WebhookDelivery } from './webhooks/deliver.ts';
@@ -61,6 +62,7 @@ export async function runBackend(options: BackendOptions): Promise<void> {
     // It may find a run to continue: nothing counts by then but what a person has accepted for it.
     view: wish === undefined ? 'accepted' : 'offered',
     report: (error, where) => report(error, where),
+    onSettings: ({ settings }) => proveEarly(settings.sandbox),
   });
   report = backendLog(project);
   if (wish !== undefined) {

@@ -24,9 +24,12 @@ export async function openProject(
     readonly thorough: boolean;
     readonly report?: Report;
     readonly view?: SettingsView;
+    /** Called as soon as they are known, before anything else is opened. */
+    readonly onSettings?: (live: LiveSettings) => void;
   } = { thorough: false },
 ): Promise<Project> {
   const live = await LiveSettings.load(root, environment, flags, options.view);
+  options.onSettings?.(live);
   refuseWrongDatabase(live);
   const places = placesOf(root, live.settings.databasePath);
   await restorePlan(places);

@@ -49,6 +49,12 @@ export async function sandboxState(settings: SandboxSettings): Promise<SandboxSt
   return nothing(isNeeded, text);
 }
 
+/** Begins the proof, so that it takes no time of its own once the answer is needed. */
+export function proveEarly(settings: SandboxSettings): void {
+  // Whoever needs the answer gets the failure, too.
+  sandboxState(settings).catch(() => undefined);
+}
+
 /** As `status` tells it. Only a backend tries; other commands read what it has noted in the project's folder. */
 export async function sandboxView(
   settings: SandboxSettings,
