@@ -1,7 +1,7 @@
 // Everything that activation leaves for later, put together by hand: one object for each window of VS Code.
 
 import * as vscode from 'vscode';
-import { agentKindNames } from '../server/core/plan/task.ts';
+import { agentKinds } from '../server/core/plan/task.ts';
 import type { PersonToolName } from '../server/protocol/person-tools/tools.ts';
 import type { StatusSnapshot } from '../server/protocol/views.ts';
 import type {
@@ -288,7 +288,7 @@ export class DroverWindow implements vscode.Disposable {
       connection: project?.connection ?? this.#projects.connection,
       board: project?.board ?? null,
       subject: { id, attempt },
-      agents: agentKindNames,
+      agents: agentKinds,
       settings: {
         showPreflight: readSettings(project?.folder.uri ?? null).showPreflight,
         reduceMotion: wantsLessMotion(),

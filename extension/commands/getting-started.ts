@@ -1,7 +1,7 @@
 // Getting started, and the ways on when something is missing.
 
 import * as vscode from 'vscode';
-import { agentKindNames } from '../../server/core/plan/task.ts';
+import { agentKinds } from '../../server/core/plan/task.ts';
 import { personEnvironment } from '../project/project.ts';
 import { openSample } from '../project/sample-project.ts';
 import {
@@ -106,7 +106,7 @@ export const gettingStartedHandlers: Handlers<GettingStarted> = {
     await vscode.window.showTextDocument(file);
   }),
   'drover.selectAgent': async () => {
-    const items = agentKindNames.map((name) => ({ label: name }));
+    const items = agentKinds.map((name) => ({ label: name }));
     const chosen = await vscode.window.showQuickPick(items, {
       title: 'Select Agent',
       placeHolder: 'Who works on the tasks of this workspace?',

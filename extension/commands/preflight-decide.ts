@@ -1,7 +1,7 @@
 // The small questions behind the decisions before a run. Each answers with the choices as they are then; null is as before.
 
 import * as vscode from 'vscode';
-import { agentKindNames } from '../../server/core/plan/task.ts';
+import { agentKinds } from '../../server/core/plan/task.ts';
 import type { PreflightDecision } from '../../server/protocol/panel-views.ts';
 import { landWords, type DecisionName } from './preflight-rows.ts';
 import type { RunChoices } from './run-choices.ts';
@@ -47,7 +47,7 @@ export function accepted(
 }
 
 async function decideAgent(choices: RunChoices): Promise<RunChoices | null> {
-  const items = agentKindNames.map((agent) => {
+  const items = agentKinds.map((agent) => {
     return { label: agentTitles[agent] ?? agent, description: agent, agent };
   });
   const chosen = await vscode.window.showQuickPick(items, {

@@ -1,10 +1,10 @@
 // Every setting of the extension as data; a test compares it with the manifest, both ways.
 
-import { agentKindNames, type AgentKindName } from '../../server/core/plan/task.ts';
+import { agentKinds, type AgentKind } from '../../server/core/plan/task.ts';
 
 export interface ExtensionSettings {
   /** Empty: what the project's own settings say. */
-  readonly agent: AgentKindName | '';
+  readonly agent: AgentKind | '';
   readonly agentPath: string;
   /** 0: what the project's own settings say. */
   readonly workers: number;
@@ -27,7 +27,7 @@ export interface SettingDefinition {
 }
 
 export const settingTable: { readonly [K in keyof ExtensionSettings]: SettingDefinition } = {
-  agent: { type: 'string', fallback: '', scope: 'resource', choices: ['', ...agentKindNames] },
+  agent: { type: 'string', fallback: '', scope: 'resource', choices: ['', ...agentKinds] },
   agentPath: { type: 'string', fallback: '', scope: 'machine-overridable' },
   workers: { type: 'integer', fallback: 0, scope: 'resource' },
   gate: { type: 'string', fallback: '', scope: 'resource' },

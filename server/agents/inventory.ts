@@ -10,7 +10,7 @@ import { acpPrograms } from './acp/programs.ts';
 import { claudeAccount } from './claude/account.ts';
 import { agentEnvironment } from './kit/process/environment.ts';
 import { findProgram } from './kit/process/find-program.ts';
-import { agentKinds, type AgentKind } from './port.ts';
+import { agentKinds, type AgentKind } from '../core/plan/task.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 

@@ -1,22 +1,8 @@
 // What the workflows ask of an agent. One driver per way of driving; all speak the same events (shaped like ACP's, plus cost, retry, exit).
 
 import type { Failure, Result } from '../core/failure.ts';
+import type { AgentKind } from '../core/plan/task.ts';
 import type { AgentEvent, Usage } from '../protocol/agent-events.ts';
-
-export const agentKinds = [
-  'claude',
-  'drover-code',
-  'codex',
-  'opencode',
-  'gemini',
-  'copilot',
-  'amp',
-  'acp',
-  'command',
-  'demo',
-] as const;
-
-export type AgentKind = (typeof agentKinds)[number];
 
 export const noUsage: Usage = {
   inputTokens: 0,

@@ -6,7 +6,8 @@ import {
   createDriver,
   type DriverDeps,
 } from '../agents/drivers.ts';
-import type { AgentDriver, AgentKind } from '../agents/port.ts';
+import type { AgentDriver } from '../agents/port.ts';
+import type { AgentKind } from '../core/plan/task.ts';
 import { createProcessTable } from '../agents/kit/process/process-table.ts';
 import { runShellCommand } from '../agents/kit/run/shell-command.ts';
 import { agentChoices } from '../core/settings/agent-settings.ts';

@@ -1,7 +1,8 @@
 // The table of docs/agents.md, from what the drivers declare of themselves.
 
 import { createDriver } from '../../server/agents/drivers.ts';
-import { agentKinds, type AgentCapabilities, type AgentKind } from '../../server/agents/port.ts';
+import { type AgentCapabilities } from '../../server/agents/port.ts';
+import { agentKinds, type AgentKind } from '../../server/core/plan/task.ts';
 import { createProcessTable } from '../../server/agents/kit/process/process-table.ts';
 
 const columns: readonly (readonly [string, (driver: Driver) => boolean])[] = [

@@ -7,7 +7,7 @@ import {
   settingTable,
   type SettingDefinition,
 } from '../../server/core/settings/settings.ts';
-import { agentKindNames, taskTypes, testModes, testScopes } from '../../server/core/plan/task.ts';
+import { agentKinds, taskTypes, testModes, testScopes } from '../../server/core/plan/task.ts';
 
 type Schema = Readonly<Record<string, unknown>>;
 
@@ -30,7 +30,7 @@ export function settingsSchema(): Schema {
   const agent = properties['agent'] ?? {};
   properties['agent'] = {
     description: 'The agent that works on tasks: its kind, or a table with its settings.',
-    oneOf: [{ type: 'string', enum: agentKindNames }, agent],
+    oneOf: [{ type: 'string', enum: agentKinds }, agent],
   };
   return {
     $schema: 'http://json-schema.org/draft-07/schema#',
@@ -120,7 +120,7 @@ const oneAgent: Schema = {
 const agentsSchema: Schema = {
   type: 'object',
   additionalProperties: false,
-  properties: Object.fromEntries(agentKindNames.map((kind) => [kind, oneAgent])),
+  properties: Object.fromEntries(agentKinds.map((kind) => [kind, oneAgent])),
 };
 
 const templateSchema: Schema = {
@@ -133,7 +133,7 @@ const templateSchema: Schema = {
     labels: texts,
     type: { type: 'string', enum: taskTypes },
     priority: { type: ['integer', 'string'] },
-    agent: { type: 'string', enum: agentKindNames },
+    agent: { type: 'string', enum: agentKinds },
     gate: { type: 'string' },
     test_mode: { type: 'string', enum: testModes },
     test_scope: { type: 'string', enum: testScopes },

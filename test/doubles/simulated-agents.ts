@@ -1,11 +1,7 @@
 // Agent processes of the simulation. They live in the world, not in the backend: some of them outlive it.
 
-import type {
-  AgentKind,
-  AgentOutcome,
-  AgentProcess,
-  AgentRequest,
-} from '../../server/agents/port.ts';
+import type { AgentOutcome, AgentProcess, AgentRequest } from '../../server/agents/port.ts';
+import type { AgentKind } from '../../server/core/plan/task.ts';
 import type { AgentEvent } from '../../server/protocol/agent-events.ts';
 import type { SeededChance } from './seeded-chance.ts';
 import type { SimulatedClock } from './simulated-clock.ts';

@@ -5,12 +5,12 @@ import type {
   AgentCapabilities,
   AgentDriver,
   AgentHost,
-  AgentKind,
   AgentOutcome,
   AgentProcess,
   AgentRequest,
   ProcessTable,
 } from '../../server/agents/port.ts';
+import type { AgentKind } from '../../server/core/plan/task.ts';
 import type { AgentEvent } from '../../server/protocol/agent-events.ts';
 import type { PortCalls } from './port-calls.ts';
 import type { CommandWorld } from './simulated-commands.ts';

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { chmodSync, existsSync, mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { agentKinds } from '../../server/agents/port.ts';
+import { agentKinds } from '../../server/core/plan/task.ts';
 import { useProjects } from './support/suite-projects.ts';
 
 interface Report {

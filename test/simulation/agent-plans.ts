@@ -1,7 +1,8 @@
 // What a simulated agent is going to do with a task, drawn when it is started.
 
 import { failure } from '../../server/core/failure.ts';
-import type { AgentKind, AgentOutcome, AgentRequest } from '../../server/agents/port.ts';
+import type { AgentOutcome, AgentRequest } from '../../server/agents/port.ts';
+import type { AgentKind } from '../../server/core/plan/task.ts';
 import type { SeededChance } from '../doubles/seeded-chance.ts';
 import type { AgentAct, AgentPlan } from '../doubles/simulated-agents.ts';
 import { capabilitiesOf } from '../doubles/simulated-driver.ts';

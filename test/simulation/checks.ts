@@ -1,6 +1,7 @@
 // The invariants, looked at with every event, every ref that moves and every agent that starts.
 
-import type { AgentKind, AgentRequest } from '../../server/agents/port.ts';
+import type { AgentRequest } from '../../server/agents/port.ts';
+import type { AgentKind } from '../../server/core/plan/task.ts';
 import type { Files, SimulatedCommit } from '../doubles/simulated-git-objects.ts';
 import type { RefMove } from '../doubles/simulated-repository.ts';
 import { planMark } from './agent-plans.ts';

@@ -1,6 +1,7 @@
 // Which program speaks the Agent Client Protocol for each kind of agent, and how it is started.
 
-import type { AgentKind, AgentSettings, AgentTools } from '../port.ts';
+import type { AgentSettings, AgentTools } from '../port.ts';
+import type { AgentKind } from '../../core/plan/task.ts';
 
 export type AcpKind = Extract<AgentKind, 'codex' | 'opencode' | 'gemini' | 'copilot' | 'acp'>;
 

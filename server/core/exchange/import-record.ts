@@ -5,7 +5,7 @@ import { checkId } from '../ids.ts';
 import { readTries } from './import-tries.ts';
 import type { ImportProblemKind } from './import-types.ts';
 import {
-  agentKindNames,
+  agentKinds,
   taskTypes,
   testModes,
   testScopes,
@@ -271,7 +271,7 @@ function readFields(record: JsonObject, head: Head): RecordFields | RecordFault 
   }
   const blockedBy = texts('blocked_by');
   const taskType = choice('task_type', taskTypes);
-  const agent = choice('agent', agentKindNames);
+  const agent = choice('agent', agentKinds);
   const tries = readTries(valueOf, faults);
   const [gate, testCommand] = [text('gate'), text('test_command')];
   const testMode = choice('test_mode', testModes);

@@ -19,7 +19,7 @@ import type { ExistingProject, ImportOptions, ImportPlan, ImportProblem } from '
 import { sessionVersion } from './export-session.ts';
 import { isTaskStatus, type TaskStatus } from '../plan/state.ts';
 import {
-  agentKindNames,
+  agentKinds,
   reviewKinds,
   taskTypes,
   testModes,
@@ -298,7 +298,7 @@ function readFields(
     blockedBy: [...new Set(blockedBy)],
     labels: textsOf(extra['labels']),
     taskType: choiceOf(value['type'], taskTypes, 'other'),
-    agent: agentKindNames.find((name) => name === extra['agent']) ?? null,
+    agent: agentKinds.find((name) => name === extra['agent']) ?? null,
     fallback: fallbackOf(extra['fallback']),
     bestOf: bestOfIn(extra['best_of']),
     choose: chooseRules.find((rule) => rule === extra['choose']) ?? null,

@@ -2,7 +2,7 @@
 
 import { err, ok, Refusal, type Result } from '../failure.ts';
 import { shown } from './import-record.ts';
-import { agentKindNames, taskTypes, testModes, testScopes } from '../plan/task.ts';
+import { agentKinds, taskTypes, testModes, testScopes } from '../plan/task.ts';
 
 /** Named as the fields of a task are on the wire; a key is there exactly if the file says it. */
 export interface TaskTemplate {
@@ -34,7 +34,7 @@ const fieldKinds: { readonly [K in keyof Required<TaskTemplate>]: FieldKind } = 
   labels: 'texts',
   type: taskTypes,
   priority: 'number or text',
-  agent: agentKindNames,
+  agent: agentKinds,
   gate: 'text',
   test_mode: testModes,
   test_scope: testScopes,

@@ -28,7 +28,7 @@ export const landModes = ['task', 'epic', 'review'] as const;
 export type LandMode = (typeof landModes)[number];
 
 /** The ways of driving an agent; the agent layer has one driver for each. */
-export const agentKindNames = [
+export const agentKinds = [
   'claude',
   'drover-code',
   'codex',
@@ -40,7 +40,7 @@ export const agentKindNames = [
   'command',
   'demo',
 ] as const;
-export type AgentKindName = (typeof agentKindNames)[number];
+export type AgentKind = (typeof agentKinds)[number];
 
 export const verdicts = ['pass', 'fail', 'blocked', 'unknown'] as const;
 export type Verdict = (typeof verdicts)[number];
@@ -89,7 +89,7 @@ export interface Task {
   readonly nextAttemptAt: number | null;
   readonly waitingUntil: number | null;
   readonly phase: Phase | null;
-  readonly agent: AgentKindName | null;
+  readonly agent: AgentKind | null;
   /** Who takes over from it, as `codex,claude:opus`; null = as the settings say, '' = nobody. */
   readonly fallback: string | null;
   /** Candidates that are made of it side by side; null = as the settings say. */
@@ -131,7 +131,7 @@ export interface Attempt {
   readonly taskId: string;
   /** From 1. */
   readonly number: number;
-  readonly agent: AgentKindName;
+  readonly agent: AgentKind;
   readonly sessionId: string;
   readonly branch: string;
   readonly baseSha: string | null;

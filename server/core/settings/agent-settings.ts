@@ -2,7 +2,7 @@
 
 import { bestOfMax, chooseRules } from '../plan/best-of.ts';
 import { readSteps, type AgentChoices, type AgentStep } from '../work/fallback.ts';
-import { agentKindNames, type AgentKindName } from '../plan/task.ts';
+import { agentKinds, type AgentKind } from '../plan/task.ts';
 
 /** The rows of the settings' one table that are about several agents. */
 export const fallbackSettingTable = {
@@ -60,7 +60,7 @@ export interface OneAgent {
   readonly fallback?: readonly AgentStep[];
 }
 
-export type AgentSettingsByKind = { readonly [K in AgentKindName]?: OneAgent };
+export type AgentSettingsByKind = { readonly [K in AgentKind]?: OneAgent };
 
 const fields = ['path', 'args', 'model', 'permission_mode', 'fallback'] as const;
 
@@ -73,7 +73,7 @@ export function isAgentSetting(path: readonly string[]): boolean {
   return (
     path.length === 3 &&
     table === 'agents' &&
-    (agentKindNames as readonly string[]).includes(kind ?? '') &&
+    (agentKinds as readonly string[]).includes(kind ?? '') &&
     (fields as readonly string[]).includes(field ?? '')
   );
 }
@@ -81,9 +81,9 @@ export function isAgentSetting(path: readonly string[]): boolean {
 /** From flat names (`codex.path`) to one object for each agent; undefined when a value is wrong. */
 export function readAgentSettings(raw: unknown): AgentSettingsByKind | undefined {
   if (typeof raw !== 'object' || raw === null || Array.isArray(raw)) return undefined;
-  const agents: { [K in AgentKindName]?: OneAgent } = {};
+  const agents: { [K in AgentKind]?: OneAgent } = {};
   for (const [name, value] of Object.entries(raw)) {
-    const [kind, field] = name.split('.') as [AgentKindName, (typeof fields)[number]];
+    const [kind, field] = name.split('.') as [AgentKind, (typeof fields)[number]];
     if (!isAgentSetting(['agents', kind, field])) return undefined;
     const read = readField(field, value);
     if (read === undefined) return undefined;
@@ -114,7 +114,7 @@ function isText(value: unknown): value is string {
 }
 
 export interface AgentParts {
-  readonly kind: AgentKindName;
+  readonly kind: AgentKind;
   readonly model: string | null;
   readonly fallback: readonly AgentStep[];
   readonly fallbackAfter: number;
@@ -123,9 +123,9 @@ export interface AgentParts {
 
 /** Who works and who takes over, as the engine asks for it. */
 export function agentChoices(agent: AgentParts, byKind: AgentSettingsByKind): AgentChoices {
-  const fallbackOf: { [K in AgentKindName]?: readonly AgentStep[] } = {};
-  const modelOf: { [K in AgentKindName]?: string } = {};
-  for (const kind of agentKindNames) {
+  const fallbackOf: { [K in AgentKind]?: readonly AgentStep[] } = {};
+  const modelOf: { [K in AgentKind]?: string } = {};
+  for (const kind of agentKinds) {
     const { fallback, model } = byKind[kind] ?? {};
     if (fallback !== undefined) fallbackOf[kind] = fallback;
     const own = (kind === agent.kind ? agent.model : null) ?? model;

@@ -17,7 +17,7 @@ import {
   type SettingSource,
 } from './settings.ts';
 import { retentionSettingsOf } from './retention.ts';
-import type { AgentKindName } from '../plan/task.ts';
+import type { AgentKind } from '../plan/task.ts';
 import { telemetrySettingsOf } from './telemetry-settings.ts';
 import {
   type EndpointTables,
@@ -108,7 +108,7 @@ function overLower(
   if (definitionOf(key).value.type !== 'agents' || lower === undefined) return read;
   const value = { ...(read.value as AgentSettingsByKind) };
   for (const [kind, one] of Object.entries(lower.value as AgentSettingsByKind)) {
-    const agent = kind as AgentKindName;
+    const agent = kind as AgentKind;
     value[agent] = { ...one, ...value[agent] };
   }
   const shown = { ...(lower.shown as object), ...(read.shown as object) };

@@ -16,7 +16,7 @@ import { type SandboxSettings, sandboxSettingTable } from './sandbox-settings.ts
 import { telemetrySettingTable, type TelemetrySettings } from './telemetry-settings.ts';
 import type { TaskTemplates } from '../exchange/templates.ts';
 import { webhookSettingTable, type WebhookSettings } from './webhook-endpoints.ts';
-import { agentKindNames, landModes, type AgentKindName, type LandMode } from '../plan/task.ts';
+import { agentKinds, landModes, type AgentKind, type LandMode } from '../plan/task.ts';
 
 export interface SettingDefinition {
   readonly value: ValueKind;
@@ -32,7 +32,7 @@ export interface SettingDefinition {
 
 export const settingTable = {
   'agent.kind': {
-    value: { type: 'choice', choices: agentKindNames },
+    value: { type: 'choice', choices: agentKinds },
     fallback: 'claude',
     env: 'DROVER_AGENT_TYPE',
     flag: '--agent',
@@ -289,7 +289,7 @@ export type SettingSource = (typeof settingSources)[number];
 /** All settings, read and checked. */
 export interface Settings {
   readonly agent: {
-    readonly kind: AgentKindName;
+    readonly kind: AgentKind;
     readonly path: string | null;
     readonly args: readonly string[];
     readonly model: string | null;

@@ -2,11 +2,11 @@
 
 import { err, ok, type FailureKind, type Result } from '../failure.ts';
 import { stepText } from '../format.ts';
-import { agentKindNames, type AgentKindName } from '../plan/task.ts';
+import { agentKinds, type AgentKind } from '../plan/task.ts';
 
 /** One agent of the list, with the model it is asked for; null = as it is set for that agent. */
 export interface AgentStep {
-  readonly agent: AgentKindName;
+  readonly agent: AgentKind;
   readonly model: string | null;
 }
 
@@ -14,9 +14,9 @@ export interface AgentStep {
 export interface AgentChoices {
   /** For tasks and agents that name none of their own. */
   readonly fallback: readonly AgentStep[];
-  readonly fallbackOf: { readonly [K in AgentKindName]?: readonly AgentStep[] };
+  readonly fallbackOf: { readonly [K in AgentKind]?: readonly AgentStep[] };
   /** The model that each agent is asked for where a step names none. */
-  readonly modelOf: { readonly [K in AgentKindName]?: string };
+  readonly modelOf: { readonly [K in AgentKind]?: string };
   /** How many attempts of one step may fail before the next one has its turn. */
   readonly after: number;
   /** A limit of an account that lasts longer than this is not waited for; null = every limit is. */
@@ -27,9 +27,9 @@ export const fallbackStepsMax = 8;
 const modelPattern = /^[A-Za-z0-9][A-Za-z0-9._:/@[\]-]{0,199}$/;
 
 /** Agents that can be asked for a model: the others choose theirs by arguments of their own. */
-const takesModel: ReadonlySet<AgentKindName> = new Set(['claude', 'command']);
+const takesModel: ReadonlySet<AgentKind> = new Set(['claude', 'command']);
 /** No driver yet. */
-const notDriven: ReadonlySet<AgentKindName> = new Set(['amp']);
+const notDriven: ReadonlySet<AgentKind> = new Set(['amp']);
 
 export const stepsExpected =
   'agents in their order, as "codex" or ["claude:opus", "codex"] (agent:model), or a list of { agent, model }';
@@ -71,7 +71,7 @@ function readStep(item: unknown): Result<AgentStep, string> {
 }
 
 function checkedStep(name: string, model: string | null): Result<AgentStep, string> {
-  const kinds = agentKindNames.filter((kind) => !notDriven.has(kind));
+  const kinds = agentKinds.filter((kind) => !notDriven.has(kind));
   const agent = kinds.find((kind) => kind === name.trim());
   if (agent === undefined) {
     return err(`"${shorten(name)}" is no agent that can take over; use one of ${kinds.join(', ')}`);
@@ -100,7 +100,7 @@ export function agentChain(
   agentKind: string,
   task: { readonly agent: string | null; readonly fallback: string | null },
 ): readonly [AgentStep, ...AgentStep[]] {
-  const agent = (task.agent ?? agentKind) as AgentKindName;
+  const agent = (task.agent ?? agentKind) as AgentKind;
   const others = storedSteps(task.fallback) ?? choices.fallbackOf[agent] ?? choices.fallback;
   const withModel = (step: AgentStep): AgentStep => ({
     ...step,

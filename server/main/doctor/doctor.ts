@@ -7,7 +7,7 @@ import { dirname, join } from 'node:path';
 import { compareVersions, testedVersion } from '../../agents/claude/driver.ts';
 import { agentEnvironment, commandEnvironment } from '../../agents/kit/process/environment.ts';
 import { type InventoryEntry, lookForAgents, type NamedProgram } from '../../agents/inventory.ts';
-import { type AgentKind, agentKinds } from '../../agents/port.ts';
+import { type AgentKind, agentKinds } from '../../core/plan/task.ts';
 import { Refusal } from '../../core/failure.ts';
 import { formatDuration } from '../../core/format.ts';
 import { openGitAdapter } from '../../git/adapter.ts';

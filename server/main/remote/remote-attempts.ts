@@ -4,13 +4,8 @@
 import { rmSync } from 'node:fs';
 import { basename, isAbsolute, join, relative, resolve } from 'node:path';
 import { providerVariables } from '../../agents/kit/process/environment.ts';
-import type {
-  AgentDriver,
-  AgentKind,
-  AgentOutcome,
-  AgentRequest,
-  ProgramStart,
-} from '../../agents/port.ts';
+import type { AgentDriver, AgentOutcome, AgentRequest, ProgramStart } from '../../agents/port.ts';
+import type { AgentKind } from '../../core/plan/task.ts';
 import { processStartTime } from '../../agents/kit/process/process-list.ts';
 import { err, failure, ok, type Result } from '../../core/failure.ts';
 import { reconcileLeases } from '../../workers/client/destroy.ts';

@@ -11,8 +11,8 @@ import {
 } from '../../core/exchange/export-session.ts';
 import { toYaml } from '../../core/exchange/export-yaml.ts';
 import {
-  agentKindNames,
-  type AgentKindName,
+  agentKinds,
+  type AgentKind,
   type Epic,
   phases,
   reviewKinds,
@@ -143,7 +143,7 @@ function sessionTask(row: TaskRow, blockedBy: readonly string[]): SessionTask {
     testMode: content.testMode ?? 'strict',
     testScope: content.testScope ?? 'diff',
     maxAttempts: row.max_attempts,
-    agent: known<AgentKindName>(agentKindNames, row.agent),
+    agent: known<AgentKind>(agentKinds, row.agent),
     status: row.status,
     blockedReason: row.blocked_reason,
     reviewKind: known(reviewKinds, row.review_kind),

@@ -7,7 +7,7 @@ import { stepText } from '../../core/format.ts';
 import { priorityOfWord } from '../../core/exchange/import-record.ts';
 import { runPlaces } from '../../core/settings/remote-settings.ts';
 import {
-  agentKindNames,
+  agentKinds,
   taskTypes,
   type TestMode,
   testModes,
@@ -65,7 +65,7 @@ export function checkTaskFields(fields: TaskFields): TaskColumns {
     columns.agent =
       fields.agent === null || fields.agent === ''
         ? null
-        : checkedWord(fields.agent, agentKindNames, 'The agent');
+        : checkedWord(fields.agent, agentKinds, 'The agent');
   }
   if (fields.fallback !== undefined) columns.fallback = checkedFallback(fields.fallback);
   if (fields.best_of !== undefined) columns.best_of = checkedBestOf(fields.best_of);

@@ -6,7 +6,7 @@ import {
   commandEnvironment,
   secretValues,
 } from '../../../server/agents/kit/process/environment.ts';
-import type { AgentKind } from '../../../server/agents/port.ts';
+import type { AgentKind } from '../../../server/core/plan/task.ts';
 
 const ours = {
   PATH: '/bin',

@@ -5,7 +5,7 @@ import { existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { type InventoryRequest, lookForAgents } from '../../../server/agents/inventory.ts';
-import { agentKinds } from '../../../server/agents/port.ts';
+import { agentKinds } from '../../../server/core/plan/task.ts';
 
 suite('inventory of agents', () => {
   let folder = '';

@@ -5,9 +5,7 @@ import { join } from 'node:path';
 import { loadSettings, type SettingsRequest } from '../../../server/config/load.ts';
 import { sampleToml } from '../../../server/config/sample.ts';
 import { parseSettingsText } from '../../../server/config/toml-file.ts';
-import { agentKinds } from '../../../server/agents/port.ts';
 import { shownSettings, resolveSettings } from '../../../server/core/settings/settings-resolve.ts';
-import { agentKindNames } from '../../../server/core/plan/task.ts';
 
 suite('loading settings', () => {
   let root = '';
@@ -323,9 +321,5 @@ suite('.drover.toml', () => {
     assert.deepEqual([loaded.problems, loaded.warnings], [[], []]);
     assert.equal(loaded.values['gate.command'].value, 'npm test');
     assert.equal(loaded.values['backend.idle_timeout'].source, 'project');
-  });
-
-  test('the kinds of agents are those of the drivers', () => {
-    assert.deepEqual([...agentKindNames], [...agentKinds]);
   });
 });

@@ -12,7 +12,7 @@ import { withCriteria } from '../../../server/core/exchange/import-record.ts';
 import { parseSession, type SessionPlan } from '../../../server/core/exchange/import-session.ts';
 import { taskStatuses } from '../../../server/core/plan/state.ts';
 import {
-  agentKindNames,
+  agentKinds,
   reviewKinds,
   taskTypes,
   testScopes,
@@ -48,7 +48,7 @@ const fields = fc.record({
   maxAttempts: fc.integer({ min: 1, max: 10 }),
   plan: maybe(fc.boolean()),
   lastError: maybe(word),
-  agent: maybe(fc.constantFrom(...agentKindNames)),
+  agent: maybe(fc.constantFrom(...agentKinds)),
   bestOf: maybe(fc.integer({ min: 1, max: 8 })),
   runsOn: maybe(fc.constantFrom('local' as const, 'remote' as const)),
   choose: maybe(fc.constantFrom('first-green' as const, 'person' as const)),
@@ -117,7 +117,7 @@ function tasksOf(plan: SessionPlan): SessionTask[] {
     return {
       ...task,
       ...state,
-      agent: agentKindNames.find((kind) => kind === task.agent) ?? null,
+      agent: agentKinds.find((kind) => kind === task.agent) ?? null,
       testMode: task.testMode ?? 'strict',
       testScope: task.testScope ?? 'diff',
       maxAttempts: task.maxAttempts ?? 3,

@@ -1,6 +1,6 @@
 // The environment that agents, gates and setups get: built from lists, never inherited as a whole.
 
-import type { AgentKind } from '../../port.ts';
+import type { AgentKind } from '../../../core/plan/task.ts';
 import { knownSecrets } from '../../secrets/known-secrets.ts';
 import { covers, isToolVariable } from './toolchain-variables.ts';
 
