@@ -82,7 +82,7 @@ export const plantedFaults: { readonly [name: string]: PlantedFault } = {
     make: () => answering(/join "tasks" as "b".*"b"\."status" != /, () => nothing),
   },
   'skip-step-fence': {
-    seed: 263,
+    seed: 160,
     often: { standsStill: 15, latencyMaxMs: 400 },
     breaks: ['run-again', 'one-agent', 'feed', 'landed-once', 'unexpected', 'work-kept', 'stuck'],
     make: () =>
@@ -255,7 +255,7 @@ export const plantedFaults: { readonly [name: string]: PlantedFault } = {
     }),
   },
   'force-the-checkout': {
-    seed: 33,
+    seed: 59,
     breaks: ['not-ours'],
     make: () =>
       withGit((git, world) => ({
@@ -269,7 +269,7 @@ export const plantedFaults: { readonly [name: string]: PlantedFault } = {
       })),
   },
   'trust-a-stale-merge': {
-    seed: 101,
+    seed: 98,
     often: { personEveryMs: 250, latencyMaxMs: 400 },
     breaks: ['stuck', 'landed-once', 'unexpected'],
     make: () =>
