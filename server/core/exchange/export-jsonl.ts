@@ -3,6 +3,7 @@
 import { parentsFirst } from './export-session.ts';
 import { withoutCriteria } from './import-record.ts';
 import type { Epic, Task } from '../plan/task.ts';
+import { type TaskRules, writtenTaskRules } from './task-rules.ts';
 
 export type JsonlTask = Pick<
   Task,
@@ -17,16 +18,8 @@ export type JsonlTask = Pick<
   | 'priority'
   | 'labels'
   | 'blockedBy'
-  | 'agent'
-  | 'fallback'
-  | 'bestOf'
-  | 'choose'
-  | 'gate'
-  | 'testMode'
-  | 'testScope'
-  | 'maxAttempts'
 > &
-  Pick<Task, 'plan' | 'runsOn'>;
+  TaskRules;
 
 export type JsonlEpic = Pick<Epic, 'id' | 'title' | 'description' | 'runsOn'>;
 
@@ -63,17 +56,6 @@ function taskRecord(task: JsonlTask): Readonly<Record<string, unknown>> {
     ...(task.labels.length === 0 ? {} : { labels: task.labels }),
     ...(task.blockedBy.length === 0 ? {} : { blocked_by: task.blockedBy }),
     task_type: task.type,
-    ...(task.agent === null ? {} : { agent: task.agent }),
-    ...(task.bestOf === null ? {} : { best_of: task.bestOf }),
-    ...(task.choose === null ? {} : { choose: task.choose }),
-    ...(task.fallback === null
-      ? {}
-      : { fallback: task.fallback === '' ? 'none' : task.fallback.split(',') }),
-    ...(task.gate === null ? {} : { gate: task.gate }),
-    test_mode: task.testMode,
-    test_scope: task.testScope,
-    max_attempts: task.maxAttempts,
-    ...(task.plan === undefined || task.plan === null ? {} : { plan: task.plan }),
-    ...(task.runsOn ? { runs_on: task.runsOn } : {}),
+    ...writtenTaskRules(task),
   };
 }

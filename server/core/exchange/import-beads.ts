@@ -12,14 +12,15 @@ import {
 } from './beads-format.ts';
 import { beadsHolds } from './beads-holds.ts';
 import { checkId } from '../ids.ts';
+import { nothingSaid } from './task-rules.ts';
 import { parseLine } from './import-jsonl.ts';
 import {
   maxDescriptionLength,
-  shown,
   withCriteria,
   type RecordFault,
   type RecordFields,
 } from './import-record.ts';
+import { shown } from './shown-values.ts';
 import { checkReferences, type ReadRecord } from './import-references.ts';
 import type { ImportedState, SessionPlan } from './import-session.ts';
 import { settleRecords } from './import-settle.ts';
@@ -305,14 +306,7 @@ function recordOf(entry: Entry, epicIds: ReadonlySet<string>): ReadRecord {
     blockedBy: entry.blockedBy,
     labels: entry.labels,
     taskType: shape === 'bd' ? typeFromBd(record['issue_type']) : 'other',
-    agent: null,
-    fallback: null,
-    bestOf: null,
-    choose: null,
-    gate: null,
-    testMode: null,
-    testScope: null,
-    maxAttempts: null,
+    ...nothingSaid,
     warnings: [],
   };
   return { line, fields };

@@ -1,6 +1,7 @@
 // Whether a record says the same as what the project holds already.
 
 import type { EpicContent, TaskContent } from './import-types.ts';
+import { sameTaskRules } from './task-rules.ts';
 
 function sameList(a: readonly string[], b: readonly string[]): boolean {
   return a.length === b.length && a.every((item, index) => item === b[index]);
@@ -33,16 +34,7 @@ export function sameContent(record: TaskContent, existing: TaskContent): boolean
     record.priority === existing.priority &&
     sameSet(record.labels, existing.labels) &&
     sameSet(record.blockedBy, existing.blockedBy) &&
-    sameIfSaid(record.agent, existing.agent) &&
-    sameIfSaid(record.fallback, existing.fallback) &&
-    sameIfSaid(record.bestOf, existing.bestOf) &&
-    sameIfSaid(record.choose, existing.choose) &&
-    sameIfSaid(record.gate, existing.gate) &&
-    sameIfSaid(record.testMode, existing.testMode) &&
-    sameIfSaid(record.testScope, existing.testScope) &&
-    sameIfSaid(record.maxAttempts, existing.maxAttempts) &&
-    sameIfSaid(record.plan ?? null, existing.plan ?? null) &&
-    sameIfSaid(record.runsOn ?? null, existing.runsOn ?? null)
+    sameTaskRules(record, existing)
   );
 }
 

@@ -1,7 +1,8 @@
 // A JSONL file to a plan of what to write. Nothing is written here; all problems are found at once, one per bad record.
 
 import { sameContent, sameEpic } from './import-content.ts';
-import { readRecord, shown, type RecordFault, type RecordFields } from './import-record.ts';
+import { readRecord, type RecordFault, type RecordFields } from './import-record.ts';
+import { shown } from './shown-values.ts';
 import { checkReferences, parentOf, type ReadRecord } from './import-references.ts';
 import { settleRecords } from './import-settle.ts';
 import type {

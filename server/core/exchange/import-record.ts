@@ -1,19 +1,10 @@
 // One record of a JSONL import: its own fields, before anything is looked up.
 
-import type { ChooseRule } from '../plan/best-of.ts';
 import { checkId } from '../ids.ts';
-import { readTries } from './import-tries.ts';
 import type { ImportProblemKind } from './import-types.ts';
-import {
-  agentKinds,
-  taskTypes,
-  testModes,
-  testScopes,
-  type TaskType,
-  type TestMode,
-  type TestScope,
-} from '../plan/task.ts';
-import { type RunPlace, runPlaces } from '../settings/remote-settings.ts';
+import { taskTypes, type TaskType } from '../plan/task.ts';
+import { describeValue, shown } from './shown-values.ts';
+import { readTaskRules, taskRuleKeys, type TaskRules } from './task-rules.ts';
 import type { JsonObject } from './json-object.ts';
 
 export const maxTitleLength = 1_000;
@@ -34,7 +25,7 @@ export interface RecordWarning {
 }
 
 /** The fields of a record that is good by itself. */
-export interface RecordFields {
+export interface RecordFields extends TaskRules {
   readonly kind: RecordKind;
   readonly id: string;
   readonly title: string;
@@ -47,16 +38,6 @@ export interface RecordFields {
   readonly blockedBy: readonly string[];
   readonly labels: readonly string[];
   readonly taskType: TaskType;
-  readonly agent: string | null;
-  readonly fallback: string | null;
-  readonly bestOf: number | null;
-  readonly choose: ChooseRule | null;
-  readonly gate: string | null;
-  readonly testMode: TestMode | null;
-  readonly testScope: TestScope | null;
-  readonly maxAttempts: number | null;
-  readonly plan?: boolean | null;
-  readonly runsOn?: RunPlace | null;
   readonly warnings: readonly RecordWarning[];
 }
 
@@ -69,16 +50,7 @@ const storyKeys = [
   'acceptance_criteria',
   'blocked_by',
   'task_type',
-  'agent',
-  'fallback',
-  'best_of',
-  'choose',
-  'gate',
-  'test_mode',
-  'test_scope',
-  'test_command',
-  'max_attempts',
-  'plan',
+  ...taskRuleKeys,
 ];
 const knownKeys: { readonly [K in RecordKind]: ReadonlySet<string> } = {
   epic: new Set(commonKeys),
@@ -99,31 +71,6 @@ const priorityWords: Readonly<Record<string, number>> = {
 export function priorityOfWord(word: string): number | null {
   const key = word.trim().toLowerCase();
   return Object.hasOwn(priorityWords, key) ? (priorityWords[key] ?? null) : null;
-}
-
-/** A text as messages show it: short, on one line, without control characters. */
-export function shown(text: string): string {
-  // eslint-disable-next-line no-control-regex
-  const clean = text.replaceAll(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]/g, (char) => {
-    return `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`;
-  });
-  return `\`${clean.length > 100 ? `${clean.slice(0, 100)}…` : clean}\``;
-}
-
-/** What a value is, in the words of messages. */
-export function describeValue(value: unknown): string {
-  if (value === undefined || value === null) return 'missing';
-  if (Array.isArray(value)) return 'a list';
-  switch (typeof value) {
-    case 'string':
-      return 'a text';
-    case 'number':
-      return 'a number';
-    case 'boolean':
-      return 'true or false';
-    default:
-      return 'an object';
-  }
 }
 
 /** The first fault of a record by the order of the checks; `null` values count as missing. */
@@ -271,20 +218,10 @@ function readFields(record: JsonObject, head: Head): RecordFields | RecordFault 
   }
   const blockedBy = texts('blocked_by');
   const taskType = choice('task_type', taskTypes);
-  const agent = choice('agent', agentKinds);
-  const tries = readTries(valueOf, faults);
-  const [gate, testCommand] = [text('gate'), text('test_command')];
-  const testMode = choice('test_mode', testModes);
-  if (testMode === 'lenient') {
+  const rules = readTaskRules({ valueOf, faults });
+  if (valueOf('test_mode') === 'lenient') {
     warnings.push({ key: 'test_mode', message: '`test_mode` `lenient` is read as `strict`' });
   }
-  const testScope = choice('test_scope', testScopes);
-  const maxAttempts = valueOf('max_attempts');
-  if (!isAttempts(maxAttempts)) {
-    const got = typeof maxAttempts === 'number' ? maxAttempts : describeValue(maxAttempts);
-    faults.push(`\`max_attempts\` is ${got}; a whole number from 1 to 10 is needed`);
-  }
-  const also = { plan: readPlan(valueOf('plan'), faults), runsOn: choice('runs_on', runPlaces) };
   const first = faults[0];
   if (first !== undefined) return fault('field', first);
   return {
@@ -297,32 +234,9 @@ function readFields(record: JsonObject, head: Head): RecordFields | RecordFault 
     blockedBy: [...new Set(blockedBy)],
     labels: [...new Set(labels)],
     taskType: taskType ?? 'other',
-    agent,
-    ...tries,
-    gate: blankToNull(gate) ?? blankToNull(testCommand),
-    testMode: testMode === 'lenient' ? 'strict' : testMode,
-    testScope,
-    maxAttempts: isAttempts(maxAttempts) ? maxAttempts : null,
-    ...also,
+    ...rules,
     warnings,
   };
-}
-
-function readPlan(value: unknown, faults: string[]): boolean | null {
-  if (value === null || typeof value === 'boolean') return value;
-  faults.push(`\`plan\` is ${describeValue(value)}; true or false is needed`);
-  return null;
-}
-
-function blankToNull(text: string | null): string | null {
-  return text === null || text.trim() === '' ? null : text;
-}
-
-function isAttempts(value: unknown): value is number | null {
-  return (
-    value === null ||
-    (typeof value === 'number' && Number.isInteger(value) && value >= 1 && value <= 10)
-  );
 }
 
 function unknownKeyWarnings(record: JsonObject, kind: RecordKind): RecordWarning[] {

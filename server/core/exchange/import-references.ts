@@ -3,7 +3,8 @@
 
 import { ruleEdges, topLevelEdges, topLevelNumbers, type EdgeList } from '../plan/graph-edges.ts';
 import { cycleText, loopGroups, shortestPath, type GraphNode } from '../plan/graph.ts';
-import { shown, type RecordFault, type RecordFields } from './import-record.ts';
+import type { RecordFault, RecordFields } from './import-record.ts';
+import { shown } from './shown-values.ts';
 import type { ExistingProject } from './import-types.ts';
 
 /** Levels below a task: sub-task and sub-task of a sub-task. */

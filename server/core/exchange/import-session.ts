@@ -5,14 +5,13 @@ import { storedSteps } from '../work/fallback.ts';
 import { stepText } from '../format.ts';
 import { checkId } from '../ids.ts';
 import {
-  describeValue,
   maxDescriptionLength,
-  shown,
   withCriteria,
   withoutCriteria,
   type RecordFault,
   type RecordFields,
 } from './import-record.ts';
+import { describeValue, shown } from './shown-values.ts';
 import { checkReferences, type ReadRecord } from './import-references.ts';
 import { settleRecords } from './import-settle.ts';
 import type { ExistingProject, ImportOptions, ImportPlan, ImportProblem } from './import-types.ts';

@@ -2,7 +2,8 @@
 
 import { sameContent, sameEpic } from './import-content.ts';
 import { checkId } from '../ids.ts';
-import { shown } from './import-record.ts';
+import { shown } from './shown-values.ts';
+import { taskRulesOf } from './task-rules.ts';
 import { parentOf, type ReadRecord } from './import-references.ts';
 import type {
   ExistingProject,
@@ -95,16 +96,7 @@ function taskOf(
     priority: fields.priority,
     labels: fields.labels,
     blockedBy: fields.blockedBy,
-    agent: fields.agent,
-    fallback: fields.fallback,
-    bestOf: fields.bestOf,
-    choose: fields.choose,
-    gate: fields.gate,
-    testMode: fields.testMode,
-    testScope: fields.testScope,
-    maxAttempts: fields.maxAttempts,
-    ...(fields.plan === undefined ? {} : { plan: fields.plan }),
-    ...(fields.runsOn === undefined ? {} : { runsOn: fields.runsOn }),
+    ...taskRulesOf(fields),
   };
 }
 

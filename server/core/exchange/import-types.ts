@@ -1,8 +1,8 @@
 // The shapes of an import: what a file becomes, and everything that can be wrong with it.
 
-import type { ChooseRule } from '../plan/best-of.ts';
-import type { TaskType, TestMode, TestScope } from '../plan/task.ts';
+import type { TaskType } from '../plan/task.ts';
 import type { RunPlace } from '../settings/remote-settings.ts';
+import type { TaskRules } from './task-rules.ts';
 
 /** In the order of the checks (`version` is one of session files alone); `differs` comes last and is cured by updating or renaming. */
 export const importProblemKinds = [
@@ -50,7 +50,7 @@ export interface EpicContent {
 }
 
 /** What makes two tasks equal. In a record null means "not said", which equals everything. */
-export interface TaskContent {
+export interface TaskContent extends TaskRules {
   readonly id: string;
   readonly title: string;
   /** With the acceptance criteria at its end. */
@@ -62,19 +62,6 @@ export interface TaskContent {
   readonly priority: number;
   readonly labels: readonly string[];
   readonly blockedBy: readonly string[];
-  readonly agent: string | null;
-  /** As the column of the task holds it. */
-  readonly fallback: string | null;
-  readonly bestOf: number | null;
-  readonly choose: ChooseRule | null;
-  readonly gate: string | null;
-  readonly testMode: TestMode | null;
-  readonly testScope: TestScope | null;
-  readonly maxAttempts: number | null;
-  /** Absent: not said. */
-  readonly plan?: boolean | null;
-  /** Absent: not said. */
-  readonly runsOn?: RunPlace | null;
 }
 
 export interface ImportedEpic extends EpicContent {

@@ -1,7 +1,7 @@
 // Task templates of the settings file: what most tasks of a kind have in common, with {{placeholders}} for the rest.
 
 import { err, ok, Refusal, type Result } from '../failure.ts';
-import { shown } from './import-record.ts';
+import { shown } from './shown-values.ts';
 import { agentKinds, taskTypes, testModes, testScopes } from '../plan/task.ts';
 
 /** Named as the fields of a task are on the wire; a key is there exactly if the file says it. */

@@ -2,7 +2,7 @@
 
 import { checkId } from '../ids.ts';
 import { emptyProject, parseImport } from '../exchange/import-jsonl.ts';
-import { describeValue, shown } from '../exchange/import-record.ts';
+import { describeValue, shown } from '../exchange/shown-values.ts';
 import { err, ok, type Result } from '../failure.ts';
 import { planRecords, recordLines } from './spec-import.ts';
 import {

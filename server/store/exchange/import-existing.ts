@@ -5,15 +5,8 @@ import type {
   ExistingProject,
   ExistingTask,
 } from '../../core/exchange/import-types.ts';
-import {
-  type TaskType,
-  taskTypes,
-  type TestMode,
-  testModes,
-  type TestScope,
-  testScopes,
-} from '../../core/plan/task.ts';
-import { chooseRules } from '../../core/plan/best-of.ts';
+import { taskRulesOfColumns } from '../../core/exchange/task-rules.ts';
+import { type TaskType, taskTypes } from '../../core/plan/task.ts';
 import { type RunPlace, runPlaces } from '../../core/settings/remote-settings.ts';
 import { type Db, textList } from '../rows/read.ts';
 import type { TaskRow } from '../schema/tables.ts';
@@ -80,16 +73,7 @@ export function contentOf(row: TaskRow, blockedBy: readonly string[]): ExistingT
     priority: row.priority,
     labels: textList(row.labels),
     blockedBy,
-    agent: row.agent,
-    fallback: row.fallback,
-    bestOf: row.best_of,
-    choose: chooseRules.find((rule) => rule === row.choose) ?? null,
-    gate: row.test_command,
-    testMode: oneOf<TestMode>(testModes, row.test_mode, 'strict'),
-    testScope: oneOf<TestScope>(testScopes, row.test_scope, 'diff'),
-    maxAttempts: row.max_attempts,
-    plan: row.plan === null ? null : row.plan === 1,
-    runsOn: runPlace(row.runs_on),
+    ...taskRulesOfColumns(row),
   };
 }
 

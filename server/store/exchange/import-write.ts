@@ -9,6 +9,7 @@ import type {
   ImportedTask,
   ImportPlan,
 } from '../../core/exchange/import-types.ts';
+import { columnsOfTaskRules, saidColumns } from '../../core/exchange/task-rules.ts';
 import type { TaskStatus } from '../../core/plan/state.ts';
 import { nextEpicPosition } from '../plan/epics.ts';
 import { appendEvent, type StoreSources } from '../feed/feed.ts';
@@ -156,16 +157,7 @@ async function writeTasks(
   const rows = tasks.map((task): Insertable<TaskTable> => ({
     ...columnsOf(task),
     id: task.id,
-    agent: task.agent,
-    fallback: task.fallback,
-    best_of: task.bestOf,
-    choose: task.choose,
-    test_command: task.gate,
-    test_mode: task.testMode ?? 'strict',
-    test_scope: task.testScope ?? 'diff',
-    max_attempts: task.maxAttempts ?? facts.maxAttempts,
-    plan: planColumn(task.plan),
-    runs_on: task.runsOn ?? null,
+    ...columnsOfTaskRules({ ...task, maxAttempts: task.maxAttempts ?? facts.maxAttempts }),
     status: statusOf(task.id, facts),
     chain: facts.chains.get(task.id) ?? 1,
     created_at: now,
@@ -244,10 +236,6 @@ function columnsOf(task: ImportedTask) {
   } satisfies Updateable<TaskTable>;
 }
 
-function planColumn(said: ImportedTask['plan']): number | null {
-  return said === undefined || said === null ? null : said ? 1 : 0;
-}
-
 /** What the record says is written; what it does not say stays. */
 async function updateTask(
   tx: Tx,
@@ -257,16 +245,7 @@ async function updateTask(
 ): Promise<void> {
   const set: Updateable<TaskTable> = {
     ...columnsOf(task),
-    ...(task.agent === null ? {} : { agent: task.agent }),
-    ...(task.fallback === null ? {} : { fallback: task.fallback }),
-    ...(task.bestOf === null ? {} : { best_of: task.bestOf }),
-    ...(task.choose === null ? {} : { choose: task.choose }),
-    ...(task.gate === null ? {} : { test_command: task.gate }),
-    ...(task.testMode === null ? {} : { test_mode: task.testMode }),
-    ...(task.testScope === null ? {} : { test_scope: task.testScope }),
-    ...(task.maxAttempts === null ? {} : { max_attempts: task.maxAttempts }),
-    ...(planColumn(task.plan) === null ? {} : { plan: planColumn(task.plan) }),
-    ...(task.runsOn ? { runs_on: task.runsOn } : {}),
+    ...saidColumns(task),
     updated_at: Math.floor(sources.clock.now() / 1000),
   };
   await tx.updateTable('tasks').set(set).where('id', '=', task.id).execute();

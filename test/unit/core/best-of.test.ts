@@ -8,7 +8,7 @@ import {
   judgeCandidates,
   standOf,
 } from '../../../server/core/plan/best-of.ts';
-import { readTries } from '../../../server/core/exchange/import-tries.ts';
+import { readTaskRules } from '../../../server/core/exchange/task-rules.ts';
 import { taskStatuses } from '../../../server/core/plan/state.ts';
 
 /** `a:green:12` = a candidate with 12 changed lines; `b:failed`, `c:ready`. */
@@ -71,7 +71,11 @@ suite('choosing among candidates', () => {
   for (const [record, expected] of records) {
     test(`an import reads ${JSON.stringify(record)}`, () => {
       const faults: string[] = [];
-      const read = readTries((key) => record[key] ?? null, faults);
+      const { fallback, bestOf, choose } = readTaskRules({
+        valueOf: (key) => record[key] ?? null,
+        faults,
+      });
+      const read = { fallback, bestOf, choose };
       assert.deepEqual(faults.length > 0 ? faults : read, expected);
     });
   }

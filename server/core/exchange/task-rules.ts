@@ -1,0 +1,284 @@
+// What a task says of how it is done: its agent, its gate, its tries. One entry a field, with how a record of a file says
+// it, how its column holds it and how JSONL writes it; imports and exports take the fields from here.
+
+import { bestOfMax, type ChooseRule, chooseRules, isBestOf } from '../plan/best-of.ts';
+import { agentKinds, type TestMode, testModes, type TestScope, testScopes } from '../plan/task.ts';
+import { stepText } from '../format.ts';
+import { type RunPlace, runPlaces } from '../settings/remote-settings.ts';
+import { readSteps, stepsExpected } from '../work/fallback.ts';
+import { describeValue, shown } from './shown-values.ts';
+
+/** In a record null means "not said". */
+export interface TaskRules {
+  readonly agent: string | null;
+  readonly bestOf: number | null;
+  readonly choose: ChooseRule | null;
+  /** As the column holds it: an empty text = nobody takes over. */
+  readonly fallback: string | null;
+  readonly gate: string | null;
+  readonly testMode: TestMode | null;
+  readonly testScope: TestScope | null;
+  readonly maxAttempts: number | null;
+  /** Absent: not said. */
+  readonly plan?: boolean | null;
+  /** Absent: not said. */
+  readonly runsOn?: RunPlace | null;
+}
+
+/** The same as columns of a task. */
+export interface TaskRuleColumns {
+  readonly agent: string | null;
+  readonly best_of: number | null;
+  readonly choose: ChooseRule | null;
+  readonly fallback: string | null;
+  readonly test_command: string | null;
+  readonly test_mode: TestMode;
+  readonly test_scope: TestScope;
+  readonly max_attempts: number;
+  readonly plan: number | null;
+  readonly runs_on: RunPlace | null;
+}
+
+/** The value of a key of a record (null = not said), and where faults go. */
+export interface SaidRecord {
+  readonly valueOf: (key: string) => unknown;
+  readonly faults: string[];
+}
+
+type ColumnValue = string | number | null;
+
+interface TaskRule<Value> {
+  /** The keys of a record that say it; JSONL is written with the first. */
+  readonly keys: readonly string[];
+  readonly column: keyof TaskRuleColumns;
+  /** What the column holds where nothing is said. */
+  readonly unsaid?: string;
+  /** In the order of the table; of several faults the first one is told. */
+  read(said: SaidRecord): Value | null;
+  ofColumn(value: ColumnValue): Value | null;
+  toColumn?(value: Value): ColumnValue;
+  /** In JSONL, where it is not the value itself. */
+  written?(value: Value): unknown;
+}
+
+type TaskRuleTable = {
+  readonly [Name in keyof TaskRules]-?: TaskRule<NonNullable<TaskRules[Name]>>;
+};
+
+const taskRuleTable: TaskRuleTable = {
+  agent: {
+    keys: ['agent'],
+    column: 'agent',
+    read: (said) => choice(said, 'agent', agentKinds),
+    ofColumn: textOrNull,
+  },
+  bestOf: {
+    keys: ['best_of'],
+    column: 'best_of',
+    read: ({ valueOf, faults }) => {
+      const value = valueOf('best_of');
+      if (value === null || (typeof value === 'number' && isBestOf(value))) return value;
+      faults.push(`\`best_of\` is not a whole number from 1 to ${bestOfMax}`);
+      return null;
+    },
+    ofColumn: numberOrNull,
+  },
+  choose: {
+    keys: ['choose'],
+    column: 'choose',
+    read: ({ valueOf, faults }) => {
+      const value = valueOf('choose');
+      const rule = chooseRules.find((one) => one === value) ?? null;
+      if (value !== null && rule === null) {
+        faults.push(`\`choose\` is none of ${chooseRules.join(', ')}`);
+      }
+      return rule;
+    },
+    ofColumn: (value) => chooseRules.find((rule) => rule === value) ?? null,
+  },
+  fallback: {
+    keys: ['fallback'],
+    column: 'fallback',
+    read: readFallback,
+    ofColumn: textOrNull,
+    written: (value) => (value === '' ? 'none' : value.split(',')),
+  },
+  gate: {
+    keys: ['gate', 'test_command'],
+    column: 'test_command',
+    read: (said) => {
+      const [gate, testCommand] = [text(said, 'gate'), text(said, 'test_command')];
+      return blankToNull(gate) ?? blankToNull(testCommand);
+    },
+    ofColumn: textOrNull,
+  },
+  testMode: {
+    keys: ['test_mode'],
+    column: 'test_mode',
+    unsaid: 'strict',
+    read: (said) => {
+      const mode = choice(said, 'test_mode', testModes);
+      return mode === 'lenient' ? 'strict' : mode;
+    },
+    ofColumn: (value) => testModes.find((mode) => mode === value) ?? 'strict',
+  },
+  testScope: {
+    keys: ['test_scope'],
+    column: 'test_scope',
+    unsaid: 'diff',
+    read: (said) => choice(said, 'test_scope', testScopes),
+    ofColumn: (value) => testScopes.find((scope) => scope === value) ?? 'diff',
+  },
+  maxAttempts: {
+    keys: ['max_attempts'],
+    column: 'max_attempts',
+    read: ({ valueOf, faults }) => {
+      const value = valueOf('max_attempts');
+      if (value === null || isAttempts(value)) return value;
+      const got = typeof value === 'number' ? value : describeValue(value);
+      faults.push(`\`max_attempts\` is ${got}; a whole number from 1 to 10 is needed`);
+      return null;
+    },
+    ofColumn: numberOrNull,
+  },
+  plan: {
+    keys: ['plan'],
+    column: 'plan',
+    read: ({ valueOf, faults }) => {
+      const value = valueOf('plan');
+      if (value === null || typeof value === 'boolean') return value;
+      faults.push(`\`plan\` is ${describeValue(value)}; true or false is needed`);
+      return null;
+    },
+    ofColumn: (value) => (value === null ? null : value === 1),
+    toColumn: (value) => (value ? 1 : 0),
+  },
+  runsOn: {
+    keys: ['runs_on'],
+    column: 'runs_on',
+    read: (said) => choice(said, 'runs_on', runPlaces),
+    ofColumn: (value) => runPlaces.find((place) => place === value) ?? null,
+  },
+};
+
+const rules = Object.entries(taskRuleTable) as readonly [keyof TaskRules, TaskRule<unknown>][];
+
+/** The keys of a record that say something of these fields. */
+export const taskRuleKeys: readonly string[] = rules.flatMap(([, { keys }]) => keys);
+
+/** A record that says nothing of them. */
+export const nothingSaid: TaskRules = {
+  agent: null,
+  bestOf: null,
+  choose: null,
+  fallback: null,
+  gate: null,
+  testMode: null,
+  testScope: null,
+  maxAttempts: null,
+};
+
+const fromEntries = (entries: readonly (readonly [keyof TaskRules, unknown])[]): TaskRules =>
+  Object.fromEntries(entries) as unknown as TaskRules;
+
+/** What is wrong is added to the faults. */
+export function readTaskRules(said: SaidRecord): TaskRules {
+  return fromEntries(rules.map(([name, rule]) => [name, rule.read(said)] as const));
+}
+
+/** These fields alone; those that the record does not know stay absent. */
+export function taskRulesOf(record: TaskRules): TaskRules {
+  return fromEntries(
+    rules.flatMap(([name]) => (record[name] === undefined ? [] : [[name, record[name]] as const])),
+  );
+}
+
+/** What a record does not say is equal to everything. */
+export function sameTaskRules(record: TaskRules, existing: TaskRules): boolean {
+  return rules.every(([name]) => {
+    const said = record[name] ?? null;
+    return said === null || said === (existing[name] ?? null);
+  });
+}
+
+export function taskRulesOfColumns(
+  row: Readonly<Record<keyof TaskRuleColumns, ColumnValue>>,
+): TaskRules {
+  return fromEntries(rules.map(([name, rule]) => [name, rule.ofColumn(row[rule.column])] as const));
+}
+
+/** Every column; what is not said is as in a task that is added without it. */
+export function columnsOfTaskRules(
+  record: TaskRules & { readonly maxAttempts: number },
+): TaskRuleColumns {
+  const unsaid = rules.map(([, rule]) => [rule.column, rule.unsaid ?? null] as const);
+  return { ...(Object.fromEntries(unsaid) as unknown as TaskRuleColumns), ...saidColumns(record) };
+}
+
+/** The columns of what is said. */
+export function saidColumns(record: TaskRules): Partial<TaskRuleColumns> {
+  const said = rules.flatMap(([name, rule]) => {
+    const value = record[name] ?? null;
+    return value === null ? [] : [[rule.column, rule.toColumn?.(value) ?? value] as const];
+  });
+  return Object.fromEntries(said) as Partial<TaskRuleColumns>;
+}
+
+/** As a line of JSONL says them; what is not said is left out. */
+export function writtenTaskRules(record: TaskRules): Readonly<Record<string, unknown>> {
+  return Object.fromEntries(
+    rules.flatMap(([name, rule]) => {
+      const value = record[name] ?? null;
+      return value === null
+        ? []
+        : [[rule.keys[0] ?? name, rule.written?.(value) ?? value] as const];
+    }),
+  );
+}
+
+function text({ valueOf, faults }: SaidRecord, key: string): string | null {
+  const value = valueOf(key);
+  if (value === null || typeof value === 'string') return value;
+  faults.push(`\`${key}\` is ${describeValue(value)}; a text is needed`);
+  return null;
+}
+
+function choice<Word extends string>(
+  said: SaidRecord,
+  key: string,
+  words: readonly Word[],
+): Word | null {
+  const value = text(said, key);
+  const found = words.find((word) => word === value) ?? null;
+  if (value !== null && found === null) {
+    said.faults.push(`\`${key}\` is ${shown(value)}; allowed are ${words.join(', ')}`);
+  }
+  return found;
+}
+
+/** "none" = nobody takes over. */
+function readFallback({ valueOf, faults }: SaidRecord): string | null {
+  const value = valueOf('fallback');
+  if (value === null || value === '') return null;
+  if (value === 'none') return '';
+  const steps = readSteps(value);
+  if (steps.ok) return steps.value.map(stepText).join(',');
+  faults.push(`\`fallback\` is not usable: ${steps.error}; expected ${stepsExpected}`);
+  return null;
+}
+
+function isAttempts(value: unknown): value is number {
+  return typeof value === 'number' && Number.isInteger(value) && value >= 1 && value <= 10;
+}
+
+function blankToNull(value: string | null): string | null {
+  return value === null || value.trim() === '' ? null : value;
+}
+
+function textOrNull(value: ColumnValue): string | null {
+  return typeof value === 'string' ? value : null;
+}
+
+function numberOrNull(value: ColumnValue): number | null {
+  return typeof value === 'number' ? value : null;
+}

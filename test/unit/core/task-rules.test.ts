@@ -1,0 +1,82 @@
+// The fields of a task that say how it is done: what is written of them is read again, in a file and in columns.
+
+import assert from 'node:assert/strict';
+import {
+  columnsOfTaskRules,
+  nothingSaid,
+  readTaskRules,
+  sameTaskRules,
+  saidColumns,
+  taskRuleKeys,
+  taskRulesOf,
+  taskRulesOfColumns,
+  writtenTaskRules,
+} from '../../../server/core/exchange/task-rules.ts';
+
+const said = {
+  agent: 'codex',
+  bestOf: 3,
+  choose: 'person',
+  fallback: '',
+  gate: 'npm test',
+  testMode: 'disabled',
+  testScope: 'all',
+  maxAttempts: 4,
+  plan: false,
+  runsOn: 'remote',
+} as const;
+
+const read = (record: Readonly<Record<string, unknown>>) => {
+  const faults: string[] = [];
+  return { faults, rules: readTaskRules({ valueOf: (key) => record[key] ?? null, faults }) };
+};
+
+suite('rules of a task', () => {
+  test('what a file says is read as it was written', () => {
+    const written = writtenTaskRules(said);
+    assert.deepEqual(read(written), { faults: [], rules: said });
+    const firstKeys = taskRuleKeys.filter((key) => key !== 'test_command');
+    assert.deepEqual(Object.keys(written), firstKeys);
+  });
+
+  test('what the columns hold is read as it was written', () => {
+    assert.deepEqual(taskRulesOfColumns(columnsOfTaskRules(said)), said);
+  });
+
+  test('what is not said is not written over what is there', () => {
+    assert.deepEqual(saidColumns(nothingSaid), {});
+    assert.deepEqual(saidColumns({ ...nothingSaid, plan: false }), { plan: 0 });
+    assert.deepEqual(writtenTaskRules(nothingSaid), {});
+    assert.deepEqual(taskRulesOf({ ...nothingSaid }), nothingSaid);
+    assert.ok(sameTaskRules(nothingSaid, said));
+    assert.ok(!sameTaskRules(said, nothingSaid));
+  });
+
+  test('a new task holds the defaults of what is not said', () => {
+    const columns = columnsOfTaskRules({ ...nothingSaid, maxAttempts: 2 });
+    assert.deepEqual(columns, {
+      agent: null,
+      best_of: null,
+      choose: null,
+      fallback: null,
+      test_command: null,
+      test_mode: 'strict',
+      test_scope: 'diff',
+      max_attempts: 2,
+      plan: null,
+      runs_on: null,
+    });
+  });
+
+  test('of several faults each has its sentence, in the order of the table', () => {
+    const { faults } = read({ agent: 'x', best_of: 99, test_scope: 7, max_attempts: 0, plan: 1 });
+    assert.equal(faults.length, 5);
+    assert.match(faults[0] ?? '', /^`agent` is `x`; allowed are claude, /u);
+    assert.deepEqual(faults.slice(1), [
+      '`best_of` is not a whole number from 1 to 8',
+      '`test_scope` is a number; a text is needed',
+      '`max_attempts` is 0; a whole number from 1 to 10 is needed',
+      '`plan` is a number; true or false is needed',
+    ]);
+  });
+});
