@@ -27,6 +27,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'server/store/port',
     'server/git/port',
     'server/git/sha',
+    'server/git/slot-port',
     'server/agents/port',
     'server/protocol/agent-events',
   ],

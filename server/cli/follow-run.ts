@@ -2,13 +2,14 @@
 // over or a person presses Ctrl-C.
 
 import { Refusal } from '../core/failure.ts';
-import type { Client, EventView, RunStarted } from '../protocol/api.ts';
+import type { Client, EventView } from '../protocol/api.ts';
 import type { CommandContext } from './context.ts';
 import type { InterruptWatch } from './interrupt.ts';
 import { plainLine } from './plain-text.ts';
 import { eventLine } from './render/event-line.ts';
 import { SignalBox } from './signal-box.ts';
 import type { RunDisplay } from './run-display.ts';
+import type { RunStarted } from '../protocol/run-views.ts';
 
 export interface RunEnd {
   /** The client that works now: another one when the backend died on the way. */

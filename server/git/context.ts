@@ -5,9 +5,9 @@ import type { IgnoreRules } from './files/ignore-rules.ts';
 import type { CommitObjects } from './files/loose-objects.ts';
 import type { PackedRefs } from './files/packed-refs.ts';
 import type { GitOutput } from './process/process.ts';
-import type { Signature } from './port.ts';
 import type { Trash } from './files/trash.ts';
 import type { Sha } from './sha.ts';
+import type { Signature } from './slot-port.ts';
 
 export interface RunOptions {
   /** Folder of a worktree in git's books; without it the command runs in the root. Git is told its repository. */

@@ -11,6 +11,15 @@ import type {
   RestoreOutcome,
 } from './snapshot-port.ts';
 import type { Sha } from './sha.ts';
+import type {
+  CommitLeftoversRequest,
+  CommitLeftoversOutcome,
+  SlotRequest,
+  SlotOutcome,
+  SetupRequest,
+  SetupLook,
+  WithoutHeldRequest,
+} from './slot-port.ts';
 
 export type {
   SnapshotReason,
@@ -78,8 +87,6 @@ export interface MergeConflict {
   readonly files: readonly string[];
 }
 
-export type Signature = { readonly name: string; readonly email: string };
-
 export interface MergeRequest {
   readonly tip: Sha;
   readonly commit: Sha;
@@ -123,103 +130,6 @@ export interface WorktreeStatus {
   /** Changed, staged and untracked (not ignored) paths relative to the worktree. */
   readonly changed: readonly string[];
   readonly untracked: readonly string[];
-}
-
-export interface CommitLeftoversRequest {
-  readonly path: string;
-  /** Branch that must hold the result, `drover/<task>/<attempt>`. */
-  readonly branch: string;
-  readonly base: Sha;
-  readonly subject: string;
-  readonly trailers: readonly string[];
-  /** Bytes; larger files are held back. */
-  readonly maxFileSize: number;
-  /** Patterns of paths whose change is reported; without it, none. */
-  readonly protect?: readonly string[];
-  readonly runHooks: boolean;
-  /** What the agent's side wants as author; null = the repository's own identity. */
-  readonly signature: Signature | null;
-}
-
-export interface CommitLeftoversOutcome {
-  /** The branch's tip after the commit. */
-  readonly commit: Sha;
-  readonly tree: Sha | null;
-  /** False when the tip is the base itself: nothing was changed. */
-  readonly changed: boolean;
-  /** Paths never committed because of name, size or content; they stay in the worktree. */
-  readonly held: readonly string[];
-  /** What the content of some of them is held for. */
-  readonly heldFor?: Readonly<Record<string, string>>;
-  /** Those of them that the agent has committed itself, and that are secret. */
-  readonly committedSecrets?: readonly string[];
-  /** Changed paths, committed or not before, that `protect` names. */
-  readonly protected: readonly string[];
-  /** Nothing was changed, but the agent has put work aside (a stash, another branch): its snapshots hold it. */
-  readonly aside?: boolean;
-}
-
-export interface SlotRequest {
-  readonly path: string;
-  /** Branch to create or reset in the slot, or null for a detached HEAD (gate). */
-  readonly branch: string | null;
-  readonly sha: Sha;
-  /** True: the branch exists with work on it: check it out as it is, do not reset it to `sha`. */
-  readonly keepBranch: boolean;
-  /** Remove ignored files too. */
-  readonly dropIgnored: boolean;
-  /** Cone patterns for a sparse checkout, or null for everything. */
-  readonly sparse: readonly string[] | null;
-  /** A gate's folder holds nobody's work. */
-  readonly use: 'task' | 'gate';
-}
-
-export interface SlotOutcome {
-  /** True when the worktree was made now (a cold start). */
-  readonly created: boolean;
-  /** Ref of the snapshots that keep what was found in the slot, or null. */
-  readonly keptRef: string | null;
-}
-
-/** Paths below a slot, and what tells whether each was changed since: empty for a folder. */
-export type Traces = ReadonlyMap<string, string>;
-
-export interface SetupRequest {
-  readonly path: string;
-  /** The setup command; null: nothing is to be set up. */
-  readonly command: string | null;
-  /** Files that the settings name besides the known manifests and lock files of the tree. */
-  readonly inputs: readonly string[];
-  /** Paths that are not the setup's: copies from the checkout, caches that are kept. */
-  readonly leave: readonly string[];
-  /** True: every file that git does not track and that the setup has not made is removed (a gate's folder). */
-  readonly only: boolean;
-  /**
-   * `use`: a sealed copy of the state is put in place of a setup, where there is one. `base`: the slot holds a commit of the
-   * line and nothing of an agent, so that its state is sealed after the setup. Absent: neither.
-   */
-  readonly seal?: 'use' | 'base';
-}
-
-export interface SetupLook {
-  readonly fingerprint: string;
-  /** The slot is in its setup state: the command need not run. */
-  readonly stands: boolean;
-  /** Tracked files that differ from HEAD before the setup runs. */
-  readonly changed: readonly string[];
-  /** Files that were there before and are not the setup's. */
-  readonly before: Traces;
-  /** The slot holds its commit alone, so that what the setup makes can be sealed. */
-  readonly sealable?: boolean;
-}
-
-export interface WithoutHeldRequest {
-  readonly base: Sha;
-  readonly commit: Sha;
-  /** Paths that are held besides those with a held name. */
-  readonly held: readonly string[];
-  readonly subject: string;
-  readonly trailers: readonly string[];
 }
 
 export interface RemoveRequest {

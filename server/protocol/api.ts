@@ -9,7 +9,6 @@ import type {
   LogPageView,
   MachineView,
   QuestionView,
-  RunView,
   StatusSnapshot,
   TaskView,
   WorktreeView,
@@ -21,6 +20,7 @@ import type { RunOptions } from './run-options.ts';
 import type { BoardChanges } from './panel-views.ts';
 import type { PruneReport } from './prune-report.ts';
 import type { WebhookList, WebhookTestResult } from './webhook-views.ts';
+import type { RunStarted, Subscribed, PastMoment, UndoView } from './run-views.ts';
 
 export type * from './run-options.ts';
 export type * from './views.ts';
@@ -58,49 +58,6 @@ export interface TaskFields {
   readonly plan?: boolean;
   /** Where its agent runs: local or remote; null or empty = as its epic or the settings say. */
   readonly runs_on?: string | null;
-}
-
-export interface RunStarted {
-  readonly run: RunView;
-  /** True when a run was active already: the scope was added, or it covers this one. */
-  readonly joined: boolean;
-  readonly message: string;
-  /** Warnings to say once, loudly (no gate configured, unknown keys …). */
-  readonly warnings: readonly string[];
-  /** The number of the last event before the run's own first one: read the feed from here. */
-  readonly after: number;
-}
-
-export interface Subscribed {
-  /** `replay`: the events after `after` follow. `snapshot`: too much has passed; here is the state at `snapshot.seq`. */
-  readonly kind: 'replay' | 'snapshot';
-  readonly seq: number;
-  readonly snapshot: StatusSnapshot | null;
-}
-
-/** One of the two: the number of the last event that had happened, or a time in Unix milliseconds. */
-export interface PastMoment {
-  readonly seq?: number;
-  readonly at_ms?: number;
-}
-
-/** What an undo takes back, or has taken back. */
-export interface UndoView {
-  readonly id: string;
-  /** Commits that are reverted, newest first. */
-  readonly reverts: readonly string[];
-  /** Tasks that depend on what is taken back, directly or through others; what has landed of them stays. */
-  readonly dependents: readonly string[];
-  /** Tasks that are paused by it. */
-  readonly tasks: readonly string[];
-  /** Branch that it lands on. */
-  readonly line: string;
-  /** Of a dry run: the tree that the branch would have. */
-  readonly tree: string | null;
-  /** `running`: the gate takes its time; events after `after` with this `workflow` tell the end. */
-  readonly state: 'planned' | 'running' | 'undone';
-  readonly workflow: string | null;
-  readonly after: number;
 }
 
 type Nothing = Readonly<Record<string, never>>;

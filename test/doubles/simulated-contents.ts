@@ -1,17 +1,13 @@
 // What can be read of commits in the simulated repository.
 
 import { err, ok } from '../../server/core/failure.ts';
-import type {
-  GitRepository,
-  GitResult,
-  SnapshotView,
-  WithoutHeldRequest,
-} from '../../server/git/port.ts';
+import type { GitRepository, GitResult, SnapshotView } from '../../server/git/port.ts';
 import type { PortCalls } from './port-calls.ts';
 import { changedBetween } from './simulated-git-objects.ts';
 import { branchRef, type SimulatedRepository } from './simulated-repository.ts';
 import { viewOf } from './simulated-snapshots.ts';
 import type { Sha } from '../../server/git/sha.ts';
+import type { WithoutHeldRequest } from '../../server/git/slot-port.ts';
 
 export class SimulatedContents {
   readonly #repository: SimulatedRepository;

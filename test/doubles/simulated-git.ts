@@ -3,8 +3,6 @@
 import { err, ok } from '../../server/core/failure.ts';
 import type {
   BranchMove,
-  CommitLeftoversOutcome,
-  CommitLeftoversRequest,
   FollowOutcome,
   GitFailure,
   GitRepository,
@@ -15,12 +13,8 @@ import type {
   RemoveOutcome,
   RemoveRequest,
   RepositoryFacts,
-  SetupLook,
-  SetupRequest,
-  SlotOutcome,
   RestoreOutcome,
   RestoreRequest,
-  SlotRequest,
   Snapshot,
   SnapshotRequest,
   WorktreeStatus,
@@ -37,6 +31,14 @@ import {
   type SimulatedWorktree,
 } from './simulated-repository.ts';
 import type { Sha } from '../../server/git/sha.ts';
+import type {
+  CommitLeftoversOutcome,
+  CommitLeftoversRequest,
+  SetupLook,
+  SetupRequest,
+  SlotOutcome,
+  SlotRequest,
+} from '../../server/git/slot-port.ts';
 
 /** Says when git refuses for a reason that passes (a lock of somebody else's), by the name of the call. */
 export type GitTrouble = (call: string) => GitFailure | null;

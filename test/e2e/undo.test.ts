@@ -3,12 +3,12 @@
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import type { UndoView } from '../../server/protocol/api.ts';
 import { eventually } from './support/eventually.ts';
 import { firstParents } from './support/history.ts';
 import { beginPlan } from './support/plan.ts';
 import type { Project } from './support/project.ts';
 import { useProjects } from './support/suite-projects.ts';
+import type { UndoView } from '../../server/protocol/run-views.ts';
 
 const epic = { id: 'E1', type: 'epic', title: 'Build the thing' } as const;
 const stories = [

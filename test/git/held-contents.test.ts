@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { secretSearch } from '../../server/agents/secrets/content.ts';
-import type { CommitLeftoversOutcome, GitRepository } from '../../server/git/port.ts';
+import type { GitRepository } from '../../server/git/port.ts';
 
 import {
   leftoversOf,
@@ -14,6 +14,7 @@ import {
   type Fixture,
   type Task,
 } from './fixture.ts';
+import type { CommitLeftoversOutcome } from '../../server/git/slot-port.ts';
 
 /** No file of this repository holds what it is about. */
 const key = `ghp_${'aB3dE6gH9jK2mN5pQ8sT1vW4yZ7bD0fG3hJ6'}`;

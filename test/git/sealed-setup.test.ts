@@ -3,8 +3,9 @@
 import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync, readlinkSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
-import type { GitRepository, SetupLook, SetupRequest } from '../../server/git/port.ts';
+import type { GitRepository } from '../../server/git/port.ts';
 import { makeFixture, startTask, valueOf, type Fixture } from './fixture.ts';
+import type { SetupLook, SetupRequest } from '../../server/git/slot-port.ts';
 
 suite('git: sealed setups', () => {
   let fixture: Fixture;

@@ -4,8 +4,9 @@ import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { existsSync, linkSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
-import type { GitRepository, SetupLook, SetupRequest } from '../../server/git/port.ts';
+import type { GitRepository } from '../../server/git/port.ts';
 import { makeFixture, startTask, valueOf, type Fixture } from './fixture.ts';
+import type { SetupLook, SetupRequest } from '../../server/git/slot-port.ts';
 
 suite('git: setup state', () => {
   let fixture: Fixture;

@@ -3,8 +3,9 @@
 import assert from 'node:assert/strict';
 import { rmSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
-import type { GitRepository, SlotOutcome, SlotRequest, Snapshot } from '../../server/git/port.ts';
+import type { GitRepository, Snapshot } from '../../server/git/port.ts';
 import { makeFixture, snapshotRef, valueOf, type Fixture } from './fixture.ts';
+import type { SlotOutcome, SlotRequest } from '../../server/git/slot-port.ts';
 
 suite('git: what was left in a slot', () => {
   let fixture: Fixture;

@@ -13,7 +13,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { openGitAdapter } from '../../server/git/adapter.ts';
-import type { GitRepository, GitResult, SlotOutcome } from '../../server/git/port.ts';
+import type { GitRepository, GitResult } from '../../server/git/port.ts';
 import {
   kindOf,
   leftoversOf,
@@ -23,6 +23,7 @@ import {
   valueOf,
   type Fixture,
 } from './fixture.ts';
+import type { SlotOutcome } from '../../server/git/slot-port.ts';
 
 suite('git: a slot is ours, and as its base says', () => {
   let fixture: Fixture;

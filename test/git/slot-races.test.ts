@@ -3,8 +3,9 @@
 import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { GitRepository, SlotOutcome, SlotRequest } from '../../server/git/port.ts';
+import type { GitRepository } from '../../server/git/port.ts';
 import { leftoversOf, makeFixture, valueOf, type Fixture } from './fixture.ts';
+import type { SlotOutcome, SlotRequest } from '../../server/git/slot-port.ts';
 
 suite('git: a slot that is written into while it is emptied', () => {
   let fixture: Fixture;

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import type { CommitLeftoversOutcome, GitRepository } from '../../server/git/port.ts';
+import type { GitRepository } from '../../server/git/port.ts';
 import {
   leftoversOf,
   makeFixture,
@@ -12,6 +12,7 @@ import {
   valueOf,
   type Fixture,
 } from './fixture.ts';
+import type { CommitLeftoversOutcome } from '../../server/git/slot-port.ts';
 
 suite('git: submodules', () => {
   let fixture: Fixture;

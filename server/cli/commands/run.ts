@@ -7,7 +7,6 @@ import type {
   Client,
   EventView,
   Params,
-  RunStarted,
   RunView,
   StatusSnapshot,
 } from '../../protocol/api.ts';
@@ -20,6 +19,7 @@ import { InterruptWatch } from '../interrupt.ts';
 import { plainLine } from '../plain-text.ts';
 import { leftOver } from '../render/left-over.ts';
 import { oneLine } from '../render/summary.ts';
+import type { RunStarted } from '../../protocol/run-views.ts';
 
 type OptionOfRun = 'workers' | 'epic' | 'target' | 'gate' | 'fallback' | 'land';
 

@@ -1,11 +1,12 @@
 // What a person decides about a task: pause, cancel, retry, answer, approve …
 
 import { Refusal } from '../../core/failure.ts';
-import type { Client, EpicView, TaskView, UndoView } from '../../protocol/api.ts';
+import type { Client, EpicView, TaskView } from '../../protocol/api.ts';
 import type { CommandContext } from '../context.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { plainLine } from '../plain-text.ts';
 import { readTextInput, taskSentence } from './plan.ts';
+import type { UndoView } from '../../protocol/run-views.ts';
 
 const waitMaxMs = 15_000;
 const lookEveryMs = 200;

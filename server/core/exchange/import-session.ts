@@ -29,6 +29,7 @@ import {
 } from '../plan/task.ts';
 import { runPlaces } from '../settings/remote-settings.ts';
 import type { JsonObject } from './json-object.ts';
+import { textOf, textsOf, choiceOf, numberOf } from './session-values.ts';
 
 /** What a session file knows about a task beyond its content. Times are Unix seconds, as in the file. */
 export interface ImportedState {
@@ -246,23 +247,6 @@ function readDependencies(
     else known.push(blocker);
   }
   return blockers;
-}
-
-function textOf(value: unknown): string | null {
-  return typeof value === 'string' && value !== '' ? value : null;
-}
-
-function textsOf(value: unknown): readonly string[] {
-  if (!Array.isArray(value)) return [];
-  return (value as readonly unknown[]).filter((item) => typeof item === 'string');
-}
-
-function choiceOf<T extends string>(value: unknown, choices: readonly T[], otherwise: T): T {
-  return (choices as readonly unknown[]).includes(value) ? (value as T) : otherwise;
-}
-
-function numberOf(value: unknown): number | null {
-  return typeof value === 'number' && Number.isFinite(value) ? value : null;
 }
 
 function readFields(

@@ -5,11 +5,12 @@ import type { Pool } from 'pg';
 import { compatibilityNumber } from '../../core/compatibility.ts';
 import { isProcessAlive, processIdentity } from '../embedded/process-identity.ts';
 import { systemClock } from '../embedded/system-clock.ts';
-import { createFleetDurable, type FleetDurable } from './fleet.ts';
+import { createFleetDurable } from './fleet.ts';
 import type { QueueLimits } from '../port.ts';
 import { openFleetPool } from './pool.ts';
 import { releaseOf } from './releases.ts';
 import { prepareFleetDatabase, type FleetTables } from './tables.ts';
+import type { FleetDurable } from './fleet-options.ts';
 
 export interface OpenFleetOptions<Tables> {
   readonly url: string;

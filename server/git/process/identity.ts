@@ -1,7 +1,7 @@
 // Who commits: the repository's own identity, or Drover where the user has not set one. Configuration is never written.
 
 import type { Variables } from './environment.ts';
-import type { Signature } from '../port.ts';
+import type { Signature } from '../slot-port.ts';
 
 /** Variables that stand in for what is not configured. */
 export type Identity = Readonly<Record<string, string>>;

@@ -10,12 +10,12 @@ import { setImmediate as breathe } from 'node:timers/promises';
 import { isSetupInput } from '../../core/work/setup-inputs.ts';
 import type { RepositoryContext } from '../context.ts';
 import { shown, type PathBytes } from '../files/paths.ts';
-import type { Traces } from '../port.ts';
 import { programOnPath } from '../process/program-path.ts';
 import { runOnce } from '../process/run-once.ts';
 import { tracesOf } from './setup-traces.ts';
 import { exists } from '../files/small-files.ts';
 import type { LinkedWorktree } from '../files/worktree-link.ts';
+import type { Traces } from '../slot-port.ts';
 
 const statesName = '.drover-setups';
 const manifestEnding = '.manifest';

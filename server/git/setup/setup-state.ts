@@ -11,13 +11,14 @@ import type { RepositoryContext } from '../context.ts';
 import { failureOf } from '../process/failures.ts';
 import { ownWorktree } from '../work/own-worktree.ts';
 import { absoluteBytes, type PathBytes, splitZero, zeroEnded } from '../files/paths.ts';
-import type { GitResult, SetupLook, SetupRequest, Traces } from '../port.ts';
+import type { GitResult } from '../port.ts';
 import { copySealed, dropUnsealed, rootsOf, sealSetup } from './sealed-setup.ts';
 import { tracesOf, unversioned } from './setup-traces.ts';
 import { readPlain } from '../files/small-files.ts';
 import { readStatus } from '../read/status.ts';
 import { noteSubmodules } from '../nested/submodules.ts';
 import type { LinkedWorktree } from '../files/worktree-link.ts';
+import type { SetupLook, SetupRequest, Traces } from '../slot-port.ts';
 
 const noteName = 'drover-setup';
 

@@ -4,8 +4,8 @@ import { lstatSync, readdirSync } from 'node:fs';
 import { normalize } from 'node:path';
 import { setImmediate as breathe } from 'node:timers/promises';
 import { absoluteBytes, type PathBytes } from '../files/paths.ts';
-import type { Traces } from '../port.ts';
 import type { LinkedWorktree } from '../files/worktree-link.ts';
+import type { Traces } from '../slot-port.ts';
 
 /** Entries looked at before others get a turn. */
 const looksAtOnce = 500;

@@ -5,13 +5,7 @@ import { err, ok } from '../../core/failure.ts';
 import { isAncestor } from '../read/ancestry.ts';
 import { refuse } from '../process/failures.ts';
 import { isSha } from '../files/loose-objects.ts';
-import {
-  type CommitLeftoversOutcome,
-  type CommitLeftoversRequest,
-  type GitRepository,
-  type GitResult,
-  GitTrouble,
-} from '../port.ts';
+import { type GitRepository, type GitResult, GitTrouble } from '../port.ts';
 import { branchRef, isFullRef, type RefChange } from '../refs/refs.ts';
 import type { LocalRepository } from '../repository.ts';
 import { Fences } from './fences.ts';
@@ -28,6 +22,7 @@ import { openRemote, type Remote } from './remote.ts';
 import { rescueRefFor } from './kept-refs.ts';
 import { WorkPushes } from './work-pushes.ts';
 import type { Sha } from '../sha.ts';
+import type { CommitLeftoversOutcome, CommitLeftoversRequest } from '../slot-port.ts';
 
 export interface SharedOptions {
   /** Name of a git remote, for example `origin`. */

@@ -5,13 +5,14 @@ import { dirname, join } from 'node:path';
 import { err, ok } from '../../core/failure.ts';
 import type { RepositoryContext } from '../context.ts';
 import { failureOf, refuse } from '../process/failures.ts';
-import type { GitResult, SlotOutcome, SlotRequest } from '../port.ts';
+import type { GitResult } from '../port.ts';
 import { branchName, branchRef, readRef } from '../refs/refs.ts';
 import { freeBranch } from './slot-branch.ts';
 import { creationMark } from './slot-emptying.ts';
 import { markUse } from './slot-marks.ts';
 import { adjustSparse } from './sparse.ts';
 import { findWorktree, type LinkedWorktree } from '../files/worktree-link.ts';
+import type { SlotOutcome, SlotRequest } from '../slot-port.ts';
 
 export async function createSlot(
   context: RepositoryContext,

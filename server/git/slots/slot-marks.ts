@@ -2,11 +2,11 @@
 
 import { rm, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import type { SlotRequest } from '../port.ts';
 import { branchName } from '../refs/refs.ts';
 import { readText } from '../files/small-files.ts';
 import { labelOfBranch } from '../work/work-chain.ts';
 import { folderNote, folderNow, type LinkedWorktree } from '../files/worktree-link.ts';
+import type { SlotRequest } from '../slot-port.ts';
 
 const ownerNote = 'drover-owner';
 const gateOwner = '(gate)';

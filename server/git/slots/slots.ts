@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { err, ok } from '../../core/failure.ts';
 import type { RepositoryContext } from '../context.ts';
 import { failureOf, refuse } from '../process/failures.ts';
-import type { GitResult, SlotOutcome, SlotRequest } from '../port.ts';
+import type { GitResult } from '../port.ts';
 import { isSha } from '../files/loose-objects.ts';
 import type { PathBytes } from '../files/paths.ts';
 import { relink } from '../work/own-worktree.ts';
@@ -25,6 +25,7 @@ import {
   writeMetadata,
   type LinkedWorktree,
 } from '../files/worktree-link.ts';
+import type { SlotOutcome, SlotRequest } from '../slot-port.ts';
 
 export async function prepareSlot(
   context: RepositoryContext,

@@ -14,7 +14,7 @@ import { merge } from '../moves/merges.ts';
 import { commitMessage } from '../refs/messages.ts';
 import { ownWorktree } from './own-worktree.ts';
 import { absoluteBytes, shown, splitZero, zeroEnded, type PathBytes } from '../files/paths.ts';
-import type { CommitLeftoversOutcome, CommitLeftoversRequest, GitResult } from '../port.ts';
+import type { GitResult } from '../port.ts';
 import { branchRef, isBranchName, readRef, updateRefs } from '../refs/refs.ts';
 import { readStatus } from '../read/status.ts';
 import { isNestedRepository, type StatusEntry } from '../read/status-format.ts';
@@ -26,6 +26,7 @@ import { keepCommit, labelOfBranch, readSnapshot, workRef } from './work-chain.t
 import { readHead } from '../refs/worktree-heads.ts';
 import type { LinkedWorktree } from '../files/worktree-link.ts';
 import type { Sha } from '../sha.ts';
+import type { CommitLeftoversOutcome, CommitLeftoversRequest } from '../slot-port.ts';
 
 export async function commitLeftovers(
   context: RepositoryContext,

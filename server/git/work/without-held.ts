@@ -8,8 +8,9 @@ import { secretsAmong, secretsInRange } from './held-contents.ts';
 import { isSha } from '../files/loose-objects.ts';
 import { commitMessage } from '../refs/messages.ts';
 import { type PathBytes, shown, splitZero } from '../files/paths.ts';
-import type { GitResult, WithoutHeldRequest } from '../port.ts';
+import type { GitResult } from '../port.ts';
 import type { Sha } from '../sha.ts';
+import type { WithoutHeldRequest } from '../slot-port.ts';
 
 export interface RangeChanges {
   /** Added or changed by some commit, also where a later one has removed it. */

@@ -2,15 +2,7 @@
 
 import { Refusal } from '../../core/failure.ts';
 import type { TaskStatus } from '../../core/plan/state.ts';
-import type {
-  Answer,
-  EpicView,
-  Handlers,
-  Params,
-  RunView,
-  TaskView,
-  UndoView,
-} from '../../protocol/api.ts';
+import type { Answer, EpicView, Handlers, Params, RunView, TaskView } from '../../protocol/api.ts';
 import {
   answerQuestion,
   cancelTask,
@@ -34,6 +26,7 @@ import { runView } from '../../store/board/views.ts';
 import { runFlags } from './run-flags.ts';
 import { panelEngineHandlers, type PanelEngineRequests } from './panel-engine.ts';
 import type { EngineHandlerDeps } from './engine-deps.ts';
+import type { UndoView } from '../../protocol/run-views.ts';
 
 type EngineRequests =
   | 'run.start'

@@ -1,7 +1,8 @@
 // What `subscribe` answers: the number from which events follow, with the state beside it when too much has passed.
 
-import type { StatusSnapshot, Subscribed } from '../../protocol/api.ts';
+import type { StatusSnapshot } from '../../protocol/api.ts';
 import type { Feed } from './feed.ts';
+import type { Subscribed } from '../../protocol/run-views.ts';
 
 /** Above this many missed events a snapshot is the shorter way. */
 export const replayMax = 5000;

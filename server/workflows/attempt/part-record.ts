@@ -1,8 +1,8 @@
 // What one part of an attempt leaves in the rows when its agent has ended: usage, cost, log, summary.
 
 import { type Claim, movePhase, recordUsage, setAttempt, type Tx } from '../../store/port.ts';
-import type { PartOutcome } from './agent-step.ts';
 import type { Engine } from '../kit/parts.ts';
+import type { PartOutcome } from './part-session.ts';
 
 /** Longest summary that is kept for the prompts of dependents. */
 const summaryMax = 2_000;

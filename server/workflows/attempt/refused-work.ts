@@ -4,7 +4,7 @@
 
 import { failure, type Failure } from '../../core/failure.ts';
 import type { DurableRun } from '../../durable/port.ts';
-import type { CommitLeftoversOutcome, GitFailure } from '../../git/port.ts';
+import type { GitFailure } from '../../git/port.ts';
 import {
   candidateOf,
   type Claim,
@@ -18,6 +18,7 @@ import { gitFailed, whileAway } from '../kit/git-trouble.ts';
 import type { Engine } from '../kit/parts.ts';
 import { stoppedInstead } from './stops.ts';
 import type { Sha } from '../../git/sha.ts';
+import type { CommitLeftoversOutcome } from '../../git/slot-port.ts';
 
 /**
  * Ends an attempt whose work could not be committed, or not be pushed. `isWhole` tells of a commit that only has to land:

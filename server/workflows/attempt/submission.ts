@@ -3,7 +3,6 @@
 import { failure, type Failure } from '../../core/failure.ts';
 import { hasGate, type TestMode, type TestScope } from '../../core/plan/task.ts';
 import { judgeWork, type Judgement } from '../../core/plan/verdict.ts';
-import type { CommitLeftoversOutcome } from '../../git/port.ts';
 import {
   attemptsSince,
   candidateOf,
@@ -22,6 +21,7 @@ import { takesOver } from './fallback.ts';
 import type { Engine } from '../kit/parts.ts';
 import { stoppedInstead } from './stops.ts';
 import type { Place } from './worktree-step.ts';
+import type { CommitLeftoversOutcome } from '../../git/slot-port.ts';
 
 export interface Submission {
   readonly task: {

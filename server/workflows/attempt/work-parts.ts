@@ -3,7 +3,6 @@
 import type { AgentOutcome } from '../../agents/port.ts';
 import { judgeWork } from '../../core/plan/verdict.ts';
 import type { DurableRun } from '../../durable/port.ts';
-import type { CommitLeftoversOutcome } from '../../git/port.ts';
 import {
   beginSubTask,
   type Claim,
@@ -16,7 +15,7 @@ import {
   type TaskRow,
   type Tx,
 } from '../../store/port.ts';
-import { type PartOutcome, runPart } from './agent-step.ts';
+import { runPart } from './agent-step.ts';
 import { blockFromOutside, recordFailure, waitForAccount } from './attempt-ends.ts';
 import { endAtBudget } from './budget-ends.ts';
 import { gitFailed, whileAway } from '../kit/git-trouble.ts';
@@ -27,6 +26,8 @@ import { endUncommitted } from './refused-work.ts';
 import { isStopRequested, settleStop } from './stops.ts';
 import { submit } from './submission.ts';
 import type { Place } from './worktree-step.ts';
+import type { CommitLeftoversOutcome } from '../../git/slot-port.ts';
+import type { PartOutcome } from './part-session.ts';
 
 export interface AttemptAtWork {
   readonly engine: Engine;

@@ -1,0 +1,18 @@
+// Values of a session file as what they should be, or as nothing.
+
+export function textOf(value: unknown): string | null {
+  return typeof value === 'string' && value !== '' ? value : null;
+}
+
+export function textsOf(value: unknown): readonly string[] {
+  if (!Array.isArray(value)) return [];
+  return (value as readonly unknown[]).filter((item) => typeof item === 'string');
+}
+
+export function choiceOf<T extends string>(value: unknown, choices: readonly T[], otherwise: T): T {
+  return (choices as readonly unknown[]).includes(value) ? (value as T) : otherwise;
+}
+
+export function numberOf(value: unknown): number | null {
+  return typeof value === 'number' && Number.isFinite(value) ? value : null;
+}
