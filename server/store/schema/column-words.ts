@@ -1,6 +1,10 @@
 // The words that a column can hold, where they are the store's own; those of tasks are in `core/plan/task.ts`.
 
+import type { ColumnType } from 'kysely';
 import type { byHandPhase, Phase } from '../../core/plan/task.ts';
+
+/** A column that the database fills where an insert leaves it out. */
+export type Defaulted<T> = ColumnType<T, T | undefined, T>;
 
 /** `committed`: a sub-task whose work is committed, while its parent's attempt goes on. */
 export type TaskPhase = Phase | typeof byHandPhase | 'committed';

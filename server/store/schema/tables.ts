@@ -1,14 +1,19 @@
 // The tables as Kysely sees them. Columns of the public design schema keep their names and units (times in Unix
 // seconds); columns of our own end in their unit (`_ms`). Lists are JSON text. `runs_on` is local or remote.
 
-import type { ColumnType, Generated, Kysely, Selectable, Transaction } from 'kysely';
+import type { Generated, Kysely, Selectable, Transaction } from 'kysely';
 import type { TaskStatus } from '../../core/plan/state.ts';
 import type { LandMode, ReviewKind, TestMode, TestScope, Verdict } from '../../core/plan/task.ts';
-import type { AttemptState, EpicLandingState, StopKind, TaskPhase } from './column-words.ts';
+import type {
+  Defaulted,
+  AttemptState,
+  EpicLandingState,
+  StopKind,
+  TaskPhase,
+} from './column-words.ts';
 import type { PastTables } from './past-rows.ts';
 import type { SideTables } from './side-tables.ts';
-
-type Defaulted<T> = ColumnType<T, T | undefined, T>;
+import type { MachineTable, LogPartTable } from './machine-tables.ts';
 
 export interface TaskTable {
   id: string;
@@ -322,41 +327,6 @@ export interface HoldTable {
   since_ms: number;
   /** When time alone ends it; null = something has to change. */
   until_ms: Defaulted<number | null>;
-}
-
-/** A machine of a fleet: a clone of the repository with a backend of its own. */
-export interface MachineTable {
-  id: string;
-  name: string;
-  /** JSON list: what tasks may ask for. */
-  labels: Defaulted<string>;
-  /** working, draining (starts nothing new), left. */
-  state: string;
-  /** Agents at work there at once at the most. */
-  agents_max: number;
-  /** Of those, how many it can bear now: fewer when its memory or disk is short. */
-  room: number;
-  /** 1: it may land work and run gates now. */
-  lands: Defaulted<number>;
-  /** Why it takes less than it could, for people. */
-  note: Defaulted<string | null>;
-  version: string;
-  compatibility: Defaulted<number>;
-  joined_at_ms: number;
-  /** By the database's clock. After that it counts as dead, and its tasks are given to others. */
-  alive_until_ms: number;
-}
-
-/** What agents of a fleet have written, in parts: each file of a log from its first byte on, without a hole. */
-export interface LogPartTable {
-  /** Relative to the folder of the logs: `attemptLogFile`, one of its segments, or its prompt. */
-  file: string;
-  /** Place of its first byte in the file. */
-  start: number;
-  /** Bytes. */
-  size: number;
-  text: string;
-  at_ms: number;
 }
 
 export interface StoreTables extends PastTables, SideTables {

@@ -1,9 +1,7 @@
 // The tables of what is sent out of a project, as Kysely sees them: webhooks, and how far exporters are.
 
-import type { ColumnType } from 'kysely';
+import type { Defaulted } from './column-words.ts';
 import type { ExporterTable } from './exporter-table.ts';
-
-type Defaulted<T> = ColumnType<T, T | undefined, T>;
 
 /** Up to which event of the feed an endpoint's deliveries have been made. */
 export interface WebhookCursorTable {

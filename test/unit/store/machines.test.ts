@@ -8,12 +8,12 @@ import { readTaskViews } from '../../../server/store/board/board-changes.ts';
 import { unmetWants } from '../../../server/store/board/machine-wants.ts';
 import { readMachines } from '../../../server/store/fleet/machine-views.ts';
 import { showTask } from '../../../server/store/board/show.ts';
-import type { MachineTable } from '../../../server/store/schema/tables.ts';
 import { why } from '../../../server/store/why/why.ts';
 import { addTasks, memoryStore, moveTask, testStartMs, type TestStore } from './memory-store.ts';
 import { noFallback } from '../../doubles/neutral-settings.ts';
 import { tablesOf } from '../../tables.ts';
 import { type TaskRow } from '../../../server/store/port.ts';
+import type { MachineTable } from '../../../server/store/schema/machine-tables.ts';
 
 suite('machines', () => {
   let project: TestStore;

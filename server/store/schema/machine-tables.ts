@@ -1,0 +1,38 @@
+// Rows of machines, and of the output that they share.
+
+import type { Defaulted } from './column-words.ts';
+
+/** A machine of a fleet: a clone of the repository with a backend of its own. */
+export interface MachineTable {
+  id: string;
+  name: string;
+  /** JSON list: what tasks may ask for. */
+  labels: Defaulted<string>;
+  /** working, draining (starts nothing new), left. */
+  state: string;
+  /** Agents at work there at once at the most. */
+  agents_max: number;
+  /** Of those, how many it can bear now: fewer when its memory or disk is short. */
+  room: number;
+  /** 1: it may land work and run gates now. */
+  lands: Defaulted<number>;
+  /** Why it takes less than it could, for people. */
+  note: Defaulted<string | null>;
+  version: string;
+  compatibility: Defaulted<number>;
+  joined_at_ms: number;
+  /** By the database's clock. After that it counts as dead, and its tasks are given to others. */
+  alive_until_ms: number;
+}
+
+/** What agents of a fleet have written, in parts: each file of a log from its first byte on, without a hole. */
+export interface LogPartTable {
+  /** Relative to the folder of the logs: `attemptLogFile`, one of its segments, or its prompt. */
+  file: string;
+  /** Place of its first byte in the file. */
+  start: number;
+  /** Bytes. */
+  size: number;
+  text: string;
+  at_ms: number;
+}
