@@ -389,13 +389,11 @@ export class SimulatedGit extends SimulatedContents implements GitRepository {
   revertOf(request: Parameters<GitRepository['revertOf']>[0]): Promise<GitResult<Sha>> {
     return this.#do('revertOf', () => {
       const { commit, subject, trailers } = request;
-      const before = this.#repository.objects.commit(commit).parents[0] ?? commit;
-      const files = this.#repository.objects.filesOf(before);
+      const { objects } = this.#repository;
+      const files = objects.filesOf(objects.commit(commit).parents[0] ?? commit);
       return ok(this.#repository.commit(files, [commit], subject, 'drover', trailers));
     });
   }
 
-  sync(): Promise<void> {
-    return this.#calls.run('git.sync', () => undefined);
-  }
+  sync = (): Promise<void> => this.#calls.run('git.sync', () => undefined);
 }
