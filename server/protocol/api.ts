@@ -17,6 +17,7 @@ import type { OtlpTrace } from '../core/history/otlp.ts';
 import type { Report } from '../core/history/report.ts';
 import type { PanelRequests } from './panel-requests.ts';
 import type { RunOptions } from './run-options.ts';
+import type { TaskFields } from './task-fields.ts';
 import type { BoardChanges } from './panel-views.ts';
 import type { PruneReport } from './prune-report.ts';
 import type { WebhookList, WebhookTestResult } from './webhook-views.ts';
@@ -27,38 +28,6 @@ export type * from './views.ts';
 
 /** Raised when a request, result or notification changes in a way that an older peer would misread. */
 export const protocolVersion = 1;
-
-export interface TaskFields {
-  readonly title?: string;
-  readonly description?: string;
-  readonly epic?: string | null;
-  readonly parent?: string | null;
-  /** The number of a new sub-task below its parent (`task-x.5`); the next free one when absent. */
-  readonly sequence?: number;
-  /** An integer, or one of critical, high, normal, low. */
-  readonly priority?: number | string;
-  readonly blocked_by?: readonly string[];
-  readonly add_blockers?: readonly string[];
-  readonly remove_blockers?: readonly string[];
-  readonly type?: string;
-  readonly labels?: readonly string[];
-  readonly accept?: readonly string[];
-  readonly agent?: string | null;
-  /** Who takes over from it, as `codex,claude:opus`; `none` = nobody, null or empty = as the settings say. */
-  readonly fallback?: string | null;
-  /** Candidates side by side, one of which lands. */
-  readonly best_of?: number;
-  /** Who chooses: first-green, smallest-change or person; null or empty = as the settings say. */
-  readonly choose?: string | null;
-  readonly gate?: string | null;
-  readonly test_mode?: string;
-  readonly test_scope?: string;
-  readonly max_attempts?: number;
-  /** A plan first, which a person approves; absent: as the settings say. */
-  readonly plan?: boolean;
-  /** Where its agent runs: local or remote; null or empty = as its epic or the settings say. */
-  readonly runs_on?: string | null;
-}
 
 type Nothing = Readonly<Record<string, never>>;
 

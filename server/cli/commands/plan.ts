@@ -2,7 +2,8 @@
 
 import { resolve } from 'node:path';
 import { placeholdersOf, type TaskTemplates } from '../../core/exchange/templates.ts';
-import type { EpicView, Params, TaskFields, TaskView } from '../../protocol/api.ts';
+import type { EpicView, Params, TaskView } from '../../protocol/api.ts';
+import type { TaskFields } from '../../protocol/task-fields.ts';
 import type { CommandContext } from '../context.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { plainLine, plainText } from '../plain-text.ts';

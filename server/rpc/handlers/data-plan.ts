@@ -3,7 +3,8 @@
 import { Refusal } from '../../core/failure.ts';
 import { ownedStatuses } from '../../core/plan/state.ts';
 import { fillTemplate, type TaskTemplates } from '../../core/exchange/templates.ts';
-import type { Handlers, TaskFields, TaskView } from '../../protocol/api.ts';
+import type { Handlers, TaskView } from '../../protocol/api.ts';
+import { type TaskFields, taskFieldShapes } from '../../protocol/task-fields.ts';
 import { addEpic, closeEpic, editEpic } from '../../store/plan/epics.ts';
 import { showEpic, showTask } from '../../store/board/show.ts';
 import { readEpics } from '../../store/board/snapshot.ts';
@@ -134,32 +135,34 @@ function withRunningWarning(view: TaskView): TaskView {
   return { ...view, warnings: [...view.warnings, warning] };
 }
 
-const attemptsBounds = { min: Number.MIN_SAFE_INTEGER, max: Number.MAX_SAFE_INTEGER };
+const anyInteger = { min: Number.MIN_SAFE_INTEGER, max: Number.MAX_SAFE_INTEGER };
 
 /** Types alone are checked here; what the values may be is the store's rule. */
 function taskFields(record: Readonly<Record<string, unknown>>): TaskFields {
-  const { priority } = record;
-  return given({
-    title: optionalText(record['title'], 'title'),
-    description: optionalText(record['description'], 'description'),
-    epic: nullableText(record['epic'], 'epic'),
-    parent: nullableText(record['parent'], 'parent'),
-    priority: typeof priority === 'number' ? priority : optionalText(priority, 'priority'),
-    blocked_by: optionalTexts(record['blocked_by'], 'blocked_by'),
-    add_blockers: optionalTexts(record['add_blockers'], 'add_blockers'),
-    remove_blockers: optionalTexts(record['remove_blockers'], 'remove_blockers'),
-    type: optionalText(record['type'], 'type'),
-    labels: optionalTexts(record['labels'], 'labels'),
-    accept: optionalTexts(record['accept'], 'accept'),
-    agent: nullableText(record['agent'], 'agent'),
-    fallback: nullableText(record['fallback'], 'fallback'),
-    best_of: optionalInteger(record['best_of'], 'best_of', attemptsBounds),
-    choose: nullableText(record['choose'], 'choose'),
-    gate: nullableText(record['gate'], 'gate'),
-    test_mode: optionalText(record['test_mode'], 'test_mode'),
-    test_scope: optionalText(record['test_scope'], 'test_scope'),
-    max_attempts: optionalInteger(record['max_attempts'], 'max_attempts', attemptsBounds),
-    plan: record['plan'] === undefined ? undefined : flagOf(record['plan'], 'plan'),
-    runs_on: nullableText(record['runs_on'], 'runs_on'),
-  });
+  const title = optionalText(record['title'], 'title');
+  const fields = Object.entries(taskFieldShapes)
+    .filter(([name]) => name !== 'sequence')
+    .map(([name, shape]) => [name, fieldOf(record[name], name, shape)] as const);
+  return given({ title, ...Object.fromEntries(fields) });
+}
+
+function fieldOf(
+  value: unknown,
+  name: string,
+  shape: (typeof taskFieldShapes)[keyof typeof taskFieldShapes],
+): unknown {
+  switch (shape) {
+    case 'text?':
+      return optionalText(value, name);
+    case 'text or null?':
+      return nullableText(value, name);
+    case 'texts?':
+      return optionalTexts(value, name);
+    case 'number?':
+      return optionalInteger(value, name, anyInteger);
+    case 'number or text?':
+      return typeof value === 'number' ? value : optionalText(value, name);
+    case 'flag?':
+      return value === undefined ? undefined : flagOf(value, name);
+  }
 }

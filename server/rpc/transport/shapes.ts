@@ -2,16 +2,7 @@
 
 import type { AgentParams, AgentRequestName } from '../../protocol/agent-requests.ts';
 import type { Params, RequestName } from '../../protocol/api.ts';
-
-type FieldShape =
-  | 'text'
-  | 'number'
-  | 'flag'
-  | 'texts'
-  | 'numbers'
-  | 'texts by name'
-  | 'text or null'
-  | 'number or text';
+import { type FieldShape, taskFieldShapes } from '../../protocol/task-fields.ts';
 
 type OptionalKeys<T> = { [K in keyof T]-?: undefined extends T[K] ? K : never }[keyof T];
 
@@ -26,30 +17,6 @@ type Shapes = {
     : ShapeOf<Params<N>>;
 };
 
-const taskFields = {
-  description: 'text?',
-  epic: 'text or null?',
-  parent: 'text or null?',
-  sequence: 'number?',
-  priority: 'number or text?',
-  blocked_by: 'texts?',
-  add_blockers: 'texts?',
-  remove_blockers: 'texts?',
-  type: 'text?',
-  labels: 'texts?',
-  accept: 'texts?',
-  agent: 'text or null?',
-  fallback: 'text or null?',
-  best_of: 'number?',
-  choose: 'text or null?',
-  gate: 'text or null?',
-  test_mode: 'text?',
-  test_scope: 'text?',
-  max_attempts: 'number?',
-  plan: 'flag?',
-  runs_on: 'text or null?',
-} as const;
-
 const oneId = { id: 'text' } as const;
 
 const shapes: Shapes = {
@@ -60,8 +27,8 @@ const shapes: Shapes = {
   'epic.show': oneId,
   'epic.edit': { id: 'text', title: 'text?', description: 'text?', runs_on: 'text or null?' },
   'epic.close': oneId,
-  'task.add': { ...taskFields, title: 'text', template: 'text?', set: 'texts by name?' },
-  'task.edit': { ...taskFields, id: 'text', title: 'text?' },
+  'task.add': { ...taskFieldShapes, title: 'text', template: 'text?', set: 'texts by name?' },
+  'task.edit': { ...taskFieldShapes, id: 'text', title: 'text?' },
   'task.show': oneId,
   import: {
     text: 'text',

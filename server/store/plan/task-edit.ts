@@ -3,7 +3,7 @@
 import { Refusal } from '../../core/failure.ts';
 import { withoutCriteria } from '../../core/exchange/import-record.ts';
 import { ownedStatuses } from '../../core/plan/state.ts';
-import type { TaskFields } from '../../protocol/api.ts';
+import type { TaskFields } from '../../protocol/task-fields.ts';
 import { openEpicForTask } from './epics.ts';
 import { appendEvent, type StoreSources } from '../feed/feed.ts';
 import {

@@ -14,7 +14,7 @@ import {
   type TestScope,
   testScopes,
 } from '../../core/plan/task.ts';
-import type { TaskFields } from '../../protocol/api.ts';
+import type { TaskFields } from '../../protocol/task-fields.ts';
 import {
   checkedDescription,
   checkedList,

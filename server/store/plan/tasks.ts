@@ -3,7 +3,7 @@
 import { Refusal } from '../../core/failure.ts';
 import { withCriteria, withoutCriteria } from '../../core/exchange/import-record.ts';
 import { subTaskIdInTitle } from '../../core/ids.ts';
-import type { TaskFields } from '../../protocol/api.ts';
+import type { TaskFields } from '../../protocol/task-fields.ts';
 import { appendEvent, type StoreSources } from '../feed/feed.ts';
 import { refuseCandidates, refuseUnknownTasks, taskOrRefuse } from '../rows/find-rows.ts';
 import { raiseChains, rebuildChains, refuseLoops } from '../status/graph-rows.ts';

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { Refusal } from '../../../server/core/failure.ts';
 import type { TaskStatus } from '../../../server/core/plan/state.ts';
-import type { TaskFields } from '../../../server/protocol/api.ts';
+import type { TaskFields } from '../../../server/protocol/task-fields.ts';
 import { openStore, type OpenedStore } from '../../../server/store/open.ts';
 import type { StoreSources, TaskRow } from '../../../server/store/port.ts';
 import { addTask } from '../../../server/store/plan/tasks.ts';

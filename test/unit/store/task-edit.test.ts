@@ -1,7 +1,7 @@
 // Editing tasks: fields, epics, parents and blockers, and what follows for readiness and chains.
 
 import assert from 'node:assert/strict';
-import type { TaskFields } from '../../../server/protocol/api.ts';
+import type { TaskFields } from '../../../server/protocol/task-fields.ts';
 import { addEpic } from '../../../server/store/plan/epics.ts';
 import { editTask } from '../../../server/store/plan/task-edit.ts';
 import {

@@ -1,7 +1,7 @@
 // Adding tasks: fields, places, blockers, chains, and what is refused.
 
 import assert from 'node:assert/strict';
-import type { TaskFields } from '../../../server/protocol/api.ts';
+import type { TaskFields } from '../../../server/protocol/task-fields.ts';
 import { addEpic } from '../../../server/store/plan/epics.ts';
 import { addTask, type NewTaskFields } from '../../../server/store/plan/tasks.ts';
 import {

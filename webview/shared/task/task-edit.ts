@@ -1,7 +1,7 @@
 // Changes of one task from its page: requests to the backend, one after the other, and what was refused.
 
 import { withoutCriteria } from '../../../server/core/exchange/import-record.ts';
-import type { TaskFields } from '../../../server/protocol/api.ts';
+import type { TaskFields } from '../../../server/protocol/task-fields.ts';
 import type { StatusSnapshot, TaskView } from '../../../server/protocol/views.ts';
 import { AskFailure } from '../asks.ts';
 import type { Host } from '../host.ts';

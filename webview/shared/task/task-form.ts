@@ -2,7 +2,7 @@
 
 import { html, nothing, type TemplateResult } from 'lit';
 import { formatCost } from '../../../server/core/format.ts';
-import type { TaskFields } from '../../../server/protocol/api.ts';
+import type { TaskFields } from '../../../server/protocol/task-fields.ts';
 import type { StatusSnapshot, TaskView } from '../../../server/protocol/views.ts';
 import { visibleLine } from '../looks/visible-text.ts';
 import { labelsOf } from './task-edit.ts';
