@@ -1,8 +1,8 @@
 // What keeps the house in order beyond its walls: rooms that say what they hold, no circles, nothing dead.
 
 import assert from 'node:assert/strict';
-import { existsSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { roomsOf, withImports } from './docs/room-readmes.ts';
 import {
   exportsOf,
@@ -87,5 +87,23 @@ suite('tidy', () => {
         !scripts.replace(/"dependencies": \{[^}]*\}/u, '').includes(name),
     );
     assert.deepEqual(unused, comingNext);
+  });
+
+  test('every path that the map, the decisions and the pages name exists', () => {
+    const pages = readdirSync(join(root, 'docs'), { recursive: true, encoding: 'utf8' })
+      .filter((name) => name.endsWith('.md') && !name.startsWith('adr/'))
+      .map((name) => join('docs', name));
+    const missing = ['ARCHITECTURE.md', 'README.md', 'SECURITY.md', ...pages].flatMap((page) => {
+      const text = readFileSync(join(root, page), 'utf8');
+      const named = text.matchAll(/`((?:server|extension|webview)\/[\w./-]+\.ts)`/gu);
+      const linked = text.matchAll(/\]\(([^):#]+)(?:#[^)]*)?\)/gu);
+      return [
+        ...[...named].map(([, path = '']) => path),
+        ...[...linked].map(([, path = '']) => join(dirname(page), path)),
+      ]
+        .filter((path) => !existsSync(join(root, path)))
+        .map((path) => `${page}: ${path}`);
+    });
+    assert.deepEqual(missing, []);
   });
 });

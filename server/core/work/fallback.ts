@@ -28,8 +28,6 @@ const modelPattern = /^[A-Za-z0-9][A-Za-z0-9._:/@[\]-]{0,199}$/;
 
 /** Agents that can be asked for a model: the others choose theirs by arguments of their own. */
 const takesModel: ReadonlySet<AgentKind> = new Set(['claude', 'command']);
-/** No driver yet. */
-const notDriven: ReadonlySet<AgentKind> = new Set(['amp']);
 
 export const stepsExpected =
   'agents in their order, as "codex" or ["claude:opus", "codex"] (agent:model), or a list of { agent, model }';
@@ -71,10 +69,11 @@ function readStep(item: unknown): Result<AgentStep, string> {
 }
 
 function checkedStep(name: string, model: string | null): Result<AgentStep, string> {
-  const kinds = agentKinds.filter((kind) => !notDriven.has(kind));
-  const agent = kinds.find((kind) => kind === name.trim());
+  const agent = agentKinds.find((kind) => kind === name.trim());
   if (agent === undefined) {
-    return err(`"${shorten(name)}" is no agent that can take over; use one of ${kinds.join(', ')}`);
+    return err(
+      `"${shorten(name)}" is no agent that can take over; use one of ${agentKinds.join(', ')}`,
+    );
   }
   if (model === null) return ok({ agent, model: null });
   const wanted = model.trim();

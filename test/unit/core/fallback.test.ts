@@ -17,6 +17,7 @@ import { noFallback } from '../../doubles/neutral-settings.ts';
 suite('who takes over from an agent', () => {
   const readable: readonly (readonly [unknown, readonly string[]])[] = [
     ['codex', ['codex']],
+    ['amp', ['amp']],
     [' codex , claude:opus ', ['codex', 'claude:opus']],
     [
       ['claude:us.model-1:0', 'gemini'],
@@ -43,7 +44,6 @@ suite('who takes over from an agent', () => {
     [7, /neither a text nor a list/],
     [[7], /neither a text nor a table/],
     ['nobody', /"nobody" is no agent that can take over; use one of claude/],
-    ['amp', /"amp" is no agent/],
     ['claude:', /not the name of a model/],
     ['claude:--help', /not the name of a model/],
     ['codex:o3', /codex cannot be given a model; set it in \[agents\.codex\] args/],
