@@ -19,7 +19,7 @@ import { runGate } from './gate.ts';
 import { gitFailed, orElse, ownLine, whileAway } from '../kit/git-trouble.ts';
 import { followLine } from '../lines/follow-line.ts';
 import { isWithinReach } from './landing-rows.ts';
-import { moveLine } from '../lines/line-holds.ts';
+import { moveOnto } from '../lines/line-holds.ts';
 import { headOn, landingRef, syncLine } from '../lines/lines.ts';
 import { isLandedOn, landedTip, ownBase } from '../lines/own-range.ts';
 import type { Engine } from '../kit/parts.ts';
@@ -127,7 +127,7 @@ export async function landEpic(
     }
     const moved = await run.step(`merged:${round}`, () =>
       orElse(
-        () => moveTarget(engine, input, candidate),
+        () => moveOnto(engine, input.target, candidate, `drover: land ${input.epicId}`),
         () => false,
       ),
     );
@@ -212,32 +212,6 @@ async function testEpic(
     case 'aborted':
       throw signal.reason;
   }
-}
-
-async function moveTarget(
-  engine: Engine,
-  input: LandEpicInput,
-  candidate: EpicMerge,
-): Promise<boolean> {
-  const ref = landingRef(input.target);
-  const present = await engine.git.readRef(ref);
-  if (
-    present !== null &&
-    (present === candidate.commit ||
-      (present !== candidate.tip && (await engine.git.isAncestor(candidate.commit, present))))
-  ) {
-    return true;
-  }
-  const moved = await moveLine(
-    engine,
-    input.target,
-    candidate.commit,
-    candidate.tip,
-    `drover: land ${input.epicId}`,
-    'owner',
-  );
-  if (moved.ok) await engine.git.sync();
-  return moved.ok;
 }
 
 async function recordLanded(

@@ -24,8 +24,8 @@ import {
 } from './landing-batch.ts';
 import { isLanding, landedBefore, mergeRow, whyUnmergeable } from './landing-rows.ts';
 import { followLine } from '../lines/follow-line.ts';
-import { moveLine } from '../lines/line-holds.ts';
-import { headOn, landingRef, syncLine } from '../lines/lines.ts';
+import { isOnLine, moveLine } from '../lines/line-holds.ts';
+import { headOn, syncLine } from '../lines/lines.ts';
 import type { Engine } from '../kit/parts.ts';
 import { settleStopIn } from '../attempt/stops.ts';
 import { waitForLine } from './red-base.ts';
@@ -266,15 +266,9 @@ class Landing {
   }
 
   async #moveRef(candidate: LandingBatch, next: Sha): Promise<Moved> {
-    const ref = landingRef(this.#input.line);
     const { git, store } = this.#engine;
-    const present = await git.readRef(ref);
-    if (
-      present !== null &&
-      (present === next || (present !== candidate.tip && (await git.isAncestor(next, present))))
-    ) {
-      return { kind: 'moved' };
-    }
+    const made = { tip: candidate.tip, commit: next };
+    if (await isOnLine(this.#engine, this.#input.line, made)) return { kind: 'moved' };
     for (const { row } of candidate.merged) {
       const task = await taskById(store.db, row.task_id);
       if (!isLanding(task, row) || task?.stop_requested !== null) return { kind: 'again' };

@@ -35,6 +35,33 @@ export async function moveLine(
   return engine.git.updateRef(landingRef(branch), next, old, reason, as);
 }
 
+/** What a landing has made: a commit on top of the line's tip. */
+export interface MadeMerge {
+  readonly tip: Sha;
+  readonly commit: Sha;
+}
+
+/** Whether the line has moved onto this merge already, in an earlier life of the same step. */
+export async function isOnLine(engine: Engine, branch: string, made: MadeMerge): Promise<boolean> {
+  const present = await engine.git.readRef(landingRef(branch));
+  if (present === made.commit) return true;
+  if (present === null || present === made.tip) return false;
+  return engine.git.isAncestor(made.commit, present);
+}
+
+/** Moves the line onto the merge, once. False: it has moved elsewhere meanwhile. */
+export async function moveOnto(
+  engine: Engine,
+  branch: string,
+  made: MadeMerge,
+  reason: string,
+): Promise<boolean> {
+  if (await isOnLine(engine, branch, made)) return true;
+  const moved = await moveLine(engine, branch, made.commit, made.tip, reason, 'owner');
+  if (moved.ok) await engine.git.sync();
+  return moved.ok;
+}
+
 /** For a move that no workflow repeats: where this process dies halfway, the branch is looked after until it has followed. */
 export async function moveLineAlone(
   engine: Engine,

@@ -16,8 +16,8 @@ import { runGate } from '../landing/gate.ts';
 import { orElse, ownLine } from '../kit/git-trouble.ts';
 import { followLine } from '../lines/follow-line.ts';
 import { isWithinReach } from '../landing/landing-rows.ts';
-import { moveLine } from '../lines/line-holds.ts';
-import { headOn, landingRef, syncLine } from '../lines/lines.ts';
+import { moveOnto } from '../lines/line-holds.ts';
+import { headOn, syncLine } from '../lines/lines.ts';
 import type { Engine } from '../kit/parts.ts';
 import { landQueue, limitLandQueue } from '../attempt/submission.ts';
 import { planUndo, type Revert, type UndoPlan } from './undo-plan.ts';
@@ -123,7 +123,7 @@ export async function runUndo(
     if (red !== null) return giveUp(engine, run, input, red, round);
     const moved = await run.step(`merged:${round}`, () =>
       orElse(
-        () => moveUndone(engine, input, undone),
+        () => moveOnto(engine, input.line, undone, `drover: undo ${input.id}`),
         () => false,
       ),
     );
@@ -247,18 +247,6 @@ async function testUndo(
     case 'aborted':
       throw signal.reason;
   }
-}
-
-async function moveUndone(engine: Engine, input: UndoInput, undone: Undone): Promise<boolean> {
-  const ref = landingRef(input.line);
-  const present = await engine.git.readRef(ref);
-  if (present === undone.commit) return true;
-  if (present !== null && (await engine.git.isAncestor(undone.commit, present))) return true;
-  const reason = `drover: undo ${input.id}`;
-  const { line } = input;
-  const moved = await moveLine(engine, line, undone.commit, undone.tip, reason, 'owner');
-  if (moved.ok) await engine.git.sync();
-  return moved.ok;
 }
 
 async function recordUndone(
