@@ -138,12 +138,65 @@ suite('git: a slot that is written into while it is emptied', () => {
     writeFileSync(file, `#!/bin/sh\n${act}\nexec git "$@"\n`, { mode: 0o755 });
     repository = await fixture.open({ binary: file });
     await prepare({ branch: 'drover/t/2' });
-    const aside = readdirSync(fixture.slots).find((name) => name.includes('.kept-')) ?? '';
-    const noise = readFileSync(join(fixture.slots, aside, 'files', 'found.txt'), 'utf8');
+    const noise = readFileSync(join(fixture.slots, aside()[0] ?? '', 'files', 'found.txt'), 'utf8');
     assert.match(noise, /^found\n(x\n)+$/);
     assert.equal(existsSync(join(slot(), 'found.txt')), false);
     assert.equal(inSlot('rev-parse', '--abbrev-ref', 'HEAD'), 'drover/t/2');
   });
+
+  const aside = (): readonly string[] =>
+    readdirSync(fixture.slots).filter((name) => name.includes('.kept-'));
+
+  test('what git reports as changed right after its own checkout costs no folder', async () => {
+    const commit = (path: string, content: string): string => {
+      fixture.write(join(fixture.root, path), content);
+      fixture.git('add', path);
+      fixture.git('commit', '-q', '-m', path);
+      return fixture.git('rev-parse', 'main');
+    };
+    commit('ends.txt', 'one\r\ntwo\r\n');
+    base = commit('.gitattributes', 'ends.txt text\n');
+    await prepare();
+    write('found.txt', 'found\n');
+    write('ends.txt', 'one\r\ntwo\r\n');
+    const second = await prepare({ branch: 'drover/t/2' });
+    assert.equal(second.created, false);
+    assert.ok(isKept('found.txt', 'found'));
+    write('ends.txt', 'one\r\ntwo\r\n');
+    // Added with its attributes, it has other line ends.
+    const other = commit('ends.txt', 'three\r\nfour\r\n');
+    const third = await prepare({ branch: 'drover/t/3', sha: other });
+    assert.equal(third.created, false);
+    assert.equal(read('ends.txt'), 'three\nfour\n');
+    const removed = await repository.removeWorktree({ path: slot(), label: 't/3', force: false });
+    assert.equal(valueOf(removed).kind, 'removed');
+    assert.deepEqual(aside(), []);
+  });
+
+  for (const [what, act] of [
+    ['git cannot write', `echo "error: unable to unlink old 'README.md': denied" >&2; exit 128`],
+    ['git cannot remove', `git "$@"; echo found > found.txt; exit 0`],
+  ] as const) {
+    test(`a slot that ${what} moves aside, and the task gets another one`, async () => {
+      await afterOneCommit();
+      write('found.txt', 'found\n');
+      write('README.md', 'found too\n');
+      const file = join(fixture.home, 'denied-git');
+      const lines = [
+        `case "$*" in *"read-tree -m -u "*) if [ -e found.txt ]; then`,
+        act,
+        'fi;; esac',
+      ];
+      const script = ['#!/bin/sh', ...lines, 'exec git "$@"', ''].join('\n');
+      writeFileSync(file, script, { mode: 0o755 });
+      repository = await fixture.open({ binary: file });
+      await prepare({ branch: 'drover/t/2' });
+      assert.equal(aside().length, 1);
+      assert.ok(isKept('found.txt', 'found'));
+      assert.ok(isKept('README.md', 'found too'));
+      assertReady();
+    });
+  }
 
   for (const found of [false, true]) {
     test(`a removal${found ? ' of what holds more' : ''}: a file that comes in after the look is kept`, async () => {

@@ -29,14 +29,17 @@ import type { Sha } from '../sha.ts';
 export const creationMark = 'drover-creating';
 
 /**
- * `emptied`: a look has found nothing but the commit that HEAD stands on, and the `ignored` files. `unread`: nothing of a
- * user's is in it. `unsaved`: something could not be kept in a commit, so the folder itself has to be kept.
+ * `emptied`: a look has found nothing but the commit that HEAD stands on, and the `ignored` files;
+ * with `isRemade`, also files that git reports as changed right after it has written them.
+ * `unread`: nothing of a user's is in it. `unsaved`: something could not be kept in a commit, or
+ * could not be cleared away, so the folder itself has to be kept.
  */
 export type EmptiedSlot =
   | {
       readonly kind: 'emptied';
       readonly keptRef: string | null;
       readonly ignored: readonly PathBytes[];
+      readonly isRemade: boolean;
     }
   | { readonly kind: 'unread' }
   | { readonly kind: 'unsaved'; readonly keptRef: string | null; readonly reason: string };
@@ -62,6 +65,7 @@ export async function emptySlot(
   let keptRef: string | null = null;
   // What comes in once files are moved is kept beside the state that was found, not as a later one of it.
   let as = label;
+  let clearedTree: Sha | null = null;
   const unsaved = (reason: string): GitResult<EmptiedSlot> =>
     ok({ kind: 'unsaved', keptRef, reason });
   for (let round = 1; round <= roundsMax; round += 1) {
@@ -81,15 +85,18 @@ export async function emptySlot(
     await dropUnfinished(worktree);
     const without = await emptySubmodules(context, worktree, submodules, fallbackHead);
     if (!without.ok) return without;
-    if (!isDirty(status.value)) {
+    const isRemade = index !== null && index.tree === clearedTree && isOnlyTracked(status.value);
+    if (!isDirty(status.value) || isRemade) {
+      if (index !== null) await dropIndex(index);
       const ignored = status.value.entries.filter(({ kind }) => kind === 'ignored');
-      return ok({ kind: 'emptied', keptRef, ignored: ignored.map(({ path }) => path) });
+      return ok({ kind: 'emptied', keptRef, ignored: ignored.map(({ path }) => path), isRemade });
     }
     if (index === null) continue;
     const onto = status.value.head ?? fallbackHead;
     const cleared = await clearAway(context, worktree, index, onto);
-    if (!cleared.ok) return cleared;
+    if (!cleared.ok) return cleared.error.retryable ? cleared : unsaved(cleared.error.message);
     if (cleared.value === 'changed') continue;
+    clearedTree = index.tree;
     as = lateLabel(label);
     if (status.value.head === null) {
       const detached = await standOn(context, worktree, fallbackHead);
@@ -97,6 +104,17 @@ export async function emptySlot(
     }
   }
   return unsaved('a program keeps writing there');
+}
+
+/**
+ * True when git's own checkout can have made all that is changed: text files that are committed with
+ * other line ends than their attributes ask for, or names that differ only in case. A file that git
+ * could not remove is untracked after it was cleared away, so it never counts as such.
+ */
+function isOnlyTracked(status: ParsedStatus): boolean {
+  return status.entries.every(
+    ({ kind, index }) => kind === 'ignored' || (kind === 'changed' && index === '.'),
+  );
 }
 
 /** An agent may have told git not to look at some files: what it changed in them would stay for the next task. */

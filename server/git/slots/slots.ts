@@ -102,8 +102,10 @@ async function reuse(
     if (emptied.value.kind !== 'unread') refs.push(emptied.value.keptRef);
     const keptRef = refs.find((ref) => ref !== null) ?? null;
     if (emptied.value.kind === 'unsaved') return replaceSlot(context, request, worktree, keptRef);
-    // Where a look finds nothing that could be in git's way, ignored files are.
-    const isForced = emptied.value.kind === 'unread' || (isRefused && refs.at(-1) === null);
+    // No file of a user's is in git's way then: ignored files are, or what git itself has made.
+    const hasNothing =
+      refs.at(-1) === null || (emptied.value.kind === 'emptied' && emptied.value.isRemade);
+    const isForced = emptied.value.kind === 'unread' || (isRefused && hasNothing);
     const switched = await switchSlot(context, request, worktree, {
       ignored: emptied.value.kind === 'unread' ? null : emptied.value.ignored,
       hasLeft: refs.at(-1) !== null,
