@@ -160,7 +160,7 @@ export {
   heldScopes,
   readHolds,
   setHolds,
-  tasksBlockedWith,
+  tasksBlockedLike,
   type Hold,
 } from './status/holds.ts';
 export { epicById, existingTask, rootTasks, taskById, taskOrRefuse } from './rows/find-rows.ts';
@@ -176,7 +176,6 @@ export {
 } from './work/left-attempts.ts';
 export { setEpicLine } from './plan/epics.ts';
 export {
-  blockedLike,
   countBehindLines,
   delayStart,
   startableBehindLines,

@@ -68,15 +68,12 @@ async function repairAt(
 ): Promise<boolean> {
   if (owner.operation !== null || exists(join(owner.gitDir, 'index.lock'))) return false;
   const at = owner.path;
+  const asNow = await context.git(['diff-index', '--cached', '--quiet', present], { at });
+  if (asNow.code !== 1) return false;
   const asBefore = await context.git(['diff-index', '--cached', '--quiet', from], { at });
-  let next = present;
-  if (asBefore.code === 0) {
-    const asNow = await context.git(['diff-index', '--cached', '--quiet', present], { at });
-    if (asNow.code !== 1) return false;
-  } else {
-    if (!(await lacksTheStep(context, at, { from, to }, present))) return false;
-    next = to;
-  }
+  const isBefore = asBefore.code === 0;
+  if (!isBefore && !(await lacksTheStep(context, at, { from, to }, present))) return false;
+  const next = isBefore ? present : to;
   const moved = await context.git(['read-tree', '-m', '-u', from, next], {
     at,
     waitForLocks: false,
@@ -84,7 +81,10 @@ async function repairAt(
   return moved.code === 0;
 }
 
-/** All that is staged is what the step has changed, as it was before: a commit has come on top, which has not taken it along. */
+/**
+ * A commit was made on top of the step from an index that still held the files of before: all that
+ * the index has otherwise than the branch is what the step changed, and it is as `from` has it.
+ */
 async function lacksTheStep(
   context: RepositoryContext,
   at: string,
@@ -107,8 +107,8 @@ async function lacksTheStep(
 }
 
 /**
- * A follow whose files were written when a person moved the branch elsewhere: what it wrote is taken out again, where
- * nothing else was written since.
+ * A person moved the branch after a follow had written its files: they go back to what HEAD has,
+ * unless the index has changed since.
  */
 export async function takeBackFiles(
   context: RepositoryContext,

@@ -1,5 +1,5 @@
-// Takes out of a slot what a snapshot holds, and nothing else: git goes by the times at which the snapshot has read each
-// file, and refuses where somebody has written since.
+// Removes from a slot what a snapshot holds, and nothing else: git compares each file's times with
+// those at which the snapshot read it, and refuses to touch a file that was written since.
 
 import { readdir, rename, rm, rmdir } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -14,7 +14,7 @@ import { failureOf } from '../process/failures.ts';
 import type { GitOutput } from '../process/process.ts';
 import { dropIndex, type HeldIndex, stampOfIndex } from '../snapshot/snapshot.ts';
 
-/** `changed`: somebody has written since the snapshot, and what they have written is there still. */
+/** `changed`: files were written since the snapshot, and are still in the slot. */
 export type Cleared = 'cleared' | 'changed';
 
 /** Brings a slot from the state that a snapshot holds to that of a commit. The held index is used up. */
@@ -34,7 +34,7 @@ export async function clearAway(
       if (isRefusal(output)) return ok('changed');
       return err(failureOf(output, `empty ${worktree.path}`));
     }
-    // Somebody may have staged what is in no file.
+    // Content can be staged that is in no file.
     if (stampOfIndex(worktree) !== held.ownIndex) return ok('changed');
     await rename(held.file, join(worktree.gitDir, 'index'));
     return ok('cleared');

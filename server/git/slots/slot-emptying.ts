@@ -46,7 +46,7 @@ export type EmptiedSlot =
 
 const maxNesting = 5;
 
-/** Of what somebody has written while a slot passed from one user to the next. */
+/** The label of what was written while a slot passed from one user to the next. */
 export function lateLabel(label: string): string {
   return label.endsWith('/late') ? label : `${label}/late`;
 }

@@ -46,7 +46,7 @@ export async function prepareSlot(
   return context.inTurn(`slot ${path}`, () => prepareAt(context, { ...request, path }));
 }
 
-/** How often a switch is tried again when somebody has written in between. */
+/** How often a switch is tried again when files were written after the look. */
 const refusalsMax = 4;
 
 async function prepareAt(

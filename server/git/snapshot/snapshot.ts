@@ -184,7 +184,7 @@ async function storeState(
     const added = await context.git(
       [
         'update-index',
-        // Else a file that was written anew with the same content would count as changed since.
+        // Otherwise a file that was rewritten with the same content would count as changed.
         ...(holdIndex ? ['-q', '--unmerged', '--refresh'] : []),
         '--add',
         '--remove',

@@ -51,7 +51,7 @@ export async function sandboxState(settings: SandboxSettings): Promise<SandboxSt
 
 /** Begins the proof, so that it takes no time of its own once the answer is needed. */
 export function proveEarly(settings: SandboxSettings): void {
-  // Whoever needs the answer gets the failure, too.
+  // The failure reaches the caller that needs the answer.
   sandboxState(settings).catch(() => undefined);
 }
 

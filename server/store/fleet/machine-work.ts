@@ -2,7 +2,7 @@
 
 import { busyByMachine } from './machines.ts';
 import type { Reads, Tx } from '../schema/tables.ts';
-import { type TaskPhase } from '../schema/column-words.ts';
+import type { TaskPhase } from '../schema/column-words.ts';
 
 export interface MachineWork {
   readonly taskId: string;

@@ -5,7 +5,7 @@ import { isPostgres } from '../schema/dialect.ts';
 import { textList } from '../rows/read.ts';
 import type { Reads, StoreTables, Tx } from '../schema/tables.ts';
 import type { Kysely } from 'kysely';
-import { type TaskPhase } from '../schema/column-words.ts';
+import type { TaskPhase } from '../schema/column-words.ts';
 
 export interface MachineBeat {
   readonly id: string;

@@ -57,15 +57,17 @@ export async function epicsToStart(db: Reads): Promise<readonly string[]> {
   return rows.flatMap((row) => (row.epic_id === null ? [] : [row.epic_id]));
 }
 
-/** Tasks that are blocked from outside, with these words in the reason. */
-export async function tasksBlockedWith(
+/** Tasks that are blocked from outside, with a reason like this (as SQL's `like` has it). */
+export async function tasksBlockedLike(
   db: Reads,
-  words: string,
+  pattern: string,
+  limit: number | null = null,
 ): Promise<readonly Pick<TaskRow, 'id' | 'blocked_reason'>[]> {
-  return await db
+  return db
     .selectFrom('tasks')
     .select(['id', 'blocked_reason'])
     .where('status', '=', 'blocked')
-    .where('blocked_reason', 'like', `%${words}%`)
+    .where('blocked_reason', 'like', pattern)
+    .$if(limit !== null, (query) => query.limit(limit ?? 0))
     .execute();
 }

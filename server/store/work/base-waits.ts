@@ -1,6 +1,6 @@
 // Tasks of a run whose blockers have landed on, or are part of, other active runs.
 
-import type { Reads, TaskRow, Tx } from '../schema/tables.ts';
+import type { Reads, Tx } from '../schema/tables.ts';
 
 /** A run's own line, and its epic (null: tasks of every epic). */
 export interface WaitScope {
@@ -93,19 +93,4 @@ export async function waitsForRuns(
     .limit(1)
     .executeTakeFirst();
   return waiting !== undefined;
-}
-
-/** Tasks that are blocked from outside, with a reason like this. */
-export async function blockedLike(
-  db: Reads,
-  pattern: string,
-  limit: number,
-): Promise<readonly Pick<TaskRow, 'id' | 'blocked_reason'>[]> {
-  return db
-    .selectFrom('tasks')
-    .select(['id', 'blocked_reason'])
-    .where('status', '=', 'blocked')
-    .where('blocked_reason', 'like', pattern)
-    .limit(limit)
-    .execute();
 }

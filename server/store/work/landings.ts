@@ -131,7 +131,7 @@ export async function landOnLine(tx: Tx, branch: string, sha: string): Promise<v
     .execute();
 }
 
-/** Says before a line moves that its branch has to come along, so that it is looked after until it has. */
+/** Marks a line as one that its branch has to follow, before it moves: the mark survives a crash. */
 export async function expectFollow(tx: Tx, branch: string): Promise<void> {
   await tx
     .updateTable('lines')

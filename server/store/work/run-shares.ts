@@ -3,7 +3,7 @@
 
 import { limitedAccounts } from './accounts.ts';
 import type { Reads, RunRow, TaskRow } from '../schema/tables.ts';
-import { type TaskPhase } from '../schema/column-words.ts';
+import type { TaskPhase } from '../schema/column-words.ts';
 
 /** Epics that other active runs have to themselves: a run of everything leaves their tasks alone. */
 export function epicsOfOthers(active: readonly RunRow[], run: RunRow): string[] {

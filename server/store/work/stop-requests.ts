@@ -2,7 +2,7 @@
 
 import { inParts } from '../rows/read.ts';
 import type { Reads, Tx } from '../schema/tables.ts';
-import { type StopKind } from '../schema/column-words.ts';
+import type { StopKind } from '../schema/column-words.ts';
 
 /**
  * Asks the owner of a task to stop. Resolves with the epoch of the owner; null where no workflow owns the task, or where

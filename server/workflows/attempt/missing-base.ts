@@ -3,7 +3,6 @@
 
 import {
   activeRunsIn,
-  blockedLike,
   blockersOf,
   type Claim,
   countBehindLines,
@@ -14,6 +13,7 @@ import {
   type RunRow,
   setAttempt,
   startableBehindLines,
+  tasksBlockedLike,
   type Tx,
   waitsForRuns,
 } from '../../store/port.ts';
@@ -125,7 +125,7 @@ async function isOnLine(engine: Engine, line: string, sha: Sha): Promise<boolean
 /** Tasks that were blocked because a commit was not in their line, and is now, are ready again. Resolves with how many. */
 export async function releaseFromMissingBase(engine: Engine): Promise<number> {
   const { db } = engine.store;
-  const rows = await blockedLike(db, missingBaseLike, looksMax);
+  const rows = await tasksBlockedLike(db, missingBaseLike, looksMax);
   let released = 0;
   for (const { id, blocked_reason: reason } of rows) {
     const line = missingBasePattern.exec(reason ?? '')?.[1];

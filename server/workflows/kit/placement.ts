@@ -14,7 +14,7 @@ import {
   textList,
 } from '../../store/port.ts';
 import type { Engine } from './parts.ts';
-import { type Phase } from '../../core/plan/task.ts';
+import type { Phase } from '../../core/plan/task.ts';
 
 /** Phases in which a task has handed its work over and needs no worker. */
 export const handedOver: readonly Phase[] = ['gate', 'land'];

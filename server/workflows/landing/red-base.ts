@@ -6,7 +6,7 @@ import {
   endLanding,
   taskOrRefuse,
   type TaskRow,
-  tasksBlockedWith,
+  tasksBlockedLike,
   type Tx,
 } from '../../store/port.ts';
 import { blockTask } from '../attempt/attempt-ends.ts';
@@ -50,7 +50,7 @@ export async function waitForLine(
 
 /** Tasks that waited for a line which has moved since are ready again. Resolves with how many. */
 export async function releaseFromRedBase(engine: Engine): Promise<number> {
-  const rows = await tasksBlockedWith(engine.store.db, ' is red before any task (');
+  const rows = await tasksBlockedLike(engine.store.db, '% is red before any task (%');
   let released = 0;
   for (const row of rows) {
     if (!(await hasMoved(engine, row.blocked_reason ?? ''))) continue;

@@ -113,8 +113,9 @@ async function whyStopped(
 }
 
 /**
- * People have taken something out of the branch that the line at `tip` still holds: following now would bring it back. The
- * work waits, so that it is brought over by whoever looks after what waits. Null: nothing of the kind.
+ * People removed something from the branch that the line at `tip` still holds: following now would
+ * bring it back. The landed work counts as waiting instead, so that `keepFollowing` replays it onto
+ * the branch. Null: nothing was removed.
  */
 async function whyRewritten(
   engine: Engine,

@@ -62,7 +62,7 @@ export async function moveOnto(
   return moved.ok;
 }
 
-/** For a move that no workflow repeats: where this process dies halfway, the branch is looked after until it has followed. */
+/** For a move that no workflow repeats: after a crash halfway, `keepFollowing` lets the branch follow. */
 export async function moveLineAlone(
   engine: Engine,
   branch: string,
@@ -84,7 +84,7 @@ export async function keepTip(
   const ref = rescueRef(branch, tip);
   if ((await engine.git.readRef(ref)) !== null) return ok(undefined);
   const kept = await engine.git.updateRef(ref, tip, null, reason);
-  // Somebody else has kept it at the same moment: the name holds nothing but this tip.
+  // Another process kept it at the same time: the name stands for this tip alone.
   return kept.ok || kept.error.kind === 'stale' ? ok(undefined) : kept;
 }
 
