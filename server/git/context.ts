@@ -4,6 +4,7 @@ import type { Durability } from './process/durability.ts';
 import type { IgnoreRules } from './files/ignore-rules.ts';
 import type { CommitObjects } from './files/loose-objects.ts';
 import type { PackedRefs } from './files/packed-refs.ts';
+import type { PruneWatch } from './files/prune-watch.ts';
 import type { GitOutput } from './process/process.ts';
 import type { Trash } from './files/trash.ts';
 import type { Sha } from './sha.ts';
@@ -61,6 +62,7 @@ export interface RepositoryContext {
   readonly cones: KnownCones;
   /** The end of each chain of snapshots, as this process has written it. */
   readonly snapshotStates: KnownStates;
+  readonly prunes: PruneWatch;
   readonly ignores: IgnoreRules;
   readonly trash: Trash;
   /** Added to the environment of processes that speak with other machines: they never ask anybody anything. */

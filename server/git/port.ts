@@ -40,6 +40,7 @@ export interface GitFailure {
     | 'unknown_ref'
     | 'locked' // a lock file (index.lock, ref lock) is held by somebody else; a later try may work
     | 'stale' // a compare-and-swap found another value
+    | 'pruned' // somebody's `git prune` removed what was just written; it has to be written again
     | 'disk_full'
     | 'refused' // a shared remote's server has looked at a push and does not take it
     | 'foreign' // the folder is not ours to use; another one has to be taken

@@ -15,7 +15,7 @@ export interface RunnerParts {
   /** Keeps git to the programs of the configuration as it was when the repository was opened. */
   readonly trusted: TrustedConfig;
   readonly lockPatienceMs: number;
-  readonly onStart: () => void;
+  readonly onStart: (args: readonly string[]) => void;
 }
 
 export const firstPauseMs = 20;
@@ -31,7 +31,7 @@ export function repositoryRunner(parts: RunnerParts): RepositoryContext['git'] {
     const command = commandFor(parts.root, [...overrules, ...args], options, place.variables);
     let waitedMs = 0;
     for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(pauseMs * 2, longestPauseMs)) {
-      parts.onStart();
+      parts.onStart(args);
       const output = await parts.processes.run(command);
       const mayPass =
         output.code !== 0 &&

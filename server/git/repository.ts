@@ -32,6 +32,7 @@ import { CommitObjects } from './files/loose-objects.ts';
 import { lendGit, type LentGit } from './lent/lent-folder.ts';
 import { merge } from './moves/merges.ts';
 import { PackedRefs } from './files/packed-refs.ts';
+import { watchPrunes } from './files/prune-watch.ts';
 import type { GitProcesses } from './process/process.ts';
 import type { GitRepository, GitResult, RepositoryFacts, WorktreeEntry } from './port.ts';
 import {
@@ -101,6 +102,7 @@ export function openRepository(parts: RepositoryParts): OpenedRepository {
   let facts = parts.facts;
   let identity = parts.identity;
   let processCount = 0;
+  const remembered = memories(place.commonDir);
   const git = repositoryRunner({
     processes: parts.processes,
     root: place.root,
@@ -109,7 +111,8 @@ export function openRepository(parts: RepositoryParts): OpenedRepository {
       readConfiguration(parts.processes.run, place.root, gitDir),
     ),
     lockPatienceMs: parts.lockPatienceMs,
-    onStart: () => {
+    onStart: (args) => {
+      remembered.prunes.beforeCommand(args);
       processCount += 1;
     },
   });
@@ -120,9 +123,7 @@ export function openRepository(parts: RepositoryParts): OpenedRepository {
     refsAreFiles: (place.config.get('extensions.refstorage') ?? 'files') === 'files',
     staleLockMs: parts.staleLockMs,
     durability: parts.durable ? openDurability(place.commonDir) : noDurability,
-    packedRefs: new PackedRefs(place.commonDir),
-    commits: new CommitObjects(place.commonDir),
-    ...memories(),
+    ...remembered,
     ignores: new IgnoreRules(),
     trash: new Trash(),
     networkVariables: networkVariables(parts.inherited, place.config),
@@ -230,10 +231,15 @@ function operations(
 /** Attempts of one life of a process whose last snapshot is remembered. */
 const statesMax = 1_000;
 
-function memories(): Pick<RepositoryContext, 'cones' | 'snapshotStates'> {
+function memories(
+  commonDir: string,
+): Pick<RepositoryContext, 'packedRefs' | 'commits' | 'prunes' | 'cones' | 'snapshotStates'> {
   const cones = new Map<string, string>();
   const states = new Map<string, { readonly commit: Sha; readonly key: string }>();
   return {
+    packedRefs: new PackedRefs(commonDir),
+    commits: new CommitObjects(commonDir),
+    prunes: watchPrunes(commonDir),
     cones: {
       get: (path) => cones.get(path),
       set: (path, cone) => cones.set(path, cone),

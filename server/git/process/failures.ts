@@ -4,7 +4,12 @@ import { err } from '../../core/failure.ts';
 import type { GitOutput } from './process.ts';
 import type { GitFailure, GitResult } from '../port.ts';
 
-const retryableKinds: ReadonlySet<GitFailure['kind']> = new Set(['locked', 'stale', 'disk_full']);
+const retryableKinds: ReadonlySet<GitFailure['kind']> = new Set([
+  'locked',
+  'stale',
+  'pruned',
+  'disk_full',
+]);
 
 export function gitFailure(
   kind: GitFailure['kind'],
@@ -43,7 +48,7 @@ export function isStale(stderr: string): boolean {
 
 /** True when git was given a commit that the repository does not have. */
 function namesUnknownCommit(stderr: string): boolean {
-  return /not a valid branch point|invalid reference|reference is not a tree|not a valid object name|not something we can merge|bad object|unknown revision/i.test(
+  return /not a valid branch point|invalid reference|reference is not a tree|not a valid object name|not something we can merge|bad object|unknown revision|nonexistent object/i.test(
     stderr,
   );
 }

@@ -10,6 +10,7 @@ import { outlastOwnLock } from '../files/own-locks.ts';
 import type { GitResult } from '../port.ts';
 import { readText } from '../files/small-files.ts';
 import type { Sha } from '../sha.ts';
+import { isWhole } from './whole.ts';
 
 export interface RefChange {
   readonly ref: string;
@@ -133,7 +134,7 @@ export async function updateRefs(
   }
   if (output.code === 0) {
     context.durability.refsMoved(changes.map((change) => change.ref));
-    return ok(undefined);
+    return (await movedToWhole(context, changes)) ? ok(undefined) : undo(context, changes);
   }
   const names = changes.map((change) => change.ref).join(', ');
   const error = failureOf(output, `move ${names}`);
@@ -144,6 +145,24 @@ export async function updateRefs(
     ok: false,
     error: moved ? gitFailure('stale', `${moved} was just moved by someone else.`) : error,
   };
+}
+
+function movedToWhole(context: RepositoryContext, changes: readonly RefChange[]): Promise<boolean> {
+  const shas = (side: 'next' | 'old'): Sha[] => changes.flatMap((change) => change[side] ?? []);
+  const others = changes.map(({ ref }) => `--exclude=${ref}`);
+  return isWhole(context, shas('next'), [...shas('old'), ...others, '--glob=refs/*']);
+}
+
+/** A ref to something that is not whole stops every later gc, and with it the one that would tell. */
+async function undo(
+  context: RepositoryContext,
+  changes: readonly RefChange[],
+): Promise<GitResult<void>> {
+  const back = changes.map(({ ref, next, old }) => ({ ref, next: old, old: next }));
+  const undone = await writeRefs(context, back, 'drover: pruned meanwhile');
+  const names = changes.map((change) => change.ref).join(', ');
+  if (undone.code !== 0) return { ok: false, error: failureOf(undone, `take back ${names}`) };
+  return refuse('pruned', `New objects of ${names} were pruned by a git gc or git prune.`);
 }
 
 async function writeRefs(

@@ -18,6 +18,7 @@ import type {
   SnapshotRequest,
 } from '../port.ts';
 import { branchRef } from '../refs/refs.ts';
+import { walks } from '../refs/whole.ts';
 import { takeFromShared } from '../work/shared-leavings.ts';
 import { exists, factsOf, factsOfAll, readText } from '../files/small-files.ts';
 import { readStatus } from '../read/status.ts';
@@ -93,10 +94,26 @@ export function isDirty(status: ParsedStatus): boolean {
   return status.entries.some((entry) => entry.kind !== 'ignored');
 }
 
+/** How often a state is written when somebody prunes meanwhile. */
+const writesMax = 4;
+
 /** Keeps a state as a snapshot, whatever it is. */
 export async function keepState(
   context: RepositoryContext,
   request: StateRequest,
+): Promise<GitResult<KeptState>> {
+  for (let write = 1; ; write += 1) {
+    const prunes = context.prunes.count();
+    const kept = await keepStateOnce(context, request, write > 1);
+    if (kept.ok || write === writesMax) return kept;
+    if (kept.error.kind !== 'pruned' && context.prunes.count() === prunes) return kept;
+  }
+}
+
+async function keepStateOnce(
+  context: RepositoryContext,
+  request: StateRequest,
+  isAgain: boolean,
 ): Promise<GitResult<KeptState>> {
   const { worktree, status } = request;
   const entries = status.entries.filter((entry) => entry.kind !== 'ignored');
@@ -105,7 +122,7 @@ export async function keepState(
   const paths = [...candidates.map((entry) => entry.path), ...(request.ignored ?? [])];
   const measured = await measure(worktree.path, paths);
   const skipped = [...nested, ...measured.tooLarge].map(shown);
-  const state = await storeState(context, request, candidates, measured.paths);
+  const state = await storeState(context, request, candidates, measured.paths, isAgain);
   if (!state.ok) return state;
   const { index, ...work } = state.value;
   const appended = await appendSnapshot(context, work, {
@@ -159,6 +176,7 @@ async function storeState(
   { worktree, status, holdIndex = false }: StateRequest,
   entries: readonly StatusEntry[],
   paths: readonly PathBytes[],
+  isAgain: boolean,
 ): Promise<GitResult<WorkState & { readonly index: HeldIndex | null }>> {
   const head = status.head;
   const branch = status.branch === null ? null : branchRef(status.branch);
@@ -178,8 +196,14 @@ async function storeState(
     let indexTree: Sha | null = null;
     if (isStaged && !isUnmerged) {
       const staged = await writeTree(context, inIndex);
-      if (!staged.ok) return staged;
-      indexTree = staged.value;
+      if (!staged.ok && !isAgain) return staged;
+      // What was only staged is nowhere else; without it the files are still kept.
+      indexTree =
+        staged.ok && (!isAgain || (await walks(context, [staged.value]))) ? staged.value : null;
+    }
+    if (isAgain) {
+      const renewed = await renewIndex(context, head, index, inIndex);
+      if (!renewed.ok) return renewed;
     }
     const added = await context.git(
       [
@@ -232,6 +256,18 @@ async function beginIndex(
     if (read.code !== 0) return err(failureOf(read, `read the last commit of ${worktree.path}`));
   }
   return ok(undefined);
+}
+
+/** Git writes no file again that the index has as unchanged, though a prune has removed what was written of it. */
+async function renewIndex(
+  context: RepositoryContext,
+  head: Sha | null,
+  index: string,
+  inIndex: RunOptions,
+): Promise<GitResult<void>> {
+  await rm(index, { force: true });
+  const read = await context.git(['read-tree', head ?? '--empty'], inIndex);
+  return read.code === 0 ? ok(undefined) : err(failureOf(read, 'read the last commit again'));
 }
 
 /**

@@ -68,7 +68,7 @@ export async function appendSnapshot(
       if (previous !== null && (await holdsState(context, previous, state, note))) {
         return ok({ ref, commit: previous, isNew: false });
       }
-      const commit = await commitState(context, state, note, previous);
+      const commit = await commitOnto(context, state, note, previous);
       if (!commit.ok) return commit;
       const change = { ref, next: commit.value, old: previous };
       const moved = await updateRefs(context, [change], 'drover: snapshot');
@@ -132,6 +132,20 @@ async function holdsState(
   const key = keyOf(facts.value, { ...note, alongside: facts.value.alongside });
   context.snapshotStates.set(ref, { commit: tip, key });
   return key === keyOf(state, note);
+}
+
+/** An end of the chain that was pruned has no later one; the chain starts over. */
+async function commitOnto(
+  context: RepositoryContext,
+  state: WorkState,
+  note: SnapshotNote,
+  previous: Sha | null,
+): Promise<GitResult<Sha>> {
+  const commit = await commitState(context, state, note, previous);
+  if (commit.ok || previous === null) return commit;
+  const found = await context.git(['cat-file', '-e', previous]);
+  const isGone = found.code === 1 && found.problem === null;
+  return isGone ? commitState(context, state, note, null) : commit;
 }
 
 async function commitState(

@@ -281,9 +281,9 @@ class Landing {
       `drover: land ${candidate.merged.map((item) => item.row.task_id).join(' ')}`.slice(0, 200),
       'owner',
     );
-    // A machine that is gone has merged it: what only its clone has is merged anew.
+    // A machine that is gone has merged it, or a person has pruned it meanwhile: it is merged anew.
     if (!moved.ok)
-      return ['stale', 'unknown_ref'].includes(moved.error.kind)
+      return ['stale', 'unknown_ref', 'pruned'].includes(moved.error.kind)
         ? { kind: 'again' }
         : { kind: 'failed', reason: gitFailed(moved.error) };
     await git.sync();

@@ -1,0 +1,108 @@
+// Tells that somebody has pruned the repository: a file that git's prune removes along with unreachable objects is gone.
+//
+// Objects are written first and named by a ref afterwards; `git gc --prune=now` or `git prune` in between removes them.
+// Git removes abandoned `tmp_` files in the same run, under the same rule of age, when it is done with the objects. So the
+// ordinary path asks no git: a look at one small file tells whether what was written has to be examined.
+
+import { randomUUID } from 'node:crypto';
+import { writeFileSync } from 'node:fs';
+import { hostname } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { readText } from './small-files.ts';
+
+/** Objects wait unnamed for as long as a gate tests them. */
+const suspectMs = 60 * 60_000;
+const gcPatienceMs = 10_000;
+const gcPauseMs = 50;
+
+/** Commands that write objects. */
+const writers: ReadonlySet<string> = new Set([
+  'commit',
+  'commit-tree',
+  'fetch',
+  'hash-object',
+  'merge-tree',
+  'update-index',
+  'write-tree',
+]);
+
+export interface PruneWatch {
+  /** Called before each command: from the first one that writes objects, prunes are seen. */
+  beforeCommand(args: readonly string[]): void;
+  /** How many prunes were seen; looks for another one. */
+  count(): number;
+  /** A prune may have removed something that was written and not yet named. */
+  isSuspect(): boolean;
+  /** Waits within bounds for a `git gc` that began before a ref moved: it may remove what the ref names now. */
+  outlastGc(): Promise<void>;
+}
+
+export function watchPrunes(commonDir: string): PruneWatch {
+  const file = join(commonDir, 'objects', 'tmp_drover_watch');
+  const gcFile = join(commonDir, 'gc.pid');
+  let known: string | null = null;
+  let seen = 0;
+  let lastMs = Number.NEGATIVE_INFINITY;
+  let waitedFor: string | null = null;
+
+  const look = (): void => {
+    if (known === null) return;
+    const present = readText(file);
+    if (present === known) return;
+    seen += 1;
+    lastMs = Date.now();
+    known = present ?? place(file);
+  };
+  return {
+    beforeCommand: (args) => {
+      if (known === null && args.some((arg) => writers.has(arg))) {
+        known = readText(file) ?? place(file);
+      }
+    },
+    count: () => {
+      look();
+      return seen;
+    },
+    isSuspect: () => {
+      look();
+      return Date.now() - lastMs < suspectMs;
+    },
+    outlastGc: async () => {
+      const endMs = Date.now() + gcPatienceMs;
+      for (;;) {
+        const gc = runningGc(gcFile);
+        if (gc === null || gc === waitedFor) return;
+        if (Date.now() >= endMs) {
+          waitedFor = gc;
+          return;
+        }
+        await delay(gcPauseMs);
+      }
+    },
+  };
+}
+
+/** Null where nothing can be written: then nothing is watched. Another process may have been first. */
+function place(file: string): string | null {
+  const id = randomUUID();
+  try {
+    writeFileSync(file, id, { flag: 'wx' });
+    return id;
+  } catch {
+    return readText(file);
+  }
+}
+
+/** What git notes of a gc of this machine, `<pid> <host>`; null when it has ended. */
+function runningGc(file: string): string | null {
+  const text = readText(file)?.trim() ?? '';
+  const [pid = '', host = ''] = text.split(' ');
+  if (!/^[1-9]\d*$/.test(pid) || host !== hostname()) return null;
+  try {
+    process.kill(Number(pid), 0);
+    return text;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM' ? text : null;
+  }
+}
