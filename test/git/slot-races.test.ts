@@ -1,7 +1,7 @@
 // Somebody writes into a slot in the middle of its emptying or removal: what came in is kept, and is not the next task's.
 
 import assert from 'node:assert/strict';
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { GitRepository } from '../../server/git/port.ts';
 import { leftoversOf, makeFixture, valueOf, type Fixture } from './fixture.ts';
@@ -212,6 +212,28 @@ suite('git: a slot that is written into while it is emptied', () => {
       assert.equal(existsSync(slot()), false);
       assert.ok(isKept('late.txt', 'late'));
       assert.ok(isKept('README.md', 'late'));
+    });
+  }
+
+  for (const next of ['removal', 'use'] as const) {
+    test(`a removal that died before its end: the next ${next} takes up what it moved aside`, async () => {
+      await afterOneCommit();
+      write('late.txt', 'late');
+      renameSync(slot(), `${slot()}.removed-1a2b3c4d`);
+      if (next === 'use') {
+        assert.equal((await prepare({ branch: 'drover/t/2' })).created, false);
+        assertReady();
+      } else {
+        const removed = await repository.removeWorktree({
+          path: slot(),
+          label: 't/1',
+          force: false,
+        });
+        assert.equal(valueOf(removed).kind, 'removed');
+      }
+      assert.ok(isKept('late.txt', 'late'));
+      const left = readdirSync(fixture.slots).filter((name) => name.includes('.removed-'));
+      assert.deepEqual(left, []);
     });
   }
 

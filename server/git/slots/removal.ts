@@ -2,7 +2,7 @@
 
 import { randomUUID } from 'node:crypto';
 import { rename } from 'node:fs/promises';
-import { join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { err, ok } from '../../core/failure.ts';
 import type { RepositoryContext } from '../context.ts';
 import { failureOf, gitFailure } from '../process/failures.ts';
@@ -14,10 +14,12 @@ import type { GitResult, RemoveOutcome, RemoveRequest } from '../port.ts';
 import { type Found, keepFound, readableStatus, watchEverything } from './slot-emptying.ts';
 import { labelOfSlot } from './slot-marks.ts';
 import { dropStaleLocks } from '../files/stale-locks.ts';
-import { exists, readText } from '../files/small-files.ts';
+import { exists, namesIn, readText } from '../files/small-files.ts';
 import {
   canonicalPath,
   findWorktree,
+  folderNote,
+  folderNow,
   writeMetadata,
   type LinkedWorktree,
 } from '../files/worktree-link.ts';
@@ -47,6 +49,8 @@ async function removeAt(
     case 'foreign':
       return kept(`${request.path} is not a worktree of this repository.`);
     case 'missing': {
+      if (await undoCutRemoval(found.worktree))
+        return removeLinked(context, request, found.worktree);
       const forgotten = await forgetMissing(context, found.worktree);
       return forgotten.ok ? ok({ kind: 'removed', keptRef: forgotten.value }) : forgotten;
     }
@@ -90,6 +94,23 @@ async function removeLinked(
   return kept(`A program keeps writing in ${worktree.path}.`);
 }
 
+const asideMark = '.removed-';
+
+/** A process that died in a removal left the folder aside: it goes back, and is looked at again. */
+export async function undoCutRemoval({ path, gitDir }: LinkedWorktree): Promise<boolean> {
+  const noted = readText(join(gitDir, folderNote));
+  if (noted === null) return false;
+  const parent = dirname(path);
+  for (const name of namesIn(parent)) {
+    if (!name.startsWith(`${basename(path)}${asideMark}`)) continue;
+    const aside = join(parent, name);
+    if (folderNow(aside) !== noted) continue;
+    await rename(aside, path);
+    return true;
+  }
+  return false;
+}
+
 /** How often what was written meanwhile is kept too. */
 const roundsMax = 4;
 
@@ -100,7 +121,7 @@ async function takeUnchanged(
   { index: held, skipped }: Pick<Found, 'index' | 'skipped'>,
 ): Promise<GitResult<boolean>> {
   const { path, gitDir } = worktree;
-  const aside = `${path}.removed-${randomUUID().slice(0, 8)}`;
+  const aside = `${path}${asideMark}${randomUUID().slice(0, 8)}`;
   try {
     await rename(path, aside);
     const look = await context.git([...statusArguments, '--ignored=no'], {

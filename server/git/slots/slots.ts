@@ -12,6 +12,7 @@ import { branchName, branchRef, isBranchName, readRef } from '../refs/refs.ts';
 import { noteSharedConfig } from '../work/shared-leavings.ts';
 import { freeBranch } from './slot-branch.ts';
 import { createSlot } from './slot-creation.ts';
+import { undoCutRemoval } from './removal.ts';
 import { isRefusal, removeEmptyFolders, removeUnhidden } from './slot-clearing.ts';
 import { creationMark, emptySlot, type EmptiedSlot, lateLabel } from './slot-emptying.ts';
 import { isGateSlot, labelOfSlot, markUse } from './slot-marks.ts';
@@ -68,6 +69,7 @@ async function prepareAt(
       context.cones.forget(request.path);
       return reuse(context, request, found.worktree);
     case 'missing': {
+      if (await undoCutRemoval(found.worktree)) return reuse(context, request, found.worktree);
       const forgotten = await forgetMissing(context, found.worktree);
       if (!forgotten.ok) return forgotten;
       return createSlot(context, request, forgotten.value);
