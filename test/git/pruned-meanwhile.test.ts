@@ -166,12 +166,43 @@ exec git "$@"
     isWhole();
   });
 
-  test('a gc that runs while a ref moves is waited for', async () => {
-    write('new.txt', 'mine\n');
+  /** A gc of a person's that has looked at the refs already. */
+  const beginGc = (): void => {
     const child = spawn('sleep', ['60'], { stdio: 'ignore' });
     children.push(child);
-    const objects = join(fixture.root, '.git', 'objects');
     writeFileSync(join(fixture.root, '.git', 'gc.pid'), `${child.pid} ${hostname()}`);
+  };
+
+  test('a commit that a running gc removes is made again', async () => {
+    write('new.txt', 'mine\n');
+    write('staged.txt', 'staged\n');
+    fixture.gitIn(task.path, 'add', 'staged.txt');
+    rmSync(join(task.path, 'src', 'b.txt'));
+    beginGc();
+    const committed = repository.commitLeftovers(leftoversOf(task));
+    const tip = (): string => fixture.git('rev-parse', task.branch);
+    while (tip() === task.base) await new Promise((resolve) => setImmediate(resolve));
+    const made = tip();
+    const names = ['', '^{tree}', ':new.txt', ':staged.txt'].map((part) => `${made}${part}`);
+    for (const sha of fixture.git('rev-parse', ...names).split('\n')) {
+      rmSync(join(fixture.root, '.git', 'objects', sha.slice(0, 2), sha.slice(2)));
+    }
+    rmSync(join(fixture.root, '.git', 'objects', 'tmp_drover_watch'));
+    rmSync(join(fixture.root, '.git', 'gc.pid'));
+    const { commit } = valueOf(await committed);
+    assert.equal(tip(), commit);
+    assert.equal(
+      fixture.git('diff', '--name-status', task.base, commit),
+      'A\tnew.txt\nD\tsrc/b.txt\nA\tstaged.txt',
+    );
+    assert.equal(fixture.gitIn(task.path, 'status', '--porcelain'), '');
+    isWhole();
+  });
+
+  test('a gc that runs while a ref moves is waited for', async () => {
+    write('new.txt', 'mine\n');
+    beginGc();
+    const objects = join(fixture.root, '.git', 'objects');
     const snapshot = taken();
     const ref = join(fixture.root, '.git', 'refs', 'drover', 'work', 'task-1', '1');
     while (!existsSync(ref)) await new Promise((resolve) => setImmediate(resolve));

@@ -3,6 +3,7 @@
 import { err, ok } from '../../core/failure.ts';
 import { protectedAmong } from '../../core/plan/protected-paths.ts';
 import { smallAsStored } from '../read/committed-sizes.ts';
+import { commitEntries } from './commit-entries.ts';
 import { attachToBranch, standsOn, type Standing } from './attach.ts';
 import type { RepositoryContext } from '../context.ts';
 import { failureOf, gitFailure } from '../process/failures.ts';
@@ -11,7 +12,6 @@ import { heldInCommits } from './held-commits.ts';
 import { isIgnoreFile } from '../files/ignore-rules.ts';
 import { concludable } from '../snapshot/leftover-operations.ts';
 import { merge } from '../moves/merges.ts';
-import { commitMessage } from '../refs/messages.ts';
 import { ownWorktree } from './own-worktree.ts';
 import { absoluteBytes, shown, splitZero, zeroEnded, type PathBytes } from '../files/paths.ts';
 import type { GitResult } from '../port.ts';
@@ -23,7 +23,6 @@ import { takeFromShared } from './shared-leavings.ts';
 import { outlastLocks } from '../files/stale-locks.ts';
 import { heldSubmodules } from '../nested/submodule-work.ts';
 import { keepCommit, labelOfBranch, readSnapshot, workRef } from './work-chain.ts';
-import { readHead } from '../refs/worktree-heads.ts';
 import type { LinkedWorktree } from '../files/worktree-link.ts';
 import type { Sha } from '../sha.ts';
 import type { CommitLeftoversOutcome, CommitLeftoversRequest } from '../slot-port.ts';
@@ -68,7 +67,7 @@ export async function commitLeftovers(
   const leftovers = entries.filter((entry) => !held.has(entry));
   let tip = standing.mergeInto ?? standing.head;
   if (leftovers.length > 0 || operation.value?.kind === 'merge') {
-    const committed = await commitEntries(context, worktree, leftovers, request);
+    const committed = await commitEntries(context, worktree, standing.head, leftovers, request);
     if (!committed.ok) return committed;
     const placed = await placeOnBranch(context, request, standing, committed.value);
     if (!placed.ok) return placed;
@@ -209,61 +208,4 @@ async function unstage(
     { at: worktree.path, input: zeroEnded(staged.map((entry) => entry.path)) },
   );
   return output.code === 0 ? ok(undefined) : err(failureOf(output, 'unstage files that are held'));
-}
-
-/** Exactly the given paths and what was staged before. Null: in the end nothing differed. */
-async function commitEntries(
-  context: RepositoryContext,
-  worktree: LinkedWorktree,
-  entries: readonly StatusEntry[],
-  request: CommitLeftoversRequest,
-): Promise<GitResult<Sha | null>> {
-  const unstagedPaths = entries
-    .filter((entry) => entry.kind !== 'changed' || entry.worktree !== '.')
-    .map((entry) => entry.path);
-  if (unstagedPaths.length > 0) {
-    // Not `add -A`: it would look for files a second time, and could find more than was judged.
-    const added = await context.git(
-      ['update-index', '--add', '--remove', '--replace', '-z', '--stdin'],
-      { at: worktree.path, input: zeroEnded(unstagedPaths) },
-    );
-    if (added.code !== 0) return err(failureOf(added, `add the files left in ${worktree.path}`));
-  }
-  const output = await context.git(
-    [
-      'commit',
-      '-q',
-      '--cleanup=whitespace',
-      ...(request.runHooks ? [] : ['--no-verify']),
-      '-F',
-      '-',
-    ],
-    {
-      at: worktree.path,
-      input: commitMessage(request.subject, request.trailers),
-      env: context.identity(request.signature),
-      userHooks: request.runHooks,
-    },
-  );
-  if (output.code === 0) return ok(await headCommit(context, worktree));
-  const difference = await context.git(['diff-index', '--cached', '--quiet', 'HEAD'], {
-    at: worktree.path,
-  });
-  // Line endings: changed for `status`, the same for a commit.
-  if (difference.code === 0 && output.problem === null) return ok(null);
-  return err(failureOf(output, `commit the files left in ${worktree.path}`));
-}
-
-/** The commit that HEAD stands on, read from files where refs are files. */
-async function headCommit(
-  context: RepositoryContext,
-  worktree: LinkedWorktree,
-): Promise<Sha | null> {
-  if (context.refsAreFiles) {
-    const head = readHead(worktree.gitDir);
-    const sha = head.branch === null ? head.detachedAt : await readRef(context, head.branch);
-    if (sha !== null) return sha;
-  }
-  const output = await context.git(['rev-parse', '--verify', '-q', 'HEAD'], { at: worktree.path });
-  return output.stdout.toString('utf8').trim() || null;
 }

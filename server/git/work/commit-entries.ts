@@ -1,0 +1,118 @@
+// Commits exactly the entries that were judged, and commits them again when a person's prune took what was just written.
+
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { err, ok } from '../../core/failure.ts';
+import type { RepositoryContext } from '../context.ts';
+import { failureOf, refuse } from '../process/failures.ts';
+import { readText } from '../files/small-files.ts';
+import { zeroEnded } from '../files/paths.ts';
+import type { GitResult } from '../port.ts';
+import type { StatusEntry } from '../read/status-format.ts';
+import { commitMessage } from '../refs/messages.ts';
+import { readRef } from '../refs/refs.ts';
+import { isWhole } from '../refs/whole.ts';
+import { readHead } from '../refs/worktree-heads.ts';
+import type { LinkedWorktree } from '../files/worktree-link.ts';
+import type { Sha } from '../sha.ts';
+import type { CommitLeftoversRequest } from '../slot-port.ts';
+
+/** How often the same is committed when somebody prunes meanwhile. */
+const commitsMax = 3;
+
+/** Exactly the given paths and what was staged before. Null: in the end nothing differed. */
+export async function commitEntries(
+  context: RepositoryContext,
+  worktree: LinkedWorktree,
+  head: Sha,
+  entries: readonly StatusEntry[],
+  request: CommitLeftoversRequest,
+): Promise<GitResult<Sha | null>> {
+  const otherSide = readText(join(worktree.gitDir, 'MERGE_HEAD'));
+  for (let time = 1; ; time += 1) {
+    const prunes = context.prunes.count();
+    const made = await commitOnce(context, worktree, entries, request, time > 1);
+    const isLost = made.ok
+      ? made.value !== null && !(await isWhole(context, [made.value], [head]))
+      : context.prunes.count() !== prunes;
+    if (!isLost) return made;
+    const undone = await undoCommit(context, worktree, head, made.ok ? made.value : null);
+    if (!undone.ok) return undone;
+    if (otherSide !== null) await writeFile(join(worktree.gitDir, 'MERGE_HEAD'), otherSide);
+    if (time < commitsMax) continue;
+    return made.ok ? refuse('pruned', `The commit in ${worktree.path} was pruned.`) : made;
+  }
+}
+
+/** HEAD and index as before: git writes no file again that the index has as unchanged. Files stay. */
+async function undoCommit(
+  context: RepositoryContext,
+  { path }: LinkedWorktree,
+  head: Sha,
+  made: Sha | null,
+): Promise<GitResult<void>> {
+  if (made !== null) {
+    const args = ['update-ref', '-m', 'drover: pruned meanwhile', 'HEAD', head, made];
+    const undone = await context.git(args, { at: path });
+    if (undone.code !== 0) return err(failureOf(undone, `take back a commit in ${path}`));
+  }
+  const read = await context.git(['read-tree', head], { at: path });
+  return read.code === 0 ? ok(undefined) : err(failureOf(read, `read the index of ${path} again`));
+}
+
+async function commitOnce(
+  context: RepositoryContext,
+  worktree: LinkedWorktree,
+  entries: readonly StatusEntry[],
+  request: CommitLeftoversRequest,
+  isAgain: boolean,
+): Promise<GitResult<Sha | null>> {
+  const unstagedPaths = entries
+    .filter((entry) => isAgain || entry.kind !== 'changed' || entry.worktree !== '.')
+    .map((entry) => entry.path);
+  if (unstagedPaths.length > 0) {
+    // Not `add -A`: it would look for files a second time, and could find more than was judged.
+    const added = await context.git(
+      ['update-index', '--add', '--remove', '--replace', '-z', '--stdin'],
+      { at: worktree.path, input: zeroEnded(unstagedPaths) },
+    );
+    if (added.code !== 0) return err(failureOf(added, `add the files left in ${worktree.path}`));
+  }
+  const output = await context.git(
+    [
+      'commit',
+      '-q',
+      '--cleanup=whitespace',
+      ...(request.runHooks ? [] : ['--no-verify']),
+      '-F',
+      '-',
+    ],
+    {
+      at: worktree.path,
+      input: commitMessage(request.subject, request.trailers),
+      env: context.identity(request.signature),
+      userHooks: request.runHooks,
+    },
+  );
+  if (output.code === 0) return ok(await headCommit(context, worktree));
+  const difference = await context.git(['diff-index', '--cached', '--quiet', 'HEAD'], {
+    at: worktree.path,
+  });
+  // Line endings: changed for `status`, the same for a commit.
+  if (difference.code === 0 && output.problem === null) return ok(null);
+  return err(failureOf(output, `commit the files left in ${worktree.path}`));
+}
+
+/** The commit that HEAD stands on, read from files where refs are files. */
+async function headCommit(
+  context: RepositoryContext,
+  worktree: LinkedWorktree,
+): Promise<Sha | null> {
+  if (context.refsAreFiles) {
+    const head = readHead(worktree.gitDir);
+    const sha = head.branch === null ? head.detachedAt : await readRef(context, head.branch);
+    if (sha !== null) return sha;
+  }
+  const output = await context.git(['rev-parse', '--verify', '-q', 'HEAD'], { at: worktree.path });
+  return output.stdout.toString('utf8').trim() || null;
+}
