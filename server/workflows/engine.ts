@@ -15,9 +15,10 @@ import {
   askedToStop,
   type Claim,
   countOwnedTasks,
-  endRun,
   openLandings,
   runById,
+  type RunRow,
+  stopActiveRun,
   tasksOwnedByRuns,
 } from '../store/port.ts';
 import { requestStop } from './person/controls.ts';
@@ -105,13 +106,15 @@ export async function launchEngine(engine: Engine): Promise<void> {
 
 /** Ends every active run: agents are ended, tasks given back, no attempt used. Resolves with the runs' ids. */
 export async function stopRuns(engine: Engine, runId: string | null): Promise<readonly string[]> {
-  const runs = (await activeRuns(engine)).filter((row) => runId === null || row.id === runId);
-  if (runs.length === 0) return [];
-  const ids = runs.map((row) => row.id);
-  await engine.store.transaction(async (tx) => {
-    const atMs = engine.clock.now();
-    for (const run of runs) {
-      await endRun(tx, run.id, { state: 'stopped', atMs });
+  const active = (await activeRuns(engine)).filter((row) => runId === null || row.id === runId);
+  if (active.length === 0) return [];
+  const runs = await engine.store.transaction(async (tx) => {
+    const stopped: RunRow[] = [];
+    for (const { id } of active) {
+      // One that has finished by itself meanwhile stays finished: nothing of it is to be resumed.
+      const run = await stopActiveRun(tx, id, engine.clock.now());
+      if (run === null) continue;
+      stopped.push(run);
       await engine.store.append(tx, {
         type: 'run.stopped',
         runId: run.id,
@@ -119,7 +122,10 @@ export async function stopRuns(engine: Engine, runId: string | null): Promise<re
         data: { run: run.id },
       });
     }
+    return stopped;
   });
+  if (runs.length === 0) return [];
+  const ids = runs.map((row) => row.id);
   const owned = await tasksOwnedByRuns(engine.store.db, ids);
   for (const id of owned) await requestStop(engine, id, 'stop', 'the run was stopped');
   await untilGivenBack(engine, owned);
