@@ -8,7 +8,7 @@ import { isAncestor } from '../read/ancestry.ts';
 import type { RepositoryContext } from '../context.ts';
 import type { FollowStep } from './cut-follow.ts';
 import { splitZero } from '../files/paths.ts';
-import { exists } from '../files/small-files.ts';
+import { exists, factsOf } from '../files/small-files.ts';
 import { readRef } from '../refs/refs.ts';
 import { branchHolders, unfinishedOperation, type WorktreeHead } from '../refs/worktree-heads.ts';
 
@@ -26,11 +26,12 @@ export function lookForLateCheckouts(
 ): void {
   if (step.from === null) return;
   const { from, to } = step;
+  const seen: SeenStates = new Map();
   const look = (index: number): void => {
     const pauseMs = (wasInPlace ? pausesInPlaceMs : pausesMs)[index];
     if (pauseMs === undefined) return;
     const timer = setTimeout(() => {
-      repairLate(context, ref, { from, to }).then(
+      repairLate(context, ref, { from, to }, seen).then(
         (isOver) => (isOver ? undefined : look(index + 1)),
         // The repository went away meanwhile: nothing is left to repair.
         () => undefined,
@@ -41,11 +42,15 @@ export function lookForLateCheckouts(
   look(0);
 }
 
+/** What was last looked into and found as it should be, by the checkout: the branch's commit and the index file. */
+type SeenStates = Map<string, string>;
+
 /** True when nothing is left to look for: it was repaired, or the branch has moved on. */
 export async function repairLate(
   context: RepositoryContext,
   ref: string,
   step: { readonly from: string; readonly to: string },
+  seen: SeenStates = new Map(),
 ): Promise<boolean> {
   return context.inTurn(`follow ${ref}`, async () => {
     const present = await readRef(context, ref);
@@ -53,7 +58,7 @@ export async function repairLate(
     const { owners } = await branchHolders(context, ref);
     let isOver = false;
     for (const owner of owners) {
-      if (await repairAt(context, owner, step, present)) isOver = true;
+      if (await repairAt(context, owner, { ...step, present }, seen)) isOver = true;
     }
     return isOver;
   });
@@ -63,17 +68,25 @@ export async function repairLate(
 async function repairAt(
   context: RepositoryContext,
   owner: WorktreeHead,
-  { from, to }: { readonly from: string; readonly to: string },
-  present: string,
+  { from, to, present }: { readonly from: string; readonly to: string; readonly present: string },
+  seen: SeenStates,
 ): Promise<boolean> {
   if (owner.operation !== null || exists(join(owner.gitDir, 'index.lock'))) return false;
   const at = owner.path;
+  // Taken before git looks: what comes in between is another state.
+  const index = factsOf(join(owner.gitDir, 'index'));
+  const state = [present, index?.ino, index?.size, index?.mtimeMs, index?.ctimeMs].join(' ');
+  if (seen.get(at) === state) return false;
   const asNow = await context.git(['diff-index', '--cached', '--quiet', present], { at });
+  if (asNow.code === 0) seen.set(at, state);
   if (asNow.code !== 1) return false;
   const asBefore = await context.git(['diff-index', '--cached', '--quiet', from], { at });
-  const isBefore = asBefore.code === 0;
-  if (!isBefore && !(await lacksTheStep(context, at, { from, to }, present))) return false;
-  const next = isBefore ? present : to;
+  const isAsBefore = asBefore.code === 0;
+  if (!isAsBefore && !(await lacksTheStep(context, at, { from, to }, present))) {
+    seen.set(at, state);
+    return false;
+  }
+  const next = isAsBefore ? present : to;
   const moved = await context.git(['read-tree', '-m', '-u', from, next], {
     at,
     waitForLocks: false,
