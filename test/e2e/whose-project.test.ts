@@ -25,7 +25,12 @@ interface DoctorAnswer {
   readonly checks: readonly { readonly name: string; readonly message: string }[];
 }
 
-const waits = `cat > /dev/null; read -r line < ../../go; echo "work of $id" > "$id.txt"`;
+const waits = `cat > /dev/null; touch ../../started; read -r line < ../../go; echo "work of $id" > "$id.txt"`;
+
+/** Until its agent runs, an attempt has files of its own to write, and fails where their folder has gone. */
+async function agentStarted(here: Project): Promise<void> {
+  await eventually('the agent has started', () => existsSync(join(here.folder, 'started')));
+}
 
 async function idsOf(here: Project): Promise<readonly string[]> {
   return (await here.status()).tasks.map(({ id }) => id);
@@ -55,7 +60,7 @@ suite('whose project', function () {
       const barrier = makeBarrier(here.folder, 'go');
       await beginPlan(here, ['t1', 't2']);
       const run = here.start(['run', '-w', '1', '--json']);
-      await run.line((line) => line.includes('"worktree.ready"'));
+      await agentStarted(here);
       const pid = here.backendPid();
       assert.ok(pid !== null);
       here.git('clean', '-q', '-ffdx');
@@ -128,7 +133,7 @@ suite('whose project', function () {
       const barrier = makeBarrier(here.folder, 'go');
       await beginPlan(here, ['t1']);
       const run = here.start(['run', '--json']);
-      await run.line((line) => line.includes('"worktree.ready"'));
+      await agentStarted(here);
       const copy = join(here.folder, 'copy');
       assert.equal(here.sh(here.folder, 'cp -r repo copy'), 0);
       const refused = await here.drover(['run', '--json'], { cwd: copy });
@@ -168,7 +173,7 @@ suite('whose project', function () {
       const barrier = makeBarrier(here.folder, 'go');
       await beginPlan(here, ['t1']);
       const run = here.start(['run', '--json']);
-      await run.line((line) => line.includes('"worktree.ready"'));
+      await agentStarted(here);
       const pid = here.backendPid();
       const moved = join(here.folder, 'moved');
       renameSync(here.root, moved);
