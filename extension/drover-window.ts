@@ -1,4 +1,5 @@
-// Everything that activation leaves for later, put together by hand: one object for each window of VS Code.
+// Everything that activation leaves for later, put together by hand: one object for each window of
+// VS Code.
 
 import * as vscode from 'vscode';
 import { agentKinds } from '../server/core/plan/task.ts';
@@ -140,7 +141,10 @@ export class DroverWindow implements vscode.Disposable {
     await this.#projects.look();
   }
 
-  /** What was missing may have come from elsewhere: `drover init` in a terminal, a git that was installed. */
+  /**
+   * What was missing may have come from elsewhere: `drover init` in a terminal, a git that was
+   * installed.
+   */
   #lookAgain(): void {
     if (this.#projects.current === null) void this.#projects.look();
   }
@@ -183,7 +187,10 @@ export class DroverWindow implements vscode.Disposable {
     return prepareTool(name, input, this.#projects.current?.board ?? null);
   }
 
-  /** What `drover mcp` needs to start runs as this window does; nothing for a repository of another window. */
+  /**
+   * What `drover mcp` needs to start runs as this window does; nothing for a repository of another
+   * window.
+   */
   async mcpEnvironment(root: string): Promise<Readonly<Record<string, string>>> {
     const project = this.#projects.byRoot(root);
     if (project === null) return {};

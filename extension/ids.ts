@@ -1,4 +1,5 @@
-// Every name that the manifest and the code share: commands, views, panels and context keys. A test holds both together.
+// Every name that the manifest and the code share: commands, views, panels and context keys. A test
+// holds both together.
 
 import type { WebviewAction, WebviewName } from '../webview/messages/messages.ts';
 

@@ -1,5 +1,5 @@
-// The extension's entry. Activation only registers what VS Code may ask for; all else is a second bundle, loaded when
-// something is asked for or when this window's repository has Drover set up.
+// The extension's entry. Activation only registers what VS Code may ask for; all else is a second
+// bundle, loaded when something is asked for or when this window's repository has Drover set up.
 
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -67,7 +67,10 @@ export function activate(context: vscode.ExtensionContext): DroverExports {
   return { activationMs, ready: async () => (await load()).exports };
 }
 
-/** Looks for names alone: nothing of the repository is read or run here, so it holds for untrusted ones too. */
+/**
+ * Looks for names alone: nothing of the repository is read or run here, so it holds for untrusted
+ * ones too.
+ */
 function isSetUpHere(): boolean {
   return rootsHere().length > 0;
 }

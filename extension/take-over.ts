@@ -1,5 +1,6 @@
-// Taking a task over: the agent is ended and its own interactive program opens in a terminal in the worktree. When that
-// terminal closes the task is given back. Which terminal belongs to which task outlives a reload of the window.
+// Taking a task over: the agent is ended and its own interactive program opens in a terminal in the
+// worktree. When that terminal closes the task is given back. Which terminal belongs to which task
+// outlives a reload of the window.
 
 import * as vscode from 'vscode';
 import { withProject, type CommandContext, type Handlers } from './commands/context.ts';

@@ -14,6 +14,7 @@ import {
 } from './source-files.ts';
 
 const filesPerRoomMax = 25;
+const widthMax = 100;
 
 /** Names that only tests use, with the reason. */
 const forTests: Readonly<Record<string, string>> = {
@@ -105,5 +106,18 @@ suite('tidy', () => {
         .map((path) => `${page}: ${path}`);
     });
     assert.deepEqual(missing, []);
+  });
+
+  test('no comment is wider than 100 columns', () => {
+    const wide = code.flatMap(({ path, text }) =>
+      text
+        .split('\n')
+        .flatMap((line, at) =>
+          /^\s*(\/\/|\/\*\*?|\*) /u.test(line) && line.length > widthMax && !line.includes('://')
+            ? [`${path}:${at + 1}`]
+            : [],
+        ),
+    );
+    assert.deepEqual(wide, []);
   });
 });

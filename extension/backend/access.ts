@@ -1,4 +1,5 @@
-// What the extension needs of the server's own code, as plain functions: the entry hands it in, tests hand in others.
+// What the extension needs of the server's own code, as plain functions: the entry hands it in,
+// tests hand in others.
 
 import type { Socket } from 'node:net';
 
@@ -25,11 +26,14 @@ export type RootState =
   | { readonly kind: 'no_repository'; readonly message: string };
 
 export interface BackendAccess {
-  /** True when a backend is at work for the repository, or one has died without tidying up: there is work to go on with. */
+  /**
+   * True when a backend is at work for the repository, or one has died without tidying up: there is
+   * work to go on with.
+   */
   isAtWork(root: string): boolean;
   /**
-   * Connects to the backend at work, or starts one in this environment (asked for only then) and connects. Throws
-   * BackendFailure.
+   * Connects to the backend at work, or starts one in this environment (asked for only then) and
+   * connects. Throws BackendFailure.
    */
   open(root: string, environment: () => Promise<NodeJS.ProcessEnv>): Promise<OpenedBackend>;
   git(): Promise<GitState>;
@@ -43,7 +47,10 @@ export interface BackendAccess {
   ): Promise<CommandResult>;
   /** `git init`, for a folder that is in no repository. */
   createRepository(folder: string): Promise<void>;
-  /** Makes the small repository of the demo in an empty folder, and a file with its plan, to be imported. */
+  /**
+   * Makes the small repository of the demo in an empty folder, and a file with its plan, to be
+   * imported.
+   */
   makeSample(folder: string): { readonly root: string; readonly planFile: string };
 }
 

@@ -1,4 +1,5 @@
-// What can go wrong with the backend as one kind of value: a kind, as its refusals have it, and a sentence. Pure.
+// What can go wrong with the backend as one kind of value: a kind, as its refusals have it, and a
+// sentence. Pure.
 
 import { refusalErrorCode } from '../../server/protocol/api.ts';
 

@@ -1,4 +1,5 @@
-// One connection to the backend through vscode-languageclient: greets in `initialize`, then requests and notifications.
+// One connection to the backend through vscode-languageclient: greets in `initialize`, then
+// requests and notifications.
 
 import type { LogOutputChannel } from 'vscode';
 import {
@@ -28,7 +29,10 @@ export interface BackendClient {
   close(): void;
 }
 
-/** Says nothing to the person by itself: what there is to say about a connection is said once, by us. */
+/**
+ * Says nothing to the person by itself: what there is to say about a connection is said once, by
+ * us.
+ */
 class QuietLanguageClient extends LanguageClient {
   override error(message: string, data?: unknown): void {
     super.error(message, data, false);
@@ -39,7 +43,10 @@ class QuietLanguageClient extends LanguageClient {
   }
 }
 
-/** Connects and greets; `open` is asked for the socket. Throws BackendFailure when no connection comes about. */
+/**
+ * Connects and greets; `open` is asked for the socket. Throws BackendFailure when no connection
+ * comes about.
+ */
 export async function connectClient(
   open: () => Promise<OpenedBackend>,
   events: ClientEvents,
@@ -61,7 +68,8 @@ export async function connectClient(
       initializationOptions: opened.hello,
       outputChannel,
       revealOutputChannelOn: RevealOutputChannelOn.Never,
-      // Thrown on: the client would answer with a message of its own, or stop a connection that never began.
+      // Thrown on: the client would answer with a message of its own, or stop a connection that
+      // never began.
       initializationFailedHandler: (error: unknown) => {
         throw error;
       },

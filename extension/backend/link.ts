@@ -1,6 +1,7 @@
-// The link of one repository to its backend, for as long as the window lives. It is `connecting`, then `connected`; when
-// the connection is lost it is `connecting` again (at once, then ever more slowly); what only a person can cure makes it
-// `unavailable`, until somebody says to try again. `closed` is final.
+// The link of one repository to its backend, for as long as the window lives. It is `connecting`,
+// then `connected`; when the connection is lost it is `connecting` again (at once, then ever more
+// slowly); what only a person can cure makes it `unavailable`, until somebody says to try again.
+// `closed` is final.
 
 import type { LogOutputChannel } from 'vscode';
 import type { StatusSnapshot } from '../../server/protocol/views.ts';

@@ -42,7 +42,10 @@ function forwardedHandlers(): Handlers<ForwardedCommandId> {
   return Object.fromEntries(handlers) as Handlers<ForwardedCommandId>;
 }
 
-/** Searching and copying belong to whichever webview has the focus, everything else to the task tree. */
+/**
+ * Searching and copying belong to whichever webview has the focus, everything else to the task
+ * tree.
+ */
 function forward(id: ForwardedCommandId): CommandHandler {
   return async (context, { ids }) => {
     const action = forwardedCommands[id];

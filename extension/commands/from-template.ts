@@ -1,4 +1,5 @@
-// A new task from a template of the settings: which one, the title, and a value for each of its placeholders.
+// A new task from a template of the settings: which one, the title, and a value for each of its
+// placeholders.
 
 import * as vscode from 'vscode';
 import {
@@ -45,7 +46,9 @@ async function templatesOf(project: Project): Promise<TaskTemplates> {
   return (config['templates']?.value ?? {}) as TaskTemplates;
 }
 
-/** A template with a title of its own and no place for another one is for tasks that are given none. */
+/**
+ * A template with a title of its own and no place for another one is for tasks that are given none.
+ */
 function needsTitle(template: TaskTemplate): boolean {
   const hasOwn = (template.title ?? '').trim() !== '';
   return !hasOwn || placeholdersOf(template).includes('title');

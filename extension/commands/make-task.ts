@@ -1,4 +1,5 @@
-// "Make a Task of This": what is selected, reported or noted in an editor becomes a task, whose page is then open.
+// "Make a Task of This": what is selected, reported or noted in an editor becomes a task, whose
+// page is then open.
 
 import { relative, sep } from 'node:path';
 import * as vscode from 'vscode';

@@ -53,7 +53,10 @@ export const panelHandlers: Handlers<
   }),
 };
 
-/** `attempts` counts those that were used up: a first one that works, or has succeeded, is known by the status. */
+/**
+ * `attempts` counts those that were used up: a first one that works, or has succeeded, is known by
+ * the status.
+ */
 function hasBegun({ attempts, branch, status }: TaskView): boolean {
   return attempts > 0 || branch !== null || (status !== 'ready' && status !== 'blocked');
 }

@@ -1,4 +1,5 @@
-// Plan from Spec: a design becomes a plan in an editor, to be read and changed, and is added to the board as one.
+// Plan from Spec: a design becomes a plan in an editor, to be read and changed, and is added to the
+// board as one.
 
 import * as vscode from 'vscode';
 import type { SpecPlanView } from '../../server/protocol/spec-plan.ts';

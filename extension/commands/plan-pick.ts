@@ -1,4 +1,5 @@
-// The plan as a list with checkboxes: which tasks are added, under which titles, or the whole of it as text.
+// The plan as a list with checkboxes: which tasks are added, under which titles, or the whole of it
+// as text.
 
 import * as vscode from 'vscode';
 import { formatCount } from '../../server/core/format.ts';

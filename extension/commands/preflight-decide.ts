@@ -1,4 +1,5 @@
-// The small questions behind the decisions before a run. Each answers with the choices as they are then; null is as before.
+// The small questions behind the decisions before a run. Each answers with the choices as they are
+// then; null is as before.
 
 import * as vscode from 'vscode';
 import { agentKinds } from '../../server/core/plan/task.ts';

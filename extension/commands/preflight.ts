@@ -1,5 +1,5 @@
-// The decision before a run as a quick pick: the first row starts it, the others change how it runs, solve what is in the
-// way, or are read.
+// The decision before a run as a quick pick: the first row starts it, the others change how it
+// runs, solve what is in the way, or are read.
 
 import * as vscode from 'vscode';
 import type { PreflightView } from '../../server/protocol/panel-views.ts';

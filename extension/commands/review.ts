@@ -1,4 +1,5 @@
-// Review by command: approve, send back, undo a landing. How a change is shown is the review part's own matter.
+// Review by command: approve, send back, undo a landing. How a change is shown is the review part's
+// own matter.
 
 import type { EpicView, TaskView } from '../../server/protocol/views.ts';
 import { withProject, type Handlers } from './context.ts';

@@ -1,4 +1,5 @@
-// What a person has chosen for runs of an epic, or of everything: it goes before the settings, and is kept for the next run.
+// What a person has chosen for runs of an epic, or of everything: it goes before the settings, and
+// is kept for the next run.
 
 import type { Memento } from 'vscode';
 import type { Project } from '../project/project.ts';

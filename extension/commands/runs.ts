@@ -106,7 +106,10 @@ async function run(
   if (choices !== null) await start(context, project, epic, choices);
 }
 
-/** Starts a run as the settings and the last choices say; null is a run of all open tasks. Returns what came of it. */
+/**
+ * Starts a run as the settings and the last choices say; null is a run of all open tasks. Returns
+ * what came of it.
+ */
 export async function startLikeAsked(
   extension: Pick<vscode.ExtensionContext, 'secrets' | 'workspaceState'>,
   project: Project,
@@ -154,8 +157,8 @@ async function runOptions(
 }
 
 /**
- * What was given back goes on: a run that had nothing else to do has ended meanwhile, so one like it begins. Where it is
- * still active it is joined.
+ * What was given back goes on: a run that had nothing else to do has ended meanwhile, so one like
+ * it begins. Where it is still active it is joined.
  */
 export async function goOn(
   extension: Pick<vscode.ExtensionContext, 'secrets' | 'workspaceState'>,
@@ -176,8 +179,8 @@ export async function goOn(
 }
 
 /**
- * After something that an agent shall work on: starts a run like the last one where none is active, and says so. True when
- * it has started one. `about`: the epic of what was changed.
+ * After something that an agent shall work on: starts a run like the last one where none is active,
+ * and says so. True when it has started one. `about`: the epic of what was changed.
  */
 export async function seeToRun(
   { extension, messages }: Pick<CommandContext, 'extension' | 'messages'>,

@@ -1,4 +1,5 @@
-// What a command is about: the row it was called on, the ids it was given, or what is selected. Pure.
+// What a command is about: the row it was called on, the ids it was given, or what is selected.
+// Pure.
 
 export interface Target {
   readonly ids: readonly string[];
@@ -10,8 +11,8 @@ export interface Target {
 export const noTarget: Target = { ids: [], attempt: null, isExplicit: false };
 
 /**
- * VS Code hands over the context of the row that was clicked (`data-vscode-context`), our own buttons an id or an
- * object. A row that is part of the selection stands for all of it.
+ * VS Code hands over the context of the row that was clicked (`data-vscode-context`), our own
+ * buttons an id or an object. A row that is part of the selection stands for all of it.
  */
 export function readTarget(args: readonly unknown[], selection: readonly string[]): Target {
   const [first] = args;

@@ -1,4 +1,5 @@
-// What a person says to tasks: pause, go on, cancel, retry, hint; the worktree; taking over and giving back.
+// What a person says to tasks: pause, go on, cancel, retry, hint; the worktree; taking over and
+// giving back.
 
 import { existsSync } from 'node:fs';
 import * as vscode from 'vscode';
@@ -173,7 +174,9 @@ async function forEach(
   return tasks === null ? 0 : await all(context, title, tasks, say);
 }
 
-/** One after the other; refusals are told together at the end. Resolves with how many were taken. */
+/**
+ * One after the other; refusals are told together at the end. Resolves with how many were taken.
+ */
 async function all(
   { messages }: CommandContext,
   title: string,

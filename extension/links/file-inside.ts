@@ -1,9 +1,13 @@
-// Whether a file that was named by others lies where it may: inside one of some folders, links resolved.
+// Whether a file that was named by others lies where it may: inside one of some folders, links
+// resolved.
 
 import { realpath } from 'node:fs/promises';
 import { isAbsolute, join, relative } from 'node:path';
 
-/** The real path of a file that lies in one of the folders, or null. A relative path is one of the first folder. */
+/**
+ * The real path of a file that lies in one of the folders, or null. A relative path is one of the
+ * first folder.
+ */
 export async function fileInside(path: string, folders: readonly string[]): Promise<string | null> {
   const [root] = folders;
   if (root === undefined || path.includes('\0')) return null;

@@ -1,5 +1,5 @@
-// Places in files that the output of a test or a compiler names: `src/a.ts:3:7: error …`, `src/a.ts(3,7): error`,
-// `at f (/work/src/a.ts:3:7)`. Pure.
+// Places in files that the output of a test or a compiler names: `src/a.ts:3:7: error …`,
+// `src/a.ts(3,7): error`, `at f (/work/src/a.ts:3:7)`. Pure.
 
 export interface NamedPlace {
   readonly path: string;

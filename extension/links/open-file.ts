@@ -1,5 +1,6 @@
-// Opens a file that a webview has named: one of the repository as it is, one of a worktree read-only, one of a commit as it
-// is there. Links are resolved, and nothing outside of the repository and its worktrees is opened.
+// Opens a file that a webview has named: one of the repository as it is, one of a worktree
+// read-only, one of a commit as it is there. Links are resolved, and nothing outside of the
+// repository and its worktrees is opened.
 
 import { readFile, stat } from 'node:fs/promises';
 import { isAbsolute, join, relative, sep } from 'node:path';
@@ -10,8 +11,8 @@ import type { Projects } from '../project/projects.ts';
 import { readUri, toUriParts } from '../review/git-uri.ts';
 
 /**
- * A file of an agent's worktree as a document: nobody edits by mistake what an agent works on, and VS Code's git does not
- * take the worktree for a further repository of the person's.
+ * A file of an agent's worktree as a document: nobody edits by mistake what an agent works on, and
+ * VS Code's git does not take the worktree for a further repository of the person's.
  */
 const worktreeScheme = 'drover-worktree';
 const shownBytesMax = 16 * 1024 * 1024;

@@ -1,4 +1,5 @@
-// Messages of VS Code: all of them go through here, so that they are plain text and a test can see them.
+// Messages of VS Code: all of them go through here, so that they are plain text and a test can see
+// them.
 
 import * as vscode from 'vscode';
 import { plainText } from './plain-text.ts';

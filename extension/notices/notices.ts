@@ -151,7 +151,9 @@ export function isStillOpen(notice: Notice, board: StatusSnapshot): boolean {
   return notice.key.split('\n').some((key) => keys.has(key));
 }
 
-/** Remembers what has been told; the first board of a window tells nothing, the inbox shows it all. */
+/**
+ * Remembers what has been told; the first board of a window tells nothing, the inbox shows it all.
+ */
 export class NoticeMemory {
   #known: ReadonlySet<string> | null = null;
 

@@ -1,4 +1,5 @@
-// Notifications of the operating system, with its sound: for a person who does not have VS Code in front.
+// Notifications of the operating system, with its sound: for a person who does not have VS Code in
+// front.
 
 import { withoutMarkup } from '../../server/core/format.ts';
 
@@ -10,7 +11,9 @@ export interface NotificationCommand {
 
 export interface NotificationPlace {
   readonly platform: string;
-  /** The extension runs on another machine than the window: a notification there would not be seen. */
+  /**
+   * The extension runs on another machine than the window: a notification there would not be seen.
+   */
   readonly isRemote: boolean;
   readonly isFocused: boolean;
   readonly isWanted: boolean;

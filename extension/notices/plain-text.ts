@@ -1,5 +1,6 @@
-// Other people's text on its way into VS Code's own messages, quick picks and titles: there `[a](command:b)` is a link
-// and `$(x)` an icon, and control characters can make text read as something else. Pure.
+// Other people's text on its way into VS Code's own messages, quick picks and titles: there
+// `[a](command:b)` is a link and `$(x)` an icon, and control characters can make text read as
+// something else. Pure.
 
 /** Control characters, and those that change the direction of what follows or cannot be seen. */
 const unseen = /[\p{Cc}\p{Cf}\u2028\u2029]+/gu;

@@ -1,4 +1,5 @@
-// What follows from the board outside of webviews: status bar, context keys, titles, badges, and messages for a person.
+// What follows from the board outside of webviews: status bar, context keys, titles, badges, and
+// messages for a person.
 
 import { execFile } from 'node:child_process';
 import * as vscode from 'vscode';
@@ -61,7 +62,10 @@ export class Reactions implements vscode.Disposable {
     }
   }
 
-  /** A window that finds agents at work says so; what only waits for a person is in the inbox already. */
+  /**
+   * A window that finds agents at work says so; what only waits for a person is in the inbox
+   * already.
+   */
   #attached(board: StatusSnapshot, isAgain: boolean): void {
     const summary = summarise(board);
     const text = isAgain || summary.running > 0 ? reattachedText(summary) : null;

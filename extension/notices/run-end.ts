@@ -1,4 +1,5 @@
-// What is said when a run has ended: what landed where, what failed, what waits for a person, the time and the cost. Pure.
+// What is said when a run has ended: what landed where, what failed, what waits for a person, the
+// time and the cost. Pure.
 
 import { formatCost, formatCount, formatDuration } from '../../server/core/format.ts';
 import type { Report } from '../../server/core/history/report.ts';
@@ -10,7 +11,9 @@ const showRun: NoticeButton = { title: 'Show Run', action: { kind: 'run' } };
 const openInbox: NoticeButton = { title: 'Open Inbox', action: { kind: 'inbox' } };
 const shaChars = 8;
 
-/** Remembers which run was active: its end is told once, and only by a window that saw it active. */
+/**
+ * Remembers which run was active: its end is told once, and only by a window that saw it active.
+ */
 export class RunEnds {
   #active: string | null = null;
 
@@ -61,7 +64,8 @@ function landedText({ landed }: Report, board: StatusSnapshot, run: RunView): st
   if (landed.length === 0) return 'nothing landed';
   const epic = board.epics.find(({ id }) => id === run.epic_id);
   const last = landed.at(-1);
-  // By epic the tasks land on the epic's own branch first; the target has them once the epic has landed.
+  // By epic the tasks land on the epic's own branch first; the target has them once the epic has
+  // landed.
   const isOnTarget = run.land === 'task' || epic?.landing_state === 'landed';
   if (!isOnTarget)
     return `${formatCount(landed.length, 'task')} done, not on ${run.target_branch} yet`;

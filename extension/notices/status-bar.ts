@@ -1,4 +1,5 @@
-// The item of the status bar: how many agents are at work, what waits for its turn, what waits for a person.
+// The item of the status bar: how many agents are at work, what waits for its turn, what waits for
+// a person.
 
 import * as vscode from 'vscode';
 import type { CommandId } from '../ids.ts';

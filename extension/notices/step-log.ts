@@ -1,4 +1,5 @@
-// What the gate or the setup command printed, as a read-only document, with the places that it names in the Problems panel.
+// What the gate or the setup command printed, as a read-only document, with the places that it
+// names in the Problems panel.
 
 import { isAbsolute, join, relative } from 'node:path';
 import * as vscode from 'vscode';

@@ -1,4 +1,5 @@
-// What the board comes to in a few words: the status bar, and what is said after a connection is back.
+// What the board comes to in a few words: the status bar, and what is said after a connection is
+// back.
 
 import { needsOf } from '../../server/protocol/needs.ts';
 import type { StatusSnapshot } from '../../server/protocol/views.ts';

@@ -1,5 +1,5 @@
-// A plan before it is added: rows to be chosen from, with what each waits for, and what is left of the plan when some are
-// not wanted. Pure.
+// A plan before it is added: rows to be chosen from, with what each waits for, and what is left of
+// the plan when some are not wanted. Pure.
 
 import { formatCount } from '../../server/core/format.ts';
 import type { SpecPlanView } from '../../server/protocol/spec-plan.ts';
@@ -16,7 +16,10 @@ export interface PlanRow {
 const titleChars = 120;
 const detailChars = 200;
 
-/** Epics as headings, each with its tasks in an order in which they can be done. `titles`: those that were changed. */
+/**
+ * Epics as headings, each with its tasks in an order in which they can be done. `titles`: those
+ * that were changed.
+ */
 export function planRows(
   { epics, tasks }: Pick<SpecPlanView, 'epics' | 'tasks'>,
   titles: ReadonlyMap<string, string> = new Map(),
@@ -46,8 +49,9 @@ export function planRows(
 }
 
 /**
- * The plan's lines with the chosen tasks alone, under the titles that were changed. What a chosen task waits for is
- * waited for through tasks that are left out; an epic without tasks is left out, too.
+ * The plan's lines with the chosen tasks alone, under the titles that were changed. What a chosen
+ * task waits for is waited for through tasks that are left out; an epic without tasks is left out,
+ * too.
  */
 export function chosenLines(
   { jsonl, tasks }: Pick<SpecPlanView, 'jsonl' | 'tasks'>,

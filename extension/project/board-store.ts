@@ -1,4 +1,5 @@
-// The board as the backend has it, kept by applying its changes in order. Pure: it asks through the function it is given.
+// The board as the backend has it, kept by applying its changes in order. Pure: it asks through the
+// function it is given.
 
 import { applyChanges } from '../../server/protocol/board.ts';
 import type { BoardChanges } from '../../server/protocol/panel-views.ts';
@@ -64,7 +65,10 @@ export class BoardStore {
     this.#source = null;
   }
 
-  /** The feed has come to this number: the board follows at once where its changes are told, else within a frame. */
+  /**
+   * The feed has come to this number: the board follows at once where its changes are told, else
+   * within a frame.
+   */
   reach(seq: number, changes: BoardChanges | null = null): void {
     const source = this.#source;
     if (source === null) return;

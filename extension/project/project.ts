@@ -42,7 +42,8 @@ export class Project implements vscode.Disposable {
 
   constructor({ root, folder, access, log, secrets }: ProjectOptions) {
     this.root = root;
-    // The name that the workspace gives its folder: two clones of one repository have the same basename.
+    // The name that the workspace gives its folder: two clones of one repository have the same
+    // basename.
     this.name = folder.uri.fsPath === root ? folder.name : basename(root);
     this.folder = folder;
     this.#link = new BackendLink({
@@ -78,7 +79,10 @@ export class Project implements vscode.Disposable {
     this.#link.connect();
   }
 
-  /** Connects where that is still to be done; answers with how it ended (or where it stands after a while). */
+  /**
+   * Connects where that is still to be done; answers with how it ended (or where it stands after a
+   * while).
+   */
   settled(): Promise<Connection> {
     this.connect();
     if (this.connection.kind !== 'connecting') return Promise.resolve(this.connection);

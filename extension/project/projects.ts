@@ -1,4 +1,5 @@
-// The repositories of this window: one project for each, found from the workspace's folders, and which one is current.
+// The repositories of this window: one project for each, found from the workspace's folders, and
+// which one is current.
 
 import * as vscode from 'vscode';
 import type { Connection } from '../../webview/messages/messages.ts';

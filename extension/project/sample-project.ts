@@ -1,4 +1,5 @@
-// The sample project: a small repository with an epic of eight tasks, worked on by the demo agent, without a model.
+// The sample project: a small repository with an epic of eight tasks, worked on by the demo agent,
+// without a model.
 
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';

@@ -51,7 +51,9 @@ export const settingTable: { readonly [K in keyof ExtensionSettings]: SettingDef
 
 export const settingNames = Object.keys(settingTable) as readonly (keyof ExtensionSettings)[];
 
-/** A value as somebody wrote it in a settings file, or the fallback where it is none that we know. */
+/**
+ * A value as somebody wrote it in a settings file, or the fallback where it is none that we know.
+ */
 export function settingValue<K extends keyof ExtensionSettings>(
   name: K,
   written: unknown,
@@ -65,7 +67,10 @@ export function settingValue<K extends keyof ExtensionSettings>(
   return (isRight && isChoice ? written : fallback) as ExtensionSettings[K];
 }
 
-/** The variables that carry these settings to a run; empty ones say nothing, so that the project's own settings hold. */
+/**
+ * The variables that carry these settings to a run; empty ones say nothing, so that the project's
+ * own settings hold.
+ */
 export function settingVariables(settings: ExtensionSettings): Readonly<Record<string, string>> {
   const given: readonly (readonly [string, string])[] = [
     ['DROVER_AGENT_TYPE', settings.agent],

@@ -1,4 +1,5 @@
-// The states in which nothing works until a person acts: one plain sentence each, and the command that leads on.
+// The states in which nothing works until a person acts: one plain sentence each, and the command
+// that leads on.
 
 import type { Connection } from '../../webview/messages/messages.ts';
 import type { CommandId } from '../ids.ts';

@@ -40,7 +40,9 @@ export function reviewTitle({ title, state }: ChangeView): string {
 
 const conflictFilesMax = 200;
 
-/** Left what has landed, right what the task made: the two sides that git could not put together. */
+/**
+ * Left what has landed, right what the task made: the two sides that git could not put together.
+ */
 export function conflictPairs(
   root: string,
   { id, commit_sha, conflict_files }: TaskView,

@@ -1,4 +1,5 @@
-// Comments of a review as the text that the agent is sent, and as drafts that survive a reload. Pure.
+// Comments of a review as the text that the agent is sent, and as drafts that survive a reload.
+// Pure.
 
 export interface DraftComment {
   readonly id: string;
@@ -32,7 +33,10 @@ export function composeComments(drafts: readonly DraftComment[], general = ''): 
   return [general.trim(), ...parts].filter((part) => part !== '').join('\n\n');
 }
 
-/** `path:line`, or `path:first-last`, counted from 1 as people do. A path with odd characters is quoted. */
+/**
+ * `path:line`, or `path:first-last`, counted from 1 as people do. A path with odd characters is
+ * quoted.
+ */
 function placeOf({ path, startLine, endLine }: DraftComment): string {
   const name = /^[\p{L}\p{N} ._/@+-]+$/u.test(path) ? path : JSON.stringify(path);
   const lines = endLine > startLine ? `${startLine + 1}-${endLine + 1}` : `${startLine + 1}`;

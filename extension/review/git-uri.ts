@@ -1,5 +1,5 @@
-// Addresses of files at a commit: `drover-git:/path?{"sha":…,"path":…,"root":…}`. The query is what counts; the path
-// gives the tab its name and the editor its language. Pure.
+// Addresses of files at a commit: `drover-git:/path?{"sha":…,"path":…,"root":…}`. The query is what
+// counts; the path gives the tab its name and the editor its language. Pure.
 
 export const gitScheme = 'drover-git';
 

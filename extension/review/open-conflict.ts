@@ -1,4 +1,5 @@
-// A merge conflict: the files that both sides have changed, what the task made of them beside what has landed.
+// A merge conflict: the files that both sides have changed, what the task made of them beside what
+// has landed.
 
 import type { TaskView } from '../../server/protocol/views.ts';
 import { plainText } from '../notices/plain-text.ts';
@@ -8,7 +9,9 @@ import { openPairs } from './open-pairs.ts';
 
 const titleMax = 120;
 
-/** False: git does not tell both sides (any more), so there is only the change itself to be shown. */
+/**
+ * False: git does not tell both sides (any more), so there is only the change itself to be shown.
+ */
 export async function openConflict(project: Project, task: TaskView): Promise<boolean> {
   const landed = await otherSide(project, task);
   const pairs = conflictPairs(project.root, task, landed);
@@ -17,7 +20,10 @@ export async function openConflict(project: Project, task: TaskView): Promise<bo
   return true;
 }
 
-/** The tip of the line that the task lands on: its epic's while that has not landed as a whole, else the target's. */
+/**
+ * The tip of the line that the task lands on: its epic's while that has not landed as a whole, else
+ * the target's.
+ */
 async function otherSide(project: Project, task: TaskView): Promise<string | null> {
   const { board } = project;
   const epic = board?.epics.find(({ id }) => id === task.epic_id);

@@ -47,7 +47,10 @@ export function shownReviewHandlers(parts: () => ReviewParts): Handlers<ReviewCo
   };
 }
 
-/** Sends what was written in the diff, with a word to all of it; without either there is nothing to be sent. */
+/**
+ * Sends what was written in the diff, with a word to all of it; without either there is nothing to
+ * be sent.
+ */
 export async function sendBack(
   context: CommandContext,
   project: Project,

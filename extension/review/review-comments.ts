@@ -1,5 +1,5 @@
-// Comments on a change, written in the diff itself. They are drafts of this workspace until they are sent back to the
-// agent; a reload loses none.
+// Comments on a change, written in the diff itself. They are drafts of this workspace until they
+// are sent back to the agent; a reload loses none.
 
 import { randomUUID } from 'node:crypto';
 import * as vscode from 'vscode';

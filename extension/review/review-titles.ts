@@ -10,7 +10,10 @@ export interface ShownReview {
 
 export type Titles = Readonly<Record<string, ShownReview>>;
 
-/** A title stands for one state of one review only: another one of the same name is told apart by its id and commit. */
+/**
+ * A title stands for one state of one review only: another one of the same name is told apart by
+ * its id and commit.
+ */
 export function freeTitle(titles: Titles, title: string, review: ShownReview): string {
   const candidates = [title, `${title} · ${review.id}`];
   const free = candidates.find((each) => isFree(titles[each], review));

@@ -1,4 +1,5 @@
-// Which review is looked at: VS Code does not say what a multi-diff editor is about, so its title is remembered.
+// Which review is looked at: VS Code does not say what a multi-diff editor is about, so its title
+// is remembered.
 
 import * as vscode from 'vscode';
 import { setContext } from '../notices/context-keys.ts';
@@ -30,7 +31,10 @@ export class ShownReviews implements vscode.Disposable {
     tell();
   }
 
-  /** The title to open the review under: that of another review, or of an older state of this one, gets an addition. */
+  /**
+   * The title to open the review under: that of another review, or of an older state of this one,
+   * gets an addition.
+   */
   async note(title: string, review: ShownReview): Promise<string> {
     const titles = this.#titles();
     const own = freeTitle(openOnes(titles), title, review);
@@ -40,7 +44,10 @@ export class ShownReviews implements vscode.Disposable {
     return own;
   }
 
-  /** By what a command was called on, else by the editor that has the focus; null: that is no review. */
+  /**
+   * By what a command was called on, else by the editor that has the focus; null: that is no
+   * review.
+   */
   find(args: readonly unknown[]): ShownReview | null {
     const [called] = args;
     const active = vscode.window.activeTextEditor?.document.uri;
@@ -70,7 +77,10 @@ function openOnes(titles: Titles): Titles {
   return Object.fromEntries(Object.entries(titles).filter(([title]) => isOpen(title)));
 }
 
-/** The class is not public (yet): of an input that extensions may not know there is nothing, or only this. */
+/**
+ * The class is not public (yet): of an input that extensions may not know there is nothing, or only
+ * this.
+ */
 function isMultiDiff(input: unknown): boolean {
   return (
     input === undefined || (typeof input === 'object' && input !== null && 'textDiffs' in input)

@@ -1,4 +1,5 @@
-// What activation returns: the extension's real parts, for tests that run inside the extension host.
+// What activation returns: the extension's real parts, for tests that run inside the extension
+// host.
 
 import type * as vscode from 'vscode';
 import type {

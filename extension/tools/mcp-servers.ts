@@ -1,4 +1,5 @@
-// Offers `drover mcp` to whatever in VS Code speaks MCP: one server for each repository of the window.
+// Offers `drover mcp` to whatever in VS Code speaks MCP: one server for each repository of the
+// window.
 
 import { basename } from 'node:path';
 import * as vscode from 'vscode';

@@ -1,4 +1,5 @@
-// What a person is asked before a tool of a language model changes something: the exact rows, by title. Pure.
+// What a person is asked before a tool of a language model changes something: the exact rows, by
+// title. Pure.
 
 import { randomBytes } from 'node:crypto';
 import { formatCount } from '../../server/core/format.ts';

@@ -1,5 +1,6 @@
-// A board on its way to a webview: its JSON, deflated. VS Code walks every value of an object on each of its hops, and in
-// a remote window sends it over a socket: with 10,000 tasks that took most of the time until a panel showed. Pure.
+// A board on its way to a webview: its JSON, deflated. VS Code walks every value of an object on
+// each of its hops, and in a remote window sends it over a socket: with 10,000 tasks that took most
+// of the time until a panel showed. Pure.
 
 import { deflateRawSync } from 'node:zlib';
 import { packTasks } from '../../server/protocol/packed-tasks.ts';

@@ -1,10 +1,12 @@
-// Whether this extension host follows another one in the same window, whose panels nobody holds then. Pure.
+// Whether this extension host follows another one in the same window, whose panels nobody holds
+// then. Pure.
 
 import type { Memento } from 'vscode';
 
 /**
- * Whether the window is the one of the extension host before this one (`same`: its panels are lost), another one (`new`:
- * VS Code gives every panel back, however long that takes), or whether that cannot be told.
+ * Whether the window is the one of the extension host before this one (`same`: its panels are
+ * lost), another one (`new`: VS Code gives every panel back, however long that takes), or whether
+ * that cannot be told.
  */
 export type HostRestart = 'same' | 'new' | 'unknown';
 
@@ -12,7 +14,10 @@ export type HostRestart = 'same' | 'new' | 'unknown';
 const noSession = 'someValue.sessionId';
 const sessionKey = 'drover.session';
 
-/** Tells the restart from the session that was noted by the extension host before this one, and notes this one. */
+/**
+ * Tells the restart from the session that was noted by the extension host before this one, and
+ * notes this one.
+ */
 export function noteSession(
   memory: Pick<Memento, 'get' | 'update'>,
   sessionId: string,

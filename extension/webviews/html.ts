@@ -1,5 +1,5 @@
-// The page around a webview's script: a strict content security policy, the icon font, and an empty body that the script
-// fills. Pure.
+// The page around a webview's script: a strict content security policy, the icon font, and an empty
+// body that the script fills. Pure.
 
 export interface PageOptions {
   readonly title: string;
@@ -44,9 +44,10 @@ export function policy(cspSource: string, nonce: string): string {
 }
 
 /**
- * The page gives the component's state and the subject one common place in VS Code's state of the webview: VS Code hands
- * it to the serializer after a reload, which then knows what the panel was for. The window's own memory has it too, for a
- * panel that is opened again: after it was closed, or lost with its extension host.
+ * The page gives the component's state and the subject one common place in VS Code's state of the
+ * webview: VS Code hands it to the serializer after a reload, which then knows what the panel was
+ * for. The window's own memory has it too, for a panel that is opened again: after it was closed,
+ * or lost with its extension host.
  */
 const keepSubject = `
 const api = acquireVsCodeApi();
@@ -79,8 +80,9 @@ globalThis.acquireVsCodeApi = () => shared;
 `;
 
 /**
- * VS Code looks for `data-vscode-context` from the target of a right click upwards, and does not see into components'
- * shadow trees: what it would find there is put on the body before it looks. Inner parts win over outer ones.
+ * VS Code looks for `data-vscode-context` from the target of a right click upwards, and does not
+ * see into components' shadow trees: what it would find there is put on the body before it looks.
+ * Inner parts win over outer ones.
  */
 const carryContext = `
 const baseContext = document.body.dataset.vscodeContext;

@@ -1,6 +1,7 @@
-// When the extension host dies alone, VS Code starts a new one and leaves the old one's panels in the window, connected
-// to nothing: neither the serializer nor anything else is told of them (microsoft/vscode#225410, pull request 226069,
-// open). A panel of ours that shows and that nobody has given to us is such a one: its tab is replaced.
+// When the extension host dies alone, VS Code starts a new one and leaves the old one's panels in
+// the window, connected to nothing: neither the serializer nor anything else is told of them
+// (microsoft/vscode#225410, pull request 226069, open). A panel of ours that shows and that nobody
+// has given to us is such a one: its tab is replaced.
 
 import * as vscode from 'vscode';
 import type { HostRestart } from './host-restart.ts';
@@ -62,7 +63,9 @@ export class LostPanels implements vscode.Disposable {
     if (isThere) void vscode.window.tabGroups.close(tab, true);
   }
 
-  /** Tabs of a title that are not held; after a reload those that were not shown yet are such ones. */
+  /**
+   * Tabs of a title that are not held; after a reload those that were not shown yet are such ones.
+   */
   unheld(name: PanelName, title: string): readonly vscode.Tab[] {
     return vscode.window.tabGroups.all.flatMap(({ tabs, viewColumn }) => {
       const isHeld = this.#parts.held(name, viewColumn).includes(title);

@@ -1,4 +1,5 @@
-// Messages of webviews are looked at before anything is done with them: a webview shows other people's text. Pure.
+// Messages of webviews are looked at before anything is done with them: a webview shows other
+// people's text. Pure.
 
 import {
   webviewRequests,

@@ -1,4 +1,5 @@
-// The panels of the editor area: one for each attempt, one grid, one board; brought back after a reload.
+// The panels of the editor area: one for each attempt, one grid, one board; brought back after a
+// reload.
 
 import * as vscode from 'vscode';
 import type { TaskView } from '../../server/protocol/views.ts';
@@ -119,7 +120,10 @@ export class Panels implements vscode.Disposable {
       .map(({ panel }) => panel.title);
   }
 
-  /** The tab of before a reload that VS Code has not given back yet, as nobody has looked at it since. */
+  /**
+   * The tab of before a reload that VS Code has not given back yet, as nobody has looked at it
+   * since.
+   */
   #unshown(name: PanelName, subject: Subject): vscode.Tab | null {
     const title = this.#parts.memory.titleOf(name, subject);
     return title === null ? null : (this.#lost.unheld(name, title)[0] ?? null);
@@ -165,7 +169,8 @@ export class Panels implements vscode.Disposable {
   }
 
   dispose(): void {
-    // The panels stay: VS Code keeps them for the next window and gives them back through the serializer.
+    // The panels stay: VS Code keeps them for the next window and gives them back through the
+    // serializer.
     this.#lost.dispose();
     for (const { host } of this.#open.values()) host.dispose();
     this.#open.clear();

@@ -1,4 +1,5 @@
-// The icon and colour that a status has wherever VS Code itself shows one (tabs, quick picks). Pure.
+// The icon and colour that a status has wherever VS Code itself shows one (tabs, quick picks).
+// Pure.
 
 import type { TaskStatus } from '../../server/core/plan/state.ts';
 

@@ -1,4 +1,5 @@
-// The extension's end of one webview: its page, what it asks, what it is told. Knows nothing of what the panels show.
+// The extension's end of one webview: its page, what it asks, what it is told. Knows nothing of
+// what the panels show.
 
 import { randomBytes } from 'node:crypto';
 import * as vscode from 'vscode';
@@ -90,7 +91,10 @@ export class WebviewHost implements vscode.Disposable {
     if (!this.#isGone && this.#isVisible()) this.#postState();
   }
 
-  /** Resolves once the webview has asked for its state for the first time, and so can be told what to do. */
+  /**
+   * Resolves once the webview has asked for its state for the first time, and so can be told what
+   * to do.
+   */
   whenReady(): Promise<void> {
     return this.#hasGreeted.promise;
   }

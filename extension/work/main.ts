@@ -1,4 +1,5 @@
-// The second bundle: everything that activation leaves for later. Hands the server's own code in as plain functions.
+// The second bundle: everything that activation leaves for later. Hands the server's own code in as
+// plain functions.
 
 import * as vscode from 'vscode';
 import {

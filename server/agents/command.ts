@@ -1,4 +1,5 @@
-// Drives any program: prompt on stdin, exit code 0 is success, what it prints is the stream. Can be adopted.
+// Drives any program: prompt on stdin, exit code 0 is success, what it prints is the stream. Can be
+// adopted.
 
 import { existsSync, statSync } from 'node:fs';
 import { basename } from 'node:path';
@@ -138,14 +139,18 @@ async function adoptAndFollow(agent: AgentProcess, run: CommandRun): Promise<Age
   const startedAt = statSync(files.stdout, { throwIfNoEntry: false })?.birthtimeMs ?? Date.now();
   const exited = exitOfAdopted(agent, files);
   const following = follow({ process: agent, exited, startedAt }, run);
-  // Only after the marks were compared with the files: a frozen agent proves that nothing was added since.
+  // Only after the marks were compared with the files: a frozen agent proves that nothing was added
+  // since.
   await thawRun(run.request.runId, agent);
   const outcome = await following;
   // Killed together with its shell while nobody looked: how its work ended is not known.
   return isKnown && (outcome.kind !== 'failed' || (await exited).code !== null) ? outcome : null;
 }
 
-/** Follows the program to its end. All that the outcome needs is in the log: so it is the same after any crash. */
+/**
+ * Follows the program to its end. All that the outcome needs is in the log: so it is the same after
+ * any crash.
+ */
 async function follow(program: RunningProgram, run: CommandRun): Promise<AgentOutcome> {
   const { request, record, deps } = run;
   const silence = watchSilence({

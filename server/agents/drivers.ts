@@ -16,7 +16,10 @@ export interface DriverDeps {
   readonly version: string;
   /** The project's root: relative program paths start here. */
   readonly baseDir: string;
-  /** True where a person trusts the repository: the agent may use the repository's own agent settings. */
+  /**
+   * True where a person trusts the repository: the agent may use the repository's own agent
+   * settings.
+   */
   readonly trusted?: boolean;
   /** Where agents are started that read their input from a file. */
   readonly elsewhere?: SpawnElsewhere;

@@ -1,5 +1,5 @@
-// Which agents this machine has: found, version, signed in, and how to get what is missing. Nothing that a project brings
-// or names is started, and no login file is read: that it exists is enough.
+// Which agents this machine has: found, version, signed in, and how to get what is missing. Nothing
+// that a project brings or names is started, and no login file is read: that it exists is enough.
 
 import { execFile } from 'node:child_process';
 import { existsSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
@@ -25,7 +25,10 @@ export interface InventoryRequest {
   readonly home: string;
   /** Relative paths of settings start here. */
   readonly baseDir: string;
-  /** No program below it is started unless a person names it; null outside of any project and repository. */
+  /**
+   * No program below it is started unless a person names it; null outside of any project and
+   * repository.
+   */
   readonly projectDir: string | null;
   /** Programs that settings name, by kind. */
   readonly named: { readonly [K in AgentKind]?: NamedProgram };

@@ -1,4 +1,5 @@
-// What the workflows ask of an agent. One driver per way of driving; all speak the same events (shaped like ACP's, plus cost, retry, exit).
+// What the workflows ask of an agent. One driver per way of driving; all speak the same events
+// (shaped like ACP's, plus cost, retry, exit).
 
 import type { Failure, Result } from '../core/failure.ts';
 import type { AgentKind } from '../core/plan/task.ts';
@@ -27,7 +28,10 @@ export type AgentOutcome =
 
 export interface AgentProcess {
   readonly pid: number;
-  /** Start time as the system tells it (Linux: field 22 of /proc/<pid>/stat), so that a reused pid is not taken for the agent. */
+  /**
+   * Start time as the system tells it (Linux: field 22 of /proc/<pid>/stat), so that a reused pid
+   * is not taken for the agent.
+   */
   readonly startTime: string;
 }
 
@@ -46,26 +50,43 @@ export interface ProgramStart {
   readonly program: string;
   readonly args: readonly string[];
   readonly env: Readonly<Record<string, string>>;
-  /** Files that it leaves in its job's folder when it runs on a worker, by name, and where each belongs here. */
+  /**
+   * Files that it leaves in its job's folder when it runs on a worker, by name, and where each
+   * belongs here.
+   */
   readonly brings?: Readonly<Record<string, string>>;
 }
 
 export interface AgentRequest {
-  /** `<project>/<task id>/<attempt>/<part>`: names the process for the tree killer (env marker DROVER_RUN). */
+  /**
+   * `<project>/<task id>/<attempt>/<part>`: names the process for the tree killer (env marker
+   * DROVER_RUN).
+   */
   readonly runId: string;
   readonly taskId: string;
   readonly attempt: number;
   readonly cwd: string;
   readonly prompt: string;
-  /** It is to plan and to write nothing: the agent's own read-only mode is used where it has one. */
+  /**
+   * It is to plan and to write nothing: the agent's own read-only mode is used where it has one.
+   */
   readonly planning?: boolean;
-  /** Said in place of `prompt` where the session to resume turns out not to exist: it tells the whole task. */
+  /**
+   * Said in place of `prompt` where the session to resume turns out not to exist: it tells the
+   * whole task.
+   */
   readonly promptIfForgotten?: string;
   /** Chosen by us before the first start (UUID). */
   readonly sessionId: string;
-  /** True when the session exists already (a death, a limit, a pause, a hand-back): resume it with `prompt` as the next message. */
+  /**
+   * True when the session exists already (a death, a limit, a pause, a hand-back): resume it with
+   * `prompt` as the next message.
+   */
   readonly resume: boolean;
-  /** Append-only log of the agent's events (NDJSON of AgentEvent with `at`), and beside it raw files of the driver's own. */
+  /**
+   * Append-only log of the agent's events (NDJSON of AgentEvent with `at`), and beside it raw files
+   * of the driver's own.
+   */
   readonly logPath: string;
   /** Complete environment; the driver adds only what its agent needs. */
   readonly env: Readonly<Record<string, string>>;
@@ -89,20 +110,30 @@ export interface AgentRequest {
 
 /** What a running agent tells the engine, and what the engine tells it. */
 export interface AgentHost {
-  /** Called as soon as the process exists, before any prompt is sent: the engine stores it (kill -9 recovery). */
+  /**
+   * Called as soon as the process exists, before any prompt is sent: the engine stores it (kill -9
+   * recovery).
+   */
   onProcess(process: AgentProcess): Promise<void>;
   onEvent(event: AgentEvent): void;
   /**
-   * The running totals between two `usage` events, where the agent tells them: for budgets, not for the log. `isBase`:
-   * the totals that this run begins from, told once and first by an agent that goes on.
+   * The running totals between two `usage` events, where the agent tells them: for budgets, not for
+   * the log. `isBase`: the totals that this run begins from, told once and first by an agent that
+   * goes on.
    */
   onUsageSoFar?(usage: Usage, isBase: boolean): void;
-  /** Stores a question and resolves with the chosen answer; rejects never: a withdrawn question resolves null. */
+  /**
+   * Stores a question and resolves with the chosen answer; rejects never: a withdrawn question
+   * resolves null.
+   */
   ask(
     question: Extract<AgentEvent, { type: 'question' }>,
     signal: AbortSignal,
   ): Promise<string | null>;
-  /** Hints for the running turn: calls back for each hint that was not delivered yet; returns unsubscribe. */
+  /**
+   * Hints for the running turn: calls back for each hint that was not delivered yet; returns
+   * unsubscribe.
+   */
   onHint(listener: (hint: { readonly id: string; readonly text: string }) => void): () => void;
   hintDelivered(id: string): Promise<void>;
   /** What is to be noted in the log of the running part; returns unsubscribe. */
@@ -133,18 +164,22 @@ export interface AgentDriver {
     readonly version: string | null;
     readonly message: string;
   }>;
-  /** Is somebody signed in, with this environment? Costs nothing. Null: it does not say. Absent: it cannot be asked. */
+  /**
+   * Is somebody signed in, with this environment? Costs nothing. Null: it does not say. Absent: it
+   * cannot be asked.
+   */
   account?(env: Readonly<Record<string, string>>): Promise<AgentAccount | null>;
   /**
-   * The agent's own program for a person, as a list of arguments, going on with a session (null: there is none yet).
-   * Absent where an agent has no such program.
+   * The agent's own program for a person, as a list of arguments, going on with a session (null:
+   * there is none yet). Absent where an agent has no such program.
    */
   interactive?(sessionId: string | null): readonly string[] | null;
   /** Runs the agent to the end of its work. Never rejects for what the agent does. */
   run(request: AgentRequest, host: AgentHost, signal: AbortSignal): Promise<AgentOutcome>;
   /**
-   * Follows an agent that an earlier backend started (process alive with this start time, or already ended with its exit
-   * code on disk). Resolves null when its outcome can't be told: then its leftovers are ended and `run` is called with resume.
+   * Follows an agent that an earlier backend started (process alive with this start time, or
+   * already ended with its exit code on disk). Resolves null when its outcome can't be told: then
+   * its leftovers are ended and `run` is called with resume.
    */
   adopt(
     request: AgentRequest,
@@ -168,7 +203,10 @@ export interface AgentSettings {
 /** Processes: ended as whole trees, also what left the process group. */
 export interface ProcessTable {
   isAlive(process: AgentProcess): Promise<boolean>;
-  /** SIGTERM, grace, then SIGKILL for the process, its descendants and everything that carries `DROVER_RUN=<runId>`. */
+  /**
+   * SIGTERM, grace, then SIGKILL for the process, its descendants and everything that carries
+   * `DROVER_RUN=<runId>`.
+   */
   endTree(runId: string, process: AgentProcess | null, graceMs: number): Promise<void>;
   /** Ends processes without a parent, younger than the agent, that still work below a folder. */
   endOrphansIn(path: string, agentStart: string): Promise<void>;

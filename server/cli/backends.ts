@@ -1,4 +1,5 @@
-// What the command asks of the composition: one object, so that tests bring a second implementation.
+// What the command asks of the composition: one object, so that tests bring a second
+// implementation.
 
 import type { Result } from '../core/failure.ts';
 import type { ListenAddress } from '../core/settings/listen-address.ts';
@@ -8,7 +9,10 @@ import type { SpecPlanRequest, SpecPlanView } from '../protocol/spec-plan.ts';
 import type { RemoteList, RemotePreview, RemoteTest } from '../protocol/remote-views.ts';
 import type { TrustReport } from '../protocol/trust-report.ts';
 
-/** `data`: a running backend, else the same handlers here. `engine`: started when there is none. `existing`: or null. */
+/**
+ * `data`: a running backend, else the same handlers here. `engine`: started when there is none.
+ * `existing`: or null.
+ */
 export type BackendNeed = 'data' | 'engine' | 'existing';
 
 export interface OpenClientOptions {
@@ -55,7 +59,10 @@ export interface SqlforgeProject {
   readonly folder: string;
   /** What it calls its default; null = a name that can't be used. */
   readonly environment: string | null;
-  /** Resolves with the exit code; what it prints goes to the terminal, with `toStderr` to standard error alone. */
+  /**
+   * Resolves with the exit code; what it prints goes to the terminal, with `toStderr` to standard
+   * error alone.
+   */
   readonly run: (args: readonly string[], toStderr: boolean) => Promise<number>;
 }
 

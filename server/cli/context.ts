@@ -1,4 +1,5 @@
-// One call of the command: where it runs, how it prints, and the client it opens (and closes at its end).
+// One call of the command: where it runs, how it prints, and the client it opens (and closes at its
+// end).
 
 import { resolve } from 'node:path';
 import { Refusal } from '../core/failure.ts';
@@ -40,7 +41,10 @@ export class CommandContext {
     this.surroundings.stderr.write(`${text}\n`);
   }
 
-  /** Text of agents and repositories: made harmless for a terminal, byte for byte for a file (a patch must apply). */
+  /**
+   * Text of agents and repositories: made harmless for a terminal, byte for byte for a file (a
+   * patch must apply).
+   */
   foreign(text: string): string {
     return this.surroundings.stdout.isTTY ? plainText(text) : text;
   }

@@ -15,7 +15,9 @@ export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes];
 
 export interface JudgedScope {
   readonly tasks: readonly Pick<TaskView, 'status'>[];
-  /** An epic that lands as a whole has not landed: its completed tasks are on its own branch only. */
+  /**
+   * An epic that lands as a whole has not landed: its completed tasks are on its own branch only.
+   */
   readonly unlandedEpic: boolean;
   readonly interrupted: boolean;
 }

@@ -1,5 +1,5 @@
-// Following a run to its end: every event in order, over the death of a backend and its successor, until the run is
-// over or a person presses Ctrl-C.
+// Following a run to its end: every event in order, over the death of a backend and its successor,
+// until the run is over or a person presses Ctrl-C.
 
 import { Refusal } from '../core/failure.ts';
 import type { Client, EventView } from '../protocol/api.ts';
@@ -107,7 +107,10 @@ class RunFollower {
     }
   }
 
-  /** Follows with the present client until the run is over, a person interrupts, or the backend is gone. */
+  /**
+   * Follows with the present client until the run is over, a person interrupts, or the backend is
+   * gone.
+   */
   private async followUntilSignal(): Promise<'over' | 'interrupt' | 'gone'> {
     const { client, signals } = this;
     let unfollow: () => void = () => {};
@@ -162,7 +165,10 @@ class RunFollower {
     }
   }
 
-  /** The backend goes on by itself once it is started; a bounded number of tries, longer and longer apart. */
+  /**
+   * The backend goes on by itself once it is started; a bounded number of tries, longer and longer
+   * apart.
+   */
   private async connectAgain(): Promise<void> {
     const { context } = this;
     this.display.onNotice('Lost the connection to the backend. Reconnecting …');

@@ -1,4 +1,5 @@
-// Ctrl-C: for commands that go on until somebody ends them, and for runs, which are stopped cleanly first.
+// Ctrl-C: for commands that go on until somebody ends them, and for runs, which are stopped cleanly
+// first.
 
 import type { CommandContext } from './context.ts';
 import { exitCodes } from './exit-codes.ts';
@@ -6,7 +7,10 @@ import type { Surroundings } from './surroundings.ts';
 
 type End = (outcome: number | Error) => void;
 
-/** Runs `start` (which returns how to stop) until `end` is called, Ctrl-C is pressed or nobody reads any more. */
+/**
+ * Runs `start` (which returns how to stop) until `end` is called, Ctrl-C is pressed or nobody reads
+ * any more.
+ */
 export async function untilInterrupted(
   context: CommandContext,
   start: (end: End) => Promise<() => void>,
@@ -29,10 +33,16 @@ export async function untilInterrupted(
   }
 }
 
-/** A terminal sends Ctrl-C to the whole group, and a launcher forwards it: both arrive within this time. */
+/**
+ * A terminal sends Ctrl-C to the whole group, and a launcher forwards it: both arrive within this
+ * time.
+ */
 const sameInterruptMs = 250;
 
-/** Remembers the first Ctrl-C, also one that comes before anybody can act on it; a later second one ends the process. */
+/**
+ * Remembers the first Ctrl-C, also one that comes before anybody can act on it; a later second one
+ * ends the process.
+ */
 export class InterruptWatch {
   private readonly surroundings: Surroundings;
   private readonly off: () => void;

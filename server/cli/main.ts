@@ -1,4 +1,5 @@
-// The `drover` command's entry: the real process around it, and nothing loaded that the command does not need.
+// The `drover` command's entry: the real process around it, and nothing loaded that the command
+// does not need.
 
 import { droverVersion } from '../protocol/version.ts';
 

@@ -1,5 +1,6 @@
-// Text of agents, tasks and repositories on its way to a terminal: nothing in it may move the cursor, change colours,
-// set the title or turn the reading direction, or it could forge the screen.
+// Text of agents, tasks and repositories on its way to a terminal: nothing in it may move the
+// cursor, change colours, set the title or turn the reading direction, or it could forge the
+// screen.
 
 import { stripVTControlCharacters } from 'node:util';
 
@@ -16,7 +17,10 @@ export function plainLine(text: string): string {
   return plainText(text).replaceAll(/\s+/gu, ' ').trim();
 }
 
-/** JSON for a line of output. DEL and C1 are legal in JSON but act on a terminal, so they are written as escapes. */
+/**
+ * JSON for a line of output. DEL and C1 are legal in JSON but act on a terminal, so they are
+ * written as escapes.
+ */
 export function jsonLine(value: unknown): string {
   return JSON.stringify(value).replaceAll(
     /[\u007f-\u009f\u2028\u2029]/gu,

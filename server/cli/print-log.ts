@@ -1,5 +1,5 @@
-// What an attempt's agent did and said, part after part: sub-tasks run one after the other inside their parent's attempt,
-// each with a log of its own.
+// What an attempt's agent did and said, part after part: sub-tasks run one after the other inside
+// their parent's attempt, each with a log of its own.
 
 import type { Client, LogPageView, TaskView } from '../protocol/api.ts';
 import type { CommandContext } from './context.ts';

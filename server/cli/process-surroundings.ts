@@ -27,7 +27,10 @@ export function processSurroundings(): Surroundings {
   };
 }
 
-/** Pipes are written to asynchronously on some systems: the last words go out before the process ends. */
+/**
+ * Pipes are written to asynchronously on some systems: the last words go out before the process
+ * ends.
+ */
 export async function flushAndExit(code: number): Promise<void> {
   const flushed = [process.stdout, process.stderr].map(
     (stream) =>
@@ -122,8 +125,8 @@ function onInterrupt(listener: () => void): () => void {
 let isStaying = false;
 
 /**
- * Ctrl-C arrives twice (from the terminal and from the launcher). The second may come when nobody listens any more: it
- * must not take the exit code away from a command that is ending already.
+ * Ctrl-C arrives twice (from the terminal and from the launcher). The second may come when nobody
+ * listens any more: it must not take the exit code away from a command that is ending already.
  */
 function stayThroughTheEnd(): void {
   if (isStaying) return;

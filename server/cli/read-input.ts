@@ -1,4 +1,5 @@
-// Files that a person names on the command line, read to a limit: a device without end or a huge file is refused.
+// Files that a person names on the command line, read to a limit: a device without end or a huge
+// file is refused.
 
 import { open, type FileHandle } from 'node:fs/promises';
 import { Refusal } from '../core/failure.ts';

@@ -1,4 +1,5 @@
-// From arguments to an exit code: parse, do, and turn refusals, faults and wrong use into what the contract says.
+// From arguments to an exit code: parse, do, and turn refusals, faults and wrong use into what the
+// contract says.
 
 import { CommanderError } from 'commander';
 import { Refusal } from '../core/failure.ts';

@@ -1,4 +1,5 @@
-// Files that other programs read and write too: whole or not at all, and never over a change that was not seen.
+// Files that other programs read and write too: whole or not at all, and never over a change that
+// was not seen.
 
 import { randomBytes } from 'node:crypto';
 import { readFile, rename, rm, writeFile } from 'node:fs/promises';
@@ -16,8 +17,8 @@ export async function readPresent(path: string): Promise<string | null> {
 }
 
 /**
- * A reader never sees half a file, and a full disk leaves the old one as it was. With `expected` the old text is looked
- * at once more before it is replaced; false: it has changed.
+ * A reader never sees half a file, and a full disk leaves the old one as it was. With `expected`
+ * the old text is looked at once more before it is replaced; false: it has changed.
  */
 export async function writeWhole(
   path: string,

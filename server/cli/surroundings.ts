@@ -22,13 +22,18 @@ export interface Surroundings {
   readonly readStdin: () => Promise<Buffer>;
   /** Standard input and output as they are, for a protocol. */
   readonly pipes: () => { readonly input: Readable; readonly output: Writable };
-  /** Asks a person for one line, on standard error; null for the end of input. Null where there is no terminal. */
+  /**
+   * Asks a person for one line, on standard error; null for the end of input. Null where there is
+   * no terminal.
+   */
   readonly askLine: ((question: string) => Promise<string | null>) | null;
   /** Loaded only by commands that need it: the store and the engine are heavy. */
   readonly loadBackends: () => Promise<Backends>;
   readonly nowMs: () => number;
   readonly sleep: (ms: number) => Promise<void>;
-  /** SIGINT and SIGTERM; while somebody listens they do not end the process. Returns unsubscribe. */
+  /**
+   * SIGINT and SIGTERM; while somebody listens they do not end the process. Returns unsubscribe.
+   */
   readonly onInterrupt: (listener: () => void) => () => void;
   /** Ends the process at once, whatever is under way. */
   readonly exitNow: (code: number) => void;

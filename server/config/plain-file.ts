@@ -1,5 +1,5 @@
-// Reads a file that others may have put there: a plain file, to a limit. A device, a pipe or a huge file never holds up
-// the reader or fills its memory.
+// Reads a file that others may have put there: a plain file, to a limit. A device, a pipe or a huge
+// file never holds up the reader or fills its memory.
 
 import { constants, type FileHandle, open } from 'node:fs/promises';
 
@@ -19,7 +19,9 @@ export type PlainFileRefusal =
 
 export interface PlainFileLimits {
   readonly bytesMax: number;
-  /** Whether the last part of the path may be a link; what it leads to is judged in the same way. */
+  /**
+   * Whether the last part of the path may be a link; what it leads to is judged in the same way.
+   */
   readonly links: 'follow' | 'refuse';
 }
 
@@ -41,7 +43,10 @@ export async function readPlainFile(path: string, limits: PlainFileLimits): Prom
   }
 }
 
-/** Opening a pipe would wait for a writer. Windows knows neither flag: a path leads to no pipe there. */
+/**
+ * Opening a pipe would wait for a writer. Windows knows neither flag: a path leads to no pipe
+ * there.
+ */
 function flagsFor(links: PlainFileLimits['links']): number {
   const { O_RDONLY, O_NONBLOCK, O_NOFOLLOW } = constants as Partial<typeof constants>;
   return (O_RDONLY ?? 0) | (O_NONBLOCK ?? 0) | (links === 'refuse' ? (O_NOFOLLOW ?? 0) : 0);

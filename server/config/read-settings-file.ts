@@ -7,8 +7,8 @@ const nothing: SettingsFile = { entries: [], problems: [] };
 const maxFileBytes = 1024 * 1024;
 
 /**
- * Reads a file that need not exist. `name` is how messages call it. A repository's own file must not be a link: an agent or
- * a clone could let it lead to any file of the machine.
+ * Reads a file that need not exist. `name` is how messages call it. A repository's own file must
+ * not be a link: an agent or a clone could let it lead to any file of the machine.
  */
 export async function readSettingsFile(
   path: string,
@@ -46,7 +46,10 @@ function whyRefused(reason: PlainFileRefusal): string {
   }
 }
 
-/** Nothing but comments, as the sample that "drover init" writes: the parser need not be loaded for it. */
+/**
+ * Nothing but comments, as the sample that "drover init" writes: the parser need not be loaded for
+ * it.
+ */
 function isSilent(text: string): boolean {
   return /^(?:[ \t]*(?:#[\t\x20-\x7e]*)?\r?\n)*$/.test(text);
 }

@@ -1,4 +1,5 @@
-// The text of one settings file to entries with lines. What cannot be read is a problem with its place, never a throw.
+// The text of one settings file to entries with lines. What cannot be read is a problem with its
+// place, never a throw.
 
 import { ParseError, getStaticTOMLValue, parseTOML, type AST } from 'toml-eslint-parser';
 import { isAgentSetting } from '../core/settings/agent-settings.ts';
@@ -171,7 +172,9 @@ function isTable(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Dotted names of one free table (`agent.env.A = "1"`) come one at a time: they are put together. */
+/**
+ * Dotted names of one free table (`agent.env.A = "1"`) come one at a time: they are put together.
+ */
 function addFree(
   to: Collected,
   key: string,

@@ -1,4 +1,5 @@
-// Why an attempt did not end well. A failure is a value: a kind, whether a retry can cure it, and a sentence for a person.
+// Why an attempt did not end well. A failure is a value: a kind, whether a retry can cure it, and a
+// sentence for a person.
 
 export const failureKinds = [
   'agent_failed', // the program ended with an error of its own

@@ -45,7 +45,10 @@ export function formatCount(count: number, one: string, many = `${one}s`): strin
   return `${count} ${count === 1 ? one : many}`;
 }
 
-/** `X running, Y queued, Z completed, W blocked, F failed, C cancelled`, and the other states where there are any. */
+/**
+ * `X running, Y queued, Z completed, W blocked, F failed, C cancelled`, and the other states where
+ * there are any.
+ */
 export function countsLine(counts: { readonly [S in TaskStatus]: number }): string {
   const parts = [
     `${counts.claimed + counts.in_progress} running`,

@@ -1,4 +1,5 @@
-// Ids: which ones are allowed (they become parts of branch names and folders), and how our own are made.
+// Ids: which ones are allowed (they become parts of branch names and folders), and how our own are
+// made.
 
 export type IdCheck = { readonly ok: true } | { readonly ok: false; readonly reason: string };
 
@@ -9,10 +10,15 @@ const allowedPattern = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
 /** Windows opens a device for these names, with any extension and in any case. */
 const devicePattern = /^(con|prn|aux|nul|com[0-9]|lpt[0-9])(\.|$)/i;
 
-/** `drover/epic/<id>` and `drover/results/<branch>` are Drover's own branches beside `drover/<task id>/<attempt>`. */
+/**
+ * `drover/epic/<id>` and `drover/results/<branch>` are Drover's own branches beside `drover/<task
+ * id>/<attempt>`.
+ */
 const reservedWords: ReadonlySet<string> = new Set(['epic', 'results']);
 
-/** Says whether an id may be kept, and if not, what about it is wrong (to be put after "the id … "). */
+/**
+ * Says whether an id may be kept, and if not, what about it is wrong (to be put after "the id … ").
+ */
 export function checkId(id: string): IdCheck {
   if (id === '') return { ok: false, reason: 'is empty' };
   if (id.length > 64) return { ok: false, reason: 'is longer than 64 characters' };

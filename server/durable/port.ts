@@ -1,11 +1,13 @@
-// The durable-execution port: workflows are written once against it; the embedded adapter (SQLite) and the fleet
-// adapter (DBOS on PostgreSQL) both implement it and pass the same conformance suite.
+// The durable-execution port: workflows are written once against it; the embedded adapter (SQLite)
+// and the fleet adapter (DBOS on PostgreSQL) both implement it and pass the same conformance suite.
 //
 // Rules that both adapters keep:
-//  - A checkpointed step or commit is never run again. The one that was in flight when the process died is:
-//    so every step body looks first and then finishes what is missing.
-//  - Names of steps are unique inside one workflow. The order may change between versions: memos are keyed by name.
-//  - A workflow that lost its lease (another process took it over) throws `LostLease` from its next step.
+//  - A checkpointed step or commit is never run again. The one that was in flight when the process
+//    died is: so every step body looks first and then finishes what is missing.
+//  - Names of steps are unique inside one workflow. The order may change between versions: memos
+//    are keyed by name.
+//  - A workflow that lost its lease (another process took it over) throws `LostLease` from its next
+//    step.
 
 /** Inside one running workflow. */
 export interface DurableRun<Tx> {
@@ -13,8 +15,9 @@ export interface DurableRun<Tx> {
   /** Aborted when the workflow is cancelled, its lease is lost, or the process closes. */
   readonly signal: AbortSignal;
   /**
-   * Runs the body once and stores what it returns (JSON); later calls return what is stored. `record` writes what
-   * follows from the value in the same transaction as the checkpoint: one durable write for effect and state.
+   * Runs the body once and stores what it returns (JSON); later calls return what is stored.
+   * `record` writes what follows from the value in the same transaction as the checkpoint: one
+   * durable write for effect and state.
    */
   step<T>(
     name: string,
@@ -24,8 +27,8 @@ export interface DurableRun<Tx> {
   /** Like step, but the body's writes and the checkpoint are one transaction. */
   commit<T>(name: string, body: (tx: Tx) => Promise<T>): Promise<T>;
   /**
-   * Gives the workflow back to its queue, from where a process that its limits allow goes on after the last step: for one
-   * that cannot go on here. The body throws what this returns.
+   * Gives the workflow back to its queue, from where a process that its limits allow goes on after
+   * the last step: for one that cannot go on here. The body throws what this returns.
    */
   handOver(): Error;
   /** Sleeps until a wall-clock time in Unix milliseconds; survives a restart. */
@@ -68,7 +71,9 @@ export type WorkflowBody<Tx, Input, Output> = (
 export interface Durable<Tx> {
   /** Registers a body under a name, before `launch`. Input and output are JSON. */
   workflow<Input, Output>(name: string, body: WorkflowBody<Tx, Input, Output>): void;
-  /** Sets or changes a queue's limits; takes effect at once. A queue without limits runs everything. */
+  /**
+   * Sets or changes a queue's limits; takes effect at once. A queue without limits runs everything.
+   */
   queue(name: string, limits: QueueLimits): void;
   /** Enqueues; the id is the idempotency key: a second start with the same id does nothing. */
   start(name: string, id: string, input: unknown, options: StartOptions): Promise<void>;
@@ -76,7 +81,10 @@ export interface Durable<Tx> {
   startIn(tx: Tx, name: string, id: string, input: unknown, options: StartOptions): Promise<void>;
   /** Tells adapters to look for work now, after a transaction with `startIn` has committed. */
   wake(): void;
-  /** Ends a workflow: its signal aborts, it is not resumed. Resolves when its body has returned here. */
+  /**
+   * Ends a workflow: its signal aborts, it is not resumed. Resolves when its body has returned
+   * here.
+   */
   cancel(id: string): Promise<void>;
   /** Puts a cancelled or failed workflow back to pending; its memos stay. */
   resume(id: string): Promise<void>;
@@ -85,7 +93,10 @@ export interface Durable<Tx> {
   wait(id: string): Promise<WorkflowInfo>;
   /** Starts taking work, beginning with what dead processes left. */
   launch(): Promise<void>;
-  /** Stops taking work, aborts the signals of what runs here and waits for the bodies. What did not end stays pending. */
+  /**
+   * Stops taking work, aborts the signals of what runs here and waits for the bodies. What did not
+   * end stays pending.
+   */
   close(): Promise<void>;
 }
 

@@ -1,13 +1,14 @@
-// One claimed workflow in this process: memos, fenced writes, and the signal that ends it early. Both adapters use it.
+// One claimed workflow in this process: memos, fenced writes, and the signal that ends it early.
+// Both adapters use it.
 
 import { fromJson, toJson } from './json.ts';
 import { LostLease, type Clock, type DurableRun } from './port.ts';
 
 /**
- * Why a run is ended from outside. `lost`: another process has it, so nothing more is written. `cancelled` and
- * `closing`: the row is still ours to end. `storage`: the database refused a write, so the row is left as it is and
- * comes back when its lease has run out, which keeps a full disk from being tried in a tight loop. `handed_over`: the body
- * cannot go on in this process.
+ * Why a run is ended from outside. `lost`: another process has it, so nothing more is written.
+ * `cancelled` and `closing`: the row is still ours to end. `storage`: the database refused a write,
+ * so the row is left as it is and comes back when its lease has run out, which keeps a full disk
+ * from being tried in a tight loop. `handed_over`: the body cannot go on in this process.
  */
 export type StopCause = 'lost' | 'cancelled' | 'closing' | 'storage' | 'handed_over';
 
@@ -15,7 +16,9 @@ export type CommitVerdict =
   | { readonly verdict: 'yes'; readonly output: string | null }
   | { readonly verdict: 'lost' | 'cancelled' };
 
-/** Where the steps of one claim are stored. Every write is refused when the claim is no longer held. */
+/**
+ * Where the steps of one claim are stored. Every write is refused when the claim is no longer held.
+ */
 export interface StepStore<Tx> {
   /** False when the lease is lost: then nothing was written, and `record` was not called. */
   storeStep(
@@ -23,7 +26,10 @@ export interface StepStore<Tx> {
     output: string | null,
     record: ((tx: Tx) => Promise<void>) | undefined,
   ): Promise<boolean>;
-  /** The body's writes and its output in one transaction, if the lease is held and no cancel was asked for. */
+  /**
+   * The body's writes and its output in one transaction, if the lease is held and no cancel was
+   * asked for.
+   */
   commit(name: string, body: (tx: Tx) => Promise<string | null>): Promise<CommitVerdict>;
   /** Tells trouble of the database from a mistake of a workflow. */
   isTrouble(error: unknown): boolean;
@@ -34,7 +40,10 @@ export interface RunContext {
   readonly crashPoint: ((workflowId: string, stepName: string) => void) | undefined;
 }
 
-/** Timers of a long sleep are cut to this, so that a machine that was suspended wakes soon after the right time. */
+/**
+ * Timers of a long sleep are cut to this, so that a machine that was suspended wakes soon after the
+ * right time.
+ */
 const sleepSliceMs = 30_000;
 
 export class WorkflowRun<Tx> implements DurableRun<Tx> {
@@ -66,7 +75,10 @@ export class WorkflowRun<Tx> implements DurableRun<Tx> {
     return this.#cause;
   }
 
-  /** The first cause stays. The reason of the signal is always a LostLease, so that bodies know one error only. */
+  /**
+   * The first cause stays. The reason of the signal is always a LostLease, so that bodies know one
+   * error only.
+   */
   stop(cause: StopCause): void {
     if (this.#cause !== null) return;
     this.#cause = cause;
@@ -81,7 +93,8 @@ export class WorkflowRun<Tx> implements DurableRun<Tx> {
     return this.#once(name, async () => {
       const output = toJson(await body(this.signal));
       const recordOutput = record && ((tx: Tx) => record(tx, fromJson(output) as T));
-      // A step that finished is stored even if the run was stopped meanwhile: a resume need not repeat it.
+      // A step that finished is stored even if the run was stopped meanwhile: a resume need not
+      // repeat it.
       const held = await this.#guard(() => this.#store.storeStep(name, output, recordOutput));
       if (!held) this.#lose('lost');
       return output;
@@ -113,7 +126,10 @@ export class WorkflowRun<Tx> implements DurableRun<Tx> {
     }
   }
 
-  /** Looks up the memo, else runs and remembers. Two calls with one name at the same time share one run. */
+  /**
+   * Looks up the memo, else runs and remembers. Two calls with one name at the same time share one
+   * run.
+   */
   async #once<T>(name: string, run: () => Promise<string | null>): Promise<T> {
     this.#throwIfStopped();
     const memo = this.#memos.get(name);

@@ -1,5 +1,5 @@
-// The steps of one claim: each is stored in the transaction that checks the claim. Both adapters use it, each with
-// statements of its own.
+// The steps of one claim: each is stored in the transaction that checks the claim. Both adapters
+// use it, each with statements of its own.
 
 import type { Kysely, Transaction } from 'kysely';
 import type { CommitVerdict, StepStore } from './run.ts';

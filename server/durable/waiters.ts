@@ -19,8 +19,8 @@ export class Waiters {
   }
 
   /**
-   * Waits, unless the look finds that it has ended. `onWaiting` is called when there is somebody to wait for. An end
-   * between the look and the wait is not missed: who waits is registered before.
+   * Waits, unless the look finds that it has ended. `onWaiting` is called when there is somebody to
+   * wait for. An end between the look and the wait is not missed: who waits is registered before.
    */
   async wait(
     id: string,

@@ -42,7 +42,9 @@ export interface GitAdapterOptions {
   readonly timeoutMs?: number;
   /** Where git processes are started while it offers itself; without it in this process. */
   readonly elsewhere?: RunElsewhere;
-  /** Finds secrets in contents that would be committed or shared; without it, names alone decide. */
+  /**
+   * Finds secrets in contents that would be committed or shared; without it, names alone decide.
+   */
   readonly secretsIn?: SecretSearch;
   /** Paths whose names and contents may look like secrets. */
   readonly secretsAllowed?: (path: string) => boolean;
@@ -130,7 +132,10 @@ export function openGitAdapter(options: GitAdapterOptions = {}): BinaryGitAdapte
   };
 }
 
-/** Side by side: most of the time the folder is the root, and what is asked of it needs no second round. */
+/**
+ * Side by side: most of the time the folder is the root, and what is asked of it needs no second
+ * round.
+ */
 async function lookAt(
   processes: GitProcesses,
   folder: string,

@@ -1,4 +1,5 @@
-// What the subjects of the git layer share about one repository: where it is, how git is run in it, and its few locks.
+// What the subjects of the git layer share about one repository: where it is, how git is run in it,
+// and its few locks.
 
 import type { Durability } from './process/durability.ts';
 import type { IgnoreRules } from './files/ignore-rules.ts';
@@ -11,7 +12,10 @@ import type { Sha } from './sha.ts';
 import type { Signature } from './slot-port.ts';
 
 export interface RunOptions {
-  /** Folder of a worktree in git's books; without it the command runs in the root. Git is told its repository. */
+  /**
+   * Folder of a worktree in git's books; without it the command runs in the root. Git is told its
+   * repository.
+   */
   readonly at?: string;
   readonly input?: string | Uint8Array;
   readonly env?: Readonly<Record<string, string>>;
@@ -38,7 +42,10 @@ export interface KnownStates {
   set(ref: string, state: { readonly commit: Sha; readonly key: string }): void;
 }
 
-/** A secret in a content: what it is, for a sentence, and a text that is the same for the same secret. */
+/**
+ * A secret in a content: what it is, for a sentence, and a text that is the same for the same
+ * secret.
+ */
 export interface SecretFound {
   readonly what: string;
   readonly id: string;
@@ -65,7 +72,10 @@ export interface RepositoryContext {
   readonly prunes: PruneWatch;
   readonly ignores: IgnoreRules;
   readonly trash: Trash;
-  /** Added to the environment of processes that speak with other machines: they never ask anybody anything. */
+  /**
+   * Added to the environment of processes that speak with other machines: they never ask anybody
+   * anything.
+   */
   readonly networkVariables: Readonly<Record<string, string>>;
   /** Arguments that make a checkout use several processes of git's own. */
   readonly checkoutSettings: readonly string[];
@@ -75,7 +85,10 @@ export interface RepositoryContext {
   readonly secretsIn: SecretSearch | null;
   identity(signature?: Signature | null): Record<string, string>;
   git(args: readonly string[], options?: RunOptions): Promise<GitOutput>;
-  /** One at a time over the whole repository: adding, removing and pruning worktrees, and writing the configuration. */
+  /**
+   * One at a time over the whole repository: adding, removing and pruning worktrees, and writing
+   * the configuration.
+   */
   exclusively<T>(body: () => Promise<T>): Promise<T>;
   /** One at a time for each key. */
   inTurn<T>(key: string, body: () => Promise<T>): Promise<T>;

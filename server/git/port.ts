@@ -1,5 +1,5 @@
-// What the workflows ask of git. The real adapter runs the git binary; the simulation has a second implementation.
-// Every method is idempotent: it looks first and finishes what is missing.
+// What the workflows ask of git. The real adapter runs the git binary; the simulation has a second
+// implementation. Every method is idempotent: it looks first and finishes what is missing.
 
 import { Refusal, type Result } from '../core/failure.ts';
 import type {
@@ -55,7 +55,10 @@ export interface GitFailure {
 
 export type GitResult<T> = Result<T, GitFailure>;
 
-/** Thrown by the few questions whose answers have no place for a failure; `git_failed` for those who ask. */
+/**
+ * Thrown by the few questions whose answers have no place for a failure; `git_failed` for those who
+ * ask.
+ */
 export class GitTrouble extends Refusal {
   readonly failure: GitFailure;
   constructor(failure: GitFailure) {
@@ -92,8 +95,9 @@ export interface MergeRequest {
   readonly tip: Sha;
   readonly commit: Sha;
   /**
-   * Where the work in `commit` begins, when that is not where both histories part: people have taken it out of the tip's
-   * history. Then only what differs from it is brought in, and the tip is the only parent: what was taken out stays out.
+   * Where the work in `commit` begins, when that is not where both histories part: people have
+   * taken it out of the tip's history. Then only what differs from it is brought in, and the tip is
+   * the only parent: what was taken out stays out.
    */
   readonly base?: Sha | null;
   readonly subject: string;
@@ -137,7 +141,10 @@ export interface RemoveRequest {
   readonly path: string;
   /** Whose work it is where the slot itself does not say: `<task>/<attempt>`. */
   readonly label: string;
-  /** Refs that count as "kept": HEAD must be reachable from one of them, else a snapshot is made first. */
+  /**
+   * Refs that count as "kept": HEAD must be reachable from one of them, else a snapshot is made
+   * first.
+   */
   readonly force: boolean;
 }
 
@@ -152,21 +159,25 @@ export interface WorktreeEntry {
   readonly prunable: boolean;
 }
 
-/** One repository. All methods take absolute paths and full refs (`refs/heads/…`) unless said otherwise. */
+/**
+ * One repository. All methods take absolute paths and full refs (`refs/heads/…`) unless said
+ * otherwise.
+ */
 export interface GitRepository {
   readonly facts: RepositoryFacts;
   /** Reads HEAD, submodules and LFS again. */
   refresh(): Promise<GitResult<RepositoryFacts>>;
   /**
-   * Null: it does not exist. Throws `GitTrouble` when that cannot be told, because a shared remote is away. `asOf` now:
-   * the remote is asked, whatever it said a moment ago.
+   * Null: it does not exist. Throws `GitTrouble` when that cannot be told, because a shared remote
+   * is away. `asOf` now: the remote is asked, whatever it said a moment ago.
    */
   readRef(ref: string, asOf?: 'now'): Promise<Sha | null>;
   /** Full commit id of a revision (branch, tag, sha); `unknown_ref` otherwise. */
   resolve(revision: string): Promise<GitResult<Sha>>;
   /**
-   * Compare-and-swap; `old` null = must not exist. `stale` when somebody was there first; also if it already has the new
-   * value: ok. `as` owner: a landing, refused unless this process owns the line (`ownLine`).
+   * Compare-and-swap; `old` null = must not exist. `stale` when somebody was there first; also if
+   * it already has the new value: ok. `as` owner: a landing, refused unless this process owns the
+   * line (`ownLine`).
    */
   updateRef(
     ref: string,
@@ -181,35 +192,50 @@ export interface GitRepository {
     reason: string,
   ): Promise<GitResult<void>>;
   /**
-   * "Nobody else lands on this line from now on": asked at the beginning of each execution that lands. Who is replaced
-   * can't land any more, also when its compare-and-swap would still fit.
+   * "Nobody else lands on this line from now on": asked at the beginning of each execution that
+   * lands. Who is replaced can't land any more, also when its compare-and-swap would still fit.
    */
   ownLine(branch: string): Promise<GitResult<void>>;
-  /** False also when a commit does not exist. Throws `GitTrouble` when a shared remote that may hold it is away. */
+  /**
+   * False also when a commit does not exist. Throws `GitTrouble` when a shared remote that may hold
+   * it is away.
+   */
   isAncestor(ancestor: Sha, descendant: Sha): Promise<boolean>;
   treeOf(commit: Sha): Promise<GitResult<Sha>>;
 
-  /** Makes the slot ready for a task: created if missing or damaged, else re-used. Serialised where git races. */
+  /**
+   * Makes the slot ready for a task: created if missing or damaged, else re-used. Serialised where
+   * git races.
+   */
   prepareSlot(request: SlotRequest): Promise<GitResult<SlotOutcome>>;
-  /** Whether a slot stands in the setup state of its tree; one that does not is made ready for the setup. */
+  /**
+   * Whether a slot stands in the setup state of its tree; one that does not is made ready for the
+   * setup.
+   */
   lookAtSetup(request: SetupRequest): Promise<GitResult<SetupLook>>;
-  /** After the setup: what it changed in tracked files is taken back, the state is noted in the slot's private folder. */
+  /**
+   * After the setup: what it changed in tracked files is taken back, the state is noted in the
+   * slot's private folder.
+   */
   keepSetup(request: SetupRequest, look: SetupLook): Promise<GitResult<void>>;
   status(path: string): Promise<GitResult<WorktreeStatus>>;
   /** In a fleet the commit is pushed as well; a failure of that tells what was made here. */
   commitLeftovers(request: CommitLeftoversRequest): Promise<GitResult<CommitLeftoversOutcome>>;
   /**
-   * In a fleet: puts the branch of an attempt, at a commit that this clone or the remote has, where every machine finds
-   * it. Elsewhere there is nothing to do. `unknown_ref`: neither of them has the commit.
+   * In a fleet: puts the branch of an attempt, at a commit that this clone or the remote has, where
+   * every machine finds it. Elsewhere there is nothing to do. `unknown_ref`: neither of them has
+   * the commit.
    */
   publish(branch: string, commit: Sha): Promise<GitResult<void>>;
   /**
-   * Keeps HEAD, index and all files of a worktree that git does not ignore, without changing any of them. Null: it holds
-   * nothing but its base (for the reason `interval`: nothing but what the attempt's branch holds).
+   * Keeps HEAD, index and all files of a worktree that git does not ignore, without changing any of
+   * them. Null: it holds nothing but its base (for the reason `interval`: nothing but what the
+   * attempt's branch holds).
    */
   snapshot(request: SnapshotRequest): Promise<GitResult<Snapshot | null>>;
   /**
-   * The last snapshot of an attempt, or null. `anywhere`: in a fleet also one that only another machine has made, and pushed.
+   * The last snapshot of an attempt, or null. `anywhere`: in a fleet also one that only another
+   * machine has made, and pushed.
    */
   lastSnapshot(label: string, where?: 'anywhere'): Promise<GitResult<SnapshotView | null>>;
   /** One snapshot by its commit. */
@@ -220,7 +246,10 @@ export interface GitRepository {
   sizeOfChange(from: Sha, to: Sha): Promise<GitResult<ChangeSize>>;
   /** Puts files and index of a snapshot on top of the commit that a slot stands on. */
   restore(request: RestoreRequest): Promise<GitResult<RestoreOutcome>>;
-  /** Makes a commit part of an attempt's snapshots, before its branch moves or goes; resolves with their ref. */
+  /**
+   * Makes a commit part of an attempt's snapshots, before its branch moves or goes; resolves with
+   * their ref.
+   */
   keepCommit(commit: Sha, label: string): Promise<GitResult<string>>;
   /** The one deleter of worktrees. */
   removeWorktree(request: RemoveRequest): Promise<GitResult<RemoveOutcome>>;
@@ -229,9 +258,10 @@ export interface GitRepository {
   /** Merges without touching any checkout: merge-tree and commit-tree. Parents: tip, commit. */
   merge(request: MergeRequest): Promise<GitResult<Merge | MergeConflict>>;
   /**
-   * Lets a target branch follow the landing tip: compare-and-swap where it is checked out nowhere, `merge --ff-only` in
-   * the checkout that holds it. Never forces, never touches a branch that is in the middle of a rebase. `seen`: where the
-   * branch was when it was decided that it may follow; `stale` when a person has moved it since.
+   * Lets a target branch follow the landing tip: compare-and-swap where it is checked out nowhere,
+   * `merge --ff-only` in the checkout that holds it. Never forces, never touches a branch that is
+   * in the middle of a rebase. `seen`: where the branch was when it was decided that it may follow;
+   * `stale` when a person has moved it since.
    */
   follow(
     target: string,
@@ -240,11 +270,15 @@ export interface GitRepository {
     seen?: Sha | null,
   ): Promise<GitResult<FollowOutcome>>;
   /**
-   * Moves, makes (`from` null) or deletes (`next` null) a branch of Drover's own, from exactly the value `from` (`stale`
-   * otherwise) and never under a worktree that has it checked out: there it is fast-forwarded, or kept.
+   * Moves, makes (`from` null) or deletes (`next` null) a branch of Drover's own, from exactly the
+   * value `from` (`stale` otherwise) and never under a worktree that has it checked out: there it
+   * is fast-forwarded, or kept.
    */
   moveBranch(branch: string, next: Sha | null, from: Sha | null): Promise<GitResult<BranchMove>>;
-  /** The branch that a name means: at the end of a chain of symbolic refs; the name itself when it is none. */
+  /**
+   * The branch that a name means: at the end of a chain of symbolic refs; the name itself when it
+   * is none.
+   */
   canonicalBranch(branch: string): Promise<string>;
   /** Unified diff between two commits (from…to three-dot when `mergeBase`). */
   diff(from: Sha, to: Sha): Promise<GitResult<string>>;
@@ -255,17 +289,23 @@ export interface GitRepository {
   /** A file as it is in a commit (a path from the root, with slashes); null when there is none. */
   fileAt(commit: Sha, path: string, bytesMax: number): Promise<GitResult<FileAtCommit | null>>;
   /**
-   * The work of base…commit in one commit on the base, without held files and their history; the commit itself when it
-   * has none, null when nothing is left.
+   * The work of base…commit in one commit on the base, without held files and their history; the
+   * commit itself when it has none, null when nothing is left.
    */
   withoutHeld(request: WithoutHeldRequest): Promise<GitResult<Sha | null>>;
-  /** A commit on top of the given one that takes it back: what its first parent held. Nothing names it yet. */
+  /**
+   * A commit on top of the given one that takes it back: what its first parent held. Nothing names
+   * it yet.
+   */
   revertOf(request: {
     readonly commit: Sha;
     readonly subject: string;
     readonly trailers: readonly string[];
   }): Promise<GitResult<Sha>>;
-  /** First-parent commits of `to` that `from` (null: nothing) does not contain, newest first, at most `limit`. */
+  /**
+   * First-parent commits of `to` that `from` (null: nothing) does not contain, newest first, at
+   * most `limit`.
+   */
   lineCommits(from: Sha | null, to: Sha, limit: number): Promise<GitResult<readonly LineCommit[]>>;
   /** A best common ancestor; null when there is none, or when a commit does not exist. */
   mergeBase(one: Sha, two: Sha): Promise<Sha | null>;
@@ -282,7 +322,10 @@ export interface GitRepository {
 export interface RemoteHealth {
   /** Since when it has not answered (Unix ms); null: it answered last. */
   readonly awaySinceMs: number | null;
-  /** Asks whether it answers now, at most one question at a time; `awaySinceMs` tells what came of it. */
+  /**
+   * Asks whether it answers now, at most one question at a time; `awaySinceMs` tells what came of
+   * it.
+   */
   probe(): Promise<void>;
 }
 
@@ -300,7 +343,10 @@ export interface FileAtCommit {
 }
 
 export interface GitAdapter {
-  /** Opens the repository that holds `path`; refuses with a sentence when there is none or git is too old. */
+  /**
+   * Opens the repository that holds `path`; refuses with a sentence when there is none or git is
+   * too old.
+   */
   open(path: string): Promise<GitResult<GitRepository>>;
   version(): Promise<GitResult<string>>;
 }

@@ -58,12 +58,14 @@ export function commandFor(
   told: Readonly<Record<string, string>>,
 ): GitCommand {
   const cwd = options.at ?? root;
-  // A checkout whose `.git` was deleted must not be taken for a part of a repository that lies around it.
+  // A checkout whose `.git` was deleted must not be taken for a part of a repository that lies
+  // around it.
   const ceiling = options.at ? { GIT_CEILING_DIRECTORIES: dirname(options.at) } : {};
   return {
     args,
     cwd,
-    // Merges and refs: one at a time for the whole repository, and everybody waits for what they bring.
+    // Merges and refs: one at a time for the whole repository, and everybody waits for what they
+    // bring.
     urgent: options.at === undefined,
     env: { ...ceiling, ...told, ...options.env },
     ...(options.network === undefined ? {} : { network: options.network }),

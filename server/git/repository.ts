@@ -80,9 +80,15 @@ export interface RepositoryParts {
 /** A repository on this machine's disk, with what is needed to go on from it. */
 export interface LocalRepository extends GitRepository {
   readonly context: RepositoryContext;
-  /** The oldest commit on the first-parent line of HEAD; null before the first one, and where the history is cut off. */
+  /**
+   * The oldest commit on the first-parent line of HEAD; null before the first one, and where the
+   * history is cut off.
+   */
   rootCommit(): Promise<Sha | null>;
-  /** Whether a commit of this id is in the repository, or may be beyond the end of a history that is cut off. */
+  /**
+   * Whether a commit of this id is in the repository, or may be beyond the end of a history that is
+   * cut off.
+   */
   mayHold(commit: Sha): Promise<boolean>;
   /** A git folder for a confined program in this worktree. */
   lend(path: string): Promise<GitResult<LentGit>>;

@@ -32,7 +32,10 @@ export interface CommitLeftoversOutcome {
   readonly committedSecrets?: readonly string[];
   /** Changed paths, committed or not before, that `protect` names. */
   readonly protected: readonly string[];
-  /** Nothing was changed, but the agent has put work aside (a stash, another branch): its snapshots hold it. */
+  /**
+   * Nothing was changed, but the agent has put work aside (a stash, another branch): its snapshots
+   * hold it.
+   */
   readonly aside?: boolean;
 }
 
@@ -69,11 +72,15 @@ export interface SetupRequest {
   readonly inputs: readonly string[];
   /** Paths that are not the setup's: copies from the checkout, caches that are kept. */
   readonly leave: readonly string[];
-  /** True: every file that git does not track and that the setup has not made is removed (a gate's folder). */
+  /**
+   * True: every file that git does not track and that the setup has not made is removed (a gate's
+   * folder).
+   */
   readonly only: boolean;
   /**
-   * `use`: a sealed copy of the state is put in place of a setup, where there is one. `base`: the slot holds a commit of the
-   * line and nothing of an agent, so that its state is sealed after the setup. Absent: neither.
+   * `use`: a sealed copy of the state is put in place of a setup, where there is one. `base`: the
+   * slot holds a commit of the line and nothing of an agent, so that its state is sealed after the
+   * setup. Absent: neither.
    */
   readonly seal?: 'use' | 'base';
 }

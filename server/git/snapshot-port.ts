@@ -26,11 +26,15 @@ export type SnapshotAuthor = 'agent' | 'person' | 'unknown';
 
 export interface SnapshotRequest {
   readonly path: string;
-  /** `<task>/<attempt>`: the snapshots of an attempt are under `refs/drover/work/<task>/<attempt>`. */
+  /**
+   * `<task>/<attempt>`: the snapshots of an attempt are under `refs/drover/work/<task>/<attempt>`.
+   */
   readonly label: string;
   readonly reason: SnapshotReason;
   readonly author: SnapshotAuthor;
-  /** Commit that the attempt began with; nothing is kept of a worktree that still holds just that. */
+  /**
+   * Commit that the attempt began with; nothing is kept of a worktree that still holds just that.
+   */
   readonly base: Sha | null;
 }
 

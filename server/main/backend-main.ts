@@ -1,4 +1,5 @@
-// The backend's own process: `backend <root>`. Refusals go to standard error as one JSON line for whoever started it.
+// The backend's own process: `backend <root>`. Refusals go to standard error as one JSON line for
+// whoever started it.
 
 import { Refusal } from '../core/failure.ts';
 import { runBackend } from './backend.ts';

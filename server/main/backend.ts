@@ -1,4 +1,5 @@
-// The backend: one per repository, kept single by a lock that dies with it, reachable over a private socket.
+// The backend: one per repository, kept single by a lock that dies with it, reachable over a
+// private socket.
 
 import { randomBytes } from 'node:crypto';
 import { appendFileSync, mkdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
@@ -52,7 +53,10 @@ export interface BackendOptions {
 const logBytesMax = 4 * 1024 * 1024;
 const idleLookMs = 1_000;
 
-/** Runs until idle for long enough, asked to leave, or signalled. Resolves when everything is closed. */
+/**
+ * Runs until idle for long enough, asked to leave, or signalled. Resolves when everything is
+ * closed.
+ */
 export async function runBackend(options: BackendOptions): Promise<void> {
   const { worker: wish } = options;
   const flags: SettingFlags = wish?.flags ?? {};
@@ -141,8 +145,9 @@ async function claimPlan(project: Project, release: () => void): Promise<void> {
 }
 
 /**
- * The lock of the project's folder, and that of the repository: a folder that was deleted, or another worktree of the
- * same repository, must not bring a second engine. Null: another process has one of them.
+ * The lock of the project's folder, and that of the repository: a folder that was deleted, or
+ * another worktree of the same repository, must not bring a second engine. Null: another process
+ * has one of them.
  */
 function acquireBoth(places: ProjectPlaces): { readonly release: () => void } | null {
   const lock = acquireExclusive(places.lock);
@@ -317,7 +322,10 @@ async function serve(
   };
 }
 
-/** Agents come in by a door of their own, for which there is no owner's token: what is asked there is an agent's asking. */
+/**
+ * Agents come in by a door of their own, for which there is no owner's token: what is asked there
+ * is an agent's asking.
+ */
 async function serveAgents(
   project: Project,
   shared: Omit<ServeSocketOptions, 'path' | 'token'>,

@@ -215,7 +215,10 @@ function workSettings(settings: Settings): WorkSettings {
   };
 }
 
-/** The crash hook of the command's contract: this process ends itself right after the named step is stored. */
+/**
+ * The crash hook of the command's contract: this process ends itself right after the named step is
+ * stored.
+ */
 function crashPoint(live: LiveSettings): (step: string) => void {
   return (step) => {
     if (live.environment['DROVER_TEST'] !== '1') return;

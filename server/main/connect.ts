@@ -1,4 +1,5 @@
-// How a command reaches its project: a running backend, one started for it, or the same handlers in its own process.
+// How a command reaches its project: a running backend, one started for it, or the same handlers in
+// its own process.
 
 import { secretValues } from '../agents/kit/process/environment.ts';
 import { createMask } from '../agents/kit/log/masking.ts';
@@ -24,8 +25,8 @@ import type { WorkerRuntimeRequest } from './remote/worker-runtime.ts';
 
 export { findProject } from './project/places.ts';
 
-// What a command does not need is not loaded: neither the engine for a look at the plan, nor the database where a backend
-// answers, nor the wire where none does.
+// What a command does not need is not loaded: neither the engine for a look at the plan, nor the
+// database where a backend answers, nor the wire where none does.
 
 export async function doctor(root: string | null): Promise<Doctor> {
   return await (await import('./doctor/doctor.ts')).doctor(root);
@@ -129,8 +130,8 @@ export async function connectRunning(root: string): Promise<Client | null> {
 }
 
 /**
- * Runs are given the caller's environment: what agents may see of it is the backend's decision. Its secrets are taken
- * out of everything else.
+ * Runs are given the caller's environment: what agents may see of it is the backend's decision. Its
+ * secrets are taken out of everything else.
  */
 function withEnvironment(client: Client, options: OpenClientOptions): Client {
   const { env } = options;
@@ -156,7 +157,10 @@ function withEnvironment(client: Client, options: OpenClientOptions): Client {
   };
 }
 
-/** While nothing runs, the settings are those that a run would begin with here; what flags said of the last one stays. */
+/**
+ * While nothing runs, the settings are those that a run would begin with here; what flags said of
+ * the last one stays.
+ */
 async function withOwnSettings(
   snapshot: StatusSnapshot,
   { root, env }: OpenClientOptions,
@@ -186,7 +190,10 @@ async function openLocal(options: OpenClientOptions): Promise<Client> {
   });
 }
 
-/** Settings and a database that would stop the backend at once are told before it starts; git is left to the backend. */
+/**
+ * Settings and a database that would stop the backend at once are told before it starts; git is
+ * left to the backend.
+ */
 async function checkStartable(options: OpenClientOptions): Promise<void> {
   const { openDataProject } = await import('./project/data-project.ts');
   const project = await openDataProject(

@@ -1,5 +1,6 @@
-// What an editor's extension needs of the server: the way to a backend, and what can be known without one. Light on
-// purpose, for it runs in the editor's own process: no database is opened here.
+// What an editor's extension needs of the server: the way to a backend, and what can be known
+// without one. Light on purpose, for it runs in the editor's own process: no database is opened
+// here.
 
 import { spawn, execFile } from 'node:child_process';
 import { existsSync, realpathSync } from 'node:fs';
@@ -42,8 +43,8 @@ const gitWaitMaxMs = 10_000;
 const run = promisify(execFile);
 
 /**
- * Connects to the backend at work, or starts one, in the environment that is asked for only then. The greeting is the
- * caller's: here is what it has to say.
+ * Connects to the backend at work, or starts one, in the environment that is asked for only then.
+ * The greeting is the caller's: here is what it has to say.
  */
 export async function openBackend(
   root: string,
@@ -73,7 +74,10 @@ async function connectRunning(root: string, started: boolean): Promise<OpenedBac
   }
 }
 
-/** True when a backend is at work, or one has died without tidying up: there is something to go on with. */
+/**
+ * True when a backend is at work, or one has died without tidying up: there is something to go on
+ * with.
+ */
 export function isAtWork(root: string): boolean {
   return readAddress(placesOf(root, null).address) !== null;
 }
@@ -94,14 +98,18 @@ export async function gitState(): Promise<GitState> {
   }
 }
 
-/** The repository that a folder is in (the main checkout, where the folder is a worktree), and whether it is set up. */
+/**
+ * The repository that a folder is in (the main checkout, where the folder is a worktree), and
+ * whether it is set up.
+ */
 export async function rootOf(folder: string): Promise<RootState> {
-  // Elsewhere git writes the same path otherwise (letter case, drive) than the file system does, and a process's start is
-  // asked of another program.
+  // Elsewhere git writes the same path otherwise (letter case, drive) than the file system does,
+  // and a process's start is asked of another program.
   if (process.platform === 'linux' && hasLiveBackend(folder)) return stateOf(realpathSync(folder));
   const opened = await openGitAdapter().open(folder);
   if (!opened.ok) {
-    // A repository without a commit can be set up, and can't run anything yet: the checks before a run say so.
+    // A repository without a commit can be set up, and can't run anything yet: the checks before a
+    // run say so.
     if (opened.error.kind !== 'no_commit')
       return { kind: 'no_repository', message: opened.error.message };
     return stateOf(realpathSync(folder));
@@ -109,7 +117,9 @@ export async function rootOf(folder: string): Promise<RootState> {
   return stateOf(opened.value.facts.root);
 }
 
-/** Whose backend is alive is known without git, whose processes would only keep a window from it. */
+/**
+ * Whose backend is alive is known without git, whose processes would only keep a window from it.
+ */
 function hasLiveBackend(folder: string): boolean {
   return runningAddress(folder) !== null;
 }

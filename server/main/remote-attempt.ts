@@ -1,5 +1,6 @@
-// Stands where an agent's program would: runs it on a worker, passes its output on, brings its work back, and ends with its
-// exit code. It outlives the backend, as agents do, and whoever follows it next finds its end on disk.
+// Stands where an agent's program would: runs it on a worker, passes its output on, brings its work
+// back, and ends with its exit code. It outlives the backend, as agents do, and whoever follows it
+// next finds its end on disk.
 
 import { readFileSync, rmSync } from 'node:fs';
 import { constants } from 'node:os';

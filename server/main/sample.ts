@@ -15,7 +15,9 @@ interface DemoTask {
 
 const write = (path: string, text: string): string => `demo: write ${path} ${text}`;
 
-/** A diamond (1 → 2, 3 → 4) and a chain (4 → 5 → 6) with two tasks beside them; 7 has to try twice. */
+/**
+ * A diamond (1 → 2, 3 → 4) and a chain (4 → 5 → 6) with two tasks beside them; 7 has to try twice.
+ */
 const tasks: readonly DemoTask[] = [
   {
     id: 'SHOP-1',
@@ -120,7 +122,10 @@ const tasks: readonly DemoTask[] = [
   },
 ];
 
-/** The demo agent needs no model and no account; the gate is the shop's own test, where there is a Node for it. */
+/**
+ * The demo agent needs no model and no account; the gate is the shop's own test, where there is a
+ * Node for it.
+ */
 const sampleSettings = `# The demo agent does what the task descriptions say, without a model.
 max_workers = 4
 

@@ -1,4 +1,5 @@
-// SQLForge for a person: the project around a folder, and its program with their own environment and terminal.
+// SQLForge for a person: the project around a folder, and its program with their own environment
+// and terminal.
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -13,7 +14,10 @@ export interface SqlforgeProject {
   readonly folder: string;
   /** What the project calls its default; null = a name that can't be used. */
   readonly environment: string | null;
-  /** Resolves with the exit code; what it prints goes to the terminal, with `toStderr` to standard error alone. */
+  /**
+   * Resolves with the exit code; what it prints goes to the terminal, with `toStderr` to standard
+   * error alone.
+   */
   readonly run: (args: readonly string[], toStderr: boolean) => Promise<number>;
 }
 

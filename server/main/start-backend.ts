@@ -1,4 +1,5 @@
-// Starts a backend detached, for whoever needs one, and waits until it answers. Knows nothing of how it is talked to.
+// Starts a backend detached, for whoever needs one, and waits until it answers. Knows nothing of
+// how it is talked to.
 
 import { spawn } from 'node:child_process';
 import { closeSync, constants, existsSync, mkdirSync, openSync, readFileSync } from 'node:fs';
@@ -14,16 +15,23 @@ export interface StartOptions {
 
 /** For a new start, once one has ended. */
 const startWaitMaxMs = 20_000;
-/** For the answer of one that is alive: a busy machine is slow, and asking again would make it slower. */
+/**
+ * For the answer of one that is alive: a busy machine is slow, and asking again would make it
+ * slower.
+ */
 const answerWaitMaxMs = 90_000;
 const startLookMs = 20;
-/** How often one caller starts a backend; between two starts it waits for one that somebody else may have started. */
+/**
+ * How often one caller starts a backend; between two starts it waits for one that somebody else may
+ * have started.
+ */
 const startsMax = 20;
 const startAgainMs = 200;
 
 /**
- * Starts the backend detached and waits until it answers. Two callers at once: one starts it, both get it. One that is
- * killed before it answers, or that finds a leaving one still there, is started again.
+ * Starts the backend detached and waits until it answers. Two callers at once: one starts it, both
+ * get it. One that is killed before it answers, or that finds a leaving one still there, is started
+ * again.
  */
 export async function startBackend<T>(
   options: StartOptions,
@@ -59,10 +67,14 @@ interface StartedBackend {
   end: { readonly atMs: number; readonly again: boolean } | null;
 }
 
-/** The first file that a backend needs in the project's folder: where it fails, a backend could not work either. */
+/**
+ * The first file that a backend needs in the project's folder: where it fails, a backend could not
+ * work either.
+ */
 function openLog(path: string): number {
   try {
-    // The folder may have been deleted: the backend restores what was in it. The checkout is never made again.
+    // The folder may have been deleted: the backend restores what was in it. The checkout is never
+    // made again.
     if (!existsSync(dirname(path))) mkdirSync(dirname(path), { mode: 0o700 });
     // A link in its place, which a clone may have brought, is not followed.
     const { O_WRONLY, O_CREAT, O_TRUNC } = constants;
@@ -116,7 +128,9 @@ function withoutWords(isAlive: boolean): string {
   return `it has not answered for ${answerWaitMaxMs / 1_000} seconds; the machine may be too busy, so try again`;
 }
 
-/** Bundled: a file beside this one. From the sources: the entry itself, run by Node without a build. */
+/**
+ * Bundled: a file beside this one. From the sources: the entry itself, run by Node without a build.
+ */
 function backendProgram(): string {
   const bundled = fileURLToPath(new URL('./backend.cjs', import.meta.url));
   return existsSync(bundled)
@@ -124,7 +138,10 @@ function backendProgram(): string {
     : fileURLToPath(new URL('./backend-main.ts', import.meta.url));
 }
 
-/** Young objects get little room: a backend lives long and mostly waits, and would keep what one busy moment took. */
+/**
+ * Young objects get little room: a backend lives long and mostly waits, and would keep what one
+ * busy moment took.
+ */
 export const backendNodeArgs: readonly string[] =
   process.versions['electron'] === undefined
     ? ['--no-warnings', '--max-semi-space-size=2']

@@ -41,8 +41,9 @@ export const workFiles: WorkFiles = {
 };
 
 /**
- * Only plain files below the checkout, never through a link: neither out of the checkout, nor through one that an earlier
- * attempt has left in the worktree. A file that is there is replaced as a whole.
+ * Only plain files below the checkout, never through a link: neither out of the checkout, nor
+ * through one that an earlier attempt has left in the worktree. A file that is there is replaced as
+ * a whole.
  */
 async function copyOne(root: string, worktree: string, path: string): Promise<boolean> {
   const clean = normalize(path);

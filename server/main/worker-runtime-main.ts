@@ -1,4 +1,5 @@
-// `worker-runtime.cjs`: the worker runtime as one file, to be copied to a host that has Node and nothing else of Drover.
+// `worker-runtime.cjs`: the worker runtime as one file, to be copied to a host that has Node and
+// nothing else of Drover.
 
 import { parseArgs } from 'node:util';
 import { Refusal } from '../core/failure.ts';

@@ -1,9 +1,13 @@
-// What an agent says, one event a line of its log: the schema, and the types that drivers write and panels read. Panels
-// import the types alone; what is checked is checked where the backend reads a line.
+// What an agent says, one event a line of its log: the schema, and the types that drivers write and
+// panels read. Panels import the types alone; what is checked is checked where the backend reads a
+// line.
 
 import * as z from 'zod';
 
-/** A line may come from another version or from a foreign hand: a field that is missing gets what says least. */
+/**
+ * A line may come from another version or from a foreign hand: a field that is missing gets what
+ * says least.
+ */
 const text = z.string().catch('');
 const count = z.number().catch(0);
 const orNull = z.number().nullable().catch(null);
@@ -110,7 +114,10 @@ export type ForeignLine = Readonly<Record<string, unknown>> & {
   readonly at: number;
 };
 
-/** Checks a line as it was stored; fields that no schema names stay, and so does a line of an unknown type. */
+/**
+ * Checks a line as it was stored; fields that no schema names stay, and so does a line of an
+ * unknown type.
+ */
 export function checkedLine(stored: object): LoggedEvent | ForeignLine {
   const { data } = loggedEventSchema.safeParse(stored);
   return data === undefined ? (stored as ForeignLine) : { ...stored, ...data };

@@ -1,5 +1,6 @@
-// What an agent may ask of the backend about its own attempt: the whole list. It is another one than that of people's clients,
-// and goes over the same wire after a greeting with the token of the attempt.
+// What an agent may ask of the backend about its own attempt: the whole list. It is another one
+// than that of people's clients, and goes over the same wire after a greeting with the token of the
+// attempt.
 
 type Nothing = Readonly<Record<string, never>>;
 

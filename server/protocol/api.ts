@@ -1,5 +1,6 @@
-// The wire, defined once: every request with its parameters and result, every notification. JSON-RPC 2.0 over the
-// backend's local socket (Content-Length framing of vscode-jsonrpc). Both ends are checked against these maps.
+// The wire, defined once: every request with its parameters and result, every notification.
+// JSON-RPC 2.0 over the backend's local socket (Content-Length framing of vscode-jsonrpc). Both
+// ends are checked against these maps.
 
 import type {
   EpicView,
@@ -26,7 +27,9 @@ import type { RunStarted, Subscribed, PastMoment, UndoView } from './run-views.t
 export type * from './run-options.ts';
 export type * from './views.ts';
 
-/** Raised when a request, result or notification changes in a way that an older peer would misread. */
+/**
+ * Raised when a request, result or notification changes in a way that an older peer would misread.
+ */
 export const protocolVersion = 1;
 
 type Nothing = Readonly<Record<string, never>>;
@@ -58,7 +61,10 @@ export interface Requests extends PanelRequests {
     result: EpicView;
   };
   readonly 'epic.close': { params: { id: string }; result: EpicView };
-  /** `template`: one of the settings, its placeholders filled from `set`; what is given beside it goes before it. */
+  /**
+   * `template`: one of the settings, its placeholders filled from `set`; what is given beside it
+   * goes before it.
+   */
   readonly 'task.add': {
     params: TaskFields & {
       title: string;
@@ -81,7 +87,10 @@ export interface Requests extends PanelRequests {
       update?: boolean;
       rename?: boolean;
       skip_invalid?: boolean;
-      /** Of a Beads file: its text when both sides were last equal. Only what differs from it is taken over. */
+      /**
+       * Of a Beads file: its text when both sides were last equal. Only what differs from it is
+       * taken over.
+       */
       base?: string;
     };
     result: ImportResultView;
@@ -91,12 +100,18 @@ export interface Requests extends PanelRequests {
       format: 'session' | 'json' | 'yaml' | 'beads' | 'jsonl';
       /** For `beads`: the file as it is. Other tools write in it too, and what is theirs stays. */
       present?: string;
-      /** Both sides are kept equal: what is cancelled here gets no new line, and the lines of these ids stay. */
+      /**
+       * Both sides are kept equal: what is cancelled here gets no new line, and the lines of these
+       * ids stay.
+       */
       leave?: readonly string[];
     };
     result: {
       text: string;
-      /** Says that `present` was merged: ids of records that are newer there and were left as they are. */
+      /**
+       * Says that `present` was merged: ids of records that are newer there and were left as they
+       * are.
+       */
       kept?: readonly string[];
     };
   };
@@ -106,12 +121,20 @@ export interface Requests extends PanelRequests {
       id: string;
       attempt?: number;
       offset?: number;
-      /** The page that ends here (`limit` events back) in place of the one that begins at `offset`. */
+      /**
+       * The page that ends here (`limit` events back) in place of the one that begins at `offset`.
+       */
       before?: number;
       limit?: number;
-      /** Of what is new at `offset` only the last `limit` events: `offset` of the page says where they begin. */
+      /**
+       * Of what is new at `offset` only the last `limit` events: `offset` of the page says where
+       * they begin.
+       */
       newest?: boolean;
-      /** Nothing new at `offset`: the answer waits for it so long at most (30 s), or until the attempt is over. */
+      /**
+       * Nothing new at `offset`: the answer waits for it so long at most (30 s), or until the
+       * attempt is over.
+       */
       wait_ms?: number;
     };
     result: LogPageView;
@@ -150,8 +173,8 @@ export interface Requests extends PanelRequests {
   };
   readonly questions: { params: Nothing; result: readonly QuestionView[] };
   /**
-   * The machines of the fleet; none where the project has one machine only. `all`: also those that are gone for longer
-   * than a week.
+   * The machines of the fleet; none where the project has one machine only. `all`: also those that
+   * are gone for longer than a week.
    */
   readonly 'machines.list': { params: { all?: boolean }; result: readonly MachineView[] };
 
@@ -161,7 +184,9 @@ export interface Requests extends PanelRequests {
     params: { env?: Readonly<Record<string, string>> };
     result: RunStarted | { run: null; message: string };
   };
-  /** Ends the agents, gives the tasks back (no attempt is used) and ends the run; `resume` goes on. */
+  /**
+   * Ends the agents, gives the tasks back (no attempt is used) and ends the run; `resume` goes on.
+   */
   readonly 'run.stop': { params: { run?: string }; result: { stopped: readonly string[] } };
   readonly 'task.pause': { params: { id: string }; result: TaskView };
   readonly 'task.unpause': { params: { id: string; hint?: string }; result: TaskView };
@@ -179,7 +204,10 @@ export interface Requests extends PanelRequests {
   };
   readonly 'task.resolve': { params: { id: string; note: string }; result: TaskView };
   readonly 'task.send_back': { params: { id: string; text: string }; result: TaskView | EpicView };
-  /** `seen`: the commit that was looked at. Of a task: refused when it is another one by now; of an epic: its tree is approved. */
+  /**
+   * `seen`: the commit that was looked at. Of a task: refused when it is another one by now; of an
+   * epic: its tree is approved.
+   */
   readonly approve: {
     /** `plan`: the plan that waits, as the person wants it; `seen` is `plan-<number>` then. */
     params: { id: string; seen?: string; plan?: string };
@@ -187,8 +215,8 @@ export interface Requests extends PanelRequests {
   };
   readonly answer: { params: { id: string; choice: string }; result: TaskView };
   /**
-   * Takes a landed task or epic back by a commit that reverts it, through the gate like any landing. `dry_run`: only what
-   * it would take back, and what depends on it.
+   * Takes a landed task or epic back by a commit that reverts it, through the gate like any
+   * landing. `dry_run`: only what it would take back, and what depends on it.
    */
   /** `by`: who asks, as its events say it; absent: a person. */
   readonly undo: {
@@ -235,7 +263,10 @@ export type RequestName = keyof Requests;
 export type Params<N extends RequestName> = Requests[N]['params'];
 export type Answer<N extends RequestName> = Requests[N]['result'];
 
-/** What serves the requests: the backend over its socket, or the same code in the command's own process. */
+/**
+ * What serves the requests: the backend over its socket, or the same code in the command's own
+ * process.
+ */
 export type Handlers = {
   readonly [N in RequestName]: (params: Params<N>) => Promise<Answer<N>>;
 };
@@ -252,7 +283,10 @@ export interface Client {
   close(): void;
 }
 
-/** Requests that are answered from the database alone, so a command can serve them without a backend. */
+/**
+ * Requests that are answered from the database alone, so a command can serve them without a
+ * backend.
+ */
 export const dataRequests = [
   'status',
   'epic.add',
@@ -296,8 +330,8 @@ export interface Notifications {
   readonly events: {
     readonly events: readonly EventView[];
     /**
-     * What they have changed on the board, for who subscribed with `board`; absent: told before, or to be asked for
-     * (compare the numbers).
+     * What they have changed on the board, for who subscribed with `board`; absent: told before, or
+     * to be asked for (compare the numbers).
      */
     readonly changes?: BoardChanges;
   };

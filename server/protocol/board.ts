@@ -1,9 +1,13 @@
-// The board on both ends: how changes are applied to it. Pure, so that every client has the same board at one number.
+// The board on both ends: how changes are applied to it. Pure, so that every client has the same
+// board at one number.
 
 import type { BoardChanges } from './panel-views.ts';
 import type { StatusSnapshot, TaskView } from './views.ts';
 
-/** The board after the changes. Changes that begin after the board's own number would leave a gap: null, ask again. */
+/**
+ * The board after the changes. Changes that begin after the board's own number would leave a gap:
+ * null, ask again.
+ */
 export function applyChanges(board: StatusSnapshot, changes: BoardChanges): StatusSnapshot | null {
   if (changes.snapshot !== null) return changes.snapshot.seq < board.seq ? board : changes.snapshot;
   if (changes.after > board.seq) return null;
@@ -33,7 +37,10 @@ function mergeTasks(tasks: readonly TaskView[], changes: BoardChanges): readonly
 /** So many tasks are looked for one by one. */
 const fewTasks = 8;
 
-/** The usual change, without a look at every task in turn: a few tasks that stay where they are. Null: it is another one. */
+/**
+ * The usual change, without a look at every task in turn: a few tasks that stay where they are.
+ * Null: it is another one.
+ */
 function replaceFew(tasks: readonly TaskView[], changes: BoardChanges): readonly TaskView[] | null {
   if (changes.tasks.length > fewTasks || changes.removed_tasks.length > 0) return null;
   const replaced = [...tasks];

@@ -1,5 +1,5 @@
-// How clients read a line of an agent's log: typed, whatever version wrote it. Without the schema, which is too heavy for
-// a panel.
+// How clients read a line of an agent's log: typed, whatever version wrote it. Without the schema,
+// which is too heavy for a panel.
 
 import type { AgentEvent, ForeignLine, LoggedEvent } from './agent-events.ts';
 
@@ -23,7 +23,9 @@ const known: Readonly<Record<AgentEvent['type'], true>> = {
   exit: true,
 };
 
-/** The event of a line; one of a type that this version does not know is a note that says its type. */
+/**
+ * The event of a line; one of a type that this version does not know is a note that says its type.
+ */
 export function eventOfLine(line: LogLineView): LoggedEvent {
   if (isKnown(line)) return line;
   const text = typeof line['text'] === 'string' ? line['text'] : '';

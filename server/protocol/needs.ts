@@ -1,4 +1,5 @@
-// What waits for a person: one answer for inbox, tree, board, graph, messages, badge and status bar. Pure.
+// What waits for a person: one answer for inbox, tree, board, graph, messages, badge and status
+// bar. Pure.
 
 import type { EpicView, QuestionView, StatusSnapshot, TaskView } from './views.ts';
 
@@ -43,8 +44,8 @@ export function epicNeed({ landing_state }: EpicView): EpicNeed | null {
 }
 
 /**
- * Everything that waits for a person, in no order. An open question stands for its task; the question of a review does
- * not, since the task itself says more about it.
+ * Everything that waits for a person, in no order. An open question stands for its task; the
+ * question of a review does not, since the task itself says more about it.
  */
 export function needsOf(board: NeedingBoard): readonly Need[] {
   const tasks = new Map(board.tasks.map((task) => [task.id, task]));

@@ -1,5 +1,6 @@
-// What panels see beyond the views of the command: changes of the board, attempts with their steps, changed files,
-// checks before a run. The same conventions as views.ts: snake_case, Unix seconds unless the name says `_ms`.
+// What panels see beyond the views of the command: changes of the board, attempts with their steps,
+// changed files, checks before a run. The same conventions as views.ts: snake_case, Unix seconds
+// unless the name says `_ms`.
 
 import type {
   ConfigValueView,
@@ -13,8 +14,8 @@ import type {
 } from './views.ts';
 
 /**
- * Everything that has changed on the board after a number of the feed, each row whole: applying the same changes twice,
- * or changes that overlap, gives the same board.
+ * Everything that has changed on the board after a number of the feed, each row whole: applying the
+ * same changes twice, or changes that overlap, gives the same board.
  */
 export interface BoardChanges {
   /** The number the changes begin after, as asked for. */
@@ -83,14 +84,19 @@ export interface ChangedFileView {
   readonly status: 'added' | 'modified' | 'removed' | 'renamed' | 'copied' | 'type_changed';
 }
 
-/** The change of a task or an epic against its base, as git has it: what is shown is what would land. */
+/**
+ * The change of a task or an epic against its base, as git has it: what is shown is what would
+ * land.
+ */
 export interface ChangeView {
   readonly id: string;
   readonly kind: 'task' | 'epic';
   readonly title: string;
   readonly base: string;
   readonly head: string;
-  /** Where the work stands: only at work in a worktree, committed, waiting for a person, or landed. */
+  /**
+   * Where the work stands: only at work in a worktree, committed, waiting for a person, or landed.
+   */
   readonly state: 'working' | 'committed' | 'review' | 'landed';
   readonly files: readonly ChangedFileView[];
   /** True when there are more files than are listed. */

@@ -5,8 +5,8 @@ export interface RunOptions {
   readonly epic?: string;
   readonly target?: string;
   /**
-   * Real path of the folder that the command was called in. In a linked worktree of a person's, the branch checked out
-   * there is the target where nothing else names one.
+   * Real path of the folder that the command was called in. In a linked worktree of a person's, the
+   * branch checked out there is the target where nothing else names one.
    */
   readonly called_in?: string;
   readonly gate?: string;

@@ -14,13 +14,18 @@ export interface RunStarted {
 }
 
 export interface Subscribed {
-  /** `replay`: the events after `after` follow. `snapshot`: too much has passed; here is the state at `snapshot.seq`. */
+  /**
+   * `replay`: the events after `after` follow. `snapshot`: too much has passed; here is the state
+   * at `snapshot.seq`.
+   */
   readonly kind: 'replay' | 'snapshot';
   readonly seq: number;
   readonly snapshot: StatusSnapshot | null;
 }
 
-/** One of the two: the number of the last event that had happened, or a time in Unix milliseconds. */
+/**
+ * One of the two: the number of the last event that had happened, or a time in Unix milliseconds.
+ */
 export interface PastMoment {
   readonly seq?: number;
   readonly at_ms?: number;
@@ -31,7 +36,10 @@ export interface UndoView {
   readonly id: string;
   /** Commits that are reverted, newest first. */
   readonly reverts: readonly string[];
-  /** Tasks that depend on what is taken back, directly or through others; what has landed of them stays. */
+  /**
+   * Tasks that depend on what is taken back, directly or through others; what has landed of them
+   * stays.
+   */
   readonly dependents: readonly string[];
   /** Tasks that are paused by it. */
   readonly tasks: readonly string[];

@@ -1,4 +1,5 @@
-// Planning a design: what is asked, and the plan as it comes back. It is JSON both ways, so a request can carry it.
+// Planning a design: what is asked, and the plan as it comes back. It is JSON both ways, so a
+// request can carry it.
 
 export interface SpecPlanRequest {
   readonly documents: readonly { readonly name: string; readonly text: string }[];

@@ -16,7 +16,10 @@ export interface TaskFields {
   readonly labels?: readonly string[];
   readonly accept?: readonly string[];
   readonly agent?: string | null;
-  /** Who takes over from it, as `codex,claude:opus`; `none` = nobody, null or empty = as the settings say. */
+  /**
+   * Who takes over from it, as `codex,claude:opus`; `none` = nobody, null or empty = as the
+   * settings say.
+   */
   readonly fallback?: string | null;
   /** Candidates side by side, one of which lands. */
   readonly best_of?: number;

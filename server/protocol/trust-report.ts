@@ -6,7 +6,10 @@ export interface TrustReport {
   readonly settings: readonly {
     readonly name: string;
     readonly shown: string;
-    /** `new`: the next `drover run` accepts it. `held`: an agent has landed it; it waits for `drover trust`. */
+    /**
+     * `new`: the next `drover run` accepts it. `held`: an agent has landed it; it waits for `drover
+     * trust`.
+     */
     readonly state: 'accepted' | 'new' | 'held';
     readonly by: string | null;
   }[];

@@ -3,7 +3,10 @@
 /** The same as in package.json; a test holds them together. */
 export const droverVersion = '0.1.0';
 
-/** Negative when `a` is older than `b`, positive when newer, 0 when equal; what is no number counts as 0. */
+/**
+ * Negative when `a` is older than `b`, positive when newer, 0 when equal; what is no number counts
+ * as 0.
+ */
 export function compareVersions(a: string, b: string): number {
   const left = numbersOf(a);
   const right = numbersOf(b);

@@ -1,5 +1,5 @@
-// What clients see: the shapes that `--json` prints to the letter and that panels render. Keys are snake_case on the
-// wire; times are Unix seconds; absent things are null.
+// What clients see: the shapes that `--json` prints to the letter and that panels render. Keys are
+// snake_case on the wire; times are Unix seconds; absent things are null.
 
 import type { MachineState } from '../core/work/machines.ts';
 import type { TaskStatus } from '../core/plan/state.ts';
@@ -22,11 +22,16 @@ export interface TaskView {
   readonly review_kind: string | null;
   readonly attempts: number;
   readonly max_attempts: number;
-  /** Where the running attempt's agent runs, else where the task asks it to; null = as its epic or the settings say. */
+  /**
+   * Where the running attempt's agent runs, else where the task asks it to; null = as its epic or
+   * the settings say.
+   */
   readonly runs_on: string | null;
   readonly next_attempt_at: number | null;
   readonly waiting_until: number | null;
-  /** Step of a running attempt: worktree, setup, agent, commit, gate, land; null when nothing runs. */
+  /**
+   * Step of a running attempt: worktree, setup, agent, commit, gate, land; null when nothing runs.
+   */
   readonly phase: string | null;
   /** What confines the agent that runs on it now; null = no agent runs, or it is not known yet. */
   readonly sandbox?: 'bwrap' | 'nothing' | 'worker' | null;
@@ -46,7 +51,10 @@ export interface TaskView {
   readonly commit_sha: string | null;
   readonly landed_sha: string | null;
   readonly worktree_path: string | null;
-  /** Name of the machine that works on it, or has its worktree; null = nowhere, or there is one machine only. An older backend says nothing. */
+  /**
+   * Name of the machine that works on it, or has its worktree; null = nowhere, or there is one
+   * machine only. An older backend says nothing.
+   */
   readonly machine: string | null;
   readonly conflict_files: readonly string[];
   readonly held_files: readonly string[];
@@ -98,7 +106,10 @@ export interface EpicView {
   readonly progress: number;
   readonly branch: string | null;
   readonly landed_sha: string | null;
-  /** How far its landing as a whole has come: needs_review, conflict, gate_failed, landed; null before. */
+  /**
+   * How far its landing as a whole has come: needs_review, conflict, gate_failed, landed; null
+   * before.
+   */
   readonly landing_state: string | null;
   /** What stands in its way, in words. */
   readonly landing_note: string | null;
@@ -157,7 +168,9 @@ export interface HoldView {
 }
 
 /** `status --json`. `seq` is the number of the last event that is part of it. */
-/** A setting of the repository whose value in `.drover.toml` is not used until a person accepts it. */
+/**
+ * A setting of the repository whose value in `.drover.toml` is not used until a person accepts it.
+ */
 export interface UnacceptedView {
   readonly setting: string;
   /** Task or epic that has landed it; null where it was changed otherwise since the run started. */
@@ -197,7 +210,10 @@ export interface StatusSnapshot {
   readonly sandbox?: SandboxView;
   /** Absent where everything that `.drover.toml` says counts, and on the boards of panels. */
   readonly unaccepted?: readonly UnacceptedView[];
-  /** Of a fleet, as `machines.list` tells them; absent where there is one machine only, and on the boards of panels. */
+  /**
+   * Of a fleet, as `machines.list` tells them; absent where there is one machine only, and on the
+   * boards of panels.
+   */
   readonly machines?: readonly MachineView[];
 }
 

@@ -1,4 +1,5 @@
-// What is shown of webhooks: endpoints and deliveries, without secrets and without the paths of URLs.
+// What is shown of webhooks: endpoints and deliveries, without secrets and without the paths of
+// URLs.
 
 export interface WebhookEndpointView {
   readonly name: string;

@@ -1,5 +1,5 @@
-// What `drover worker` says of itself while it works: a line each for people, NDJSON with `--json`. Times are Unix
-// milliseconds.
+// What `drover worker` says of itself while it works: a line each for people, NDJSON with `--json`.
+// Times are Unix milliseconds.
 
 export type WorkerNote =
   | {

@@ -1,12 +1,16 @@
-// The home that a confined program sees: a folder of its own for each kind of agent and project. Settings and the login are
-// copied into it at every start, so nothing that an agent plants there is ever run by the user or by the next agent's start.
+// The home that a confined program sees: a folder of its own for each kind of agent and project.
+// Settings and the login are copied into it at every start, so nothing that an agent plants there
+// is ever run by the user or by the next agent's start.
 
 import { cpSync, lstatSync, mkdirSync, rmSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
 const everybody = ['.gitconfig', '.config/git/config', '.config/git/ignore'];
 
-/** Below home: what an agent needs to know its user. The second list is only brought in when it is newer: logins are renewed. */
+/**
+ * Below home: what an agent needs to know its user. The second list is only brought in when it is
+ * newer: logins are renewed.
+ */
 const ofKind: Readonly<Record<string, { settings: readonly string[]; logins: readonly string[] }>> =
   {
     claude: {
@@ -72,7 +76,10 @@ function isNewer(source: string, target: string): boolean {
   return from !== undefined && (to === undefined || !to.isFile() || from.mtimeMs > to.mtimeMs);
 }
 
-/** Links are followed at the user's side (dotfiles often are such); what is large or no file is left out. */
+/**
+ * Links are followed at the user's side (dotfiles often are such); what is large or no file is left
+ * out.
+ */
 function copy(source: string, target: string): void {
   try {
     const facts = statSync(source, { throwIfNoEntry: false });

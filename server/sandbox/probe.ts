@@ -1,4 +1,5 @@
-// Is bubblewrap there, and does it hold? Asked by trying, with the very arguments that programs get.
+// Is bubblewrap there, and does it hold? Asked by trying, with the very arguments that programs
+// get.
 
 import { execFile } from 'node:child_process';
 import { mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
@@ -13,8 +14,8 @@ export type Proof =
 const timeoutMs = 5_000;
 
 /**
- * Inside: a file beside the worktree can't be read, nothing outside of it can be written, no process of the machine is
- * seen; and the worktree itself can be written.
+ * Inside: a file beside the worktree can't be read, nothing outside of it can be written, no
+ * process of the machine is seen; and the worktree itself can be written.
  */
 const trial = `
 test ! -e "$1/secret" || { echo 'a file outside can be read'; exit 1; }

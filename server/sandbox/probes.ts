@@ -1,4 +1,5 @@
-// Attempts to get out, made here and now: each one is tried as an agent's program would be started, and told as it ended.
+// Attempts to get out, made here and now: each one is tried as an agent's program would be started,
+// and told as it ended.
 
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
@@ -19,7 +20,10 @@ export interface ProbeRequest {
   readonly home: string;
 }
 
-/** Shell commands that end well where they get out. They change nothing but files of the probe itself. */
+/**
+ * Shell commands that end well where they get out. They change nothing but files of the probe
+ * itself.
+ */
 const attempts: Readonly<Record<string, string>> = {
   'write a file outside the worktree': 'echo x > "$F/outside/new"',
   'read a file outside the worktree': 'cat "$F/outside/secret"',

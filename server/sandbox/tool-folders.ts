@@ -1,4 +1,5 @@
-// Which folders outside of the system's roots hold the tool chains that a program needs to be started and to build.
+// Which folders outside of the system's roots hold the tool chains that a program needs to be
+// started and to build.
 
 import { existsSync, readFileSync, realpathSync, statSync } from 'node:fs';
 import { delimiter, dirname, isAbsolute, join } from 'node:path';
@@ -9,7 +10,10 @@ export interface ToolRequest {
   readonly home: string;
   readonly program: string;
   readonly args: readonly string[];
-  /** Folders that must never come in by this way: home, checkout, worktrees, folder for temporary files. */
+  /**
+   * Folders that must never come in by this way: home, checkout, worktrees, folder for temporary
+   * files.
+   */
   readonly closed: readonly string[];
 }
 

@@ -1,4 +1,5 @@
-// The walls around one program, as bubblewrap is told them: an allow-list of what is there at all; everything else is not.
+// The walls around one program, as bubblewrap is told them: an allow-list of what is there at all;
+// everything else is not.
 
 import { existsSync, lstatSync, readlinkSync, realpathSync } from 'node:fs';
 import { dirname, isAbsolute, join, resolve, sep } from 'node:path';
@@ -52,8 +53,9 @@ const rootsOwn = [
 const fixedInProc = ['/proc/sys', '/proc/sysrq-trigger', '/proc/irq', '/proc/bus'];
 
 /**
- * Arguments of bubblewrap, up to the program. No capability, no nested user namespace, own processes, own IPC, own host name,
- * own terminal session; it all ends when the program that started it ends.
+ * Arguments of bubblewrap, up to the program. No capability, no nested user namespace, own
+ * processes, own IPC, own host name, own terminal session; it all ends when the program that
+ * started it ends.
  */
 export function bwrapArguments(walls: Walls): string[] {
   const args = [
@@ -93,7 +95,10 @@ function hidden(): string[] {
   });
 }
 
-/** The file that names the name servers is a link into a folder of run-time files, which is not there otherwise. */
+/**
+ * The file that names the name servers is a link into a folder of run-time files, which is not
+ * there otherwise.
+ */
 function nameResolution(): string[] {
   try {
     const real = realpathSync('/etc/resolv.conf');
@@ -103,7 +108,10 @@ function nameResolution(): string[] {
   }
 }
 
-/** A mount covers what was mounted below it before: so parents come first. Of two for one place the later given counts. */
+/**
+ * A mount covers what was mounted below it before: so parents come first. Of two for one place the
+ * later given counts.
+ */
 function inOrder(mounts: readonly Mount[]): readonly Mount[] {
   const byPlace = new Map(mounts.map((mount) => [mount.to, mount]));
   return [...byPlace.values()].toSorted((a, b) => depthOf(a.to) - depthOf(b.to));
@@ -134,7 +142,10 @@ export function placeOf(text: string, home: string, root: string): string | null
   return existsSync(path) ? path : null;
 }
 
-/** The folder that has to be there for a program to work: its package, its prefix, or the one it lies in. */
+/**
+ * The folder that has to be there for a program to work: its package, its prefix, or the one it
+ * lies in.
+ */
 export function folderOfProgram(program: string): string {
   const parts = program.split(sep);
   const modules = parts.indexOf('node_modules');

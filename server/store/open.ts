@@ -1,4 +1,5 @@
-// Opens the project's database: made new, brought to our schema, or taken over from the public Go tool.
+// Opens the project's database: made new, brought to our schema, or taken over from the public Go
+// tool.
 
 import { type Kysely, sql } from 'kysely';
 import { createDurableTables } from '../durable/embedded/tables.ts';
@@ -43,7 +44,10 @@ async function makeFirstTables(db: Kysely<unknown>): Promise<void> {
   else await createTables();
 }
 
-/** Opens or creates the database; a `Refusal` names the file and the remedy, and nothing was changed then. */
+/**
+ * Opens or creates the database; a `Refusal` names the file and the remedy, and nothing was changed
+ * then.
+ */
 export async function openStore(
   path: string,
   sources: StoreSources,

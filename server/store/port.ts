@@ -1,5 +1,6 @@
-// What the rest of the program asks of the store. Changes happen inside a transaction that the caller opens (or that
-// the durable engine opens for a commit), so that a checkpoint and its change are one.
+// What the rest of the program asks of the store. Changes happen inside a transaction that the
+// caller opens (or that the durable engine opens for a commit), so that a checkpoint and its change
+// are one.
 
 import type { Kysely, Transaction } from 'kysely';
 import type { EventView } from '../protocol/api.ts';
@@ -32,7 +33,10 @@ type QueryWord =
   | 'fn'
   | 'case';
 
-/** Only the store asks questions of tables: for others, a query on what it lends them does not compile. */
+/**
+ * Only the store asks questions of tables: for others, a query on what it lends them does not
+ * compile.
+ */
 type Closed<Database> = Database & { readonly [word in QueryWord]: never };
 
 /** The database, for the store's verbs that read. */

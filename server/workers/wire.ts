@@ -1,6 +1,8 @@
-// The worker contract's wire, shared by the worker runtime and the execution client: paths, headers, texts and the shapes of
-// what is sent. §n is a section of the contract: §2 authentication, §3 endpoints, §5 event stream, §9 what Drover's runtime
-// adds to stock. Readers are tolerant (a stock runtime may send less, or fields that are not listed here), writers are strict.
+// The worker contract's wire, shared by the worker runtime and the execution client: paths,
+// headers, texts and the shapes of what is sent. §n is a section of the contract: §2
+// authentication, §3 endpoints, §5 event stream, §9 what Drover's runtime adds to stock. Readers
+// are tolerant (a stock runtime may send less, or fields that are not listed here), writers are
+// strict.
 
 import * as z from 'zod';
 
@@ -19,8 +21,9 @@ export const unknownJobText = 'unknown job_id';
 /** §9. Absent on a stock runtime. */
 export const workerHeaderName = 'x-drover-worker';
 /**
- * `cancel`: `POST /exec/{id}/cancel`. `keepalive`: headers at once and a comment line every 15 s. `partial`: long lines come
- * in chunks marked `"partial":true`, and `GET /workspace` may be asked for while a job runs.
+ * `cancel`: `POST /exec/{id}/cancel`. `keepalive`: headers at once and a comment line every 15 s.
+ * `partial`: long lines come in chunks marked `"partial":true`, and `GET /workspace` may be asked
+ * for while a job runs.
  */
 export type WorkerFeature = 'cancel' | 'keepalive' | 'partial';
 export const workerFeatures: readonly WorkerFeature[] = ['cancel', 'keepalive', 'partial'];
@@ -52,8 +55,8 @@ export const isJobId = (text: string): boolean => jobIdPattern.test(text);
 /** §3: the answer to `POST /exec`. */
 export const execReplySchema = z.object({ job_id: z.string().regex(jobIdPattern) });
 /**
- * §5.1, §11: the data of one event. A line without `stream` and one with `"done":false` occur; unknown fields are dropped.
- * `partial` (§9): more of the same line follows on the same stream.
+ * §5.1, §11: the data of one event. A line without `stream` and one with `"done":false` occur;
+ * unknown fields are dropped. `partial` (§9): more of the same line follows on the same stream.
  */
 export const lineEventSchema = z.object({
   stream: z.string().optional(),
@@ -72,7 +75,10 @@ export type LineEvent = z.infer<typeof lineEventSchema>;
 export type DoneEvent = z.infer<typeof doneEventSchema>;
 export type WorkerEvent = z.infer<typeof workerEventSchema>;
 
-/** §5.2: the line (on `stderr`) that stands for events which the buffer has lost. Its id is that of the first lost event. */
+/**
+ * §5.2: the line (on `stderr`) that stands for events which the buffer has lost. Its id is that of
+ * the first lost event.
+ */
 export const gapNotice =
   'stream replay gap: some earlier events were evicted from the worker buffer';
 
@@ -88,7 +94,9 @@ export const killAfterMs = 10_000;
 export const partialBytes = 32 * 1024;
 /** §9.1: of the body of `POST /exec`. */
 export const execBodyBytes = 1024 * 1024;
-/** §9.1: of an upload, compressed and unpacked each; the runtime can be started with another one. */
+/**
+ * §9.1: of an upload, compressed and unpacked each; the runtime can be started with another one.
+ */
 export const uploadBytes = 500 * 1024 * 1024;
 export const uploadEntries = 200_000;
 
@@ -106,7 +114,9 @@ function writeText(text: string): string {
   return JSON.stringify(text).replace(needsEscape, (found) => escapes[found] ?? found);
 }
 
-/** §5.1: one event as it stands in the stream, its keys sorted, the blank line after it included. */
+/**
+ * §5.1: one event as it stands in the stream, its keys sorted, the blank line after it included.
+ */
 export function writeEvent(id: number, event: WorkerEvent): string {
   return `id: ${String(id)}\ndata: {${event.done === true ? doneFields(event) : lineFields(event)}}\n\n`;
 }
@@ -116,7 +126,10 @@ function doneFields({ exit_code: code, signal }: DoneEvent): string {
   return `"done":true,"exit_code":${String(code)}${end}`;
 }
 
-/** Written by hand: it runs for every line of output, and sorting a general object takes most of the time. */
+/**
+ * Written by hand: it runs for every line of output, and sorting a general object takes most of the
+ * time.
+ */
 function lineFields({ line = '', partial, stream = 'stdout' }: LineEvent): string {
   const middle = partial === true ? '"partial":true,' : '';
   return `"line":${writeText(line)},${middle}"stream":${writeText(stream)}`;

@@ -73,8 +73,8 @@ export function createEngine(parts: Parts): Engine {
 }
 
 /**
- * What every process of a fleet knows of queues: one landing at a time for each line, on machines that land now, runs on
- * those that hand out work, and to each machine its attempts.
+ * What every process of a fleet knows of queues: one landing at a time for each line, on machines
+ * that land now, runs on those that hand out work, and to each machine its attempts.
  */
 export function sharedQueueLimits(
   machineId: string,
@@ -96,7 +96,10 @@ async function useRunOf(engine: Engine, runId: string): Promise<void> {
   if (row !== null) await engine.useRun(row);
 }
 
-/** Takes up what an earlier process left; the lines' queues are limited to one workflow before anything starts. */
+/**
+ * Takes up what an earlier process left; the lines' queues are limited to one workflow before
+ * anything starts.
+ */
 export async function launchEngine(engine: Engine): Promise<void> {
   for (const { branch } of await allLines(engine.store.db)) limitLandQueue(engine, branch);
   await endLeftCommands(engine);
@@ -104,7 +107,10 @@ export async function launchEngine(engine: Engine): Promise<void> {
   await engine.durable.launch();
 }
 
-/** Ends every active run: agents are ended, tasks given back, no attempt used. Resolves with the runs' ids. */
+/**
+ * Ends every active run: agents are ended, tasks given back, no attempt used. Resolves with the
+ * runs' ids.
+ */
 export async function stopRuns(engine: Engine, runId: string | null): Promise<readonly string[]> {
   const active = (await activeRuns(engine)).filter((row) => runId === null || row.id === runId);
   if (active.length === 0) return [];
@@ -133,7 +139,10 @@ export async function stopRuns(engine: Engine, runId: string | null): Promise<re
   return ids;
 }
 
-/** Longest wait for agents to end when a run is stopped; what is not done by then goes on ending by itself. */
+/**
+ * Longest wait for agents to end when a run is stopped; what is not done by then goes on ending by
+ * itself.
+ */
 const stopWaitMaxMs = 15_000;
 
 export async function untilGivenBack(engine: Engine, ids: readonly string[]): Promise<void> {

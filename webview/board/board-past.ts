@@ -1,5 +1,5 @@
-// The board at an earlier moment: how far back an epic's life goes, and its state at the moment that is asked for. While
-// one moment is on its way only the last one that was wished for waits.
+// The board at an earlier moment: how far back an epic's life goes, and its state at the moment
+// that is asked for. While one moment is on its way only the last one that was wished for waits.
 
 import type { ReactiveController, ReactiveControllerHost } from 'lit';
 import type { StatusSnapshot } from '../../server/protocol/views.ts';

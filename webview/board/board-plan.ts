@@ -1,4 +1,5 @@
-// What people do to the plan on the board: draw and take away dependencies, each of which can be undone.
+// What people do to the plan on the board: draw and take away dependencies, each of which can be
+// undone.
 
 import type { StatusSnapshot } from '../../server/protocol/views.ts';
 import { AskFailure } from '../shared/asks.ts';

@@ -50,7 +50,9 @@ export interface Card {
 
 export type Columns = { readonly [N in ColumnName]: readonly Card[] };
 
-/** `epic`: the one that is looked at, null for all. What ended last stands first among the ended. */
+/**
+ * `epic`: the one that is looked at, null for all. What ended last stands first among the ended.
+ */
 export function columnsOf(board: StatusSnapshot, epic: string | null): Columns {
   const epics = new Map(board.epics.map(({ id, title }) => [id, title]));
   const titles = new Map(board.tasks.map(({ id, title }) => [id, title]));

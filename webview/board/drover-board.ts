@@ -1,4 +1,5 @@
-// The board: the same tasks as Kanban columns or as the graph of what waits for what, of one epic or of all.
+// The board: the same tasks as Kanban columns or as the graph of what waits for what, of one epic
+// or of all.
 
 import { html, LitElement, nothing, type PropertyValues, type TemplateResult } from 'lit';
 import type { StatusSnapshot } from '../../server/protocol/views.ts';

@@ -129,7 +129,10 @@ export class DroverColumn extends LitElement {
     this.requestUpdate();
   }
 
-  /** The mouse focuses before it clicks: nothing may move under it. So the first card in sight is chosen. */
+  /**
+   * The mouse focuses before it clicks: nothing may move under it. So the first card in sight is
+   * chosen.
+   */
   readonly #onFocus = (): void => {
     if (this.activeIndex >= 0) return;
     const top = this.#scroller()?.scrollTop ?? 0;

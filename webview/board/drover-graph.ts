@@ -1,4 +1,5 @@
-// The dependency graph: blockers left, what waits for them right; gone through, zoomed and changed by mouse and keyboard.
+// The dependency graph: blockers left, what waits for them right; gone through, zoomed and changed
+// by mouse and keyboard.
 
 import { html, LitElement, nothing, svg, type PropertyValues, type TemplateResult } from 'lit';
 import { repeat } from 'lit/directives/repeat.js';

@@ -1,5 +1,6 @@
-// Where the tasks of a graph stand: blockers left of what waits for them. Small graphs by dagre, which draws few crossings;
-// large ones by layers in linear time, because a panel must never stand still. What is linked to nothing stands below.
+// Where the tasks of a graph stand: blockers left of what waits for them. Small graphs by dagre,
+// which draws few crossings; large ones by layers in linear time, because a panel must never stand
+// still. What is linked to nothing stands below.
 
 import { Graph, layout } from '@dagrejs/dagre';
 
@@ -126,7 +127,10 @@ function byLayers(ids: readonly string[], edges: readonly LinkedPair[]): Linked 
   return { places, lines };
 }
 
-/** A task stands one layer behind the last of its blockers. Members of loops, which there should be none of, come first. */
+/**
+ * A task stands one layer behind the last of its blockers. Members of loops, which there should be
+ * none of, come first.
+ */
 function layersOf(
   ids: readonly string[],
   blockers: ReadonlyMap<string, readonly string[]>,

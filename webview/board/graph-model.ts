@@ -1,4 +1,5 @@
-// The dependency graph as it is shown: which tasks, what waits for what, the critical path, and what a task pulls along.
+// The dependency graph as it is shown: which tasks, what waits for what, the critical path, and
+// what a task pulls along.
 
 import { criticalPath } from '../../server/core/plan/graph.ts';
 import { askingTasks } from '../../server/protocol/needs.ts';

@@ -1,4 +1,5 @@
-// The mouse on the graph: pan by its ground, zoom by wheel and pinch, and draw an edge from a task's handle to another.
+// The mouse on the graph: pan by its ground, zoom by wheel and pinch, and draw an edge from a
+// task's handle to another.
 
 import type { StatusSnapshot } from '../../server/protocol/views.ts';
 import type { Drop } from '../shared/plan/places.ts';

@@ -1,4 +1,5 @@
-// What the graph shows at a moment: its tasks with their places, the part in sight, what is chosen and what is related.
+// What the graph shows at a moment: its tasks with their places, the part in sight, what is chosen
+// and what is related.
 
 import type { StatusSnapshot } from '../../server/protocol/views.ts';
 import {
@@ -105,7 +106,10 @@ export class GraphState {
     return { x: (x - this.view.x) / this.view.scale, y: (y - this.view.y) / this.view.scale };
   }
 
-  /** The task to go to by an arrow key: along an edge where there is one, else the nearest on that side. */
+  /**
+   * The task to go to by an arrow key: along an edge where there is one, else the nearest on that
+   * side.
+   */
   neighbour(key: 'left' | 'right' | 'up' | 'down'): string | null {
     const { active, graph } = this;
     if (active === null || graph === null) return this.order[0] ?? null;

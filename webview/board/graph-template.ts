@@ -1,4 +1,5 @@
-// One task and one edge of the graph as templates: light markup, because hundreds come and go while one pans.
+// One task and one edge of the graph as templates: light markup, because hundreds come and go while
+// one pans.
 
 import { html, nothing, svg, type SVGTemplateResult, type TemplateResult } from 'lit';
 import { formatCount } from '../../server/core/format.ts';

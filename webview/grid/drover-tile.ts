@@ -125,7 +125,9 @@ export class DroverTile extends LitElement {
   /** When anything of it was drawn last, Unix milliseconds. */
   drawnMs = 0;
   #shownTime: string | null = null;
-  /** Lines for which there is no room would be read and laid out for nobody; null until it is known. */
+  /**
+   * Lines for which there is no room would be read and laid out for nobody; null until it is known.
+   */
   #fits: number | null = null;
 
   constructor() {

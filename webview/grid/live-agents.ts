@@ -1,4 +1,5 @@
-// Which tasks have an agent at work now, which log of theirs is being written, and which tile comes next. Pure.
+// Which tasks have an agent at work now, which log of theirs is being written, and which tile comes
+// next. Pure.
 
 import type { TaskView } from '../../server/protocol/views.ts';
 
@@ -38,7 +39,10 @@ export function liveAgents(tasks: readonly TaskView[]): LiveAgent[] {
 /** An eighth of a grid at a time: all of them in one frame would be more than it has time for. */
 const shareOfTick = 1 / 8;
 
-/** Of the tiles that show an old time those to be drawn now: who was drawn longest ago comes first, so everyone's turn comes. */
+/**
+ * Of the tiles that show an old time those to be drawn now: who was drawn longest ago comes first,
+ * so everyone's turn comes.
+ */
 export function nextLate<T extends { readonly drawnMs: number }>(
   late: readonly T[],
   tiles: number,

@@ -1,4 +1,5 @@
-// Follows one agent's log for a tile: whenever its turn comes the newest lines, counting what it left out.
+// Follows one agent's log for a tile: whenever its turn comes the newest lines, counting what it
+// left out.
 
 import type { LogLineView } from '../../server/protocol/log-line.ts';
 import {
@@ -108,8 +109,8 @@ export class TileFeed {
     }
     const behindBytes = page.size - page.next_offset;
     if (behindBytes > behindBytesMax) {
-      // An older backend of the same protocol does not know `newest`: it answers with what comes next, and so with less
-      // than was written meanwhile.
+      // An older backend of the same protocol does not know `newest`: it answers with what comes
+      // next, and so with less than was written meanwhile.
       await this.#parts.turn(this.#over.signal);
       this.#skip(behindBytes, page);
       this.#offset = null;

@@ -1,4 +1,5 @@
-// The last lines of a log as a tile shows them: one event is one or a few plain lines; only the newest stay.
+// The last lines of a log as a tile shows them: one event is one or a few plain lines; only the
+// newest stay.
 
 import { eventOfLine, type LogLineView } from '../../server/protocol/log-line.ts';
 import { exitText, retryText, startedText } from '../shared/log/entry-text.ts';

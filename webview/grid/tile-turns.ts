@@ -1,5 +1,5 @@
-// When the tiles of a grid ask for news that comes faster than they are read: a few at a time, so that they ask by one
-// message and are drawn in one frame.
+// When the tiles of a grid ask for news that comes faster than they are read: a few at a time, so
+// that they ask by one message and are drawn in one frame.
 
 /** Faster nobody reads what is written anew. */
 const turnMs = 125;

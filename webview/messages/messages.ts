@@ -1,6 +1,7 @@
-// What a webview and the extension say to each other; both sides import this file and nothing else of each other.
-// A webview asks (`ask` → `reply` with the same number) and is told (`push`). Every push is complete in itself: VS Code
-// drops messages to a hidden webview without a word, so a webview asks again for all it needs when it is shown.
+// What a webview and the extension say to each other; both sides import this file and nothing else
+// of each other. A webview asks (`ask` → `reply` with the same number) and is told (`push`). Every
+// push is complete in itself: VS Code drops messages to a hidden webview without a word, so a
+// webview asks again for all it needs when it is shown.
 
 import type { PackedTasks } from '../../server/protocol/packed-tasks.ts';
 import type { PanelRequests } from '../../server/protocol/panel-requests.ts';
@@ -50,7 +51,9 @@ export type WebviewRequestName = (typeof webviewRequests)[number];
 
 /** What only the extension can do for a webview: it has the editor. */
 export interface HostActions {
-  /** Asks to be told where the extension stands: first of all, and again when changes are missing. */
+  /**
+   * Asks to be told where the extension stands: first of all, and again when changes are missing.
+   */
   readonly hello: { params: Nothing; result: Nothing };
   readonly runEpic: { params: { epic: string | null }; result: Nothing };
   /** Retries a task; starts a run like the last one where none is active. */
@@ -74,16 +77,25 @@ export interface HostActions {
   readonly giveBack: { params: { task: string }; result: Nothing };
   readonly openWorktree: { params: { task: string }; result: Nothing };
   readonly undoLanding: { params: { id: string }; result: Nothing };
-  /** Runs a command of Drover's that has no parameters (start a sample, open settings, the walkthrough …). */
+  /**
+   * Runs a command of Drover's that has no parameters (start a sample, open settings, the
+   * walkthrough …).
+   */
   readonly command: { params: { id: string }; result: Nothing };
   readonly copy: { params: { text: string }; result: Nothing };
-  /** A file of the repository or of a worktree; the extension checks that it lies inside one of them. */
+  /**
+   * A file of the repository or of a worktree; the extension checks that it lies inside one of
+   * them.
+   */
   readonly openFile: {
     /** `sha`: as the file is in this commit, read-only; the path is relative to the root then. */
     params: { path: string; line?: number; sha?: string };
     result: Nothing;
   };
-  /** A file of the repository, chosen in VS Code's own picker: its path from the root; null when none was chosen. */
+  /**
+   * A file of the repository, chosen in VS Code's own picker: its path from the root; null when
+   * none was chosen.
+   */
   readonly pickFile: { params: Nothing; result: { path: string | null } };
   /** Shows a message of VS Code; resolves with the button that was chosen, null when none was. */
   readonly notify: {
@@ -98,7 +110,10 @@ export interface HostActions {
     };
     result: { id: string | null };
   };
-  /** A measurement that the webview made of itself (first paint, frames): goes to the output channel and to benches. */
+  /**
+   * A measurement that the webview made of itself (first paint, frames): goes to the output channel
+   * and to benches.
+   */
   readonly measured: { params: { name: string; ms: number }; result: Nothing };
 }
 

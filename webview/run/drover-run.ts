@@ -1,4 +1,5 @@
-// The page of runs: the history at the side, and one run in full: its timeline, critical path, time, cost and commits.
+// The page of runs: the history at the side, and one run in full: its timeline, critical path,
+// time, cost and commits.
 
 import { html, LitElement, nothing, type PropertyValues, type TemplateResult } from 'lit';
 import { formatCount, formatDuration } from '../../server/core/format.ts';
@@ -184,7 +185,10 @@ export class DroverRun extends LitElement {
     return `${start}${stateWords(state)}${state === 'active' ? ' for' : ' after'} ${formatDuration(ms)}${parts}.${where}`;
   }
 
-  /** By epic the tasks land on the epic's own branch first: whether the target has them is said of the epic. */
+  /**
+   * By epic the tasks land on the epic's own branch first: whether the target has them is said of
+   * the epic.
+   */
   #epicLanding({ id }: Report): string {
     const line = this.#reader?.list?.runs.find((run) => run.id === id);
     const epic = this.#board?.board?.epics.find((each) => each.id === line?.epic_id);

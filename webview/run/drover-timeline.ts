@@ -1,4 +1,5 @@
-// The timeline of a run: one bar for each attempt, one row for each worker, by mouse and by keyboard.
+// The timeline of a run: one bar for each attempt, one row for each worker, by mouse and by
+// keyboard.
 
 import { html, LitElement, nothing, svg, type PropertyValues, type TemplateResult } from 'lit';
 import { formatCost, formatDuration, stepText } from '../../server/core/format.ts';

@@ -1,11 +1,15 @@
-// Reads the list of runs and the report of one, again when the board has changed, and never twice at once.
+// Reads the list of runs and the report of one, again when the board has changed, and never twice
+// at once.
 
 import type { ReactiveController, ReactiveControllerHost } from 'lit';
 import type { Report } from '../../server/core/history/report.ts';
 import type { RunList } from '../../server/core/history/run-list.ts';
 import type { Host } from '../shared/host.ts';
 
-/** A report of an active run is read again this long after the last one at the earliest, or after five times its cost. */
+/**
+ * A report of an active run is read again this long after the last one at the earliest, or after
+ * five times its cost.
+ */
 const restMinMs = 1_500;
 const restPerReading = 5;
 

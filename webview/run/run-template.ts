@@ -1,4 +1,5 @@
-// The parts of the page of a run: figures, critical path, where the time went, cost, and what became of each task.
+// The parts of the page of a run: figures, critical path, where the time went, cost, and what
+// became of each task.
 
 import { html, nothing, type TemplateResult } from 'lit';
 import { formatCost, formatCount, formatDuration, stepText } from '../../server/core/format.ts';

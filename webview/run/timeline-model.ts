@@ -1,4 +1,5 @@
-// Where the attempts of a run stand in its timeline: which row each one has, and the marks of the time axis. Pure.
+// Where the attempts of a run stand in its timeline: which row each one has, and the marks of the
+// time axis. Pure.
 
 import type { Report } from '../../server/core/history/report.ts';
 import type { ReportAttempt } from '../../server/core/history/report-attempts.ts';
@@ -81,7 +82,9 @@ function tickLabel(afterMs: number, stepMs: number): string {
 
 export type Step = 'left' | 'right' | 'up' | 'down' | 'first' | 'last';
 
-/** The bar that a key leads to: the next one in time, or the nearest one of the row above or below. */
+/**
+ * The bar that a key leads to: the next one in time, or the nearest one of the row above or below.
+ */
 export function barAt(bars: readonly TimelineBar[], from: number, step: Step): number {
   const present = bars[from];
   switch (step) {

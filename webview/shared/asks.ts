@@ -1,5 +1,5 @@
-// What a webview has asked and is not answered yet. What is asked in one turn of the page goes as one message, since each
-// message takes several hops through VS Code.
+// What a webview has asked and is not answered yet. What is asked in one turn of the page goes as
+// one message, since each message takes several hops through VS Code.
 
 import type { Ask, FromWebview, Reply } from '../messages/messages.ts';
 
@@ -58,7 +58,8 @@ export class Asks {
     try {
       this.#post({ type: 'asks', asks });
     } catch (error) {
-      // Something in one of them cannot be sent: whoever asked hears of it, and the next turn begins anew.
+      // Something in one of them cannot be sent: whoever asked hears of it, and the next turn
+      // begins anew.
       for (const { ask } of asks) this.#take(ask)?.reject(error);
     }
   }

@@ -1,4 +1,5 @@
-// The virtual list of rows that are all of one height: only those in sight, and one that holds the focus, are on the page.
+// The virtual list of rows that are all of one height: only those in sight, and one that holds the
+// focus, are on the page.
 
 import {
   defaultRangeExtractor,

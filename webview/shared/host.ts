@@ -1,4 +1,5 @@
-// The webview's end of the wire to the extension: asks with a number and waits for the reply, and hears pushes.
+// The webview's end of the wire to the extension: asks with a number and waits for the reply, and
+// hears pushes.
 
 import { unpackTasks } from '../../server/protocol/packed-tasks.ts';
 import type {
@@ -42,7 +43,10 @@ export interface Host {
   onPush(listener: (push: Push) => void): () => void;
   /** Navigation and looks only (what is folded, scrolled, typed): never a fact of the board. */
   readonly memory: { get(): unknown; set(state: unknown): void };
-  /** What the page was opened for, known before the extension tells its state; absent where nobody says. */
+  /**
+   * What the page was opened for, known before the extension tells its state; absent where nobody
+   * says.
+   */
   readonly subject?: { readonly id: string | null; readonly attempt: number | null };
 }
 

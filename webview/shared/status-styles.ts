@@ -1,4 +1,5 @@
-// Colours of the states of tasks: VS Code's own theme colours, with a fallback for themes that lack one.
+// Colours of the states of tasks: VS Code's own theme colours, with a fallback for themes that lack
+// one.
 
 import { css } from 'lit';
 

@@ -1,4 +1,5 @@
-// How each state of a task is shown in every webview: its icon, its words, and the theme colour of both.
+// How each state of a task is shown in every webview: its icon, its words, and the theme colour of
+// both.
 
 import type { TaskStatus } from '../../server/core/plan/state.ts';
 import { byHandPhase } from '../../server/core/plan/task.ts';

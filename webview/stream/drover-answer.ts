@@ -1,4 +1,5 @@
-// The buttons of an open question: its choices, or a field where nothing is offered. Says `answer` with the choice.
+// The buttons of an open question: its choices, or a field where nothing is offered. Says `answer`
+// with the choice.
 
 import { css, html, LitElement, type TemplateResult } from 'lit';
 import type { QuestionView } from '../../server/protocol/views.ts';

@@ -1,4 +1,5 @@
-// The part of the stream panel with the rows of the log: search, transcript, and the way to its end.
+// The part of the stream panel with the rows of the log: search, transcript, and the way to its
+// end.
 
 import { html, nothing, type TemplateResult } from 'lit';
 import './find/drover-find.ts';

@@ -1,4 +1,5 @@
-// What a drag over a row would do: into an epic, out of one, between two tasks, or onto a task to wait for it.
+// What a drag over a row would do: into an epic, out of one, between two tasks, or onto a task to
+// wait for it.
 
 import type { StatusSnapshot } from '../../server/protocol/views.ts';
 import { blockOn, moveTo, siblingsOf, type Drop } from '../shared/plan/places.ts';
@@ -41,7 +42,9 @@ export function dropAt(board: StatusSnapshot, ids: readonly string[], hover: Hov
   }
 }
 
-/** One step up or down among its siblings, for all the tasks together; null: there is no further. */
+/**
+ * One step up or down among its siblings, for all the tasks together; null: there is no further.
+ */
 export function moveByOne(
   board: StatusSnapshot,
   ids: readonly string[],

@@ -1,4 +1,5 @@
-// The task tree: epics, tasks and sub-tasks, planned by mouse and by keyboard, live while they are worked on.
+// The task tree: epics, tasks and sub-tasks, planned by mouse and by keyboard, live while they are
+// worked on.
 
 import { html, LitElement, nothing, type PropertyValues, type TemplateResult } from 'lit';
 import { repeat } from 'lit/directives/repeat.js';
@@ -322,7 +323,10 @@ export class DroverTree extends LitElement {
     if (document.activeElement === document.body) this.#scroller()?.focus();
   };
 
-  /** The mouse focuses before it clicks: nothing may move under it. So the first row in sight is chosen. */
+  /**
+   * The mouse focuses before it clicks: nothing may move under it. So the first row in sight is
+   * chosen.
+   */
   readonly #onFocus = (): void => {
     const top = Math.ceil((this.#scroller()?.scrollTop ?? 0) / rowHeightPx);
     const first = this.#state.keys[top] ?? this.#state.keys.at(-1);

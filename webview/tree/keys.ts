@@ -71,8 +71,8 @@ const withAlt: Readonly<Record<string, TreeKey>> = {
 };
 
 /**
- * Alt with a letter alone opens a menu of the window, and with left and right it goes back in its history. Menus open with
- * Shift held, too: no letter here is one of theirs (F E S V G R T H).
+ * Alt with a letter alone opens a menu of the window, and with left and right it goes back in its
+ * history. Menus open with Shift held, too: no letter here is one of theirs (F E S V G R T H).
  */
 const withAltAndShift: Readonly<Record<string, TreeKey>> = {
   ArrowLeft: { kind: 'moveOut' },
@@ -113,7 +113,10 @@ function own(table: Readonly<Record<string, TreeKey>>, key: string): TreeKey | n
 
 const typeAheadMs = 1_000;
 
-/** Collects letters that are typed one after the other, and finds the next row that begins with them. */
+/**
+ * Collects letters that are typed one after the other, and finds the next row that begins with
+ * them.
+ */
 export class TypeAhead {
   #text = '';
   #lastMs = Number.NEGATIVE_INFINITY;

@@ -1,9 +1,13 @@
-// Most changes of a board leave every row where it is: then only the rows of what has changed are made anew.
+// Most changes of a board leave every row where it is: then only the rows of what has changed are
+// made anew.
 
 import type { StatusSnapshot } from '../../server/protocol/views.ts';
 import { epicKey, type Row, taskKey } from './rows.ts';
 
-/** Rows after a change; null when rows may have come, gone or moved. `indexOf`: places of rows by their keys. */
+/**
+ * Rows after a change; null when rows may have come, gone or moved. `indexOf`: places of rows by
+ * their keys.
+ */
 export function patchRows(
   rows: readonly Row[],
   indexOf: ReadonlyMap<string, number>,

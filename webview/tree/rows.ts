@@ -1,5 +1,5 @@
-// The rows of the task tree: epics with their tasks, then tasks without an epic, each with its sub-tasks. One pass over the
-// board, so that ten thousand tasks are rows within a frame.
+// The rows of the task tree: epics with their tasks, then tasks without an epic, each with its
+// sub-tasks. One pass over the board, so that ten thousand tasks are rows within a frame.
 
 import type { TaskStatus } from '../../server/core/plan/state.ts';
 import { askingTasks, epicNeed, taskNeed } from '../../server/protocol/needs.ts';
@@ -16,7 +16,10 @@ export interface TreeLook {
   readonly needsYou: boolean;
   /** Where a new task or epic is being written. */
   readonly draft: Draft | null;
-  /** Shows the place for tasks without an epic even while there are none: something can be dropped there. */
+  /**
+   * Shows the place for tasks without an epic even while there are none: something can be dropped
+   * there.
+   */
   readonly showLoose: boolean;
 }
 

@@ -51,7 +51,10 @@ export function selectAll(selection: Selection, rows: readonly string[]): Select
   return { ...selection, keys: new Set(rows), active: selection.active ?? rows[0] ?? null };
 }
 
-/** After rows have come and gone: what is gone is chosen no more, and the keyboard stays near where it was. */
+/**
+ * After rows have come and gone: what is gone is chosen no more, and the keyboard stays near where
+ * it was.
+ */
 export function keepPresent(
   selection: Selection,
   before: readonly string[],

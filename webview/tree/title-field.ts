@@ -1,11 +1,14 @@
-// The field in which the title of a new or renamed row is written: when what was typed is taken over, and when not.
+// The field in which the title of a new or renamed row is written: when what was typed is taken
+// over, and when not.
 
 import type { Draft } from './rows.ts';
 import type { TreeState } from './tree-state.ts';
 
 export interface TitleFieldParts {
   readonly state: () => TreeState;
-  /** Takes the title over; null: it was given up. `focusesRows`: the keyboard goes back to the rows. */
+  /**
+   * Takes the title over; null: it was given up. `focusesRows`: the keyboard goes back to the rows.
+   */
   readonly end: (title: string | null, focusesRows: boolean) => void;
   /** Opens a field for one more. */
   readonly again: (draft: Draft) => void;
@@ -50,7 +53,10 @@ export class TitleField {
     if (draft !== null) this.#parts.again(draft);
   }
 
-  /** What was typed is kept, as in VS Code's Explorer. With the mouse only after its click: nothing may move under it. */
+  /**
+   * What was typed is kept, as in VS Code's Explorer. With the mouse only after its click: nothing
+   * may move under it.
+   */
   onLeave(event: FocusEvent): void {
     const title = (event.target as HTMLInputElement).value.trim();
     const { draft, renaming } = this.#parts.state();

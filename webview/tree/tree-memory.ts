@@ -1,4 +1,5 @@
-// What the tree remembers while it is hidden or the window is reloaded: what is folded and filtered, never a fact.
+// What the tree remembers while it is hidden or the window is reloaded: what is folded and
+// filtered, never a fact.
 
 import { isStatusFilter, type StatusFilter } from './status-filter.ts';
 

@@ -1,4 +1,5 @@
-// What people do to the plan in the tree, as edits that can be undone, with what is said about them.
+// What people do to the plan in the tree, as edits that can be undone, with what is said about
+// them.
 
 import type { StatusSnapshot } from '../../server/protocol/views.ts';
 import { AskFailure } from '../shared/asks.ts';

@@ -1,4 +1,5 @@
-// What the tree shows and what is chosen in it. Knows the board and what a person has set; nothing of the page.
+// What the tree shows and what is chosen in it. Knows the board and what a person has set; nothing
+// of the page.
 
 import { askingTasks, needsByEpic } from '../../server/protocol/needs.ts';
 import type { StatusSnapshot } from '../../server/protocol/views.ts';
@@ -84,7 +85,10 @@ export class TreeState {
     }
   }
 
-  /** Null: all rows have to be made anew. What is filtered may come and go by its words or its state. */
+  /**
+   * Null: all rows have to be made anew. What is filtered may come and go by its words or its
+   * state.
+   */
   #patched(board: StatusSnapshot | null): readonly Row[] | null {
     const isFiltered = this.hasBar && (this.text.trim() !== '' || this.filter !== 'all');
     if (board === null || this.#board === null || isFiltered || this.#awaited !== null) return null;

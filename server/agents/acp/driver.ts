@@ -1,4 +1,5 @@
-// Drives any agent that speaks the Agent Client Protocol: Codex, OpenCode, Gemini CLI, Copilot CLI, or one named by a person.
+// Drives any agent that speaks the Agent Client Protocol: Codex, OpenCode, Gemini CLI, Copilot CLI,
+// or one named by a person.
 
 import { basename, join, dirname } from 'node:path';
 import { failure } from '../../core/failure.ts';

@@ -1,5 +1,6 @@
-// How a turn over the Agent Client Protocol ended. The end of a turn is no proof of success (one agent reports a wrong key as
-// a happy end): what counts is looked for in the worktree, by the engine.
+// How a turn over the Agent Client Protocol ended. The end of a turn is no proof of success (one
+// agent reports a wrong key as a happy end): what counts is looked for in the worktree, by the
+// engine.
 
 import { failure, type Failure } from '../../core/failure.ts';
 import { formatDuration } from '../../core/format.ts';

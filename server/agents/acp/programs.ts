@@ -12,9 +12,15 @@ export interface AcpProgram {
   readonly args: readonly string[];
   /** What is said when it is missing. */
   readonly install: string;
-  /** Its mode in which edits inside the worktree, which are the task, need no person; null: its usual one. */
+  /**
+   * Its mode in which edits inside the worktree, which are the task, need no person; null: its
+   * usual one.
+   */
   readonly mode: string | null;
-  /** Arguments that name a file of MCP servers, for one that takes none of ours from the protocol; null: it does. */
+  /**
+   * Arguments that name a file of MCP servers, for one that takes none of ours from the protocol;
+   * null: it does.
+   */
   readonly toolArguments: ((configPath: string) => readonly string[]) | null;
   /** What it needs to behave as one process that a signal reaches. */
   readonly env: Readonly<Record<string, string>>;
@@ -71,7 +77,10 @@ export const acpPrograms: { readonly [K in AcpKind]: AcpProgram } = {
   },
 };
 
-/** Arguments of a person come last: an agent's own model or mode is chosen there where it has no other way. */
+/**
+ * Arguments of a person come last: an agent's own model or mode is chosen there where it has no
+ * other way.
+ */
 export function acpArguments(
   kind: AcpKind,
   settings: AgentSettings,

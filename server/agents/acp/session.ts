@@ -1,5 +1,6 @@
-// One conversation over the Agent Client Protocol, from the greeting to the end of the turn: our side is offered neither files
-// nor terminals (the agent works in a worktree of its own), only answers to what it asks a person.
+// One conversation over the Agent Client Protocol, from the greeting to the end of the turn: our
+// side is offered neither files nor terminals (the agent works in a worktree of its own), only
+// answers to what it asks a person.
 
 import {
   client,
@@ -49,7 +50,10 @@ interface OpenedSession {
 const stderrCharsMax = 8_000;
 /** How long the agent may take to end after its last answer, and after a cancel. */
 const exitMs = { finished: 5_000, others: 3_000 };
-/** Some do not end by themselves while the server of our tools runs: they are asked by a signal, and soon. */
+/**
+ * Some do not end by themselves while the server of our tools runs: they are asked by a signal, and
+ * soon.
+ */
 const exitWithToolsMs = 1_500;
 const answersMs = 2_000;
 
@@ -239,7 +243,10 @@ export class AcpSession {
     return { id: sessionId, isLoaded: false, modes: idsOf(modes) };
   }
 
-  /** The modes it offers. Null: the agent has no such session any more, or has never learned to load one. */
+  /**
+   * The modes it offers. Null: the agent has no such session any more, or has never learned to load
+   * one.
+   */
   async #loadSession(
     agent: ClientConnection['agent'],
     greeting: InitializeResponse,
@@ -267,7 +274,10 @@ export class AcpSession {
     }
   }
 
-  /** A call that is asked for twice is two questions: the answer to the first one is none to the second. */
+  /**
+   * A call that is asked for twice is two questions: the answer to the first one is none to the
+   * second.
+   */
   #requestIdOf(toolCallId: string): string {
     const times = (this.#asked.get(toolCallId) ?? 0) + 1;
     this.#asked.set(toolCallId, times);
@@ -319,7 +329,9 @@ export class AcpSession {
     return { outcome: { outcome: 'selected', optionId: option.optionId } };
   }
 
-  /** While a person is asked, silence is not the agent's, and the time of the attempt stands still. */
+  /**
+   * While a person is asked, silence is not the agent's, and the time of the attempt stands still.
+   */
   #begins(): void {
     this.#openQuestions += 1;
     this.#waitsSince ??= Date.now();

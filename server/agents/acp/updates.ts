@@ -1,5 +1,6 @@
-// Session updates of the Agent Client Protocol as events of ours. Agents differ: some tell of a tool call only by an update
-// of it, or by asking for permission first; so a call begins with whatever names its id.
+// Session updates of the Agent Client Protocol as events of ours. Agents differ: some tell of a
+// tool call only by an update of it, or by asking for permission first; so a call begins with
+// whatever names its id.
 
 import type { SessionUpdate, ToolCallContent, ToolCallUpdate } from '@agentclientprotocol/sdk';
 import { planCharactersMax } from '../../core/prompt/plan-prompt.ts';
@@ -39,7 +40,8 @@ export class UpdateTranslator {
         ];
       }
       default:
-        // Commands, modes, what a person said: nothing that happens to the work. Newer kinds are not known here.
+        // Commands, modes, what a person said: nothing that happens to the work. Newer kinds are
+        // not known here.
         return [];
     }
   }
@@ -127,7 +129,10 @@ function mark(status: string): string {
   return status === 'completed' ? '[x]' : status === 'in_progress' ? '[>]' : '[ ]';
 }
 
-/** Tokens and cost as agents tell them: in the answer to the prompt, beside it, or in updates. Null: nothing was said. */
+/**
+ * Tokens and cost as agents tell them: in the answer to the prompt, beside it, or in updates. Null:
+ * nothing was said.
+ */
 export function usageOf(told: unknown, costUsd: number | null): Usage | null {
   const input = numberIn(told, ['inputTokens', 'input_tokens']);
   const output = numberIn(told, ['outputTokens', 'output_tokens']);

@@ -1,4 +1,5 @@
-// Drives Amp by its execute mode: prompt on standard input, JSON lines out, one process per part, threads continued by their id.
+// Drives Amp by its execute mode: prompt on standard input, JSON lines out, one process per part,
+// threads continued by their id.
 
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
@@ -78,7 +79,10 @@ async function runThread(run: AmpRun, program: string): Promise<AgentOutcome> {
   return (await startAmp(run, { program, threadId: null, prompt })).outcome;
 }
 
-/** It ended by itself with an error about a thread, before its protocol had begun: there is no such thread to go on with. */
+/**
+ * It ended by itself with an error about a thread, before its protocol had begun: there is no such
+ * thread to go on with.
+ */
 function isThreadGone(end: AmpProcessEnd): boolean {
   return (
     end.why === 'exited' &&

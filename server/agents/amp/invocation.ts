@@ -1,4 +1,5 @@
-// How Amp is started. The prompt comes on standard input; the token of Drover's tools stands in a file, never in an argument.
+// How Amp is started. The prompt comes on standard input; the token of Drover's tools stands in a
+// file, never in an argument.
 
 import { rmSync, writeFileSync } from 'node:fs';
 import type { AgentSettings, AgentTools } from '../port.ts';

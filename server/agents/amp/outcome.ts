@@ -1,5 +1,6 @@
-// How a run of Amp ended: its result line decides. Its errors carry no code, so the fixed words of its error field (never of the
-// model's text) tell what kind they are; what is not known counts as an ordinary failure.
+// How a run of Amp ended: its result line decides. Its errors carry no code, so the fixed words of
+// its error field (never of the model's text) tell what kind they are; what is not known counts as
+// an ordinary failure.
 
 import { failure, type Failure } from '../../core/failure.ts';
 import { formatDuration } from '../../core/format.ts';
@@ -14,7 +15,10 @@ export interface AmpEnd {
   readonly result: AmpResult | null;
   /** Its protocol has begun: what it prints beside it from then on may be anything. */
   readonly hasBegun: boolean;
-  /** What it printed that is not of its protocol: before it has begun it says there why it did not start. */
+  /**
+   * What it printed that is not of its protocol: before it has begun it says there why it did not
+   * start.
+   */
   readonly plainTail: string;
   /** It was to plan: its last answer is the plan. */
   readonly planning: boolean;

@@ -1,5 +1,5 @@
-// What a process of Amp came to, for whoever follows it to its end: a small file for what its protocol said, and the log for the
-// rest. So the outcome is the same after any crash of ours.
+// What a process of Amp came to, for whoever follows it to its end: a small file for what its
+// protocol said, and the log for the rest. So the outcome is the same after any crash of ours.
 
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { eventsOfLog } from '../kit/log/event-log-reader.ts';

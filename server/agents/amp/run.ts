@@ -1,4 +1,5 @@
-// One process of Amp, from its prompt file to its result line. Needs nobody to write, so it can be adopted.
+// One process of Amp, from its prompt file to its result line. Needs nobody to write, so it can be
+// adopted.
 
 import { existsSync, statSync } from 'node:fs';
 import { readLogTail } from '../kit/log/event-log-reader.ts';
@@ -64,7 +65,10 @@ export interface AmpStart {
   readonly prompt: string;
 }
 
-/** How one process ended; without `hasBegun`, `plainTail` tells whether there was a thread to go on with. */
+/**
+ * How one process ended; without `hasBegun`, `plainTail` tells whether there was a thread to go on
+ * with.
+ */
 export interface AmpProcessEnd {
   readonly outcome: AgentOutcome;
   readonly why: OwnEnd | 'exited' | 'stopped' | 'timeout';
@@ -88,7 +92,8 @@ export async function startAmp(run: AmpRun, start: AmpStart): Promise<AmpProcess
     resumed,
     usageBefore: factsOfLog(request.logPath).usage,
   });
-  // Before the process is stored: whoever adopts it must not take its predecessor's result for its own.
+  // Before the process is stored: whoever adopts it must not take its predecessor's result for its
+  // own.
   writeState(request.logPath, newState);
   const started = await startProgram({
     request: { ...request, prompt: start.prompt },
@@ -135,7 +140,8 @@ export async function adoptAmp(agent: AgentProcess, run: AmpRun): Promise<AgentO
     state: readState(request.logPath),
     resumed: request.resume,
   });
-  // Only after the marks were compared with the files: a frozen agent proves that nothing was added since.
+  // Only after the marks were compared with the files: a frozen agent proves that nothing was added
+  // since.
   await thawRun(request.runId, agent);
   const { outcome, result } = await following;
   if (result !== null) {

@@ -1,11 +1,15 @@
-// Turns what Amp prints (stream-json, in the shape of Claude Code's) into events, and keeps what the outcome needs.
+// Turns what Amp prints (stream-json, in the shape of Claude Code's) into events, and keeps what
+// the outcome needs.
 
 import type { AgentEvent, Usage } from '../../protocol/agent-events.ts';
 import { contentText, toolTitle } from '../claude/translate.ts';
 import { addUsage, usageOfMessage } from '../claude/usage.ts';
 import { asObject, objectAt, objectsAt, parseLine, textAt, type Json } from '../claude/wire.ts';
 
-/** How a run ended in Amp's own words. It is kept on disk, so that whoever follows it to its end knows it too. */
+/**
+ * How a run ended in Amp's own words. It is kept on disk, so that whoever follows it to its end
+ * knows it too.
+ */
 export interface AmpResult {
   readonly subtype: string;
   readonly isError: boolean;

@@ -1,4 +1,5 @@
-// Is somebody signed in? Claude Code says so when it is greeted, before any model is called and anything is paid.
+// Is somebody signed in? Claude Code says so when it is greeted, before any model is called and
+// anything is paid.
 
 import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -54,7 +55,10 @@ export async function claudeAccount(
   }
 }
 
-/** `tokenSource` is "none" and `apiKeySource` is absent where nobody is signed in; clouds have logins of their own. */
+/**
+ * `tokenSource` is "none" and `apiKeySource` is absent where nobody is signed in; clouds have
+ * logins of their own.
+ */
 export function accountIn(line: string): AgentAccount | null {
   let raw: unknown;
   try {

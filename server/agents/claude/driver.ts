@@ -1,4 +1,5 @@
-// Drives Claude Code over its control protocol: no SDK, one process per part, the session outlives every process.
+// Drives Claude Code over its control protocol: no SDK, one process per part, the session outlives
+// every process.
 
 import { execFile } from 'node:child_process';
 import { dirname, join } from 'node:path';
@@ -52,7 +53,10 @@ interface ClaudeRun {
   readonly lock: SessionLock;
 }
 
-/** What one process showed. `startOtherwise`: the session was not as we thought, and nothing has happened yet. */
+/**
+ * What one process showed. `startOtherwise`: the session was not as we thought, and nothing has
+ * happened yet.
+ */
 interface ProcessResult {
   readonly outcome: AgentOutcome;
   readonly startOtherwise: boolean;
@@ -106,8 +110,8 @@ export function createClaudeDriver(settings: AgentSettings, deps: ClaudeDeps): A
         lock.release();
       }
     },
-    // Its input was our pipe, which is closed: open questions have failed. Its session is resumed instead, and what
-    // it printed meanwhile is taken into the log by that run.
+    // Its input was our pipe, which is closed: open questions have failed. Its session is resumed
+    // instead, and what it printed meanwhile is taken into the log by that run.
     adopt: async (request, process, host, signal) => {
       if (request.runsOn !== 'remote') return null;
       const agent = claudeOneWay(settings, deps.trusted, request);
@@ -272,7 +276,10 @@ function outcomeOf(
   return maskOutcome(outcome, claude.record.mask);
 }
 
-/** Told by shape, not by words: it ended at once with an error, before any turn, and the session is the other way. */
+/**
+ * Told by shape, not by words: it ended at once with an error, before any turn, and the session is
+ * the other way.
+ */
 function isOtherwise(
   claude: ClaudeRun,
   session: ClaudeSession,

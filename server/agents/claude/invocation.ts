@@ -18,7 +18,10 @@ export interface InvocationOptions {
 /** Edits inside the worktree are the task; everything else is asked for. */
 const permissionModeDefault = 'acceptEdits';
 
-/** Both directions in JSON lines; permission requests come to us; our messages are echoed when a turn takes them. */
+/**
+ * Both directions in JSON lines; permission requests come to us; our messages are echoed when a
+ * turn takes them.
+ */
 const formatArguments = [
   '--input-format',
   'stream-json',
@@ -46,7 +49,10 @@ export function claudeArguments(settings: AgentSettings, options: InvocationOpti
   ];
 }
 
-/** On a worker nobody is at the other end: the prompt comes whole, and no conversation is left there. */
+/**
+ * On a worker nobody is at the other end: the prompt comes whole, and no conversation is left
+ * there.
+ */
 export function claudeOneWayArguments(
   settings: AgentSettings,
   options: Pick<InvocationOptions, 'trusted' | 'planning'>,
@@ -78,26 +84,34 @@ function modeArguments(settings: AgentSettings | null): string[] {
     : ['--permission-mode', settings.permissionMode ?? permissionModeDefault];
 }
 
-/** What our own server is asked, the engine accepts or refuses by its rules: no person has to allow the asking. */
+/**
+ * What our own server is asked, the engine accepts or refuses by its rules: no person has to allow
+ * the asking.
+ */
 function toolArguments(config: string | undefined): string[] {
   return config === undefined ? [] : [`--mcp-config=${config}`, '--allowedTools=mcp__drover'];
 }
 
-/** Of the many variables with this prefix only these are a user's or ours; others belong to an outer session. */
+/**
+ * Of the many variables with this prefix only these are a user's or ours; others belong to an outer
+ * session.
+ */
 const passed: ReadonlySet<string> = new Set([
   'CLAUDE_CODE_OAUTH_TOKEN',
   'CLAUDE_CODE_USE_BEDROCK',
   'CLAUDE_CODE_USE_VERTEX',
   'CLAUDE_CODE_MAX_RETRIES',
-  // An outer session's never come here: these are given to an agent by the settings of telemetry alone.
+  // An outer session's never come here: these are given to an agent by the settings of telemetry
+  // alone.
   'CLAUDE_CODE_ENABLE_TELEMETRY',
   'CLAUDE_CODE_ENHANCED_TELEMETRY_BETA',
   'CLAUDE_CODE_PROPAGATE_TRACEPARENT',
 ]);
 
 /**
- * Background tasks would outlive the result; many agents behind one key need few retries of their own, because the
- * queue pauses for all of them; the rest keeps a run from talking to anybody but the model's provider.
+ * Background tasks would outlive the result; many agents behind one key need few retries of their
+ * own, because the queue pauses for all of them; the rest keeps a run from talking to anybody but
+ * the model's provider.
  */
 const defaults: Readonly<Record<string, string>> = {
   CLAUDE_CODE_DISABLE_BACKGROUND_TASKS: '1',
@@ -121,7 +135,10 @@ export function claudeEnvironment(
   return { ...defaults, ...Object.fromEntries(kept) };
 }
 
-/** Is there a conversation under this id? Null where that cannot be told. Only the file's name is looked at. */
+/**
+ * Is there a conversation under this id? Null where that cannot be told. Only the file's name is
+ * looked at.
+ */
 export function hasConversation(
   env: Readonly<Record<string, string>>,
   sessionId: string,

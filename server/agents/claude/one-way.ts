@@ -1,4 +1,5 @@
-// Claude Code on a worker: its print mode, read by the same translation and judged by the same facts as over its control protocol.
+// Claude Code on a worker: its print mode, read by the same translation and judged by the same
+// facts as over its control protocol.
 
 import type { AgentOutcome, AgentRequest, AgentSettings } from '../port.ts';
 import type { AgentEvent, Usage } from '../../protocol/agent-events.ts';

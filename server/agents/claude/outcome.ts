@@ -1,4 +1,5 @@
-// How a run of Claude Code ended, from facts: neither the exit code nor `subtype` nor a result alone says it.
+// How a run of Claude Code ended, from facts: neither the exit code nor `subtype` nor a result
+// alone says it.
 
 import { failure, type Failure } from '../../core/failure.ts';
 import { formatDuration } from '../../core/format.ts';

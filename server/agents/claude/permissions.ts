@@ -1,4 +1,5 @@
-// Permission requests and questions of Claude Code: what a person is asked, and what their choice means on the wire.
+// Permission requests and questions of Claude Code: what a person is asked, and what their choice
+// means on the wire.
 
 import type { AgentEvent } from '../../protocol/agent-events.ts';
 import { asObject, objectsAt, textAt, type Json } from './wire.ts';
@@ -32,7 +33,9 @@ export function readPermissionRequest(requestId: string, request: Json): Permiss
   };
 }
 
-/** What to ask a person, in order. A request of the tool AskUserQuestion may hold several questions. */
+/**
+ * What to ask a person, in order. A request of the tool AskUserQuestion may hold several questions.
+ */
 export function questionsOf(request: PermissionRequest, planText: string | null): Question[] {
   const asked = request.toolName === 'AskUserQuestion' ? objectsAt(request.input, 'questions') : [];
   if (asked.length > 0) {
@@ -84,8 +87,9 @@ export function planningResponse(request: PermissionRequest): Json | null {
 }
 
 /**
- * The answer to the whole request. `null` = nobody chose: then nothing is allowed, and the model is told so. A choice
- * that is none of ours is a person's own words: for a question the answer, for a permission the reason to deny.
+ * The answer to the whole request. `null` = nobody chose: then nothing is allowed, and the model is
+ * told so. A choice that is none of ours is a person's own words: for a question the answer, for a
+ * permission the reason to deny.
  */
 export function permissionResponse(
   request: PermissionRequest,

@@ -1,4 +1,5 @@
-// One process per conversation: Claude Code itself has no lock, and the branch written last would win.
+// One process per conversation: Claude Code itself has no lock, and the branch written last would
+// win.
 
 import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';

@@ -1,4 +1,5 @@
-// One process of Claude Code from its first line to its last: messages in, events out, and the reasons to end it.
+// One process of Claude Code from its first line to its last: messages in, events out, and the
+// reasons to end it.
 
 import { createHash, randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -126,13 +127,18 @@ export class ClaudeSession {
     return why === 'stalled' ? exitMs.stalled : exitMs.others;
   }
 
-  /** A turn can take hours: what it has used so far is known from its messages, without their cost. */
+  /**
+   * A turn can take hours: what it has used so far is known from its messages, without their cost.
+   */
   #tellUsage(): void {
     const usage = [...this.facts.unaccounted.values()].reduce(addUsage, this.facts.usage);
     this.#options.host.onUsageSoFar?.(usage, false);
   }
 
-  /** The process has ended: open questions are withdrawn, and what was used without a result is counted. */
+  /**
+   * The process has ended: open questions are withdrawn, and what was used without a result is
+   * counted.
+   */
   async finish(): Promise<void> {
     this.#hints.stop();
     this.#silence.stop();
@@ -304,7 +310,10 @@ function createHintQueue(options: SessionOptions): HintQueue {
   };
 }
 
-/** The same name gives the same uuid, in whatever process: so a message can be recognised after a crash. */
+/**
+ * The same name gives the same uuid, in whatever process: so a message can be recognised after a
+ * crash.
+ */
 export function uuidFor(name: string): string {
   const hex = createHash('sha256').update(name).digest('hex');
   const variant = ((Number.parseInt(hex.slice(16, 17), 16) & 0x3) | 0x8).toString(16);

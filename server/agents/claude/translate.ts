@@ -1,4 +1,5 @@
-// Turns what Claude Code prints into events and facts. Keeps only what later lines and the outcome need; does nothing.
+// Turns what Claude Code prints into events and facts. Keeps only what later lines and the outcome
+// need; does nothing.
 
 import { isAbsolute, relative } from 'node:path';
 import type { AgentEvent, Usage } from '../../protocol/agent-events.ts';

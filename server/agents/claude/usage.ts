@@ -1,5 +1,5 @@
-// What a run has used so far. Claude Code reports increments with each result; a turn that was killed has none, so
-// the usage of its messages stands in as an estimate (no cost).
+// What a run has used so far. Claude Code reports increments with each result; a turn that was
+// killed has none, so the usage of its messages stands in as an estimate (no cost).
 
 import { noUsage } from '../port.ts';
 import type { Usage } from '../../protocol/agent-events.ts';
@@ -14,7 +14,10 @@ export function addUsage(a: Usage, b: Usage): Usage {
   };
 }
 
-/** What was used since the result before this one: the totals beside it also count what other processes used. */
+/**
+ * What was used since the result before this one: the totals beside it also count what other
+ * processes used.
+ */
 export function usageSinceLastResult(result: Json): Usage {
   const models = Object.values(objectAt(result, 'model_usage_since_last_result'));
   return models.reduce<Usage>(
@@ -31,7 +34,9 @@ export function usageSinceLastResult(result: Json): Usage {
   );
 }
 
-/** The usage of one model message as its lines tell it; not final, but all there is after a kill. */
+/**
+ * The usage of one model message as its lines tell it; not final, but all there is after a kill.
+ */
 export function usageOfMessage(message: Json): Usage {
   const usage = objectAt(message, 'usage');
   return {

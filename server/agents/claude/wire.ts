@@ -1,5 +1,5 @@
-// The lines that Claude Code prints and reads (stream-json with the control protocol), as loose JSON: fields come and
-// go between versions, so everything is looked up and nothing is assumed.
+// The lines that Claude Code prints and reads (stream-json with the control protocol), as loose
+// JSON: fields come and go between versions, so everything is looked up and nothing is assumed.
 
 export type Json = Readonly<Record<string, unknown>>;
 

@@ -23,10 +23,16 @@ export type Directive =
   | { readonly do: 'nothing' | 'leave-running' | 'crash' }
   | { readonly do: 'unknown'; readonly name: string };
 
-/** Who looks for directives: those behind `when-planning` are for an agent that plans, all others for one that builds. */
+/**
+ * Who looks for directives: those behind `when-planning` are for an agent that plans, all others
+ * for one that builds.
+ */
 export type DirectiveReader = 'builder' | 'planner';
 
-/** Lists, quotes and block marks before a directive are allowed, so that it may stand anywhere in a description. */
+/**
+ * Lists, quotes and block marks before a directive are allowed, so that it may stand anywhere in a
+ * description.
+ */
 const directiveLine = /^[\s>*+-]*demo:[ \t]*([a-z-]+)[ \t]*(.*?)[ \t\r]*$/gm;
 
 export function findDirectives(prompt: string, reader: DirectiveReader = 'builder'): Directive[] {

@@ -1,4 +1,5 @@
-// Drives the demo agent: questions, hints, limits and resumed sessions work end to end without a model.
+// Drives the demo agent: questions, hints, limits and resumed sessions work end to end without a
+// model.
 
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';

@@ -1,4 +1,5 @@
-// The demo agent: a scripted program that edits files as its prompt's directives say. No model, no network, no money.
+// The demo agent: a scripted program that edits files as its prompt's directives say. No model, no
+// network, no money.
 
 import { execFileSync, spawn } from 'node:child_process';
 import {
@@ -53,7 +54,8 @@ function say(message: FromDemo): void {
 }
 
 function main(): void {
-  // At the end of a step: killed between a line and the note that it was said, the resumed session would say it again.
+  // At the end of a step: killed between a line and the note that it was said, the resumed session
+  // would say it again.
   process.on('SIGTERM', () => process.exit(endedCode));
   const lines = createInterface({ input: process.stdin });
   lines.on('line', (line) => {

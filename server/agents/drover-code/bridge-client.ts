@@ -1,4 +1,5 @@
-// One conversation over Drover Code's IDE bridge: requests with numbers of ours, one execution at a time, signs of life.
+// One conversation over Drover Code's IDE bridge: requests with numbers of ours, one execution at a
+// time, signs of life.
 
 import { err, ok, type Result } from '../../core/failure.ts';
 import { encodeFrame, FrameReader } from './frame-codec.ts';
@@ -94,7 +95,10 @@ export class BridgeClient {
     return err(error);
   }
 
-  /** Waits for the executions before it: the program would let them share one conversation at the same time. */
+  /**
+   * Waits for the executions before it: the program would let them share one conversation at the
+   * same time.
+   */
   async execute(input: string): Promise<Result<string, BridgeError>> {
     if (input.trim() === '') {
       return err({ kind: 'empty-prompt', message: 'The prompt is empty: nothing was sent.' });

@@ -1,4 +1,5 @@
-// One run of Drover Code over its IDE bridge: greeting, one execution, end. Its pipes are ours, so nobody can adopt it.
+// One run of Drover Code over its IDE bridge: greeting, one execution, end. Its pipes are ours, so
+// nobody can adopt it.
 
 import { spawn, type ChildProcessWithoutNullStreams } from 'node:child_process';
 import { once } from 'node:events';
@@ -62,7 +63,8 @@ export async function runBridge(
   const started: AgentProcess = { pid: child.pid, startTime: startTimeOfNewChild(child.pid) };
   const bridge = connect(run, child, timing);
   try {
-    // It does nothing before it is asked, and ends when our pipe closes: so it is stored before its first work.
+    // It does nothing before it is asked, and ends when our pipe closes: so it is stored before its
+    // first work.
     await run.host.onProcess(started);
   } catch (error) {
     await deps.processTable.endTree(request.runId, started, 0);

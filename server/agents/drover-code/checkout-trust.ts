@@ -1,5 +1,5 @@
-// What Drover Code would take from the checkout by itself: programs it starts before any question, and rules that widen
-// what it may do. A person sees it once, and again when it has changed.
+// What Drover Code would take from the checkout by itself: programs it starts before any question,
+// and rules that widen what it may do. A person sees it once, and again when it has changed.
 
 import { createHash } from 'node:crypto';
 import {

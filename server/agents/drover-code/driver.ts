@@ -1,4 +1,5 @@
-// Drives Drover Code: headless as a rule, over its IDE bridge where the safe probe shows that pipes reach it.
+// Drives Drover Code: headless as a rule, over its IDE bridge where the safe probe shows that pipes
+// reach it.
 
 import { failure } from '../../core/failure.ts';
 import { findProgram, findProgramFor } from '../kit/process/find-program.ts';
@@ -75,8 +76,8 @@ export function createDroverCodeDriver(settings: AgentSettings, deps: DroverCode
 }
 
 /**
- * In a SQLForge project nothing is applied: the words in the prompt ask for it, the shim sees to it. It is a shell
- * script: on Windows the words have to do.
+ * In a SQLForge project nothing is applied: the words in the prompt ask for it, the shim sees to
+ * it. It is a shell script: on Windows the words have to do.
  */
 async function runGuarded(run: DroverCodeRun, program: string): Promise<AgentOutcome> {
   const { request, deps } = run;

@@ -1,5 +1,6 @@
-// Messages of the IDE bridge as bytes and back: `Content-Length` frames, bounded, with a way back after stray text.
-// Own code, because the reader of vscode-jsonrpc neither bounds a frame nor finds its way back after stray text.
+// Messages of the IDE bridge as bytes and back: `Content-Length` frames, bounded, with a way back
+// after stray text. Own code, because the reader of vscode-jsonrpc neither bounds a frame nor finds
+// its way back after stray text.
 
 export const frameBytesMax = 32 * 1024 * 1024;
 const strayBytesMax = 64 * 1024;
@@ -102,7 +103,10 @@ type Header =
       readonly unknown: string;
     };
 
-/** Lines up to an empty one, ended by CR LF or LF. Headers that we do not know may stand before and behind the length. */
+/**
+ * Lines up to an empty one, ended by CR LF or LF. Headers that we do not know may stand before and
+ * behind the length.
+ */
 function findHeader(bytes: Buffer): Header {
   let length: number | null = null;
   let unknown = '';

@@ -1,4 +1,5 @@
-// What Drover Code prints in headless mode (JSON lines), as events of ours. It is telemetry: lines may be missing or cut.
+// What Drover Code prints in headless mode (JSON lines), as events of ours. It is telemetry: lines
+// may be missing or cut.
 
 import type { AgentEvent, Usage } from '../../protocol/agent-events.ts';
 
@@ -27,7 +28,10 @@ export function isDenial(event: AgentEvent): boolean {
   return event.text.startsWith(deniedText) || /\bblocked by Warden\b/.test(event.text);
 }
 
-/** Text comes in small pieces: they are joined to lines, so that a log of them stays readable and small. */
+/**
+ * Text comes in small pieces: they are joined to lines, so that a log of them stays readable and
+ * small.
+ */
 export class HeadlessTranslator {
   readonly #usageBefore: Usage;
   /** Calls that have begun and not ended; a denied call was never told to begin. */

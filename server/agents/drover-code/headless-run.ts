@@ -1,4 +1,5 @@
-// One headless run of Drover Code, from the prompt file to the result file. Needs nobody to write, so it can be adopted.
+// One headless run of Drover Code, from the prompt file to the result file. Needs nobody to write,
+// so it can be adopted.
 
 import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { failure } from '../../core/failure.ts';
@@ -45,7 +46,10 @@ export interface DroverCodeDeps {
   /** Model turns of one run; the program itself has no such limit. */
   readonly turnsMax?: number;
   readonly elsewhere?: SpawnElsewhere | undefined;
-  /** Where it is remembered what a person allowed a checkout to bring; by default in the person's own state folder. */
+  /**
+   * Where it is remembered what a person allowed a checkout to bring; by default in the person's
+   * own state folder.
+   */
   readonly consentFolder?: string;
 }
 
@@ -119,7 +123,8 @@ export async function adoptHeadless(
   const startedAt = statSync(files.stdout, { throwIfNoEntry: false })?.birthtimeMs ?? Date.now();
   const exited = exitOfAdopted(agent, files);
   const following = follow({ process: agent, exited, startedAt }, run, own);
-  // Only after the marks were compared with the files: a frozen agent proves that nothing was added since.
+  // Only after the marks were compared with the files: a frozen agent proves that nothing was added
+  // since.
   await thawRun(run.request.runId, agent);
   const outcome = await following;
   return isKnown && (outcome.kind !== 'failed' || (await exited).code !== null) ? outcome : null;

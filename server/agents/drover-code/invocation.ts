@@ -20,7 +20,10 @@ type Environment = Readonly<Record<string, string>>;
 const wholeDaySeconds = 86_400;
 const presets: ReadonlySet<string> = new Set(['bypass', 'default', 'unikernel']);
 
-/** They choose the mode or speak of another run: only a person who configures this agent may set them. */
+/**
+ * They choose the mode or speak of another run: only a person who configures this agent may set
+ * them.
+ */
 const controlVariables: ReadonlySet<string> = new Set([
   'DROVER_CODE_HEADLESS',
   'DROVER_CODE_PERMISSION_PRESET',
@@ -31,7 +34,10 @@ const controlVariables: ReadonlySet<string> = new Set([
   'DROVER_CODE_COORDINATOR_MODE',
 ]);
 
-/** Never, not even when configured: they would change where and in which format the program answers us. */
+/**
+ * Never, not even when configured: they would change where and in which format the program answers
+ * us.
+ */
 const ownVariables: ReadonlySet<string> = new Set([
   'DROVER_CODE_HEADLESS_PLAIN',
   'DROVER_CODE_RESULT_PATH',
@@ -83,7 +89,10 @@ export function bridgeEnvironment(
   return { ...rest, ...bridgeSwitches };
 }
 
-/** Everything from scratch: no key, no home, no workspace, and a closed port in place of the model's provider. */
+/**
+ * Everything from scratch: no key, no home, no workspace, and a closed port in place of the model's
+ * provider.
+ */
 export function probeEnvironment(path: string, home: string): Record<string, string> {
   return {
     PATH: path,
@@ -109,7 +118,9 @@ function commonEnvironment(env: Environment, settings: AgentSettings): Record<st
   };
 }
 
-/** A text that begins with a slash would be a command, and a blocked command ends like a success. */
+/**
+ * A text that begins with a slash would be a command, and a blocked command ends like a success.
+ */
 export function promptText(text: string): string {
   return text.trimStart().startsWith('/') ? `The task is:\n${text}` : text;
 }

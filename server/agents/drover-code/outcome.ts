@@ -1,4 +1,5 @@
-// How a run of Drover Code ended: the exit code and the result file decide, what was printed only explains.
+// How a run of Drover Code ended: the exit code and the result file decide, what was printed only
+// explains.
 
 import { failure, type Failure } from '../../core/failure.ts';
 import { formatDuration } from '../../core/format.ts';

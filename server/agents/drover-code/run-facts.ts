@@ -1,4 +1,5 @@
-// What a run came to so far, folded from its events: from those of the log after a crash, and from each new one.
+// What a run came to so far, folded from its events: from those of the log after a crash, and from
+// each new one.
 
 import { eventsOfLog } from '../kit/log/event-log-reader.ts';
 import { noUsage } from '../port.ts';

@@ -11,7 +11,10 @@ const fileName = 'sqlforge.yml';
 const bytesMax = 256 * 1024;
 const foldersMax = 64;
 
-/** The nearest `sqlforge.yml`, not above the repository's root; null: there is none. A link or a folder is none. */
+/**
+ * The nearest `sqlforge.yml`, not above the repository's root; null: there is none. A link or a
+ * folder is none.
+ */
 export function findSqlforge(cwd: string): string | null {
   let folder = cwd;
   for (let count = 0; count < foldersMax; count++) {
@@ -27,7 +30,10 @@ export function findSqlforge(cwd: string): string | null {
   return null;
 }
 
-/** Only a plain name at the top level is taken; everything else is refused and never reaches an argument. */
+/**
+ * Only a plain name at the top level is taken; everything else is refused and never reaches an
+ * argument.
+ */
 export function defaultEnvironment(text: string): SqlforgeEnvironment {
   const line = text.split(/\r?\n/).find((one) => /^default_environment\s*:/.test(one));
   if (line === undefined) return { ok: true, name: 'prod' };

@@ -1,4 +1,5 @@
-// Did a run leave anything in its worktree? Asked only when its policy refused a tool, to tell a refusal from a success.
+// Did a run leave anything in its worktree? Asked only when its policy refused a tool, to tell a
+// refusal from a success.
 
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';

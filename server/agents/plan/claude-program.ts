@@ -1,4 +1,5 @@
-// A plan from the installed Claude Code, without a screen: for people who have a login there and no key.
+// A plan from the installed Claude Code, without a screen: for people who have a login there and no
+// key.
 
 import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
@@ -26,7 +27,10 @@ const endGraceMs = 2_000;
 const outputCharactersMax = 8 * 1024 * 1024;
 const reasonCharactersMax = 500;
 
-/** Planning reads at most: nothing is written, started or fetched. Named one by one, for new versions bring new tools. */
+/**
+ * Planning reads at most: nothing is written, started or fetched. Named one by one, for new
+ * versions bring new tools.
+ */
 const toolsAllowed = 'Read,Glob,Grep';
 
 /** The prompt is not among them: arguments are visible to everybody on the machine. */

@@ -1,4 +1,5 @@
-// A plan from a model provider's API, through Anthropic's own library: any address that speaks its Messages API.
+// A plan from a model provider's API, through Anthropic's own library: any address that speaks its
+// Messages API.
 
 import Anthropic from '@anthropic-ai/sdk';
 import { err, failure, ok, type Failure, type Result } from '../../core/failure.ts';

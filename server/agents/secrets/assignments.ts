@@ -1,4 +1,5 @@
-// Assignments of random-looking values to names that speak of secrets, in any language: what no key format tells.
+// Assignments of random-looking values to names that speak of secrets, in any language: what no key
+// format tells.
 
 /** Longer values are data, and shorter ones could be words. */
 const valueLengths = { min: 16, max: 256 };
@@ -10,7 +11,10 @@ const hexEntropyMin = 3;
 const namePart =
   '(?:api|access|auth|client|deploy|encryption|master|private|secret|service|signing|webhook)?[_.-]?(?:key|secret|token|passw(?:or)?d|passwd|passphrase|pwd|credentials?)';
 const valuePart = `[\\w+/=.~@!#%^&*?:-]{${valueLengths.min},${valueLengths.max}}`;
-/** `name = "value"`, `"name": "value"`, `name => 'value'`, and without quotes to the end of a line (`.env`, YAML, INI). */
+/**
+ * `name = "value"`, `"name": "value"`, `name => 'value'`, and without quotes to the end of a line
+ * (`.env`, YAML, INI).
+ */
 const assignment = new RegExp(
   `([\\w.-]{0,40}${namePart})["'\`\\]]{0,2}\\s{0,4}(?::=|=>|[:=])\\s{0,4}(?:(["'\`])(${valuePart})\\2|(${valuePart})\\s*$)`,
   'gim',

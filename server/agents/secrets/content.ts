@@ -1,10 +1,14 @@
-// Looks into contents for secrets: values that are known here, in any usual encoding; keys by their format; random-looking
-// assignments. It finds what was left by mistake. Whoever wants to hide a secret can (by a cipher of one's own).
+// Looks into contents for secrets: values that are known here, in any usual encoding; keys by their
+// format; random-looking assignments. It finds what was left by mistake. Whoever wants to hide a
+// secret can (by a cipher of one's own).
 
 import { assignedSecrets } from './assignments.ts';
 import { type KnownSecret, writtenForms } from './known-secrets.ts';
 
-/** A secret in a content: what it is, for a sentence, and a text that is the same for the same secret. */
+/**
+ * A secret in a content: what it is, for a sentence, and a text that is the same for the same
+ * secret.
+ */
 export interface SecretFound {
   readonly what: string;
   readonly id: string;
@@ -18,7 +22,10 @@ const searchedMax = 1024 * 1024;
 const beginning = 8_000;
 /** Characters that a value has to have before its presence in a file means anything. */
 const lengthMin = 8;
-/** What names of variables hold and what people write in files, too: held for it, half a project would be. */
+/**
+ * What names of variables hold and what people write in files, too: held for it, half a project
+ * would be.
+ */
 const ordinary = /^(?:[a-z]{1,15}|[A-Z]{1,15}|\d{1,11}|(?:~|\.{1,2})?\/\S*)$/;
 
 /** Written by programs, random-looking throughout. */
@@ -67,7 +74,10 @@ function knownIn(content: Buffer, secrets: readonly KnownSecret[]): readonly Sec
   });
 }
 
-/** Without what a value is cut into pieces by: line ends, blanks, quotes, signs of joining, and the zeros of UTF-16. */
+/**
+ * Without what a value is cut into pieces by: line ends, blanks, quotes, signs of joining, and the
+ * zeros of UTF-16.
+ */
 function joined(text: string): string {
   return text.replace(/[\s"'`+\\,\0]+/g, '');
 }

@@ -1,4 +1,5 @@
-// Keys that are told by their format: secretlint's rules, and formats that it has none for. Loaded when first needed.
+// Keys that are told by their format: secretlint's rules, and formats that it has none for. Loaded
+// when first needed.
 
 import type {
   SecretLintRuleContext,

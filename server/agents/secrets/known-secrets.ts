@@ -1,4 +1,5 @@
-// Which values are secret, told by the names they go under, and the forms in which a secret value may be written down.
+// Which values are secret, told by the names they go under, and the forms in which a secret value
+// may be written down.
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -22,7 +23,10 @@ export const secretLengthMin = 6;
 /** In its encoded forms, a shorter value could be a part of anything. */
 const encodedLengthMin = 8;
 
-/** Secret values of an environment: by their names, as passwords inside URLs, and as secrets inside JSON. */
+/**
+ * Secret values of an environment: by their names, as passwords inside URLs, and as secrets inside
+ * JSON.
+ */
 export function knownSecrets(environment: Environment): readonly KnownSecret[] {
   const found = new Map<string, KnownSecret>();
   for (const [name, value] of Object.entries(environment)) {
@@ -52,7 +56,10 @@ function isWord(value: string): boolean {
   return /^(?:[A-Za-z]+|\d+)$/.test(value);
 }
 
-/** As it stands in a URL, and as it is typed; a user without a password is a key (as in the DSN of Sentry) if it is long. */
+/**
+ * As it stands in a URL, and as it is typed; a user without a password is a key (as in the DSN of
+ * Sentry) if it is long.
+ */
 function passwordsOf(value: string): readonly string[] {
   if (!/^[a-z][a-z\d+.-]*:\/\/[^/\s]*@/i.test(value) || !URL.canParse(value)) return [];
   const { username, password } = new URL(value);
@@ -88,7 +95,10 @@ function secretsBelow(value: unknown, name: string, depth: number): readonly str
   );
 }
 
-/** Every way in which a value is commonly written: as it is, quoted, by its lines, in base64, in hexadecimal, in a URL, reversed. */
+/**
+ * Every way in which a value is commonly written: as it is, quoted, by its lines, in base64, in
+ * hexadecimal, in a URL, reversed.
+ */
 export function writtenForms(secret: string): readonly string[] {
   const forms = new Set<string>();
   // Output is framed in lines, so each line of a longer value counts as well.
@@ -124,7 +134,9 @@ function percentEncoded(value: string): string {
   }
 }
 
-/** What is the same in the base64 of every text in which the bytes begin at this place (modulo 3). */
+/**
+ * What is the same in the base64 of every text in which the bytes begin at this place (modulo 3).
+ */
 function base64Inside(bytes: Buffer, offset: number): string {
   const padded = Buffer.concat([Buffer.alloc(offset), bytes]);
   const text = padded.toString('base64').replace(/=+$/, '');

@@ -1,4 +1,5 @@
-// Completion scripts, made from the tree of commands itself, so that they cannot say something else than it does.
+// Completion scripts, made from the tree of commands itself, so that they cannot say something else
+// than it does.
 
 import type { Command } from 'commander';
 import type { CommandContext } from '../context.ts';

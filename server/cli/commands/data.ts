@@ -57,7 +57,10 @@ export async function importFile(
   return await (await import('./run.ts')).run(context, {});
 }
 
-/** The text, and the numbers of the lines whose bytes are no UTF-8 (they are refused by line, not as a whole file). */
+/**
+ * The text, and the numbers of the lines whose bytes are no UTF-8 (they are refused by line, not as
+ * a whole file).
+ */
 export function decodeLines(bytes: Buffer): { readonly text: string; readonly badLines: number[] } {
   const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
   try {
@@ -109,7 +112,10 @@ function withLineEnd(text: string): string {
 
 const sharedTriesMax = 5;
 
-/** The file may be another tool's too: merged with what is there, and once more when it changes meanwhile. */
+/**
+ * The file may be another tool's too: merged with what is there, and once more when it changes
+ * meanwhile.
+ */
 async function writeShared(context: CommandContext, client: Client, path: string): Promise<string> {
   for (let tries = 0; tries < sharedTriesMax; tries += 1) {
     const present = await readPresent(path);

@@ -1,4 +1,5 @@
-// `drover mcp`: an MCP server on standard input and output with which a person's assistant plans, runs, looks and answers.
+// `drover mcp`: an MCP server on standard input and output with which a person's assistant plans,
+// runs, looks and answers.
 
 import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
@@ -14,7 +15,8 @@ export async function mcp(context: CommandContext): Promise<number> {
   const { surroundings, directory } = context;
   const { findProject, initProject } = await surroundings.loadBackends();
 
-  // A client for each call: a backend that has left or was replaced meanwhile is found by the next one.
+  // A client for each call: a backend that has left or was replaced meanwhile is found by the next
+  // one.
   const ask: Ask = async (need, body) => {
     const call = new CommandContext(surroundings, { json: true, color: false, directory });
     try {
@@ -39,7 +41,10 @@ export async function mcp(context: CommandContext): Promise<number> {
   });
 }
 
-/** What was asked before the end of the input is still answered: calls back once nothing is left to answer. */
+/**
+ * What was asked before the end of the input is still answered: calls back once nothing is left to
+ * answer.
+ */
 function watchRequests(transport: Transport): (listener: () => void) => void {
   const open = new Set<string | number>();
   let listener: (() => void) | null = null;

@@ -55,7 +55,10 @@ function realPath(path: string): string {
   }
 }
 
-/** By the names that the settings have in `.drover.toml`, so that `status` can say where they come from. */
+/**
+ * By the names that the settings have in `.drover.toml`, so that `status` can say where they come
+ * from.
+ */
 function settingsOf(options: RunCommandOptions): Partial<Record<SettingKey, unknown>> {
   return {
     ...(options.workers !== undefined && { max_workers: options.workers }),
@@ -85,7 +88,10 @@ export async function resume(
 
 const askTriesMax = 8;
 
-/** A backend that died before it answered has begun the run or has not: the next one joins it, or begins it. */
+/**
+ * A backend that died before it answered has begun the run or has not: the next one joins it, or
+ * begins it.
+ */
 async function askUntilAnswered<N extends 'run.start' | 'run.resume'>(
   context: CommandContext,
   first: Client,
@@ -104,7 +110,9 @@ async function askUntilAnswered<N extends 'run.start' | 'run.resume'>(
   }
 }
 
-/** From before the run starts: a Ctrl-C in between must not leave it running with nobody watching. */
+/**
+ * From before the run starts: a Ctrl-C in between must not leave it running with nobody watching.
+ */
 async function withInterrupts(
   context: CommandContext,
   body: (interrupts: InterruptWatch) => Promise<number>,
@@ -217,7 +225,10 @@ async function statusAtEnd(
   }
 }
 
-/** The run's own word counts (an epic without changes has no commit to show); without it, the epic's facts. */
+/**
+ * The run's own word counts (an epic without changes has no commit to show); without it, the epic's
+ * facts.
+ */
 function hasLanded(
   snapshot: StatusSnapshot,
   epicId: string | null,

@@ -58,7 +58,9 @@ interface Wanted {
   readonly options: SpecOptions;
 }
 
-/** Said before a model is asked: the answer costs time and money, and nobody could say yes to it. */
+/**
+ * Said before a model is asked: the answer costs time and money, and nobody could say yes to it.
+ */
 function checkCanEnd({ surroundings }: CommandContext, options: SpecOptions): void {
   const isDecided = options.yes === true || options.dryRun === true || options.out !== undefined;
   if (isDecided || surroundings.askLine !== null) return;
@@ -168,7 +170,10 @@ function savedText(name: string, planned: SpecPlanView): string {
   return `Wrote ${name}: ${planCounts(planned)}. Edit it, then: drover import ${name}`;
 }
 
-/** The same way as `drover import`: one transaction, with its checks. An exit code where it is refused. */
+/**
+ * The same way as `drover import`: one transaction, with its checks. An exit code where it is
+ * refused.
+ */
 async function bring(
   context: CommandContext,
   { planned, source }: { readonly planned: SpecPlanView; readonly source: string },
@@ -201,7 +206,10 @@ function answer(
   context.answer({ source, model, usage, epics, tasks, ...more }, text);
 }
 
-/** Made before a model is asked, so that a plan is not lost for want of a place; what is there is never written over. */
+/**
+ * Made before a model is asked, so that a plan is not lost for want of a place; what is there is
+ * never written over.
+ */
 async function reserve(path: string, name: string): Promise<void> {
   try {
     await writeFile(path, '', { flag: 'wx' });

@@ -1,4 +1,5 @@
-// sqlforge apply: the plan first, then the change, once a person has named the environment. Agents are refused it.
+// sqlforge apply: the plan first, then the change, once a person has named the environment. Agents
+// are refused it.
 
 import { Refusal } from '../../core/failure.ts';
 import type { CommandContext } from '../context.ts';

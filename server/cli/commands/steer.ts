@@ -112,7 +112,10 @@ export async function approve(
   return done(context, landed);
 }
 
-/** What is approved lands by itself. That is waited for if it comes soon: a gate may take longer than anybody waits. */
+/**
+ * What is approved lands by itself. That is waited for if it comes soon: a gate may take longer
+ * than anybody waits.
+ */
 async function untilTaskLanded(
   context: CommandContext,
   client: Client,

@@ -1,7 +1,9 @@
-// `drover sync beads`: keeps a Beads file and the plan equal in both directions, once or for as long as it runs.
+// `drover sync beads`: keeps a Beads file and the plan equal in both directions, once or for as
+// long as it runs.
 //
-// What both sides said last is kept beside the plan. A line that differs from it is the other side's word and is taken over
-// first; then our records are written, each over its own line. So neither side repeats an old word over a new one.
+// What both sides said last is kept beside the plan. A line that differs from it is the other
+// side's word and is taken over first; then our records are written, each over its own line. So
+// neither side repeats an old word over a new one.
 
 import { createHash } from 'node:crypto';
 import { mkdir, stat } from 'node:fs/promises';
@@ -161,7 +163,10 @@ interface Watched {
   readonly isStopped: () => boolean;
 }
 
-/** Looks at the file's time and size and at the number of the last event; a pass follows where one of them has changed. */
+/**
+ * Looks at the file's time and size and at the number of the last event; a pass follows where one
+ * of them has changed.
+ */
 async function watch(context: CommandContext, { file, place, isStopped }: Watched): Promise<void> {
   let seen = '';
   while (!isStopped()) {

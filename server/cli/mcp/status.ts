@@ -1,4 +1,5 @@
-// `status` for an assistant: the facts that decide what to do next, without the settings and the empty fields.
+// `status` for an assistant: the facts that decide what to do next, without the settings and the
+// empty fields.
 
 import type { StatusSnapshot, TaskView } from '../../protocol/api.ts';
 import { oneLine } from '../render/summary.ts';

@@ -1,5 +1,5 @@
-// The tools of `drover mcp`: what a person's assistant may do. Approving, undoing and setting a gate stay with the person:
-// they decide what runs on the machine and what lands.
+// The tools of `drover mcp`: what a person's assistant may do. Approving, undoing and setting a
+// gate stay with the person: they decide what runs on the machine and what lands.
 
 import type { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
@@ -12,7 +12,9 @@ import { runIsOver, statusOf } from './status.ts';
 export const instructions =
   'Drover runs coding agents in parallel on the tasks of this git repository, each in its own worktree, and lands what passes the gate. Plan with add_plan, add_epic and add_task (blocked_by orders tasks), start with run, look with status, why, log and report, and answer the questions of agents with answer. Approving and undoing are for the person at the terminal.';
 
-/** Runs `body` with a client: of this process, or of a backend that is started where there is none. */
+/**
+ * Runs `body` with a client: of this process, or of a backend that is started where there is none.
+ */
 export type Ask = <T>(need: 'data' | 'engine', body: (client: Client) => Promise<T>) => Promise<T>;
 
 export interface ToolHost {
@@ -118,7 +120,9 @@ interface GivenPlan {
   })[];
 }
 
-/** One import: its checks of references and loops, and its one transaction, are those of every plan. */
+/**
+ * One import: its checks of references and loops, and its one transaction, are those of every plan.
+ */
 async function addPlan(client: Client, { epics = [], tasks }: GivenPlan): Promise<unknown> {
   const ids = new Map<string, string>();
   for (const { key } of epics) name(ids, key, 'epic');

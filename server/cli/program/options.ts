@@ -1,4 +1,5 @@
-// Options that every command takes, values that are checked while the command line is read, and help with examples.
+// Options that every command takes, values that are checked while the command line is read, and
+// help with examples.
 
 import { InvalidArgumentError, type Command } from 'commander';
 import { parseDuration } from '../../core/settings/setting-values.ts';
@@ -14,8 +15,8 @@ export interface ProgramHost {
 }
 
 /**
- * Gives every command of the tree the options that may stand anywhere. Each bears them itself, so that they never
- * swallow the value of another option (`add -d "-C is broken"`).
+ * Gives every command of the tree the options that may stand anywhere. Each bears them itself, so
+ * that they never swallow the value of another option (`add -d "-C is broken"`).
  */
 export function addGlobals(command: Command): void {
   command

@@ -1,5 +1,6 @@
-// `drover nonsense --help` and `drover run --nonsense --help` ask for the help of a word that does not exist: they are refused
-// like the same line without --help, by the parser, which names the nearest word.
+// `drover nonsense --help` and `drover run --nonsense --help` ask for the help of a word that does
+// not exist: they are refused like the same line without --help, by the parser, which names the
+// nearest word.
 
 import type { Command, Option } from 'commander';
 

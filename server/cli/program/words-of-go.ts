@@ -16,7 +16,10 @@ const options: { readonly [option: string]: string } = {
   '--verbose': 'leave it out: "drover log <id> --follow" shows what an agent does',
 };
 
-/** `path`: the command as it is typed, without `drover`; `complaint`: the sentence about the unknown word. */
+/**
+ * `path`: the command as it is typed, without `drover`; `complaint`: the sentence about the unknown
+ * word.
+ */
 export function remedyForGoWord(path: string, complaint: string): string | null {
   const word = /unknown (?:command|option) '([^']+)'/.exec(complaint)?.[1];
   if (word === undefined) return null;

@@ -12,7 +12,10 @@ function graphemesOf(text: string): Iterable<Intl.SegmentData> {
   return segmenter.segment(text);
 }
 
-/** Letters of the west, punctuation, arrows, lines, blocks and shapes: one column each, and none joins another. */
+/**
+ * Letters of the west, punctuation, arrows, lines, blocks and shapes: one column each, and none
+ * joins another.
+ */
 const narrow =
   /^[\x20-\x7e\xa1-\xac\xae-\u02ff\u2010-\u2027\u2030-\u205e\u2190-\u21ff\u2500-\u25fc\u2713-\u2718]*$/u;
 
@@ -27,7 +30,10 @@ function wideWidthOf(text: string): number {
   return wideWidth(text);
 }
 
-/** Bundled: a file beside this one. From the sources: the module itself, run by Node without a build. */
+/**
+ * Bundled: a file beside this one. From the sources: the module itself, run by Node without a
+ * build.
+ */
 function loadWideWidth(): (text: string) => number {
   const bundled = fileURLToPath(new URL('./wide-text.cjs', import.meta.url));
   const load = createRequire(import.meta.url);
@@ -63,7 +69,10 @@ export function fillStart(text: string, width: number): string {
   return ' '.repeat(Math.max(0, width - widthOf(fitted))) + fitted;
 }
 
-/** Broken at spaces into lines of at most `width` columns; a longer word is cut, leading spaces stay. */
+/**
+ * Broken at spaces into lines of at most `width` columns; a longer word is cut, leading spaces
+ * stay.
+ */
 export function wrap(text: string, width: number, indent = ''): string {
   const lines: string[] = [];
   const start = /^ */u.exec(text)?.[0] ?? '';

@@ -80,7 +80,10 @@ function etaText(snapshot: StatusSnapshot, { nowMs, durationsMs }: LiveTextOptio
   return left === null || left < 1000 ? '' : `about ${durationText(left / 1000)} left`;
 }
 
-/** How long finished tasks took, learnt from the feed: from the start of an attempt to its completion. */
+/**
+ * How long finished tasks took, learnt from the feed: from the start of an attempt to its
+ * completion.
+ */
 export class DurationBook {
   private readonly startedAtMs = new Map<string, number>();
   private readonly durationsMs: number[] = [];

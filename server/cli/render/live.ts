@@ -1,5 +1,5 @@
-// The live view of a run on a terminal: drawn again at most ten times a second, from snapshots read at most four times
-// a second, and only while something happens; the clock ticks once a second.
+// The live view of a run on a terminal: drawn again at most ten times a second, from snapshots read
+// at most four times a second, and only while something happens; the clock ticks once a second.
 
 import type { Client, RunView, StatusSnapshot } from '../../protocol/api.ts';
 import type { CommandContext } from '../context.ts';

@@ -1,5 +1,5 @@
-// A report as Markdown and as one HTML page. Both are made from the same sections; text of agents and people is escaped
-// in each.
+// A report as Markdown and as one HTML page. Both are made from the same sections; text of agents
+// and people is escaped in each.
 
 import {
   formatCost,

@@ -1,4 +1,5 @@
-// How states look: a symbol one column wide, a word, a colour. Colour is never the only bearer of a meaning.
+// How states look: a symbol one column wide, a word, a colour. Colour is never the only bearer of a
+// meaning.
 
 import { styleText } from 'node:util';
 import type { TaskStatus } from '../../core/plan/state.ts';

@@ -51,7 +51,9 @@ function agentText({ agent, model }: TaskView): string {
   return agent === null ? '' : stepText({ agent, model });
 }
 
-/** `claude on atlas 2/3 4m 05s $0.12`: agent, machine, attempt, time, money, as far as there is any. */
+/**
+ * `claude on atlas 2/3 4m 05s $0.12`: agent, machine, attempt, time, money, as far as there is any.
+ */
 export function figuresOf(task: TaskView, nowMs: number): string {
   const agent = isRunning(task) ? plainLine(agentText(task)) : '';
   const place =

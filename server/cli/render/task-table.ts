@@ -1,4 +1,5 @@
-// Tasks as a table: columns that nobody fills are left out, the title takes what is left of the width.
+// Tasks as a table: columns that nobody fills are left out, the title takes what is left of the
+// width.
 
 import type { TaskView } from '../../protocol/api.ts';
 import { plainLine } from '../plain-text.ts';
@@ -66,7 +67,9 @@ function columnsOf(nowMs: number, width: number): readonly Column[] {
   ];
 }
 
-/** Where there is no room for a column of its own, the step of a running task stands for "running". */
+/**
+ * Where there is no room for a column of its own, the step of a running task stands for "running".
+ */
 function statusCell(task: TaskView, isWide: boolean): string {
   const { symbol, word } = looks[task.status];
   return `${symbol} ${isWide || !isRunning(task) ? word : plainLine(task.phase ?? word)}`;

@@ -1,5 +1,5 @@
-// Epics, their tasks, their sub-tasks: one line each, fitted to the width; where there is not room for all, what is
-// active comes first and the rest is counted.
+// Epics, their tasks, their sub-tasks: one line each, fitted to the width; where there is not room
+// for all, what is active comes first and the rest is counted.
 
 import type { EpicView, StatusSnapshot, TaskView } from '../../protocol/api.ts';
 import { plainLine } from '../plain-text.ts';
@@ -15,7 +15,10 @@ export interface TreeOptions {
   readonly rowsMax: number;
 }
 
-/** Beyond this the eye loses the line: facts stand at most so far to the right, unless the title is longer. */
+/**
+ * Beyond this the eye loses the line: facts stand at most so far to the right, unless the title is
+ * longer.
+ */
 const alignedMax = 110;
 
 interface Branch {

@@ -1,5 +1,6 @@
-// What changed in a Beads file since it was last brought together with the plan: only that is the other tool's word. Lines that
-// stand as they stood say nothing new, whatever our side has done since.
+// What changed in a Beads file since it was last brought together with the plan: only that is the
+// other tool's word. Lines that stand as they stood say nothing new, whatever our side has done
+// since.
 
 import { isObject } from './beads-format.ts';
 import { parseLine } from './import-jsonl.ts';

@@ -1,10 +1,13 @@
-// What Drover says in a Beads file about its own work: which issues its agents have, and what closed them.
+// What Drover says in a Beads file about its own work: which issues its agents have, and what
+// closed them.
 
 import type { TaskStatus } from '../plan/state.ts';
 import type { Task } from '../plan/task.ts';
 import type { JsonObject } from './json-object.ts';
 
-/** Who has an issue that an agent of ours works on, and the label where it is assigned to a person. */
+/**
+ * Who has an issue that an agent of ours works on, and the label where it is assigned to a person.
+ */
 export const beadsClaim = { assignee: 'drover', label: 'drover:in_progress' } as const;
 
 /** It is in progress with us: that holds nothing, and is given back when the attempt is over. */
@@ -24,7 +27,10 @@ export function landedReason({
 
 const runningStatuses: ReadonlySet<string> = new Set(['claimed', 'in_progress', 'waiting']);
 
-/** While an agent works the issue is ours; a person to whom it is assigned keeps it, and a label says whose claim it is. */
+/**
+ * While an agent works the issue is ours; a person to whom it is assigned keeps it, and a label
+ * says whose claim it is.
+ */
 export function claimOf(
   status: TaskStatus,
   labels: readonly string[],

@@ -1,5 +1,6 @@
-// The two shapes of a Beads file, line by line: Drover's own (`type`, `id`, `data`) and the `bd` tool's (`title` and
-// `status` at the top). Words and numbers of each are mapped to ours here, and ours to them.
+// The two shapes of a Beads file, line by line: Drover's own (`type`, `id`, `data`) and the `bd`
+// tool's (`title` and `status` at the top). Words and numbers of each are mapped to ours here, and
+// ours to them.
 
 import type { TaskStatus } from '../plan/state.ts';
 import type { TaskType } from '../plan/task.ts';
@@ -75,7 +76,9 @@ const labelledStates: readonly string[] = [
   'needs_review',
 ] satisfies TaskStatus[];
 
-/** A label `drover:<state>` says what the other tool has no word for; it is no label of the task. */
+/**
+ * A label `drover:<state>` says what the other tool has no word for; it is no label of the task.
+ */
 export function splitLabels(labels: readonly string[]): {
   readonly labels: readonly string[];
   readonly state: TaskStatus | null;
@@ -87,7 +90,10 @@ export function splitLabels(labels: readonly string[]): {
   };
 }
 
-/** Our state of a status word; null = the record is not imported (deleted, or a word of somebody's own). */
+/**
+ * Our state of a status word; null = the record is not imported (deleted, or a word of somebody's
+ * own).
+ */
 export function statusFromBeads(
   shape: BeadsShape,
   status: unknown,
@@ -146,7 +152,10 @@ export function statusToBeads(
   }
 }
 
-/** One text to a list: lines with a dash, a star, a box or a number are criteria; else the whole text is one. */
+/**
+ * One text to a list: lines with a dash, a star, a box or a number are criteria; else the whole
+ * text is one.
+ */
 export function criteriaFromText(text: string): readonly string[] {
   const lines = text.split(/\r?\n/).flatMap((line) => (line.trim() === '' ? [] : [line.trim()]));
   const marked = /^(?:[-*]|\d+[.)])\s+(?:\[[ xX]\]\s+)?(.+)$/;

@@ -1,5 +1,5 @@
-// Which open issues of a Beads file `bd ready` would not offer, for reasons that our plan has no edge for: each is held
-// with a sentence, so that it is not started.
+// Which open issues of a Beads file `bd ready` would not offer, for reasons that our plan has no
+// edge for: each is held with a sentence, so that it is not started.
 
 import { isOwnClaim } from './beads-claim.ts';
 import { isObject } from './beads-format.ts';

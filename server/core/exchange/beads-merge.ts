@@ -1,5 +1,6 @@
-// Three versions of a Beads file brought together, issue by issue: what Beads' own merge driver is for, where git has none.
-// Lines of different issues never contradict each other, however close they stand.
+// Three versions of a Beads file brought together, issue by issue: what Beads' own merge driver is
+// for, where git has none. Lines of different issues never contradict each other, however close
+// they stand.
 
 import { isObject } from './beads-format.ts';
 import { parseLine } from './import-jsonl.ts';
@@ -27,7 +28,10 @@ interface Line {
 
 type Lines = ReadonlyMap<string, Line>;
 
-/** Null when a line of one of them cannot be read, or stands for two issues: then nobody can tell what was meant. */
+/**
+ * Null when a line of one of them cannot be read, or stands for two issues: then nobody can tell
+ * what was meant.
+ */
 export function mergeBeadsLines(versions: BeadsVersions, timeOf: TimeOf): string | null {
   const [base, left, right] = [versions.base, versions.ours, versions.theirs].map(linesOf);
   if (!base || !left || !right) return null;
@@ -62,8 +66,8 @@ function linesOf(text: string): Lines | null {
 }
 
 /**
- * bd can be set to count its issues, and then two worktrees give one id to two issues. Theirs get another one, always the
- * same for the same issue, in their dependencies too.
+ * bd can be set to count its issues, and then two worktrees give one id to two issues. Theirs get
+ * another one, always the same for the same issue, in their dependencies too.
  */
 function withoutCollisions(base: Lines, ours: Lines, theirs: Lines): Lines {
   const renamed = new Map<string, string>();
@@ -76,8 +80,8 @@ function withoutCollisions(base: Lines, ours: Lines, theirs: Lines): Lines {
 }
 
 /**
- * Without new issues that the other side has under another id, since their own one is another issue's there: so a file
- * meets an issue again that a landing has renamed.
+ * Without new issues that the other side has under another id, since their own one is another
+ * issue's there: so a file meets an issue again that a landing has renamed.
  */
 function withoutTwins(base: Lines, own: Lines, other: Lines): Lines {
   const renamed = new Map<string, string>();
@@ -156,7 +160,10 @@ function isSorted(keys: readonly string[]): boolean {
   return keys.every((key, at) => at === 0 || (keys[at - 1] ?? '') <= key);
 }
 
-/** Null: the line is gone. As with bd, what one side has deleted stays deleted, whatever the other did to it. */
+/**
+ * Null: the line is gone. As with bd, what one side has deleted stays deleted, whatever the other
+ * did to it.
+ */
 function mergedLine(
   base: Line | undefined,
   ours: Line | undefined,
@@ -211,7 +218,9 @@ function mergedRecord(
   return merged;
 }
 
-/** Whose words on the state hold: of the one who changed it; of both, the one that is further on. */
+/**
+ * Whose words on the state hold: of the one who changed it; of both, the one that is further on.
+ */
 function stateSide(
   { status: before }: JsonObject,
   ours: JsonObject,
@@ -255,7 +264,10 @@ function listOf(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? (value as readonly unknown[]) : [];
 }
 
-/** Labels, dependencies, comments: what either side has added is there, what either has taken away is not. */
+/**
+ * Labels, dependencies, comments: what either side has added is there, what either has taken away
+ * is not.
+ */
 function mergedList(
   base: readonly unknown[],
   ours: readonly unknown[],

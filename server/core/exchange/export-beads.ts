@@ -1,5 +1,5 @@
-// Our plan into a Beads file that others write too: only the lines of records that changed on our side are replaced,
-// every other line stays byte for byte.
+// Our plan into a Beads file that others write too: only the lines of records that changed on our
+// side are replaced, every other line stays byte for byte.
 
 import {
   criteriaFromText,
@@ -31,24 +31,35 @@ export interface BeadsInput {
   readonly text: string;
   /** Ids whose lines stay as they are, whatever we would write. */
   readonly leave?: ReadonlySet<string>;
-  /** True: what is cancelled here and has no line gets none. It may have been deleted on the other side. */
+  /**
+   * True: what is cancelled here and has no line gets none. It may have been deleted on the other
+   * side.
+   */
   readonly isSync?: boolean;
   /** Shape of new lines when the file does not say. */
   readonly shape: BeadsShape;
-  /** RFC 3339 text of Unix milliseconds, and back (null = no time). The core has no clock and no calendar. */
+  /**
+   * RFC 3339 text of Unix milliseconds, and back (null = no time). The core has no clock and no
+   * calendar.
+   */
   readonly timeText: (ms: number) => string;
   readonly timeOf: (text: string) => number | null;
 }
 
 interface Merging extends BeadsInput {
-  /** Whether the id is a task's or an epic's of the plan: edges to others are not ours to remove. */
+  /**
+   * Whether the id is a task's or an epic's of the plan: edges to others are not ours to remove.
+   */
   readonly isOurs: (id: string) => boolean;
   readonly isEpic: (id: string) => boolean;
 }
 
 export interface BeadsOutput {
   readonly text: string;
-  /** Records that changed on both sides and whose other side is newer: their lines stay, ours is not written. */
+  /**
+   * Records that changed on both sides and whose other side is newer: their lines stay, ours is not
+   * written.
+   */
   readonly losers: readonly string[];
 }
 

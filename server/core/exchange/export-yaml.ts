@@ -1,4 +1,5 @@
-// A JSON value as YAML in block style. Texts are quoted as in JSON, which every YAML reader understands.
+// A JSON value as YAML in block style. Texts are quoted as in JSON, which every YAML reader
+// understands.
 
 export function toYaml(value: unknown): string {
   const lines = linesOf(value);

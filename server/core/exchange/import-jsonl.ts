@@ -1,4 +1,5 @@
-// A JSONL file to a plan of what to write. Nothing is written here; all problems are found at once, one per bad record.
+// A JSONL file to a plan of what to write. Nothing is written here; all problems are found at once,
+// one per bad record.
 
 import { sameContent, sameEpic } from './import-content.ts';
 import { readRecord, type RecordFault, type RecordFields } from './import-record.ts';
@@ -21,7 +22,10 @@ export type * from './import-types.ts';
 /** A longer line is refused: it is no record, and reading it could take all memory. */
 export const maxLineLength = 8 * 1024 * 1024;
 
-/** Lines as the import counts them: broken at line feeds alone, because other breaks may stand inside a record. */
+/**
+ * Lines as the import counts them: broken at line feeds alone, because other breaks may stand
+ * inside a record.
+ */
 export function splitLines(text: string): readonly string[] {
   return text.replace(/^\uFEFF/, '').split('\n');
 }
@@ -110,7 +114,10 @@ export function parseLine(text: string): { readonly object: JsonObject } | Recor
   return { kind: 'object', message: `${what}, not an object` };
 }
 
-/** Says what a person can see in the line; the words of the JSON parser differ from one engine to the next. */
+/**
+ * Says what a person can see in the line; the words of the JSON parser differ from one engine to
+ * the next.
+ */
 function jsonFault(text: string, error: unknown): string {
   let inText = false;
   let depth = 0;

@@ -125,7 +125,10 @@ function titleFault(title: unknown): RecordFault | null {
   return null;
 }
 
-/** Every known text of the record, also those in lists: control characters break terminals, files and databases. */
+/**
+ * Every known text of the record, also those in lists: control characters break terminals, files
+ * and databases.
+ */
 function textsFault(record: JsonObject): RecordFault | null {
   const { description } = record;
   if (description !== undefined && description !== null && typeof description !== 'string') {
@@ -248,7 +251,9 @@ function unknownKeyWarnings(record: JsonObject, kind: RecordKind): RecordWarning
   });
 }
 
-/** A list of texts, or one text where the format allows it; a text of its own says what is wrong. */
+/**
+ * A list of texts, or one text where the format allows it; a text of its own says what is wrong.
+ */
 function readTexts(key: string, value: unknown): readonly string[] | string {
   if (value === null) return [];
   if (key === 'acceptance_criteria' && typeof value === 'string') return nonBlank([value]);

@@ -1,5 +1,5 @@
-// What the records of an import refer to: names that lead nowhere, levels that are too deep, loops. A record that is
-// refused makes those that refer to it refused as well, until nothing changes.
+// What the records of an import refer to: names that lead nowhere, levels that are too deep, loops.
+// A record that is refused makes those that refer to it refused as well, until nothing changes.
 
 import { ruleEdges, topLevelEdges, topLevelNumbers, type EdgeList } from '../plan/graph-edges.ts';
 import { cycleText, loopGroups, shortestPath, type GraphNode } from '../plan/graph.ts';
@@ -10,7 +10,10 @@ import type { ExistingProject } from './import-types.ts';
 /** Levels below a task: sub-task and sub-task of a sub-task. */
 export const maxSubTaskLevels = 2;
 
-/** Work for finding the ways through loops, in nodes looked at; loops beyond it are reported without the way. */
+/**
+ * Work for finding the ways through loops, in nodes looked at; loops beyond it are reported without
+ * the way.
+ */
 const maxNodesSearched = 400_000;
 
 /** Steps up from a sub-task before it simply counts as too deep. */
@@ -212,7 +215,10 @@ class ReferenceCheck {
     return found;
   }
 
-  /** All tasks as they would be: those of the project, and the open records in their place or beside them. */
+  /**
+   * All tasks as they would be: those of the project, and the open records in their place or beside
+   * them.
+   */
   private nodes(): readonly GraphNode[] {
     const nodes = new Map<string, GraphNode>();
     for (const task of this.input.existing.tasks.values()) nodes.set(task.id, task);

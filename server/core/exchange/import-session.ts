@@ -31,9 +31,15 @@ import { runPlaces } from '../settings/remote-settings.ts';
 import type { JsonObject } from './json-object.ts';
 import { textOf, textsOf, choiceOf, numberOf } from './session-values.ts';
 
-/** What a session file knows about a task beyond its content. Times are Unix seconds, as in the file. */
+/**
+ * What a session file knows about a task beyond its content. Times are Unix seconds, as in the
+ * file.
+ */
 export interface ImportedState {
-  /** Never claimed, in_progress or waiting: nobody works on it; ready and blocked follow from the blockers. */
+  /**
+   * Never claimed, in_progress or waiting: nobody works on it; ready and blocked follow from the
+   * blockers.
+   */
   readonly status: TaskStatus;
   readonly attempts: number;
   readonly lastError: string | null;

@@ -1,4 +1,5 @@
-// Good records against what the project holds: new, unchanged, different; and their places, epics and final ids.
+// Good records against what the project holds: new, unchanged, different; and their places, epics
+// and final ids.
 
 import { sameContent, sameEpic } from './import-content.ts';
 import { checkId } from '../ids.ts';
@@ -47,7 +48,9 @@ function epicOf({ line, fields }: ReadRecord): ImportedEpic {
   return { line, id, title, description, ...(runsOn === undefined ? {} : { runsOn }) };
 }
 
-/** Parents before their sub-tasks, else in file order; each with its parent's epic and its place. */
+/**
+ * Parents before their sub-tasks, else in file order; each with its parent's epic and its place.
+ */
 function tasksOf(records: readonly ReadRecord[], existing: ExistingProject): ImportedTask[] {
   const stories = records.filter(({ fields }) => fields.kind !== 'epic');
   const ids = new Set(stories.map(({ fields }) => fields.id));
@@ -118,7 +121,10 @@ function numbered(tasks: readonly ImportedTask[], existing: ExistingProject): Im
   return tasks.map((task) => ({ ...task, sequence: sequences.get(task.id) ?? 0 }));
 }
 
-/** New names for what differs, and for everything that refers to it: that becomes another task as well. */
+/**
+ * New names for what differs, and for everything that refers to it: that becomes another task as
+ * well.
+ */
 function newNames(
   epics: readonly ImportedEpic[],
   tasks: readonly ImportedTask[],

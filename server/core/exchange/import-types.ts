@@ -4,7 +4,10 @@ import type { TaskType } from '../plan/task.ts';
 import type { RunPlace } from '../settings/remote-settings.ts';
 import type { TaskRules } from './task-rules.ts';
 
-/** In the order of the checks (`version` is one of session files alone); `differs` comes last and is cured by updating or renaming. */
+/**
+ * In the order of the checks (`version` is one of session files alone); `differs` comes last and is
+ * cured by updating or renaming.
+ */
 export const importProblemKinds = [
   'json',
   'object',
@@ -108,7 +111,10 @@ export interface ImportPlan {
   readonly differs: readonly string[];
   /** New ids of records that were renamed. */
   readonly renamed: ReadonlyMap<string, string>;
-  /** At most one per record, in line order. One problem means that nothing is written, unless the person says otherwise. */
+  /**
+   * At most one per record, in line order. One problem means that nothing is written, unless the
+   * person says otherwise.
+   */
   readonly problems: readonly ImportProblem[];
   readonly warnings: readonly ImportWarning[];
 }

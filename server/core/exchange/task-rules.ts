@@ -1,5 +1,6 @@
-// What a task says of how it is done: its agent, its gate, its tries. One entry a field, with how a record of a file says
-// it, how its column holds it and how JSONL writes it; imports and exports take the fields from here.
+// What a task says of how it is done: its agent, its gate, its tries. One entry a field, with how a
+// record of a file says it, how its column holds it and how JSONL writes it; imports and exports
+// take the fields from here.
 
 import { bestOfMax, type ChooseRule, chooseRules, isBestOf } from '../plan/best-of.ts';
 import { agentKinds, type TestMode, testModes, type TestScope, testScopes } from '../plan/task.ts';

@@ -1,5 +1,5 @@
-// The chain of tasks that decided when everything was done: each one could not start before the one ahead of it had
-// landed, or had made a place free.
+// The chain of tasks that decided when everything was done: each one could not start before the one
+// ahead of it had landed, or had made a place free.
 
 import type { PeriodKind, TaskStory } from './task-story.ts';
 import { clippedMs, type Window } from './windows.ts';

@@ -1,4 +1,5 @@
-// One record of the numbered feed, and how its data is read: what an older version wrote may lack any key.
+// One record of the numbered feed, and how its data is read: what an older version wrote may lack
+// any key.
 
 export interface FeedEvent {
   readonly seq: number;

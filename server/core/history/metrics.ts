@@ -1,5 +1,5 @@
-// Counters, gauges and histograms from the stories, and how Prometheus reads them. No label names a task: its series
-// would never end.
+// Counters, gauges and histograms from the stories, and how Prometheus reads them. No label names a
+// task: its series would never end.
 
 import type { Stories } from './stories.ts';
 import type { TaskStory } from './task-story.ts';
@@ -212,8 +212,8 @@ function labelText(labels: Labels): string {
 }
 
 /**
- * `waits`: seconds by kind, clipped to the times in which runs were active. `carried`: what is counted of events that were
- * removed.
+ * `waits`: seconds by kind, clipped to the times in which runs were active. `carried`: what is
+ * counted of events that were removed.
  */
 export function prometheusText(
   stories: Stories,

@@ -1,4 +1,5 @@
-// Spans in the JSON of the OpenTelemetry protocol (OTLP 1.x): what `drover trace export` prints and collectors take.
+// Spans in the JSON of the OpenTelemetry protocol (OTLP 1.x): what `drover trace export` prints and
+// collectors take.
 
 import type { TraceSpan, SpanValue } from './trace-span.ts';
 

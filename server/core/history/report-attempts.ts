@@ -1,4 +1,5 @@
-// The attempts of a run or an epic for a timeline: when each one ran, in which parts, and how it ended. Pure.
+// The attempts of a run or an epic for a timeline: when each one ran, in which parts, and how it
+// ended. Pure.
 
 import type { AttemptStory, PeriodKind, TaskStory } from './task-story.ts';
 import type { Window } from './windows.ts';

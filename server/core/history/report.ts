@@ -1,5 +1,5 @@
-// What a run or an epic did with its time and money: what landed, who waited for what, and why it took as long as it
-// did. Pure; times are clipped to the windows in which runs were active.
+// What a run or an epic did with its time and money: what landed, who waited for what, and why it
+// took as long as it did. Pure; times are clipped to the windows in which runs were active.
 
 import type { TaskStatus } from '../plan/state.ts';
 import { criticalPath, type PathStep } from './critical-path.ts';

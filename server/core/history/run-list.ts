@@ -1,4 +1,5 @@
-// All runs of a project, newest first, each in one line; a search looks at what they worked on. Pure.
+// All runs of a project, newest first, each in one line; a search looks at what they worked on.
+// Pure.
 
 import type { RunStory, Stories } from './stories.ts';
 import type { TaskStory } from './task-story.ts';
@@ -25,7 +26,10 @@ export interface RunLine {
   readonly open: number;
   readonly attempts: number;
   readonly usd: number;
-  /** Where the words of a search were found: the title of a task, or an error; null without a search. */
+  /**
+   * Where the words of a search were found: the title of a task, or an error; null without a
+   * search.
+   */
   readonly match: string | null;
 }
 
@@ -128,7 +132,10 @@ function lineOf(
   };
 }
 
-/** Every word somewhere in the run; null when one is missing. What is told is the first text with the first word. */
+/**
+ * Every word somewhere in the run; null when one is missing. What is told is the first text with
+ * the first word.
+ */
 function matchOf(
   run: RunStory,
   own: readonly Worked[],

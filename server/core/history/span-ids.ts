@@ -1,4 +1,5 @@
-// The ids of spans: they follow from names, so that the same span has the same id whenever and wherever it is made.
+// The ids of spans: they follow from names, so that the same span has the same id whenever and
+// wherever it is made.
 
 /** So many hexadecimal digits that follow from the text. */
 export type HexOf = (text: string, digits: number) => string;

@@ -1,5 +1,5 @@
-// The one table of spans and of their attributes: the spans are typed by it, and the page of the docs, the ClickHouse
-// dashboard and its test are made from it.
+// The one table of spans and of their attributes: the spans are typed by it, and the page of the
+// docs, the ClickHouse dashboard and its test are made from it.
 
 export interface SpanKind {
   readonly name: string;

@@ -1,5 +1,6 @@
-// The stories of tasks, gates and runs as the spans of a trace: one trace for each run. Pure. A span is made once it cannot
-// change any more, so that what is sent as it ends is what an export tells later; a run that is resumed ends once more.
+// The stories of tasks, gates and runs as the spans of a trace: one trace for each run. Pure. A
+// span is made once it cannot change any more, so that what is sent as it ends is what an export
+// tells later; a run that is resumed ends once more.
 
 import { type HexOf, runSpanIdOf, taskSpanIdOf, traceIdOf } from './span-ids.ts';
 import type { GateStory, Stories } from './stories.ts';

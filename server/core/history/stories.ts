@@ -1,4 +1,5 @@
-// The feed retold as stories: of each task, each gate and each run. Reports, traces and metrics are made from these.
+// The feed retold as stories: of each task, each gate and each run. Reports, traces and metrics are
+// made from these.
 
 import { type FeedEvent, numberIn, textIn, textsIn } from './feed-event.ts';
 import { newStory, type TaskStory, tell } from './task-story.ts';
@@ -132,7 +133,9 @@ export class StoryTeller implements Stories {
     });
   }
 
-  /** A gate of an older feed names no tasks: it belongs to those that leave the landing after it. */
+  /**
+   * A gate of an older feed names no tasks: it belongs to those that leave the landing after it.
+   */
   #namesTask(story: TaskStory, event: FeedEvent): void {
     const landing = story.periods.findLast((period) => period.kind === 'landing');
     const gate = this.gates.at(-1);

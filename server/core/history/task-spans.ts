@@ -37,7 +37,9 @@ export function taskSpans(task: TaskStory, source: RunSource): TraceSpan[] {
   return [...(own === null ? [] : [own]), ...waits, ...agents];
 }
 
-/** The part of the period in each time of the run's work; where the run has ended, so has the part. */
+/**
+ * The part of the period in each time of the run's work; where the run has ended, so has the part.
+ */
 function clipped(period: Period, { run, windows }: RunSource): Period[] {
   return windows.flatMap(({ startMs, endMs }, at) => {
     const isOpen = !run.isOver && at === windows.length - 1;

@@ -1,11 +1,13 @@
-// The life of one task as the feed tells it: what it waited for, its attempts, and how it ended. Pure.
+// The life of one task as the feed tells it: what it waited for, its attempts, and how it ended.
+// Pure.
 
 import { isTaskStatus, type TaskStatus } from '../plan/state.ts';
 import { type FeedEvent, numberIn, textIn, textsIn } from './feed-event.ts';
 
 /**
- * What a task does or waits for. `blocked`: other tasks, or something outside; `queued`: a free place; `retry`: the
- * delay before a further attempt; `quota`: the agent's account; `review` and `question`: a person.
+ * What a task does or waits for. `blocked`: other tasks, or something outside; `queued`: a free
+ * place; `retry`: the delay before a further attempt; `quota`: the agent's account; `review` and
+ * `question`: a person.
  */
 export type PeriodKind =
   | 'blocked'

@@ -2,7 +2,10 @@
 
 import type { TaskStatus } from './state.ts';
 
-/** first-green: whichever passes the gate first; smallest-change: when all have ended, the least; person: somebody is asked. */
+/**
+ * first-green: whichever passes the gate first; smallest-change: when all have ended, the least;
+ * person: somebody is asked.
+ */
 export const chooseRules = ['first-green', 'smallest-change', 'person'] as const;
 export type ChooseRule = (typeof chooseRules)[number];
 
@@ -23,7 +26,10 @@ export interface Candidate {
   readonly costUsd: number;
 }
 
-/** green: has passed the gate on its own tree; open: may still do so by itself; ended: needs a person, or is over. */
+/**
+ * green: has passed the gate on its own tree; open: may still do so by itself; ended: needs a
+ * person, or is over.
+ */
 export function standOf(candidate: Candidate): 'green' | 'open' | 'ended' {
   switch (candidate.status) {
     case 'needs_review':

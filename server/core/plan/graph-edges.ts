@@ -41,7 +41,9 @@ function numberNodes(nodes: readonly GraphNode[]): Map<string, number> {
   return numbers;
 }
 
-/** Every edge of the rule: `blocked_by`, a parent to its sub-tasks, a sub-task to the one before it. */
+/**
+ * Every edge of the rule: `blocked_by`, a parent to its sub-tasks, a sub-task to the one before it.
+ */
 export function ruleEdges(nodes: readonly GraphNode[]): EdgeList {
   const numbers = numberNodes(nodes);
   const waitsFor: number[][] = nodes.map((node) => knownNumbers(node.blockedBy, numbers));
@@ -60,8 +62,9 @@ export function ruleEdges(nodes: readonly GraphNode[]): EdgeList {
 }
 
 /**
- * The graph of what is scheduled: top-level tasks only, each with the blockers of its sub-tasks as its own. A loop in
- * here is a deadlock even where the rule edges have none: A.2 waits for B.1 and B.2 for A.1, but A and B each run whole.
+ * The graph of what is scheduled: top-level tasks only, each with the blockers of its sub-tasks as
+ * its own. A loop in here is a deadlock even where the rule edges have none: A.2 waits for B.1 and
+ * B.2 for A.1, but A and B each run whole.
  */
 export function topLevelEdges(nodes: readonly GraphNode[]): EdgeList {
   const numbers = numberNodes(nodes);

@@ -1,5 +1,6 @@
-// The task graph: loops, chains and the order of sub-tasks. An edge means "waits for". Nothing here recurses, so that
-// a chain of a hundred thousand tasks is an ordinary input; everything is linear but for sorting siblings.
+// The task graph: loops, chains and the order of sub-tasks. An edge means "waits for". Nothing here
+// recurses, so that a chain of a hundred thousand tasks is an ordinary input; everything is linear
+// but for sorting siblings.
 
 import {
   childrenByParent,
@@ -50,7 +51,10 @@ function namesOf(numbers: readonly number[], ids: readonly string[]): readonly s
   return numbers.map((number) => ids[number] ?? '');
 }
 
-/** The loop that a new `blocked_by` would close, beginning and ending with the task; null when it may be added. */
+/**
+ * The loop that a new `blocked_by` would close, beginning and ending with the task; null when it
+ * may be added.
+ */
 export function cycleIfAdded(
   nodes: readonly GraphNode[],
   taskId: string,
@@ -141,7 +145,10 @@ function blockersFirst(edges: EdgeList): { order: number[]; dependents: number[]
   return { order, dependents };
 }
 
-/** Longest chain of dependents that begins at each task, itself counted; a sub-task has its top-level task's. */
+/**
+ * Longest chain of dependents that begins at each task, itself counted; a sub-task has its
+ * top-level task's.
+ */
 export function criticalPathLengths(nodes: readonly GraphNode[]): Map<string, number> {
   const edges = topLevelEdges(nodes);
   const tops = topLevelNumbers(nodes, edges.numbers);
@@ -167,7 +174,9 @@ export interface WeightedPath {
   readonly ids: readonly string[];
 }
 
-/** The heaviest chain of top-level tasks; the weight of a sub-task counts for its top-level task. */
+/**
+ * The heaviest chain of top-level tasks; the weight of a sub-task counts for its top-level task.
+ */
 export function criticalPath(
   nodes: readonly GraphNode[],
   weight: (id: string) => number,
@@ -199,7 +208,10 @@ export function criticalPath(
   return { weight: last === -1 ? 0 : (total[last] ?? 0), ids: ids.toReversed() };
 }
 
-/** For each node the number of its strongly connected component: two nodes of one component are in a loop. */
+/**
+ * For each node the number of its strongly connected component: two nodes of one component are in a
+ * loop.
+ */
 export function loopGroups(edges: EdgeList): Int32Array {
   const count = edges.ids.length;
   const group = new Int32Array(count).fill(-1);

@@ -1,5 +1,5 @@
-// Files that decide what programs of a person, of the repository or of an agent do later: a change of one waits for a
-// person's review before it lands.
+// Files that decide what programs of a person, of the repository or of an agent do later: a change
+// of one waits for a person's review before it lands.
 
 /** In any folder. A name alone is a file or a folder; a star stands for any part of one name. */
 export const protectedByDefault: readonly string[] = [
@@ -32,7 +32,10 @@ export const protectedByDefault: readonly string[] = [
   'GEMINI.md',
 ];
 
-/** Of the given paths those that a pattern names, or that lie in a folder that one names; in any case of letters. */
+/**
+ * Of the given paths those that a pattern names, or that lie in a folder that one names; in any
+ * case of letters.
+ */
 export function protectedAmong(
   paths: readonly string[],
   patterns: readonly string[],

@@ -12,7 +12,10 @@ export function medianMs(durationsMs: readonly number[]): number | null {
 }
 
 export interface EtaInput {
-  /** Tasks that are not done, without those nobody will run (failed, cancelled). Blockers outside of it count as done. */
+  /**
+   * Tasks that are not done, without those nobody will run (failed, cancelled). Blockers outside of
+   * it count as done.
+   */
   readonly remaining: readonly GraphNode[];
   /** Median duration of finished tasks, or null while there are none. */
   readonly medianMs: number | null;
@@ -22,8 +25,8 @@ export interface EtaInput {
 }
 
 /**
- * Time until all remaining tasks are done, as far as it can be told: neither the longest chain nor the work shared
- * among the workers can take less. Null when nothing is known about durations.
+ * Time until all remaining tasks are done, as far as it can be told: neither the longest chain nor
+ * the work shared among the workers can take less. Null when nothing is known about durations.
  */
 export function etaMs(input: EtaInput): number | null {
   if (input.remaining.length === 0) return 0;
@@ -46,9 +49,9 @@ const landingsPerWorkerMax = 4;
 const landingsMin = 16;
 
 /**
- * How many tasks may wait to land while others still start: whoever runs ahead of the gate begins from ever older
- * bases, and takes from the landing what it needs to catch up. One worker does one task after the other: what a landing
- * frees comes in its order, and nothing can be in conflict.
+ * How many tasks may wait to land while others still start: whoever runs ahead of the gate begins
+ * from ever older bases, and takes from the landing what it needs to catch up. One worker does one
+ * task after the other: what a landing frees comes in its order, and nothing can be in conflict.
  */
 export function landingsWaitingMax(workers: number): number {
   if (workers === 1) return 1;

@@ -1,6 +1,9 @@
 // The states of a task and the one table of legal changes between them.
 
-/** Every state a task can be in. `waiting`: the agent's account is out of quota; see docs/glossary.md. */
+/**
+ * Every state a task can be in. `waiting`: the agent's account is out of quota; see
+ * docs/glossary.md.
+ */
 export const taskStatuses = [
   'ready',
   'claimed',

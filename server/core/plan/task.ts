@@ -1,4 +1,5 @@
-// The nouns: task, epic, attempt, run, question, hint. Times are Unix milliseconds; what is absent is null.
+// The nouns: task, epic, attempt, run, question, hint. Times are Unix milliseconds; what is absent
+// is null.
 
 import type { ChooseRule } from './best-of.ts';
 import type { FailureKind } from '../failure.ts';
@@ -23,7 +24,10 @@ export type TestMode = (typeof testModes)[number];
 export const testScopes = ['diff', 'all', 'skip'] as const;
 export type TestScope = (typeof testScopes)[number];
 
-/** task: each task lands on the target; epic: the finished epic does; review: as epic, after an approval. */
+/**
+ * task: each task lands on the target; epic: the finished epic does; review: as epic, after an
+ * approval.
+ */
 export const landModes = ['task', 'epic', 'review'] as const;
 export type LandMode = (typeof landModes)[number];
 
@@ -187,8 +191,8 @@ export function expectsCommit(task: { readonly type: string }): boolean {
 }
 
 /**
- * Whether the gate runs for this task alone. `lenient` is read as strict: nothing red lands. With scope `diff`
- * it runs when the task changed anything against its base.
+ * Whether the gate runs for this task alone. `lenient` is read as strict: nothing red lands. With
+ * scope `diff` it runs when the task changed anything against its base.
  */
 export function hasGate(
   task: { readonly testMode: TestMode; readonly testScope: TestScope },

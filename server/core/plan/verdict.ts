@@ -1,5 +1,5 @@
-// What finished work means. Facts decide: what changed, what was held back, what kind of task it is. Words in free text
-// are never read as a verdict.
+// What finished work means. Facts decide: what changed, what was held back, what kind of task it
+// is. Words in free text are never read as a verdict.
 
 import { expectsCommit, type ReviewKind, type Verdict } from './task.ts';
 

@@ -1,4 +1,5 @@
-// The sections of a prompt that are about a plan: for an agent that makes one, and for those that build by it.
+// The sections of a prompt that are about a plan: for an agent that makes one, and for those that
+// build by it.
 
 import { cutEnd, fenced } from './prompt-text.ts';
 
@@ -13,7 +14,9 @@ export interface SentBackPlan {
 }
 
 export type PromptPlan =
-  /** The agent plans and does nothing else; `sentBack`: its last plan, which a person did not take. */
+  /**
+   * The agent plans and does nothing else; `sentBack`: its last plan, which a person did not take.
+   */
   | { readonly kind: 'make'; readonly sentBack: SentBackPlan | null }
   | { readonly kind: 'approved'; readonly text: string };
 
@@ -55,7 +58,10 @@ export const planRules = [
   '- A person reads the plan and approves it or sends it back; then the agent that implements it receives it.',
 ].join('\n');
 
-/** The next message to an agent whose plan was sent back, in the conversation that knows all the rest. */
+/**
+ * The next message to an agent whose plan was sent back, in the conversation that knows all the
+ * rest.
+ */
 export function planAgainPrompt(sentBack: SentBackPlan, hints: string): string {
   const sections = [sentBackSection(sentBack), hints, planRules];
   return `${sections.filter((section) => section !== '').join('\n\n')}\n`;

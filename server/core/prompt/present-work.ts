@@ -2,7 +2,10 @@
 
 import { oneLine } from './prompt-text.ts';
 
-/** `interrupted`: this attempt was stopped and continues. `earlier`: an attempt before this one failed. */
+/**
+ * `interrupted`: this attempt was stopped and continues. `earlier`: an attempt before this one
+ * failed.
+ */
 export interface PresentWork {
   readonly from: 'interrupted' | 'earlier';
   /** Files that differ from the last commit; at most a few of them are named. */

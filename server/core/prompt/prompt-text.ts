@@ -1,4 +1,5 @@
-// Foreign text inside a prompt: bounded, and fenced so that it cannot be taken for Drover's own words.
+// Foreign text inside a prompt: bounded, and fenced so that it cannot be taken for Drover's own
+// words.
 
 /** Keeps the beginning; says how much was left out. */
 export function cutEnd(text: string, maxLength: number): string {

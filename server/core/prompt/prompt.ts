@@ -1,6 +1,6 @@
-// What an agent is told, in one order for all agents: guidelines; results of the blockers, then recent tasks of the
-// same epic; hints; the task; what failed last time; where it works; the epic; rules. Every section is bounded. Text that others wrote
-// is fenced and called data.
+// What an agent is told, in one order for all agents: guidelines; results of the blockers, then
+// recent tasks of the same epic; hints; the task; what failed last time; where it works; the epic;
+// rules. Every section is bounded. Text that others wrote is fenced and called data.
 
 import { usesNoAttempt } from '../work/fallback.ts';
 import { withoutCriteria } from '../exchange/import-record.ts';
@@ -49,7 +49,9 @@ export interface PromptInput {
     readonly detail: string;
     /** Commit that the earlier attempt made, or null. */
     readonly commit: string | null;
-    /** True when that commit is in this worktree; false: begun anew, the commit is only to look at. */
+    /**
+     * True when that commit is in this worktree; false: begun anew, the commit is only to look at.
+     */
     readonly continued: boolean;
     readonly conflictFiles: readonly string[];
     /** Tasks that landed meanwhile and changed the files in conflict. */
@@ -59,7 +61,10 @@ export interface PromptInput {
   readonly attempt: number;
   /** File that holds the whole description because it is too long to be said here. */
   readonly descriptionFile?: string | null;
-  /** Work that the directory already holds, and why it does. Absent or null: it holds the base alone. */
+  /**
+   * Work that the directory already holds, and why it does. Absent or null: it holds the base
+   * alone.
+   */
   readonly presentWork?: PresentWork | null;
   /** Where the agent works. Absent or null: nothing is said of it. */
   readonly surroundings?: Surroundings | null;

@@ -8,7 +8,9 @@ export interface SpecDocument {
   readonly text: string;
 }
 
-/** About as much as fits beside the answer into a model's view; what is longer is refused, not cut. */
+/**
+ * About as much as fits beside the answer into a model's view; what is longer is refused, not cut.
+ */
 export const specCharactersMax = 400_000;
 
 const answerCharactersMax = 20_000;
@@ -56,7 +58,10 @@ export function complaintPrompt(fault: string): string {
   return `This plan cannot be used: ${fault}. Answer with the whole plan again, corrected.`;
 }
 
-/** The JSON object in a text: the whole text, or what stands in its first fence or between its outer braces. */
+/**
+ * The JSON object in a text: the whole text, or what stands in its first fence or between its outer
+ * braces.
+ */
 export function jsonInText(text: string): unknown {
   const inFence = /```(?:json)?\s*\n([\s\S]*?)\n```/.exec(text)?.[1];
   const [start, end] = [text.indexOf('{'), text.lastIndexOf('}')];

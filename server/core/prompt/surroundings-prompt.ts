@@ -1,10 +1,13 @@
-// What a prompt says of where an agent works: what the setup has done, what will judge its work, its limits, and which files
-// other running tasks have changed.
+// What a prompt says of where an agent works: what the setup has done, what will judge its work,
+// its limits, and which files other running tasks have changed.
 
 import { formatDuration } from '../format.ts';
 import { oneLine } from './prompt-text.ts';
 
-/** A task that runs at the same time, with the files that differ from its base as far as that is known. */
+/**
+ * A task that runs at the same time, with the files that differ from its base as far as that is
+ * known.
+ */
 export interface OtherTask {
   readonly id: string;
   readonly title: string;
@@ -14,7 +17,10 @@ export interface OtherTask {
 export interface Surroundings {
   readonly branch: string;
   readonly base: string | null;
-  /** The setup command that has run in the directory; null: there is none; absent: it is not known there. */
+  /**
+   * The setup command that has run in the directory; null: there is none; absent: it is not known
+   * there.
+   */
   readonly setup?: string | null;
   /** The command that judges the merged tree; null: nothing does. */
   readonly gate: string | null;

@@ -1,7 +1,11 @@
-// The lines of a command's output that tell what is wrong: failing tests with their first message, or the first errors.
-// Written against real outputs of node:test, mocha, vitest, jest, pytest, unittest, go, cargo, tsc, eslint, ruff and make.
+// The lines of a command's output that tell what is wrong: failing tests with their first message,
+// or the first errors. Written against real outputs of node:test, mocha, vitest, jest, pytest,
+// unittest, go, cargo, tsc, eslint, ruff and make.
 
-/** `test` names a failing test or check; `error` says what is wrong; `detail` adds to it; `weak` may be the only hint. */
+/**
+ * `test` names a failing test or check; `error` says what is wrong; `detail` adds to it; `weak` may
+ * be the only hint.
+ */
 type LineKind = 'test' | 'error' | 'detail' | 'weak';
 
 interface KeptLine {
@@ -91,7 +95,10 @@ export class TellingLines {
   #isMocha = false;
   #read = 0;
 
-  /** What comes after the bound of lines is left out: a program that floods must not cost a minute of reading. */
+  /**
+   * What comes after the bound of lines is left out: a program that floods must not cost a minute
+   * of reading.
+   */
   add(text: string): void {
     if (this.isFull) return;
     const lines = `${this.#rest}${text}`.split('\n');
@@ -105,7 +112,9 @@ export class TellingLines {
     return this.#read >= linesReadMax;
   }
 
-  /** The end of an output of which lines were left out: what a program says last often tells most. */
+  /**
+   * The end of an output of which lines were left out: what a program says last often tells most.
+   */
   addEnd(tail: string): void {
     this.#read = 0;
     this.#rest = '';
@@ -151,7 +160,10 @@ export class TellingLines {
     if (last?.kind === 'error' && !last.text.includes(place)) last.text += ` (${place})`;
   }
 
-  /** Mocha's list of failures: a number and the outermost name, deeper names below it, the last one with a colon. */
+  /**
+   * Mocha's list of failures: a number and the outermost name, deeper names below it, the last one
+   * with a colon.
+   */
   #mocha(line: string): boolean {
     if (/^\s+\d+ failing$/.test(line)) {
       this.#isMocha = true;

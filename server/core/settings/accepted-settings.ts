@@ -1,10 +1,13 @@
-// Settings of a repository that give power: they name programs, gates, environment or sandbox, or say what is removed. Such
-// a setting counts only with the value that a person has accepted; one that an agent has landed waits for a person's word.
+// Settings of a repository that give power: they name programs, gates, environment or sandbox, or
+// say what is removed. Such a setting counts only with the value that a person has accepted; one
+// that an agent has landed waits for a person's word.
 
 import type { SettingEntry } from './settings-resolve.ts';
 import type { SettingKey } from './settings.ts';
 
-/** Everything else of a repository's file sets limits, sizes and words, and is read as it stands. */
+/**
+ * Everything else of a repository's file sets limits, sizes and words, and is read as it stands.
+ */
 const powerKeys: ReadonlySet<string> = new Set<SettingKey>([
   'agent.kind',
   'agent.path',
@@ -60,7 +63,10 @@ const powerKeys: ReadonlySet<string> = new Set<SettingKey>([
   'webhooks.endpoints',
 ]);
 
-/** Name of a setting, or of one entry of a table as `agent.env.NAME`, and its value as it was written. */
+/**
+ * Name of a setting, or of one entry of a table as `agent.env.NAME`, and its value as it was
+ * written.
+ */
 export type Powers = Readonly<Record<string, unknown>>;
 
 export interface PowerChange {
@@ -127,7 +133,10 @@ export function powersWithout(
   return Object.fromEntries(used.filter(([, value]) => value !== undefined));
 }
 
-/** One line for a person; variables, addresses and keys may be secret, so their values are not shown. */
+/**
+ * One line for a person; variables, addresses and keys may be secret, so their values are not
+ * shown.
+ */
 export function shownPower(name: string, value: unknown): string {
   if (value === undefined) return `${name} (removed)`;
   const isSecret = name.startsWith('agent.env.') || name.startsWith('webhooks.');

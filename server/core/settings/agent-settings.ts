@@ -1,4 +1,5 @@
-// The settings of several agents: who takes over, and what `[agents.<kind>]` says of one (its program, its model).
+// The settings of several agents: who takes over, and what `[agents.<kind>]` says of one (its
+// program, its model).
 
 import { bestOfMax, chooseRules } from '../plan/best-of.ts';
 import { readSteps, type AgentChoices, type AgentStep } from '../work/fallback.ts';

@@ -1,4 +1,5 @@
-// The settings that keep work within bounds: budgets, loops, and what the machine must have left. Part of the one table.
+// The settings that keep work within bounds: budgets, loops, and what the machine must have left.
+// Part of the one table.
 
 import type { BudgetLimits, Budgets, BudgetScope } from '../work/budget.ts';
 import type { HostLimits } from '../work/host-limits.ts';

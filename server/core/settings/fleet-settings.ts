@@ -1,5 +1,5 @@
-// The settings of a machine in a fleet: what it is called, what it offers, how soon it counts as dead. Part of the one
-// table.
+// The settings of a machine in a fleet: what it is called, what it offers, how soon it counts as
+// dead. Part of the one table.
 
 export const fleetSettingTable = {
   'fleet.remote': {

@@ -1,4 +1,5 @@
-// The settings of remote attempts: where agents run, and who makes the workers. Part of the one table.
+// The settings of remote attempts: where agents run, and who makes the workers. Part of the one
+// table.
 
 export const runPlaces = ['local', 'remote'] as const;
 /** Where an attempt's agent runs. */

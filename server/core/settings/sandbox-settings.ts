@@ -1,4 +1,5 @@
-// The settings of confinement: within which walls agents, gate and setup run. Part of the one table.
+// The settings of confinement: within which walls agents, gate and setup run. Part of the one
+// table.
 
 import { protectedByDefault } from '../plan/protected-paths.ts';
 

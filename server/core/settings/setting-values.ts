@@ -1,5 +1,5 @@
-// How one value of a setting is written and read: durations, sizes, choices, lists. What cannot be read gives the
-// words of what was expected.
+// How one value of a setting is written and read: durations, sizes, choices, lists. What cannot be
+// read gives the words of what was expected.
 
 import { agentSettingsExpected, readAgentSettings } from './agent-settings.ts';
 import { err, ok, type Result } from '../failure.ts';
@@ -138,7 +138,9 @@ export function expectedText(kind: ValueKind): string {
   }
 }
 
-/** Reads a value as TOML gives it (`form` typed), or as a flag or a variable gives it (`form` text). */
+/**
+ * Reads a value as TOML gives it (`form` typed), or as a flag or a variable gives it (`form` text).
+ */
 export function readValue(
   kind: ValueKind,
   raw: unknown,

@@ -1,5 +1,5 @@
-// Puts the layers of settings together: the highest that says a key wins, wrong values are problems wherever they
-// stand, unknown keys are warnings.
+// Puts the layers of settings together: the highest that says a key wins, wrong values are problems
+// wherever they stand, unknown keys are warnings.
 
 import type { AgentSettingsByKind } from './agent-settings.ts';
 import { remoteSettingsOf } from './remote-settings.ts';
@@ -258,7 +258,8 @@ function hideSecrets(kind: ValueKind, value: unknown): unknown {
 type Values = { readonly [K in SettingKey]: ResolvedValue };
 
 function settingsOf(values: Values): Settings {
-  // Each value was read by the kind in its own row of the table, so these types follow from the table.
+  // Each value was read by the kind in its own row of the table, so these types follow from the
+  // table.
   const get = <T>(key: SettingKey): T => values[key].value as T;
   const sparse = get<readonly string[]>('worktree.sparse');
   return {

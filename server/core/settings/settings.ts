@@ -1,5 +1,6 @@
-// Every setting of Drover as data: where it may be said, what it may be, what it is by default, and who reads it.
-// A key that does nothing must not exist: `readBy` names the part of the engine that acts on it.
+// Every setting of Drover as data: where it may be said, what it may be, what it is by default, and
+// who reads it. A key that does nothing must not exist: `readBy` names the part of the engine that
+// acts on it.
 
 import { type AgentSettingsByKind, fallbackSettingTable } from './agent-settings.ts';
 import type { ChooseRule } from '../plan/best-of.ts';
@@ -24,7 +25,9 @@ export interface SettingDefinition {
   readonly fallback: unknown;
   readonly env?: string;
   readonly flag?: string;
-  /** False: an environment variable alone, because it is one of the machine and not of the project. */
+  /**
+   * False: an environment variable alone, because it is one of the machine and not of the project.
+   */
   readonly inFile: boolean;
   readonly doc: string;
   readonly readBy: string;

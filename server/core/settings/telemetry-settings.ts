@@ -1,4 +1,5 @@
-// The settings of telemetry: whether traces are sent, and where to. Part of the one table of settings.
+// The settings of telemetry: whether traces are sent, and where to. Part of the one table of
+// settings.
 
 const reader = 'main (telemetry)';
 
@@ -66,7 +67,10 @@ export function deploymentOf(environment: Environment): string {
 const productionShare = 0.1;
 const idRange = 2 ** 32;
 
-/** Whether a run's spans are sent: all of them or none, as its id has it, so that every process decides alike. */
+/**
+ * Whether a run's spans are sent: all of them or none, as its id has it, so that every process
+ * decides alike.
+ */
 export function isSampled(traceId: string, sampling: number | null, deployment: string): boolean {
   const share = sampling ?? (deployment === 'production' ? productionShare : 1);
   return Number.parseInt(traceId.slice(-8), 16) < share * idRange;
@@ -82,7 +86,10 @@ export interface OtlpEndpoint {
 
 const tracesPath = '/v1/traces';
 
-/** Null: it names no collector. Port 4317 without a scheme is that of gRPC, which Drover does not speak. */
+/**
+ * Null: it names no collector. Port 4317 without a scheme is that of gRPC, which Drover does not
+ * speak.
+ */
 export function otlpEndpointOf(text: string): OtlpEndpoint | null {
   const bare = /^([A-Za-z0-9._-]+|\[[0-9a-fA-F:]+\])(?::([0-9]{1,5}))?$/.exec(text);
   if (bare !== null) {

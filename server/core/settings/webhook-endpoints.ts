@@ -1,4 +1,5 @@
-// The settings of webhooks: the endpoints that events are posted to. Part of the one table of settings.
+// The settings of webhooks: the endpoints that events are posted to. Part of the one table of
+// settings.
 
 import { err, ok, type Result } from '../failure.ts';
 import {

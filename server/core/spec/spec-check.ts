@@ -1,4 +1,5 @@
-// A model's answer to a plan, or one sentence that says what is wrong with it: to the model first, then to the person.
+// A model's answer to a plan, or one sentence that says what is wrong with it: to the model first,
+// then to the person.
 
 import { checkId } from '../ids.ts';
 import { emptyProject, parseImport } from '../exchange/import-jsonl.ts';
@@ -105,7 +106,10 @@ function checkEpics(
   throw new PlanFault(`task ${shown(outside.key)} has no \`epic\`; all belong to the one epic`);
 }
 
-/** Everything else is what an import checks: the plan goes that way later, with ids in place of the keys. */
+/**
+ * Everything else is what an import checks: the plan goes that way later, with ids in place of the
+ * keys.
+ */
 function checkAsImport(plan: SpecPlan): void {
   const records = planRecords(plan, (key) => key);
   const [problem] = parseImport(recordLines(records), emptyProject).problems;

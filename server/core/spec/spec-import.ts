@@ -1,4 +1,5 @@
-// A plan as the records that an import takes: there is one way into the project, with one set of checks.
+// A plan as the records that an import takes: there is one way into the project, with one set of
+// checks.
 
 import { newId, randomBytesPerId } from '../ids.ts';
 import type { SpecPlan } from './spec-schema.ts';

@@ -1,4 +1,5 @@
-// The order in which a plan is shown and written: a task stands after those it waits for, beside those of its epic.
+// The order in which a plan is shown and written: a task stands after those it waits for, beside
+// those of its epic.
 
 import type { PlannedTask } from './spec-schema.ts';
 

@@ -1,4 +1,5 @@
-// What a model answers when it is asked to plan a design: the shape, as the model is told it, and as a type.
+// What a model answers when it is asked to plan a design: the shape, as the model is told it, and
+// as a type.
 
 import { taskTypes, type TaskType } from '../plan/task.ts';
 
@@ -25,7 +26,10 @@ export interface PlannedTask {
 
 export interface SpecPlan {
   readonly epics: readonly PlannedEpic[];
-  /** In an order in which they can be done; tasks of one epic beside each other where that is possible. */
+  /**
+   * In an order in which they can be done; tasks of one epic beside each other where that is
+   * possible.
+   */
   readonly tasks: readonly PlannedTask[];
 }
 

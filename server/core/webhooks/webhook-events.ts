@@ -1,5 +1,5 @@
-// Which events of the feed become webhooks, and what is sent of them. Pure: the same event always gives the same bytes, so
-// that a delivery that is made again is the same one.
+// Which events of the feed become webhooks, and what is sent of them. Pure: the same event always
+// gives the same bytes, so that a delivery that is made again is the same one.
 
 import { type FeedEvent, numberIn, textIn } from '../history/feed-event.ts';
 import { formatDuration, withoutMarkup } from '../format.ts';
@@ -137,7 +137,10 @@ export interface WebhookMessage {
   readonly data: WebhookData;
 }
 
-/** The body in Drover's own format: the upstream keys, and `type` as Standard Webhooks calls the event. */
+/**
+ * The body in Drover's own format: the upstream keys, and `type` as Standard Webhooks calls the
+ * event.
+ */
 export function droverBody(message: WebhookMessage): string {
   return JSON.stringify({
     event: message.name,

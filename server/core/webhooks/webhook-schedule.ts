@@ -20,7 +20,10 @@ const retryDelaysMs: readonly number[] = [
 /** A longer `Retry-After` is cut to this. */
 const retryAfterMaxMs = 24 * hourMs;
 
-/** Share by which a delay is longer or shorter at random, so that deliveries do not come back all at once. */
+/**
+ * Share by which a delay is longer or shorter at random, so that deliveries do not come back all at
+ * once.
+ */
 const jitter = 0.1;
 
 export type PostOutcome =
@@ -51,7 +54,10 @@ export function judgePost(outcome: PostOutcome, tries: number, chance: number): 
   return { kind: 'again', waitMs: Math.max(varied, Math.min(asked, retryAfterMaxMs)) };
 }
 
-/** After failures in a row an endpoint is left alone for a while; what is not tried meanwhile uses up no try. */
+/**
+ * After failures in a row an endpoint is left alone for a while; what is not tried meanwhile uses
+ * up no try.
+ */
 export function endpointPauseMs(failuresInARow: number): number {
   return Math.min(5 * secondMs * 2 ** Math.min(failuresInARow - 1, 10), 5 * minuteMs);
 }

@@ -1,5 +1,5 @@
-// What a task, an epic and a day may use: tokens, money, turns and time at work. What has been used goes in, a verdict
-// with its sentence comes out.
+// What a task, an epic and a day may use: tokens, money, turns and time at work. What has been used
+// goes in, a verdict with its sentence comes out.
 
 import { formatCost, formatDuration } from '../format.ts';
 
@@ -137,7 +137,10 @@ export function budgetQuestion(found: BudgetFinding, name: string): string {
   return `${whole} is ${percent} % used: ${used} of ${limit}. Continue up to the limit, or stop here?`;
 }
 
-/** What happened, and the remedy. `byPerson`: not the limit, but the answer to the question before it. */
+/**
+ * What happened, and the remedy. `byPerson`: not the limit, but the answer to the question before
+ * it.
+ */
 export function budgetStopSentence(found: BudgetFinding, name: string, byPerson: boolean): string {
   const used = budgetAmount(found.kind, found.used);
   const limit = budgetAmount(found.kind, found.limit);

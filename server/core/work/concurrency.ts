@@ -1,5 +1,5 @@
-// How many agents of one account work at once: fewer when its provider is overloaded, one more after each quiet while.
-// Stored is the last change alone; the rest follows from the time.
+// How many agents of one account work at once: fewer when its provider is overloaded, one more
+// after each quiet while. Stored is the last change alone; the rest follows from the time.
 
 export interface Pace {
   readonly agents: number;
@@ -8,7 +8,10 @@ export interface Pace {
 
 /** Without a sign of overload for so long, one more may start. */
 export const paceStepMs = 15_000;
-/** Agents that run side by side are told of the same overload: what follows within this time is not another one. */
+/**
+ * Agents that run side by side are told of the same overload: what follows within this time is not
+ * another one.
+ */
 export const paceCooldownMs = 5_000;
 
 /** HTTP statuses by which providers say that they want fewer requests. */

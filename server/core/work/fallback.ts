@@ -1,4 +1,5 @@
-// Who takes over when an agent cannot do a task: the list of steps, how it is written, and when the next one has its turn.
+// Who takes over when an agent cannot do a task: the list of steps, how it is written, and when the
+// next one has its turn.
 
 import { err, ok, type FailureKind, type Result } from '../failure.ts';
 import { stepText } from '../format.ts';
@@ -32,7 +33,10 @@ const takesModel: ReadonlySet<AgentKind> = new Set(['claude', 'command']);
 export const stepsExpected =
   'agents in their order, as "codex" or ["claude:opus", "codex"] (agent:model), or a list of { agent, model }';
 
-/** Reads a text (`codex, claude:opus`), a list of texts, or a list of tables; the error says what is wrong. */
+/**
+ * Reads a text (`codex, claude:opus`), a list of texts, or a list of tables; the error says what is
+ * wrong.
+ */
 export function readSteps(raw: unknown): Result<readonly AgentStep[], string> {
   const items: unknown =
     typeof raw === 'string' ? raw.split(',').filter((item) => item.trim() !== '') : raw;
@@ -114,7 +118,10 @@ export function agentChain(
   return chain;
 }
 
-/** How many failures of a kind in a row with one agent pass the task on; null = another agent would do no better. */
+/**
+ * How many failures of a kind in a row with one agent pass the task on; null = another agent would
+ * do no better.
+ */
 export function failuresBeforeNext(kind: string, after: number): number | null {
   switch (kind as FailureKind) {
     // This agent cannot work now: trying it again is of no use.
@@ -147,7 +154,10 @@ export function failuresBeforeNext(kind: string, after: number): number | null {
   }
 }
 
-/** Kinds with which an agent has not had its try: passing the task on uses no attempt, and nothing is waited for. */
+/**
+ * Kinds with which an agent has not had its try: passing the task on uses no attempt, and nothing
+ * is waited for.
+ */
 export function usesNoAttempt(kind: string): boolean {
   return ['agent_missing', 'agent_auth', 'agent_billing', 'account_limit'].includes(kind);
 }

@@ -1,4 +1,5 @@
-// What a repository says of its own tests, from the files at its root: a command that may serve as the gate. Pure.
+// What a repository says of its own tests, from the files at its root: a command that may serve as
+// the gate. Pure.
 
 export interface GateProposal {
   readonly command: string;

@@ -1,4 +1,5 @@
-// Whether the machine can take one more agent: free memory, free disk and load, against what a person allows.
+// Whether the machine can take one more agent: free memory, free disk and load, against what a
+// person allows.
 
 import { formatBytes } from '../format.ts';
 
@@ -19,8 +20,9 @@ export interface HostLimits {
 }
 
 /**
- * Why nothing new starts, as a sentence; null when it may. A full disk holds all; with little memory or much load one
- * agent still works, or work would stand still for what others do on this machine.
+ * Why nothing new starts, as a sentence; null when it may. A full disk holds all; with little
+ * memory or much load one agent still works, or work would stand still for what others do on this
+ * machine.
  */
 export function hostHold(facts: HostFacts, limits: HostLimits, busy: number): string | null {
   const { freeDiskBytes, freeMemoryBytes, load, cores } = facts;

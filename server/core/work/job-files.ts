@@ -1,4 +1,5 @@
-// Drover's own files in the workspace of a remote job, as the agent there and whoever reads its result know them.
+// Drover's own files in the workspace of a remote job, as the agent there and whoever reads its
+// result know them.
 
 /** Never brought back into the worktree. */
 export const jobFolder = '.drover-job';

@@ -1,4 +1,5 @@
-// Notices an agent that does the same again and again: one tool call, or a short round of them, with the same input.
+// Notices an agent that does the same again and again: one tool call, or a short round of them,
+// with the same input.
 
 /** Calls in the longest round that is looked for. */
 export const loopPeriodMax = 4;

@@ -1,4 +1,5 @@
-// Which machines of a fleet can do a task: its labels `needs:<label>` name what a machine must offer.
+// Which machines of a fleet can do a task: its labels `needs:<label>` name what a machine must
+// offer.
 
 const needsPrefix = 'needs:';
 
@@ -34,8 +35,8 @@ export interface MachineFacts {
 }
 
 /**
- * Why no machine takes a task with these labels now, as a sentence with the remedy; null when one may. Without any
- * machine there is no fleet, and labels ask for nothing.
+ * Why no machine takes a task with these labels now, as a sentence with the remedy; null when one
+ * may. Without any machine there is no fleet, and labels ask for nothing.
  */
 export function whyNoMachine(
   labels: readonly string[],

@@ -1,4 +1,5 @@
-// What tokens cost by the providers' public lists, roughly: only for the time in which an agent does not tell its cost.
+// What tokens cost by the providers' public lists, roughly: only for the time in which an agent
+// does not tell its cost.
 
 export interface TokenCounts {
   readonly input: number;
@@ -12,7 +13,9 @@ interface Price {
   readonly cacheRead: number;
 }
 
-/** US dollars for a million tokens, by a piece of the model's name; the first that is in it counts. */
+/**
+ * US dollars for a million tokens, by a piece of the model's name; the first that is in it counts.
+ */
 const prices: readonly (readonly [string, Price])[] = [
   ['haiku', { input: 1, output: 5, cacheRead: 0.1 }],
   ['sonnet', { input: 3, output: 15, cacheRead: 0.3 }],

@@ -5,8 +5,8 @@ export const retryMaxMs = 300_000;
 const jitterShare = 0.2;
 
 /**
- * Delay before the next attempt: 1 s, doubled for each further failed attempt, ± 20 %, at most 5 min.
- * `chance` is a random number in [0, 1): chance itself stays outside of the core.
+ * Delay before the next attempt: 1 s, doubled for each further failed attempt, ± 20 %, at most 5
+ * min. `chance` is a random number in [0, 1): chance itself stays outside of the core.
  */
 export function retryDelayMs(failedAttempts: number, chance: number): number {
   const doublings = Math.min(Math.max(Math.trunc(failedAttempts), 1) - 1, 30);

@@ -1,6 +1,9 @@
 // Who may go next: a semaphore for processes, a mutex for each key, and bounded mapping.
 
-/** Lets at most `limit` bodies run at once, in the order in which they asked; urgent ones before all others. */
+/**
+ * Lets at most `limit` bodies run at once, in the order in which they asked; urgent ones before all
+ * others.
+ */
 export class Semaphore {
   readonly #limit: number;
   readonly #waiting: (() => void)[] = [];
@@ -21,7 +24,8 @@ export class Semaphore {
     try {
       return await body();
     } finally {
-      // The place is handed on, not given back, so that nobody who comes later overtakes those who wait.
+      // The place is handed on, not given back, so that nobody who comes later overtakes those who
+      // wait.
       const next = this.#urgent.shift() ?? this.#waiting.shift();
       if (next) next();
       else this.#running -= 1;

@@ -1,4 +1,5 @@
-// Which files of a tree name its dependencies: when one of them changes, a worktree has to be set up again.
+// Which files of a tree name its dependencies: when one of them changes, a worktree has to be set
+// up again.
 
 const exactNames: ReadonlySet<string> = new Set([
   // Node
@@ -75,7 +76,10 @@ const patterns: readonly RegExp[] = [
   /\.(?:csproj|fsproj|vbproj|gemspec|cabal)$/,
 ];
 
-/** `path` is relative to the root, with slashes. Manifests and lock files count at any depth (workspaces). */
+/**
+ * `path` is relative to the root, with slashes. Manifests and lock files count at any depth
+ * (workspaces).
+ */
 export function isSetupInput(path: string): boolean {
   const name = path.slice(path.lastIndexOf('/') + 1);
   if (exactNames.has(name)) return true;

@@ -1,4 +1,5 @@
-// Counts what one part of an attempt uses, from what its agent tells while it works. Pure: totals in, differences out.
+// Counts what one part of an attempt uses, from what its agent tells while it works. Pure: totals
+// in, differences out.
 
 import { addSpent, nothingSpent, type Spent } from './budget.ts';
 import { estimateUsd } from './prices.ts';
@@ -43,7 +44,10 @@ export class SpendingCounter {
     if (ms > 0) this.#add({ ...nothingSpent, workedMs: ms });
   }
 
-  /** From what totals an agent that goes on will count: they are stored already, or were lost with their line. */
+  /**
+   * From what totals an agent that goes on will count: they are stored already, or were lost with
+   * their line.
+   */
   goesOnFrom(totals: UsageTotals): void {
     this.#last = totals;
     this.#estimatedUsd = 0;
@@ -78,7 +82,10 @@ export class SpendingCounter {
     return taken;
   }
 
-  /** An agent that says nothing of its base: its totals include what is stored, unless they are smaller. */
+  /**
+   * An agent that says nothing of its base: its totals include what is stored, unless they are
+   * smaller.
+   */
   #firstBase(totals: UsageTotals): UsageTotals {
     if (this.#storedTokens === 0 || sumOf(totals) < this.#storedTokens) return noTotals;
     return { ...totals, inputTokens: this.#storedTokens, outputTokens: 0 };

@@ -1,8 +1,9 @@
-// The embedded adapter of the durable port: workflows, steps and leases in the SQLite file of the store.
+// The embedded adapter of the durable port: workflows, steps and leases in the SQLite file of the
+// store.
 //
-// Work is found at once when this process starts, ends or is told of something, and within a second when another
-// process did. One slow tick does all that needs the clock: it renews leases, hears of cancels, takes over from the
-// dead, and looks for the ends that are waited for.
+// Work is found at once when this process starts, ends or is told of something, and within a second
+// when another process did. One slow tick does all that needs the clock: it renews leases, hears of
+// cancels, takes over from the dead, and looks for the ends that are waited for.
 
 import type { Kysely, Transaction } from 'kysely';
 import { errorText, fromJson, toJson } from '../json.ts';
@@ -26,19 +27,32 @@ import { isDatabaseTrouble } from './trouble.ts';
 export interface EmbeddedOptions<Tables extends DurableTables> {
   readonly db: Kysely<Tables>;
   readonly clock: Clock;
-  /** Names this process in the rows it owns; `processIdentity()` outside tests. Never used twice. */
+  /**
+   * Names this process in the rows it owns; `processIdentity()` outside tests. Never used twice.
+   */
   readonly processId: string;
-  /** False only when that process is surely gone; `isProcessAlive` of process-identity.ts outside tests. */
+  /**
+   * False only when that process is surely gone; `isProcessAlive` of process-identity.ts outside
+   * tests.
+   */
   readonly isProcessAlive: (processId: string) => boolean;
   readonly leaseMs: number;
-  /** For crash tests: called when a step or commit has been stored, before its result is given out. */
+  /**
+   * For crash tests: called when a step or commit has been stored, before its result is given out.
+   */
   readonly crashPoint?: (workflowId: string, stepName: string) => void;
-  /** Told of errors of the database outside of any caller's request. The adapter tries again by itself. */
+  /**
+   * Told of errors of the database outside of any caller's request. The adapter tries again by
+   * itself.
+   */
   readonly onTrouble?: (error: unknown) => void;
 }
 
 export interface EmbeddedDurable<Tx> extends Durable<Tx> {
-  /** Deletes the steps of workflows that succeeded longer ago than this, in small batches. Answers how many. */
+  /**
+   * Deletes the steps of workflows that succeeded longer ago than this, in small batches. Answers
+   * how many.
+   */
   forget(olderThanMs: number): Promise<number>;
 }
 
@@ -283,7 +297,8 @@ class EmbeddedAdapter<Tx> implements EmbeddedDurable<Tx> {
       const row = await statements.finish(this.#options.db, fence, outcome, this.#now());
       if (row !== null && isEnded(row)) this.#waiters.settle(toInfo(row));
     } catch (error) {
-      // The row stays ours in the file until its lease runs out; then it is claimed again and ends from its memos.
+      // The row stays ours in the file until its lease runs out; then it is claimed again and ends
+      // from its memos.
       this.#options.onTrouble?.(error);
     }
   }
@@ -317,7 +332,10 @@ class EmbeddedAdapter<Tx> implements EmbeddedDurable<Tx> {
     for (const { run } of this.#running.values()) run.stop(cause);
   }
 
-  /** Renews when a third of the lease has gone, and stops what was taken over or cancelled by another process. */
+  /**
+   * Renews when a third of the lease has gone, and stops what was taken over or cancelled by
+   * another process.
+   */
   async #checkLeases(): Promise<void> {
     const { db, processId, leaseMs } = this.#options;
     const running = [...this.#running.values()];

@@ -5,8 +5,8 @@ import { randomBytes } from 'node:crypto';
 import { readFileSync, readlinkSync } from 'node:fs';
 
 /**
- * `pid:start:nonce`. The start is `<machine part>.<time>`: the machine part names the boot and the pid namespace, since
- * pids and start times mean something only inside one of each.
+ * `pid:start:nonce`. The start is `<machine part>.<time>`: the machine part names the boot and the
+ * pid namespace, since pids and start times mean something only inside one of each.
  */
 export function processIdentity(): string {
   const nonce = randomBytes(6).toString('hex');
@@ -14,8 +14,9 @@ export function processIdentity(): string {
 }
 
 /**
- * False only when the process is surely gone: then its work is taken over at once. When in doubt (another boot, another
- * container, an unreadable identity) it counts as alive, and its leases decide.
+ * False only when the process is surely gone: then its work is taken over at once. When in doubt
+ * (another boot, another container, an unreadable identity) it counts as alive, and its leases
+ * decide.
  */
 export function isProcessAlive(identity: string): boolean {
   const [pidText = '', start = ''] = identity.split(':');
@@ -66,7 +67,10 @@ function isZombie(pid: number): boolean {
   return state === 'Z' || state === 'X';
 }
 
-/** The fields from the state on (field 3 of proc(5)); the command before it may hold blanks and parentheses. */
+/**
+ * The fields from the state on (field 3 of proc(5)); the command before it may hold blanks and
+ * parentheses.
+ */
 function linuxStatOf(pid: number): readonly string[] | null {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');

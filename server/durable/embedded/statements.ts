@@ -1,8 +1,9 @@
 // Every SQL statement of the embedded adapter. Each function is one statement.
 //
-// The states of a workflow's row: `pending` waits to be claimed; `running` has an owner, an epoch and a lease;
-// `succeeded`, `failed` and `cancelled` have ended. A row leaves `running` by its owner's word, or back to `pending`
-// (to `cancelled`, if that was asked for) when its owner is dead or its lease has run out.
+// The states of a workflow's row: `pending` waits to be claimed; `running` has an owner, an epoch
+// and a lease; `succeeded`, `failed` and `cancelled` have ended. A row leaves `running` by its
+// owner's word, or back to `pending` (to `cancelled`, if that was asked for) when its owner is dead
+// or its lease has run out.
 
 import { sql, type Kysely } from 'kysely';
 import type { WorkflowState } from '../port.ts';
@@ -165,7 +166,10 @@ export async function mayCommit(db: Db, fence: Fence): Promise<'yes' | 'lost' | 
   return row.cancel_requested === 1 ? 'cancelled' : 'yes';
 }
 
-/** Ends a claim. A cancel that was asked for in time wins over the outcome. Null: the lease was lost before. */
+/**
+ * Ends a claim. A cancel that was asked for in time wins over the outcome. Null: the lease was lost
+ * before.
+ */
 export async function finish(
   db: Db,
   fence: Fence,
@@ -191,7 +195,10 @@ export interface HeldRow {
   readonly cancel_requested: number;
 }
 
-/** Extends the leases of the given workflows as far as they are still this owner's, and tells which ones are. */
+/**
+ * Extends the leases of the given workflows as far as they are still this owner's, and tells which
+ * ones are.
+ */
 export async function renewLeases(
   db: Db,
   owner: string,
@@ -252,7 +259,10 @@ export interface CancelRow {
   readonly owner: string | null;
 }
 
-/** A pending workflow is cancelled at once, a running one is marked. Null: it had ended, or there is none. */
+/**
+ * A pending workflow is cancelled at once, a running one is marked. Null: it had ended, or there is
+ * none.
+ */
 export async function requestCancel(db: Db, id: string, now: number): Promise<CancelRow | null> {
   const { rows } = await sql<CancelRow>`
     update workflows
@@ -275,7 +285,10 @@ export async function resume(db: Db, id: string, now: number): Promise<void> {
   );
 }
 
-/** Deletes steps of workflows with `afterSeq < seq <= throughSeq` that succeeded before a time. The others may be resumed. */
+/**
+ * Deletes steps of workflows with `afterSeq < seq <= throughSeq` that succeeded before a time. The
+ * others may be resumed.
+ */
 export async function forgetSteps(
   db: Db,
   afterSeq: number,

@@ -40,8 +40,8 @@ export interface DurableTables {
 }
 
 /**
- * Creates both tables; for a migration of the store, inside its transaction. The indexes over pending and running rows
- * are partial: they stay small however many workflows have ended.
+ * Creates both tables; for a migration of the store, inside its transaction. The indexes over
+ * pending and running rows are partial: they stay small however many workflows have ended.
  */
 export async function createDurableTables<Tables>(db: Kysely<Tables>): Promise<void> {
   await sql`

@@ -1,7 +1,8 @@
 // Tells the other processes of the fleet at once that something happened, over LISTEN and NOTIFY.
 //
-// A lost announcement costs time, never work: every process also looks once a second. What is told is sent apart from the
-// transaction it tells of, since PostgreSQL lets transactions that notify commit only one after another.
+// A lost announcement costs time, never work: every process also looks once a second. What is told
+// is sent apart from the transaction it tells of, since PostgreSQL lets transactions that notify
+// commit only one after another.
 
 import type { Pool, PoolClient } from 'pg';
 
@@ -11,7 +12,10 @@ export interface News {
   readonly work: boolean;
   /** A running workflow is to be ended. */
   readonly cancel: boolean;
-  /** These workflows have ended, so their queues have room. `all`: too many to name, or it is not known which. */
+  /**
+   * These workflows have ended, so their queues have room. `all`: too many to name, or it is not
+   * known which.
+   */
   readonly ended: readonly string[] | 'all';
 }
 

@@ -68,7 +68,8 @@ async function claimOfQueue(
   const concurrency = request.limitsOf(queue)?.concurrency;
   if (concurrency === undefined) return claim(db, request, queue, limit);
   return db.transaction().execute(async (tx) => {
-    // One claimer of this queue at a time counts what runs in all processes; it holds the lock until its claim counts.
+    // One claimer of this queue at a time counts what runs in all processes; it holds the lock
+    // until its claim counts.
     await sql`select pg_advisory_xact_lock(hashtext('drover queue'), hashtext(${queue}))`.execute(
       tx,
     );
@@ -101,8 +102,9 @@ async function countRunning(db: Db, queue: string): Promise<number> {
 }
 
 /**
- * Takes the first pending workflows of a queue, in their order. A process whose heartbeat has run out takes nothing: it
- * would lose it at once. The inner select is materialized since PostgreSQL may run a subquery with a limit twice.
+ * Takes the first pending workflows of a queue, in their order. A process whose heartbeat has run
+ * out takes nothing: it would lose it at once. The inner select is materialized since PostgreSQL
+ * may run a subquery with a limit twice.
  */
 async function claim(
   db: Db,
@@ -140,7 +142,10 @@ async function claim(
   );
 }
 
-/** Read after the claim has committed: what the last owner stored before it gave the workflow up is there then. */
+/**
+ * Read after the claim has committed: what the last owner stored before it gave the workflow up is
+ * there then.
+ */
 async function withMemos(db: Db, rows: readonly ClaimedRow[]): Promise<readonly ClaimedWorkflow[]> {
   if (rows.length === 0) return [];
   const memos = await readMemos(

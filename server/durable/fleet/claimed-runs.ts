@@ -98,7 +98,10 @@ export class ClaimedRuns<Tx> {
     this.stopAll('closing');
   }
 
-  /** A body is waited for however long it takes; the record of its end only as long as nobody else may take over. */
+  /**
+   * A body is waited for however long it takes; the record of its end only as long as nobody else
+   * may take over.
+   */
   async allEnded(checkEveryMs: number): Promise<void> {
     const { clock, takeOverAfterMs } = this.#options;
     const recordedBy = clock.now() + takeOverAfterMs;
@@ -146,7 +149,8 @@ export class ClaimedRuns<Tx> {
   async execute(name: string, fence: Fence, input: unknown): Promise<never> {
     const running = this.#running.get(fence.id);
     if (running?.fence.token !== fence.token) {
-      // DBOS took it up by itself, from the queue into which its own tools put what they resume. We take it up instead.
+      // DBOS took it up by itself, from the queue into which its own tools put what they resume. We
+      // take it up instead.
       await statements.giveUp(this.#options.db, fence);
       this.#options.onRoom();
       throw dbos.notOursToEnd(fence.id);
@@ -179,8 +183,8 @@ export class ClaimedRuns<Tx> {
   }
 
   /**
-   * We record the end ourselves, under the token as DBOS would: it takes some troubles of the database for failures of
-   * the workflow. Never rejects.
+   * We record the end ourselves, under the token as DBOS would: it takes some troubles of the
+   * database for failures of the workflow. Never rejects.
    */
   async #end({ run, fence }: Running<Tx>, outcome: statements.Outcome | null): Promise<void> {
     if (run.cause === 'lost') return;
@@ -199,7 +203,10 @@ export class ClaimedRuns<Tx> {
     }
   }
 
-  /** Never rejects: what could not be given up is given up by the next check, or taken over when our heartbeat runs out. */
+  /**
+   * Never rejects: what could not be given up is given up by the next check, or taken over when our
+   * heartbeat runs out.
+   */
   async #giveUp(fence: Fence): Promise<void> {
     try {
       await statements.giveUp(this.#options.db, fence);
@@ -210,8 +217,8 @@ export class ClaimedRuns<Tx> {
   }
 
   /**
-   * Stops what was taken over or cancelled by another process, and gives up what stands as ours but does not run. Answers
-   * how many those were.
+   * Stops what was taken over or cancelled by another process, and gives up what stands as ours but
+   * does not run. Answers how many those were.
    */
   async check(): Promise<number> {
     const { db, executorId } = this.#options;

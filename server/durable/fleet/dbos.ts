@@ -1,7 +1,9 @@
-// The only file that touches DBOS: how its engine is brought up, what we register with it, and the four things of its
-// inside that we use (its package exports them as `internal/*`; the version is pinned, and the suite holds us to it).
+// The only file that touches DBOS: how its engine is brought up, what we register with it, and the
+// four things of its inside that we use (its package exports them as `internal/*`; the version is
+// pinned, and the suite holds us to it).
 //
-// DBOS keeps its engine, its registry and its identity in variables of the module: one engine for each process.
+// DBOS keeps its engine, its registry and its identity in variables of the module: one engine for
+// each process.
 
 import { DBOS, DBOSWorkflowConflictError, type DLogger } from '@dbos-inc/dbos-sdk';
 import { currentOwnerXid, runWithAbortableDbRetries } from '@dbos-inc/dbos-sdk/internal/context';
@@ -17,7 +19,10 @@ import type { Pool } from 'pg';
 export const dbosSchema = 'dbos';
 export const dbosApplication = 'drover';
 
-/** We put no bound on how often a workflow may be taken up again: machines come and go. DBOS would bury it at 100. */
+/**
+ * We put no bound on how often a workflow may be taken up again: machines come and go. DBOS would
+ * bury it at 100.
+ */
 const recoveryAttemptsMax = 2_000_000_000;
 
 export interface EngineOptions {
@@ -36,7 +41,10 @@ export type Execute = (
 
 let launched = false;
 
-/** Creates or migrates the tables of DBOS. Two that do so at the same time disturb each other: see `prepareFleetDatabase`. */
+/**
+ * Creates or migrates the tables of DBOS. Two that do so at the same time disturb each other: see
+ * `prepareFleetDatabase`.
+ */
 export async function migrateDbos(pool: Pool): Promise<void> {
   // Its logger class has private fields; the migrations use its four methods only.
   const logger = quiet as unknown as Parameters<typeof ensureSystemDatabase>[1];
@@ -55,7 +63,10 @@ export async function isDbosMigrated(pool: Pool): Promise<boolean> {
   }
 }
 
-/** Brings the engine up with one DBOS workflow for each name. Its queues stay unused: work is handed to it. */
+/**
+ * Brings the engine up with one DBOS workflow for each name. Its queues stay unused: work is handed
+ * to it.
+ */
 export async function launchEngine(
   options: EngineOptions,
   names: readonly string[],
@@ -106,8 +117,8 @@ export async function shutDownEngine(): Promise<void> {
 }
 
 /**
- * Begins claimed workflows. Each promise ends when DBOS has recorded the end, which it may never do for one that we let
- * go. DBOS waits for a database that is away until the signal aborts.
+ * Begins claimed workflows. Each promise ends when DBOS has recorded the end, which it may never do
+ * for one that we let go. DBOS waits for a database that is away until the signal aborts.
  */
 export async function runClaimed(
   ids: readonly string[],

@@ -35,8 +35,8 @@ export async function readExecutors(db: Db): Promise<readonly ExecutorRow[]> {
 }
 
 /**
- * Gives the work of dead processes back to the queues. Only one process does so at a time, and each looks again under
- * the lock, so every claim is taken over once. Answers how many were.
+ * Gives the work of dead processes back to the queues. Only one process does so at a time, and each
+ * looks again under the lock, so every claim is taken over once. Answers how many were.
  */
 export async function takeOver(db: Db, knownDead: readonly string[]): Promise<number> {
   return db.transaction().execute(async (tx) => {

@@ -6,35 +6,60 @@ import type { Clock, Durable, QueueLimits } from '../port.ts';
 import type { FleetTables } from './tables.ts';
 
 export interface FleetOptions {
-  /** To a database prepared by `prepareFleetDatabase`. Shared with DBOS, which takes a few connections of it. */
+  /**
+   * To a database prepared by `prepareFleetDatabase`. Shared with DBOS, which takes a few
+   * connections of it.
+   */
   readonly pool: Pool;
   /** On that pool, for what the adapter itself asks and writes. */
   readonly db: Kysely<FleetTables>;
-  /** The same database as bodies see it: `commit` and `record` write in transactions of this one. */
+  /**
+   * The same database as bodies see it: `commit` and `record` write in transactions of this one.
+   */
   readonly bodiesDb: Kysely<never>;
   readonly clock: Clock;
-  /** Names this process; `processIdentity()` outside tests. Never used twice: two with one name would share claims. */
+  /**
+   * Names this process; `processIdentity()` outside tests. Never used twice: two with one name
+   * would share claims.
+   */
   readonly executorId: string;
-  /** False only when that process is surely gone: then it is taken over at once. When in doubt, its heartbeat decides. */
+  /**
+   * False only when that process is surely gone: then it is taken over at once. When in doubt, its
+   * heartbeat decides.
+   */
   readonly isExecutorAlive: (executorId: string) => boolean;
-  /** Our number of compatibility: a process takes up only workflows that were started under the same. */
+  /**
+   * Our number of compatibility: a process takes up only workflows that were started under the
+   * same.
+   */
   readonly applicationVersion: string;
   /**
-   * Limits of queues that this process has not set itself: every process has to know them, also of queues that others
-   * make. `perProcess: 0` leaves a queue to others.
+   * Limits of queues that this process has not set itself: every process has to know them, also of
+   * queues that others make. `perProcess: 0` leaves a queue to others.
    */
   readonly limitsOf?: ((queue: string) => QueueLimits | undefined) | undefined;
   /** How long after its last heartbeat the work of a process is taken over. */
   readonly takeOverAfterMs: number;
-  /** The heartbeat could not be written for that long: the connections are no good. Called again for each such time. */
+  /**
+   * The heartbeat could not be written for that long: the connections are no good. Called again for
+   * each such time.
+   */
   readonly onExpired?: (() => void) | undefined;
-  /** For crash tests: called when a step or commit has been stored, before its result is given out. */
+  /**
+   * For crash tests: called when a step or commit has been stored, before its result is given out.
+   */
   readonly crashPoint?: ((workflowId: string, stepName: string) => void) | undefined;
-  /** Told of errors of the database outside of any caller's request. The adapter tries again by itself. */
+  /**
+   * Told of errors of the database outside of any caller's request. The adapter tries again by
+   * itself.
+   */
   readonly onTrouble?: ((error: unknown) => void) | undefined;
 }
 
 export interface FleetDurable<Tx> extends Durable<Tx> {
-  /** Deletes the steps of workflows that succeeded longer ago than this, in small batches. Answers how many. */
+  /**
+   * Deletes the steps of workflows that succeeded longer ago than this, in small batches. Answers
+   * how many.
+   */
   forget(olderThanMs: number): Promise<number>;
 }

@@ -1,9 +1,12 @@
-// The fleet adapter of the durable port: workflows of DBOS on PostgreSQL, run by any number of processes and machines.
+// The fleet adapter of the durable port: workflows of DBOS on PostgreSQL, run by any number of
+// processes and machines.
 //
-// DBOS keeps the workflows and runs the bodies. Ours are the claim (limits for each process, order, no poll), the memos by
-// name in the transaction of the state change, the record of the end, the heartbeats and the taking over. See ADR 13.
+// DBOS keeps the workflows and runs the bodies. Ours are the claim (limits for each process, order,
+// no poll), the memos by name in the transaction of the state change, the record of the end, the
+// heartbeats and the taking over. See ADR 13.
 //
-// Work is found at once, told by NOTIFY; one tick a second does all that needs the clock, and finds what was not heard.
+// Work is found at once, told by NOTIFY; one tick a second does all that needs the clock, and finds
+// what was not heard.
 
 import { randomUUID } from 'node:crypto';
 import type { Transaction } from 'kysely';
@@ -139,7 +142,8 @@ class FleetAdapter<Tx> implements FleetDurable<Tx> {
     if (marked === null) return;
     if (marked.status === 'CANCELLED') return this.#tellEnded([id]);
     if (marked.executor === this.#options.executorId) {
-      // A row of ours that does not run here was claimed a moment ago by the look that is under way.
+      // A row of ours that does not run here was claimed a moment ago by the look that is under
+      // way.
       if (!this.#runs.has(id)) await this.#look.settled();
       await this.#runs.cancel({ id, token: marked.token ?? '' });
       return this.#tellEnded([id]);
@@ -297,7 +301,10 @@ class FleetAdapter<Tx> implements FleetDurable<Tx> {
     if (remainingMs <= (this.#options.takeOverAfterMs * 2) / 3) await this.#beat();
   }
 
-  /** Others take over when the time has run out by the database's clock; we stop by then, even if the network hangs. */
+  /**
+   * Others take over when the time has run out by the database's clock; we stop by then, even if
+   * the network hangs.
+   */
   async #beat(): Promise<void> {
     const { clock, executorId, takeOverAfterMs } = this.#options;
     const aliveUntil = clock.now() + takeOverAfterMs;

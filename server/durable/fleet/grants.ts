@@ -1,4 +1,5 @@
-// What the owner of a fleet's database gives to a worker's role: rows, and nothing that creates, changes or drops.
+// What the owner of a fleet's database gives to a worker's role: rows, and nothing that creates,
+// changes or drops.
 
 import { sql, type Kysely } from 'kysely';
 import { Refusal } from '../../core/failure.ts';
@@ -13,8 +14,9 @@ export interface GrantRequest {
 }
 
 /**
- * One statement each, without a semicolon. They may be run again at any time; the default privileges cover the tables
- * that a later release of Drover brings, when the same owner prepares them.
+ * One statement each, without a semicolon. They may be run again at any time; the default
+ * privileges cover the tables that a later release of Drover brings, when the same owner prepares
+ * them.
  */
 export function grantStatements(request: GrantRequest): readonly string[] {
   const role = quoted(request.role);

@@ -1,4 +1,5 @@
-// Opens a fleet's database from its URL: one bounded pool, Kysely on it, DBOS's tables and ours, and the adapter.
+// Opens a fleet's database from its URL: one bounded pool, Kysely on it, DBOS's tables and ours,
+// and the adapter.
 
 import { Kysely, PostgresDialect, sql, type Transaction } from 'kysely';
 import type { Pool } from 'pg';
@@ -15,8 +16,9 @@ import type { FleetDurable } from './fleet-options.ts';
 export interface OpenFleetOptions<Tables> {
   readonly url: string;
   /**
-   * The same database as the store opens it, so that `commit` and `record` write under the store's own rules (its
-   * transactions that write take turns). Stays the caller's to close. One on the adapter's pool unless given.
+   * The same database as the store opens it, so that `commit` and `record` write under the store's
+   * own rules (its transactions that write take turns). Stays the caller's to close. One on the
+   * adapter's pool unless given.
    */
   readonly bodiesDb?: Kysely<Tables>;
   /** Named for this very process unless given. */
@@ -24,9 +26,14 @@ export interface OpenFleetOptions<Tables> {
   readonly applicationVersion?: string;
   readonly takeOverAfterMs?: number;
   readonly limitsOf?: (queue: string) => QueueLimits | undefined;
-  /** Connections of this process to the database at most, DBOS's and the one that listens among them. */
+  /**
+   * Connections of this process to the database at most, DBOS's and the one that listens among
+   * them.
+   */
   readonly poolSize?: number;
-  /** False when the role may not create tables; then `prepareFleetDatabase` was run by one that may. */
+  /**
+   * False when the role may not create tables; then `prepareFleetDatabase` was run by one that may.
+   */
   readonly prepare?: boolean;
   readonly crashPoint?: (workflowId: string, stepName: string) => void;
   readonly onTrouble?: (error: unknown) => void;

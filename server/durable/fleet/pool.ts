@@ -1,4 +1,5 @@
-// The connections of one process of a fleet: bounded, none able to end the process, and given up when the network is gone.
+// The connections of one process of a fleet: bounded, none able to end the process, and given up
+// when the network is gone.
 
 import { Pool, type PoolClient } from 'pg';
 
@@ -12,8 +13,9 @@ export interface FleetPoolOptions {
 export interface FleetPool {
   readonly pool: Pool;
   /**
-   * Ends all connections there are, so that what hangs in them fails now: a network that swallows everything is noticed
-   * by the system itself after a quarter of an hour only. The next query makes a new connection.
+   * Ends all connections there are, so that what hangs in them fails now: a network that swallows
+   * everything is noticed by the system itself after a quarter of an hour only. The next query
+   * makes a new connection.
    */
   readonly dropAll: () => void;
 }
@@ -23,7 +25,9 @@ interface SocketHolder {
   readonly connection: { readonly stream: { destroy(): void } };
 }
 
-/** One listens, DBOS may hold one, a commit holds one: with fewer they would wait for each other. */
+/**
+ * One listens, DBOS may hold one, a commit holds one: with fewer they would wait for each other.
+ */
 const connectionsMin = 4;
 
 export function openFleetPool(options: FleetPoolOptions): FleetPool {
@@ -35,16 +39,17 @@ export function openFleetPool(options: FleetPoolOptions): FleetPool {
     keepAlive: true,
     keepAliveInitialDelayMillis: 10_000,
     application_name: 'drover',
-    // A machine that is cut off inside a transaction must not keep its rows from those that take over. A statement and
-    // not a start-up parameter: PgBouncer refuses those that it does not know.
+    // A machine that is cut off inside a transaction must not keep its rows from those that take
+    // over. A statement and not a start-up parameter: PgBouncer refuses those that it does not
+    // know.
     verify: (client, done) => {
       const limitMs = Math.max(1_000, takeOverAfterMs);
       client.query(`set idle_in_transaction_session_timeout = ${limitMs}`).then(() => done(), done);
     },
   });
   const all = new Set<PoolClient>();
-  // The pool hears only of its idle connections. One that breaks in use tells whoever uses it, and then this listener:
-  // without any, the restart of a database would end the process.
+  // The pool hears only of its idle connections. One that breaks in use tells whoever uses it, and
+  // then this listener: without any, the restart of a database would end the process.
   pool.on('error', () => undefined);
   pool.on('connect', (client) => {
     all.add(client);
@@ -53,7 +58,8 @@ export function openFleetPool(options: FleetPoolOptions): FleetPool {
     });
   });
   pool.on('remove', (client) => void all.delete(client));
-  // Not `end`, which says goodbye first: as a network does it, so that DBOS, too, takes it for one and tries again.
+  // Not `end`, which says goodbye first: as a network does it, so that DBOS, too, takes it for one
+  // and tries again.
   const dropAll = (): void => {
     for (const client of all) (client as unknown as SocketHolder).connection.stream.destroy();
   };

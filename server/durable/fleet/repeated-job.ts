@@ -1,11 +1,15 @@
-// A job that may be asked for at any time and runs once at a time: what is asked for during a run is done by the next.
+// A job that may be asked for at any time and runs once at a time: what is asked for during a run
+// is done by the next.
 
 import { AsyncLocalStorage } from 'node:async_hooks';
 
 export class RepeatedJob {
   readonly #job: () => Promise<void>;
   readonly #onTrouble: (error: unknown) => void;
-  /** DBOS keeps the running workflow in the asynchronous context; a job asked for by a body is not part of it. */
+  /**
+   * DBOS keeps the running workflow in the asynchronous context; a job asked for by a body is not
+   * part of it.
+   */
   readonly #outside = AsyncLocalStorage.snapshot();
   #again = false;
   #stopped = false;

@@ -1,8 +1,9 @@
 // Every SQL statement of the fleet adapter over DBOS's table of workflows and our table of steps.
 //
-// DBOS's states are ENQUEUED (our pending), PENDING (our running), SUCCESS, ERROR, CANCELLED. `owner_xid` is its token of
-// a claim: ends and steps are recorded only under the token that the row holds. A cancel of a running
-// workflow prefixes the token, which refuses everything but the step in flight until its owner has given it up.
+// DBOS's states are ENQUEUED (our pending), PENDING (our running), SUCCESS, ERROR, CANCELLED.
+// `owner_xid` is its token of a claim: ends and steps are recorded only under the token that the
+// row holds. A cancel of a running workflow prefixes the token, which refuses everything but the
+// step in flight until its owner has given it up.
 
 import { sql, type Kysely } from 'kysely';
 import type { WorkflowState } from '../port.ts';
@@ -25,7 +26,10 @@ export interface NewWorkflow {
   /** JSON. */
   readonly input: string;
   readonly applicationVersion: string;
-  /** Later than what this process has started before, so that workflows of one millisecond keep their order. */
+  /**
+   * Later than what this process has started before, so that workflows of one millisecond keep
+   * their order.
+   */
   readonly createdAfter: number;
 }
 
@@ -149,8 +153,8 @@ export async function readMemos(
 }
 
 /**
- * Stores a step's output, but only while the claim is held. The row is locked until the end of the transaction, so that
- * nobody takes the workflow over in between. False: it is not held.
+ * Stores a step's output, but only while the claim is held. The row is locked until the end of the
+ * transaction, so that nobody takes the workflow over in between. False: it is not held.
  */
 export async function insertStep(
   db: Db,
@@ -170,7 +174,10 @@ export async function insertStep(
   return numAffectedRows === 1n;
 }
 
-/** Whether a commit may go on: the claim is held and nobody has asked to cancel. Locks the row as `insertStep` does. */
+/**
+ * Whether a commit may go on: the claim is held and nobody has asked to cancel. Locks the row as
+ * `insertStep` does.
+ */
 export async function mayCommit(db: Db, fence: Fence): Promise<'yes' | 'lost' | 'cancelled'> {
   const { rows } = await sql<{ token: string }>`
     select owner_xid as token from dbos.workflow_status
@@ -186,7 +193,10 @@ export type Outcome =
   | { readonly status: 'SUCCESS'; readonly output: string }
   | { readonly status: 'ERROR'; readonly error: string };
 
-/** Ends a claim. A cancel that was asked for in time wins over the outcome. Nothing happens if it was lost before. */
+/**
+ * Ends a claim. A cancel that was asked for in time wins over the outcome. Nothing happens if it
+ * was lost before.
+ */
 export async function finish(db: Db, fence: Fence, outcome: Outcome): Promise<void> {
   const output = outcome.status === 'SUCCESS' ? outcome.output : null;
   const error =
@@ -207,7 +217,9 @@ export async function finish(db: Db, fence: Fence, outcome: Outcome): Promise<vo
   );
 }
 
-/** What every giving up of a claim sets: back to the queue, or to cancelled if that was asked for. */
+/**
+ * What every giving up of a claim sets: back to the queue, or to cancelled if that was asked for.
+ */
 const givenUp = sql`
   status = case when owner_xid like 'cancel:%' then 'CANCELLED' else 'ENQUEUED' end,
   completed_at = case when owner_xid like 'cancel:%' then ${nowMs} end,
@@ -223,8 +235,9 @@ export async function giveUp(db: Db, fence: Fence): Promise<boolean> {
 }
 
 /**
- * Gives up what stands as ours but does not run here: claims whose beginning or end could not be written, and cancels
- * that came while a body returned. A claim of the last seconds may be about to begin.
+ * Gives up what stands as ours but does not run here: claims whose beginning or end could not be
+ * written, and cancels that came while a body returned. A claim of the last seconds may be about to
+ * begin.
  */
 export async function giveUpStray(
   db: Db,
@@ -263,7 +276,10 @@ export interface CancelRow {
   readonly token: string | null;
 }
 
-/** A pending workflow is cancelled at once, a running one is marked. Null: it had ended, or there is none. */
+/**
+ * A pending workflow is cancelled at once, a running one is marked. Null: it had ended, or there is
+ * none.
+ */
 export async function requestCancel(db: Db, id: string): Promise<CancelRow | null> {
   const { rows } = await sql<CancelRow>`
     update dbos.workflow_status set
@@ -279,7 +295,10 @@ export async function requestCancel(db: Db, id: string): Promise<CancelRow | nul
   return rows[0] ?? null;
 }
 
-/** Also takes back a cancel that its owner has not answered yet: that run goes on, or ends as pending. */
+/**
+ * Also takes back a cancel that its owner has not answered yet: that run goes on, or ends as
+ * pending.
+ */
 export async function resume(db: Db, id: string): Promise<void> {
   await sql`
     with resumed as (
@@ -298,7 +317,9 @@ export async function resume(db: Db, id: string): Promise<void> {
   );
 }
 
-/** Deletes the steps of workflows that succeeded before a time, at most so many. Answers how many. */
+/**
+ * Deletes the steps of workflows that succeeded before a time, at most so many. Answers how many.
+ */
 export async function forgetSteps(db: Db, olderThanMs: number, limit: number): Promise<number> {
   const { numAffectedRows } = await sql`
     delete from drover_durable.steps where (workflow_id, name) in (

@@ -1,4 +1,5 @@
-// What the fleet adapter keeps besides DBOS's own tables, in a schema of its own, and how both are created.
+// What the fleet adapter keeps besides DBOS's own tables, in a schema of its own, and how both are
+// created.
 
 import { sql, type Kysely } from 'kysely';
 import type { Pool } from 'pg';
@@ -9,9 +10,10 @@ import { dbosSchema, isDbosMigrated, migrateDbos } from './dbos.ts';
 export type FleetTables = Record<never, never>;
 
 /**
- * Any process may call this at its start: where the tables are up to date it only reads, so that a role without the right
- * to create anything is enough. `drover_durable.steps` holds what steps returned, by name: DBOS keeps its own by number,
- * so that a step inserted by a new release would shift those of the running workflows.
+ * Any process may call this at its start: where the tables are up to date it only reads, so that a
+ * role without the right to create anything is enough. `drover_durable.steps` holds what steps
+ * returned, by name: DBOS keeps its own by number, so that a step inserted by a new release would
+ * shift those of the running workflows.
  */
 export async function prepareFleetDatabase(db: Kysely<FleetTables>, pool: Pool): Promise<void> {
   if ((await readFleetTables(db, pool)) === 'ready') return;
@@ -26,10 +28,16 @@ export async function prepareFleetDatabase(db: Kysely<FleetTables>, pool: Pool):
   }
 }
 
-/** `old`: missing, or those of an earlier release. `closed`: they exist, but the role may not write rows in them. */
+/**
+ * `old`: missing, or those of an earlier release. `closed`: they exist, but the role may not write
+ * rows in them.
+ */
 export type FleetTablesState = 'ready' | 'old' | 'closed';
 
-/** Reads the catalogs, which every role may read, before anything that the role might not be allowed to touch. */
+/**
+ * Reads the catalogs, which every role may read, before anything that the role might not be allowed
+ * to touch.
+ */
 export async function readFleetTables(
   db: Kysely<FleetTables>,
   pool: Pool,
@@ -69,8 +77,8 @@ const lockTriesMax = 600;
 const lockRetryMs = 100;
 
 /**
- * Asks for the lock again and again instead of waiting inside the database: a session that waits there holds a snapshot,
- * for whose end DBOS's `create index concurrently` would wait in turn.
+ * Asks for the lock again and again instead of waiting inside the database: a session that waits
+ * there holds a snapshot, for whose end DBOS's `create index concurrently` would wait in turn.
  */
 async function aloneAmongAll(pool: Pool, body: () => Promise<void>): Promise<void> {
   const client = await pool.connect();

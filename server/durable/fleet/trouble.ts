@@ -1,8 +1,12 @@
-// Tells trouble of the database (it restarts, the network is cut, the disk is full) from a mistake of a workflow.
+// Tells trouble of the database (it restarts, the network is cut, the disk is full) from a mistake
+// of a workflow.
 
 import { Refusal } from '../../core/failure.ts';
 
-/** SQLSTATE classes: connection, transaction rollback, resources, operator intervention, system, limit of idleness. */
+/**
+ * SQLSTATE classes: connection, transaction rollback, resources, operator intervention, system,
+ * limit of idleness.
+ */
 const troubleStates = ['08', '40', '53', '57', '58', '25P0', '55P03', '3D000'];
 const troubleCodes = new Set([
   'ECONNREFUSED',

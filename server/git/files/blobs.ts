@@ -9,7 +9,10 @@ import type { GitResult } from '../port.ts';
 /** Bytes of all objects of one answer; it stays below what one answer of git may be. */
 const answerBytesMax = 16 * 1024 * 1024;
 
-/** What is no blob, is longer than `bytesMax`, or is not there is left out. Names may not hold line breaks. */
+/**
+ * What is no blob, is longer than `bytesMax`, or is not there is left out. Names may not hold line
+ * breaks.
+ */
 export async function readBlobs(
   context: RepositoryContext,
   names: readonly string[],

@@ -1,12 +1,13 @@
-// The shared git folder of a checkout, found through its files alone: a command asks for it at each call.
+// The shared git folder of a checkout, found through its files alone: a command asks for it at each
+// call.
 
 import { realpathSync, statSync } from 'node:fs';
 import { basename, dirname, isAbsolute, join, resolve } from 'node:path';
 import { readText } from './small-files.ts';
 
 /**
- * Real path of the git folder that all worktrees of a repository share; null where `folder` is not the top of a
- * checkout.
+ * Real path of the git folder that all worktrees of a repository share; null where `folder` is not
+ * the top of a checkout.
  */
 export function commonDirOf(folder: string): string | null {
   const entry = join(folder, '.git');

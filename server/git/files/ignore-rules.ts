@@ -1,4 +1,5 @@
-// Notices when ignore rules have changed between two users of a slot: then files left over would turn from ignored to new.
+// Notices when ignore rules have changed between two users of a slot: then files left over would
+// turn from ignored to new.
 
 import { join } from 'node:path';
 import { readText } from './small-files.ts';
@@ -11,12 +12,18 @@ export interface IgnoreFingerprint {
   readonly text: string | null;
 }
 
-/** Rules are in the root's `.gitignore` nearly always; changes to others are reported by the commits that make them. */
+/**
+ * Rules are in the root's `.gitignore` nearly always; changes to others are reported by the commits
+ * that make them.
+ */
 export class IgnoreRules {
   #generation = 0;
   readonly #cleanedAt = new Map<string, number>();
 
-  /** Some commit of ours touched a `.gitignore` anywhere: every slot is cleaned once before its next use. */
+  /**
+   * Some commit of ours touched a `.gitignore` anywhere: every slot is cleaned once before its next
+   * use.
+   */
   touched(): void {
     this.#generation += 1;
   }

@@ -1,9 +1,13 @@
-// Entries of an index that git has been told not to look at: changes in their files show in no status.
+// Entries of an index that git has been told not to look at: changes in their files show in no
+// status.
 
 import { readFileSync } from 'node:fs';
 import type { PathBytes } from './paths.ts';
 
-/** Null: the file cannot be read this way (compressed paths, a shared part); git itself has to be asked. */
+/**
+ * Null: the file cannot be read this way (compressed paths, a shared part); git itself has to be
+ * asked.
+ */
 export function unwatchedEntries(file: string, shaBytes: 20 | 32): PathBytes[] | null {
   let bytes: Buffer;
   try {

@@ -1,4 +1,5 @@
-// Reads new commits straight from their object files: a look that costs a tenth of a process, and is right or absent.
+// Reads new commits straight from their object files: a look that costs a tenth of a process, and
+// is right or absent.
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -17,7 +18,10 @@ export function isSha(text: string): boolean {
   return /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/.test(text);
 }
 
-/** Commits by id, and who descends from whom; neither ever changes, so both are remembered up to a bound. */
+/**
+ * Commits by id, and who descends from whom; neither ever changes, so both are remembered up to a
+ * bound.
+ */
 export class CommitObjects {
   readonly #objectsDir: string;
   readonly #known = new Map<string, CommitObject>();

@@ -1,4 +1,5 @@
-// Locks of our own refs that a killed git has left behind: git never removes them, and nobody holds one there for long.
+// Locks of our own refs that a killed git has left behind: git never removes them, and nobody holds
+// one there for long.
 
 import { rm } from 'node:fs/promises';
 import { relative } from 'node:path';
@@ -9,7 +10,10 @@ import { factsOf } from './small-files.ts';
 const pauseMs = 50;
 const ownRefs = /^refs[/\\](?:drover|heads[/\\]drover)[/\\]/;
 
-/** True when the lock is one of our own refs and is gone now: given back, or removed because it stood for too long. */
+/**
+ * True when the lock is one of our own refs and is gone now: given back, or removed because it
+ * stood for too long.
+ */
 export async function outlastOwnLock(context: RepositoryContext, lock: string): Promise<boolean> {
   if (!ownRefs.test(relative(context.commonDir, lock))) return false;
   for (;;) {

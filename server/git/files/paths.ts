@@ -1,8 +1,12 @@
-// Paths inside a worktree as git gives them: bytes, kept one by one in a string so that odd names survive the way back.
+// Paths inside a worktree as git gives them: bytes, kept one by one in a string so that odd names
+// survive the way back.
 
 import { Buffer } from 'node:buffer';
 
-/** One character for each byte (latin1). Handed back to git unchanged; shown to people through `shown`. */
+/**
+ * One character for each byte (latin1). Handed back to git unchanged; shown to people through
+ * `shown`.
+ */
 export type PathBytes = string;
 
 export function bytesOf(path: PathBytes): Buffer {

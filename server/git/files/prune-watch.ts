@@ -1,8 +1,10 @@
-// Tells that somebody has pruned the repository: a file that git's prune removes along with unreachable objects is gone.
+// Tells that somebody has pruned the repository: a file that git's prune removes along with
+// unreachable objects is gone.
 //
-// Objects are written first and named by a ref afterwards; `git gc --prune=now` or `git prune` in between removes them.
-// Git removes abandoned `tmp_` files in the same run, under the same rule of age, when it is done with the objects. So the
-// ordinary path asks no git: a look at one small file tells whether what was written has to be examined.
+// Objects are written first and named by a ref afterwards; `git gc --prune=now` or `git prune` in
+// between removes them. Git removes abandoned `tmp_` files in the same run, under the same rule of
+// age, when it is done with the objects. So the ordinary path asks no git: a look at one small file
+// tells whether what was written has to be examined.
 
 import { randomUUID } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
@@ -34,7 +36,10 @@ export interface PruneWatch {
   count(): number;
   /** A prune may have removed something that was written and not yet named. */
   isSuspect(): boolean;
-  /** Waits within bounds for a `git gc` that began before a ref moved: it may remove what the ref names now. */
+  /**
+   * Waits within bounds for a `git gc` that began before a ref moved: it may remove what the ref
+   * names now.
+   */
   outlastGc(): Promise<void>;
 }
 
@@ -83,7 +88,9 @@ export function watchPrunes(commonDir: string): PruneWatch {
   };
 }
 
-/** Null where nothing can be written: then nothing is watched. Another process may have been first. */
+/**
+ * Null where nothing can be written: then nothing is watched. Another process may have been first.
+ */
 function place(file: string): string | null {
   const id = randomUUID();
   try {

@@ -1,5 +1,6 @@
-// Looks at git's own small files, without waiting: a read costs some microseconds of the disk cache, while handing it
-// to another thread and back costs ten times as much of this one, thirty times for each task.
+// Looks at git's own small files, without waiting: a read costs some microseconds of the disk
+// cache, while handing it to another thread and back costs ten times as much of this one, thirty
+// times for each task.
 
 import {
   closeSync,

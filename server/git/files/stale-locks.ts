@@ -1,4 +1,5 @@
-// Locks in a slot that a killed agent has left behind: git never removes them, and nobody else works there.
+// Locks in a slot that a killed agent has left behind: git never removes them, and nobody else
+// works there.
 
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -18,7 +19,10 @@ export async function dropStaleLocks(worktree: LinkedWorktree, staleMs: number):
   }
 }
 
-/** Waits until each lock is given back, or has stood for `staleMs` and is removed; so at most that long. */
+/**
+ * Waits until each lock is given back, or has stood for `staleMs` and is removed; so at most that
+ * long.
+ */
 export async function outlastLocks(worktree: LinkedWorktree, staleMs: number): Promise<void> {
   for (const name of lockNames) {
     const file = join(worktree.gitDir, name);

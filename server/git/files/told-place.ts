@@ -1,4 +1,5 @@
-// Tells git where the repository of a worktree is, from our own books: git never looks for one in a folder that an agent writes.
+// Tells git where the repository of a worktree is, from our own books: git never looks for one in a
+// folder that an agent writes.
 
 import { join } from 'node:path';
 import type { RepositoryContext } from '../context.ts';
@@ -8,15 +9,18 @@ import { canonicalPath, linkedWorktrees } from './worktree-link.ts';
 /** Folder of what a confined program made, in the private folder of its worktree. */
 export const lentName = 'drover-git';
 
-/** Variables that name repository, worktree and shared folder, so that neither a `.git` in the folder nor one above it counts. */
+/**
+ * Variables that name repository, worktree and shared folder, so that neither a `.git` in the
+ * folder nor one above it counts.
+ */
 export interface ToldPlace {
   readonly gitDir: string;
   readonly variables: Readonly<Record<string, string>>;
 }
 
 /**
- * Of the user's own checkout: nothing is told, git finds it as for the user. Null: the folder is in no book of ours, so no
- * git is started there.
+ * Of the user's own checkout: nothing is told, git finds it as for the user. Null: the folder is in
+ * no book of ours, so no git is started there.
  */
 export function toldPlace(
   place: Pick<RepositoryContext, 'commonDir' | 'root'>,
@@ -38,7 +42,10 @@ export function toldPlace(
   };
 }
 
-/** While a confined program is at work, what it has made lies in a folder of its own until it is taken back. */
+/**
+ * While a confined program is at work, what it has made lies in a folder of its own until it is
+ * taken back.
+ */
 function lentObjects(gitDir: string): Readonly<Record<string, string>> {
   const objects = join(gitDir, lentName, 'objects');
   return factsOf(objects)?.isDirectory() === true

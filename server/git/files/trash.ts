@@ -1,4 +1,5 @@
-// Folders that are done with: moved aside at once by a rename, deleted in the background, one after the other.
+// Folders that are done with: moved aside at once by a rename, deleted in the background, one after
+// the other.
 
 import { randomUUID } from 'node:crypto';
 import { chmod, mkdir, mkdtemp, readdir, rename, rm } from 'node:fs/promises';
@@ -12,8 +13,8 @@ export class Trash {
   readonly #swept = new Set<string>();
 
   /**
-   * Moves a file or folder into the trash beside `worktree` (on the same file system, so a rename does it); it is
-   * deleted later. False when there was nothing to move.
+   * Moves a file or folder into the trash beside `worktree` (on the same file system, so a rename
+   * does it); it is deleted later. False when there was nothing to move.
    */
   async take(path: string, worktree: string): Promise<boolean> {
     const folder = await this.#folderBeside(worktree);
@@ -28,7 +29,9 @@ export class Trash {
     return true;
   }
 
-  /** Deletes what a process that died had left in the trash of this folder of worktrees; looks once. */
+  /**
+   * Deletes what a process that died had left in the trash of this folder of worktrees; looks once.
+   */
   sweep(worktreesFolder: string): void {
     if (this.#swept.has(worktreesFolder)) return;
     this.#swept.add(worktreesFolder);
@@ -46,7 +49,9 @@ export class Trash {
     return this.#work;
   }
 
-  /** What has the name of the trash but is no folder of ours is left alone, and another name taken. */
+  /**
+   * What has the name of the trash but is no folder of ours is left alone, and another name taken.
+   */
   async #folderBeside(worktree: string): Promise<string> {
     const usual = join(dirname(worktree), trashName);
     await mkdir(usual, { recursive: true, mode: 0o700 }).catch(() => undefined);
@@ -69,7 +74,10 @@ function isGrave(name: string): boolean {
   return /-[0-9a-f]{8}$/.test(name);
 }
 
-/** Deletes a tree, read-only folders too (package caches make such). What resists stays in the trash for the next sweep. */
+/**
+ * Deletes a tree, read-only folders too (package caches make such). What resists stays in the trash
+ * for the next sweep.
+ */
 async function removeTree(path: string): Promise<void> {
   try {
     await rm(path, { recursive: true, force: true });

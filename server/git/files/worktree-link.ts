@@ -1,4 +1,5 @@
-// The tie between a worktree and its private folder below `.git/worktrees`: found, checked and mended without git.
+// The tie between a worktree and its private folder below `.git/worktrees`: found, checked and
+// mended without git.
 
 import { realpathSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
@@ -13,10 +14,10 @@ export interface LinkedWorktree {
 }
 
 /**
- * `linked`: as git made it. `unlinked`: the folder is there, but its `.git` file is gone or leads elsewhere.
- * `missing`: git knows it, but the folder does not exist. `orphaned`: the folder is there and says that it is ours, but git has
- * forgotten it. `foreign`: something else lies there, a link for
- * instance, or a worktree of another repository. `absent`: nothing is there.
+ * `linked`: as git made it. `unlinked`: the folder is there, but its `.git` file is gone or leads
+ * elsewhere. `missing`: git knows it, but the folder does not exist. `orphaned`: the folder is
+ * there and says that it is ours, but git has forgotten it. `foreign`: something else lies there, a
+ * link for instance, or a worktree of another repository. `absent`: nothing is there.
  */
 export type FoundWorktree =
   | { readonly kind: 'linked' | 'unlinked' | 'missing'; readonly worktree: LinkedWorktree }
@@ -46,7 +47,8 @@ export function findWorktree(context: RepositoryContext, path: string): FoundWor
   if (pointer !== null && isOfAnother(context, pointer, path)) return { kind: 'foreign' };
   const adminRoot = join(context.commonDir, 'worktrees');
   const pointsToUs = pointer !== null && dirname(pointer) === adminRoot;
-  // A folder of the books counts only if it names this very worktree: else one agent would work on another's HEAD and index.
+  // A folder of the books counts only if it names this very worktree: else one agent would work on
+  // another's HEAD and index.
   const known = findMetadata(context, path);
   if (pointsToUs && pointer === known && exists(join(pointer, 'HEAD'))) {
     return { kind: 'linked', worktree: { path, gitDir: pointer } };
@@ -54,7 +56,8 @@ export function findWorktree(context: RepositoryContext, path: string): FoundWor
   if (known !== null) {
     const worktree = { path, gitDir: known };
     if (folder === null) return { kind: 'missing', worktree };
-    // Without a pointer only the folder itself can prove that it is the slot, and not another one in its place.
+    // Without a pointer only the folder itself can prove that it is the slot, and not another one
+    // in its place.
     const noted = readText(join(known, folderNote));
     if (pointer === null && noted !== null && noted !== folderNow(path)) return { kind: 'foreign' };
     return { kind: 'unlinked', worktree };
@@ -74,7 +77,9 @@ export function folderNow(path: string): string | null {
   return facts === null ? null : `${facts.dev}:${facts.ino}`;
 }
 
-/** Another repository has this folder in its books, as ours has: ours is a copy of it, or was once. */
+/**
+ * Another repository has this folder in its books, as ours has: ours is a copy of it, or was once.
+ */
 function isOfAnother(context: RepositoryContext, pointer: string, path: string): boolean {
   if (dirname(pointer) === join(context.commonDir, 'worktrees')) return false;
   if (!exists(join(pointer, 'HEAD'))) return false;
@@ -86,7 +91,9 @@ function isSameFolder(one: string, other: string): boolean {
   return one === other || canonicalPath(one) === canonicalPath(other);
 }
 
-/** A private folder that is gone, or whose worktree is: it was moved here, or its entry is damaged. */
+/**
+ * A private folder that is gone, or whose worktree is: it was moved here, or its entry is damaged.
+ */
 function isNobodysElse(gitDir: string): boolean {
   const content = readText(join(gitDir, 'gitdir'))?.trim() ?? '';
   return content === '' || !exists(isAbsolute(content) ? content : resolve(gitDir, content));
@@ -132,7 +139,10 @@ export async function writePointer(worktree: LinkedWorktree): Promise<void> {
   await writeFile(join(worktree.path, '.git'), `gitdir: ${target}\n`);
 }
 
-/** Makes the private folder anew, with a detached HEAD where it has none, for a worktree that git has forgotten. */
+/**
+ * Makes the private folder anew, with a detached HEAD where it has none, for a worktree that git
+ * has forgotten.
+ */
 export async function writeMetadata(worktree: LinkedWorktree, head: string): Promise<void> {
   await mkdir(worktree.gitDir, { recursive: true });
   await writeFile(join(worktree.gitDir, 'commondir'), '../..\n');

@@ -1,5 +1,6 @@
-// The git folder that a confined program works with: its own configuration, one ref, no hooks; objects are borrowed from the
-// repository and new ones stay here until they are taken back. It is mounted where the shared git folder is.
+// The git folder that a confined program works with: its own configuration, one ref, no hooks;
+// objects are borrowed from the repository and new ones stay here until they are taken back. It is
+// mounted where the shared git folder is.
 
 import { copyFile, mkdir, rm, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
@@ -97,7 +98,10 @@ function alternatesOf(objects: string): string[] {
     .slice(0, 20);
 }
 
-/** What decides how files and commits look. No remote, no address, no program for passwords, nothing to include. */
+/**
+ * What decides how files and commits look. No remote, no address, no program for passwords, nothing
+ * to include.
+ */
 const lentKeys =
   /^(?:core\.(?!hookspath|fsmonitor|sshcommand|gitproxy|askpass|alternaterefscommand|worktree|bare|editor|pager|excludesfile|attributesfile)[a-z]+|extensions\.(?:objectformat|worktreeconfig)|user\.[a-z]+|filter\..+|merge\..+|diff\..+|i18n\.[a-z]+|init\.[a-z]+|commit\.(?:cleanup|template)|lfs\.(?!url)[a-z]+)$/;
 

@@ -1,5 +1,6 @@
-// Takes back what a confined program made in its own git folder: its objects by a strict import, never as they lie there;
-// its branch by compare-and-swap; other refs of its own under rescue refs. Its configuration and hooks are never read.
+// Takes back what a confined program made in its own git folder: its objects by a strict import,
+// never as they lie there; its branch by compare-and-swap; other refs of its own under rescue refs.
+// Its configuration and hooks are never read.
 
 import { lstat, mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -24,7 +25,9 @@ export interface LentNote {
   readonly tip: string | null;
 }
 
-/** Above it a pack is kept as one file, below it as loose objects, which are flushed like any other. */
+/**
+ * Above it a pack is kept as one file, below it as loose objects, which are flushed like any other.
+ */
 const looseObjectsMax = 500;
 const otherRefsMax = 50;
 const scratchName = 'drover-import';
@@ -44,7 +47,8 @@ export async function takeBack(context: RepositoryContext, path: string): Promis
     await rm(folder, { recursive: true, force: true });
   } else {
     if (taken.error.retryable) return taken;
-    // What git refuses to take (broken or forged objects) stays for people; the files in the worktree are the work.
+    // What git refuses to take (broken or forged objects) stays for people; the files in the
+    // worktree are the work.
     await rename(folder, `${folder}.refused-${Date.now()}`);
     await standOn(worktree, note);
     const read = await context.git(['read-tree', 'HEAD'], { at: worktree.path });

@@ -1,5 +1,6 @@
-// Uncommitted words of Beads in a checkout that is to follow its branch. `bd` writes its files whenever somebody says
-// anything, so they are hardly ever clean: what has landed is merged into them, and neither side loses a word.
+// Uncommitted words of Beads in a checkout that is to follow its branch. `bd` writes its files
+// whenever somebody says anything, so they are hardly ever clean: what has landed is merged into
+// them, and neither side loses a word.
 
 import { randomBytes } from 'node:crypto';
 import { chmodSync, renameSync, rmSync, writeFileSync } from 'node:fs';
@@ -31,9 +32,10 @@ export function isBeadsAlone(paths: readonly string[]): boolean {
 }
 
 /**
- * Merges what has landed into the files, tells the index that it has what has landed, and lets the body move the checkout:
- * git leaves a file alone whose index entry is the new one already. A death in between leaves merged files, from which the
- * next try comes to the same. False: one of them cannot be merged, and the body was not run.
+ * Merges what has landed into the files, tells the index that it has what has landed, and lets the
+ * body move the checkout: git leaves a file alone whose index entry is the new one already. A death
+ * in between leaves merged files, from which the next try comes to the same. False: one of them
+ * cannot be merged, and the body was not run.
  */
 export async function pastBeads(
   context: RepositoryContext,

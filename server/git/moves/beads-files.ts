@@ -1,5 +1,6 @@
-// The files of Beads in a merge. Every agent that notes something changes the same file, so it would be a conflict at each
-// landing wherever git has no driver for it; its lines are merged issue by issue instead.
+// The files of Beads in a merge. Every agent that notes something changes the same file, so it
+// would be a conflict at each landing wherever git has no driver for it; its lines are merged issue
+// by issue instead.
 
 import { isBeadsFile, mergeBeadsLines } from '../../core/exchange/beads-merge.ts';
 import { err, ok } from '../../core/failure.ts';
@@ -12,7 +13,10 @@ import type { GitResult } from '../port.ts';
 import type { Sha } from '../sha.ts';
 import type { MergeAnswer, MergeStages } from './merge-answer.ts';
 
-/** The answer without the conflicts that only files of Beads had, and with their merged lines in the tree. */
+/**
+ * The answer without the conflicts that only files of Beads had, and with their merged lines in the
+ * tree.
+ */
 export async function settleBeads(
   context: RepositoryContext,
   answer: MergeAnswer,

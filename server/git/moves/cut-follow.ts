@@ -1,6 +1,7 @@
-// A follow that was cut: its git was killed together with the backend, in a checkout of the user's. Its locks are still
-// there, and files that it had begun to write. Only what came to be behind the mark of that follow is ours to clear, only
-// when no git process is at work there any more, and a file only when what is in it is (the beginning of) what was landing.
+// A follow that was cut: its git was killed together with the backend, in a checkout of the user's.
+// Its locks are still there, and files that it had begun to write. Only what came to be behind the
+// mark of that follow is ours to clear, only when no git process is at work there any more, and a
+// file only when what is in it is (the beginning of) what was landing.
 
 import { readdirSync, readFileSync, readlinkSync, rmSync, writeFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
@@ -21,12 +22,18 @@ interface Owner {
   readonly gitDir: string;
 }
 
-/** Says on disk that the branch is about to follow; stays behind when this process dies in the middle of it. */
+/**
+ * Says on disk that the branch is about to follow; stays behind when this process dies in the
+ * middle of it.
+ */
 export function followMark(commonDir: string, ref: string): string {
   return join(commonDir, `drover-following-${encodeURIComponent(ref)}`);
 }
 
-/** Runs the body with the mark in place. Without one (a full disk) what is cut has to be cleared by a person. */
+/**
+ * Runs the body with the mark in place. Without one (a full disk) what is cut has to be cleared by
+ * a person.
+ */
 export async function markingFollow<T>(
   context: RepositoryContext,
   ref: string,
@@ -46,10 +53,15 @@ export async function markingFollow<T>(
   }
 }
 
-/** Longest that one follow takes, and how long a cut one rests where nobody can tell whether its git still runs. */
+/**
+ * Longest that one follow takes, and how long a cut one rests where nobody can tell whether its git
+ * still runs.
+ */
 const followMaxMs = 10 * 60_000;
 const restMs = 2 * 60_000;
-/** File times are coarse: a lock may seem to be a little older than the mark that came before it. */
+/**
+ * File times are coarse: a lock may seem to be a little older than the mark that came before it.
+ */
 const coarseMs = 20;
 /** Half-written files that are looked at; more are left to a person. */
 const filesMax = 2_000;
@@ -82,7 +94,10 @@ export async function clearCutFollow(
   await rm(mark, { force: true });
 }
 
-/** Files that were written before the index told of them are taken back: the next follow writes them again. */
+/**
+ * Files that were written before the index told of them are taken back: the next follow writes them
+ * again.
+ */
 async function undoFiles(
   context: RepositoryContext,
   at: string,

@@ -1,4 +1,5 @@
-// Lets a target branch follow the landing tip without ever forcing anything on a checkout of the user's.
+// Lets a target branch follow the landing tip without ever forcing anything on a checkout of the
+// user's.
 
 import { join } from 'node:path';
 import { ok } from '../../core/failure.ts';
@@ -78,7 +79,8 @@ async function followNow(
     if (owners.length > 0) {
       const obstacle = await obstacleAt(context, ref, owners, mode);
       if (obstacle !== null) return pending(obstacle);
-      // The looks above take a while, in which a person may have gone back: git would follow from there.
+      // The looks above take a while, in which a person may have gone back: git would follow from
+      // there.
       if ((await readRef(context, ref)) !== current && tries < maxStaleTries) continue;
       const refused = await markingFollow(context, ref, step, () =>
         fastForward(context, ref, owners[0] as WorktreeHead, current, tip),
@@ -100,8 +102,9 @@ async function followNow(
 }
 
 /**
- * Whether the branch has been at the tip and was moved away from it: it has followed, although that was not recorded (the
- * backend died, or a person was quicker than our look). Following again would bring back what they have taken out.
+ * Whether the branch has been at the tip and was moved away from it: it has followed, although that
+ * was not recorded (the backend died, or a person was quicker than our look). Following again would
+ * bring back what they have taken out.
  */
 function hasLeft(context: RepositoryContext, ref: string, tip: Sha): boolean {
   const log = readText(join(context.commonDir, 'logs', ref)) ?? '';
@@ -109,8 +112,9 @@ function hasLeft(context: RepositoryContext, ref: string, tip: Sha): boolean {
 }
 
 /**
- * Moves, makes (`from` null) or deletes (`next` null) a branch of Drover's own, from exactly the value `from`. Nothing is
- * pulled away from under a worktree: one that has it checked out is fast-forwarded, or keeps it as it is.
+ * Moves, makes (`from` null) or deletes (`next` null) a branch of Drover's own, from exactly the
+ * value `from`. Nothing is pulled away from under a worktree: one that has it checked out is
+ * fast-forwarded, or keeps it as it is.
  */
 export async function moveBranch(
   context: RepositoryContext,
@@ -174,7 +178,10 @@ function atWork(checkout: string, lock: string): string {
   return `Git is running in ${checkout} (${lock} exists). Remove the file if no git process is running.`;
 }
 
-/** Null when the checkout has moved; else why git refused, having touched nothing but files of Beads. */
+/**
+ * Null when the checkout has moved; else why git refused, having touched nothing but files of
+ * Beads.
+ */
 async function fastForward(
   context: RepositoryContext,
   ref: string,
@@ -225,7 +232,8 @@ async function mergeForward(
     return null;
   }
   if (/cannot lock ref/i.test(output.stderr)) {
-    // Git updates the files first and the branch last: what it began has to be finished, or the user sees undone changes.
+    // Git updates the files first and the branch last: what it began has to be finished, or the
+    // user sees undone changes.
     const finished = await updateRefs(context, [{ ref, next: to, old: from }], 'drover: land');
     if (finished.ok) return null;
     await takeBackFiles(context, owner, to);

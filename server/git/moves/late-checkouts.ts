@@ -1,7 +1,8 @@
-// A `git switch` reads the branch first, writes the files, and says last what it has checked out. A branch that moves in
-// between is checked out nowhere as it moves, and has old files under its new commit afterwards: the next commit there
-// would take the new one back. A `git merge` of a person's that fails puts the files back to the commit that it began at,
-// wherever the branch is by then. So the checkouts are looked at again for a while after such a move.
+// A `git switch` reads the branch first, writes the files, and says last what it has checked out. A
+// branch that moves in between is checked out nowhere as it moves, and has old files under its new
+// commit afterwards: the next commit there would take the new one back. A `git merge` of a person's
+// that fails puts the files back to the commit that it began at, wherever the branch is by then. So
+// the checkouts are looked at again for a while after such a move.
 
 import { join } from 'node:path';
 import { isAncestor } from '../read/ancestry.ts';
@@ -12,7 +13,10 @@ import { exists, factsOf } from '../files/small-files.ts';
 import { readRef } from '../refs/refs.ts';
 import { branchHolders, unfinishedOperation, type WorktreeHead } from '../refs/worktree-heads.ts';
 
-/** Pauses before each look; a switch that takes longer than all of them is met by the person as changed files. */
+/**
+ * Pauses before each look; a switch that takes longer than all of them is met by the person as
+ * changed files.
+ */
 const pausesMs = [0, 150, 350, 500, 1_000];
 /** Where the checkout itself has moved, what is staged a while later is a person's. */
 const pausesInPlaceMs = [0, 150, 350];
@@ -42,7 +46,10 @@ export function lookForLateCheckouts(
   look(0);
 }
 
-/** What was last looked into and found as it should be, by the checkout: the branch's commit and the index file. */
+/**
+ * What was last looked into and found as it should be, by the checkout: the branch's commit and the
+ * index file.
+ */
 type SeenStates = Map<string, string>;
 
 /** True when nothing is left to look for: it was repaired, or the branch has moved on. */
@@ -64,7 +71,10 @@ export async function repairLate(
   });
 }
 
-/** Only what is exactly as the old tip has it was left by such a switch or merge; files that a person has changed stay. */
+/**
+ * Only what is exactly as the old tip has it was left by such a switch or merge; files that a
+ * person has changed stay.
+ */
 async function repairAt(
   context: RepositoryContext,
   owner: WorktreeHead,

@@ -19,8 +19,9 @@ export type MergeTree =
   | { readonly kind: 'conflict'; readonly files: readonly string[] };
 
 /**
- * Reads the answer of `merge-tree --write-tree -z --no-messages`. Exit 1 is a conflict only when a tree id comes first: an
- * unknown revision ends with 1 as well, and says nothing on standard output. Null = neither.
+ * Reads the answer of `merge-tree --write-tree -z --no-messages`. Exit 1 is a conflict only when a
+ * tree id comes first: an unknown revision ends with 1 as well, and says nothing on standard
+ * output. Null = neither.
  */
 export function parseMergeTree(code: number, stdout: Buffer): MergeAnswer | null {
   if (code !== 0 && code !== 1) return null;
@@ -67,8 +68,9 @@ export async function merge(
 }
 
 /**
- * A three-way merge with a base of our own choice. `merge-tree` finds its base in the history (its option for another one
- * is younger than the git we need), so it is given three stand-ins with the same trees and just the history that is meant.
+ * A three-way merge with a base of our own choice. `merge-tree` finds its base in the history (its
+ * option for another one is younger than the git we need), so it is given three stand-ins with the
+ * same trees and just the history that is meant.
  */
 async function mergeRange(
   context: RepositoryContext,
@@ -124,14 +126,14 @@ async function mergeTrees(
 const driversMax = 10;
 
 /**
- * The driver that bd installs makes one issue of two that were given the same id. With `false` each of its files is a conflict
- * for git, and merged issue by issue afterwards.
+ * The driver that bd installs makes one issue of two that were given the same id. With `false` each
+ * of its files is a conflict for git, and merged issue by issue afterwards.
  */
 const bdDriver = { 'merge.beads.driver': 'false' };
 
 /**
- * Git ends a merge where .gitattributes names a driver that the configuration has no command for. Such a file is merged
- * as text, as if the driver were not in the configuration at all.
+ * Git ends a merge where .gitattributes names a driver that the configuration has no command for.
+ * Such a file is merged as text, as if the driver were not in the configuration at all.
  */
 async function withDrivers(
   body: (overrules: readonly string[]) => Promise<GitOutput>,

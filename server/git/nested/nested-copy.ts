@@ -1,5 +1,6 @@
-// The history of a repository that an agent has made, as a repository of ours: its refs are copied as text and its objects
-// lent, while its configuration, hooks, alternates and promisors stay behind. Git is never started inside such a folder.
+// The history of a repository that an agent has made, as a repository of ours: its refs are copied
+// as text and its objects lent, while its configuration, hooks, alternates and promisors stay
+// behind. Git is never started inside such a folder.
 
 import { mkdir, mkdtemp, realpath, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -48,7 +49,10 @@ export async function copyOfStore(
   return { path, headSha: await presentHead(context, path, head) };
 }
 
-/** An empty bare repository in a folder for temporary files, with a configuration that names nothing. */
+/**
+ * An empty bare repository in a folder for temporary files, with a configuration that names
+ * nothing.
+ */
 export async function bareStore(isSha256: boolean): Promise<string> {
   // Named by its real path: on some systems the folder for temporary files is itself a link.
   const path = await mkdtemp(join(await realpath(tmpdir()), 'drover-nested-'));
@@ -88,7 +92,10 @@ function smallText(path: string): string | null {
   return facts?.isFile() === true && facts.size <= smallFileBytesMax ? readText(path) : null;
 }
 
-/** The refs of a git folder that keeps them in files, read as text; what is not well formed is left out. */
+/**
+ * The refs of a git folder that keeps them in files, read as text; what is not well formed is left
+ * out.
+ */
 export function refsIn(source: string): Readonly<Record<string, string>> {
   return { ...packedRefs(source), ...looseRefs(source) };
 }

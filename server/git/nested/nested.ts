@@ -1,4 +1,5 @@
-// Repositories that an agent has made inside its worktree: their commits are fetched before their `.git` goes.
+// Repositories that an agent has made inside its worktree: their commits are fetched before their
+// `.git` goes.
 
 import { randomUUID } from 'node:crypto';
 import { mkdtemp, rename, rm } from 'node:fs/promises';
@@ -16,7 +17,9 @@ import { linkedWorktrees } from '../files/worktree-link.ts';
 import { forgetMissing } from '../work/worktree-metadata.ts';
 import type { Sha } from '../sha.ts';
 
-/** Fetches every ref and HEAD of the repository at `folder`, and keeps them as snapshots of ours. */
+/**
+ * Fetches every ref and HEAD of the repository at `folder`, and keeps them as snapshots of ours.
+ */
 export async function keepNestedHistory(
   context: RepositoryContext,
   folder: string,
@@ -35,7 +38,10 @@ export async function keepNestedHistory(
   }
 }
 
-/** Fetches what the sources (refs or patterns) name in the bare repository `store`, and keeps it as snapshots of ours. */
+/**
+ * Fetches what the sources (refs or patterns) name in the bare repository `store`, and keeps it as
+ * snapshots of ours.
+ */
 export async function keepHistoryOf(
   context: RepositoryContext,
   store: string,
@@ -64,7 +70,10 @@ export async function keepHistoryOf(
 /** Parents that one commit may well have. */
 const tipsAtOnce = 100;
 
-/** What was fetched is made part of the chain of the attempt; then the refs that held it until now go. */
+/**
+ * What was fetched is made part of the chain of the attempt; then the refs that held it until now
+ * go.
+ */
 async function chainFetched(
   context: RepositoryContext,
   root: string,
@@ -110,7 +119,10 @@ async function keepTips(
   return kept.ok ? ok(undefined) : kept;
 }
 
-/** A worktree inside a worktree: its commits are in our repository already; what only its HEAD and index hold is kept. */
+/**
+ * A worktree inside a worktree: its commits are in our repository already; what only its HEAD and
+ * index hold is kept.
+ */
 async function keepNestedWorktree(
   context: RepositoryContext,
   folder: string,
@@ -127,7 +139,9 @@ export async function setAside(path: string, worktree: string): Promise<void> {
   await rename(path, join(folder, 'git'));
 }
 
-/** Turns nested repositories into plain folders, so that their files can be kept like any others. */
+/**
+ * Turns nested repositories into plain folders, so that their files can be kept like any others.
+ */
 export async function flattenNested(
   context: RepositoryContext,
   root: string,

@@ -1,4 +1,5 @@
-// The work inside of submodules: held where its commits could not be fetched by others, kept before its slot is emptied.
+// The work inside of submodules: held where its commits could not be fetched by others, kept before
+// its slot is emptied.
 
 import { readdir, mkdir, rm, rmdir } from 'node:fs/promises';
 import { join, relative } from 'node:path';
@@ -62,7 +63,10 @@ export async function heldSubmodules(
   return ok([...held]);
 }
 
-/** Of the given paths of a commit: those that name a commit of another repository which nothing but this worktree holds. */
+/**
+ * Of the given paths of a commit: those that name a commit of another repository which nothing but
+ * this worktree holds.
+ */
 export async function unpublishedGitlinks(
   context: RepositoryContext,
   worktree: LinkedWorktree,
@@ -97,7 +101,9 @@ async function isRecordedPublished(
   }
 }
 
-/** A branch that was fetched from its remote or pushed there has it, or the repository of the user. */
+/**
+ * A branch that was fetched from its remote or pushed there has it, or the repository of the user.
+ */
 async function isPublished(
   context: RepositoryContext,
   worktree: LinkedWorktree,
@@ -239,8 +245,8 @@ async function storesBelow(modules: string): Promise<readonly string[]> {
 }
 
 /**
- * Takes out what is not as the next commit has it: nothing of one task is seen by the next, and an older commit of a
- * submodule is nobody's change. The setup has to bring it again.
+ * Takes out what is not as the next commit has it: nothing of one task is seen by the next, and an
+ * older commit of a submodule is nobody's change. The setup has to bring it again.
  */
 export async function emptySubmodules(
   context: RepositoryContext,

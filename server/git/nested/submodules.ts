@@ -1,5 +1,6 @@
-// Submodules that are checked out in a worktree: git's own look at the worktree stops at their edge, so that what is inside
-// is looked at here. Git is never started in them: their objects are lent to a bare repository of ours.
+// Submodules that are checked out in a worktree: git's own look at the worktree stops at their
+// edge, so that what is inside is looked at here. Git is never started in them: their objects are
+// lent to a bare repository of ours.
 
 import { readFileSync, realpathSync } from 'node:fs';
 import { rm, writeFile } from 'node:fs/promises';
@@ -62,7 +63,10 @@ export function gitlinksIn(listing: Buffer): readonly Gitlink[] {
   });
 }
 
-/** Null: a link, a folder behind one, or a place whose history lies elsewhere and is not ours to judge. */
+/**
+ * Null: a link, a folder behind one, or a place whose history lies elsewhere and is not ours to
+ * judge.
+ */
 export function submoduleAt(
   modules: string,
   root: string,
@@ -103,7 +107,10 @@ function isBelow(folder: string, path: string): boolean {
 /** What a submodule holds, lent to a bare repository of ours. */
 export interface LentSubmodule extends Submodule {
   readonly store: CopyOfHistory;
-  /** Tree of its files where it is neither that of its HEAD nor what the setup has left; null: nothing was changed. */
+  /**
+   * Tree of its files where it is neither that of its HEAD nor what the setup has left; null:
+   * nothing was changed.
+   */
   readonly edited: Sha | null;
   readonly inner: readonly Gitlink[];
 }
@@ -116,7 +123,10 @@ export interface SubmodulePlace {
   readonly left: ReadonlySet<string>;
 }
 
-/** Calls `look` with each submodule below `root`, those inside first; the bare repositories last as long as the call. */
+/**
+ * Calls `look` with each submodule below `root`, those inside first; the bare repositories last as
+ * long as the call.
+ */
 export async function eachSubmodule(
   context: RepositoryContext,
   place: SubmodulePlace,
@@ -170,7 +180,8 @@ async function readFiles(
     const read = await context.git([...inStore, 'read-tree', store.headSha]);
     if (read.code !== 0) return err(failureOf(read, failed));
   }
-  // Not `add`: it starts git inside of submodules, which obeys the configuration that it finds there.
+  // Not `add`: it starts git inside of submodules, which obeys the configuration that it finds
+  // there.
   const look = ['ls-files', '-z', '--modified', '--deleted', '--others', '--exclude-standard'];
   const changed = await context.git([...inStore, ...look]);
   if (changed.code !== 0) return err(failureOf(changed, failed));
@@ -209,7 +220,10 @@ async function treeIn(context: RepositoryContext, store: string, commit: Sha): P
 
 const setupNote = 'drover-submodules';
 
-/** What the setup has made inside of submodules is no task's work: from now on it counts as unchanged. */
+/**
+ * What the setup has made inside of submodules is no task's work: from now on it counts as
+ * unchanged.
+ */
 export async function noteSubmodules(
   context: RepositoryContext,
   worktree: LinkedWorktree,

@@ -1,9 +1,11 @@
-// Brings new objects and moved refs to the disk. Git writes loose objects without fsync, and so does the agent's own git.
+// Brings new objects and moved refs to the disk. Git writes loose objects without fsync, and so
+// does the agent's own git.
 //
-// Asking every git process of ours for `core.fsync` costs one wait after the other and leaves the agent's objects out.
-// Instead new object files are found by their folders' times and flushed together, which costs about as much as one of
-// them; callers that come while a flush is running share the next one. Objects are flushed before a ref moves to them
-// (a ref to a lost object would be worse than a lost ref), and `settle` makes the moves themselves last.
+// Asking every git process of ours for `core.fsync` costs one wait after the other and leaves the
+// agent's objects out. Instead new object files are found by their folders' times and flushed
+// together, which costs about as much as one of them; callers that come while a flush is running
+// share the next one. Objects are flushed before a ref moves to them (a ref to a lost object would
+// be worse than a lost ref), and `settle` makes the moves themselves last.
 
 import { closeSync, fsync, openSync, readdirSync, statSync, type Stats } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -88,11 +90,13 @@ export function openDurability(commonDir: string): Durability {
   let next: Promise<void> | null = null;
 
   const flushNow = async (): Promise<void> => {
-    // As in git's own flushing the folders are left out: a flushed file takes its name along on journalling systems.
+    // As in git's own flushing the folders are left out: a flushed file takes its name along on
+    // journalling systems.
     await syncAll(folders.takeNew(Date.now()));
   };
   const flushObjects = (): Promise<void> => {
-    // Objects of this caller may have appeared after the running flush has looked, so it waits for a later one.
+    // Objects of this caller may have appeared after the running flush has looked, so it waits for
+    // a later one.
     next ??= running.then(() => {
       const mine = flushNow();
       next = null;
@@ -125,7 +129,10 @@ export const noDurability: Durability = {
   settle: () => Promise.resolve(),
 };
 
-/** Temporary files vanish and some systems cannot flush folders; neither means that something of ours is lost. */
+/**
+ * Temporary files vanish and some systems cannot flush folders; neither means that something of
+ * ours is lost.
+ */
 async function syncAll(paths: readonly string[]): Promise<void> {
   await mapBounded(paths, flushWidth, async (path) => {
     try {

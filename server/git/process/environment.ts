@@ -2,7 +2,10 @@
 
 import { absoluteEntries } from './program-path.ts';
 
-/** Variables of git that say where programs, keys and configuration files are, and who the user is. All others redirect. */
+/**
+ * Variables of git that say where programs, keys and configuration files are, and who the user is.
+ * All others redirect.
+ */
 const keptGitVariables: ReadonlySet<string> = new Set([
   'GIT_EXEC_PATH',
   'GIT_TEMPLATE_DIR',
@@ -21,13 +24,19 @@ const keptGitVariables: ReadonlySet<string> = new Set([
 
 export type Variables = Readonly<Record<string, string | undefined>>;
 
-/** What git and the programs of a trusted configuration (filters, signing) need; a star stands for any rest. */
+/**
+ * What git and the programs of a trusted configuration (filters, signing) need; a star stands for
+ * any rest.
+ */
 const shortList: readonly string[] =
   `PATH HOME USER LOGNAME SHELL LANG LC_* TZ TERM TMPDIR TEMP TMP XDG_CONFIG_HOME XDG_CACHE_HOME XDG_DATA_HOME
   XDG_RUNTIME_DIR GNUPGHOME GPG_TTY GIT_* LD_LIBRARY_PATH DYLD_LIBRARY_PATH ELECTRON_RUN_AS_NODE SYSTEMROOT SYSTEMDRIVE
   COMSPEC PATHEXT USERPROFILE APPDATA LOCALAPPDATA PROGRAMDATA PROGRAMFILES`.split(/\s+/);
 
-/** The part of an environment in which no secret of the user's is expected. Names of Windows differ in case. */
+/**
+ * The part of an environment in which no secret of the user's is expected. Names of Windows differ
+ * in case.
+ */
 export function shortened(source: Variables): Variables {
   const isKept = (name: string): boolean =>
     shortList.some((kept) =>
@@ -39,8 +48,9 @@ export function shortened(source: Variables): Variables {
 }
 
 /**
- * Copies an environment without what would point git at another repository, index or object store (a backend that was
- * started from a hook inherits such variables), and fixes the language, since answers of git are read.
+ * Copies an environment without what would point git at another repository, index or object store
+ * (a backend that was started from a hook inherits such variables), and fixes the language, since
+ * answers of git are read.
  */
 export function gitEnvironment(source: Variables): Record<string, string> {
   const environment: Record<string, string> = {};
@@ -61,13 +71,17 @@ export function gitEnvironment(source: Variables): Record<string, string> {
   return environment;
 }
 
-/** Ends by itself when the other side is gone, so that a connection that is cut off does not outlive its git. */
+/**
+ * Ends by itself when the other side is gone, so that a connection that is cut off does not outlive
+ * its git.
+ */
 const quietSsh =
   'ssh -o BatchMode=yes -o ConnectTimeout=10 -o ServerAliveInterval=5 -o ServerAliveCountMax=3';
 
 /**
- * For processes that speak with other machines: nothing asks for a password, in a terminal or in a window. An ssh program
- * that the user has chosen stays as it is. `configured` holds keys as `git config` lists them.
+ * For processes that speak with other machines: nothing asks for a password, in a terminal or in a
+ * window. An ssh program that the user has chosen stays as it is. `configured` holds keys as `git
+ * config` lists them.
  */
 export function networkVariables(
   source: Variables,
@@ -86,13 +100,15 @@ export function networkVariables(
 }
 
 /**
- * Settings for every process. Automatic maintenance repacks and prunes beside other writers, which has left branches on
- * missing objects; a file-system monitor would start one daemon for each worktree.
+ * Settings for every process. Automatic maintenance repacks and prunes beside other writers, which
+ * has left branches on missing objects; a file-system monitor would start one daemon for each
+ * worktree.
  */
 export const ownSettings: readonly string[] = settings({
   'gc.auto': '0',
   'maintenance.auto': 'false',
-  // Names a command as if it were an address; git itself allows it to nobody unless the configuration says so.
+  // Names a command as if it were an address; git itself allows it to nobody unless the
+  // configuration says so.
   'protocol.ext.allow': 'never',
   'core.quotePath': 'false',
   'core.fsmonitor': 'false',
@@ -100,15 +116,19 @@ export const ownSettings: readonly string[] = settings({
   'submodule.recurse': 'false',
 });
 
-/** No hook and no signature of the user, unless they are asked for: moving refs and writing an index run hooks as well. */
+/**
+ * No hook and no signature of the user, unless they are asked for: moving refs and writing an index
+ * run hooks as well.
+ */
 export const withoutHooks: readonly string[] = settings({
   'core.hooksPath': '/dev/null',
   'commit.gpgSign': 'false',
 });
 
 /**
- * For the environment of agents: their own commits start no maintenance, which repacks and prunes beside other writers.
- * They are variables and no change of the configuration, so they end with the agent.
+ * For the environment of agents: their own commits start no maintenance, which repacks and prunes
+ * beside other writers. They are variables and no change of the configuration, so they end with the
+ * agent.
  */
 export const agentGitVariables: Readonly<Record<string, string>> = {
   GIT_TERMINAL_PROMPT: '0',

@@ -1,4 +1,5 @@
-// Turns what git said into a failure: a kind, whether a later try may work, and a sentence that names the thing.
+// Turns what git said into a failure: a kind, whether a later try may work, and a sentence that
+// names the thing.
 
 import { err } from '../../core/failure.ts';
 import type { GitOutput } from './process.ts';
@@ -32,7 +33,10 @@ export function lockFileOf(stderr: string): string | null {
   return null;
 }
 
-/** Failures of git's own making when another git process is at work in the same repository; the next try works. */
+/**
+ * Failures of git's own making when another git process is at work in the same repository; the next
+ * try works.
+ */
 export function isPassingRace(stderr: string): boolean {
   return /failed to read [^\n]*commondir|could not (?:open|read) [^\n]*\/worktrees\/[^\n]*: No such file/i.test(
     stderr,

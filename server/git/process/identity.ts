@@ -1,4 +1,5 @@
-// Who commits: the repository's own identity, or Drover where the user has not set one. Configuration is never written.
+// Who commits: the repository's own identity, or Drover where the user has not set one.
+// Configuration is never written.
 
 import type { Variables } from './environment.ts';
 import type { Signature } from '../slot-port.ts';
@@ -12,7 +13,10 @@ const droverEmail = 'drover@localhost';
 /** For commits in a repository that no configuration of the user's belongs to. */
 export const ownIdentity: Identity = missingIdentity(new Map(), {});
 
-/** `configured` holds lower-case keys of `git config`. Git would guess from the host's name, or refuse; Drover does neither. */
+/**
+ * `configured` holds lower-case keys of `git config`. Git would guess from the host's name, or
+ * refuse; Drover does neither.
+ */
 export function missingIdentity(
   configured: ReadonlyMap<string, string>,
   environment: Variables,
@@ -34,7 +38,9 @@ export function missingIdentity(
   return identity;
 }
 
-/** The variables for one commit; a signature names its author, the committer stays the repository's. */
+/**
+ * The variables for one commit; a signature names its author, the committer stays the repository's.
+ */
 export function identityVariables(
   identity: Identity,
   signature: Signature | null | undefined,

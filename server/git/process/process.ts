@@ -1,4 +1,5 @@
-// Starts git: argument arrays only, a controlled environment, bounded output, bounded time, a bounded number at once.
+// Starts git: argument arrays only, a controlled environment, bounded output, bounded time, a
+// bounded number at once.
 
 import { ownSettings, withoutHooks } from './environment.ts';
 import { runOnce, type GitOutput, type GitRequest } from './run-once.ts';
@@ -19,9 +20,15 @@ export interface GitCommand {
   /** Lets the hooks and the signing of the user run. */
   readonly userHooks?: boolean;
   readonly timeoutMs?: number;
-  /** It gets the user's whole environment, as hooks of the user do: programs for keys and passwords are the user's own. */
+  /**
+   * It gets the user's whole environment, as hooks of the user do: programs for keys and passwords
+   * are the user's own.
+   */
   readonly network?: boolean;
-  /** What goes beyond the bound of the output is dropped (and the process ended) instead of being an error. */
+  /**
+   * What goes beyond the bound of the output is dropped (and the process ended) instead of being an
+   * error.
+   */
   readonly truncate?: boolean;
 }
 
@@ -29,7 +36,10 @@ export interface GitProcesses {
   readonly run: (command: GitCommand) => Promise<GitOutput>;
 }
 
-/** Runs a git process from elsewhere, for a caller in whom starting one is expensive. Null: not now, run it here. */
+/**
+ * Runs a git process from elsewhere, for a caller in whom starting one is expensive. Null: not now,
+ * run it here.
+ */
 export type RunElsewhere = (
   request: GitRequest,
   signal: AbortSignal | null,

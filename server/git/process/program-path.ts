@@ -1,11 +1,12 @@
-// Where the git program is: looked up once, and never in a folder that depends on where a process is started.
+// Where the git program is: looked up once, and never in a folder that depends on where a process
+// is started.
 
 import { accessSync, constants, statSync } from 'node:fs';
 import { delimiter, isAbsolute, join } from 'node:path';
 
 /**
- * A search path without its relative entries. Git is started in folders that agents write: `./node_modules/.bin` on the
- * user's PATH would make an agent's file called `git` our program.
+ * A search path without its relative entries. Git is started in folders that agents write:
+ * `./node_modules/.bin` on the user's PATH would make an agent's file called `git` our program.
  */
 export function absoluteEntries(path: string): string {
   return path

@@ -1,5 +1,5 @@
-// Runs one git process to its end, with bounded output and bounded time. Knows nothing of repositories; the helper
-// process runs this very code on the backend's behalf.
+// Runs one git process to its end, with bounded output and bounded time. Knows nothing of
+// repositories; the helper process runs this very code on the backend's behalf.
 
 import { spawn } from 'node:child_process';
 
@@ -14,7 +14,10 @@ export interface GitRequest {
   readonly input: string | Uint8Array | null;
   readonly maxOutputBytes: number;
   readonly timeoutMs: number;
-  /** What goes beyond the bound of the output is dropped (and the process ended) instead of being an error. */
+  /**
+   * What goes beyond the bound of the output is dropped (and the process ended) instead of being an
+   * error.
+   */
   readonly truncate: boolean;
 }
 

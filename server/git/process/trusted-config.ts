@@ -1,11 +1,15 @@
-// Which programs git's configuration may name: those it named when the repository was opened. What is written into it
-// later, by an agent or by a program that an agent has started, is overruled on the command line of every call of ours.
+// Which programs git's configuration may name: those it named when the repository was opened. What
+// is written into it later, by an agent or by a program that an agent has started, is overruled on
+// the command line of every call of ours.
 
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { settings } from './environment.ts';
 
-/** Keys, as git prints them, whose values git starts, loads, or takes objects and other configuration from. */
+/**
+ * Keys, as git prints them, whose values git starts, loads, or takes objects and other
+ * configuration from.
+ */
 const namesPrograms =
   /^(?:filter\..*\.(?:clean|smudge|process|required)|merge\..*\.(?:driver|recursive)|diff\..*\.(?:command|textconv)|diff\.external|core\.(?:sshcommand|gitproxy|askpass|alternaterefscommand|attributesfile|excludesfile|editor|pager)|gpg\.program|gpg\..*\.program|credential\.(?:.*\.)?helper|remote\..*\.(?:promisor|partialclonefilter|uploadpack|receivepack|vcs|proxy)|extensions\.partialclone|protocol\.(?:.*\.)?allow|url\..*\.(?:insteadof|pushinsteadof)|trailer\..*\.(?:command|cmd)|submodule\..*\.update|uploadpack\.packobjectshook)$/;
 
@@ -33,7 +37,10 @@ export class TrustedConfig {
     this.#signature = this.#signatureOf(commonDir);
   }
 
-  /** Arguments that overrule what the configuration has been made to say since it was trusted; usually none. */
+  /**
+   * Arguments that overrule what the configuration has been made to say since it was trusted;
+   * usually none.
+   */
   async overrules(gitDir: string): Promise<readonly string[]> {
     const signature = this.#signatureOf(gitDir);
     const isOwn = gitDir !== this.#commonDir && !signature.endsWith('|-');
@@ -71,7 +78,8 @@ export function overrulesFor(trusted: Configuration, now: Configuration): string
 function withoutProgram(key: string): string {
   if (key.endsWith('.required') || key.endsWith('.promisor')) return 'false';
   if (key.startsWith('protocol.')) return 'never';
-  // An empty driver is an error of git's; this one leaves a conflict, as for a file that cannot be merged.
+  // An empty driver is an error of git's; this one leaves a conflict, as for a file that cannot be
+  // merged.
   if (key.startsWith('merge.')) return 'false';
   if (key.endsWith('.update')) return 'none';
   return '';

@@ -1,4 +1,5 @@
-// Who descends from whom. Short distances are walked in this process; git is asked for the rest, and answers are kept.
+// Who descends from whom. Short distances are walked in this process; git is asked for the rest,
+// and answers are kept.
 
 import { err, ok } from '../../core/failure.ts';
 import type { RepositoryContext } from '../context.ts';
@@ -7,7 +8,10 @@ import { isSha } from '../files/loose-objects.ts';
 import type { GitResult } from '../port.ts';
 import type { Sha } from '../sha.ts';
 
-/** Steps through commits that this process knows already cost nothing; others are read from their files. */
+/**
+ * Steps through commits that this process knows already cost nothing; others are read from their
+ * files.
+ */
 const maxKnownSteps = 10_000;
 const maxReadSteps = 64;
 
@@ -32,7 +36,10 @@ export async function isAncestor(
   return output.code === 0;
 }
 
-/** True when `ancestor` is on the first-parent line of `descendant`, or joined it directly by a merge. */
+/**
+ * True when `ancestor` is on the first-parent line of `descendant`, or joined it directly by a
+ * merge.
+ */
 export function liesOnLine(context: RepositoryContext, ancestor: Sha, descendant: Sha): boolean {
   for (const { sha, parents } of firstParentLine(context, descendant)) {
     if (sha === ancestor || parents.includes(ancestor)) return true;

@@ -1,4 +1,5 @@
-// What lies in commits: which files differ between two of them, and one file's bytes at one of them.
+// What lies in commits: which files differ between two of them, and one file's bytes at one of
+// them.
 
 import { err, ok } from '../../core/failure.ts';
 import type { RepositoryContext } from '../context.ts';
@@ -18,7 +19,9 @@ const statusOf: { readonly [letter: string]: ChangedFile['status'] } = {
   T: 'type_changed',
 };
 
-/** Reads `diff-tree -z --name-status`: a letter, then one path, or two of a renamed or copied file. */
+/**
+ * Reads `diff-tree -z --name-status`: a letter, then one path, or two of a renamed or copied file.
+ */
 export function parseNameStatus(output: Buffer): ChangedFile[] {
   const parts = splitZero(output);
   const files: ChangedFile[] = [];
@@ -78,7 +81,10 @@ export async function fileAt(
   return ok({ size, bytes: output.stdout });
 }
 
-/** A commit on top of the given one that takes it back: what its first parent held. It stands alone until it is merged. */
+/**
+ * A commit on top of the given one that takes it back: what its first parent held. It stands alone
+ * until it is merged.
+ */
 export async function revertOf(
   context: RepositoryContext,
   request: { readonly commit: Sha; readonly subject: string; readonly trailers: readonly string[] },

@@ -1,4 +1,5 @@
-// A tree like another one but for a few entries, made in an index of its own: no checkout is touched.
+// A tree like another one but for a few entries, made in an index of its own: no checkout is
+// touched.
 
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

@@ -1,4 +1,5 @@
-// What commits of Drover have made of one file: asked when a settings file differs from what a person has accepted.
+// What commits of Drover have made of one file: asked when a settings file differs from what a
+// person has accepted.
 
 import { gitEnvironment, shortened } from '../process/environment.ts';
 import { openGitProcesses, type GitProcesses } from '../process/process.ts';
@@ -12,14 +13,20 @@ export interface LandedChange {
   readonly after: string | null;
 }
 
-/** More landings of one file than this are not looked at: then the file counts as changed by a person. */
+/**
+ * More landings of one file than this are not looked at: then the file counts as changed by a
+ * person.
+ */
 const changesMax = 100;
 const fileBytesMax = 1024 * 1024;
 const format =
   '%x01%(trailers:key=Drover-Task,valueonly,separator=%x20)%x02%(trailers:key=Drover-Epic,valueonly,separator=%x20)';
 const noBlob = /^0+$/;
 
-/** The landings between `since` (null: from the first commit on) and HEAD that changed the file; null where git cannot tell. */
+/**
+ * The landings between `since` (null: from the first commit on) and HEAD that changed the file;
+ * null where git cannot tell.
+ */
 export async function landedChanges(
   root: string,
   path: string,

@@ -12,7 +12,10 @@ import type { Sha } from '../sha.ts';
 
 const maxSubjects = 10_000;
 
-/** A diff beyond the bound of an answer is cut. Settings and programs of the user do not change its form. */
+/**
+ * A diff beyond the bound of an answer is cut. Settings and programs of the user do not change its
+ * form.
+ */
 export async function diff(
   context: RepositoryContext,
   from: Sha,
@@ -43,7 +46,10 @@ export async function changedPaths(
   return output.ok ? ok(splitZero(output.value).map(shown)) : output;
 }
 
-/** The oldest commit on the first-parent line of HEAD; null before the first one, and where the history is cut off. */
+/**
+ * The oldest commit on the first-parent line of HEAD; null before the first one, and where the
+ * history is cut off.
+ */
 export async function rootCommit(context: RepositoryContext): Promise<Sha | null> {
   const output = await context.git(['rev-list', '--first-parent', '--max-parents=0', 'HEAD']);
   const sha = output.stdout.toString('latin1').trim();

@@ -1,4 +1,5 @@
-// Which ignored files of a worktree may be somebody's work: all that is small and that no tool would make again.
+// Which ignored files of a worktree may be somebody's work: all that is small and that no tool
+// would make again.
 
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -1,4 +1,5 @@
-// What kind of repository this is: where it lies, what is checked out, and what makes worktrees of it special.
+// What kind of repository this is: where it lies, what is checked out, and what makes worktrees of
+// it special.
 
 import { readFile } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
@@ -80,7 +81,8 @@ function mainRoot(
     if (elsewhere) return resolve(commonDir, elsewhere);
     if (basename(commonDir) === '.git') return dirname(commonDir);
   }
-  // A bare repository with worktrees around it has no main checkout: the worktree that was opened stands for it.
+  // A bare repository with worktrees around it has no main checkout: the worktree that was opened
+  // stands for it.
   return top === '' ? dirname(commonDir) : resolve(top);
 }
 

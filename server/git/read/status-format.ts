@@ -51,7 +51,8 @@ export function parseStatus(output: Buffer): ParsedStatus {
     } else {
       const entry = parseEntry(record);
       if (entry) entries.push(entry);
-      // A renamed entry is followed by its former path; it is asked not to occur, but must not shift the rest.
+      // A renamed entry is followed by its former path; it is asked not to occur, but must not
+      // shift the rest.
       if (record.startsWith('2 ')) index += 1;
     }
   }
@@ -81,7 +82,10 @@ function parseEntry(record: string): StatusEntry | null {
   };
 }
 
-/** A repository of its own inside the worktree: git names it with a slash at the end and does not look inside. */
+/**
+ * A repository of its own inside the worktree: git names it with a slash at the end and does not
+ * look inside.
+ */
 export function isNestedRepository(entry: StatusEntry): boolean {
   return entry.kind !== 'changed' && entry.path.endsWith('/');
 }

@@ -60,7 +60,10 @@ export async function removeKeptRefs(
   return ok(undefined);
 }
 
-/** Bytes of the objects that only these refs lead to: what git frees with its next collection. 0 where git cannot say. */
+/**
+ * Bytes of the objects that only these refs lead to: what git frees with its next collection. 0
+ * where git cannot say.
+ */
 export async function bytesOfRefs(
   context: RepositoryContext,
   refs: readonly KeptRef[],

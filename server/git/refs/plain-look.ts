@@ -1,5 +1,5 @@
-// A repository looked at through its files alone, for a caller who only wants to know what is checked out: starting git
-// takes longer than everything else of such a question.
+// A repository looked at through its files alone, for a caller who only wants to know what is
+// checked out: starting git takes longer than everything else of such a question.
 
 import { lstatSync, realpathSync } from 'node:fs';
 import { join } from 'node:path';

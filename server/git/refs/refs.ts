@@ -1,4 +1,5 @@
-// Refs: read from their files where possible, moved only by git, several at once in one transaction.
+// Refs: read from their files where possible, moved only by git, several at once in one
+// transaction.
 
 import { join } from 'node:path';
 import { ok } from '../../core/failure.ts';
@@ -61,8 +62,8 @@ export async function readRef(context: RepositoryContext, ref: string): Promise<
 }
 
 /**
- * The ref that holds the value: `ref` itself, or what a chain of symbolic refs leads to (`main` renamed to `master` by
- * `git symbolic-ref`). A ref that does not exist is its own end.
+ * The ref that holds the value: `ref` itself, or what a chain of symbolic refs leads to (`main`
+ * renamed to `master` by `git symbolic-ref`). A ref that does not exist is its own end.
  */
 export async function finalRef(context: RepositoryContext, ref: string): Promise<string> {
   let name = ref;
@@ -83,7 +84,10 @@ async function symbolicTarget(context: RepositoryContext, ref: string): Promise<
   return output.code === 0 ? output.stdout.toString('utf8').trim() : null;
 }
 
-/** The loose file wins over the packed one; packing in between is met by looking at the loose file again. */
+/**
+ * The loose file wins over the packed one; packing in between is met by looking at the loose file
+ * again.
+ */
 function readRefFile(context: RepositoryContext, ref: string): string | null {
   const loose = (): string | null => readText(join(context.commonDir, ref))?.trim() ?? null;
   return loose() ?? context.packedRefs.find(ref) ?? loose();
@@ -153,7 +157,9 @@ function movedToWhole(context: RepositoryContext, changes: readonly RefChange[])
   return isWhole(context, shas('next'), [...shas('old'), ...others, '--glob=refs/*']);
 }
 
-/** A ref to something that is not whole stops every later gc, and with it the one that would tell. */
+/**
+ * A ref to something that is not whole stops every later gc, and with it the one that would tell.
+ */
 async function undo(
   context: RepositoryContext,
   changes: readonly RefChange[],
@@ -172,7 +178,8 @@ async function writeRefs(
 ): ReturnType<RepositoryContext['git']> {
   return context.git(
     [
-      // The name changes hands by a rename; what it then names must not be an empty file after a power cut.
+      // The name changes hands by a rename; what it then names must not be an empty file after a
+      // power cut.
       ...settings({ 'core.fsync': 'reference' }),
       'update-ref',
       '-m',

@@ -1,9 +1,13 @@
-// Whether what refs have just been moved to is whole: a prune by somebody else may have removed some of it before.
+// Whether what refs have just been moved to is whole: a prune by somebody else may have removed
+// some of it before.
 
 import type { RepositoryContext } from '../context.ts';
 import type { Sha } from '../sha.ts';
 
-/** Costs a process only where a prune was seen within the last hour. `others`: revisions that count as whole. */
+/**
+ * Costs a process only where a prune was seen within the last hour. `others`: revisions that count
+ * as whole.
+ */
 export async function isWhole(
   context: RepositoryContext,
   commits: readonly Sha[],

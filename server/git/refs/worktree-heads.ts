@@ -1,4 +1,5 @@
-// Which branch each worktree has checked out, and what it is in the middle of, told by the files git keeps.
+// Which branch each worktree has checked out, and what it is in the middle of, told by the files
+// git keeps.
 
 import { join } from 'node:path';
 import type { RepositoryContext } from '../context.ts';
@@ -41,7 +42,10 @@ export function unfinishedOperation(gitDir: string): UnfinishedOperation | null 
   return null;
 }
 
-/** While a rebase or a bisect runs HEAD is detached; only its own notes say which branch it belongs to. */
+/**
+ * While a rebase or a bisect runs HEAD is detached; only its own notes say which branch it belongs
+ * to.
+ */
 function branchOfOperation(gitDir: string, name: string): string | null {
   if (name === 'rebase-merge' || name === 'rebase-apply') {
     const head = readText(join(gitDir, name, 'head-name'))?.trim();
@@ -60,7 +64,10 @@ export function readHead(gitDir: string): Pick<WorktreeHead, 'branch' | 'detache
   return { branch: null, detachedAt: isSha(content) ? content : null };
 }
 
-/** HEAD of one worktree, whose folder may be gone. Where refs are kept in tables its file is a stand-in. */
+/**
+ * HEAD of one worktree, whose folder may be gone. Where refs are kept in tables its file is a
+ * stand-in.
+ */
 export async function headOf(
   context: RepositoryContext,
   worktree: LinkedWorktree,
@@ -85,7 +92,10 @@ export async function worktreeHeads(context: RepositoryContext): Promise<Worktre
   });
 }
 
-/** The worktrees that a move of the branch `ref` (the end of its symbolic refs) would pull something away from. */
+/**
+ * The worktrees that a move of the branch `ref` (the end of its symbolic refs) would pull something
+ * away from.
+ */
 export interface BranchHolders {
   /** It is checked out here, under whatever name. */
   readonly owners: readonly WorktreeHead[];

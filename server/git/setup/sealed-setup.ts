@@ -1,6 +1,7 @@
-// Sealed copies of setup states, beside the slots: what the setup made of the manifests of a tree is installed once and
-// copied into every other slot and gate folder. Only what can be moved is sealed: `node_modules`, and lock files that
-// git ignores, which name their own folder nowhere. A Python environment names it in every script, and a copy of it would run another task's code.
+// Sealed copies of setup states, beside the slots: what the setup made of the manifests of a tree
+// is installed once and copied into every other slot and gate folder. Only what can be moved is
+// sealed: `node_modules`, and lock files that git ignores, which name their own folder nowhere. A
+// Python environment names it in every script, and a copy of it would run another task's code.
 
 import { randomUUID } from 'node:crypto';
 import { lstatSync, readlinkSync } from 'node:fs';
@@ -65,7 +66,10 @@ function isMovable(root: PathBytes): boolean {
   return (basename(name) === 'node_modules' || isSetupInput(name)) && !name.includes('\uFFFD');
 }
 
-/** Before a setup whose state is to be sealed: what earlier attempts may have changed must not be a part of it. */
+/**
+ * Before a setup whose state is to be sealed: what earlier attempts may have changed must not be a
+ * part of it.
+ */
 export async function dropUnsealed(
   context: RepositoryContext,
   worktree: LinkedWorktree,
@@ -77,7 +81,10 @@ export async function dropUnsealed(
   return dropped;
 }
 
-/** Keeps a copy of what the setup has just made, where it can be moved. A failure costs the next slot an installation. */
+/**
+ * Keeps a copy of what the setup has just made, where it can be moved. A failure costs the next
+ * slot an installation.
+ */
 export async function sealSetup(
   context: RepositoryContext,
   worktree: LinkedWorktree,
@@ -106,7 +113,10 @@ export async function sealSetup(
   }
 }
 
-/** Puts the sealed state of this fingerprint into a worktree. Null: there is none, or it was changed. */
+/**
+ * Puts the sealed state of this fingerprint into a worktree. Null: there is none, or it was
+ * changed.
+ */
 export async function copySealed(
   context: RepositoryContext,
   worktree: LinkedWorktree,

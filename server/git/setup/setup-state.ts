@@ -1,6 +1,7 @@
-// The setup state of a slot: which dependencies it has been set up with, and what the setup made there. The note lies in
-// the slot's private git folder, so that it goes when the worktree goes; what it lists is compared with the folder, so that
-// a slot somebody has cleaned or changed is set up again.
+// The setup state of a slot: which dependencies it has been set up with, and what the setup made
+// there. The note lies in the slot's private git folder, so that it goes when the worktree goes;
+// what it lists is compared with the folder, so that a slot somebody has cleaned or changed is set
+// up again.
 
 import { createHash } from 'node:crypto';
 import { readFile, rename, rm, writeFile } from 'node:fs/promises';
@@ -79,7 +80,10 @@ export async function forgetSetup(worktree: LinkedWorktree): Promise<void> {
   await rm(noteFile(worktree), { force: true });
 }
 
-/** After the setup has succeeded: what it changed in tracked files is taken back, what it made is noted. */
+/**
+ * After the setup has succeeded: what it changed in tracked files is taken back, what it made is
+ * noted.
+ */
 export async function keepSetup(
   context: RepositoryContext,
   request: SetupRequest,
@@ -134,7 +138,10 @@ async function restore(
   return err(failureOf(output, `take back what the setup changed in ${worktree.path}`));
 }
 
-/** Names the state: the command, the manifests and lock files of the tree, and what the settings name besides. */
+/**
+ * Names the state: the command, the manifests and lock files of the tree, and what the settings
+ * name besides.
+ */
 async function fingerprintOf(
   context: RepositoryContext,
   worktree: LinkedWorktree,
@@ -161,7 +168,9 @@ function contentOf(root: string, input: string): Buffer | string {
   return readPlain(join(root, clean)) ?? 'absent';
 }
 
-/** Removes what is present and not wanted; a folder goes as a whole when nothing in it is wanted. */
+/**
+ * Removes what is present and not wanted; a folder goes as a whole when nothing in it is wanted.
+ */
 async function removeExtra(
   worktree: LinkedWorktree,
   present: Traces,

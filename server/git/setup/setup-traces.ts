@@ -42,7 +42,8 @@ function traceOf(root: string, path: PathBytes): string | null {
   const facts = lstatSync(absoluteBytes(root, path), { throwIfNoEntry: false, bigint: true });
   if (facts === undefined) return null;
   if (facts.isDirectory()) return '';
-  // A further name of the same file, as package managers with one store make them, changes its time of change.
+  // A further name of the same file, as package managers with one store make them, changes its time
+  // of change.
   const changedNs = facts.nlink === 1n ? facts.ctimeNs : 0n;
   return `${facts.size} ${facts.mtimeNs} ${changedNs} ${facts.ino}`;
 }

@@ -1,5 +1,6 @@
-// Whether a remote can be what several machines share: found, readable, and letting this machine push several refs at
-// once under refs/drover and refs/heads/drover. Asked at the start and by `drover doctor`; the answer is a sentence that holds no password.
+// Whether a remote can be what several machines share: found, readable, and letting this machine
+// push several refs at once under refs/drover and refs/heads/drover. Asked at the start and by
+// `drover doctor`; the answer is a sentence that holds no password.
 
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
@@ -70,8 +71,9 @@ async function knownHead(
 }
 
 /**
- * What a run does with the remote, once, under names of this machine's own: refs of Drover's and the branch of an attempt
- * are made, moved on, seen again, moved back and taken away. A run works without the last two, and leaves more behind.
+ * What a run does with the remote, once, under names of this machine's own: refs of Drover's and
+ * the branch of an attempt are made, moved on, seen again, moved back and taken away. A run works
+ * without the last two, and leaves more behind.
  */
 async function tryRefs(
   local: LocalRepository,

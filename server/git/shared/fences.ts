@@ -1,6 +1,7 @@
-// Who lands on a line. A fence is a ref of the remote that holds a few words of its owner; every landing replaces it in
-// the same push that moves the landing ref, leased on the fence that the owner holds. So the server itself refuses an
-// owner that was replaced while it was cut off, also when nothing has landed since and its lease on the line still fits.
+// Who lands on a line. A fence is a ref of the remote that holds a few words of its owner; every
+// landing replaces it in the same push that moves the landing ref, leased on the fence that the
+// owner holds. So the server itself refuses an owner that was replaced while it was cut off, also
+// when nothing has landed since and its lease on the line still fits.
 
 import { randomUUID } from 'node:crypto';
 import { err, ok } from '../../core/failure.ts';
@@ -19,7 +20,10 @@ export class Fences {
   readonly #parts: PushParts;
   readonly #context: RepositoryContext;
   readonly #words: string;
-  /** By line: the fence on the remote, as far as this process knows, and those whose pushes ended without an answer. */
+  /**
+   * By line: the fence on the remote, as far as this process knows, and those whose pushes ended
+   * without an answer.
+   */
   readonly #held = new Map<string, { sha: Sha; readonly maybe: Set<Sha> }>();
   #count = 0;
 
@@ -63,7 +67,10 @@ export class Fences {
     return err(staleFailure(ref));
   }
 
-  /** Moves refs of a line; by its owner together with a new fence. Null: this process does not own it, nothing was done. */
+  /**
+   * Moves refs of a line; by its owner together with a new fence. Null: this process does not own
+   * it, nothing was done.
+   */
   move(line: string, changes: readonly RefChange[]): Promise<GitResult<Pushed> | null> {
     return this.#inTurn(line, async () => {
       const held = this.#held.get(line);

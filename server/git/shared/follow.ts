@@ -1,4 +1,5 @@
-// Lets the branch on the remote follow its landing line, and then, as far as it can, this clone's own branch.
+// Lets the branch on the remote follow its landing line, and then, as far as it can, this clone's
+// own branch.
 
 import { err, ok } from '../../core/failure.ts';
 import { firstParentCount, isAncestor } from '../read/ancestry.ts';
@@ -70,7 +71,10 @@ async function followRemote(
   return err(staleFailure(ref));
 }
 
-/** A clone without the branch gets none; what stands in the way in a checkout is no trouble of the fleet. */
+/**
+ * A clone without the branch gets none; what stands in the way in a checkout is no trouble of the
+ * fleet.
+ */
 async function followHere(
   { local, presence, report }: FollowParts,
   ref: string,

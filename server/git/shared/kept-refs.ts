@@ -1,4 +1,5 @@
-// Names for what a push or a fetch would drop from a shared line: commits of other machines, kept under a ref of their own.
+// Names for what a push or a fetch would drop from a shared line: commits of other machines, kept
+// under a ref of their own.
 
 import type { Sha } from '../sha.ts';
 

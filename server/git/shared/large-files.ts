@@ -1,4 +1,5 @@
-// Files that Git LFS keeps outside of git: uploaded before the commits that name them, as the hook of LFS would do it.
+// Files that Git LFS keeps outside of git: uploaded before the commits that name them, as the hook
+// of LFS would do it.
 
 import { err, ok } from '../../core/failure.ts';
 import type { GitResult, RepositoryFacts } from '../port.ts';

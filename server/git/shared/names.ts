@@ -1,6 +1,8 @@
 // Which refs the machines share, and under which names this clone keeps what it has seen of them.
 
-/** Refs of one line are looked at together; an attempt's branch is written by one machine at a time. */
+/**
+ * Refs of one line are looked at together; an attempt's branch is written by one machine at a time.
+ */
 export type RefPlace =
   | { readonly kind: 'line'; readonly line: string }
   | { readonly kind: 'attempt' }
@@ -47,8 +49,8 @@ export function privateRef(ref: string): string {
 }
 
 /**
- * Refspecs that fetch refs into the private namespace. A pattern, since a fetch of a plain name fails when the ref does
- * not exist; it may bring refs along that only begin with the name.
+ * Refspecs that fetch refs into the private namespace. A pattern, since a fetch of a plain name
+ * fails when the ref does not exist; it may bring refs along that only begin with the name.
  */
 export function fetchPatterns(refs: readonly string[]): readonly string[] {
   return refs.map((ref) => `+${ref}*:${privateRef(ref)}*`);

@@ -1,5 +1,6 @@
-// What attempts have left on the shared remote: snapshots and the copies of them that this clone has fetched, branches, and
-// what was kept of them. It stays for as long as the snapshots of the machine that made them, which may be gone itself.
+// What attempts have left on the shared remote: snapshots and the copies of them that this clone
+// has fetched, branches, and what was kept of them. It stays for as long as the snapshots of the
+// machine that made them, which may be gone itself.
 
 import { err, ok } from '../../core/failure.ts';
 import { failureOf } from '../process/failures.ts';

@@ -28,12 +28,17 @@ export class Presence {
     this.#remote = remote;
   }
 
-  /** Fails only when the remote is away; a commit that is nowhere is left to git to complain about. */
+  /**
+   * Fails only when the remote is away; a commit that is nowhere is left to git to complain about.
+   */
   async ensure(commits: readonly Sha[]): Promise<GitResult<void>> {
     return this.#bring(commits, (wanted) => this.#absent(wanted));
   }
 
-  /** Fails also (`unknown_ref`) when one of them is neither here nor on the remote: what is handed on has to be there. */
+  /**
+   * Fails also (`unknown_ref`) when one of them is neither here nor on the remote: what is handed
+   * on has to be there.
+   */
   async require(commits: readonly Sha[]): Promise<GitResult<void>> {
     const brought = await this.#bring(commits, (wanted) => this.#unknown(wanted));
     if (!brought.ok) return brought;

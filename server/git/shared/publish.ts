@@ -1,5 +1,6 @@
-// Branches of attempts on the remote, so that any machine can land their work. One machine works on an attempt at a time;
-// what an earlier one has pushed under the same name and is not in the new work moves under a rescue ref.
+// Branches of attempts on the remote, so that any machine can land their work. One machine works on
+// an attempt at a time; what an earlier one has pushed under the same name and is not in the new
+// work moves under a rescue ref.
 
 import { err, ok } from '../../core/failure.ts';
 import { isAncestor } from '../read/ancestry.ts';
@@ -31,7 +32,10 @@ export class PublishedBranches {
     return this.#pushed.has(ref);
   }
 
-  /** Puts the branch of an attempt on the remote, or takes it away (`next` null); `holds` is what must be kept by then. */
+  /**
+   * Puts the branch of an attempt on the remote, or takes it away (`next` null); `holds` is what
+   * must be kept by then.
+   */
   async move(ref: string, next: Sha | null, holds: Sha | null): Promise<GitResult<void>> {
     return this.#parts.remote.context.inTurn(`publish ${ref}`, () => this.#move(ref, next, holds));
   }
@@ -61,7 +65,10 @@ export class PublishedBranches {
     return err(staleFailure(ref));
   }
 
-  /** Many branches of ended attempts, taken away in a few pushes; `old` is what each may hold at most. */
+  /**
+   * Many branches of ended attempts, taken away in a few pushes; `old` is what each may hold at
+   * most.
+   */
   async remove(changes: readonly { ref: string; old: Sha | null }[]): Promise<GitResult<void>> {
     const { remoteRefs } = this.#parts;
     const simple: RefChange[] = [];

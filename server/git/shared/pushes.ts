@@ -1,5 +1,6 @@
-// Moves refs of the remote by compare-and-swap, several in one transaction of the server. A push that dies without an
-// answer may have happened: the remote is looked at before anything is decided.
+// Moves refs of the remote by compare-and-swap, several in one transaction of the server. A push
+// that dies without an answer may have happened: the remote is looked at before anything is
+// decided.
 
 import { setTimeout as delay } from 'node:timers/promises';
 import { gitFailure } from '../process/failures.ts';

@@ -1,4 +1,5 @@
-// Starts the git processes that speak with the shared remote, and knows whether it answers this machine.
+// Starts the git processes that speak with the shared remote, and knows whether it answers this
+// machine.
 
 import type { RepositoryContext } from '../context.ts';
 import { settings } from '../process/environment.ts';
@@ -42,7 +43,10 @@ export class RemoteCalls implements RemoteHealth {
     return this.#unanswered.atMs >= sinceMs ? this.#unanswered.output : null;
   }
 
-  /** False: the remote did not even answer a question, so nothing of what `run` was to do has happened. */
+  /**
+   * False: the remote did not even answer a question, so nothing of what `run` was to do has
+   * happened.
+   */
   wasSent(output: GitOutput): boolean {
     return !this.#unsent.has(output);
   }
@@ -51,7 +55,10 @@ export class RemoteCalls implements RemoteHealth {
     await this.#probe();
   }
 
-  /** One question for all who want to know: each one of them takes a place among git's processes until it is given up. */
+  /**
+   * One question for all who want to know: each one of them takes a place among git's processes
+   * until it is given up.
+   */
   #probe(): Promise<GitOutput> {
     this.#probing ??= this.list([], [probePattern]).finally(() => {
       this.#probing = null;
@@ -64,7 +71,10 @@ export class RemoteCalls implements RemoteHealth {
     return this.#start(args, Math.min(this.#timeoutMs, listMaxMs));
   }
 
-  /** A network that swallows everything lets a fetch or a push hang for minutes: something small is asked before. */
+  /**
+   * A network that swallows everything lets a fetch or a push hang for minutes: something small is
+   * asked before.
+   */
   async run(args: readonly string[], input?: string): Promise<GitOutput> {
     if (Date.now() - this.#answeredAtMs > trustedForMs) {
       const probed = await this.#probe();
@@ -76,7 +86,10 @@ export class RemoteCalls implements RemoteHealth {
     return this.#whileAnswering((signal) => this.#start(args, this.#timeoutMs, { input, signal }));
   }
 
-  /** A long transfer is no sign of trouble, one from a remote that answers nobody is: it is called off then. */
+  /**
+   * A long transfer is no sign of trouble, one from a remote that answers nobody is: it is called
+   * off then.
+   */
   async #whileAnswering(body: (signal: AbortSignal) => Promise<GitOutput>): Promise<GitOutput> {
     const away = new AbortController();
     let unanswered: GitOutput | null = null;

@@ -1,4 +1,5 @@
-// Reads what git says about a remote: what a push did to each ref, and why the remote could not be reached.
+// Reads what git says about a remote: what a push did to each ref, and why the remote could not be
+// reached.
 
 import { failureOf, gitFailure } from '../process/failures.ts';
 import type { GitFailure } from '../port.ts';
@@ -21,7 +22,10 @@ export interface PushRefusal {
   readonly reason: string;
 }
 
-/** Lines `!<tab>from:to<tab>[rejected] (reason)` of `push --porcelain`; what only failed along with others is left out. */
+/**
+ * Lines `!<tab>from:to<tab>[rejected] (reason)` of `push --porcelain`; what only failed along with
+ * others is left out.
+ */
 export function refusalsOf(output: GitOutput): readonly PushRefusal[] {
   const found: PushRefusal[] = [];
   for (const line of output.stdout.toString('utf8').split('\n')) {
@@ -33,7 +37,9 @@ export function refusalsOf(output: GitOutput): readonly PushRefusal[] {
   return found;
 }
 
-/** Somebody else is moving the ref on the server at this moment; the next look tells how it ended. */
+/**
+ * Somebody else is moving the ref on the server at this moment; the next look tells how it ended.
+ */
 export function isPassingRefusal({ reason }: PushRefusal): boolean {
   return /failed to (?:update|lock) ref|cannot lock ref|incorrect old value|already exists|unable to create|fetch first/iu.test(
     reason,

@@ -1,5 +1,5 @@
-// What the remote's refs are. One fetch brings all refs of a line with their objects; answers that are younger than a
-// moment are used again, since whoever acts on one does so by compare-and-swap.
+// What the remote's refs are. One fetch brings all refs of a line with their objects; answers that
+// are younger than a moment are used again, since whoever acts on one does so by compare-and-swap.
 
 import { ok } from '../../core/failure.ts';
 import { readRef } from '../refs/refs.ts';
@@ -15,14 +15,20 @@ interface Seen {
 }
 
 const maxRemembered = 10_000;
-/** A listing of all attempts serves longer: it is read for thousands of them, and acted on under leases. */
+/**
+ * A listing of all attempts serves longer: it is read for thousands of them, and acted on under
+ * leases.
+ */
 const listingsFreshTimes = 8;
 
 export class RemoteRefs {
   readonly #remote: Remote;
   readonly #freshMs: number;
   readonly #seen = new Map<string, Seen>();
-  /** Fetches that were asked for and have not begun: they are as fresh for everybody who asks meanwhile. */
+  /**
+   * Fetches that were asked for and have not begun: they are as fresh for everybody who asks
+   * meanwhile.
+   */
   readonly #waiting = new Map<string, Promise<GitResult<void>>>();
   #attempts: { readonly atMs: number; readonly values: Map<string, Sha> } | null = null;
 
@@ -86,7 +92,10 @@ export class RemoteRefs {
     });
   }
 
-  /** All branches of attempts by one process: a sweep asks for thousands of them, one after the other. */
+  /**
+   * All branches of attempts by one process: a sweep asks for thousands of them, one after the
+   * other.
+   */
   async #readAttempt(ref: string): Promise<GitResult<Sha | null>> {
     const known = this.#attempts;
     if (known !== null && Date.now() - known.atMs < this.#freshMs * listingsFreshTimes) {

@@ -1,5 +1,5 @@
-// Git processes that speak with the shared remote: bounded in time and number, never asking anybody anything, and tried
-// again a few times while the remote is away.
+// Git processes that speak with the shared remote: bounded in time and number, never asking anybody
+// anything, and tried again a few times while the remote is away.
 
 import { setTimeout as delay } from 'node:timers/promises';
 import { err, ok } from '../../core/failure.ts';
@@ -47,7 +47,8 @@ export interface Remote {
 const pushesMax = 2;
 
 const fetchSettings = settings({
-  // A fetch that is cut off leaves either the whole pack or nothing: never a commit without its files.
+  // A fetch that is cut off leaves either the whole pack or nothing: never a commit without its
+  // files.
   'fetch.unpackLimit': '1',
   'fetch.writeCommitGraph': 'false',
 });
@@ -62,8 +63,8 @@ export function openRemote(context: RepositoryContext, options: RemoteOptions): 
   const { remote, timeoutMs, pausesMs } = options;
   const pushes = new Semaphore(pushesMax);
   const calls = new RemoteCalls(context, remote, timeoutMs);
-  // In turn, since fetches write refs, and so that a remote that hangs does not take all the places for git processes;
-  // pauses are outside of it.
+  // In turn, since fetches write refs, and so that a remote that hangs does not take all the places
+  // for git processes; pauses are outside of it.
   const again = async (
     ask: () => Promise<GitOutput>,
     doing: string,

@@ -1,5 +1,5 @@
-// One repository of several machines: a shared remote is the truth for landing refs, lines and attempts' branches, while
-// worktrees, merges and diffs are those of the local clone.
+// One repository of several machines: a shared remote is the truth for landing refs, lines and
+// attempts' branches, while worktrees, merges and diffs are those of the local clone.
 
 import { err, ok } from '../../core/failure.ts';
 import { isAncestor } from '../read/ancestry.ts';
@@ -214,7 +214,10 @@ class Shared {
     return ok(undefined);
   }
 
-  /** Landing refs are kept here under their own names too; what only this clone had under one goes under a rescue ref. */
+  /**
+   * Landing refs are kept here under their own names too; what only this clone had under one goes
+   * under a rescue ref.
+   */
   async #mirror(ref: string, value: Sha | null): Promise<void> {
     const line = landedLine(ref);
     if (line === null || value === null) return;

@@ -1,5 +1,6 @@
-// Snapshots are made on this machine; they are pushed as well, after the fact and together, so that others find them.
-// What holds files that are never committed, or that git is told to ignore, stays on this machine.
+// Snapshots are made on this machine; they are pushed as well, after the fact and together, so that
+// others find them. What holds files that are never committed, or that git is told to ignore, stays
+// on this machine.
 
 import { isAncestor } from '../read/ancestry.ts';
 import type { RepositoryContext } from '../context.ts';
@@ -53,7 +54,8 @@ export class WorkPushes {
         const next = await readRef(context, ref);
         const old = found.value.get(ref) ?? null;
         if (next === null || next === old) continue;
-        // Each snapshot leads to the one before. What does not is another machine's, and is never replaced.
+        // Each snapshot leads to the one before. What does not is another machine's, and is never
+        // replaced.
         const isOurs = old === null || (await isAncestor(context, old, next));
         if (isOurs && (await mayBeShared(context, next))) changes.push({ ref, next, old });
       }
@@ -68,7 +70,8 @@ export class WorkPushes {
 
 /** False also when it cannot be told. */
 async function mayBeShared(context: RepositoryContext, commit: Sha): Promise<boolean> {
-  // Every commit that the remote does not have, against each of its parents: what was staged is one of them.
+  // Every commit that the remote does not have, against each of its parents: what was staged is one
+  // of them.
   const known = ['--not', '--glob=refs/drover/shared/*', '--remotes'];
   const changed = await changesIn(context, ['--root', commit, ...known]);
   if (!changed.ok) return false;

@@ -1,4 +1,5 @@
-// The one deleter of worktrees: nothing goes before it is reachable from a ref, and what can't be kept stays.
+// The one deleter of worktrees: nothing goes before it is reachable from a ref, and what can't be
+// kept stays.
 
 import { randomUUID } from 'node:crypto';
 import { rename } from 'node:fs/promises';
@@ -114,7 +115,10 @@ export async function undoCutRemoval({ path, gitDir }: LinkedWorktree): Promise<
 /** How often what was written meanwhile is kept too. */
 const roundsMax = 4;
 
-/** Moves the folder aside first, and looks there: false when it was written into since it was kept, and stands where it was. */
+/**
+ * Moves the folder aside first, and looks there: false when it was written into since it was kept,
+ * and stands where it was.
+ */
 async function takeUnchanged(
   context: RepositoryContext,
   worktree: LinkedWorktree,

@@ -1,4 +1,5 @@
-// Before a branch is created or reset for a slot: nobody else may have it checked out, and its commits stay reachable.
+// Before a branch is created or reset for a slot: nobody else may have it checked out, and its
+// commits stay reachable.
 
 import { dirname } from 'node:path';
 import { err, ok } from '../../core/failure.ts';
@@ -22,7 +23,8 @@ export async function freeBranch(
   if (request.branch === null) return ok(undefined);
   const ref = branchRef(request.branch);
   const old = await readRef(context, ref);
-  // A branch that does not exist yet is checked out nowhere and holds nothing: the usual case costs one look.
+  // A branch that does not exist yet is checked out nowhere and holds nothing: the usual case costs
+  // one look.
   if (old === null) return ok(undefined);
   for (const holder of await worktreeHeads(context)) {
     if (holder.branch !== ref || holder.path === path) continue;
@@ -46,7 +48,8 @@ async function leaveBranch(
     const forgotten = await forgetMissing(context, holder);
     return forgotten.ok ? ok(undefined) : forgotten;
   }
-  // An entry that a copied repository has brought along stands for a folder of the original: only the entry is ours.
+  // An entry that a copied repository has brought along stands for a folder of the original: only
+  // the entry is ours.
   const isForeign =
     holder.path !== context.root && findWorktree(context, holder.path).kind === 'foreign';
   if (!isForeign && (holder.path === context.root || dirname(holder.path) !== dirname(path))) {

@@ -17,7 +17,10 @@ import { dropIndex, type HeldIndex, stampOfIndex } from '../snapshot/snapshot.ts
 /** `changed`: files were written since the snapshot, and are still in the slot. */
 export type Cleared = 'cleared' | 'changed';
 
-/** Brings a slot from the state that a snapshot holds to that of a commit. The held index is used up. */
+/**
+ * Brings a slot from the state that a snapshot holds to that of a commit. The held index is used
+ * up.
+ */
 export async function clearAway(
   context: RepositoryContext,
   worktree: LinkedWorktree,
@@ -53,7 +56,10 @@ export function isRefusal({ problem, stderr }: GitOutput): boolean {
   );
 }
 
-/** What the former commit's rules hid and the present ones do not would show up as the next task's work. */
+/**
+ * What the former commit's rules hid and the present ones do not would show up as the next task's
+ * work.
+ */
 export async function removeUnhidden(
   context: RepositoryContext,
   worktree: LinkedWorktree,

@@ -1,4 +1,5 @@
-// Makes a new worktree: registered one at a time, because git races there, filled outside of that lock.
+// Makes a new worktree: registered one at a time, because git races there, filled outside of that
+// lock.
 
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -59,7 +60,10 @@ async function register(
   return ok(found.worktree);
 }
 
-/** By commit id, so that no upstream is set up: that would write the shared configuration, and 64 at once do not. */
+/**
+ * By commit id, so that no upstream is set up: that would write the shared configuration, and 64 at
+ * once do not.
+ */
 async function destination(
   context: RepositoryContext,
   request: SlotRequest,

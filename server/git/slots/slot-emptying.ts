@@ -1,4 +1,5 @@
-// Examines a slot of which nothing is known (a dead run, a failed task) and keeps whatever a former user left in it.
+// Examines a slot of which nothing is known (a dead run, a failed task) and keeps whatever a former
+// user left in it.
 
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -25,7 +26,10 @@ import { exists, namesIn, readText } from '../files/small-files.ts';
 import { type LinkedWorktree } from '../files/worktree-link.ts';
 import type { Sha } from '../sha.ts';
 
-/** Present while the files of a new worktree are being written: what lies there then is nobody's work. */
+/**
+ * Present while the files of a new worktree are being written: what lies there then is nobody's
+ * work.
+ */
 export const creationMark = 'drover-creating';
 
 /**
@@ -63,7 +67,8 @@ export async function emptySlot(
   await outlastLocks(worktree, context.staleLockMs);
   if (isHalfMade(worktree)) return ok({ kind: 'unread' });
   let keptRef: string | null = null;
-  // What comes in once files are moved is kept beside the state that was found, not as a later one of it.
+  // What comes in once files are moved is kept beside the state that was found, not as a later one
+  // of it.
   let as = label;
   let clearedTree: Sha | null = null;
   const unsaved = (reason: string): GitResult<EmptiedSlot> =>
@@ -107,9 +112,9 @@ export async function emptySlot(
 }
 
 /**
- * True when git's own checkout can have made all that is changed: text files that are committed with
- * other line ends than their attributes ask for, or names that differ only in case. A file that git
- * could not remove is untracked after it was cleared away, so it never counts as such.
+ * True when git's own checkout can have made all that is changed: text files that are committed
+ * with other line ends than their attributes ask for, or names that differ only in case. A file
+ * that git could not remove is untracked after it was cleared away, so it never counts as such.
  */
 function isOnlyTracked(status: ParsedStatus): boolean {
   return status.entries.every(
@@ -117,7 +122,10 @@ function isOnlyTracked(status: ParsedStatus): boolean {
   );
 }
 
-/** An agent may have told git not to look at some files: what it changed in them would stay for the next task. */
+/**
+ * An agent may have told git not to look at some files: what it changed in them would stay for the
+ * next task.
+ */
 export async function watchEverything(
   context: RepositoryContext,
   worktree: LinkedWorktree,
@@ -140,8 +148,8 @@ export async function watchEverything(
 }
 
 /**
- * The status of everything that the base would show: an ignore file that hides itself, and whatever it hid, counts as work
- * of the slot's last user, and must not hide the work of the next one.
+ * The status of everything that the base would show: an ignore file that hides itself, and whatever
+ * it hid, counts as work of the slot's last user, and must not hide the work of the next one.
  */
 async function visibleStatus(
   context: RepositoryContext,
@@ -180,7 +188,10 @@ export interface Found {
   readonly index: HeldIndex | null;
 }
 
-/** Keeps what is found in a slot that its last user has left; `next`: a commit that the slot is about to hold. */
+/**
+ * Keeps what is found in a slot that its last user has left; `next`: a commit that the slot is
+ * about to hold.
+ */
 export async function keepFound(
   context: RepositoryContext,
   worktree: LinkedWorktree,
@@ -229,8 +240,8 @@ function isHalfMade(worktree: LinkedWorktree): boolean {
 }
 
 /**
- * The status of a worktree in whatever state: a lost or broken index and a HEAD that leads nowhere are mended first,
- * and repositories inside it are turned into plain folders, their commits kept.
+ * The status of a worktree in whatever state: a lost or broken index and a HEAD that leads nowhere
+ * are mended first, and repositories inside it are turned into plain folders, their commits kept.
  */
 export async function readableStatus(
   context: RepositoryContext,

@@ -1,4 +1,5 @@
-// Makes a slot ready for its next user: made when missing, mended when damaged, emptied without losing a former user's work.
+// Makes a slot ready for its next user: made when missing, mended when damaged, emptied without
+// losing a former user's work.
 
 import { dirname, join } from 'node:path';
 import { err, ok } from '../../core/failure.ts';

@@ -10,7 +10,10 @@ import { type LinkedWorktree } from '../files/worktree-link.ts';
 
 const everything = '(everything)';
 
-/** Sets the cone of a worktree, or none for `null`. Nothing is run while the slot has the wanted cone already. */
+/**
+ * Sets the cone of a worktree, or none for `null`. Nothing is run while the slot has the wanted
+ * cone already.
+ */
 export async function adjustSparse(
   context: RepositoryContext,
   worktree: LinkedWorktree,

@@ -1,4 +1,5 @@
-// A merge, rebase or cherry-pick that an agent has left unfinished: concluded where its meaning is plain, refused elsewhere.
+// A merge, rebase or cherry-pick that an agent has left unfinished: concluded where its meaning is
+// plain, refused elsewhere.
 
 import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -40,7 +41,10 @@ const operationState = [
   'BISECT_FIRST_PARENT',
 ];
 
-/** Null: nothing is in the way of a commit. A failure: the state was rescued, and only an agent or a person can finish it. */
+/**
+ * Null: nothing is in the way of a commit. A failure: the state was rescued, and only an agent or a
+ * person can finish it.
+ */
 export async function concludable(
   context: RepositoryContext,
   worktree: LinkedWorktree,

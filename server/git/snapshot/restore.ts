@@ -1,4 +1,5 @@
-// Puts a snapshot back into a slot: its files and what was staged, on top of the commit that the slot stands on.
+// Puts a snapshot back into a slot: its files and what was staged, on top of the commit that the
+// slot stands on.
 
 import { err, ok } from '../../core/failure.ts';
 import type { RepositoryContext } from '../context.ts';
@@ -62,7 +63,9 @@ export async function restoreSnapshot(
   return ok({ kind: 'restored' });
 }
 
-/** As it was on its own commit; merged into a later one. Null: it contradicts what has landed since. */
+/**
+ * As it was on its own commit; merged into a later one. Null: it contradicts what has landed since.
+ */
 async function treesOnto(
   context: RepositoryContext,
   facts: SnapshotFacts,

@@ -1,4 +1,5 @@
-// The snapshots of a task, as a person sees them: read from the store alone, so that they outlive the database.
+// The snapshots of a task, as a person sees them: read from the store alone, so that they outlive
+// the database.
 
 import { err, ok } from '../../core/failure.ts';
 import type { RepositoryContext } from '../context.ts';

@@ -1,4 +1,5 @@
-// Takes a snapshot of a worktree: HEAD, index and every file that git does not ignore, without touching any of them.
+// Takes a snapshot of a worktree: HEAD, index and every file that git does not ignore, without
+// touching any of them.
 
 import { randomUUID } from 'node:crypto';
 import { constants } from 'node:fs';
@@ -39,11 +40,17 @@ export interface StateRequest {
   readonly holdIndex?: boolean;
 }
 
-/** An index of just what a snapshot holds, with the times at which each file was read: it tells what has changed since. */
+/**
+ * An index of just what a snapshot holds, with the times at which each file was read: it tells what
+ * has changed since.
+ */
 export interface HeldIndex {
   readonly file: string;
   readonly tree: Sha;
-  /** What the worktree's own index was when it was copied; a text that is the same for the same file. */
+  /**
+   * What the worktree's own index was when it was copied; a text that is the same for the same
+   * file.
+   */
   readonly ownIndex: string;
 }
 
@@ -58,8 +65,8 @@ export interface KeptState {
 const maxFileBytes = 256 * 1024 * 1024;
 
 /**
- * The port's question: what an attempt has in its worktree becomes a snapshot. Null: there is nothing but the base, or
- * (between two looks) nothing but what the attempt's own branch holds.
+ * The port's question: what an attempt has in its worktree becomes a snapshot. Null: there is
+ * nothing but the base, or (between two looks) nothing but what the attempt's own branch holds.
  */
 export async function takeSnapshot(
   context: RepositoryContext,
@@ -152,7 +159,10 @@ async function measure(root: string, paths: readonly PathBytes[]): Promise<Measu
   };
 }
 
-/** Commits that only the notes of an unfinished operation lead to: its other side, and what it has stashed by itself. */
+/**
+ * Commits that only the notes of an unfinished operation lead to: its other side, and what it has
+ * stashed by itself.
+ */
 function alongside(worktree: LinkedWorktree): Sha[] {
   const found: Sha[] = [];
   for (const name of [
@@ -258,7 +268,10 @@ async function beginIndex(
   return ok(undefined);
 }
 
-/** Git writes no file again that the index has as unchanged, though a prune has removed what was written of it. */
+/**
+ * Git writes no file again that the index has as unchanged, though a prune has removed what was
+ * written of it.
+ */
 async function renewIndex(
   context: RepositoryContext,
   head: Sha | null,
@@ -271,8 +284,9 @@ async function renewIndex(
 }
 
 /**
- * With its time: git compares it with the times of files to tell which of them may have changed unseen, within one
- * tick of the clock. A copy of later time would hide such a change, an earlier one only costs a closer look.
+ * With its time: git compares it with the times of files to tell which of them may have changed
+ * unseen, within one tick of the clock. A copy of later time would hide such a change, an earlier
+ * one only costs a closer look.
  */
 export async function copyIndex(from: string, to: string): Promise<void> {
   const { atimeMs, mtimeMs } = await stat(from);

@@ -1,4 +1,5 @@
-// An agent may end anywhere: on another branch, detached, on a branch without a commit. Its work has to end on its own branch.
+// An agent may end anywhere: on another branch, detached, on a branch without a commit. Its work
+// has to end on its own branch.
 
 import { err, ok } from '../../core/failure.ts';
 import { isAncestor } from '../read/ancestry.ts';
@@ -14,7 +15,9 @@ import type { Sha } from '../sha.ts';
 export interface Standing {
   /** The commit that the leftovers go on top of. */
   readonly head: Sha;
-  /** The branch is ahead of HEAD: what is committed on HEAD has to be merged into this commit of it. */
+  /**
+   * The branch is ahead of HEAD: what is committed on HEAD has to be merged into this commit of it.
+   */
   readonly mergeInto: Sha | null;
 }
 
@@ -27,7 +30,10 @@ export function standsOn(status: ParsedStatus, branch: string): boolean {
   return status.head !== null && status.branch === branchName(branch);
 }
 
-/** Puts HEAD on the branch without touching index or files. What the branch held and HEAD does not is rescued first. */
+/**
+ * Puts HEAD on the branch without touching index or files. What the branch held and HEAD does not
+ * is rescued first.
+ */
 export async function attachToBranch(
   context: RepositoryContext,
   worktree: LinkedWorktree,

@@ -1,4 +1,5 @@
-// Commits exactly the entries that were judged, and commits them again when a person's prune took what was just written.
+// Commits exactly the entries that were judged, and commits them again when a person's prune took
+// what was just written.
 
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -44,7 +45,9 @@ export async function commitEntries(
   }
 }
 
-/** HEAD and index as before: git writes no file again that the index has as unchanged. Files stay. */
+/**
+ * HEAD and index as before: git writes no file again that the index has as unchanged. Files stay.
+ */
 async function undoCommit(
   context: RepositoryContext,
   { path }: LinkedWorktree,

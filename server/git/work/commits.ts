@@ -1,4 +1,5 @@
-// Commits what an agent has left uncommitted, onto the branch of its attempt, and says what must never be committed.
+// Commits what an agent has left uncommitted, onto the branch of its attempt, and says what must
+// never be committed.
 
 import { err, ok } from '../../core/failure.ts';
 import { protectedAmong } from '../../core/plan/protected-paths.ts';
@@ -97,7 +98,10 @@ export async function commitLeftovers(
   return ok({ commit: tip, tree, changed, ...facts, ...(aside && { aside }) });
 }
 
-/** The agent has left work in a stash, or on another branch of its own: the end of its snapshots holds that. */
+/**
+ * The agent has left work in a stash, or on another branch of its own: the end of its snapshots
+ * holds that.
+ */
 async function hasPutAside(context: RepositoryContext, branch: string): Promise<boolean> {
   const last = await readRef(context, workRef(labelOfBranch(branch)));
   if (last === null) return false;
@@ -121,7 +125,10 @@ async function protectedChanges(
   return ok([...protectedAmong(changed, protect)].sort());
 }
 
-/** Where HEAD was behind the branch, the new commit is merged into it; else the commit made is the tip already. */
+/**
+ * Where HEAD was behind the branch, the new commit is merged into it; else the commit made is the
+ * tip already.
+ */
 async function placeOnBranch(
   context: RepositoryContext,
   request: CommitLeftoversRequest,
@@ -148,7 +155,10 @@ async function placeOnBranch(
   return moved.ok ? ok(next) : moved;
 }
 
-/** Present files that must not be committed: by name, by size, or because they are repositories of their own. `inside`: submodules. */
+/**
+ * Present files that must not be committed: by name, by size, or because they are repositories of
+ * their own. `inside`: submodules.
+ */
 async function heldEntries(
   context: RepositoryContext,
   worktree: LinkedWorktree,

@@ -29,7 +29,10 @@ export interface HeldInRange {
   readonly changed: readonly PathBytes[];
 }
 
-/** Added or changed by any commit between base and head: what is removed again stays in the history. Sizes are taken from the worktree, which saves a process. */
+/**
+ * Added or changed by any commit between base and head: what is removed again stays in the history.
+ * Sizes are taken from the worktree, which saves a process.
+ */
 export async function heldInCommits(
   context: RepositoryContext,
   worktree: LinkedWorktree,

@@ -1,5 +1,6 @@
-// Secrets in what files hold, wherever it stands: in files of a worktree, in commits, in the messages of commits. What the
-// base held already is no news: a fixture that looks like a key does not hold up everybody who edits beside it.
+// Secrets in what files hold, wherever it stands: in files of a worktree, in commits, in the
+// messages of commits. What the base held already is no news: a fixture that looks like a key does
+// not hold up everybody who edits beside it.
 
 import { setImmediate as breathe } from 'node:timers/promises';
 import { err, ok } from '../../core/failure.ts';

@@ -1,4 +1,5 @@
-// Opens a worktree of Drover's for work: checks that it is one, and mends its tie to the repository when an agent broke it.
+// Opens a worktree of Drover's for work: checks that it is one, and mends its tie to the repository
+// when an agent broke it.
 
 import { rm } from 'node:fs/promises';
 import { basename, join } from 'node:path';
@@ -40,7 +41,10 @@ export async function ownWorktree(
   }
 }
 
-/** Puts the `.git` file back. A repository that an agent has made in its place is kept by its commits first. */
+/**
+ * Puts the `.git` file back. A repository that an agent has made in its place is kept by its
+ * commits first.
+ */
 export async function relink(
   context: RepositoryContext,
   worktree: LinkedWorktree,
@@ -50,7 +54,8 @@ export async function relink(
   // A file only leads somewhere else, for instance to where the repository was before it was moved.
   if (facts?.isDirectory()) {
     const kept = await keepNestedHistory(context, worktree.path, basename(worktree.path));
-    // What can't be kept in a commit is kept as it is: a folder that an agent has broken costs no later task an attempt.
+    // What can't be kept in a commit is kept as it is: a folder that an agent has broken costs no
+    // later task an attempt.
     if (kept.ok) await context.trash.take(pointer, worktree.path);
     else await setAside(pointer, worktree.path);
   }

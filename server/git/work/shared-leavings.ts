@@ -1,5 +1,6 @@
-// What an agent without a sandbox leaves in the git folder that all worktrees share: stashes of its work, and settings that
-// would be the person's from then on. Both are found by files alone, so that an attempt that leaves nothing costs nothing.
+// What an agent without a sandbox leaves in the git folder that all worktrees share: stashes of its
+// work, and settings that would be the person's from then on. Both are found by files alone, so
+// that an attempt that leaves nothing costs nothing.
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -13,7 +14,9 @@ import type { Sha } from '../sha.ts';
 /** Stashes of one attempt that are taken off the list. */
 const stashesMax = 50;
 
-/** Keys that decide who the next commit of the person is by, or whether their checkout works at all. */
+/**
+ * Keys that decide who the next commit of the person is by, or whether their checkout works at all.
+ */
 const guardedKeys: ReadonlySet<string> = new Set([
   'user.name',
   'user.email',
@@ -48,8 +51,9 @@ export function noteSharedConfig(context: RepositoryContext, path: string): void
 }
 
 /**
- * Call after the agent of an attempt has ended. Stashes made on the attempt's branch become part of its snapshots and leave
- * the person's list; identity and `core.bare` get their former values where the attempt changed them.
+ * Call after the agent of an attempt has ended. Stashes made on the attempt's branch become part of
+ * its snapshots and leave the person's list; identity and `core.bare` get their former values where
+ * the attempt changed them.
  */
 export async function takeFromShared(
   context: RepositoryContext,
@@ -82,7 +86,10 @@ async function keepStashes(context: RepositoryContext, branch: string): Promise<
   return ok(undefined);
 }
 
-/** A person who stashes at the same moment moves the numbers: what was dropped instead of ours is stored again. */
+/**
+ * A person who stashes at the same moment moves the numbers: what was dropped instead of ours is
+ * stored again.
+ */
 async function putBack(context: RepositoryContext, ours: Sha, said: string): Promise<void> {
   const dropped = /\(([0-9a-f]{40,64})\)/.exec(said)?.[1];
   if (dropped === undefined || dropped === ours) return;
@@ -100,7 +107,8 @@ async function restoreGuardedKeys(context: RepositoryContext, path: string): Pro
     if (former === null || present === null) return;
     for (const key of new Set([...former.keys(), ...present.keys()])) {
       const [old, now] = [former.get(key), present.get(key)];
-      // A key that is gone was taken out by the person: agents set what a commit of theirs asks for.
+      // A key that is gone was taken out by the person: agents set what a commit of theirs asks
+      // for.
       if (old === now || now === undefined) continue;
       const file = join(context.commonDir, 'config');
       const change = old === undefined ? ['--unset-all', key] : ['--replace-all', key, old];

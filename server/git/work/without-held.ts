@@ -50,7 +50,8 @@ export async function changesIn(
   const present = new Set<PathBytes>();
   const removed = new Set<PathBytes>();
   const blobs = new Map<PathBytes, Set<Sha>>();
-  // `:100644 100644 <old> <new> M` and a path in turn; an empty part, or a line break before it, stands between two commits.
+  // `:100644 100644 <old> <new> M` and a path in turn; an empty part, or a line break before it,
+  // stands between two commits.
   let facts = '';
   for (const part of splitZero(output.stdout)) {
     if (facts === '') {

@@ -1,4 +1,5 @@
-// The snapshots of one attempt: commits under one ref, each of them leading to the one before, so that none is ever lost.
+// The snapshots of one attempt: commits under one ref, each of them leading to the one before, so
+// that none is ever lost.
 
 import { err, ok } from '../../core/failure.ts';
 import { isAncestor } from '../read/ancestry.ts';
@@ -17,7 +18,10 @@ export interface WorkState {
   readonly head: Sha | null;
   /** Full ref of the branch that is checked out, null when HEAD is detached. */
   readonly branch: string | null;
-  /** The tree of the index where it is not that of HEAD; null otherwise, and where it holds conflicts. */
+  /**
+   * The tree of the index where it is not that of HEAD; null otherwise, and where it holds
+   * conflicts.
+   */
   readonly indexTree: Sha | null;
 }
 

@@ -1,4 +1,5 @@
-// Takes one worktree out of git's books. Never `git worktree prune`: it removes entries that are just being made.
+// Takes one worktree out of git's books. Never `git worktree prune`: it removes entries that are
+// just being made.
 
 import { copyFile, mkdir, readdir, rename, rm, rmdir } from 'node:fs/promises';
 import { basename, join } from 'node:path';
@@ -36,8 +37,8 @@ export async function dropEntry(
 }
 
 /**
- * For a worktree whose folder somebody deleted: a detached HEAD and what was staged are still there and are kept,
- * then its entry goes. Returns the ref that keeps it, or null when there was nothing.
+ * For a worktree whose folder somebody deleted: a detached HEAD and what was staged are still there
+ * and are kept, then its entry goes. Returns the ref that keeps it, or null when there was nothing.
  */
 export async function forgetMissing(
   context: RepositoryContext,
@@ -65,7 +66,10 @@ export async function forgetMissing(
   return ok(ref);
 }
 
-/** What is left in the index becomes a commit of its own when it differs from HEAD. An unreadable index holds nothing. */
+/**
+ * What is left in the index becomes a commit of its own when it differs from HEAD. An unreadable
+ * index holds nothing.
+ */
 async function keepStaged(
   context: RepositoryContext,
   worktree: LinkedWorktree,
@@ -94,7 +98,10 @@ async function keepStaged(
   return kept.ok ? ok(kept.value.ref) : kept;
 }
 
-/** Takes a slot out of use: `delete` after everything in it is kept, `keep` leaves its files beside it. */
+/**
+ * Takes a slot out of use: `delete` after everything in it is kept, `keep` leaves its files beside
+ * it.
+ */
 export async function retire(
   context: RepositoryContext,
   worktree: LinkedWorktree,

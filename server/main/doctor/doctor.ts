@@ -1,5 +1,5 @@
-// `drover doctor`: what this machine and the project have, what is missing, what to do about it. It changes nothing, starts
-// no backend, and starts no program that the project brings or names.
+// `drover doctor`: what this machine and the project have, what is missing, what to do about it. It
+// changes nothing, starts no backend, and starts no program that the project brings or names.
 
 import { accessSync, constants, existsSync, statfsSync } from 'node:fs';
 import { homedir } from 'node:os';
@@ -179,7 +179,10 @@ function databaseCheck(path: string): Check {
   }
 }
 
-/** Said only where the plan is another repository's; a database that cannot be read has a check of its own. */
+/**
+ * Said only where the plan is another repository's; a database that cannot be read has a check of
+ * its own.
+ */
 async function projectCheck(places: ProjectPlaces): Promise<readonly Check[]> {
   if (!existsSync(places.database)) return [];
   try {
@@ -243,7 +246,10 @@ async function fleetChecks(url: string, takeOverAfterMs: number): Promise<readon
   return [check, ...machines.map(machineCheck)];
 }
 
-/** Pushes, moves and removes refs and a branch of its own: whether a remote takes pushes is not known before. */
+/**
+ * Pushes, moves and removes refs and a branch of its own: whether a remote takes pushes is not
+ * known before.
+ */
 async function fleetRemoteCheck(root: string, remote: string): Promise<readonly Check[]> {
   const name = 'fleet remote';
   const opened = await openGitAdapter().open(root);
@@ -293,7 +299,10 @@ async function agentsOf(
   });
 }
 
-/** Programs that settings name. What only a file of the project names is for `run` to start, and for a person to allow. */
+/**
+ * Programs that settings name. What only a file of the project names is for `run` to start, and for
+ * a person to allow.
+ */
 function namedPrograms({ settings, loaded }: LiveSettings): { [K in AgentKind]?: NamedProgram } {
   const named: { [K in AgentKind]?: NamedProgram } = {};
   for (const kind of agentKinds) {

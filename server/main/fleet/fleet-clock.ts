@@ -1,4 +1,5 @@
-// One clock for all machines of a fleet: what one writes down as a time, another one compares with its own.
+// One clock for all machines of a fleet: what one writes down as a time, another one compares with
+// its own.
 
 import { systemClock } from '../../durable/embedded/system-clock.ts';
 import type { Clock } from '../../durable/port.ts';
@@ -25,13 +26,17 @@ export class FleetClock implements Clock {
     await this.comparing(() => databaseNowMs(db));
   }
 
-  /** `ask` resolves with the database's time; what it does beside that counts as the way there and back. */
+  /**
+   * `ask` resolves with the database's time; what it does beside that counts as the way there and
+   * back.
+   */
   async comparing(ask: () => Promise<number>): Promise<void> {
     const begunMs = performance.now();
     const databaseMs = await ask();
     const tookMs = performance.now() - begunMs;
     const offsetMs = Math.round(databaseMs + tookMs / 2 - systemClock.now());
-    // Within what the way may have cost, the time that is told already is as good: it must not tremble.
+    // Within what the way may have cost, the time that is told already is as good: it must not
+    // tremble.
     if (Math.abs(offsetMs - this.#offsetMs) > Math.max(tookMs, trembleMs)) {
       this.#offsetMs = offsetMs;
     }

@@ -1,4 +1,5 @@
-// The database of a fleet as its owner sees it: `drover fleet prepare` and `drover fleet grant`, and what doctor says of it.
+// The database of a fleet as its owner sees it: `drover fleet prepare` and `drover fleet grant`,
+// and what doctor says of it.
 
 import { Refusal } from '../../core/failure.ts';
 import { openFleetDatabase } from '../../durable/fleet/open.ts';
@@ -40,7 +41,10 @@ export async function prepareFleet(request: FleetDatabaseRequest): Promise<Fleet
   }
 }
 
-/** Gives a role what a worker needs. `execute` false: only the statements, for an owner without a shell here. */
+/**
+ * Gives a role what a worker needs. `execute` false: only the statements, for an owner without a
+ * shell here.
+ */
 export async function grantFleet(
   request: FleetDatabaseRequest & { readonly role: string; readonly execute: boolean },
 ): Promise<FleetPrepared & { readonly statements: readonly string[] }> {
@@ -57,7 +61,10 @@ export async function grantFleet(
   }
 }
 
-/** What doctor adds for the durable engine's tables; null when a worker can use them or may still make them. */
+/**
+ * What doctor adds for the durable engine's tables; null when a worker can use them or may still
+ * make them.
+ */
 export async function fleetTablesProblem(url: string): Promise<string | null> {
   const { db, pool, mayCreate, close } = openFleetDatabase(url);
   try {

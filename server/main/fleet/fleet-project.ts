@@ -1,5 +1,6 @@
-// What is different when the project belongs to a fleet: the store and the durable engine are on a PostgreSQL that all
-// machines share, and git's truth is a remote that all of them reach. Loaded only there.
+// What is different when the project belongs to a fleet: the store and the durable engine are on a
+// PostgreSQL that all machines share, and git's truth is a remote that all of them reach. Loaded
+// only there.
 
 import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -70,7 +71,9 @@ export async function openFleetProject(
 
 const idBytes = 6;
 
-/** Names this clone for good: whoever starts its backend anew finds its worktrees and its agents. */
+/**
+ * Names this clone for good: whoever starts its backend anew finds its worktrees and its agents.
+ */
 function machineIdOf(places: ProjectPlaces): string {
   const path = join(places.folder, 'machine');
   const present = existsSync(path) ? readFileSync(path, 'utf8').trim() : '';

@@ -1,4 +1,5 @@
-// One life of the helper process: conversations by id over its channel, and what becomes of them when it dies.
+// One life of the helper process: conversations by id over its channel, and what becomes of them
+// when it dies.
 
 import { fork, type ChildProcess } from 'node:child_process';
 import type { FromHelper, Heard, ToHelper } from './helper-messages.ts';

@@ -1,4 +1,5 @@
-// What the backend and its helper process say to each other. An id names one conversation: a git process, or an agent.
+// What the backend and its helper process say to each other. An id names one conversation: a git
+// process, or an agent.
 
 import type { AgentProcess } from '../../agents/port.ts';
 import type { AgentExit, SpawnRequest } from '../../agents/kit/process/spawn.ts';

@@ -1,5 +1,6 @@
-// Runs the backend's git processes, and starts its agents, from a small process beside it: begun when much is to be
-// done, let go when idle, begun again when it died. Whatever state it is in, callers may do the same themselves.
+// Runs the backend's git processes, and starts its agents, from a small process beside it: begun
+// when much is to be done, let go when idle, begun again when it died. Whatever state it is in,
+// callers may do the same themselves.
 
 import type { AgentExit, AgentElsewhere, SpawnElsewhere } from '../../agents/kit/process/spawn.ts';
 import type { RunElsewhere } from '../../git/process/process.ts';
@@ -19,7 +20,10 @@ export interface HelperProcess {
 }
 
 export interface HelperOptions {
-  /** This many requests within `busyWithinMs` begin it: a command that asks a little never pays for it. */
+  /**
+   * This many requests within `busyWithinMs` begin it: a command that asks a little never pays for
+   * it.
+   */
   readonly busyRequests: number;
   readonly busyWithinMs: number;
   readonly idleMs: number;
@@ -33,7 +37,10 @@ const defaults: HelperOptions = {
   program: ownProgram('helper.cjs', 'helper-main'),
 };
 
-/** After it died in the middle of something it is left alone for a while: the cause may not pass at once. */
+/**
+ * After it died in the middle of something it is left alone for a while: the cause may not pass at
+ * once.
+ */
 const restMs = 30_000;
 /** Added to a git process's own limit: beyond both, the helper is taken for hung. */
 const answerGraceMs = killGraceMs + 5_000;

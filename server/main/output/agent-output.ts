@@ -1,18 +1,21 @@
-// What agents write, for readers on other machines of a fleet. A project on one machine has nothing to do for it.
+// What agents write, for readers on other machines of a fleet. A project on one machine has nothing
+// to do for it.
 
 import type { AttemptLog } from '../../store/work/attempt-log.ts';
 
 export interface AgentOutput {
   /**
-   * Brings the files of a log on this disk up to date when its attempt is another machine's; resolves at once when it is
-   * ours. Refuses when they are gone.
+   * Brings the files of a log on this disk up to date when its attempt is another machine's;
+   * resolves at once when it is ours. Refuses when they are gone.
    */
   beforeRead(log: AttemptLog): Promise<void>;
   /** Calls back when the log has grown on another machine; returns unsubscribe. */
   onNews(log: AttemptLog, listener: () => void): () => void;
   /** Agents work in this process from now on: what they write is stored for others. */
   beginShipping(report: Report): void;
-  /** Resolves when all that the log at the path holds now is stored, or when that takes too long. */
+  /**
+   * Resolves when all that the log at the path holds now is stored, or when that takes too long.
+   */
   flush(path: string): Promise<void>;
   /** Tries once more to store what is not stored yet. */
   close(): Promise<void>;

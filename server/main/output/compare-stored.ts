@@ -1,4 +1,5 @@
-// Compares what is stored of logs with their files, and drops of it what the files do not hold (any more).
+// Compares what is stored of logs with their files, and drops of it what the files do not hold (any
+// more).
 
 import {
   dropParts,
@@ -46,8 +47,8 @@ export async function compareWithStored(parts: Parts, asked: readonly ShippedLog
 }
 
 /**
- * How far the stored parts are what the file holds. They are looked at from the end: what a writer loses (its disk was
- * cut off from power) is its end, and what is stored of that is dropped.
+ * How far the stored parts are what the file holds. They are looked at from the end: what a writer
+ * loses (its disk was cut off from power) is its end, and what is stored of that is dropped.
  */
 async function agreedEnd(
   parts: Parts,

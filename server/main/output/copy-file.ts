@@ -102,7 +102,10 @@ async function isAt(handle: FileHandle, part: ReadPart, size: number): Promise<b
   return bytesRead === length && here.equals(stored.subarray(0, length));
 }
 
-/** Writes what lies behind `size`; resolves with the last part, or null when they do not follow each other. */
+/**
+ * Writes what lies behind `size`; resolves with the last part, or null when they do not follow each
+ * other.
+ */
 async function writeParts(
   handle: FileHandle,
   parts: readonly ReadPart[],

@@ -1,4 +1,5 @@
-// What agents of a fleet write: stored by the machine that they work on, copied to the disk of whoever reads it.
+// What agents of a fleet write: stored by the machine that they work on, copied to the disk of
+// whoever reads it.
 
 import { Refusal } from '../../core/failure.ts';
 import type { AttemptLog } from '../../store/work/attempt-log.ts';
@@ -16,7 +17,9 @@ export interface FleetOutputParts {
   /** The folder of the logs. */
   readonly logs: string;
   readonly machineId: string;
-  /** Hears which logs have grown anywhere, until it is called off (`OpenedPostgresStore.onOutput`). */
+  /**
+   * Hears which logs have grown anywhere, until it is called off (`OpenedPostgresStore.onOutput`).
+   */
   readonly onOutput: (heard: (file: string) => void) => () => void;
 }
 

@@ -1,7 +1,9 @@
-// Copies the log of an attempt that another machine works on to this disk, for whoever reads it here.
+// Copies the log of an attempt that another machine works on to this disk, for whoever reads it
+// here.
 //
-// A copy only ever gets what is missing at its end, at its place: two processes that copy at once write the same bytes to
-// the same places. What is there is believed when the part at its end is the stored one; otherwise it is made anew.
+// A copy only ever gets what is missing at its end, at its place: two processes that copy at once
+// write the same bytes to the same places. What is there is believed when the part at its end is
+// the stored one; otherwise it is made anew.
 
 import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
@@ -25,7 +27,9 @@ const asideFolder = 'aside';
 
 interface Copying {
   readonly now: Promise<boolean>;
-  /** For those who came while it was under way: what they heard of may have come too late for it. */
+  /**
+   * For those who came while it was under way: what they heard of may have come too late for it.
+   */
   next: Promise<boolean> | null;
 }
 
@@ -52,7 +56,9 @@ export class LogMirror {
     if (!fileExists(path)) await writeFile(path, '', { mode: 0o600 });
   }
 
-  /** Resolves with false when nothing of the log is stored; files of that name are left alone then. */
+  /**
+   * Resolves with false when nothing of the log is stored; files of that name are left alone then.
+   */
   async copy(file: string): Promise<boolean> {
     const running = this.#copying.get(file);
     if (running !== undefined) {
@@ -112,7 +118,10 @@ export class LogMirror {
   }
 }
 
-/** A log of that name which this machine has written in an earlier life: kept, under a name that nobody reads by itself. */
+/**
+ * A log of that name which this machine has written in an earlier life: kept, under a name that
+ * nobody reads by itself.
+ */
 async function putOwnLogAside(logs: string, file: string, nowMs: number): Promise<void> {
   const path = join(logs, file);
   const folder = join(logs, asideFolder, `${nowMs}`, dirname(file));

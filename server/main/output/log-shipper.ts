@@ -1,7 +1,8 @@
 // Stores what agents of this machine write, as it is written, for readers on the others.
 //
-// The files stay the truth: whatever is not stored (the database was away, this process was killed) is read from them
-// again. What is stored grows at its end only, under the rules of server/store/feed/log-parts.ts.
+// The files stay the truth: whatever is not stored (the database was away, this process was killed)
+// is read from them again. What is stored grows at its end only, under the rules of
+// server/store/feed/log-parts.ts.
 
 import { relative, sep } from 'node:path';
 import { onAnyLogGrowth } from '../../agents/kit/log/log-growth.ts';
@@ -33,7 +34,9 @@ const longestPauseMs = 5_000;
 /** Logs and bytes of one statement; one log alone may need more for a long line. */
 const logsAtOnce = 32;
 const batchBytesMax = 2 * 1024 * 1024;
-/** Logs that nothing happens to are forgotten beyond this; they are looked at again when they grow. */
+/**
+ * Logs that nothing happens to are forgotten beyond this; they are looked at again when they grow.
+ */
 const knownLogsMax = 500;
 const attemptsMax = 5_000;
 const closeMaxMs = 5_000;
@@ -192,7 +195,10 @@ export class LogShipper {
     return unfinished;
   }
 
-  /** Compares with the files what is stored of logs; those of other machines are not known afterwards. */
+  /**
+   * Compares with the files what is stored of logs; those of other machines are not known
+   * afterwards.
+   */
   async #look(logs: readonly ShippedLog[]): Promise<void> {
     if (logs.length === 0) return;
     const { store, machineId } = this.#parts;

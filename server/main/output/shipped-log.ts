@@ -1,4 +1,5 @@
-// One log as the shipper knows it: which of its files are stored how far, and what is to be stored next.
+// One log as the shipper knows it: which of its files are stored how far, and what is to be stored
+// next.
 
 import type { LogName, PartPlace } from '../../store/feed/log-parts.ts';
 import { filesOfLog, partsAfter, type FilePart, type ShippedFile } from './log-files.ts';
@@ -19,7 +20,9 @@ export interface NextChain {
   readonly isAll: boolean;
 }
 
-/** What a look at the files finds; `look` = what is stored has to be compared with the files first. */
+/**
+ * What a look at the files finds; `look` = what is stored has to be compared with the files first.
+ */
 export type Next = NextChain | 'look' | null;
 
 const refusalsMax = 5;
@@ -58,7 +61,10 @@ export class ShippedLog {
     return taken;
   }
 
-  /** What is to be stored next: an earlier file first, so that no reader sees a later one without it. */
+  /**
+   * What is to be stored next: an earlier file first, so that no reader sees a later one without
+   * it.
+   */
   next(logs: string): Next {
     const stored = this.#stored;
     if (stored === null) return 'look';
@@ -80,7 +86,10 @@ export class ShippedLog {
     return null;
   }
 
-  /** The chain was not taken: something else is stored than what was known. True when that goes on and on. */
+  /**
+   * The chain was not taken: something else is stored than what was known. True when that goes on
+   * and on.
+   */
   isRefused(): boolean {
     this.forget();
     this.#refusals += 1;
@@ -102,7 +111,10 @@ export function beginning(file: ShippedFile): StoredEnd {
   return { end: 0, last: null, changedMs: file.changedMs };
 }
 
-/** A log drops its old segments. Where all of it is gone, somebody has emptied the folder, and others keep what they have. */
+/**
+ * A log drops its old segments. Where all of it is gone, somebody has emptied the folder, and
+ * others keep what they have.
+ */
 export function isDropped(log: LogName, file: string, here: readonly ShippedFile[]): boolean {
   const isSegment = /^\.\d{16}$/.test(file.slice(log.file.length));
   const names = here.map((one) => one.file);

@@ -1,5 +1,5 @@
-// Which settings of a repository a person has accepted: kept in git's own folder, which no clone brings along and which a
-// confined agent does not see.
+// Which settings of a repository a person has accepted: kept in git's own folder, which no clone
+// brings along and which a confined agent does not see.
 
 import { lstatSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname, isAbsolute, join } from 'node:path';
@@ -39,8 +39,9 @@ export interface JudgedSettings {
 }
 
 /**
- * `offered`: as a run would use them that a person starts now: what a person has changed counts, what an agent has landed
- * does not. `accepted`: as a person has accepted them last, for a backend that starts by itself.
+ * `offered`: as a run would use them that a person starts now: what a person has changed counts,
+ * what an agent has landed does not. `accepted`: as a person has accepted them last, for a backend
+ * that starts by itself.
  */
 export type SettingsView = 'offered' | 'accepted';
 
@@ -79,7 +80,10 @@ function heldSetting(change: PowerChange, authors: ReadonlyMap<string, string>):
   return { name, by: authors.get(name) ?? null, shown: shownPower(name, present) };
 }
 
-/** Accepts what is used of the judged settings, and answers what is new about it, in a sentence each. */
+/**
+ * Accepts what is used of the judged settings, and answers what is new about it, in a sentence
+ * each.
+ */
 export async function acceptSettings(
   root: string,
   judged: JudgedSettings,

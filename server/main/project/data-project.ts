@@ -1,5 +1,5 @@
-// A project for a command that looks, or changes the plan: its database, and of its repository what the files say. Git is
-// started once something is asked that only git can answer.
+// A project for a command that looks, or changes the plan: its database, and of its repository what
+// the files say. Git is started once something is asked that only git can answer.
 
 import { lookAtCheckout, type PlainLook } from '../../git/refs/plain-look.ts';
 import type { GitRepository } from '../../git/port.ts';

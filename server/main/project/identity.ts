@@ -1,5 +1,6 @@
-// Whose plan a database is: its row names a project, and so does a file in the git folder. A copy, a clone that brought
-// `.drover/` along, a moved repository and a database of another project are told apart by these two (docs/adr/0019).
+// Whose plan a database is: its row names a project, and so does a file in the git folder. A copy,
+// a clone that brought `.drover/` along, a moved repository and a database of another project are
+// told apart by these two (docs/adr/0019).
 
 import { randomUUID } from 'node:crypto';
 import { existsSync, mkdirSync, renameSync, statSync, writeFileSync } from 'node:fs';
@@ -76,8 +77,8 @@ export async function markIdentity(parts: IdentityParts): Promise<void> {
 }
 
 /**
- * For the only engine of a repository, before it starts: notes a new place, and makes a project of its own of a copy. A
- * copy in which agents seem to run is refused: they are the original's.
+ * For the only engine of a repository, before it starts: notes a new place, and makes a project of
+ * its own of a copy. A copy in which agents seem to run is refused: they are the original's.
  */
 export async function settleIdentity(
   parts: IdentityParts,
@@ -121,7 +122,10 @@ function ownership(places: ProjectPlaces, home: GitHome, row: RepositoryRow | nu
   return original?.id === noted.id ? { kind: 'copy', original } : { kind: 'moved' };
 }
 
-/** Another worktree of the repository that has a plan of its own, from before there was one for a repository. */
+/**
+ * Another worktree of the repository that has a plan of its own, from before there was one for a
+ * repository.
+ */
 function secondPlan(places: ProjectPlaces, root: string): string | null {
   if (root === places.root || places.database !== places.ownDatabase) return null;
   if (commonDirOf(root) !== places.home?.commonDir) return null;

@@ -1,4 +1,5 @@
-// `drover init`: the project folder (kept out of git without touching the user's files), the database, a sample configuration.
+// `drover init`: the project folder (kept out of git without touching the user's files), the
+// database, a sample configuration.
 
 import {
   chmodSync,

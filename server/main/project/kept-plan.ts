@@ -1,6 +1,6 @@
-// Keeps the plan where a person's `git clean` does not reach (docs/adr/0019): `.drover/` counts as a nested
-// repository, which `git clean -fdx` spares, and the database has a second name in the git folder, from which it
-// returns when `.drover/` was deleted all the same.
+// Keeps the plan where a person's `git clean` does not reach (docs/adr/0019): `.drover/` counts as
+// a nested repository, which `git clean -fdx` spares, and the database has a second name in the git
+// folder, from which it returns when `.drover/` was deleted all the same.
 
 import {
   existsSync,
@@ -41,14 +41,15 @@ export function keepPlan(places: ProjectPlaces): void {
     raiseFence(places, home.fence);
     if (places.database === places.ownDatabase) keepDatabase(places.database, home.database);
   } catch (error) {
-    // A file system without hard links, or a git folder that is read-only: the plan works, and has no second name.
+    // A file system without hard links, or a git folder that is read-only: the plan works, and has
+    // no second name.
     if (!isFileError(error)) throw error;
   }
 }
 
 /**
- * Restores `.drover/` where it is gone and the git folder still has the plan. Waits until a backend that lost these
- * files has left, because two write-ahead logs of one database would damage it.
+ * Restores `.drover/` where it is gone and the git folder still has the plan. Waits until a backend
+ * that lost these files has left, because two write-ahead logs of one database would damage it.
  */
 export async function restorePlan(places: ProjectPlaces): Promise<void> {
   const { home } = places;
@@ -103,8 +104,8 @@ async function waitForLock(
 }
 
 /**
- * `git clean` leaves nested repositories alone. This one is bare, so that no program takes `.drover/` for a checkout
- * whose files are missing.
+ * `git clean` leaves nested repositories alone. This one is bare, so that no program takes
+ * `.drover/` for a checkout whose files are missing.
  */
 function raiseFence(places: ProjectPlaces, fence: string): void {
   const marker = join(places.folder, '.git');

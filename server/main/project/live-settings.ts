@@ -1,4 +1,5 @@
-// The settings of a backend or a command: read from the files, the environment and flags, and read again when asked.
+// The settings of a backend or a command: read from the files, the environment and flags, and read
+// again when asked.
 
 import { homedir } from 'node:os';
 import { loadSettings, type LoadedSettings, type SettingsRequest } from '../../config/load.ts';
@@ -93,7 +94,10 @@ export class LiveSettings {
     this.#usedFlags = '';
   }
 
-  /** A person starts a run: what it uses of the repository's settings is accepted from now on. Answers what is new. */
+  /**
+   * A person starts a run: what it uses of the repository's settings is accepted from now on.
+   * Answers what is new.
+   */
   async accept(): Promise<readonly string[]> {
     return [...(await acceptSettings(this.#root, this.#judged)), ...this.held.map(heldSentence)];
   }
@@ -108,8 +112,8 @@ export class LiveSettings {
   }
 
   /**
-   * Budgets, what the machine must have left, webhooks and retention can be changed under a run that is at work; nothing
-   * else can.
+   * Budgets, what the machine must have left, webhooks and retention can be changed under a run
+   * that is at work; nothing else can.
    */
   async refreshBounds(): Promise<void> {
     const { loaded, judged } = await load(this.#root, this.environment, this.#flags, 'accepted');
@@ -122,7 +126,10 @@ export class LiveSettings {
     this.#loaded = { ...this.#loaded, values, settings };
   }
 
-  /** What a machine is in the fleet is said where its backend starts, never by who asks it for a run. */
+  /**
+   * What a machine is in the fleet is said where its backend starts, never by who asks it for a
+   * run.
+   */
   #stillThisMachine(loaded: LoadedSettings): LoadedSettings {
     const values = { ...loaded.values };
     for (const key of fleetSettingKeys) values[key] = this.#loaded.values[key];
@@ -133,7 +140,9 @@ export class LiveSettings {
     return { ...loaded, values, settings: { ...loaded.settings, fleet } };
   }
 
-  /** Those of a run that was started on another machine; what can't be read here leaves what was. */
+  /**
+   * Those of a run that was started on another machine; what can't be read here leaves what was.
+   */
   async useFlags(json: string, report: Report): Promise<void> {
     if (json === this.#usedFlags) return;
     try {

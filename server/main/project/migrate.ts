@@ -1,4 +1,5 @@
-// `drover migrate`: the whole project from its SQLite file into a PostgreSQL, or back, with proof that it is the same.
+// `drover migrate`: the whole project from its SQLite file into a PostgreSQL, or back, with proof
+// that it is the same.
 
 import { Refusal } from '../../core/failure.ts';
 import { liveMachines } from '../../store/fleet/machines.ts';
@@ -18,7 +19,10 @@ const oneSideMaxMs = 600_000;
 export interface MigrateOptions {
   readonly root: string;
   readonly direction: 'to' | 'from';
-  /** Null: what `DBOS_SYSTEM_DATABASE_URL` says. A password belongs there, not on a command line that others see. */
+  /**
+   * Null: what `DBOS_SYSTEM_DATABASE_URL` says. A password belongs there, not on a command line
+   * that others see.
+   */
   readonly url: string | null;
   readonly env: Environment;
 }

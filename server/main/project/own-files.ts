@@ -1,10 +1,14 @@
-// Whether the files that a backend opened still lie where its clients look for them. Deleted or moved ones stay open,
-// and a backend that goes on with them would work on a plan that no client can see.
+// Whether the files that a backend opened still lie where its clients look for them. Deleted or
+// moved ones stay open, and a backend that goes on with them would work on a plan that no client
+// can see.
 
 import { lstatSync } from 'node:fs';
 import type { ProjectPlaces } from './places.ts';
 
-/** Notes the files as they are now. The function that it returns names one that was deleted, moved or replaced. */
+/**
+ * Notes the files as they are now. The function that it returns names one that was deleted, moved
+ * or replaced.
+ */
 export function watchOwnFiles(places: ProjectPlaces, hasFile: boolean): () => string | null {
   const paths = [places.lock, ...(hasFile ? [places.database] : [])];
   const noted = paths.map((path) => [path, identityOf(path)] as const);

@@ -1,4 +1,5 @@
-// Where Drover's own programs are: files beside this one in a bundle, and sources that Node runs without a build otherwise.
+// Where Drover's own programs are: files beside this one in a bundle, and sources that Node runs
+// without a build otherwise.
 
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';

@@ -1,4 +1,5 @@
-// Where things of a project are on disk: the database, the backend's address, its lock and its socket.
+// Where things of a project are on disk: the database, the backend's address, its lock and its
+// socket.
 
 import { existsSync, readFileSync, realpathSync, statSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
@@ -9,7 +10,10 @@ import type { BackendAddress } from '../../protocol/api.ts';
 
 export const projectFolderName = '.drover';
 
-/** The nearest folder upwards that holds `.drover/`, or whose git folder still has its plan; null = there is none. */
+/**
+ * The nearest folder upwards that holds `.drover/`, or whose git folder still has its plan; null =
+ * there is none.
+ */
 export function findProject(from: string, user = process.getuid?.()): string | null {
   let folder = resolve(from);
   for (;;) {
@@ -22,7 +26,10 @@ export function findProject(from: string, user = process.getuid?.()): string | n
   }
 }
 
-/** Another user's, in a folder above that everybody may write, is none: what it says would be run as this user. */
+/**
+ * Another user's, in a folder above that everybody may write, is none: what it says would be run as
+ * this user.
+ */
 function isOwnFolder(path: string, user: number | undefined): boolean {
   try {
     const { uid } = statSync(path);
@@ -39,7 +46,9 @@ function projectOfRepository(folder: string): string | null {
   return projectRootOf(commonDir) ?? checkoutBeside(commonDir) ?? folder;
 }
 
-/** What Drover keeps in the git folder that all worktrees share, where `git clean` does not reach. */
+/**
+ * What Drover keeps in the git folder that all worktrees share, where `git clean` does not reach.
+ */
 export interface GitHome {
   readonly commonDir: string;
   readonly folder: string;
@@ -47,9 +56,14 @@ export interface GitHome {
   readonly identity: string;
   /** A second name (hard link) of the database. */
   readonly database: string;
-  /** An empty bare repository; it makes `.drover/` a nested repository, which `git clean -fdx` spares. */
+  /**
+   * An empty bare repository; it makes `.drover/` a nested repository, which `git clean -fdx`
+   * spares.
+   */
   readonly fence: string;
-  /** Held by the backend beside its own lock: one engine for a repository, through whatever path. */
+  /**
+   * Held by the backend beside its own lock: one engine for a repository, through whatever path.
+   */
   readonly lock: string;
 }
 
@@ -68,7 +82,10 @@ export function gitHomeIn(commonDir: string): GitHome {
 /** What `project.json` in the git folder says. */
 export interface ProjectIdentity {
   readonly id: string;
-  /** The git folder as it was called when this was written: a copy brings along that of the original. */
+  /**
+   * The git folder as it was called when this was written: a copy brings along that of the
+   * original.
+   */
   readonly common_dir: string;
   /** The checkout that holds `.drover/`. */
   readonly root: string;
@@ -87,8 +104,9 @@ export function readIdentity(home: GitHome): ProjectIdentity | null {
 }
 
 /**
- * The checkout that holds the project of a repository, where it still does. A bare repository with worktrees around it
- * has no main checkout: each of them would take itself for the project's folder.
+ * The checkout that holds the project of a repository, where it still does. A bare repository with
+ * worktrees around it has no main checkout: each of them would take itself for the project's
+ * folder.
  */
 export function projectRootOf(commonDir: string): string | null {
   const root = readIdentity(gitHomeIn(commonDir))?.root ?? null;
@@ -132,7 +150,10 @@ export function placesOf(root: string, databasePath: string | null): ProjectPlac
   };
 }
 
-/** As git names it, without symbolic links: what is stored of a slot is compared with what git lists. */
+/**
+ * As git names it, without symbolic links: what is stored of a slot is compared with what git
+ * lists.
+ */
 export function worktreesOf(root: string, configured: string | null): string {
   return realPathOf(configured ?? join(dirname(root), `${basename(root)}.worktrees`));
 }
@@ -153,7 +174,9 @@ export function runningAddress(root: string): BackendAddress | null {
   return address !== null && isAlive(address) && isFor(address, root) ? address : null;
 }
 
-/** A folder that was moved or copied brings along the address of the backend of its former place. */
+/**
+ * A folder that was moved or copied brings along the address of the backend of its former place.
+ */
 function isFor(address: BackendAddress, root: string): boolean {
   if (address.root === undefined || address.root === root) return true;
   const [its, ours] = [address.root, root].map((path) => statSync(path, { throwIfNoEntry: false }));

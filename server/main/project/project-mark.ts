@@ -1,4 +1,5 @@
-// What a project's processes have in their environment, so that no other project on the machine takes them for its own.
+// What a project's processes have in their environment, so that no other project on the machine
+// takes them for its own.
 
 import { createHash } from 'node:crypto';
 
@@ -9,7 +10,9 @@ export function projectMark(root: string): string {
   return createHash('sha256').update(root).digest('hex').slice(0, markChars);
 }
 
-/** A run's name as people read it: what its mark begins with says nothing within its own project. */
+/**
+ * A run's name as people read it: what its mark begins with says nothing within its own project.
+ */
 export function withoutMark(run: string, root: string): string {
   const mark = `${projectMark(root)}/`;
   return run.startsWith(mark) ? run.slice(mark.length) : run;

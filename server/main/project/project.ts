@@ -1,4 +1,5 @@
-// An opened project: its settings, its database and its repository, and nothing of the engine. What every command needs.
+// An opened project: its settings, its database and its repository, and nothing of the engine. What
+// every command needs.
 
 import type { GitRepository } from '../../git/port.ts';
 import type { SettingsView } from './accepted-settings.ts';

@@ -7,7 +7,10 @@ import type { WebhookEndpoint } from '../../core/settings/webhook-endpoints.ts';
 import type { GitAdapterOptions } from '../../git/adapter.ts';
 import type { LiveSettings } from './live-settings.ts';
 
-/** What git holds back, by the settings as they are now. The search is loaded when there is a content to look into. */
+/**
+ * What git holds back, by the settings as they are now. The search is loaded when there is a
+ * content to look into.
+ */
 export function secretRules(
   live: LiveSettings,
 ): Required<Pick<GitAdapterOptions, 'secretsIn' | 'secretsAllowed'>> {
@@ -22,7 +25,10 @@ export function secretRules(
   };
 }
 
-/** What must never be stored: secret values of the environment, and those that only the agent is given. */
+/**
+ * What must never be stored: secret values of the environment, and those that only the agent is
+ * given.
+ */
 export function namedSecretsOf(live: LiveSettings): readonly KnownSecret[] {
   return [
     ...knownSecrets(live.environment),

@@ -11,7 +11,10 @@ export const storeSources = {
   random: (bytes: number) => new Uint8Array(randomBytes(bytes)),
 };
 
-/** Any other wrong value stops a run only; with this one a plan would silently go into another database. */
+/**
+ * Any other wrong value stops a run only; with this one a plan would silently go into another
+ * database.
+ */
 export function refuseWrongDatabase(live: LiveSettings): void {
   const elsewhere = live.loaded.problems.find((problem) => problem.key === 'database');
   if (elsewhere !== undefined) throw new Refusal('bad_configuration', elsewhere.message);

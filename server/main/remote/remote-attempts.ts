@@ -1,5 +1,5 @@
-// Lets agents run on workers: gives a driver another program to start, reads how that one ended, and destroys what is left of
-// workers whose followers are gone.
+// Lets agents run on workers: gives a driver another program to start, reads how that one ended,
+// and destroys what is left of workers whose followers are gone.
 
 import { rmSync } from 'node:fs';
 import { basename, isAbsolute, join, relative, resolve } from 'node:path';
@@ -25,10 +25,16 @@ import type { Project, Report } from '../project/opened-project.ts';
 
 type Parts = Pick<Project, 'live' | 'places' | 'machineId'>;
 
-/** From the request to end until the follower is killed: it fetches what was made, and destroys the worker. */
+/**
+ * From the request to end until the follower is killed: it fetches what was made, and destroys the
+ * worker.
+ */
 const endGraceMs = 12_000;
 
-/** Agents that have a way to run with their prompt and nothing else: the others are spoken to while they run. */
+/**
+ * Agents that have a way to run with their prompt and nothing else: the others are spoken to while
+ * they run.
+ */
 const runsRemotely: ReadonlySet<AgentKind> = new Set([
   'command',
   'claude',
@@ -206,7 +212,10 @@ export class RemoteAttempts {
     });
   }
 
-  /** A program of the repository comes with the upload; another one is found by name, or at the same path on this machine. */
+  /**
+   * A program of the repository comes with the upload; another one is found by name, or at the same
+   * path on this machine.
+   */
   #programThere(settings: WorkerSettings, program: string): string {
     const { agentPath } = this.#parts.live.settings.remote;
     if (agentPath !== null) return agentPath;
@@ -216,7 +225,9 @@ export class RemoteAttempts {
     return isInside ? `./${inside}` : basename(program);
   }
 
-  /** What the follower needs beside the agent's own variables: for its provisioner, and to pass on. */
+  /**
+   * What the follower needs beside the agent's own variables: for its provisioner, and to pass on.
+   */
   #followerVariables(settings: WorkerSettings, env: readonly string[]): Record<string, string> {
     const { environment } = this.#parts.live;
     const isWanted = (name: string): boolean =>
@@ -231,7 +242,10 @@ export class RemoteAttempts {
     return found;
   }
 
-  /** What the agent's driver cannot know: that it was the worker that failed. And nothing of the worker is left. */
+  /**
+   * What the agent's driver cannot know: that it was the worker that failed. And nothing of the
+   * worker is left.
+   */
   async #ended(request: AgentRequest, outcome: AgentOutcome): Promise<AgentOutcome> {
     await this.reconcile();
     const end = readEnd(request.logPath);

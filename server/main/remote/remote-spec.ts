@@ -1,4 +1,5 @@
-// What the backend hands to the process that follows a remote attempt, and what that process leaves: files beside the log.
+// What the backend hands to the process that follows a remote attempt, and what that process
+// leaves: files beside the log.
 
 import { readFileSync } from 'node:fs';
 import * as z from 'zod';
@@ -33,7 +34,10 @@ const specSchema = z.object({
   owner: z.string(),
   program: z.string(),
   args: z.array(z.string()),
-  /** Names of variables that the instance gets when it is made; their values are in the follower's environment. */
+  /**
+   * Names of variables that the instance gets when it is made; their values are in the follower's
+   * environment.
+   */
   env: z.array(z.string()),
   /** Variables without secrets, part of the command. */
   variables: z.record(z.string(), z.string()),

@@ -1,4 +1,5 @@
-// `drover remote`: which workers there are, whether one can be had, and the end of one by hand. Needs no backend.
+// `drover remote`: which workers there are, whether one can be had, and the end of one by hand.
+// Needs no backend.
 
 import { randomBytes } from 'node:crypto';
 import { Refusal } from '../../core/failure.ts';
@@ -68,7 +69,9 @@ export async function listRemote(request: RemoteRequest): Promise<RemoteList> {
   return { provisioner, workers, problems };
 }
 
-/** Of the project's own folder: an attempt's worktree holds what is committed there, and no more. */
+/**
+ * Of the project's own folder: an attempt's worktree holds what is committed there, and no more.
+ */
 export async function previewRemote({ root, env }: RemoteRequest): Promise<RemotePreview> {
   const { settings } = await LiveSettings.load(root, env, {});
   const none = { files: 0, bytes: 0, largest: [], secrets: [], notices: [] };

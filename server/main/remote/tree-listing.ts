@@ -1,4 +1,5 @@
-// What git tracks, does not track and ignores in a worktree: the ground of an upload and of what is taken back.
+// What git tracks, does not track and ignores in a worktree: the ground of an upload and of what is
+// taken back.
 
 import { gitEnvironment, shortened } from '../../git/process/environment.ts';
 import { openGitProcesses } from '../../git/process/process.ts';

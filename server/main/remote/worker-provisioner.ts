@@ -21,7 +21,9 @@ export interface ProvisionerPlace {
   readonly environment: NodeJS.ProcessEnv;
 }
 
-/** Time between the two signals for what a worker on this machine still runs when it is destroyed. */
+/**
+ * Time between the two signals for what a worker on this machine still runs when it is destroyed.
+ */
 const endGraceMs = 1_000;
 
 export function openProvisioner(settings: WorkerSettings, place: ProvisionerPlace): Provisioner {

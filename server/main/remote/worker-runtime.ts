@@ -1,4 +1,5 @@
-// `drover worker-runtime`: the worker contract's HTTP runtime as a process of its own, until a signal or its lifetime ends it.
+// `drover worker-runtime`: the worker contract's HTTP runtime as a process of its own, until a
+// signal or its lifetime ends it.
 
 import { resolve } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
@@ -56,7 +57,8 @@ export async function runWorkerRuntime(request: WorkerRuntimeRequest): Promise<v
       `${tokenVariable} is not set. Set it to the secret that clients send as their bearer token.`,
     );
   }
-  // Lines of output are garbage at once: a young generation that grows would take 50 MB for nothing.
+  // Lines of output are garbage at once: a young generation that grows would take 50 MB for
+  // nothing.
   setFlagsFromString('--semi-space-growth-factor=1');
   const folder = resolve(request.workspace ?? defaultWorkspace);
   const started = await startWorkerRuntime({

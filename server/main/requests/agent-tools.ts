@@ -1,5 +1,6 @@
-// Hands each part of an attempt a token of its own, and how to start Drover's MCP server with it. The token lies in a run file
-// that only this user can read, so that an agent that outlives the backend is known to the next one.
+// Hands each part of an attempt a token of its own, and how to start Drover's MCP server with it.
+// The token lies in a run file that only this user can read, so that an agent that outlives the
+// backend is known to the next one.
 
 import { createHash, randomBytes } from 'node:crypto';
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';

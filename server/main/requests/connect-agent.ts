@@ -1,5 +1,5 @@
-// One agent's way to its backend, by the variables that its MCP server was started with. Loads little: there is one such
-// process for each agent at work.
+// One agent's way to its backend, by the variables that its MCP server was started with. Loads
+// little: there is one such process for each agent at work.
 
 import { Refusal } from '../../core/failure.ts';
 import type { AgentClient } from '../../protocol/agent-requests.ts';
@@ -11,7 +11,9 @@ import { runningAddress } from '../project/places.ts';
 export const agentToolVariables = {
   root: 'DROVER_MCP_ROOT',
   token: 'DROVER_MCP_TOKEN',
-  /** The socket of agents: the file that names the owner's one is out of a confined agent's sight. */
+  /**
+   * The socket of agents: the file that names the owner's one is out of a confined agent's sight.
+   */
   socket: 'DROVER_MCP_SOCKET',
 } as const;
 

@@ -1,4 +1,5 @@
-// Requests that are answered from the database and the repository, by a backend or by a command itself.
+// Requests that are answered from the database and the repository, by a backend or by a command
+// itself.
 
 import { lstat, opendir } from 'node:fs/promises';
 import { join } from 'node:path';

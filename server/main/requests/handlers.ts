@@ -1,4 +1,5 @@
-// All requests of one project, as its backend serves them: those answered from the database, and those that need the engine.
+// All requests of one project, as its backend serves them: those answered from the database, and
+// those that need the engine.
 
 import { Refusal } from '../../core/failure.ts';
 import { statfsSync } from 'node:fs';
@@ -75,7 +76,8 @@ export function allHandlers(
     },
   };
   const fresh = freshly({ ...data, ...engine }, async () => {
-    // The settings of a run that is at work stay what they were at its beginning, but for its bounds.
+    // The settings of a run that is at work stay what they were at its beginning, but for its
+    // bounds.
     if ((await activeRuns(host.engine)).length === 0) return project.live.refresh();
     await project.live.refreshBounds();
     host.engine.switchboard.wake();

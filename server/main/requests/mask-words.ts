@@ -1,5 +1,6 @@
-// What people say is stored: titles, descriptions, hints, notes, whole files. Values of secret variables are taken out of
-// it before, in the caller's process (whose environment nobody else knows) and in the one that stores it.
+// What people say is stored: titles, descriptions, hints, notes, whole files. Values of secret
+// variables are taken out of it before, in the caller's process (whose environment nobody else
+// knows) and in the one that stores it.
 
 import { maskDeep, type Mask } from '../../agents/kit/log/masking.ts';
 import type { Params, RequestName } from '../../protocol/api.ts';
@@ -7,7 +8,10 @@ import type { RequestHandlers } from '../../rpc/transport/local.ts';
 
 const taskWords = ['title', 'description', 'accept', 'labels'] as const;
 
-/** Parameters that are somebody's words. Ids, commands and an agent's answer have to arrive as they are. */
+/**
+ * Parameters that are somebody's words. Ids, commands and an agent's answer have to arrive as they
+ * are.
+ */
 const words: { readonly [N in RequestName]?: readonly (keyof Params<N>)[] } = {
   'epic.add': ['title', 'description'],
   'epic.edit': ['title', 'description'],

@@ -1,4 +1,5 @@
-// The tools that an agent sees: their names, what they say of themselves, and the request of the backend that each one is.
+// The tools that an agent sees: their names, what they say of themselves, and the request of the
+// backend that each one is.
 
 import type { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';

@@ -1,5 +1,5 @@
-// A design text to a plan, checked and ready for import; nothing is written here. Chooses who is asked: a model provider's
-// API where there is a key, else the installed agent.
+// A design text to a plan, checked and ready for import; nothing is written here. Chooses who is
+// asked: a model provider's API where there is a key, else the installed agent.
 
 import { agentEnvironment, secretValues } from '../../agents/kit/process/environment.ts';
 import { claudeEnvironment } from '../../agents/claude/invocation.ts';
@@ -30,8 +30,8 @@ export interface PlanFromSpecOptions extends SpecPlanRequest {
 const modelDefault = 'claude-opus-5-5';
 
 /**
- * Throws a Refusal for what a person can cure before anything is asked (no design, nobody to ask) and for a model that
- * gives no plan; what a provider or program does wrong is a failure.
+ * Throws a Refusal for what a person can cure before anything is asked (no design, nobody to ask)
+ * and for a model that gives no plan; what a provider or program does wrong is a failure.
  */
 export async function planFromSpec(options: PlanFromSpecOptions): Promise<Result<SpecPlanView>> {
   const { documents, signal, onNote } = options;
@@ -98,7 +98,10 @@ function given(value: string | undefined): string | null {
   return value === undefined || value.trim() === '' ? null : value.trim();
 }
 
-/** Claude Code, for it can be held to a shape; with the project's settings for it where they are for it. */
+/**
+ * Claude Code, for it can be held to a shape; with the project's settings for it where they are for
+ * it.
+ */
 function installedAgent(
   { root, env }: PlanFromSpecOptions,
   settings: Settings,

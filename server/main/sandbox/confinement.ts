@@ -1,5 +1,6 @@
-// Puts agents, gates and setups behind their walls: decides what holds here, lends each program a git folder, shows it what it
-// needs, and takes back what it made. Where nothing holds, that is said, and never done in silence.
+// Puts agents, gates and setups behind their walls: decides what holds here, lends each program a
+// git folder, shows it what it needs, and takes back what it made. Where nothing holds, that is
+// said, and never done in silence.
 
 import { existsSync, mkdirSync, rmSync } from 'node:fs';
 import { homedir, tmpdir } from 'node:os';

@@ -1,4 +1,5 @@
-// What holds agents, gate and setup on this machine now: decided by the settings and by trying, told in one sentence.
+// What holds agents, gate and setup on this machine now: decided by the settings and by trying,
+// told in one sentence.
 
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -55,7 +56,10 @@ export function proveEarly(settings: SandboxSettings): void {
   sandboxState(settings).catch(() => undefined);
 }
 
-/** As `status` tells it. Only a backend tries; other commands read what it has noted in the project's folder. */
+/**
+ * As `status` tells it. Only a backend tries; other commands read what it has noted in the
+ * project's folder.
+ */
 export async function sandboxView(
   settings: SandboxSettings,
   folder: string,

@@ -1,4 +1,5 @@
-// The backend's part of telemetry: it wakes the exporter when the feed grows. The exporter is loaded once telemetry is on.
+// The backend's part of telemetry: it wakes the exporter when the feed grows. The exporter is
+// loaded once telemetry is on.
 
 import { setTimeout as wait } from 'node:timers/promises';
 import {

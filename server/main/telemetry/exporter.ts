@@ -1,5 +1,6 @@
-// Sends the spans of runs to a collector as they end. A projection of the feed: what ended up to the stored event has been
-// sent, so after a death the spans that are sent are exactly those that ended since, under the ids that they always have.
+// Sends the spans of runs to a collector as they end. A projection of the feed: what ended up to
+// the stored event has been sent, so after a death the spans that are sent are exactly those that
+// ended since, under the ids that they always have.
 
 import { otlpTrace } from '../../core/history/otlp.ts';
 import {
@@ -48,7 +49,10 @@ export class TraceExporter {
     this.#deps = deps;
   }
 
-  /** Sends what has ended since the last turn. Resolves with the time of the next try after a failure, else null. */
+  /**
+   * Sends what has ended since the last turn. Resolves with the time of the next try after a
+   * failure, else null.
+   */
   async turn(): Promise<number | null> {
     const { store, settings } = this.#deps;
     for (;;) {

@@ -1,5 +1,5 @@
-// This machine's place in its fleet: it says every few seconds that it is alive and how many agents it can bear, and takes
-// its leave at the end.
+// This machine's place in its fleet: it says every few seconds that it is alive and how many agents
+// it can bear, and takes its leave at the end.
 
 import { leadingNumber } from '../../core/compatibility.ts';
 import { hostHold } from '../../core/work/host-limits.ts';
@@ -25,8 +25,8 @@ import type { FleetRole, Project } from '../project/opened-project.ts';
 const beatsPerLife = 6;
 
 /**
- * Part of that time after which this machine stops its own work when it can't reach the database: its agents have ended
- * before others begin anew.
+ * Part of that time after which this machine stops its own work when it can't reach the database:
+ * its agents have ended before others begin anew.
  */
 export const ownStopPart = 0.6;
 
@@ -157,7 +157,10 @@ export class MachinePulse {
     return `Its clock is ${much} ${aheadMs > 0 ? 'ahead of' : 'behind'} the database's; Drover's times are those of the database. Set this machine's clock.`;
   }
 
-  /** Why nothing that needs the shared remote starts here; it is asked again meanwhile, so that the hold ends. */
+  /**
+   * Why nothing that needs the shared remote starts here; it is asked again meanwhile, so that the
+   * hold ends.
+   */
   #remoteHold(): string | null {
     const { git, live } = this.#project;
     const sinceMs = git.sharedRemote?.awaySinceMs ?? null;

@@ -1,5 +1,5 @@
-// Removes what the settings of retention no longer keep: rows in small transactions with pauses between them, logs of this
-// machine's disk, and refs of snapshots.
+// Removes what the settings of retention no longer keep: rows in small transactions with pauses
+// between them, logs of this machine's disk, and refs of snapshots.
 
 import { lstat, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -169,7 +169,10 @@ async function pruneRefs(project: PruneProject, run: PruneRun, beforeMs: number)
   return removed;
 }
 
-/** Those on the shared remote, whichever machine made them, and this clone's copies. Resolves with their number. */
+/**
+ * Those on the shared remote, whichever machine made them, and this clone's copies. Resolves with
+ * their number.
+ */
 async function pruneSharedWork(
   project: PruneProject,
   run: PruneRun,

@@ -1,4 +1,5 @@
-// What a backend throws away at its start and once an hour, so that a project of years stays as small as its plan and its history.
+// What a backend throws away at its start and once an hour, so that a project of years stays as
+// small as its plan and its history.
 
 import { readdir, rm, stat } from 'node:fs/promises';
 import { existsSync } from 'node:fs';
@@ -9,7 +10,9 @@ import type { EngineHost } from '../compose.ts';
 import { worktreesOf } from '../project/places.ts';
 import type { Project } from '../project/opened-project.ts';
 
-/** Logs of gates: the newest of them; what a verdict says of an older one stays with the verdict. */
+/**
+ * Logs of gates: the newest of them; what a verdict says of an older one stays with the verdict.
+ */
 const gateLogsMax = 200;
 
 async function throwAwayOld(
@@ -49,7 +52,10 @@ export function startUpkeep(project: Project, host: EngineHost): { end(): Promis
   };
 }
 
-/** Worktrees of a project that has just come into a fleet, or back from one, are those of the machine whose disk has them. */
+/**
+ * Worktrees of a project that has just come into a fleet, or back from one, are those of the
+ * machine whose disk has them.
+ */
 export async function adoptWorktrees(project: Project): Promise<void> {
   const { machineId, store, places, live } = project;
   const root = worktreesOf(places.root, live.settings.worktreeRoot);

@@ -1,4 +1,5 @@
-// What goes wrong behind a worker is in the backend's log; whoever has it in the foreground is told too, once in a while.
+// What goes wrong behind a worker is in the backend's log; whoever has it in the foreground is told
+// too, once in a while.
 
 import type { WorkerNote } from '../../protocol/worker-notes.ts';
 

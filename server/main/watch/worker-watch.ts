@@ -1,5 +1,6 @@
-// What a worker adds to a backend: it tells of the tasks that begin and end on this machine, and at a signal it drains:
-// nothing new starts, what is at work is waited for, and given back when that takes too long or a second signal comes.
+// What a worker adds to a backend: it tells of the tasks that begin and end on this machine, and at
+// a signal it drains: nothing new starts, what is at work is waited for, and given back when that
+// takes too long or a second signal comes.
 
 import type { EventView } from '../../protocol/api.ts';
 import type { WorkerNote, WorkerWish } from '../../protocol/worker-notes.ts';
@@ -18,7 +19,10 @@ export interface WatchedWorker {
   readonly leave: (reason: string) => void;
 }
 
-/** A terminal sends Ctrl-C to the whole group, and a launcher forwards it: both arrive within this time. */
+/**
+ * A terminal sends Ctrl-C to the whole group, and a launcher forwards it: both arrive within this
+ * time.
+ */
 const sameSignalMs = 250;
 const lookAgainMs = 2_000;
 /** Events that are read at once. */
@@ -27,7 +31,10 @@ const pageSize = 500;
 export class WorkerWatch {
   readonly #worker: WatchedWorker;
   readonly #wish: Pick<WorkerWish, 'drainMaxMs' | 'tell'>;
-  /** The epoch of the work that was told of last, by task; what is at work, or ended a short while ago. */
+  /**
+   * The epoch of the work that was told of last, by task; what is at work, or ended a short while
+   * ago.
+   */
   readonly #told = new Map<string, { readonly work: MachineWork; isOver: boolean }>();
   #seq = 0;
   #firstSignalMs: number | null = null;

@@ -1,5 +1,5 @@
-// The backend's part of webhooks: it wakes the deliverer when the feed grows and when a delivery is due. The deliverer
-// itself is loaded once there is an endpoint.
+// The backend's part of webhooks: it wakes the deliverer when the feed grows and when a delivery is
+// due. The deliverer itself is loaded once there is an endpoint.
 
 import { setTimeout as wait } from 'node:timers/promises';
 import type { TurnEnd, WebhookDeliverer } from './deliverer.ts';
@@ -13,9 +13,15 @@ export interface WebhookDelivery {
   readonly close: () => Promise<void>;
 }
 
-/** The backend does not end while a delivery is due within this time; what is due later is sent by the next one. */
+/**
+ * The backend does not end while a delivery is due within this time; what is due later is sent by
+ * the next one.
+ */
 const soonMs = 10 * 60_000;
-/** A wake-up may be missed (settings change, other machines send): the outbox is looked at this often at least. */
+/**
+ * A wake-up may be missed (settings change, other machines send): the outbox is looked at this
+ * often at least.
+ */
 const lookMs = 60_000;
 /** News of one moment are taken together. */
 const gatherMs = 50;

@@ -1,5 +1,5 @@
-// Turns the feed into deliveries and sends those that are due. One turn at a time; everything that must outlive the process
-// is in the outbox, so a turn can end anywhere.
+// Turns the feed into deliveries and sends those that are due. One turn at a time; everything that
+// must outlive the process is in the outbox, so a turn can end anywhere.
 
 import { createHash } from 'node:crypto';
 import type { WebhookEndpoint, WebhookSettings } from '../../core/settings/webhook-endpoints.ts';
@@ -55,7 +55,9 @@ const deliveriesPerPage = 50;
 export const webhookTimeoutMs = 15_000;
 /** Longer than a try can last. */
 const leaseMs = webhookTimeoutMs + 15_000;
-/** What is older when it is first seen is news no more: an endpoint that comes back is not flooded. */
+/**
+ * What is older when it is first seen is news no more: an endpoint that comes back is not flooded.
+ */
 const eventAgeMaxMs = 3 * 24 * 3_600_000;
 
 /** Failures in a row after which a backend no longer stays for an endpoint. */
@@ -84,8 +86,8 @@ export class WebhookDeliverer {
   }
 
   /**
-   * Before the first turn: what a dead process of this machine was sending is due again, and endpoints that are new hear
-   * of everything from now on.
+   * Before the first turn: what a dead process of this machine was sending is due again, and
+   * endpoints that are new hear of everything from now on.
    */
   async begin(): Promise<void> {
     const { store, machineId } = this.#deps;
@@ -158,7 +160,8 @@ export class WebhookDeliverer {
       const upTo = await store.feed.lastSeq();
       const events = await readEventsOf(store.db, webhookFeedTypes, after, eventsPerPage);
       const last = events.at(-1);
-      // A full page ends at its last event; beyond the end of a short one nothing of these types comes up to `upTo`.
+      // A full page ends at its last event; beyond the end of a short one nothing of these types
+      // comes up to `upTo`.
       const to =
         events.length === eventsPerPage && last !== undefined
           ? last.seq

@@ -1,5 +1,5 @@
-// Posts one webhook. The address is checked after the name was looked up, and that very address is connected to, so that no
-// name leads into the own network; redirects are not followed.
+// Posts one webhook. The address is checked after the name was looked up, and that very address is
+// connected to, so that no name leads into the own network; redirects are not followed.
 
 import { lookup as lookUp, type LookupAddress, type LookupOptions } from 'node:dns';
 import { request as requestHttp } from 'node:http';

@@ -1,5 +1,5 @@
-// The headers of a delivery: those of Drover's upstream format, and beside them those of Standard Webhooks 1.0, so that a
-// receiver checks whichever it knows.
+// The headers of a delivery: those of Drover's upstream format, and beside them those of Standard
+// Webhooks 1.0, so that a receiver checks whichever it knows.
 
 import { createHmac } from 'node:crypto';
 
@@ -39,7 +39,10 @@ function hmac(key: string | Buffer, text: string): Buffer {
   return createHmac('sha256', key).update(text).digest();
 }
 
-/** Standard Webhooks writes the bytes of a key as `whsec_` and base64; any other secret is taken as it is. */
+/**
+ * Standard Webhooks writes the bytes of a key as `whsec_` and base64; any other secret is taken as
+ * it is.
+ */
 function standardKey(secret: string): string | Buffer {
   const prefix = 'whsec_';
   return secret.startsWith(prefix) ? Buffer.from(secret.slice(prefix.length), 'base64') : secret;

@@ -1,5 +1,5 @@
-// Tasks that a person's language model wants to add: read, checked against the board, and written as the lines of an import,
-// which takes all of them or none.
+// Tasks that a person's language model wants to add: read, checked against the board, and written
+// as the lines of an import, which takes all of them or none.
 
 import { newId, randomBytesPerId } from '../../core/ids.ts';
 import type { StatusSnapshot } from '../views.ts';

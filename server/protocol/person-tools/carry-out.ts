@@ -1,5 +1,6 @@
-// Carries out a tool of a person's language model by requests to the backend; the answer is text for the model. What is
-// refused is thrown as a sentence that says what to do, and has changed nothing.
+// Carries out a tool of a person's language model by requests to the backend; the answer is text
+// for the model. What is refused is thrown as a sentence that says what to do, and has changed
+// nothing.
 
 import { formatCost, stepText } from '../../core/format.ts';
 import type { Answer, Params, RequestName } from '../api.ts';
@@ -12,7 +13,10 @@ import { boardTasksMax, type PersonToolName } from './tools.ts';
 /** How the tools reach the backend, and what each host does in its own way. */
 export interface PersonToolHost {
   request<N extends RequestName>(name: N, params: Params<N>): Promise<Answer<N>>;
-  /** Starts a run with the environment of the person; null is a run of all open tasks. Returns a sentence. */
+  /**
+   * Starts a run with the environment of the person; null is a run of all open tasks. Returns a
+   * sentence.
+   */
   startRun(epic: string | null): Promise<string>;
   readonly random: (bytes: number) => Uint8Array;
 }

@@ -1,4 +1,5 @@
-// What a language model hands to a tool is looked at field by field: a host may check it against the schema or not. Pure.
+// What a language model hands to a tool is looked at field by field: a host may check it against
+// the schema or not. Pure.
 
 /** What the model has to change: a sentence for it. */
 export class InputFault extends Error {}

@@ -1,5 +1,5 @@
-// Whose request it is: the attempt that a token stands for must be at work in this very moment, and has asked for no more
-// than it may.
+// Whose request it is: the attempt that a token stands for must be at work in this very moment, and
+// has asked for no more than it may.
 
 import { Refusal } from '../../core/failure.ts';
 import {

@@ -20,7 +20,10 @@ const notesPerPartMax = 200;
 /** Names the questions of this tool among those of the agent's own protocol. */
 const requestPrefix = 'tool:';
 
-/** The same words again are the same question: so an agent goes on waiting, and a second life does not ask twice. */
+/**
+ * The same words again are the same question: so an agent goes on waiting, and a second life does
+ * not ask twice.
+ */
 export async function askForAgent(
   deps: AgentHandlerDeps,
   scope: AgentScope,

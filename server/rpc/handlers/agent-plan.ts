@@ -1,5 +1,5 @@
-// What an agent asks of the plan: a sub-task, a follow-up, a wait for another task. The same rules as for people decide, and
-// bounds on top of them; whatever is refused has changed nothing.
+// What an agent asks of the plan: a sub-task, a follow-up, a wait for another task. The same rules
+// as for people decide, and bounds on top of them; whatever is refused has changed nothing.
 
 import { Refusal } from '../../core/failure.ts';
 import { subTaskIdInTitle } from '../../core/ids.ts';
@@ -115,7 +115,10 @@ function checkedWish(deps: AgentHandlerDeps, scope: AgentScope, given: AddParams
   }
 }
 
-/** An agent that begins again, or has not heard the answer, asks the same again: it is the same task. */
+/**
+ * An agent that begins again, or has not heard the answer, asks the same again: it is the same
+ * task.
+ */
 async function alreadyAdded(
   tx: Tx,
   scope: AgentScope,

@@ -1,4 +1,5 @@
-// The requests that an agent may make, for one part of one attempt. Nothing else can be reached with its token.
+// The requests that an agent may make, for one part of one attempt. Nothing else can be reached
+// with its token.
 
 import type { AgentHandlers } from '../../protocol/agent-requests.ts';
 import type { AgentScope } from '../../workflows/engine.ts';

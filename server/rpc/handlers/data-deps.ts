@@ -63,7 +63,10 @@ export interface DataLog {
 
 /** Logs of attempts that other machines of a fleet work on. */
 export interface DataOutput {
-  /** Afterwards what is stored of the log is on this disk. Refuses when nothing is kept of it any more. */
+  /**
+   * Afterwards what is stored of the log is on this disk. Refuses when nothing is kept of it any
+   * more.
+   */
   beforeRead(log: AttemptLog): Promise<void>;
   /** Calls back when there is more to bring here; returns unsubscribe. */
   onNews(log: AttemptLog, listener: () => void): () => void;

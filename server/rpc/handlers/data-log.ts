@@ -1,4 +1,5 @@
-// The log of an attempt in pages: forwards, backwards from a place, and with a wait for what is yet to be written.
+// The log of an attempt in pages: forwards, backwards from a place, and with a wait for what is yet
+// to be written.
 
 import { join } from 'node:path';
 import type { Handlers, LogPageView } from '../../protocol/api.ts';
@@ -13,7 +14,10 @@ const pageBytesMax = 4 * 1024 * 1024;
 const waitMaxMs = 30_000;
 /** Whoever writes says so; a log that somebody else writes is looked at this often. */
 const lookAgainMs = 1_000;
-/** The feed says that something has happened, not to whom: an attempt's end is looked for no more often than this. */
+/**
+ * The feed says that something has happened, not to whom: an attempt's end is looked for no more
+ * often than this.
+ */
 const feedLookMs = 200;
 
 type Clock = StoreSources['clock'];
@@ -94,8 +98,9 @@ function pageAt(deps: DataHandlerDeps, wish: Wish, path: string): DataLogPage {
 }
 
 /**
- * Mostly the next events are the newest ones. Where more than a page was written, a page from the end is read as well, so
- * that what lies between costs nothing; it counts only where it begins no earlier, for no event is told twice.
+ * Mostly the next events are the newest ones. Where more than a page was written, a page from the
+ * end is read as well, so that what lies between costs nothing; it counts only where it begins no
+ * earlier, for no event is told twice.
  */
 function newestPage(deps: DataHandlerDeps, wish: Wish, path: string): DataLogPage {
   const next = pageAt(deps, wish, path);

@@ -1,4 +1,5 @@
-// Looking without touching: the snapshot, the feed, questions, worktrees, and why a task is not running.
+// Looking without touching: the snapshot, the feed, questions, worktrees, and why a task is not
+// running.
 
 import { agentChoices } from '../../core/settings/agent-settings.ts';
 import type { SandboxView, TaskView, UnacceptedView } from '../../protocol/views.ts';
@@ -31,7 +32,9 @@ export function snapshotExtras(deps: DataHandlerDeps): SnapshotExtras {
   };
 }
 
-/** Tasks with what confines the agent of each now; as they are where this backend runs no agents. */
+/**
+ * Tasks with what confines the agent of each now; as they are where this backend runs no agents.
+ */
 export async function withSandboxes(
   deps: DataHandlerDeps,
   tasks: readonly TaskView[],
@@ -52,7 +55,10 @@ function unacceptedSentence({ setting, by }: UnacceptedView): string {
   return `The setting ${setting} in .drover.toml was ${who}; the accepted value stays in use. Review it with "drover trust".`;
 }
 
-/** The branch as it is; where that is for a remote to say, and it does not within this time, as Drover saw it last. */
+/**
+ * The branch as it is; where that is for a remote to say, and it does not within this time, as
+ * Drover saw it last.
+ */
 async function tipOf({ git, store }: DataHandlerDeps, branch: string): Promise<string | null> {
   const asked = git.readRef(`refs/heads/${branch}`);
   if (git.sharedRemote === null) return asked;

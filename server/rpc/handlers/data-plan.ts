@@ -104,7 +104,10 @@ export function planHandlers(deps: DataHandlerDeps): Pick<Handlers, PlanRequests
   };
 }
 
-/** The fields that a template gives, its title filled with the given one; without a template, that alone. */
+/**
+ * The fields that a template gives, its title filled with the given one; without a template, that
+ * alone.
+ */
 function fromTemplate(
   templates: TaskTemplates,
   record: Readonly<Record<string, unknown>>,

@@ -1,4 +1,5 @@
-// The requests that are answered from the database alone: by the backend, or in the command's own process.
+// The requests that are answered from the database alone: by the backend, or in the command's own
+// process.
 
 import type { dataRequests, Handlers } from '../../protocol/api.ts';
 import { fileHandlers } from './data-files.ts';

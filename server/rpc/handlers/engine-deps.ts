@@ -9,7 +9,10 @@ export interface EngineHandlerDeps {
   readonly engine: Engine;
   readonly taskView: (id: string) => Promise<TaskView>;
   readonly epicView: (id: string) => Promise<EpicView>;
-  /** Loads the settings anew with the caller's environment and flags; refuses wrong values before anything starts. */
+  /**
+   * Loads the settings anew with the caller's environment and flags; refuses wrong values before
+   * anything starts.
+   */
   readonly configure: (
     env: Readonly<Record<string, string>> | undefined,
     flags: Readonly<Record<string, unknown>>,

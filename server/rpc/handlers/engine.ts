@@ -1,4 +1,5 @@
-// The requests that need the engine: runs, and what a person says to tasks. Each answers with the row as it is then.
+// The requests that need the engine: runs, and what a person says to tasks. Each answers with the
+// row as it is then.
 
 import { Refusal } from '../../core/failure.ts';
 import type { TaskStatus } from '../../core/plan/state.ts';
@@ -137,7 +138,10 @@ function unusedFlags(
   return [`The current run keeps the settings that it was started with. Not used: ${keys}.`];
 }
 
-/** The number before the run began or went on (an earlier end is not the one that is waited for), or before its end. */
+/**
+ * The number before the run began or went on (an earlier end is not the one that is waited for), or
+ * before its end.
+ */
 async function seqBefore(
   engine: Engine,
   runId: string,
@@ -147,12 +151,15 @@ async function seqBefore(
   return Math.max(0, (seq ?? 1) - 1);
 }
 
-/** Time in which a command that has started this backend can ask for the run that an earlier one had left. */
+/**
+ * Time in which a command that has started this backend can ask for the run that an earlier one had
+ * left.
+ */
 const takeOverMs = 10_000;
 
 /**
- * What an earlier backend left goes on by itself, and may be over before the person's "resume" is heard. It is the run
- * that was meant, and its end is the answer.
+ * What an earlier backend left goes on by itself, and may be over before the person's "resume" is
+ * heard. It is the run that was meant, and its end is the answer.
  */
 async function endedSinceLaunch(engine: Engine): Promise<RunRow | null> {
   if (engine.clock.now() - engine.launchedAtMs > takeOverMs) return null;

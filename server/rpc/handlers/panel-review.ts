@@ -58,7 +58,10 @@ export function reviewHandlers(deps: DataHandlerDeps): Pick<Handlers, ReviewRequ
   };
 }
 
-/** What has landed is shown as it landed, what is at work as its branch stands; else what the attempt has made. */
+/**
+ * What has landed is shown as it landed, what is at work as its branch stands; else what the
+ * attempt has made.
+ */
 function best(change: Change): Change {
   const fits = ({ base, head }: Change['candidates'][number]): boolean => {
     if (change.stage === 'landed') return base.endsWith('^1');
@@ -69,7 +72,10 @@ function best(change: Change): Change {
   return { ...change, candidates: [...first, ...rest] };
 }
 
-/** An epic's line as the target would get it; null where that can't be told (a conflict, a branch that is gone). */
+/**
+ * An epic's line as the target would get it; null where that can't be told (a conflict, a branch
+ * that is gone).
+ */
 async function mergedEnds(
   git: DataGit,
   change: Change,
@@ -93,7 +99,10 @@ async function lineTip(git: DataGit, branch: string): Promise<string | null> {
   return (await git.readRef(`refs/drover/land/${branch}`)) ?? git.readRef(`refs/heads/${branch}`);
 }
 
-/** Only names of files in the tree: nothing absolute, nothing that climbs, nothing that git could take for an option. */
+/**
+ * Only names of files in the tree: nothing absolute, nothing that climbs, nothing that git could
+ * take for an option.
+ */
 function refuseOddPath(path: string): void {
   const parts = path.split('/');
   const isOdd =

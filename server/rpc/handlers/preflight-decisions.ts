@@ -1,4 +1,5 @@
-// What a person decides before a run: what would hold as things are, where that comes from, and what is recommended here.
+// What a person decides before a run: what would hold as things are, where that comes from, and
+// what is recommended here.
 
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';

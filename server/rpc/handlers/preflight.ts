@@ -1,4 +1,5 @@
-// What can be known before a run: would it be refused, and what would a person want to know first. Starts nothing.
+// What can be known before a run: would it be refused, and what would a person want to know first.
+// Starts nothing.
 
 import { cycleText, findCycle } from '../../core/plan/graph.ts';
 import { Refusal } from '../../core/failure.ts';
@@ -110,7 +111,10 @@ interface Work {
   readonly stuck: readonly number[];
 }
 
-/** Top-level tasks that a run would take up, and how wide they lie beside each other: by levels of what they wait for. */
+/**
+ * Top-level tasks that a run would take up, and how wide they lie beside each other: by levels of
+ * what they wait for.
+ */
 function workIn(board: Board, epicId: string | null): Work {
   const causes = stuckCauses(board);
   const inScope = (number: number): boolean => {
@@ -130,7 +134,10 @@ function workIn(board: Board, epicId: string | null): Work {
   return { tasks: open.length, width: Math.max(0, ...sizes.values()), stuck };
 }
 
-/** For each task the longest way back to one that waits for none of them. Loops are not among them: those are stuck. */
+/**
+ * For each task the longest way back to one that waits for none of them. Loops are not among them:
+ * those are stuck.
+ */
 function levelsOf(board: Board, open: readonly number[]): ReadonlyMap<number, number> {
   const among = new Set(open);
   const levels = new Map<number, number>();
@@ -215,7 +222,8 @@ async function agentChecks(engine: Engine, epicId: string | null): Promise<reado
   const canWork = (kind: string): boolean => checks.get(kind)?.outcome === 'ok';
   for (const [kind, found] of checks) {
     if (found.outcome === 'ok') continue;
-    // Who is missing at the head of a list is made up for by who takes over, and the other way round.
+    // Who is missing at the head of a list is made up for by who takes over, and the other way
+    // round.
     if (chains.some((chain) => chain.includes(kind) && !chain.some(canWork))) continue;
     checks.set(kind, {
       ...found,

@@ -1,4 +1,5 @@
-// What a step of an attempt has printed: the newest log of the gate that tested its work, or of its setup command.
+// What a step of an attempt has printed: the newest log of the gate that tested its work, or of its
+// setup command.
 
 import { readdir, open } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -1,4 +1,5 @@
-// Where a backend of a repository listens when nobody says otherwise: a short path in a folder of this user alone.
+// Where a backend of a repository listens when nobody says otherwise: a short path in a folder of
+// this user alone.
 
 import { createHash } from 'node:crypto';
 import { tmpdir, userInfo } from 'node:os';
@@ -14,15 +15,16 @@ export function defaultSocketPath(key: string, env: NodeJS.ProcessEnv): string {
       ? join(runtime, 'drover')
       : join(tmpdir(), `drover-${userNumber()}`);
   const path = join(base, `${name}.sock`);
-  // A socket path holds about 104 bytes; a deep temporary folder must not make the backend unreachable.
+  // A socket path holds about 104 bytes; a deep temporary folder must not make the backend
+  // unreachable.
   return Buffer.byteLength(path) <= 100
     ? path
     : join('/tmp', `drover-${userNumber()}`, `${name}.sock`);
 }
 
 /**
- * The socket of agents, alone in its folder: a confined agent is shown that folder, and the next backend's socket appears in
- * it too. Null where there are no socket files.
+ * The socket of agents, alone in its folder: a confined agent is shown that folder, and the next
+ * backend's socket appears in it too. Null where there are no socket files.
  */
 export function agentSocketPath(key: string, env: NodeJS.ProcessEnv): string | null {
   if (process.platform === 'win32') return null;

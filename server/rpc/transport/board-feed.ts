@@ -1,4 +1,5 @@
-// What a batch of the feed has changed on the board, told along with it, so that a panel need not ask.
+// What a batch of the feed has changed on the board, told along with it, so that a panel need not
+// ask.
 
 import type { EventView, Notifications } from '../../protocol/api.ts';
 import type { BoardChanges } from '../../protocol/panel-views.ts';
@@ -6,8 +7,8 @@ import type { BoardChanges } from '../../protocol/panel-views.ts';
 export type BoardFeed = (events: readonly EventView[]) => Promise<Notifications['events']>;
 
 /**
- * Batches have to be given one after the other, as they come. `after`: the number of the board that the client has. What
- * can't be read is left out: the client asks for it.
+ * Batches have to be given one after the other, as they come. `after`: the number of the board that
+ * the client has. What can't be read is left out: the client asks for it.
  */
 export function boardFeed(
   readChanges: (after: number) => Promise<BoardChanges>,

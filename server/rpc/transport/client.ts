@@ -171,7 +171,8 @@ function wireClient(input: Readable, output: Writable, end: () => void): Client 
     followers.clear();
     for (const follower of left) follower.onEnd(reason);
   };
-  // What arrived before the end (why it ended, say) still waits in the connection's queue: it is handled first.
+  // What arrived before the end (why it ended, say) still waits in the connection's queue: it is
+  // handled first.
   connection.onClose(() => setTimeout(close, lastWordsMs));
   connection.onError(close);
   connection.onNotification('events', ({ events }: Notifications['events']) => {
@@ -222,7 +223,10 @@ function hand(follower: Follower, events: readonly EventView[]): void {
   follower.onEvents(fresh);
 }
 
-/** Reads page by page until near the end, then subscribes; a snapshot in answer means: read on, then once more. */
+/**
+ * Reads page by page until near the end, then subscribes; a snapshot in answer means: read on, then
+ * once more.
+ */
 async function catchUp(
   call: Client['call'],
   follower: Follower,
@@ -235,7 +239,8 @@ async function catchUp(
       if (page.events.length === 0) break;
     }
     followers.add(follower);
-    // One subscription serves all followers of this connection: from the lowest number any of them still needs.
+    // One subscription serves all followers of this connection: from the lowest number any of them
+    // still needs.
     const after = Math.min(...[...followers].map((each) => each.last));
     const answer = await call('subscribe', { after });
     if (answer.kind === 'replay') return;

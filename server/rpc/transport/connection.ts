@@ -1,6 +1,7 @@
-// One client's connection to the backend: greeting first, then requests, and the feed when it is asked for.
-// A connection is `waiting` (nothing but a greeting is answered, messages must be small, and not for long), then `open` or
-// `rejected` (the reason goes out, nothing else), then `closed`; nothing leads back.
+// One client's connection to the backend: greeting first, then requests, and the feed when it is
+// asked for. A connection is `waiting` (nothing but a greeting is answered, messages must be small,
+// and not for long), then `open` or `rejected` (the reason goes out, nothing else), then `closed`;
+// nothing leads back.
 
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { Readable, Writable } from 'node:stream';
@@ -37,19 +38,27 @@ export const messageBytesMax = 64 * 1024 * 1024;
 const greetingBytesMax = 64 * 1024;
 const greetingWaitMs = 5000;
 const requestsAtOnceMax = 256;
-/** The connection writes in later turns of the loop; ending it at once would cut off the last answer. */
+/**
+ * The connection writes in later turns of the loop; ending it at once would cut off the last
+ * answer.
+ */
 const lastWordsMs = 25;
 /** A client that reads nothing cannot hold the backend that wants to leave. */
 const leaveWaitMs = 500;
 
-/** The way in for agents: each has a token of its attempt, and is served with that attempt's requests alone. */
+/**
+ * The way in for agents: each has a token of its attempt, and is served with that attempt's
+ * requests alone.
+ */
 export interface AgentDoor {
   /** The handlers of the attempt with this token; null: no attempt that is at work has it. */
   open(token: string): AgentHandlers | null;
 }
 
 export interface ConnectionOptions {
-  /** Null: whoever holds the pipes is the owner (standard input and output), no token is asked for. */
+  /**
+   * Null: whoever holds the pipes is the owner (standard input and output), no token is asked for.
+   */
   readonly token: string | null;
   readonly handlers: RequestHandlers;
   readonly agents?: AgentDoor;

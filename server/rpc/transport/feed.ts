@@ -1,5 +1,6 @@
-// The numbered feed as the transport sees it, and the pump that carries it to one follower: in frames, never more than
-// a few of them under way, and read again from the database by number instead of being kept in memory.
+// The numbered feed as the transport sees it, and the pump that carries it to one follower: in
+// frames, never more than a few of them under way, and read again from the database by number
+// instead of being kept in memory.
 
 import type { EventView } from '../../protocol/api.ts';
 
@@ -21,9 +22,14 @@ export interface FeedPumpOptions {
   readonly deliver: (events: readonly EventView[]) => Promise<void>;
   readonly onFailure: (error: unknown) => void;
   readonly frameMs?: number;
-  /** Another process may append without a word to this one: then the feed is looked at this often. */
+  /**
+   * Another process may append without a word to this one: then the feed is looked at this often.
+   */
   readonly pollMs?: number;
-  /** The process stays for as long as it is followed: nothing else keeps a command that only watches. */
+  /**
+   * The process stays for as long as it is followed: nothing else keeps a command that only
+   * watches.
+   */
   readonly staysAlive?: boolean;
   readonly outstandingMax?: number;
   readonly batch?: number;

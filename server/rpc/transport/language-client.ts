@@ -1,5 +1,6 @@
-// What an editor's language client says in place of our own greeting and farewell. It greets with `initialize`, which
-// carries the parameters of `hello`, and ends with `shutdown` and `exit`: both mean its connection and nothing more.
+// What an editor's language client says in place of our own greeting and farewell. It greets with
+// `initialize`, which carries the parameters of `hello`, and ends with `shutdown` and `exit`: both
+// mean its connection and nothing more.
 
 import type { Answer } from '../../protocol/api.ts';
 import { droverVersion } from '../../protocol/version.ts';
@@ -8,7 +9,9 @@ export const greetingName = 'initialize';
 export const farewellName = 'shutdown';
 export const endName = 'exit';
 
-/** The parameters of `hello` as the client's options bring them: nothing is known about them yet. */
+/**
+ * The parameters of `hello` as the client's options bring them: nothing is known about them yet.
+ */
 export function helloParamsOf(raw: unknown): unknown {
   if (typeof raw !== 'object' || raw === null || !('initializationOptions' in raw)) return null;
   return raw.initializationOptions;
@@ -20,7 +23,10 @@ export interface Initialized {
   readonly droverHello: Answer<'hello'>;
 }
 
-/** No capability of the language protocol is offered; the answer of `hello` stands where a client finds it. */
+/**
+ * No capability of the language protocol is offered; the answer of `hello` stands where a client
+ * finds it.
+ */
 export function initialized(hello: Answer<'hello'>): Initialized {
   return {
     capabilities: { experimental: hello },

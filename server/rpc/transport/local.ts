@@ -1,4 +1,5 @@
-// The same `Client` without a wire: the handlers of this very process. Used when no backend is needed.
+// The same `Client` without a wire: the handlers of this very process. Used when no backend is
+// needed.
 
 import { Refusal } from '../../core/failure.ts';
 import { protocolVersion } from '../../protocol/api.ts';

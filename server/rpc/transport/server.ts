@@ -1,4 +1,5 @@
-// The listening end: a socket only this user can open (or a named pipe), or standard input and output.
+// The listening end: a socket only this user can open (or a named pipe), or standard input and
+// output.
 
 import { chmodSync, lstatSync, mkdirSync, statSync, unlinkSync } from 'node:fs';
 import { connect, createServer, type Server, type Socket } from 'node:net';
@@ -25,15 +26,17 @@ export interface ServeSocketOptions {
   /** The number of greeted clients, whenever it changes. */
   readonly onClientCount: (count: number) => void;
   readonly isIdle: () => boolean | Promise<boolean>;
-  /** A newer client was told that this backend leaves now: end the process (close the server first). */
+  /**
+   * A newer client was told that this backend leaves now: end the process (close the server first).
+   */
   readonly onLeaving: () => void;
 }
 
 export interface ServedSocket {
   readonly path: string;
   /**
-   * Listens anew when the socket's file is gone: folders for run-time files are emptied behind our back, as when a person
-   * logs out. Clients that are connected stay so.
+   * Listens anew when the socket's file is gone: folders for run-time files are emptied behind our
+   * back, as when a person logs out. Clients that are connected stay so.
    */
   heal(): Promise<void>;
   /** Tells every client, ends their connections and removes the socket file. */

@@ -1,4 +1,5 @@
-// The basic shape of every request's parameters: junk is refused before a handler sees it, unknown keys are dropped.
+// The basic shape of every request's parameters: junk is refused before a handler sees it, unknown
+// keys are dropped.
 
 import type { AgentParams, AgentRequestName } from '../../protocol/agent-requests.ts';
 import type { Params, RequestName } from '../../protocol/api.ts';
@@ -6,7 +7,10 @@ import { type FieldShape, taskFieldShapes } from '../../protocol/task-fields.ts'
 
 type OptionalKeys<T> = { [K in keyof T]-?: undefined extends T[K] ? K : never }[keyof T];
 
-/** A shape for each key, required ones as `text`, optional ones as `text?`: the compiler asks for every one of them. */
+/**
+ * A shape for each key, required ones as `text`, optional ones as `text?`: the compiler asks for
+ * every one of them.
+ */
 type ShapeOf<T> = {
   readonly [K in keyof T]-?: K extends OptionalKeys<T> ? `${FieldShape}?` : FieldShape;
 };

@@ -1,5 +1,6 @@
-// A gate in front of the message reader: it lets whole messages through as they come and ends the stream when a header
-// is junk or a body is announced that is larger than allowed. The reader behind it would buffer without a bound.
+// A gate in front of the message reader: it lets whole messages through as they come and ends the
+// stream when a header is junk or a body is announced that is larger than allowed. The reader
+// behind it would buffer without a bound.
 
 import { Transform, type TransformCallback } from 'node:stream';
 

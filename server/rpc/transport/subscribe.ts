@@ -1,4 +1,5 @@
-// What `subscribe` answers: the number from which events follow, with the state beside it when too much has passed.
+// What `subscribe` answers: the number from which events follow, with the state beside it when too
+// much has passed.
 
 import type { StatusSnapshot } from '../../protocol/api.ts';
 import type { Feed } from './feed.ts';

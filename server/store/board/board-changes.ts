@@ -1,5 +1,6 @@
-// What has changed on the board after a number of the feed, without reading the whole board: the feed names the tasks
-// that were touched, and what follows from them (who waits for them, who is above them) is read beside them.
+// What has changed on the board after a number of the feed, without reading the whole board: the
+// feed names the tasks that were touched, and what follows from them (who waits for them, who is
+// above them) is read beside them.
 
 import type { TaskStatus } from '../../core/plan/state.ts';
 import type { StatusSnapshot, TaskView } from '../../protocol/api.ts';
@@ -120,7 +121,10 @@ async function readViews(at: Db, near: NearTasks, ids: readonly string[]): Promi
   return views;
 }
 
-/** Tasks at work come and go without holding anybody; only what is or was blocked, or holds others, can matter. */
+/**
+ * Tasks at work come and go without holding anybody; only what is or was blocked, or holds others,
+ * can matter.
+ */
 function mayChangeStuck(touched: Touched, tasks: readonly TaskView[]): boolean {
   if (touched.shape) return true;
   const atWork: ReadonlySet<TaskStatus> = new Set([

@@ -1,5 +1,5 @@
-// All tasks at one moment with what they wait for, read with a handful of queries however many there are. Inside,
-// tasks are numbers: texts as keys would be the slowest part of it.
+// All tasks at one moment with what they wait for, read with a handful of queries however many
+// there are. Inside, tasks are numbers: texts as keys would be the slowest part of it.
 
 import type { TaskStatus } from '../../core/plan/state.ts';
 import type { TaskView } from '../../protocol/api.ts';
@@ -12,7 +12,9 @@ export interface Board {
   /** In the order of creation; the place in this list is the task's number. */
   readonly tasks: readonly TaskView[];
   readonly numbers: ReadonlyMap<string, number>;
-  /** For each task the one that it is scheduled with: itself, or the topmost parent of a sub-task. */
+  /**
+   * For each task the one that it is scheduled with: itself, or the topmost parent of a sub-task.
+   */
   readonly tops: Int32Array;
   /** Unmet blockers by number; undefined where there are none. */
   readonly waits: readonly (readonly number[] | undefined)[];

@@ -1,4 +1,5 @@
-// The state of everything at one event number: what `drover status --json` prints and the panels start from.
+// The state of everything at one event number: what `drover status --json` prints and the panels
+// start from.
 
 import { sql } from 'kysely';
 import type {
@@ -32,7 +33,9 @@ import { newestRun } from '../work/runs.ts';
 /** What the database does not hold. */
 export interface SnapshotExtras {
   readonly config: Readonly<Record<string, ConfigValueView>>;
-  /** Branch that a run would land on while there has been none: the setting, or what is checked out. */
+  /**
+   * Branch that a run would land on while there has been none: the setting, or what is checked out.
+   */
   readonly targetBranch: string | null;
   /** Tip of a branch, or null when it does not exist. */
   readonly shaOf: (branch: string) => Promise<string | null>;

@@ -1,5 +1,5 @@
-// What is stuck, found from what holds it: the same as `stuckViews` says of the whole board, for the price of the stuck
-// tasks alone.
+// What is stuck, found from what holds it: the same as `stuckViews` says of the whole board, for
+// the price of the stuck tasks alone.
 
 import { type Kysely, sql } from 'kysely';
 import type { StuckView } from '../../protocol/api.ts';
@@ -13,7 +13,9 @@ import type { Db } from '../rows/read.ts';
 import { type Held, reasonOf, stuckViews } from './stuck.ts';
 import type { StoreTables } from '../schema/tables.ts';
 
-/** Whether the graph has loops is looked at once, and again only after what can bring or remove one. */
+/**
+ * Whether the graph has loops is looked at once, and again only after what can bring or remove one.
+ */
 interface LoopMemory {
   seq: number;
   hasLoops: boolean;
@@ -52,7 +54,10 @@ async function hasLoops(db: Db, at: Db, seq: number): Promise<boolean> {
   return found;
 }
 
-/** People are refused what would close a loop; files are taken as they are. What opens one is anybody's word. */
+/**
+ * People are refused what would close a loop; files are taken as they are. What opens one is
+ * anybody's word.
+ */
 async function mayHaveTurned(at: Db, { seq, hasLoops: had }: LoopMemory): Promise<boolean> {
   const row = await at
     .selectFrom('events')
@@ -148,7 +153,10 @@ function placeOf(near: NearTasks, id: string): { position: number; rowid: number
   return near.get(id) ?? { position: 0, rowid: 0 };
 }
 
-/** For each task the blocked ones that it holds, in the order of the board. A blocker moves with its top-level task. */
+/**
+ * For each task the blocked ones that it holds, in the order of the board. A blocker moves with its
+ * top-level task.
+ */
 async function heldBy(
   near: NearTasks,
   ids: readonly string[],

@@ -1,11 +1,15 @@
-// Tasks that cannot move by themselves: something they wait for has ended badly or waits for a person.
+// Tasks that cannot move by themselves: something they wait for has ended badly or waits for a
+// person.
 
 import type { StuckView, TaskView } from '../../protocol/api.ts';
 import type { Board } from './board.ts';
 
 export type Held = Pick<TaskView, 'id' | 'status' | 'last_error' | 'blocked_reason'>;
 
-/** What holds the others, as the end of a sentence that begins with its id; null for what still moves by itself. */
+/**
+ * What holds the others, as the end of a sentence that begins with its id; null for what still
+ * moves by itself.
+ */
 export function holdsOthers(task: Held): string | null {
   const { id } = task;
   switch (task.status) {
@@ -40,7 +44,9 @@ function inBrackets(text: string | null): string {
   return ` (${line.length > quotedMax ? `${line.slice(0, quotedMax)}…` : line})`;
 }
 
-/** Who is at the root of it: a task's number (it may be the stuck task itself), or -1 for a loop. */
+/**
+ * Who is at the root of it: a task's number (it may be the stuck task itself), or -1 for a loop.
+ */
 export type Causes = ReadonlyMap<number, number>;
 
 export function stuckCauses(board: Board): Causes {
@@ -68,7 +74,10 @@ export function stuckCauses(board: Board): Causes {
   return causes;
 }
 
-/** For each task the blocked ones that it holds. A blocker moves with its top-level task, so that one holds them too. */
+/**
+ * For each task the blocked ones that it holds. A blocker moves with its top-level task, so that
+ * one holds them too.
+ */
 function dependentsOf(board: Board): (number[] | undefined)[] {
   const dependents: (number[] | undefined)[] = Array.from({ length: board.tasks.length });
   const add = (holder: number, waiting: number): void => {

@@ -1,5 +1,6 @@
-// Tasks in the shape that clients see. With ten thousand of them every column costs milliseconds, and most columns of
-// most tasks hold what they held at the beginning: so those are read only for the tasks where they say something.
+// Tasks in the shape that clients see. With ten thousand of them every column costs milliseconds,
+// and most columns of most tasks hold what they held at the beginning: so those are read only for
+// the tasks where they say something.
 
 import { type RawBuilder, sql } from 'kysely';
 import type { PlanView, TaskView } from '../../protocol/api.ts';

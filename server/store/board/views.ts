@@ -27,7 +27,10 @@ export function addCount(counts: MutableCounts, status: TaskStatus, n: number): 
   counts[status] += n;
 }
 
-/** Whole percent of what is not cancelled; 0 when there is nothing. 100 only where all of it is on its target. */
+/**
+ * Whole percent of what is not cancelled; 0 when there is nothing. 100 only where all of it is on
+ * its target.
+ */
 export function progressOf(counts: Counts, isUnlanded: boolean): number {
   const wanted = counts.total - counts.cancelled;
   const most = isUnlanded ? 99 : 100;

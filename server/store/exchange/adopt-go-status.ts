@@ -1,4 +1,5 @@
-// States and chains of tasks that came from the Go tool: it knows fewer states, and nobody works on its tasks any more.
+// States and chains of tasks that came from the Go tool: it knows fewer states, and nobody works on
+// its tasks any more.
 
 import { type Kysely, sql } from 'kysely';
 import { criticalPathLengths, type GraphNode } from '../../core/plan/graph.ts';

@@ -1,5 +1,6 @@
-// Takes over a database that the public Go tool made: its rows go into our tables, inside the migration's transaction
-// (a complete copy of the file has been made before). Tables of it that we do not know stay as they are.
+// Takes over a database that the public Go tool made: its rows go into our tables, inside the
+// migration's transaction (a complete copy of the file has been made before). Tables of it that we
+// do not know stay as they are.
 
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import { Refusal } from '../../core/failure.ts';
@@ -23,7 +24,10 @@ const taskColumnsNeeded = ['id', 'title', 'status', 'created_at', 'updated_at'];
 
 export type FileKind = 'new' | 'go';
 
-/** What a file of schema version 0 is. Refused when it is another program's, or has ids that cannot be used here. */
+/**
+ * What a file of schema version 0 is. Refused when it is another program's, or has ids that cannot
+ * be used here.
+ */
 export async function kindOfUnversioned<T>(db: Kysely<T>): Promise<FileKind> {
   const { rows } = await sql<{ name: string }>`
     select name from sqlite_schema where type = 'table' and name not like 'sqlite_%'`.execute(db);
@@ -216,7 +220,8 @@ async function dropDanglingReferences<T>(db: Kysely<T>): Promise<void> {
   ]) {
     await sql.raw(statement).execute(db);
   }
-  // Rows of tables that are the Go tool's alone, as a delete of what they refer to would have left them.
+  // Rows of tables that are the Go tool's alone, as a delete of what they refer to would have left
+  // them.
   const roundsMax = 5;
   for (let round = 0; round < roundsMax; round += 1) {
     const { rows } = await sql<{ table: string; rowid: number | null }>`

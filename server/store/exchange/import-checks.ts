@@ -1,4 +1,5 @@
-// What an import may not do to tasks that are at work or over: checked after the file itself is good.
+// What an import may not do to tasks that are at work or over: checked after the file itself is
+// good.
 
 import type {
   ImportedEpic,
@@ -55,7 +56,10 @@ export function whyNotUpdated(id: string, project: StoredProject): string | null
   return `\`${top}\` is running; pause it first, then import again`;
 }
 
-/** A sub-task that is new below its parent must not be passed over by an attempt that is over or under way. */
+/**
+ * A sub-task that is new below its parent must not be passed over by an attempt that is over or
+ * under way.
+ */
 function whyNotBelow(task: ImportedTask, project: StoredProject): string | null {
   const { parentId } = task;
   if (parentId === null || project.tasks.get(task.id)?.parentId === parentId) return null;

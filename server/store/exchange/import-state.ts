@@ -38,7 +38,10 @@ export function workColumns(state: ImportedState) {
 
 type Work = Pick<TaskRow, 'base_sha' | 'branch' | 'commit_sha' | 'landed_sha' | 'rescue_refs'>;
 
-/** Commits and branches of a task: its own, or while it has none those that it had where it was imported from. */
+/**
+ * Commits and branches of a task: its own, or while it has none those that it had where it was
+ * imported from.
+ */
 export function workOf(row: TaskRow): Work {
   const isOwn = row.base_sha !== null || row.branch !== null || row.commit_sha !== null;
   if (isOwn || row.rescue_refs !== '[]' || row.source?.includes('"work":') !== true) return row;

@@ -1,4 +1,5 @@
-// What another tool did to tasks that are in the plan already: closed, deleted, deferred, held or opened again.
+// What another tool did to tasks that are in the plan already: closed, deleted, deferred, held or
+// opened again.
 
 import { beadsHold } from '../../core/exchange/beads-holds.ts';
 import type { ImportedState } from '../../core/exchange/import-session.ts';
@@ -65,7 +66,10 @@ function isRelease(row: TaskRow, wanted: Wanted): boolean {
   return wanted === 'open' && row.status === 'blocked';
 }
 
-/** Agents close their issue before the gate has looked at the work: what was closed during an attempt is for its landing to close. */
+/**
+ * Agents close their issue before the gate has looked at the work: what was closed during an
+ * attempt is for its landing to close.
+ */
 async function wasClosedByAgent(
   tx: Tx,
   row: TaskRow,
@@ -197,7 +201,10 @@ async function hold(tx: Tx, sources: StoreSources, row: TaskRow, reason: string)
   return true;
 }
 
-/** One that waits for others of ours cannot be completed: it is cancelled, so that it is not started. */
+/**
+ * One that waits for others of ours cannot be completed: it is cancelled, so that it is not
+ * started.
+ */
 async function complete(
   tx: Tx,
   sources: StoreSources,

@@ -1,4 +1,5 @@
-// Writes an import's plan: ten thousand records in a few statements, inside the caller's transaction.
+// Writes an import's plan: ten thousand records in a few statements, inside the caller's
+// transaction.
 
 import type { Insertable, Updateable } from 'kysely';
 import { criticalPathLengths, type GraphNode } from '../../core/plan/graph.ts';
@@ -200,7 +201,10 @@ async function writeTasks(
   }
 }
 
-/** Where the record came from; what it says of commits that this repository does not have is kept for an export. */
+/**
+ * Where the record came from; what it says of commits that this repository does not have is kept
+ * for an export.
+ */
 function sourceOf(task: ImportedTask, facts: NewTaskFacts): string {
   const state = facts.isForeign ? facts.states.get(task.id) : undefined;
   const work = state === undefined ? {} : { work: workColumns(state) };

@@ -30,7 +30,10 @@ export interface ImportRequest {
   readonly update: boolean;
   readonly rename: boolean;
   readonly skipInvalid: boolean;
-  /** A Beads file as it was when both sides were last equal: only what differs from it is the other side's word. */
+  /**
+   * A Beads file as it was when both sides were last equal: only what differs from it is the other
+   * side's word.
+   */
   readonly base?: string;
   /** For records that do not say how many attempts they have. */
   readonly maxAttempts: number;
@@ -128,7 +131,10 @@ async function importInto(tx: Tx, store: Store, request: ReadyRequest): Promise<
 
 const noneTaken: TakenOver = { changed: [], running: [], unwanted: [] };
 
-/** What is unchanged on the other side is left alone here; what is changed of a running task has to wait for its end. */
+/**
+ * What is unchanged on the other side is left alone here; what is changed of a running task has to
+ * wait for its end.
+ */
 function dueNow(
   plan: SessionPlan,
   changed: ReadonlySet<string>,
@@ -146,7 +152,10 @@ function dueNow(
   return { plan: due, later };
 }
 
-/** What another tool closed, deleted, held or opened again counts as a difference that was taken over. */
+/**
+ * What another tool closed, deleted, held or opened again counts as a difference that was taken
+ * over.
+ */
 function withTaken(result: ImportResultView, taken: TakenOver): ImportResultView {
   if (taken.changed.length + taken.running.length === 0) return result;
   const isSync = result.later !== undefined;

@@ -1,4 +1,5 @@
-// The tables of a project as they are moved: in an order that keeps references right, read in parts by their keys.
+// The tables of a project as they are moved: in an order that keeps references right, read in parts
+// by their keys.
 
 import { createHash } from 'node:crypto';
 import { sql, type SqlBool } from 'kysely';
@@ -42,7 +43,9 @@ export const movedTables: readonly TableOrder[] = [
 
 /** Tables whose rows have an order of their making, which is moved with them. */
 const numbered: ReadonlySet<MovedTable> = new Set(['tasks', 'runs']);
-/** Columns in which a fraction is right; in others SQLite may hold one that PostgreSQL would refuse. */
+/**
+ * Columns in which a fraction is right; in others SQLite may hold one that PostgreSQL would refuse.
+ */
 const fractions: ReadonlySet<string> = new Set([
   'tasks.position',
   'epics.position',
@@ -77,7 +80,10 @@ export async function* chunksOf(tx: Tx, table: MovedTable): AsyncGenerator<reado
   }
 }
 
-/** As both databases can hold it: PostgreSQL has no zero character, and whole numbers only in most columns. */
+/**
+ * As both databases can hold it: PostgreSQL has no zero character, and whole numbers only in most
+ * columns.
+ */
 function movable(table: MovedTable, row: Row): Row {
   const moved: Record<string, unknown> = {};
   for (const [column, value] of Object.entries(row)) {

@@ -1,7 +1,9 @@
-// Moves a whole project, history included, into an empty database of either kind, and proves that it is the same.
+// Moves a whole project, history included, into an empty database of either kind, and proves that
+// it is the same.
 //
-// Whole or not at all: the target gets everything in one transaction, which is only committed when each table has the
-// same number of rows and the same hash as its source. The source is kept from changing meanwhile, and is left as it is.
+// Whole or not at all: the target gets everything in one transaction, which is only committed when
+// each table has the same number of rows and the same hash as its source. The source is kept from
+// changing meanwhile, and is left as it is.
 
 import { type Kysely, sql } from 'kysely';
 import { Refusal } from '../../core/failure.ts';

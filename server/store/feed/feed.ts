@@ -1,4 +1,5 @@
-// The numbered event feed: appended inside the transaction of the change it tells about, read by number.
+// The numbered event feed: appended inside the transaction of the change it tells about, read by
+// number.
 
 import type { Clock } from '../../durable/port.ts';
 import type { EventView } from '../../protocol/api.ts';
@@ -9,7 +10,9 @@ export interface StoreSources {
   readonly clock: Clock;
   readonly uuid: () => string;
   readonly random: (bytes: number) => Uint8Array;
-  /** Told of each event as it is appended (the store tells the feed's listeners after the commit). */
+  /**
+   * Told of each event as it is appended (the store tells the feed's listeners after the commit).
+   */
   readonly appended?: () => void;
 }
 

@@ -1,4 +1,5 @@
-// What Drover has written into the refs of its lines, what people have taken out of them, and what stops a line.
+// What Drover has written into the refs of its lines, what people have taken out of them, and what
+// stops a line.
 
 import type { StoreSources } from './feed.ts';
 import { appendEvent } from './feed.ts';
@@ -53,7 +54,10 @@ export function droppedTips(line: Pick<LineRow, 'dropped'> | null): readonly str
   return line === null ? [] : textList(line.dropped);
 }
 
-/** People have taken the tip out of the branch: what only it held must not come back with later work. */
+/**
+ * People have taken the tip out of the branch: what only it held must not come back with later
+ * work.
+ */
 export async function noteDropped(tx: Tx, branch: string, sha: string): Promise<void> {
   const row = await tx
     .selectFrom('lines')

@@ -1,7 +1,9 @@
-// What agents of a fleet write, stored in parts by the machine they work on. Only a PostgreSQL holds any.
+// What agents of a fleet write, stored in parts by the machine they work on. Only a PostgreSQL
+// holds any.
 //
-// None of these statements takes the turn to write (postgres/dialect.ts): a file has one writer at a time, which the
-// statements themselves make sure of, and nothing else in the store depends on what they change.
+// None of these statements takes the turn to write (postgres/dialect.ts): a file has one writer at
+// a time, which the statements themselves make sure of, and nothing else in the store depends on
+// what they change.
 
 import { sql } from 'kysely';
 import type { Db } from '../rows/read.ts';
@@ -9,7 +11,9 @@ import type { Db } from '../rows/read.ts';
 /** Notifications name the schema and the log, for everybody who reads it just now. */
 export const outputChannel = 'drover_output';
 
-/** Parts of attempts that ended longer ago are deleted; the disk of their machine has them still. */
+/**
+ * Parts of attempts that ended longer ago are deleted; the disk of their machine has them still.
+ */
 export const outputKeptMs = 7 * 24 * 3_600_000;
 
 /** A log by its name relative to the folder of the logs, and the attempt it belongs to. */
@@ -22,7 +26,9 @@ export interface LogName {
 const logPattern = /^([A-Za-z0-9][A-Za-z0-9._-]*)\/(\d{1,9})(?:\.[A-Za-z0-9._-]+)?\.ndjson$/;
 const beginPattern = /^([^/]+)\/(\d{1,9})\./;
 
-/** Null when no attempt's log has such a name; what comes from a database is a path only after this. */
+/**
+ * Null when no attempt's log has such a name; what comes from a database is a path only after this.
+ */
 export function logNameOf(file: string): LogName | null {
   const [, taskId, attempt] = logPattern.exec(file) ?? [];
   if (taskId === undefined || attempt === undefined || file.includes('..')) return null;
@@ -116,9 +122,10 @@ export async function storedSegments(
 }
 
 /**
- * Stores all chains in one statement, which is its own transaction, and tells who listens. A chain is left out when its
- * place is not the end of what is stored, or when its attempt is another machine's meanwhile. Resolves with the files
- * of those that were taken. A second writer at the same place makes the whole statement fail.
+ * Stores all chains in one statement, which is its own transaction, and tells who listens. A chain
+ * is left out when its place is not the end of what is stored, or when its attempt is another
+ * machine's meanwhile. Resolves with the files of those that were taken. A second writer at the
+ * same place makes the whole statement fail.
  */
 export async function appendParts(
   db: Db,
@@ -155,7 +162,10 @@ export async function appendParts(
   return new Set(rows.map((row) => row.file));
 }
 
-/** Drops what is stored of a file from a place on, if its attempt is this machine's: the file ends before, or differs. */
+/**
+ * Drops what is stored of a file from a place on, if its attempt is this machine's: the file ends
+ * before, or differs.
+ */
 export async function dropParts(
   db: Db,
   machine: string,
@@ -197,7 +207,10 @@ export async function attemptsToShip(
 
 const deletedAtOnce = 200;
 
-/** Deletes what was written before that time by attempts that ended before it, or that are gone. Resolves with the number of files. */
+/**
+ * Deletes what was written before that time by attempts that ended before it, or that are gone.
+ * Resolves with the number of files.
+ */
 export async function deleteOldParts(db: Db, beforeMs: number): Promise<number> {
   let deleted = 0;
   for (let after = ''; ;) {

@@ -10,7 +10,10 @@ export interface StoredEnd extends PartPlace {
   readonly at_ms: number;
 }
 
-/** The prompt of a log, the log, and its segments from the oldest on, as far as they are stored: of one moment. */
+/**
+ * The prompt of a log, the log, and its segments from the oldest on, as far as they are stored: of
+ * one moment.
+ */
 export async function storedFiles(db: Db, log: string): Promise<readonly StoredEnd[]> {
   const { rows } = await sql<StoredEnd>`
     select f.file, p.start, p.size, p.at_ms from (
@@ -41,7 +44,9 @@ export interface PartRange {
   readonly bytesMax: number;
 }
 
-/** The part in which the byte before `end` is, if there is one, and those after it: of one moment. */
+/**
+ * The part in which the byte before `end` is, if there is one, and those after it: of one moment.
+ */
 export async function readParts(
   db: Db,
   file: string,

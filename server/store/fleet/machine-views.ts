@@ -1,4 +1,5 @@
-// The machines of a fleet as people see them: who they are, how they are, and which of them a task is on.
+// The machines of a fleet as people see them: who they are, how they are, and which of them a task
+// is on.
 
 import type { MachineState } from '../../core/work/machines.ts';
 import type { MachineView } from '../../protocol/api.ts';
@@ -14,8 +15,8 @@ const dayMs = 24 * 3_600_000;
 const goneDaysMax = 7;
 
 /**
- * Those that are there first, then by name. `heardBeforeMs`: for how long a machine says that it is alive, each time it
- * is heard of.
+ * Those that are there first, then by name. `heardBeforeMs`: for how long a machine says that it is
+ * alive, each time it is heard of.
  */
 export async function readMachines(
   db: Db,
@@ -84,8 +85,8 @@ interface Named extends Pulse {
 }
 
 /**
- * What each is called. Two of one name are told apart by the beginning of their ids; one that is gone leaves its name to
- * the one that is there.
+ * What each is called. Two of one name are told apart by the beginning of their ids; one that is
+ * gone leaves its name to the one that is there.
  */
 function namesOf(rows: readonly Named[]): ReadonlyMap<string, string> {
   const alive = new Map<string, number>();
@@ -127,8 +128,8 @@ export async function machineNames(
 }
 
 /**
- * The names of the machines that tasks are at work on, or that have their worktrees; of one task or of all. `running`:
- * attempts that are at work, by task.
+ * The names of the machines that tasks are at work on, or that have their worktrees; of one task or
+ * of all. `running`: attempts that are at work, by task.
  */
 export async function machinesOfTasks(
   db: Db,

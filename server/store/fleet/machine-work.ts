@@ -21,7 +21,10 @@ export interface MachineWork {
 /** A page of the feed names fewer tasks. */
 const tasksMax = 1_000;
 
-/** The newest attempts of these tasks that ran on the machine; of all that are at work there when none are named. */
+/**
+ * The newest attempts of these tasks that ran on the machine; of all that are at work there when
+ * none are named.
+ */
 export async function machineWork(
   db: Reads,
   machine: string,
@@ -61,8 +64,9 @@ export async function machineWork(
 }
 
 /**
- * Whether nothing is at work there and nothing will be, after it has said that it is draining: in the turn of those that
- * write, or a claim of somebody who had not heard of it yet would come behind.
+ * Whether nothing is at work there and nothing will be, after it has said that it is draining: in
+ * the turn of those that write, or a claim of somebody who had not heard of it yet would come
+ * behind.
  */
 export async function isDrained(
   tx: Tx,

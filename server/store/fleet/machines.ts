@@ -1,4 +1,5 @@
-// The machines of a fleet: who is alive, how much each can bear, and whose tasks have lost their machine.
+// The machines of a fleet: who is alive, how much each can bear, and whose tasks have lost their
+// machine.
 
 import { sql } from 'kysely';
 import { isPostgres } from '../schema/dialect.ts';
@@ -46,8 +47,8 @@ export async function databaseNowMs(db: Kysely<StoreTables>): Promise<number> {
 }
 
 /**
- * Says that this machine is alive for so long, and what it can take; resolves with the database's time. Costs no turn of
- * those that write events.
+ * Says that this machine is alive for so long, and what it can take; resolves with the database's
+ * time. Costs no turn of those that write events.
  */
 export async function beatMachine(db: Kysely<StoreTables>, beat: MachineBeat): Promise<number> {
   const now = nowMs(db);
@@ -116,7 +117,10 @@ export async function nameOfMachine(db: Reads, id: string): Promise<string | nul
   return row?.name ?? null;
 }
 
-/** The branch of an attempt, and what people call the machine that has it; null: there is one machine only. */
+/**
+ * The branch of an attempt, and what people call the machine that has it; null: there is one
+ * machine only.
+ */
 export async function machineName(
   db: Reads,
   taskId: string,
@@ -138,7 +142,10 @@ export async function aliveAs(db: Reads, id: string): Promise<string | null> {
   return (await liveMachines(db)).find((machine) => machine.id === id)?.name ?? null;
 }
 
-/** Agents at work, or about to be, on each machine. `handedOver`: phases in which a task needs no worker any more. */
+/**
+ * Agents at work, or about to be, on each machine. `handedOver`: phases in which a task needs no
+ * worker any more.
+ */
 export async function busyByMachine(
   db: Reads,
   handedOver: readonly TaskPhase[],
@@ -158,8 +165,8 @@ export async function busyByMachine(
 }
 
 /**
- * A project that has come from a file, or goes back to one, brings worktrees and attempts that name no machine, or
- * another: those whose folders are here are this machine's.
+ * A project that has come from a file, or goes back to one, brings worktrees and attempts that name
+ * no machine, or another: those whose folders are here are this machine's.
  */
 export async function adoptPlaces(
   tx: Tx,

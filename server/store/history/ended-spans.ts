@@ -1,5 +1,5 @@
-// The spans that ended in a part of the feed, read task by task: what is in memory is bounded by the page of events that is
-// looked at, however long the feed and the run are.
+// The spans that ended in a part of the feed, read task by task: what is in memory is bounded by
+// the page of events that is looked at, however long the feed and the run are.
 
 import { spansOf, runsOfTask } from '../../core/history/spans.ts';
 import { StoryTeller } from '../../core/history/stories.ts';
@@ -16,7 +16,10 @@ const tasksAtOnce = 100;
 const runTypes = ['run.started', 'run.resumed', 'run.stopped', 'run.finished'] as const;
 const gateTypes: ReadonlySet<string> = new Set(['gate.passed', 'gate.failed']);
 
-/** What has ended with the events of the page (in order, without a gap), in parts that a request can hold. */
+/**
+ * What has ended with the events of the page (in order, without a gap), in parts that a request can
+ * hold.
+ */
 export async function* endedSpans(
   db: Reads,
   page: readonly EventView[],

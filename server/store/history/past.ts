@@ -1,4 +1,5 @@
-// The state at an earlier event, as a store in memory: `status` and `why` read it with the code that reads the present.
+// The state at an earlier event, as a store in memory: `status` and `why` read it with the code
+// that reads the present.
 
 import { openSqlite } from '../sqlite/open.ts';
 import { Refusal } from '../../core/failure.ts';

@@ -1,4 +1,5 @@
-// Removes the rows that no task owns once they are old: changes of the past, results of gates, deliveries of webhooks.
+// Removes the rows that no task owns once they are old: changes of the past, results of gates,
+// deliveries of webhooks.
 
 import { sql, type SqlBool } from 'kysely';
 import type { Store } from '../port.ts';
@@ -10,7 +11,10 @@ const walkedAtOnce = 2_000;
 /** Most changes that one transaction makes. */
 const changesMax = 100_000;
 
-/** Changes before the first event that is not older: `drover at` reaches back to that one afterwards. */
+/**
+ * Changes before the first event that is not older: `drover at` reaches back to that one
+ * afterwards.
+ */
 export async function prunePast(run: PruneRun, beforeMs: number): Promise<Removed> {
   const removed: Removed = { count: 0, bytes: 0 };
   const { store, isDry } = run;
@@ -23,7 +27,8 @@ export async function prunePast(run: PruneRun, beforeMs: number): Promise<Remove
     .where('seq', '<', first.seq)
     .limit(1)
     .executeTakeFirst();
-  // A project without anything old keeps its beginning: there is nothing to remove, so nothing is written.
+  // A project without anything old keeps its beginning: there is nothing to remove, so nothing is
+  // written.
   if (older === undefined) return removed;
   const below = await firstChange(run, first);
   if (below === null) return removed;
@@ -85,7 +90,10 @@ async function firstKept(
   return undefined;
 }
 
-/** All that the event's own transaction changed stays: its `n` may stand in the middle of that. Null: stop here. */
+/**
+ * All that the event's own transaction changed stays: its `n` may stand in the middle of that.
+ * Null: stop here.
+ */
 async function firstChange({ store, breathe }: PruneRun, event: Kept): Promise<number | null> {
   let below = event.n;
   for (let to = event.n; to > Math.max(0, event.n - changesMax); to -= walkedAtOnce) {

@@ -1,5 +1,6 @@
-// Removes history that has become old, in small transactions: of closed epics and of finished tasks that belong to none.
-// What an unfinished task links to is left alone. What metrics counted of removed events is kept as numbers.
+// Removes history that has become old, in small transactions: of closed epics and of finished tasks
+// that belong to none. What an unfinished task links to is left alone. What metrics counted of
+// removed events is kept as numbers.
 
 import { type ExpressionBuilder, type Expression, sql, type SqlBool } from 'kysely';
 import { countedOf } from '../../core/history/metrics.ts';
@@ -30,7 +31,10 @@ export interface PruneRun {
   readonly breathe: () => Promise<boolean>;
 }
 
-/** Tasks whose events go in one transaction, events that do unless one task has more, and other rows that do. */
+/**
+ * Tasks whose events go in one transaction, events that do unless one task has more, and other rows
+ * that do.
+ */
 const tasksAtOnce = 10;
 const eventsAtOnce = 250;
 export const rowsAtOnce = 250;
@@ -39,7 +43,10 @@ export const rowsAtOnce = 250;
 const over = sql`('completed', 'cancelled', 'failed')`;
 const finished = sql`('completed', 'cancelled')`;
 
-/** True of tasks in closed epics, and of finished ones without an epic; never of one that unfinished work links to. */
+/**
+ * True of tasks in closed epics, and of finished ones without an epic; never of one that unfinished
+ * work links to.
+ */
 function isPast(eb: ExpressionBuilder<StoreTables, 'tasks'>): Expression<SqlBool> {
   const isClosed = sql<SqlBool>`(
     (tasks.epic_id is not null and tasks.status in ${over}
@@ -103,7 +110,9 @@ export async function recentlyChanged(
   return new Set([...changed, ...tried].map((row) => row.id));
 }
 
-/** Events of past tasks whose last one is older than the time; then those of no task that is left. */
+/**
+ * Events of past tasks whose last one is older than the time; then those of no task that is left.
+ */
 export async function pruneEvents(run: PruneRun, beforeMs: number): Promise<Removed> {
   const removed: Removed = { count: 0, bytes: 0 };
   // The newest one stays, or the numbers of the feed would seem to go back.
@@ -139,8 +148,9 @@ export async function pruneEvents(run: PruneRun, beforeMs: number): Promise<Remo
 }
 
 /**
- * Tasks that have events, a few at a time. The ids are walked and nothing else is asked of them: one question for "the next
- * ones that are past" has SQLite go through all the finished tasks again for each answer.
+ * Tasks that have events, a few at a time. The ids are walked and nothing else is asked of them:
+ * one question for "the next ones that are past" has SQLite go through all the finished tasks again
+ * for each answer.
  */
 async function* toldTasks({ store, breathe }: PruneRun): AsyncIterable<readonly string[]> {
   let after = '';
@@ -209,7 +219,10 @@ interface Bounds {
   readonly windows: readonly Window[];
 }
 
-/** All events of a task go at once, so that what is counted of it is counted once. Resolves with the tasks. */
+/**
+ * All events of a task go at once, so that what is counted of it is counted once. Resolves with the
+ * tasks.
+ */
 async function removeTaskEvents(
   { store, isDry }: PruneRun,
   ids: readonly string[],
@@ -241,7 +254,10 @@ async function removeTaskEvents(
   return isDry ? work(store.db, null) : store.transaction((tx) => work(tx, tx));
 }
 
-/** The time of the oldest event of a task that is left: runs that were over before it have no part in what is told. */
+/**
+ * The time of the oldest event of a task that is left: runs that were over before it have no part
+ * in what is told.
+ */
 async function oldestTaskEvent(
   { store, breathe }: PruneRun,
   gone: ReadonlySet<string>,
@@ -345,7 +361,9 @@ async function removeEvents(tx: Tx, rows: readonly EventRow[]): Promise<readonly
   return gone.toSorted((a, b) => a.seq - b.seq);
 }
 
-/** The last event that was removed: a client that stands before it cannot be told what it missed. */
+/**
+ * The last event that was removed: a client that stands before it cannot be told what it missed.
+ */
 export async function lastPruned(db: Db): Promise<number> {
   const row = await db.selectFrom('pruned_events').select('seq').executeTakeFirst();
   return row?.seq ?? 0;

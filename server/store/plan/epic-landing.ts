@@ -1,4 +1,5 @@
-// The landing of an epic as a whole, as its row tells it: what was tested, what a person said, what became of it.
+// The landing of an epic as a whole, as its row tells it: what was tested, what a person said, what
+// became of it.
 
 import type { Reads, Tx } from '../schema/tables.ts';
 

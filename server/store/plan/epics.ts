@@ -32,7 +32,10 @@ export async function freshId(
   throw new Error('no free id was found: the source of chance repeats itself');
 }
 
-/** Beads refuses a file with ids of another prefix than its own: new ids of a project that has its issues bear it. */
+/**
+ * Beads refuses a file with ids of another prefix than its own: new ids of a project that has its
+ * issues bear it.
+ */
 async function beadsPrefix(tx: Tx): Promise<string | null> {
   const row = await tx
     .selectFrom('tasks')
@@ -106,9 +109,10 @@ export async function editEpic(
 const namedTasksMax = 5;
 
 /**
- * Closing says "nothing more happens here". It is refused while a task of the epic can still move (it is neither
- * completed, failed nor cancelled) and while the finished epic is landing or waits for an approval, because work would
- * then silently stay behind. Closing twice is no fault; a task that is added later opens the epic again.
+ * Closing says "nothing more happens here". It is refused while a task of the epic can still move
+ * (it is neither completed, failed nor cancelled) and while the finished epic is landing or waits
+ * for an approval, because work would then silently stay behind. Closing twice is no fault; a task
+ * that is added later opens the epic again.
  */
 export async function closeEpic(tx: Tx, sources: StoreSources, id: string): Promise<EpicRow> {
   const row = await epicOrRefuse(tx, id);

@@ -1,4 +1,5 @@
-// The tasks around a task: its blockers, its sub-tasks, work that ended beside it, and tasks that run at the same time.
+// The tasks around a task: its blockers, its sub-tasks, work that ended beside it, and tasks that
+// run at the same time.
 
 import type { AttemptRow, Reads, TaskRow } from '../schema/tables.ts';
 
@@ -123,7 +124,10 @@ export async function neighborsOf(
     .execute();
 }
 
-/** A task with this title that is not canceled: a sub-task of one, or a top-level task that waits for one. */
+/**
+ * A task with this title that is not canceled: a sub-task of one, or a top-level task that waits
+ * for one.
+ */
 export async function sameTitle(
   db: Reads,
   title: string,

@@ -1,4 +1,5 @@
-// Editing a task, also while it runs: fields, epic, parent and blockers, with what follows from them.
+// Editing a task, also while it runs: fields, epic, parent and blockers, with what follows from
+// them.
 
 import { Refusal } from '../../core/failure.ts';
 import { withoutCriteria } from '../../core/exchange/import-record.ts';
@@ -122,7 +123,10 @@ async function moveTask(
   return ['epic'];
 }
 
-/** An attempt lands on the line of the epic that it started in: the task must not leave its work behind. */
+/**
+ * An attempt lands on the line of the epic that it started in: the task must not leave its work
+ * behind.
+ */
 async function refuseMoveOfWork(tx: Tx, row: TaskRow): Promise<void> {
   if (ownedStatuses.has(row.status)) {
     throw new Refusal(

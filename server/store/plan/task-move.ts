@@ -1,4 +1,5 @@
-// Moving tasks: into epics, below other tasks, and to a place in the order that people give. All of them or none.
+// Moving tasks: into epics, below other tasks, and to a place in the order that people give. All of
+// them or none.
 
 import { Refusal } from '../../core/failure.ts';
 import { editTask } from './task-edit.ts';
@@ -53,7 +54,10 @@ export async function moveTasks(
   return ids;
 }
 
-/** The order of sub-tasks is the order in which they are done: it must not contradict what they wait for. */
+/**
+ * The order of sub-tasks is the order in which they are done: it must not contradict what they wait
+ * for.
+ */
 async function settleSubTasks(
   tx: Tx,
   ids: readonly string[],

@@ -114,7 +114,8 @@ async function freeSequence(tx: Tx, parentId: string, wanted?: number): Promise<
 export async function idFor(tx: Tx, sources: StoreSources, place: Place): Promise<string> {
   if (place.parent_id === null) return freshId(tx, sources, 'task');
   const id = subTaskId(place.parent_id, place.sequence_number);
-  // A long imported parent leaves no room for the number, and an import may have used the id for something else.
+  // A long imported parent leaves no room for the number, and an import may have used the id for
+  // something else.
   if (!checkId(id).ok || (await isIdTaken(tx, id))) return freshId(tx, sources, 'task');
   return id;
 }

@@ -1,4 +1,5 @@
-// Taking tasks out of the plan for good: only those that were never begun and that nothing depends on. All or none.
+// Taking tasks out of the plan for good: only those that were never begun and that nothing depends
+// on. All or none.
 
 import { Refusal } from '../../core/failure.ts';
 import { ownedStatuses, type TaskStatus } from '../../core/plan/state.ts';

@@ -78,7 +78,9 @@ function withTitlePrefix(fields: NewTaskFields): NewTaskFields {
   return { ...fields, title: prefix.title, parent: prefix.parent, sequence: prefix.n };
 }
 
-/** What follows from the edges of a new task: its first status, its parents' readiness, the chains. */
+/**
+ * What follows from the edges of a new task: its first status, its parents' readiness, the chains.
+ */
 async function settleNewTask(
   tx: Tx,
   sources: StoreSources,

@@ -1,8 +1,9 @@
 // Kysely's dialect for PostgreSQL with one rule of ours: transactions that may write take turns.
 //
-// All rules of the store (what is ready, who owns a task, the order of landings, the numbers of events) are written for
-// transactions that run one after the other, as SQLite's do. `begin` there takes the write lock; here it takes an
-// advisory lock that lasts until the end of the transaction. Readers never wait.
+// All rules of the store (what is ready, who owns a task, the order of landings, the numbers of
+// events) are written for transactions that run one after the other, as SQLite's do. `begin` there
+// takes the write lock; here it takes an advisory lock that lasts until the end of the transaction.
+// Readers never wait.
 
 import {
   CompiledQuery,
@@ -28,7 +29,8 @@ class TurnDriver extends PostgresDriver {
     settings: TransactionSettings,
   ): Promise<void> {
     if (settings.accessMode === 'read only') return super.beginTransaction(connection, settings);
-    // One round trip. Each later statement sees what was committed before this turn: that is `read committed`.
+    // One round trip. Each later statement sees what was committed before this turn: that is `read
+    // committed`.
     const begin = CompiledQuery.raw(`begin isolation level read committed; ${takeTurn}`);
     try {
       await connection.executeQuery(begin);

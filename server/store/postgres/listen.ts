@@ -1,5 +1,6 @@
-// Hears from PostgreSQL that somebody has appended events, on one connection of its own that comes back by itself. While
-// somebody here reads what agents of other machines write, it hears of that as well.
+// Hears from PostgreSQL that somebody has appended events, on one connection of its own that comes
+// back by itself. While somebody here reads what agents of other machines write, it hears of that
+// as well.
 
 import pg from 'pg';
 import type { PostgresPlace } from './place.ts';
@@ -14,14 +15,19 @@ const lookEveryMs = 10_000;
 const lookMaxMs = 5_000;
 
 export interface Listening {
-  /** Resolves when the connection listens, or when the first try has failed (it goes on trying by itself). */
+  /**
+   * Resolves when the connection listens, or when the first try has failed (it goes on trying by
+   * itself).
+   */
   readonly ready: Promise<void>;
   /** Calls back with what notifications of agents' output say; returns unsubscribe. */
   readonly onOutput: (heard: (payload: string) => void) => () => void;
   readonly close: () => Promise<void>;
 }
 
-/** `wake` is called for news, and after each gap in listening, since something may have been missed. */
+/**
+ * `wake` is called for news, and after each gap in listening, since something may have been missed.
+ */
 export function listenForEvents(
   place: PostgresPlace,
   options: PoolOptions,
@@ -52,7 +58,8 @@ export function listenForEvents(
   };
   const look = (looked: pg.Client, ask: Ask): void => {
     const alive = (): void => {
-      // Poolers that share a connection between clients swallow notifications: then this is the slow way to the news.
+      // Poolers that share a connection between clients swallow notifications: then this is the
+      // slow way to the news.
       wake();
       later(lookEveryMs, () => look(looked, ask));
     };

@@ -1,4 +1,5 @@
-// Brings a PostgreSQL database to our schema version: whole or not at all, one process after the other.
+// Brings a PostgreSQL database to our schema version: whole or not at all, one process after the
+// other.
 
 import { type Kysely, sql } from 'kysely';
 import { type SchemaStep, schemaVersion, storeSteps } from '../schema/schema.ts';
@@ -19,7 +20,10 @@ export interface PostgresFacts {
 
 export const serverVersionMin = 140_000;
 
-/** Asks tables of the catalog: what `to_regclass` remembers may be older than the turn that was waited for. */
+/**
+ * Asks tables of the catalog: what `to_regclass` remembers may be older than the turn that was
+ * waited for.
+ */
 export async function readFacts(db: Kysely<unknown>): Promise<PostgresFacts> {
   const { rows } = await sql<{
     server_version: string;
@@ -94,7 +98,10 @@ export function unfit(facts: PostgresFacts, place: PlaceWords): PostgresTrouble 
   return null;
 }
 
-/** Several processes may call this at once: the transactions take turns, and the later ones find the version right. */
+/**
+ * Several processes may call this at once: the transactions take turns, and the later ones find the
+ * version right.
+ */
 export async function migratePostgres<Tables>(
   given: Kysely<Tables>,
   place: PlaceWords,

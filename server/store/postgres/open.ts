@@ -1,4 +1,5 @@
-// Opens the store on PostgreSQL: the same tables and queries as in a SQLite file, shared by several machines.
+// Opens the store on PostgreSQL: the same tables and queries as in a SQLite file, shared by several
+// machines.
 
 import { HandleEmptyInListsPlugin, Kysely, replaceWithNoncontingentExpression } from 'kysely';
 import type { StoreSources } from '../feed/feed.ts';
@@ -57,7 +58,8 @@ export async function openPostgresStore(
   };
   let closed: Promise<void> | null = null;
   const onOutput = (heard: (file: string) => void): (() => void) =>
-    // The schema comes first; a log of another project in this database is merely looked at for nothing.
+    // The schema comes first; a log of another project in this database is merely looked at for
+    // nothing.
     listening?.onOutput((payload) => heard(payload.slice(payload.indexOf(' ') + 1))) ?? (() => {});
   return { store, shown: place.shown, onOutput, close: () => (closed ??= close()) };
 }

@@ -1,4 +1,5 @@
-// Where a database is, read from its URL, in words that may be shown: the password is in none of them.
+// Where a database is, read from its URL, in words that may be shown: the password is in none of
+// them.
 
 import pg from 'pg';
 import { PostgresTrouble, type PlaceWords } from './trouble.ts';
@@ -12,7 +13,9 @@ export function isPostgresUrl(text: string): boolean {
   return /^postgres(?:ql)?:\/\//i.test(text);
 }
 
-/** What the URL leaves out comes from PostgreSQL's own defaults (`PGUSER`, `PGPASSWORD` and so on). */
+/**
+ * What the URL leaves out comes from PostgreSQL's own defaults (`PGUSER`, `PGPASSWORD` and so on).
+ */
 export function placeOf(url: string): PostgresPlace {
   if (!isPostgresUrl(url)) throw notAUrl('it does not start with postgresql://');
   const client = parsed(url);
@@ -35,13 +38,17 @@ function parsed(url: string): pg.Client {
   try {
     return new pg.Client({ connectionString: url });
   } catch (error) {
-    // The parser's own words may hold the URL; a certificate that can't be read is told by its path.
+    // The parser's own words may hold the URL; a certificate that can't be read is told by its
+    // path.
     const path = error instanceof Error && 'path' in error ? String(error.path) : null;
     throw notAUrl(path === null ? 'it cannot be read as a URL' : `${path} cannot be read`);
   }
 }
 
-/** Who may write the tables runs commands on every machine: so nobody on the way may read or change what is said. */
+/**
+ * Who may write the tables runs commands on every machine: so nobody on the way may read or change
+ * what is said.
+ */
 function refusePlainText(url: string, client: pg.Client): void {
   const { ssl, host } = client as pg.Client & { readonly ssl?: unknown };
   const isNear = host.startsWith('/') || /^(?:localhost|127(?:\.\d+){3}|::1)$/i.test(host);

@@ -13,7 +13,10 @@ export interface PoolOptions {
   readonly connectMaxMs?: number;
   /** How long one statement may take, its wait for a lock included. */
   readonly statementMaxMs?: number;
-  /** How long the server waits for a client in the middle of a transaction: a machine that is gone lets go after it. */
+  /**
+   * How long the server waits for a client in the middle of a transaction: a machine that is gone
+   * lets go after it.
+   */
   readonly idleInTransactionMaxMs?: number;
   /** Shown in the server's list of connections. */
   readonly applicationName?: string;
@@ -48,14 +51,17 @@ export function clientConfig(place: PostgresPlace, options: PoolOptions): pg.Cli
     types,
     application_name: limits.applicationName,
     connectionTimeoutMillis: limits.connectMaxMs,
-    // The server's own limit comes first; this one is for a server that has vanished without a word.
+    // The server's own limit comes first; this one is for a server that has vanished without a
+    // word.
     query_timeout: limits.statementMaxMs + Math.min(limits.statementMaxMs, marginMaxMs),
     keepAlive: true,
     keepAliveInitialDelayMillis: keepAliveDelayMs,
   };
 }
 
-/** For each new connection. Statements, not start-up parameters: poolers in between refuse those. */
+/**
+ * For each new connection. Statements, not start-up parameters: poolers in between refuse those.
+ */
 export function sessionSettings(options: PoolOptions): string {
   const limits = { ...poolDefaults, ...options };
   const values: Readonly<Record<string, string>> = {
@@ -75,8 +81,8 @@ export function sessionSettings(options: PoolOptions): string {
 }
 
 /**
- * After these a connection is not used again: an answer may still come to a question that was given up, and what was
- * prepared before somebody changed the tables is of no use.
+ * After these a connection is not used again: an answer may still come to a question that was given
+ * up, and what was prepared before somebody changed the tables is of no use.
  */
 const spoils: ReadonlySet<PostgresTroubleName> = new Set(['changed', 'lost', 'slow']);
 
@@ -98,7 +104,8 @@ export function openPool(place: PostgresPlace, options: PoolOptions): OpenedPool
   });
   // The server may end a connection in the middle of a transaction; the next statement tells it.
   inner.on('connect', (client) => client.on('error', () => undefined));
-  // An idle connection that ends is taken out of the pool; the next query makes a new one, or tells what is wrong.
+  // An idle connection that ends is taken out of the pool; the next query makes a new one, or tells
+  // what is wrong.
   inner.on('error', () => undefined);
   const told = async <T>(work: Promise<T>): Promise<T> => {
     try {

@@ -1,13 +1,15 @@
-// Whether a pooler stands between us and PostgreSQL that shares one connection of the server between clients: what belongs
-// to a session (prepared statements, LISTEN, advisory locks) would then reach the wrong client.
+// Whether a pooler stands between us and PostgreSQL that shares one connection of the server
+// between clients: what belongs to a session (prepared statements, LISTEN, advisory locks) would
+// then reach the wrong client.
 
 import type { PostgresPool, PostgresPoolClient } from 'kysely';
 import { type PlaceWords, PostgresTrouble } from './trouble.ts';
 
 /**
- * Asks on two connections at once: where both are served by one process of the server, a pooler shares it. PgBouncer in
- * transaction mode hands the connection that it used last to the next client; in session mode and without a pooler each
- * client has a process of its own. The pool must allow two connections. Throws a `PostgresTrouble` named `pooler`.
+ * Asks on two connections at once: where both are served by one process of the server, a pooler
+ * shares it. PgBouncer in transaction mode hands the connection that it used last to the next
+ * client; in session mode and without a pooler each client has a process of its own. The pool must
+ * allow two connections. Throws a `PostgresTrouble` named `pooler`.
  */
 export async function refuseSharedSessions(pool: PostgresPool, place: PlaceWords): Promise<void> {
   const first = await pool.connect();

@@ -1,11 +1,15 @@
-// Which statements are worth being prepared: PostgreSQL reads and plans a named one once for each connection.
+// Which statements are worth being prepared: PostgreSQL reads and plans a named one once for each
+// connection.
 
 const namesMax = 256;
 const charactersMax = 4_000;
 const seenMax = 2_000;
 
 export class StatementNames {
-  /** Null: seen once. A statement is named when it comes again, so that lists of many lengths use up no names. */
+  /**
+   * Null: seen once. A statement is named when it comes again, so that lists of many lengths use up
+   * no names.
+   */
   readonly #seen = new Map<string, string | null>();
   #names = 0;
 

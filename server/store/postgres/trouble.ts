@@ -27,7 +27,10 @@ export const postgresTroubles = [
 
 export type PostgresTroubleName = (typeof postgresTroubles)[number];
 
-/** What is over by itself, or by somebody who looks after the server, while the caller only has to try again. */
+/**
+ * What is over by itself, or by somebody who looks after the server, while the caller only has to
+ * try again.
+ */
 const retryable: ReadonlySet<PostgresTroubleName> = new Set([
   'unreachable',
   'lost',
@@ -60,8 +63,9 @@ export interface PlaceWords {
 }
 
 /**
- * The trouble in place of an error about the server, the network or the role's rights. Any other error (a violated
- * constraint, bad SQL) is given back as it is: it says that a caller is wrong, not the machine.
+ * The trouble in place of an error about the server, the network or the role's rights. Any other
+ * error (a violated constraint, bad SQL) is given back as it is: it says that a caller is wrong,
+ * not the machine.
  */
 export function postgresError(error: unknown, place: PlaceWords): unknown {
   if (!(error instanceof Error) || error instanceof PostgresTrouble) return error;

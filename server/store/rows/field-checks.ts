@@ -1,4 +1,5 @@
-// What a person may write into a task or an epic. Wrong values are refused with the thing and the remedy named.
+// What a person may write into a task or an epic. Wrong values are refused with the thing and the
+// remedy named.
 
 import { Refusal } from '../../core/failure.ts';
 

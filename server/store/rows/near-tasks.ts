@@ -1,5 +1,5 @@
-// A few tasks and what is around them (parents, sub-tasks, blockers, dependents) at one moment, read as it is needed:
-// what the board says of a task, without the other ten thousand.
+// A few tasks and what is around them (parents, sub-tasks, blockers, dependents) at one moment,
+// read as it is needed: what the board says of a task, without the other ten thousand.
 
 import { sql } from 'kysely';
 import type { TaskStatus } from '../../core/plan/state.ts';

@@ -1,5 +1,5 @@
-// The order that people give to tasks and epics: a number between those of the neighbours, and new numbers for all of
-// them when there is no more room.
+// The order that people give to tasks and epics: a number between those of the neighbours, and new
+// numbers for all of them when there is no more room.
 
 import { sql } from 'kysely';
 import type { Tx } from '../schema/tables.ts';
@@ -14,7 +14,9 @@ export interface Placed {
   readonly renumbered: boolean;
 }
 
-/** Numbers for tasks that are to stand, in this order, in front of another one (null: at the end). */
+/**
+ * Numbers for tasks that are to stand, in this order, in front of another one (null: at the end).
+ */
 export async function positionsBefore(
   tx: Tx,
   ids: readonly string[],
@@ -42,7 +44,9 @@ async function between(
   return ids.map((_, index) => start + gap * (index + 1));
 }
 
-/** The place in front of which they go: of the first task from there on that does not move itself. */
+/**
+ * The place in front of which they go: of the first task from there on that does not move itself.
+ */
 async function endOf(
   tx: Tx,
   ids: readonly string[],
@@ -91,8 +95,8 @@ async function renumberTasks(tx: Tx): Promise<void> {
 }
 
 /**
- * Sub-tasks are done in the order in which they stand: their numbers are dealt out anew among them. True when one of
- * them has got another number.
+ * Sub-tasks are done in the order in which they stand: their numbers are dealt out anew among them.
+ * True when one of them has got another number.
  */
 export async function orderSubTasks(tx: Tx, parent: string): Promise<boolean> {
   const rows = await tx

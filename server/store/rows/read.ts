@@ -6,10 +6,16 @@ import type { StoreTables } from '../schema/tables.ts';
 
 export type Db = Kysely<StoreTables>;
 
-/** SQLite takes 32,766 parameters in one statement, PostgreSQL 65,535; lists of ids are cut into parts far below that. */
+/**
+ * SQLite takes 32,766 parameters in one statement, PostgreSQL 65,535; lists of ids are cut into
+ * parts far below that.
+ */
 export const listPartMax = 5_000;
 
-/** Runs the body on one connection inside a read transaction: it sees one moment, whatever others write meanwhile. */
+/**
+ * Runs the body on one connection inside a read transaction: it sees one moment, whatever others
+ * write meanwhile.
+ */
 export async function readAtOneMoment<Lent extends Db, T>(
   db: Lent,
   body: (db: Lent) => Promise<T>,

@@ -25,7 +25,10 @@ export async function hasAttemptsInFlight(db: Reads): Promise<boolean> {
   return row !== undefined;
 }
 
-/** Forgets the slots that are not `ours`: they belong to the repository that this one is a copy of. Resolves with their number. */
+/**
+ * Forgets the slots that are not `ours`: they belong to the repository that this one is a copy of.
+ * Resolves with their number.
+ */
 export async function forgetSlotsOfOthers(
   tx: Tx,
   machine: string,

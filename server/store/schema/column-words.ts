@@ -1,4 +1,5 @@
-// The words that a column can hold, where they are the store's own; those of tasks are in `core/plan/task.ts`.
+// The words that a column can hold, where they are the store's own; those of tasks are in
+// `core/plan/task.ts`.
 
 import type { ColumnType } from 'kysely';
 import type { byHandPhase, Phase } from '../../core/plan/task.ts';

@@ -1,4 +1,5 @@
-// The few places where SQLite and PostgreSQL say the same thing in other words. Everything else is one query for both.
+// The few places where SQLite and PostgreSQL say the same thing in other words. Everything else is
+// one query for both.
 
 import { type Kysely, PostgresAdapter, type RawBuilder, sql } from 'kysely';
 

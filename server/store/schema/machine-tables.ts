@@ -25,7 +25,10 @@ export interface MachineTable {
   alive_until_ms: number;
 }
 
-/** What agents of a fleet have written, in parts: each file of a log from its first byte on, without a hole. */
+/**
+ * What agents of a fleet have written, in parts: each file of a log from its first byte on, without
+ * a hole.
+ */
 export interface LogPartTable {
   /** Relative to the folder of the logs: `attemptLogFile`, one of its segments, or its prompt. */
   file: string;

@@ -3,8 +3,12 @@
 export interface RepositoryTable {
   /** Names the project; the git folder has the same. */
   id: string;
-  /** Real path of the git folder that all worktrees share. In a fleet, that of one of the clones. */
+  /**
+   * Real path of the git folder that all worktrees share. In a fleet, that of one of the clones.
+   */
   common_dir: string;
-  /** The oldest commit on the first-parent line; null: there was none, or the history is cut off. */
+  /**
+   * The oldest commit on the first-parent line; null: there was none, or the history is cut off.
+   */
   root_commit: string | null;
 }

@@ -1,4 +1,5 @@
-// Makes the tables. The public design schema comes first, to the letter; what our rules need is added to it.
+// Makes the tables. The public design schema comes first, to the letter; what our rules need is
+// added to it.
 
 import { type Kysely, sql } from 'kysely';
 import { isPostgres } from './dialect.ts';
@@ -95,14 +96,20 @@ const statements: readonly string[] = [
   `CREATE INDEX attempts_state ON attempts(state)`,
 ];
 
-/** Indexes of the second version: the order that people give decides who starts, and what is blocked from outside is found. */
+/**
+ * Indexes of the second version: the order that people give decides who starts, and what is blocked
+ * from outside is found.
+ */
 const secondStatements: readonly string[] = [
   `DROP INDEX IF EXISTS tasks_start`,
   `CREATE INDEX tasks_start ON tasks(status, priority DESC, chain DESC, position)`,
   `CREATE INDEX tasks_outside ON tasks(status, position) WHERE blocked_reason IS NOT NULL`,
 ];
 
-/** Tables of the third version: what is used up, why nothing starts, how many agents an overloaded provider takes. */
+/**
+ * Tables of the third version: what is used up, why nothing starts, how many agents an overloaded
+ * provider takes.
+ */
 const budgetStatements: readonly string[] = [
   `CREATE TABLE spending (
     task_id TEXT NOT NULL, attempt INTEGER NOT NULL, part TEXT NOT NULL, day TEXT NOT NULL,
@@ -115,7 +122,10 @@ const budgetStatements: readonly string[] = [
   `ALTER TABLE accounts ADD COLUMN pace_at_ms INTEGER`,
 ];
 
-/** Columns of the fourth version: who takes over from an agent, who had each attempt, and candidates side by side. */
+/**
+ * Columns of the fourth version: who takes over from an agent, who had each attempt, and candidates
+ * side by side.
+ */
 const fallbackStatements: readonly string[] = [
   `ALTER TABLE tasks ADD COLUMN fallback TEXT`,
   `ALTER TABLE tasks ADD COLUMN fallback_from INTEGER NOT NULL DEFAULT 0`,
@@ -128,7 +138,10 @@ const fallbackStatements: readonly string[] = [
   `ALTER TABLE attempts ADD COLUMN step INTEGER NOT NULL DEFAULT 0`,
 ];
 
-/** The plans that agents have made, and who wants one; an attempt that plans writes nothing that lands. */
+/**
+ * The plans that agents have made, and who wants one; an attempt that plans writes nothing that
+ * lands.
+ */
 const planStatements: readonly string[] = [
   `CREATE TABLE task_plans (
     task_id TEXT NOT NULL REFERENCES tasks(id) ON DELETE CASCADE, number INTEGER NOT NULL,
@@ -139,8 +152,9 @@ const planStatements: readonly string[] = [
 ];
 
 /**
- * Tables of the sixth version: the machines of a fleet, whose worktrees are whose, and what agents write, for readers on
- * other machines. '' is the one machine of a project that shares its plan with nobody.
+ * Tables of the sixth version: the machines of a fleet, whose worktrees are whose, and what agents
+ * write, for readers on other machines. '' is the one machine of a project that shares its plan
+ * with nobody.
  */
 const fleetStatements: readonly string[] = [
   `CREATE TABLE machines (
@@ -163,8 +177,9 @@ const fleetStatements: readonly string[] = [
 ];
 
 /**
- * What rows held before each change (`past-tables.ts` says which), so that the state at any event can be restored from
- * the present one. `past_events` says which changes an event's transaction made; `past_start` from where on all are kept.
+ * What rows held before each change (`past-tables.ts` says which), so that the state at any event
+ * can be restored from the present one. `past_events` says which changes an event's transaction
+ * made; `past_start` from where on all are kept.
  */
 const pastStatements: readonly string[] = [
   `CREATE TABLE past (
@@ -175,7 +190,10 @@ const pastStatements: readonly string[] = [
   `INSERT INTO past_start (seq) SELECT coalesce(max(seq), 0) FROM events`,
 ];
 
-/** The eighth version: what Drover itself has written into the refs of its lines, and what stops a line. */
+/**
+ * The eighth version: what Drover itself has written into the refs of its lines, and what stops a
+ * line.
+ */
 const lineStatements: readonly string[] = [
   `CREATE TABLE line_tips (
     branch TEXT NOT NULL, sha TEXT NOT NULL, at_ms INTEGER NOT NULL, PRIMARY KEY (branch, sha)) WITHOUT ROWID`,
@@ -218,7 +236,10 @@ const runsOnStatements: readonly string[] = [
   `ALTER TABLE attempts ADD COLUMN runs_on TEXT NOT NULL DEFAULT 'local'`,
 ];
 
-/** The twelfth version: what metrics still count of removed events, and the last event that was removed. */
+/**
+ * The twelfth version: what metrics still count of removed events, and the last event that was
+ * removed.
+ */
 const retentionStatements: readonly string[] = [
   `CREATE TABLE metrics_carried (series TEXT PRIMARY KEY, value REAL NOT NULL) WITHOUT ROWID`,
   `CREATE TABLE pruned_events (seq INTEGER NOT NULL)`,

@@ -1,5 +1,6 @@
-// The tables as Kysely sees them. Columns of the public design schema keep their names and units (times in Unix
-// seconds); columns of our own end in their unit (`_ms`). Lists are JSON text. `runs_on` is local or remote.
+// The tables as Kysely sees them. Columns of the public design schema keep their names and units
+// (times in Unix seconds); columns of our own end in their unit (`_ms`). Lists are JSON text.
+// `runs_on` is local or remote.
 
 import type { Generated, Kysely, Selectable, Transaction } from 'kysely';
 import type { TaskStatus } from '../../core/plan/state.ts';
@@ -39,20 +40,29 @@ export interface TaskTable {
   test_command: Defaulted<string | null>;
   created_at: number;
   updated_at: number;
-  /** The order that people give, of creation at first: the last word when priority and chain are equal. */
+  /**
+   * The order that people give, of creation at first: the last word when priority and chain are
+   * equal.
+   */
   position: Defaulted<number>;
   labels: Defaulted<string>;
   acceptance_criteria: Defaulted<string>;
   agent: Defaulted<string | null>;
   /** Who takes over from it, as `codex,claude:opus`; null = as the settings say, '' = nobody. */
   fallback: Defaulted<string | null>;
-  /** The last attempt before the task was begun anew: who has the next one follows from those after it. */
+  /**
+   * The last attempt before the task was begun anew: who has the next one follows from those after
+   * it.
+   */
   fallback_from: Defaulted<number>;
   /** Candidates that are made of it side by side; null = as the settings say. */
   best_of: Defaulted<number | null>;
   /** Who chooses among them: a rule of `core/plan/best-of.ts`; null = as the settings say. */
   choose: Defaulted<string | null>;
-  /** The task that this one is a candidate of: its work waits for the choice and never lands by itself. */
+  /**
+   * The task that this one is a candidate of: its work waits for the choice and never lands by
+   * itself.
+   */
   candidate_of: Defaulted<string | null>;
   /** Lines that the change of a candidate adds and removes. */
   changed_lines: Defaulted<number | null>;
@@ -110,7 +120,10 @@ export interface DependencyTable {
   blocked_by: string;
 }
 
-/** Pool slots; `task_id` is null while a slot is free. Kept beside the design's `worktrees`, which is keyed by task. */
+/**
+ * Pool slots; `task_id` is null while a slot is free. Kept beside the design's `worktrees`, which
+ * is keyed by task.
+ */
 export interface SlotTable {
   /** Whose disk it is on; '' = the project's only machine. */
   machine: Defaulted<string>;
@@ -180,7 +193,9 @@ export interface AttemptTable {
   machine: Defaulted<string>;
 }
 
-/** The plans of a task, one for each round; the approved one is told to every attempt that builds. */
+/**
+ * The plans of a task, one for each round; the approved one is told to every attempt that builds.
+ */
 export interface PlanTable {
   task_id: string;
   /** From 1. */
@@ -260,11 +275,17 @@ export interface LineTable {
   /** Why nothing starts and nothing lands on it until a person has chosen; null = it is free. */
   held_reason: Defaulted<string | null>;
   held_since_ms: Defaulted<number | null>;
-  /** JSON list, newest last: tips that people have taken out of the branch. Their commits never come back with a task. */
+  /**
+   * JSON list, newest last: tips that people have taken out of the branch. Their commits never come
+   * back with a task.
+   */
   dropped: Defaulted<string>;
 }
 
-/** Values that Drover has given, or was about to give, to the landing ref of a line: any other value is another hand's. */
+/**
+ * Values that Drover has given, or was about to give, to the landing ref of a line: any other value
+ * is another hand's.
+ */
 export interface LineTipTable {
   branch: string;
   sha: string;
@@ -301,12 +322,18 @@ export interface AccountTable {
   name: string;
   limited_until_ms: Defaulted<number | null>;
   message: Defaulted<string | null>;
-  /** Agents that may work at once since the last sign of overload, and when that was; null = there was none. */
+  /**
+   * Agents that may work at once since the last sign of overload, and when that was; null = there
+   * was none.
+   */
   pace_agents: Defaulted<number | null>;
   pace_at_ms: Defaulted<number | null>;
 }
 
-/** What each part of an attempt has used, by the day on which it was used: budgets are counted from here. */
+/**
+ * What each part of an attempt has used, by the day on which it was used: budgets are counted from
+ * here.
+ */
 export interface SpendingTable {
   task_id: string;
   attempt: number;

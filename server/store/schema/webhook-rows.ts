@@ -1,4 +1,5 @@
-// The tables of what is sent out of a project, as Kysely sees them: webhooks, and how far exporters are.
+// The tables of what is sent out of a project, as Kysely sees them: webhooks, and how far exporters
+// are.
 
 import type { Defaulted } from './column-words.ts';
 import type { ExporterTable } from './exporter-table.ts';

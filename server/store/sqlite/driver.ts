@@ -1,4 +1,5 @@
-// Kysely's driver and dialect for one connection of node:sqlite. It starts no timers, so it runs in a simulation too.
+// Kysely's driver and dialect for one connection of node:sqlite. It starts no timers, so it runs in
+// a simulation too.
 
 import { statSync } from 'node:fs';
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
@@ -118,8 +119,8 @@ function namesOf(statement: StatementSync): readonly string[] {
 }
 
 /**
- * Builds the rows ourselves, which takes half the time of node:sqlite's own objects: those have no prototype and are
- * slow to read.
+ * Builds the rows ourselves, which takes half the time of node:sqlite's own objects: those have no
+ * prototype and are slow to read.
  */
 function objectsOf(prepared: Prepared, rows: unknown): readonly object[] {
   const arrays = rows as readonly (readonly unknown[])[];
@@ -138,8 +139,8 @@ function objectsOf(prepared: Prepared, rows: unknown): readonly object[] {
 }
 
 /**
- * The right to use the connection. It is given back as soon as a commit is made, before the commit is on the disk: so
- * the next one can commit meanwhile, and both are flushed together.
+ * The right to use the connection. It is given back as soon as a commit is made, before the commit
+ * is on the disk: so the next one can commit meanwhile, and both are flushed together.
  */
 class Lease implements DatabaseConnection {
   readonly #driver: SqliteDriver;
@@ -213,7 +214,10 @@ class SqliteDriver implements Driver {
     this.#giveBack(lease);
   }
 
-  /** `immediate` takes the write lock at once: a transaction that reads first can then never fail at its first write. */
+  /**
+   * `immediate` takes the write lock at once: a transaction that reads first can then never fail at
+   * its first write.
+   */
   async beginTransaction(): Promise<void> {
     this.#refuseMoved();
     this.#connection.run('begin immediate');
@@ -226,7 +230,8 @@ class SqliteDriver implements Driver {
   }
 
   async rollbackTransaction(lease: Lease): Promise<void> {
-    // A full disk and some other errors have rolled back already; after a failed flush there is nothing to roll back.
+    // A full disk and some other errors have rolled back already; after a failed flush there is
+    // nothing to roll back.
     if (lease.isHeld && this.#connection.inTransaction) this.#connection.run('rollback');
     if (lease.isHeld) this.#connection.takeCommitted();
   }
@@ -250,8 +255,8 @@ class SqliteDriver implements Driver {
 }
 
 /**
- * With a rollback journal SQLite refuses to write to a file that lost its name; with a write-ahead log it goes on, and
- * what is written is seen by no other process.
+ * With a rollback journal SQLite refuses to write to a file that lost its name; with a write-ahead
+ * log it goes on, and what is written is seen by no other process.
  */
 function movedFileGuard(path: string): () => void {
   const noted = identityOf(path);
@@ -278,7 +283,10 @@ function quoted(name: string): string {
   return `"${name.replaceAll('"', '""')}"`;
 }
 
-/** The driver keeps its own queue for the connection, so Kysely need not put a second one in front of it. */
+/**
+ * The driver keeps its own queue for the connection, so Kysely need not put a second one in front
+ * of it.
+ */
 class QueueingAdapter extends SqliteAdapter {
   override get supportsMultipleConnections(): boolean {
     return true;

@@ -1,10 +1,11 @@
-// Brings commits to the disk in groups: one flush of the write-ahead log serves every commit that came before it, and
-// runs beside this thread instead of inside it.
+// Brings commits to the disk in groups: one flush of the write-ahead log serves every commit that
+// came before it, and runs beside this thread instead of inside it.
 //
-// SQLite's own `synchronous = full` flushes at each commit and lets the whole process wait. Here SQLite runs with
-// `normal`: a commit is appended to the log without a flush (the log is still flushed before its pages go into the
-// database, so the file can't be damaged), and whoever commits is answered after a flush of ours. The promise is the
-// same: what was answered survives a loss of power.
+// SQLite's own `synchronous = full` flushes at each commit and lets the whole process wait. Here
+// SQLite runs with `normal`: a commit is appended to the log without a flush (the log is still
+// flushed before its pages go into the database, so the file can't be damaged), and whoever commits
+// is answered after a flush of ours. The promise is the same: what was answered survives a loss of
+// power.
 
 import { close, fdatasync, fsync, open } from 'node:fs';
 import { dirname } from 'node:path';
@@ -53,7 +54,8 @@ export function openGroupSync(databasePath: string): GroupSync {
   return {
     flushed: () => {
       if (running === null) return begin();
-      // The running flush may have begun before this commit, so it waits for the next one, with all who come by then.
+      // The running flush may have begun before this commit, so it waits for the next one, with all
+      // who come by then.
       next ??= running.then(() => {
         next = null;
         return begin();

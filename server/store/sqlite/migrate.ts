@@ -1,4 +1,5 @@
-// Brings a database file to our schema version: whole or not at all, after a complete copy of an older one.
+// Brings a database file to our schema version: whole or not at all, after a complete copy of an
+// older one.
 
 import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
@@ -30,11 +31,12 @@ export interface MigrateOutcome {
 }
 
 /**
- * The schema version is SQLite's `user_version`. A file with tables of version 0 was made by another program; it is
- * copied like an older one, and the first migration takes it over or refuses.
+ * The schema version is SQLite's `user_version`. A file with tables of version 0 was made by
+ * another program; it is copied like an older one, and the first migration takes it over or
+ * refuses.
  *
- * Several processes may call this for one file at once: the first takes the write lock, the others wait for it and
- * then find the version already right.
+ * Several processes may call this for one file at once: the first takes the write lock, the others
+ * wait for it and then find the version already right.
  */
 export async function migrate<Tables>(
   opened: OpenedDatabase<Tables>,
@@ -48,8 +50,9 @@ export async function migrate<Tables>(
     const found = await versionOf(db);
     refuseNewer(opened.path, found, options.version);
     if (found === options.version) return { from: found, to: found, backup: null };
-    // While foreign keys are enforced, dropping a rebuilt table would delete what refers to it. The pragma has no
-    // effect inside a transaction, so it goes around it, and the references are checked before the commit.
+    // While foreign keys are enforced, dropping a rebuilt table would delete what refers to it. The
+    // pragma has no effect inside a transaction, so it goes around it, and the references are
+    // checked before the commit.
     await sql`pragma foreign_keys = off`.execute(db);
     try {
       return await db.transaction().execute((tx) => migrateLocked(opened.path, tx, options));
@@ -100,8 +103,9 @@ async function hasTables(db: Kysely<unknown>): Promise<boolean> {
 }
 
 /**
- * Copies the file as it is committed now, by a second connection that only reads: the write lock of the caller keeps
- * everybody else out, so nothing can come between the copy and the change. Null for a database in memory.
+ * Copies the file as it is committed now, by a second connection that only reads: the write lock of
+ * the caller keeps everybody else out, so nothing can come between the copy and the change. Null
+ * for a database in memory.
  */
 function backUp(path: string, version: number, now: () => number): string | null {
   if (path === ':memory:') return null;

@@ -1,4 +1,5 @@
-// Opens one SQLite file the one way Drover does it: WAL, foreign keys, a busy timeout, and a look whether it is sound.
+// Opens one SQLite file the one way Drover does it: WAL, foreign keys, a busy timeout, and a look
+// whether it is sound.
 
 import { statSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
@@ -11,8 +12,9 @@ export interface OpenOptions {
   /** Opens without ever writing; the file must exist. */
   readonly readOnly?: boolean;
   /**
-   * `full` (the default): a commit is on the disk when it returns. `grouped`: the same, but commits that come close
-   * together share one flush, beside this thread. `normal`: a loss of power may take the last ones.
+   * `full` (the default): a commit is on the disk when it returns. `grouped`: the same, but commits
+   * that come close together share one flush, beside this thread. `normal`: a loss of power may
+   * take the last ones.
    */
   readonly durability?: 'full' | 'grouped' | 'normal';
   /** False: only files of a few megabytes are checked whole. */
@@ -24,8 +26,8 @@ export interface OpenOptions {
 export interface OpenedDatabase<Tables = unknown> {
   readonly path: string;
   /**
-   * There is one connection, handed out in turn: inside a transaction use what it gives you, since `db` itself would
-   * wait for that transaction to end. And wait for nothing slow inside one.
+   * There is one connection, handed out in turn: inside a transaction use what it gives you, since
+   * `db` itself would wait for that transaction to end. And wait for nothing slow inside one.
    */
   readonly db: Kysely<Tables>;
   /** The same connection without Kysely, for pragmas outside a transaction. */
@@ -38,7 +40,10 @@ const busyTimeoutDefaultMs = 5_000;
 const quickBytesMax = 4 * 1024 * 1024;
 const walLimitBytes = 16 * 1024 * 1024;
 
-/** Opens the file, creating it unless `readOnly`. Throws a `Refusal` of kind `database` that names the file and the remedy. */
+/**
+ * Opens the file, creating it unless `readOnly`. Throws a `Refusal` of kind `database` that names
+ * the file and the remedy.
+ */
 export function openSqlite<Tables>(
   path: string,
   options: OpenOptions = {},
@@ -94,8 +99,8 @@ function opened<Tables>(
 const stillOpen = new Set<DatabaseSync>();
 
 /**
- * A command ends its process without waiting for a close. What it wrote would stay in the write-ahead log, beside a
- * database file that does not hold it yet.
+ * A command ends its process without waiting for a close. What it wrote would stay in the
+ * write-ahead log, beside a database file that does not hold it yet.
  */
 function closeAtExit(raw: DatabaseSync): void {
   if (stillOpen.size === 0) process.once('exit', closeAll);
@@ -124,8 +129,9 @@ function hasContent(path: string): boolean {
 }
 
 /**
- * Before anything is changed: a damaged file must not be written to. The check reads the whole file, so a short-lived
- * opening (a command that only asks) of a large one leaves it to the backend, which opens it once for a long time.
+ * Before anything is changed: a damaged file must not be written to. The check reads the whole
+ * file, so a short-lived opening (a command that only asks) of a large one leaves it to the
+ * backend, which opens it once for a long time.
  */
 function checkSound(raw: DatabaseSync, path: string, thorough: boolean): void {
   if (!thorough && statSync(path).size > quickBytesMax) {
@@ -147,8 +153,9 @@ function inOneLine(verdict: string): string {
 }
 
 /**
- * SQLite opens a file that it may not write as if it had been asked to read only, and says so at the first write. That
- * is too late for us. Somebody else's lock is no answer, so there is no wait for it.
+ * SQLite opens a file that it may not write as if it had been asked to read only, and says so at
+ * the first write. That is too late for us. Somebody else's lock is no answer, so there is no wait
+ * for it.
  */
 function checkWritable(raw: DatabaseSync): void {
   raw.exec('pragma busy_timeout = 0');
@@ -160,8 +167,9 @@ function checkWritable(raw: DatabaseSync): void {
 }
 
 /**
- * SQLite does not wait when several processes switch a new file at once: it answers "locked" immediately. So the wait
- * is ours. It blocks, but only for the first opening of a new file, and not longer than the busy timeout.
+ * SQLite does not wait when several processes switch a new file at once: it answers "locked"
+ * immediately. So the wait is ours. It blocks, but only for the first opening of a new file, and
+ * not longer than the busy timeout.
  */
 function switchToWal(raw: DatabaseSync, busyTimeoutMs: number): void {
   const pauseMs = 10;

@@ -1,4 +1,5 @@
-// A task starts over: its attempts are given back, and what earlier ones left in its row is forgotten.
+// A task starts over: its attempts are given back, and what earlier ones left in its row is
+// forgotten.
 
 import type { TransitionSet } from './transition.ts';
 import type { Tx } from '../schema/tables.ts';
@@ -18,7 +19,10 @@ export function freshFields(last: number): TransitionSet {
   };
 }
 
-/** A task that its blockers still hold starts over when they are done; nothing outside holds it any more. */
+/**
+ * A task that its blockers still hold starts over when they are done; nothing outside holds it any
+ * more.
+ */
 export async function freshenBlocked(tx: Tx, id: string, last: number): Promise<void> {
   await tx.updateTable('tasks').set(freshFields(last)).where('id', '=', id).execute();
 }

@@ -55,8 +55,8 @@ export async function readGraph(db: Db): Promise<GraphNode[]> {
 }
 
 /**
- * Refuses edges of the task (already written) that close a loop. A loop that was there before (it came with a file of
- * another tool) is not its fault, and must not keep people from removing it.
+ * Refuses edges of the task (already written) that close a loop. A loop that was there before (it
+ * came with a file of another tool) is not its fault, and must not keep people from removing it.
  */
 export async function refuseLoops(
   tx: Tx,
@@ -99,7 +99,9 @@ export async function rebuildChains(tx: Tx, known?: readonly GraphNode[]): Promi
 const raisesMax = 200;
 const levelsMax = 40;
 
-/** A new task that nothing waits for has made chains longer: raises them, from its blockers upwards. */
+/**
+ * A new task that nothing waits for has made chains longer: raises them, from its blockers upwards.
+ */
 export async function raiseChains(tx: Tx, taskId: string): Promise<void> {
   let level = [taskId];
   let length = 1;

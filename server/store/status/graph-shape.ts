@@ -1,5 +1,6 @@
-// Who waits for whom, and who is below whom, kept in memory for as long as nothing of it has changed: long chains of waiting
-// tasks are followed here without a question to the database for each of their links.
+// Who waits for whom, and who is below whom, kept in memory for as long as nothing of it has
+// changed: long chains of waiting tasks are followed here without a question to the database for
+// each of their links.
 
 import type { Kysely } from 'kysely';
 import type { GraphNode } from '../../core/plan/graph.ts';
@@ -39,7 +40,10 @@ export class GraphShape {
     return Promise.resolve([...ids].flatMap((id) => this.#dependents.get(id) ?? []));
   }
 
-  /** Everything that waits for these or for what waits for them, whether it has to wait any more or not. */
+  /**
+   * Everything that waits for these or for what waits for them, whether it has to wait any more or
+   * not.
+   */
   reach(ids: Iterable<string>): ReadonlySet<string> {
     const reached = new Set<string>();
     const left = [...ids];

@@ -1,4 +1,5 @@
-// Why nothing new starts now: written by the dispatcher when it changes, read by `why` and `status`.
+// Why nothing new starts now: written by the dispatcher when it changes, read by `why` and
+// `status`.
 
 import { appendEvent, type StoreSources } from '../feed/feed.ts';
 import type { HoldRow, Reads, TaskRow, Tx } from '../schema/tables.ts';

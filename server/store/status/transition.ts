@@ -1,5 +1,6 @@
-// The one function that changes a task's status: it checks the transition table, fences an older owner, writes row and
-// event in the caller's transaction, and derives what follows (dependents, sub-tasks).
+// The one function that changes a task's status: it checks the transition table, fences an older
+// owner, writes row and event in the caller's transaction, and derives what follows (dependents,
+// sub-tasks).
 
 import { isLegalTransition, type TaskStatus } from '../../core/plan/state.ts';
 import { appendEvent, type StoreSources } from '../feed/feed.ts';
@@ -18,7 +19,10 @@ export interface Transition {
   readonly epoch?: number;
   /** Refused unless the present state is one of these. */
   readonly from?: readonly TaskStatus[];
-  /** A sub-task whose turn has come in its parent's attempt: blockers named since that began do not hold it any more. */
+  /**
+   * A sub-task whose turn has come in its parent's attempt: blockers named since that began do not
+   * hold it any more.
+   */
   readonly isItsTurn?: boolean;
   readonly set?: TransitionSet;
 }
@@ -44,8 +48,8 @@ const lastingStatuses: ReadonlySet<TaskStatus> = new Set([
 ]);
 
 /**
- * Blockers that do not yet let the task start: not completed. Covers the task and everything below it. Blockers of the
- * same family are met by the order of the sub-tasks.
+ * Blockers that do not yet let the task start: not completed. Covers the task and everything below
+ * it. Blockers of the same family are met by the order of the sub-tasks.
  */
 export async function unmetBlockers(tx: Kysely<StoreTables>, taskId: string): Promise<string[]> {
   const family = await familyOf(tx, taskId);
@@ -190,7 +194,10 @@ async function workerFacts(
   return { worker, duration: Math.max(0, sources.clock.now() - attempt.started_at_ms) };
 }
 
-/** Landing a blocker changes only dependents that are blocked by tasks; one blocked from outside keeps its reason. */
+/**
+ * Landing a blocker changes only dependents that are blocked by tasks; one blocked from outside
+ * keeps its reason.
+ */
 async function unblockDependents(tx: Tx, sources: StoreSources, blocker: string): Promise<void> {
   for (const id of await dependentsOf(tx, blocker)) {
     const row = await tx
@@ -224,7 +231,9 @@ async function blockDependents(tx: Tx, sources: StoreSources, blocker: string): 
   }
 }
 
-/** Tasks whose readiness can depend on the blocker: those that name it, and the parents above them. */
+/**
+ * Tasks whose readiness can depend on the blocker: those that name it, and the parents above them.
+ */
 async function dependentsOf(tx: Tx, blocker: string): Promise<string[]> {
   const rows = await tx
     .selectFrom('task_dependencies')
@@ -249,8 +258,9 @@ async function dependentsOf(tx: Tx, blocker: string): Promise<string[]> {
 }
 
 /**
- * Sub-tasks have no attempt of their own: they share the fate of their parent's. A sub-task that was at work when the
- * attempt ended goes back to ready; all of them are completed, cancelled or failed with it.
+ * Sub-tasks have no attempt of their own: they share the fate of their parent's. A sub-task that
+ * was at work when the attempt ended goes back to ready; all of them are completed, cancelled or
+ * failed with it.
  */
 async function carrySubTasks(
   tx: Tx,
@@ -299,8 +309,9 @@ const subTaskEvents: { readonly [S in TaskStatus]?: string } = {
 };
 
 /**
- * A completed sub-task of a task that is not completed itself was finished somewhere else (before an import, or before
- * it was put below this parent): it is never run again by what happens to the parent.
+ * A completed sub-task of a task that is not completed itself was finished somewhere else (before
+ * an import, or before it was put below this parent): it is never run again by what happens to the
+ * parent.
  */
 function subTaskFate(
   from: TaskStatus,

@@ -5,7 +5,9 @@ import type { Reads } from '../schema/tables.ts';
 /** The branch of an epic that lands as a whole is named by its id. */
 export const epicLinePrefix = 'drover/epic/';
 
-/** Epics (null: none) of completed tasks whose work is on the line of an epic that has not landed. */
+/**
+ * Epics (null: none) of completed tasks whose work is on the line of an epic that has not landed.
+ */
 export async function unlandedScopes(db: Reads): Promise<ReadonlySet<string | null>> {
   const open = await db
     .selectFrom('epics')
@@ -34,7 +36,9 @@ export interface LandedElsewhere {
   readonly branch: string;
 }
 
-/** Completed tasks of a scope that have landed on the line of an epic other than the given lines. */
+/**
+ * Completed tasks of a scope that have landed on the line of an epic other than the given lines.
+ */
 export async function landedElsewhere(
   db: Reads,
   scope: { readonly epicId: string | null; readonly exceptEpics: readonly string[] },

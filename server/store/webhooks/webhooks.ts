@@ -1,5 +1,6 @@
-// The outbox of webhooks: deliveries that were made from the feed and wait to be sent. A projection with a cursor, so that
-// no event is left out and none makes two deliveries, whatever dies in between.
+// The outbox of webhooks: deliveries that were made from the feed and wait to be sent. A projection
+// with a cursor, so that no event is left out and none makes two deliveries, whatever dies in
+// between.
 
 import type { Selectable } from 'kysely';
 import type { EventView } from '../../protocol/api.ts';
@@ -55,7 +56,9 @@ export async function readEventsOf(
   return rows.map(eventView);
 }
 
-/** False: another process has made deliveries from these events meanwhile, and nothing was written. */
+/**
+ * False: another process has made deliveries from these events meanwhile, and nothing was written.
+ */
 export async function addDeliveries(
   tx: Tx,
   endpoint: string,
@@ -229,8 +232,8 @@ export async function countDeliveries(
 }
 
 /**
- * Lets deliveries be sent now, with all their tries: those with the ids, whatever became of them, or, without ids, all
- * that have failed. Resolves with their ids.
+ * Lets deliveries be sent now, with all their tries: those with the ids, whatever became of them,
+ * or, without ids, all that have failed. Resolves with their ids.
  */
 export async function sendAgain(
   tx: Tx,

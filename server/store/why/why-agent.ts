@@ -1,4 +1,5 @@
-// Which agent has a task's next attempt, and what has kept those before it from doing it: in sentences, from stored facts.
+// Which agent has a task's next attempt, and what has kept those before it from doing it: in
+// sentences, from stored facts.
 
 import { agentChain, nextStepIndex } from '../../core/work/fallback.ts';
 import { stepText } from '../../core/format.ts';

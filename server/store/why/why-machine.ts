@@ -27,7 +27,10 @@ async function begunOn(
   return machine?.state === 'working' ? machine : null;
 }
 
-/** For a task whose attempt is at work by the rows: its machine stopped. Null while it is there, or was never one. */
+/**
+ * For a task whose attempt is at work by the rows: its machine stopped. Null while it is there, or
+ * was never one.
+ */
 export async function whyLost(
   db: Db,
   attempt: { readonly task_id: string; readonly machine: string },

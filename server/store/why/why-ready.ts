@@ -1,4 +1,5 @@
-// Why a task that is ready has not started: its delay, the run, its scope, the workers, the account.
+// Why a task that is ready has not started: its delay, the run, its scope, the workers, the
+// account.
 
 import { formatCount } from '../../core/format.ts';
 import { landingsWaitingMax } from '../../core/plan/schedule.ts';
@@ -49,7 +50,10 @@ export async function whyNotStarted(db: Db, row: TaskRow, facts: WhyFacts): Prom
   return [...next.sentences, `${row.id} is ready and a worker is free: it starts in a moment.`];
 }
 
-/** `isRun`: what is short for the moment is told of a run that goes on alone; a used up budget waits for the next one. */
+/**
+ * `isRun`: what is short for the moment is told of a run that goes on alone; a used up budget waits
+ * for the next one.
+ */
 async function holdsOf(
   db: Db,
   row: TaskRow,
@@ -106,7 +110,9 @@ async function refusedWork(db: Db, row: TaskRow, run: RunRow): Promise<string[]>
   ];
 }
 
-/** A blocker that landed elsewhere lets the task start only when the run's line holds its commit. */
+/**
+ * A blocker that landed elsewhere lets the task start only when the run's line holds its commit.
+ */
 async function otherLine(db: Db, row: TaskRow, run: RunRow): Promise<string[]> {
   const rows = await db
     .selectFrom('task_dependencies as d')

@@ -1,4 +1,5 @@
-// Why a task is not running (or what it is doing), in sentences that follow from stored facts alone.
+// Why a task is not running (or what it is doing), in sentences that follow from stored facts
+// alone.
 
 import { formatDuration, stepText } from '../../core/format.ts';
 import { ownedStatuses } from '../../core/plan/state.ts';

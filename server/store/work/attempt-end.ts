@@ -32,15 +32,21 @@ export interface NextAgent {
   readonly usesAttempt: boolean;
 }
 
-/** How often trouble that is not its own costs an attempt nothing; after that each time counts, so that nothing goes round for ever. */
+/**
+ * How often trouble that is not its own costs an attempt nothing; after that each time counts, so
+ * that nothing goes round for ever.
+ */
 const freeMax = 5;
 
-/** Kinds that the task did not cause: a remote that is away, a full disk, a lock, a lost worker, a landing that was cut off. */
+/**
+ * Kinds that the task did not cause: a remote that is away, a full disk, a lock, a lost worker, a
+ * landing that was cut off.
+ */
 const passingKinds: ReadonlySet<string> = new Set(['git_failed', 'worker_failed', 'interrupted']);
 
 /**
- * Whether an attempt that passing trouble has ended goes on later at no cost: what its agent has done is in its worktree
- * or committed, and has only to be taken further.
+ * Whether an attempt that passing trouble has ended goes on later at no cost: what its agent has
+ * done is in its worktree or committed, and has only to be taken further.
  */
 export async function goesOnAfter(
   tx: Reads,

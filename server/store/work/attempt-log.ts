@@ -1,4 +1,5 @@
-// Where the log of an attempt is. A sub-task has no attempt of its own: its part of its parent's has a log of its own.
+// Where the log of an attempt is. A sub-task has no attempt of its own: its part of its parent's
+// has a log of its own.
 
 import { Refusal } from '../../core/failure.ts';
 import { taskOrRefuse } from '../rows/find-rows.ts';

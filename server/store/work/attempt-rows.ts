@@ -1,4 +1,5 @@
-// Single attempts and what is known of them: their rows, the commits they began at, the agents they had.
+// Single attempts and what is known of them: their rows, the commits they began at, the agents they
+// had.
 
 import type { TaskStatus } from '../../core/plan/state.ts';
 import { textList } from '../rows/read.ts';
@@ -83,10 +84,15 @@ export async function baseOfAttemptBranch(db: Reads, branch: string): Promise<st
   return row?.base_sha ?? null;
 }
 
-/** Statuses in which a task's work is its agent's; of any other, a person may have merged it by hand. */
+/**
+ * Statuses in which a task's work is its agent's; of any other, a person may have merged it by
+ * hand.
+ */
 const agentsOwn: readonly TaskStatus[] = ['claimed', 'in_progress', 'ready', 'waiting'];
 
-/** Attempts that have begun and whose work no person has taken over, in the order of their tasks. */
+/**
+ * Attempts that have begun and whose work no person has taken over, in the order of their tasks.
+ */
 export async function attemptsOfAgents(
   db: Reads,
 ): Promise<readonly Pick<AttemptRow, 'task_id' | 'branch' | 'base_sha' | 'commit_sha'>[]> {

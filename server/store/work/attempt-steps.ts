@@ -39,7 +39,10 @@ interface OpenStep {
   readonly startedAtMs: number;
 }
 
-/** Steps of one attempt. `isGated`: it has a gate; `gatePassedMs`: when that was green, where it is known. */
+/**
+ * Steps of one attempt. `isGated`: it has a gate; `gatePassedMs`: when that was green, where it is
+ * known.
+ */
 export class AttemptSteps {
   readonly #steps: StepView[] = [];
   readonly #isGated: boolean;
@@ -104,7 +107,9 @@ export class AttemptSteps {
     this.#end(atMs, 'done');
   }
 
-  /** A conflict is found as the work is merged, which is the landing, whatever gate was to follow. */
+  /**
+   * A conflict is found as the work is merged, which is the landing, whatever gate was to follow.
+   */
   #ended(atMs: number, isConflict: boolean): void {
     if (isConflict && this.#open?.name === 'gate') this.#open = { ...this.#open, name: 'land' };
     this.#end(atMs, 'failed');

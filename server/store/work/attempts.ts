@@ -78,7 +78,10 @@ async function gatedAttempts(at: Db, root: string): Promise<ReadonlySet<number>>
   return new Set(rows.map((row) => row.attempt));
 }
 
-/** One line lands one batch after the other: the gate that was green last before it landed was this one's. */
+/**
+ * One line lands one batch after the other: the gate that was green last before it landed was this
+ * one's.
+ */
 async function lastGatePassedMs(at: Db, seq: number): Promise<number | null> {
   const row = await at
     .selectFrom('events')
@@ -121,7 +124,10 @@ function attemptView(
   };
 }
 
-/** The commit of the snapshot that a person wants this attempt to begin with, whichever machine they said it on. */
+/**
+ * The commit of the snapshot that a person wants this attempt to begin with, whichever machine they
+ * said it on.
+ */
 export async function chosenSnapshot(
   db: Db,
   taskId: string,

@@ -8,7 +8,10 @@ export interface WaitScope {
   readonly line: string;
 }
 
-/** Ready tasks of the scope with a blocker that landed on one of the lines, and not on the run's own. */
+/**
+ * Ready tasks of the scope with a blocker that landed on one of the lines, and not on the run's
+ * own.
+ */
 function behindLines(db: Reads, { epicId, line }: WaitScope, lines: readonly string[]) {
   return db
     .selectFrom('tasks as t')

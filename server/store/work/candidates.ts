@@ -1,5 +1,6 @@
-// The candidates of a task that is tried several times side by side: tasks of their own that wait for a choice instead of
-// landing. Their task waits for them; the choice makes the work of one of them its own.
+// The candidates of a task that is tried several times side by side: tasks of their own that wait
+// for a choice instead of landing. Their task waits for them; the choice makes the work of one of
+// them its own.
 
 import type { Candidate } from '../../core/plan/best-of.ts';
 import { checkId } from '../../core/ids.ts';
@@ -12,7 +13,9 @@ import type { Reads, TaskRow, Tx } from '../schema/tables.ts';
 import { insertBlockers, nextTaskPosition } from '../plan/tasks.ts';
 import { transition } from '../status/transition.ts';
 
-/** Makes the candidates of a ready task, all with one base; the task waits for them from then on. */
+/**
+ * Makes the candidates of a ready task, all with one base; the task waits for them from then on.
+ */
 export async function openCandidates(
   tx: Tx,
   sources: StoreSources,
@@ -107,7 +110,10 @@ export async function candidateOf(db: Reads, id: string): Promise<string | null>
   return row?.candidate_of ?? null;
 }
 
-/** True when its task does not wait for this candidate any more: the choice is made, or the task is over. */
+/**
+ * True when its task does not wait for this candidate any more: the choice is made, or the task is
+ * over.
+ */
 export async function isSpentCandidate(
   db: Reads,
   row: Pick<TaskRow, 'id' | 'candidate_of'>,
@@ -159,8 +165,9 @@ export function candidateFacts(row: TaskRow): Candidate {
 }
 
 /**
- * Makes the candidate's work that of its task: as an attempt that has committed and was interrupted before it could land.
- * The task is ready again and waits for nobody but its blockers; whoever claims it has only to land.
+ * Makes the candidate's work that of its task: as an attempt that has committed and was interrupted
+ * before it could land. The task is ready again and waits for nobody but its blockers; whoever
+ * claims it has only to land.
  */
 export async function takeCandidate(
   tx: Tx,

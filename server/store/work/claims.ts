@@ -45,7 +45,9 @@ export interface Claim {
   readonly planning?: boolean;
 }
 
-/** Takes a task that is ready (or back from a limit); null when somebody or something was faster. */
+/**
+ * Takes a task that is ready (or back from a limit); null when somebody or something was faster.
+ */
 export async function claimTask(
   tx: Tx,
   sources: StoreSources,
@@ -136,7 +138,10 @@ interface OpenedAttempt {
 /** States in which an attempt is gone on with, by the agent that has begun it. */
 export const unendedStates: readonly string[] = ['interrupted', 'waiting', 'running'];
 
-/** Only its machine can go on with it: its worktree is there, or finished work that the git server has not taken. */
+/**
+ * Only its machine can go on with it: its worktree is there, or finished work that the git server
+ * has not taken.
+ */
 export function isBound(
   last: Pick<AttemptRow, 'state' | 'commit_sha' | 'failure_kind'> | null,
 ): boolean {
@@ -156,7 +161,8 @@ async function openAttempt(
   const wantsPlan = row.plan === null ? request.plansFirst : row.plan === 1;
   const planning = wantsPlan && (await approvedPlan(tx, row.id)) === null;
   if (last !== null && unendedStates.includes(last.state)) {
-    // Its worktree and its conversation are where it has begun; work that was committed can land from anywhere.
+    // Its worktree and its conversation are where it has begun; work that was committed can land
+    // from anywhere.
     const isHere = last.machine === request.machine || last.commit_sha !== null;
     // One that began to build goes on; one that planned while no plan is wanted any more has ended.
     if (isHere && (last.planning === 0 || planning)) {
@@ -203,7 +209,10 @@ async function openAttempt(
   return { number, agent, model, branch, commitSha: null, planning };
 }
 
-/** Sub-tasks that an earlier attempt has done are to be done again by one that begins without its work. */
+/**
+ * Sub-tasks that an earlier attempt has done are to be done again by one that begins without its
+ * work.
+ */
 async function forgetPartsDone(tx: Tx, taskId: string): Promise<void> {
   const below = (await familyOf(tx, taskId)).filter((id) => id !== taskId);
   if (below.length === 0) return;
@@ -215,7 +224,10 @@ async function forgetPartsDone(tx: Tx, taskId: string): Promise<void> {
     .execute();
 }
 
-/** Ends after which the work of an attempt is good to continue from: all but a conflict, whose work does not fit any more. */
+/**
+ * Ends after which the work of an attempt is good to continue from: all but a conflict, whose work
+ * does not fit any more.
+ */
 const continuedKinds: ReadonlySet<string> = new Set([
   'agent_failed',
   'agent_limit',
@@ -228,7 +240,10 @@ const continuedKinds: ReadonlySet<string> = new Set([
   'interrupted',
 ]);
 
-/** Ends after which all work of the attempt is where every machine finds it: committed, or a snapshot that was pushed. */
+/**
+ * Ends after which all work of the attempt is where every machine finds it: committed, or a
+ * snapshot that was pushed.
+ */
 const sharedKinds: readonly string[] = ['gate_failed', 'sent_back', 'interrupted'];
 
 /** Which conversation and which work a new attempt continues. */
@@ -242,7 +257,8 @@ async function handedBack(
   const session = await sessionOf(tx, last, request);
   // One that has not ended was cut off, or its machine was.
   const kind = unendedStates.includes(last.state) ? 'interrupted' : (last.failure_kind ?? '');
-  // A person who resets or retries a task wants it from its beginning; what was written while planning is never built on.
+  // A person who resets or retries a task wants it from its beginning; what was written while
+  // planning is never built on.
   const isFresh = last.number <= row.fallback_from || last.planning === 1;
   const isHere = last.machine === request.machine || sharedKinds.includes(kind);
   // Cut off before it had a worktree, it has passed on nothing but what it was to begin with.

@@ -1,4 +1,5 @@
-// Verdicts of gate commands by tree, so that the same tree is not tested twice with the same command.
+// Verdicts of gate commands by tree, so that the same tree is not tested twice with the same
+// command.
 
 import type { Selectable } from 'kysely';
 import type { GateVerdictTable, Reads, Tx } from '../schema/tables.ts';

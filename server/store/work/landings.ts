@@ -3,7 +3,10 @@
 import type { StoreSources } from '../feed/feed.ts';
 import type { LandingRow, LineRow, Reads, Tx } from '../schema/tables.ts';
 
-/** What is written whenever a line has moved; what holds it, and what was dropped from it, is written by itself. */
+/**
+ * What is written whenever a line has moved; what holds it, and what was dropped from it, is
+ * written by itself.
+ */
 export type LineState = Omit<LineRow, 'held_reason' | 'held_since_ms' | 'dropped'>;
 
 export interface NewLanding {
@@ -44,7 +47,10 @@ export async function queueLanding(
     .execute();
 }
 
-/** Gives everything that waits for the line (at most `limit`) to one workflow, in the order of arrival. */
+/**
+ * Gives everything that waits for the line (at most `limit`) to one workflow, in the order of
+ * arrival.
+ */
 export async function takeLandings(
   tx: Tx,
   line: string,
@@ -112,7 +118,10 @@ export async function readLine(tx: Reads, branch: string): Promise<LineRow | nul
   return row ?? null;
 }
 
-/** Work has landed on a line. An epic whose line it is has something to land, also where it has landed before. */
+/**
+ * Work has landed on a line. An epic whose line it is has something to land, also where it has
+ * landed before.
+ */
 export async function landOnLine(tx: Tx, branch: string, sha: string): Promise<void> {
   const line = await readLine(tx, branch);
   await writeLine(tx, {
@@ -131,7 +140,9 @@ export async function landOnLine(tx: Tx, branch: string, sha: string): Promise<v
     .execute();
 }
 
-/** Marks a line as one that its branch has to follow, before it moves: the mark survives a crash. */
+/**
+ * Marks a line as one that its branch has to follow, before it moves: the mark survives a crash.
+ */
 export async function expectFollow(tx: Tx, branch: string): Promise<void> {
   await tx
     .updateTable('lines')
@@ -186,7 +197,10 @@ export async function forgetLanding(
     .execute();
 }
 
-/** People have rebased or amended: the landed work of a task is on the line as another commit than `was`. */
+/**
+ * People have rebased or amended: the landed work of a task is on the line as another commit than
+ * `was`.
+ */
 export async function noteLandedAgain(
   tx: Tx,
   taskId: string,

@@ -53,7 +53,10 @@ export interface EndedAttempt extends Pick<
   readonly named: TaskRow['branch'];
 }
 
-/** Attempts whose branch may go: failed, or succeeded and landed (or without a commit). Newest first. */
+/**
+ * Attempts whose branch may go: failed, or succeeded and landed (or without a commit). Newest
+ * first.
+ */
 export async function endedAttempts(db: Reads, limit: number): Promise<readonly EndedAttempt[]> {
   return db
     .selectFrom('attempts as a')

@@ -1,5 +1,5 @@
-// What the owner of a task writes into its row while the attempt runs: where it works, what it has made, what it cost.
-// Statuses are not among it: those change by transition only.
+// What the owner of a task writes into its row while the attempt runs: where it works, what it has
+// made, what it cost. Statuses are not among it: those change by transition only.
 
 import type { Phase } from '../../core/plan/task.ts';
 import { textList } from '../rows/read.ts';
@@ -102,8 +102,8 @@ interface PartUsage {
 }
 
 /**
- * Usage is the running total of the part's own log, so it replaces what the part said before; the sums of the attempt and
- * of its task are made again.
+ * Usage is the running total of the part's own log, so it replaces what the part said before; the
+ * sums of the attempt and of its task are made again.
  */
 export async function recordUsage(
   tx: Tx,

@@ -4,7 +4,10 @@ import type { Phase } from '../../core/plan/task.ts';
 import { byHandPhase } from '../../core/plan/task.ts';
 import type { Tx } from '../schema/tables.ts';
 
-/** The owner of a task enters the next step of its attempt; false when it does not own the task any more. */
+/**
+ * The owner of a task enters the next step of its attempt; false when it does not own the task any
+ * more.
+ */
 export async function enterOwnedPhase(
   tx: Tx,
   owner: { readonly taskId: string; readonly epoch: number },
@@ -35,7 +38,10 @@ export async function beginApprovedLanding(tx: Tx, id: string): Promise<void> {
   await tx.updateTable('tasks').set({ phase: 'land' }).where('id', '=', id).execute();
 }
 
-/** Approved work could not land: the task waits for a person again, and says why where that is known. */
+/**
+ * Approved work could not land: the task waits for a person again, and says why where that is
+ * known.
+ */
 export async function endApprovedLanding(tx: Tx, id: string, reason: string | null): Promise<void> {
   await tx
     .updateTable('tasks')

@@ -99,7 +99,10 @@ export async function askedInAttempt(
     .execute();
 }
 
-/** Takes back what an agent has asked about a task, or about a part of it (its sub-tasks run in the same attempt). */
+/**
+ * Takes back what an agent has asked about a task, or about a part of it (its sub-tasks run in the
+ * same attempt).
+ */
 export async function withdrawQuestions(
   tx: Tx,
   sources: StoreSources,
@@ -189,7 +192,9 @@ export async function questionById(db: Reads, id: string): Promise<QuestionRow |
   return row ?? null;
 }
 
-/** Of these questions, those that are answered or withdrawn; the answer of a withdrawn one is null. */
+/**
+ * Of these questions, those that are answered or withdrawn; the answer of a withdrawn one is null.
+ */
 export async function endedQuestions(
   db: Reads,
   ids: readonly string[],

@@ -2,7 +2,10 @@
 
 import type { Reads } from '../schema/tables.ts';
 
-/** One refusal may be about the work itself; with as many tasks the server has a rule that the next one would meet too. */
+/**
+ * One refusal may be about the work itself; with as many tasks the server has a rule that the next
+ * one would meet too.
+ */
 export const refusedPushesMax = 2;
 
 /** Tasks that are blocked because a git server did not take their finished work. */

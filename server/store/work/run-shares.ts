@@ -1,17 +1,22 @@
-// How the active runs share the work: whose tasks are whose, who has a worker, what waits to land, which agents the tasks of
-// a scope need, and when time alone will let something start.
+// How the active runs share the work: whose tasks are whose, who has a worker, what waits to land,
+// which agents the tasks of a scope need, and when time alone will let something start.
 
 import { limitedAccounts } from './accounts.ts';
 import type { Reads, RunRow, TaskRow } from '../schema/tables.ts';
 import type { TaskPhase } from '../schema/column-words.ts';
 
-/** Epics that other active runs have to themselves: a run of everything leaves their tasks alone. */
+/**
+ * Epics that other active runs have to themselves: a run of everything leaves their tasks alone.
+ */
 export function epicsOfOthers(active: readonly RunRow[], run: RunRow): string[] {
   if (run.epic_id !== null) return [];
   return active.flatMap((row) => (row.id === run.id || row.epic_id === null ? [] : [row.epic_id]));
 }
 
-/** Tasks with an agent running or about to run, by the run that has started them. `handedOver`: phases that need no worker. */
+/**
+ * Tasks with an agent running or about to run, by the run that has started them. `handedOver`:
+ * phases that need no worker.
+ */
 export async function busyByRun(
   db: Reads,
   handedOver: readonly TaskPhase[],
@@ -30,7 +35,10 @@ export async function busyByRun(
   return new Map(rows.map((row) => [row.run_id, Number(row.n)]));
 }
 
-/** When each of the runs has last started an attempt (Unix ms); a run that has started none is not in it. */
+/**
+ * When each of the runs has last started an attempt (Unix ms); a run that has started none is not
+ * in it.
+ */
 export async function lastStarts(
   db: Reads,
   runs: readonly string[],
@@ -81,7 +89,10 @@ export async function tasksOwnedByRuns(
   return rows.map((row) => row.id);
 }
 
-/** Tasks that have handed their work over and have not landed. `handedOver`: phases in which a task needs no worker. */
+/**
+ * Tasks that have handed their work over and have not landed. `handedOver`: phases in which a task
+ * needs no worker.
+ */
 export async function countHandedOver(
   db: Reads,
   handedOver: readonly TaskPhase[],
@@ -121,7 +132,10 @@ export async function placesOfEpics(db: Reads): Promise<ReadonlyMap<string, stri
   return new Map(rows.map((row) => [row.id, row.runs_on]));
 }
 
-/** The next time after `nowMs` at which a task may start: the end of its delay, or of its agent's limit. Null: none. */
+/**
+ * The next time after `nowMs` at which a task may start: the end of its delay, or of its agent's
+ * limit. Null: none.
+ */
 export async function nextStartMs(
   db: Reads,
   scope: { readonly epicId: string | null },
@@ -167,7 +181,10 @@ export async function countReady(db: Reads): Promise<number> {
   return Number(n);
 }
 
-/** Top-level tasks that a workflow has to own: those at work, and approved ones until they have landed. */
+/**
+ * Top-level tasks that a workflow has to own: those at work, and approved ones until they have
+ * landed.
+ */
 export async function ownedTasks(
   db: Reads,
 ): Promise<readonly Pick<TaskRow, 'id' | 'epoch' | 'status' | 'attempts'>[]> {

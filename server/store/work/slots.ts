@@ -1,4 +1,5 @@
-// The pool of worktrees: which slot is whose. The folder itself is git's business; this is who may use it.
+// The pool of worktrees: which slot is whose. The folder itself is git's business; this is who may
+// use it.
 
 import type { StoreSources } from '../feed/feed.ts';
 import type { Reads, SlotRow, Tx } from '../schema/tables.ts';
@@ -13,7 +14,10 @@ export interface SlotWish {
   readonly pathOf: (kind: 'task' | 'gate', number: number) => string;
 }
 
-/** The slot the attempt holds already, else a free one (the one used last is warmest), else a new number. */
+/**
+ * The slot the attempt holds already, else a free one (the one used last is warmest), else a new
+ * number.
+ */
 export async function leaseSlot(tx: Tx, sources: StoreSources, wish: SlotWish): Promise<SlotRow> {
   const nowS = Math.floor(sources.clock.now() / 1000);
   const held = await tx
@@ -36,7 +40,10 @@ export async function leaseSlot(tx: Tx, sources: StoreSources, wish: SlotWish): 
   return newSlot(tx, wish, nowS);
 }
 
-/** Only below the present folder of worktrees: another one belongs to a former setting, or to the project that ours is a copy of. */
+/**
+ * Only below the present folder of worktrees: another one belongs to a former setting, or to the
+ * project that ours is a copy of.
+ */
 async function freeSlot(tx: Tx, wish: SlotWish): Promise<SlotRow | undefined> {
   const rows = await tx
     .selectFrom('slots')
@@ -50,7 +57,10 @@ async function freeSlot(tx: Tx, wish: SlotWish): Promise<SlotRow | undefined> {
   return rows.find((row) => row.path === wish.pathOf(wish.kind, row.number));
 }
 
-/** The folder is not ours to use (any more): its number is not given out again in this life of the backend. */
+/**
+ * The folder is not ours to use (any more): its number is not given out again in this life of the
+ * backend.
+ */
 export async function setSlotAside(tx: Tx, slot: SlotPlace): Promise<void> {
   await tx
     .updateTable('slots')
@@ -104,7 +114,8 @@ export async function releaseSlot(tx: Tx, kind: 'task' | 'gate', taskId: string)
     .where('task_id', '=', taskId)
     .execute();
   if (kind === 'gate') return;
-  // A folder that a task holds no more is not named as its own: somebody could look for its work there, or edit it.
+  // A folder that a task holds no more is not named as its own: somebody could look for its work
+  // there, or edit it.
   await tx.updateTable('tasks').set({ worktree_path: null }).where('id', '=', taskId).execute();
 }
 
@@ -121,8 +132,8 @@ export interface HeldSlot extends SlotPlace {
 }
 
 /**
- * Takes a slot for work on the worktree itself, so that no task gets it meanwhile: only while the same holder (null:
- * nobody) has it as when it was looked at. False: somebody was faster.
+ * Takes a slot for work on the worktree itself, so that no task gets it meanwhile: only while the
+ * same holder (null: nobody) has it as when it was looked at. False: somebody was faster.
  */
 export async function holdForUpkeep(tx: Tx, slot: HeldSlot, name: string): Promise<boolean> {
   const taken = await tx
@@ -146,7 +157,10 @@ export async function endUpkeep(tx: Tx, slot: HeldSlot): Promise<void> {
     .execute();
 }
 
-/** What a process that stood still, or died, has taken for upkeep and will not give back. `own`: the end of our own names. */
+/**
+ * What a process that stood still, or died, has taken for upkeep and will not give back. `own`: the
+ * end of our own names.
+ */
 export async function endUpkeepOfOthers(tx: Tx, machine: string, own: string): Promise<void> {
   await tx
     .updateTable('slots')
@@ -175,7 +189,10 @@ export async function forgetSlot(tx: Tx, slot: SlotPlace): Promise<void> {
     .execute();
 }
 
-/** The folder that a task (or only this attempt of it) holds on this machine; null when it holds none. */
+/**
+ * The folder that a task (or only this attempt of it) holds on this machine; null when it holds
+ * none.
+ */
 export async function folderOfTask(
   db: Reads,
   machine: string,

@@ -1,4 +1,5 @@
-// What has been used, as stored: by part, task, epic and day. And how many agents an overloaded account may have.
+// What has been used, as stored: by part, task, epic and day. And how many agents an overloaded
+// account may have.
 
 import { sql } from 'kysely';
 import type { BudgetScope, Spent } from '../../core/work/budget.ts';
@@ -84,7 +85,10 @@ export interface EarlierAnswer {
   readonly answer: string | null;
 }
 
-/** What was asked under this name before, whichever task it was asked with; what was withdrawn is not among it. */
+/**
+ * What was asked under this name before, whichever task it was asked with; what was withdrawn is
+ * not among it.
+ */
 export async function answersTo(tx: Reads, requestId: string): Promise<readonly EarlierAnswer[]> {
   return tx
     .selectFrom('questions')

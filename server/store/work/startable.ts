@@ -16,7 +16,10 @@ export interface Startable {
   readonly epic_id: string | null;
 }
 
-/** Tasks that may start now, best first: those back from a limit, then by priority, chain, and the order people gave. */
+/**
+ * Tasks that may start now, best first: those back from a limit, then by priority, chain, and the
+ * order people gave.
+ */
 export async function startableTasks(
   tx: Reads,
   options: {
@@ -77,8 +80,9 @@ export async function startableTasks(
 }
 
 /**
- * Every blocker of the task and of its sub-tasks is done (`unmetBlockers`, for tasks without a parent). One that was added
- * while the task waited for its account holds it like any other task; its own sub-tasks come to their turns within it.
+ * Every blocker of the task and of its sub-tasks is done (`unmetBlockers`, for tasks without a
+ * parent). One that was added while the task waited for its account holds it like any other task;
+ * its own sub-tasks come to their turns within it.
  */
 export function isUnblocked(eb: ExpressionBuilder<StoreTables, 'tasks'>): Expression<SqlBool> {
   const below = eb

@@ -1,12 +1,14 @@
-// What a person, or the end of a run, asks of a task that a workflow owns: written in its row, carried out by the workflow.
+// What a person, or the end of a run, asks of a task that a workflow owns: written in its row,
+// carried out by the workflow.
 
 import { inParts } from '../rows/read.ts';
 import type { Reads, Tx } from '../schema/tables.ts';
 import type { StopKind } from '../schema/column-words.ts';
 
 /**
- * Asks the owner of a task to stop. Resolves with the epoch of the owner; null where no workflow owns the task, or where
- * a person has asked for something else already: the end of a run (`stop`) never takes the place of their word.
+ * Asks the owner of a task to stop. Resolves with the epoch of the owner; null where no workflow
+ * owns the task, or where a person has asked for something else already: the end of a run (`stop`)
+ * never takes the place of their word.
  */
 export async function askToStop(
   tx: Tx,
@@ -30,7 +32,10 @@ export async function askToStop(
   return asked?.epoch ?? null;
 }
 
-/** Of these tasks, those that were asked to stop and have not done so yet, with the epochs of their owners. */
+/**
+ * Of these tasks, those that were asked to stop and have not done so yet, with the epochs of their
+ * owners.
+ */
 export async function askedToStop(
   db: Reads,
   ids: readonly string[],

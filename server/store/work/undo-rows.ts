@@ -1,4 +1,5 @@
-// What an undo has to know of the plan: the tasks whose landed work it takes out, and what depends on them.
+// What an undo has to know of the plan: the tasks whose landed work it takes out, and what depends
+// on them.
 
 import { allEdges } from '../status/graph-rows.ts';
 import type { Db } from '../rows/read.ts';
@@ -20,7 +21,10 @@ export interface Dependent {
   readonly status: TaskRow['status'];
 }
 
-/** Tasks that wait for one of these, directly or through others, nearest first; canceled ones are left out. */
+/**
+ * Tasks that wait for one of these, directly or through others, nearest first; canceled ones are
+ * left out.
+ */
 export async function dependentsOf(db: Db, ids: readonly string[]): Promise<readonly Dependent[]> {
   const rows = await db.selectFrom('tasks').select(['id', 'parent_id', 'status']).execute();
   const children = new Map<string, string[]>();

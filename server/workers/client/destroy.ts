@@ -1,4 +1,5 @@
-// Guaranteed destruction: tried again and again, verified, and where it fails the lease stays and names the instance.
+// Guaranteed destruction: tried again and again, verified, and where it fails the lease stays and
+// names the instance.
 
 import { setTimeout as delay } from 'node:timers/promises';
 import type { InstanceRef, Provisioner } from '../provisioners/port.ts';
@@ -12,7 +13,10 @@ export interface DestroyTimes {
 
 export const destroyTimes: DestroyTimes = { tries: 5, firstDelayMs: 500, longestDelayMs: 8_000 };
 
-/** Null: it is gone, and its lease with it. Else a sentence with the instance's name; the lease stays. */
+/**
+ * Null: it is gone, and its lease with it. Else a sentence with the instance's name; the lease
+ * stays.
+ */
 export async function destroyInstance(
   provisioner: Provisioner,
   leases: string,
@@ -56,8 +60,8 @@ export interface Reconciled {
 }
 
 /**
- * Destroys instances of own leases whose follower is certainly gone. Instances without a lease, of other owners, or of
- * followers that live are never touched.
+ * Destroys instances of own leases whose follower is certainly gone. Instances without a lease, of
+ * other owners, or of followers that live are never touched.
  */
 export async function reconcileLeases(options: {
   readonly leases: string;

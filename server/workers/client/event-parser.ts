@@ -1,4 +1,5 @@
-// Reads a stream of server-sent events: CRLF, comments, `retry:`, data of several lines, lines of any length up to a bound.
+// Reads a stream of server-sent events: CRLF, comments, `retry:`, data of several lines, lines of
+// any length up to a bound.
 
 import { StringDecoder } from 'node:string_decoder';
 
@@ -11,7 +12,10 @@ export interface StreamEvent {
 /** Far above any line that a runtime sends, and far below what would hurt. */
 const eventCharsMax = 64 * 1024 * 1024;
 
-/** Fed with chunks; gives the events that are complete. What is cut off at the end of a stream is dropped. */
+/**
+ * Fed with chunks; gives the events that are complete. What is cut off at the end of a stream is
+ * dropped.
+ */
 export class EventParser {
   readonly #decoder = new StringDecoder('utf8');
   #line: string[] = [];

@@ -11,7 +11,10 @@ const ownNames: ReadonlySet<string> = new Set([
   '.drover-job',
 ]);
 
-/** Left out only where git does not track them: a repository may have a folder of this name on purpose. */
+/**
+ * Left out only where git does not track them: a repository may have a folder of this name on
+ * purpose.
+ */
 export const dependencyNames: readonly string[] = [
   'node_modules',
   'dist',
@@ -65,7 +68,10 @@ export function brokenCap(
   return null;
 }
 
-/** Whether a link that stands at `path` stays within the tree. Decided by names alone, so nothing is followed. */
+/**
+ * Whether a link that stands at `path` stays within the tree. Decided by names alone, so nothing is
+ * followed.
+ */
 export function staysInside(path: string, target: string): boolean {
   if (target === '' || target.startsWith('/') || /^[A-Za-z]:/.test(target)) return false;
   if (target.includes('\\') || target.includes('\0')) return false;

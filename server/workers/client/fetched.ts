@@ -1,4 +1,5 @@
-// A result that was fetched and checked, kept on disk until it is in the worktree: a job whose result is here never runs again.
+// A result that was fetched and checked, kept on disk until it is in the worktree: a job whose
+// result is here never runs again.
 
 import { closeSync, fsyncSync, openSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,4 +1,5 @@
-// Follows a job's output to its end: reconnects with the last id, shows every gap, and survives each known defect of runtimes.
+// Follows a job's output to its end: reconnects with the last id, shows every gap, and survives
+// each known defect of runtimes.
 
 import { setTimeout as delay } from 'node:timers/promises';
 import { gapNotice, streamPath, workerEventSchema, type WorkerEvent } from '../wire.ts';

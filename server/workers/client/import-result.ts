@@ -1,5 +1,5 @@
-// Brings a result into the attempt's worktree: only what may travel, nothing through a link, and removals only of what was
-// uploaded and is absent from a complete result.
+// Brings a result into the attempt's worktree: only what may travel, nothing through a link, and
+// removals only of what was uploaded and is absent from a complete result.
 
 import {
   chmodSync,
@@ -168,7 +168,10 @@ function attempt(root: string, path: string, refused: Refused, write: () => void
   }
 }
 
-/** One at a time, as a recursive call would go through links. False: something else stands in the way. */
+/**
+ * One at a time, as a recursive call would go through links. False: something else stands in the
+ * way.
+ */
 function makeFolders(root: string, path: string): boolean {
   const names = path.split('/').slice(0, -1);
   for (let count = 1; count <= names.length; count += 1) {

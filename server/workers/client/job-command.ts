@@ -1,5 +1,5 @@
-// The shell text of a job: the agent's command with the prompt from a file, between a first line that makes the runtime
-// answer and a list of hashes that proves the download.
+// The shell text of a job: the agent's command with the prompt from a file, between a first line
+// that makes the runtime answer and a list of hashes that proves the download.
 
 import { jobFolder, jobPrompt } from '../../core/work/job-files.ts';
 import { dependencyNames } from './exclusion.ts';
@@ -59,6 +59,7 @@ export function jobCommand({ program, args, variables, uploaded }: JobCommand): 
 }
 
 /**
- * Ends the agent of this workspace and nothing else: it names no program, as another one of that name may run beside it.
+ * Ends the agent of this workspace and nothing else: it names no program, as another one of that
+ * name may run beside it.
  */
 export const softCancelCommand = `read -r pid < ${jobFolder}/${pidFile}; case "$pid" in *[!0-9]*|''|0|1) exit 1;; esac; kill -TERM "$pid"`;

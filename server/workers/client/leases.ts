@@ -1,4 +1,5 @@
-// A file for each instance, written before it is created and removed when it is certainly gone. No tokens are in it.
+// A file for each instance, written before it is created and removed when it is certainly gone. No
+// tokens are in it.
 
 import { randomBytes } from 'node:crypto';
 import {
@@ -61,7 +62,10 @@ export function removeLease(folder: string, name: string): void {
   rmSync(join(folder, `${name}.json`), { force: true });
 }
 
-/** `unreadable`: files that are no leases; their instances are not known, so nothing is destroyed for them. */
+/**
+ * `unreadable`: files that are no leases; their instances are not known, so nothing is destroyed
+ * for them.
+ */
 export function readLeases(folder: string): {
   readonly leases: readonly Lease[];
   readonly unreadable: readonly string[];

@@ -1,6 +1,10 @@
-// The list of hashes that a job leaves beside its result: it proves that a download is whole, nothing more.
+// The list of hashes that a job leaves beside its result: it proves that a download is whole,
+// nothing more.
 
-/** Path to SHA-256 (hex). Null: not a manifest. Knows the lines of GNU and busybox, escaped names included. */
+/**
+ * Path to SHA-256 (hex). Null: not a manifest. Knows the lines of GNU and busybox, escaped names
+ * included.
+ */
 export function readManifest(text: string): ReadonlyMap<string, string> | null {
   const hashes = new Map<string, string>();
   for (const line of text.split('\n')) {

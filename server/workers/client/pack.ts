@@ -1,4 +1,5 @@
-// The upload as a stream: a gzipped tar of the plan and of the job's own files, with the caps checked once more.
+// The upload as a stream: a gzipped tar of the plan and of the job's own files, with the caps
+// checked once more.
 
 import { createHash } from 'node:crypto';
 import { constants } from 'node:fs';

@@ -1,5 +1,6 @@
-// For runtimes that number nothing: a new connection may tell the output again from its beginning. Such a repetition is held
-// back until it is certain, so that nothing is shown twice and nothing is dropped by mistake.
+// For runtimes that number nothing: a new connection may tell the output again from its beginning.
+// Such a repetition is held back until it is certain, so that nothing is shown twice and nothing is
+// dropped by mistake.
 
 import type { WorkerEvent } from '../wire.ts';
 

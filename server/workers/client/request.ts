@@ -1,4 +1,5 @@
-// HTTP to a worker: the instance's own token and nothing else, no redirects, no idle limit, bounded texts.
+// HTTP to a worker: the instance's own token and nothing else, no redirects, no idle limit, bounded
+// texts.
 
 import { request as requestHttp, type IncomingMessage } from 'node:http';
 import { request as requestHttps } from 'node:https';

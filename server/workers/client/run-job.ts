@@ -1,4 +1,5 @@
-// One agent job from start to end: plan, instance, upload, run, download, import, and the instance destroyed in every case.
+// One agent job from start to end: plan, instance, upload, run, download, import, and the instance
+// destroyed in every case.
 
 import { randomBytes } from 'node:crypto';
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
@@ -194,7 +195,10 @@ async function onInstance(
   }
 }
 
-/** The agent can learn the token, and workers repeat it in their errors: nothing that is kept has it. */
+/**
+ * The agent can learn the token, and workers repeat it in their errors: nothing that is kept has
+ * it.
+ */
 function hidingToken(request: JobRequest, token: string): JobRequest {
   const { output, note } = request;
   return {
@@ -309,7 +313,9 @@ function isHostile(message: string): boolean {
   return message.startsWith('The worker sent') || message.startsWith("The result's file");
 }
 
-/** By the stream's last event, or by the file that the job leaves where a runtime loses that event. */
+/**
+ * By the stream's last event, or by the file that the job leaves where a runtime loses that event.
+ */
 function exitOf(end: JobEnd, result: JobResult): number | null {
   if (end.kind === 'done') return end.exitCode;
   const text = result.jobFiles.get(exitFile)?.trim() ?? '';

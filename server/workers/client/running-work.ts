@@ -1,5 +1,6 @@
-// Brings the work of a job that still runs into the worktree from time to time, so that it is not lost with its worker. Nothing
-// is removed by it, and what cannot be had now is not missed: the result at the end counts.
+// Brings the work of a job that still runs into the worktree from time to time, so that it is not
+// lost with its worker. Nothing is removed by it, and what cannot be had now is not missed: the
+// result at the end counts.
 
 import { mkdirSync, rmSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';

@@ -1,5 +1,6 @@
-// Reads a result into a scratch folder. The archive is an enemy's: names are checked, links are only noted down, every size
-// is bounded, and nothing is written through anything that the archive made.
+// Reads a result into a scratch folder. The archive is an enemy's: names are checked, links are
+// only noted down, every size is bounded, and nothing is written through anything that the archive
+// made.
 
 import { createHash } from 'node:crypto';
 import { constants, mkdirSync } from 'node:fs';
@@ -52,7 +53,10 @@ export interface JobResult {
 
 const hostile = (what: string): Error => new Error(`The worker sent an unsafe archive: ${what}.`);
 
-/** `scratch` must exist and be empty. The error is a sentence; what was written is below `scratch` alone. */
+/**
+ * `scratch` must exist and be empty. The error is a sentence; what was written is below `scratch`
+ * alone.
+ */
 export async function unpackResult(
   archive: Readable,
   scratch: string,

@@ -1,4 +1,5 @@
-// What an upload would hold, decided before any instance exists: files, links, what is left out and why, and the caps.
+// What an upload would hold, decided before any instance exists: files, links, what is left out and
+// why, and the caps.
 
 import { accessSync, constants, lstatSync, readlinkSync, type Stats } from 'node:fs';
 import { join } from 'node:path';
@@ -122,7 +123,10 @@ function isReadable(path: string): boolean {
   }
 }
 
-/** Which folders on the way to a path are real folders: behind a link lies something else than what git lists. */
+/**
+ * Which folders on the way to a path are real folders: behind a link lies something else than what
+ * git lists.
+ */
 export class Parents {
   readonly #root: string;
   readonly #plain = new Map<string, boolean>();

@@ -1,4 +1,5 @@
-// The calls of the contract beside the stream: health, upload, exec, cancel, download. Failures are sentences.
+// The calls of the contract beside the stream: health, upload, exec, cancel, download. Failures are
+// sentences.
 
 import type { IncomingMessage } from 'node:http';
 import type { Readable } from 'node:stream';
@@ -145,7 +146,10 @@ export async function startJob(
   }
 }
 
-/** Asks the job to end; true: the worker has understood. A runtime without a cancel is asked through a second command. */
+/**
+ * Asks the job to end; true: the worker has understood. A runtime without a cancel is asked through
+ * a second command.
+ */
 export async function cancelJob(
   worker: WorkerAddress,
   jobId: string,

@@ -1,5 +1,6 @@
-// Workers in containers of this machine: Docker's Engine API over its socket, which Podman speaks too. The container serves the
-// worker contract on a loopback port, with few powers, and removes itself when its runtime ends.
+// Workers in containers of this machine: Docker's Engine API over its socket, which Podman speaks
+// too. The container serves the worker contract on a loopback port, with few powers, and removes
+// itself when its runtime ends.
 
 import * as z from 'zod';
 import { err, ok, type Result } from '../../core/failure.ts';

@@ -1,5 +1,5 @@
-// Workers that a script of the project makes, so that any cloud is a few lines of shell: `script create|destroy|list`, JSON
-// on its input and output.
+// Workers that a script of the project makes, so that any cloud is a few lines of shell: `script
+// create|destroy|list`, JSON on its input and output.
 
 import * as z from 'zod';
 import { err, ok, type Result } from '../../core/failure.ts';

@@ -1,4 +1,5 @@
-// One JSON request to the interface of whoever makes workers: over TCP or a socket file, bounded in time and size, no redirects.
+// One JSON request to the interface of whoever makes workers: over TCP or a socket file, bounded in
+// time and size, no redirects.
 
 import { request as requestHttp, type IncomingMessage, type RequestOptions } from 'node:http';
 import { request as requestHttps } from 'node:https';

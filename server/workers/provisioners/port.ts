@@ -1,4 +1,5 @@
-// What the execution client asks of whoever makes worker instances. Adapters: process, static, ssh, hook, docker, unikraft.
+// What the execution client asks of whoever makes worker instances. Adapters: process, static, ssh,
+// hook, docker, unikraft.
 
 import type { Result } from '../../core/failure.ts';
 
@@ -6,7 +7,10 @@ export const provisionerKinds = ['process', 'static', 'ssh', 'hook', 'docker', '
 export type ProvisionerKind = (typeof provisionerKinds)[number];
 
 export interface InstanceSpec {
-  /** Chosen before the creation, so that an instance is found again after a crash: `drv-<8 hex>-<n>`. */
+  /**
+   * Chosen before the creation, so that an instance is found again after a crash: `drv-<8
+   * hex>-<n>`.
+   */
   readonly name: string;
   /** Names this clone: an instance of another owner is never touched. */
   readonly owner: string;
@@ -52,9 +56,15 @@ export interface Provisioner {
   readonly kind: ProvisionerKind;
   readonly capabilities: ProvisionerCapabilities;
   create(spec: InstanceSpec, signal: AbortSignal): Promise<Result<Instance, CreateFailure>>;
-  /** Also an instance whose creation failed halfway. It is gone when this is ok; one that is not there is no error. */
+  /**
+   * Also an instance whose creation failed halfway. It is gone when this is ok; one that is not
+   * there is no error.
+   */
   destroy(ref: InstanceRef): Promise<Result<null, string>>;
-  /** True only where it is certain that nothing serves the instance any more; absent where that cannot be known. */
+  /**
+   * True only where it is certain that nothing serves the instance any more; absent where that
+   * cannot be known.
+   */
   isGone?(ref: InstanceRef): Promise<boolean>;
   /** Instances of this owner that exist now. */
   list(owner: string): Promise<Result<readonly InstanceRef[], string>>;

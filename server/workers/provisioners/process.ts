@@ -1,5 +1,6 @@
-// Workers on this machine: Drover's own runtime on loopback, out of the tree of whoever asked for it, so that what an agent
-// has made can still be fetched while its attempt is being ended. No walls are around it.
+// Workers on this machine: Drover's own runtime on loopback, out of the tree of whoever asked for
+// it, so that what an agent has made can still be fetched while its attempt is being ended. No
+// walls are around it.
 
 import { spawn } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';

@@ -1,4 +1,5 @@
-// Runs a provisioner's program to its end: argument arrays, a short environment, input from memory, bounded output and time.
+// Runs a provisioner's program to its end: argument arrays, a short environment, input from memory,
+// bounded output and time.
 
 import { spawn } from 'node:child_process';
 import { err, ok, type Result } from '../../core/failure.ts';

@@ -1,5 +1,6 @@
-// Workers on a host that the user reaches by ssh: the runtime is copied there once by its hash, runs on the host's loopback
-// and is reached through a tunnel. Keys, users and jumps are those of the user's own ssh configuration.
+// Workers on a host that the user reaches by ssh: the runtime is copied there once by its hash,
+// runs on the host's loopback and is reached through a tunnel. Keys, users and jumps are those of
+// the user's own ssh configuration.
 
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -59,7 +60,8 @@ export function createSshProvisioner(options: SshOptions): Provisioner {
   ): Promise<Result<string, string>> => {
     const problem = badHost(options.host);
     if (problem !== null) return err(problem);
-    // The script is the input where there is no other, so that nothing of it stands in a list of processes.
+    // The script is the input where there is no other, so that nothing of it stands in a list of
+    // processes.
     const command = input === null ? ['/bin/sh', '-s'] : [script];
     return await runProgram({
       program: options.program,

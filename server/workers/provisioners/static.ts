@@ -1,4 +1,5 @@
-// A worker that somebody else runs: its address and token are settings. It is never created nor destroyed here.
+// A worker that somebody else runs: its address and token are settings. It is never created nor
+// destroyed here.
 
 import { err, ok } from '../../core/failure.ts';
 import { badAddress } from '../client/request.ts';

@@ -1,4 +1,5 @@
-// Workers as instances of Unikraft Cloud, by its platform API. The key of the account goes to the API alone, never to a worker.
+// Workers as instances of Unikraft Cloud, by its platform API. The key of the account goes to the
+// API alone, never to a worker.
 
 import { createHash } from 'node:crypto';
 import * as z from 'zod';

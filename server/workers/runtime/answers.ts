@@ -1,9 +1,13 @@
-// How the runtime answers: one line of text where something is refused, and always so that the client gets to read it.
+// How the runtime answers: one line of text where something is refused, and always so that the
+// client gets to read it.
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 
-/** How long a body is read on after an early answer: a client that still sends would see a reset instead of the answer. */
+/**
+ * How long a body is read on after an early answer: a client that still sends would see a reset
+ * instead of the answer.
+ */
 const bodyAfterAnswerMs = 2000;
 const plainText = 'text/plain; charset=utf-8';
 

@@ -1,4 +1,5 @@
-// Starts a job's command (worker contract §4): `/bin/sh -c` in a process group of its own, its output through real pipes.
+// Starts a job's command (worker contract §4): `/bin/sh -c` in a process group of its own, its
+// output through real pipes.
 
 import { execFile, spawn, type ChildProcess } from 'node:child_process';
 import { closeSync, constants, existsSync, mkdtempSync, openSync, rmSync } from 'node:fs';
@@ -102,8 +103,8 @@ interface Pipe {
 }
 
 /**
- * Node's own `pipe` is a socket, for which `/dev/stdout` cannot be opened and some programs behave otherwise. A named pipe
- * is a real one; its name is gone before the command starts.
+ * Node's own `pipe` is a socket, for which `/dev/stdout` cannot be opened and some programs behave
+ * otherwise. A named pipe is a real one; its name is gone before the command starts.
  */
 async function makePipes(): Promise<readonly Pipe[]> {
   const folder = mkdtempSync(join(tmpdir(), 'drover-pipes-'));

@@ -1,5 +1,5 @@
-// What an upload may hold (worker contract §6, §9): names that stay in the workspace, and links that stay in it wherever they
-// lead. Pure, so that each rule can be tried without an archive.
+// What an upload may hold (worker contract §6, §9): names that stay in the workspace, and links
+// that stay in it wherever they lead. Pure, so that each rule can be tried without an archive.
 
 import { posix } from 'node:path';
 import { err, ok, type Result } from '../../core/failure.ts';
@@ -38,8 +38,8 @@ export function checkTarget(target: string): string | null {
 const followedMax = 40;
 
 /**
- * Whether a link stays in the tree. It is followed through the other links, as `a/..` need not be where it seems to be when
- * `a` is a link.
+ * Whether a link stays in the tree. It is followed through the other links, as `a/..` need not be
+ * where it seems to be when `a` is a link.
  * @param links path → target, all relative and clean
  */
 export function leadsOut(path: string, links: ReadonlyMap<string, string>): boolean {

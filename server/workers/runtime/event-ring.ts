@@ -1,4 +1,5 @@
-// The last events of a job, as they stand in the stream (worker contract §5.2). Ids are numbered from 0 and never reused.
+// The last events of a job, as they stand in the stream (worker contract §5.2). Ids are numbered
+// from 0 and never reused.
 
 import { keptEvents, writeEvent, type WorkerEvent } from '../wire.ts';
 
@@ -8,7 +9,10 @@ export interface EventBatch {
   readonly nextId: number;
 }
 
-/** Escaping makes a line up to six times longer, so the number of events alone does not bound the memory. */
+/**
+ * Escaping makes a line up to six times longer, so the number of events alone does not bound the
+ * memory.
+ */
 const keptCharacters = 64 * 1024 * 1024;
 
 export class EventRing {

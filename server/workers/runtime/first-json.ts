@@ -1,4 +1,5 @@
-// Reads a request as stock does: the first JSON value counts, what stands after it does not (worker contract §3).
+// Reads a request as stock does: the first JSON value counts, what stands after it does not (worker
+// contract §3).
 
 /** @throws SyntaxError */
 export function parseFirstJson(text: string): unknown {

@@ -1,4 +1,5 @@
-// Reads one output of a command until its end, or until the job is over although another process holds it open.
+// Reads one output of a command until its end, or until the job is over although another process
+// holds it open.
 
 import type { Socket } from 'node:net';
 

@@ -1,4 +1,5 @@
-// One job: its command, the events that are kept of it, and the clients that read them (worker contract §4, §5, §9).
+// One job: its command, the events that are kept of it, and the clients that read them (worker
+// contract §4, §5, §9).
 
 import type { ServerResponse } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';

@@ -1,4 +1,5 @@
-// The jobs that can be asked for: the one that runs, and those that ended within the last quarter of an hour.
+// The jobs that can be asked for: the one that runs, and those that ended within the last quarter
+// of an hour.
 
 import { randomBytes } from 'node:crypto';
 import { Job } from './job.ts';

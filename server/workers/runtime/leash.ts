@@ -1,11 +1,12 @@
-// Kills the running command's process group when the runtime itself dies without a chance to do so (kill -9, out of memory):
-// a small shell waits at the other end of a pipe, which the system closes with the runtime.
+// Kills the running command's process group when the runtime itself dies without a chance to do so
+// (kill -9, out of memory): a small shell waits at the other end of a pipe, which the system closes
+// with the runtime.
 
 import { spawn, type ChildProcess } from 'node:child_process';
 
 /**
- * A line names the group that runs now, or none; the end of input means that the runtime is gone. Not every shell's `kill`
- * takes `--`.
+ * A line names the group that runs now, or none; the end of input means that the runtime is gone.
+ * Not every shell's `kill` takes `--`.
  */
 const script = 'g=; while read -r line; do g=$line; done; [ -z "$g" ] || kill -KILL "-$g"';
 

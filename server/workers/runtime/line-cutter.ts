@@ -1,4 +1,5 @@
-// Cuts the bytes of one output into lines (worker contract §4), and lines that are too long into chunks (§9).
+// Cuts the bytes of one output into lines (worker contract §4), and lines that are too long into
+// chunks (§9).
 
 import { partialBytes } from '../wire.ts';
 

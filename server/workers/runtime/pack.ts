@@ -1,5 +1,6 @@
-// Packs the workspace for `GET /workspace` (worker contract §6, §9). What is sent is complete and true, or the connection is
-// cut: a walk that fails, a file that shrinks and a name that cannot be written down never give a valid archive.
+// Packs the workspace for `GET /workspace` (worker contract §6, §9). What is sent is complete and
+// true, or the connection is cut: a walk that fails, a file that shrinks and a name that cannot be
+// written down never give a valid archive.
 
 import {
   closeSync,
@@ -42,7 +43,10 @@ export async function packTree({ folder, output, check }: PackOptions): Promise<
   await Promise.all([pipeline(archive, gathered, gzip, output), packed]);
 }
 
-/** Headers, contents and padding come one by one; each would be a turn of its own for the compression. */
+/**
+ * Headers, contents and padding come one by one; each would be a turn of its own for the
+ * compression.
+ */
 async function* gathered(parts: AsyncIterable<unknown>): AsyncGenerator<Buffer> {
   let waiting: Buffer[] = [];
   let bytes = 0;
@@ -58,8 +62,8 @@ async function* gathered(parts: AsyncIterable<unknown>): AsyncGenerator<Buffer> 
 }
 
 /**
- * Each entry waits until the one before is sent. The calls between are the synchronous ones: several times faster for a tree
- * of small files, and short.
+ * Each entry waits until the one before is sent. The calls between are the synchronous ones:
+ * several times faster for a tree of small files, and short.
  */
 class TreePacker {
   readonly #root: string;
@@ -164,7 +168,9 @@ async function copyTo(entry: Entry, file: number, size: number, name: string): P
   }
 }
 
-/** What grows meanwhile is cut at its earlier size; what shrinks cannot be sent as its header says. */
+/**
+ * What grows meanwhile is cut at its earlier size; what shrinks cannot be sent as its header says.
+ */
 function readExactly(file: number, size: number, name: string): Buffer {
   const content = Buffer.allocUnsafe(size);
   for (let at = 0; at < size;) {

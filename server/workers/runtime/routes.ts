@@ -1,4 +1,5 @@
-// The worker contract's requests (§3): who may ask what, in the order in which stock checks it, and what is answered.
+// The worker contract's requests (§3): who may ask what, in the order in which stock checks it, and
+// what is answered.
 
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { posix } from 'node:path';

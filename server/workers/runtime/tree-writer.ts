@@ -1,5 +1,6 @@
-// Writes the entries of an upload into a new folder. Files are small and written one after the other, so the calls are the
-// synchronous ones: they are several times faster, and no job runs meanwhile.
+// Writes the entries of an upload into a new folder. Files are small and written one after the
+// other, so the calls are the synchronous ones: they are several times faster, and no job runs
+// meanwhile.
 
 import { closeSync, mkdirSync, openSync, symlinkSync, unlinkSync, writeSync } from 'node:fs';
 import { join, posix } from 'node:path';

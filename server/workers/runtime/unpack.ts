@@ -1,4 +1,5 @@
-// Unpacks the tar.gz of an upload into a new folder (worker contract §6, §9): every entry is checked, everything is bounded.
+// Unpacks the tar.gz of an upload into a new folder (worker contract §6, §9): every entry is
+// checked, everything is bounded.
 
 import type { IncomingMessage } from 'node:http';
 import { pipeline } from 'node:stream/promises';
@@ -13,7 +14,8 @@ const gunzipChunkBytes = 64 * 1024;
 const entryOverheadBytes = 4 * 1024;
 
 /**
- * The folder exists and is empty. The body is left as it is when the upload is refused: an answer can still be sent.
+ * The folder exists and is empty. The body is left as it is when the upload is refused: an answer
+ * can still be sent.
  * @param bytesMax of the compressed body, and of the files in it
  * @throws UploadRefused
  */

@@ -1,4 +1,5 @@
-// The folder that jobs work in, and who uses it: an upload or a job, never both (worker contract §6, §9).
+// The folder that jobs work in, and who uses it: an upload or a job, never both (worker contract
+// §6, §9).
 
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
@@ -138,7 +139,10 @@ export class Workspace {
   }
 }
 
-/** A command may have left folders that forbid it, and paths that are too long for Node: the system's programs cope. */
+/**
+ * A command may have left folders that forbid it, and paths that are too long for Node: the
+ * system's programs cope.
+ */
 async function removeTree(path: string): Promise<void> {
   try {
     await rm(path, { recursive: true, force: true });

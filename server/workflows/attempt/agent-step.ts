@@ -1,4 +1,5 @@
-// Step "agent": one part (a sub-task, or the task itself) given to the agent, followed to its end, whatever died before.
+// Step "agent": one part (a sub-task, or the task itself) given to the agent, followed to its end,
+// whatever died before.
 
 import type { AgentOutcome, AgentProcess, AgentRequest } from '../../agents/port.ts';
 import { type AttemptRow, type Claim, lastAttempt } from '../../store/port.ts';
@@ -39,7 +40,8 @@ export async function runPart(
   const ended = await session.end(outcome, given.request.logPath);
   // The end is told after it: whoever sees that the attempt is over finds all of its output.
   await engine.storeOutput(given.request.logPath);
-  // Nothing of this attempt writes into the slot any more, when its work is kept, committed or handed on.
+  // Nothing of this attempt writes into the slot any more, when its work is kept, committed or
+  // handed on.
   const ran = await lastAttempt(engine.store.db, claim.taskId);
   if (ran !== null && ran.pid_start !== null) {
     await engine.processes.endOrphansIn(place.path, ran.pid_start);
@@ -70,7 +72,8 @@ async function adoptOrRun(
   const driver = engine.driverFor(claim.agent, claim.model);
   const left = leftoverProcess(attempt, part);
   if (left !== null) {
-    // On a worker nobody writes to an agent while it works, whatever its kind: so it can be followed.
+    // On a worker nobody writes to an agent while it works, whatever its kind: so it can be
+    // followed.
     const canAdopt = driver.capabilities.adopt || request.runsOn === 'remote';
     const adopted = canAdopt
       ? await session.whileAtWork(signal, (either) => driver.adopt(request, left, session, either))
@@ -78,7 +81,8 @@ async function adoptOrRun(
     if (adopted !== null && !(await session.goesOn(adopted))) return adopted;
     await engine.processes.endTree(request.runId, left, endGraceMs);
     await keepAfterDeath(engine, claim, place);
-    // An agent without a memory is told what it finds; the prompt so far was made for one that is alive.
+    // An agent without a memory is told what it finds; the prompt so far was made for one that is
+    // alive.
     if (!request.resume && !signal.aborted && session.watch.stop === null) {
       const next = await requestFor(engine, claim, place, part, attempt);
       return runToItsEnd(engine, claim, place, { ...run, given: next });
@@ -90,7 +94,10 @@ async function adoptOrRun(
   return runToItsEnd(engine, claim, place, run);
 }
 
-/** Kills from outside that one attempt survives: its agent goes on in its session, as after the death of a backend. */
+/**
+ * Kills from outside that one attempt survives: its agent goes on in its session, as after the
+ * death of a backend.
+ */
 const killsMax = 3;
 
 async function runToItsEnd(
@@ -118,7 +125,10 @@ async function runToItsEnd(
   }
 }
 
-/** A backend that was killed between the start of its agent and the note of it has left one that no row names. */
+/**
+ * A backend that was killed between the start of its agent and the note of it has left one that no
+ * row names.
+ */
 function isFromEarlierLife(engine: Engine, attempt: AttemptRow): boolean {
   return attempt.started_at_ms < engine.launchedAtMs;
 }
@@ -128,7 +138,10 @@ function leftoverProcess(attempt: AttemptRow, part: string): AgentProcess | null
   return { pid: attempt.pid, startTime: attempt.pid_start };
 }
 
-/** The agent was killed, with the backend or by itself: what it had made stays in the slot, and becomes a snapshot. */
+/**
+ * The agent was killed, with the backend or by itself: what it had made stays in the slot, and
+ * becomes a snapshot.
+ */
 async function keepAfterDeath(engine: Engine, claim: Claim, place: Place): Promise<void> {
   const { taskId, attempt } = claim;
   const { path, base } = place;

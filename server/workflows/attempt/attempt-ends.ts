@@ -1,4 +1,5 @@
-// How an attempt ends other than well: a failure that may be tried again, a cause outside, an account at its limit.
+// How an attempt ends other than well: a failure that may be tried again, a cause outside, an
+// account at its limit.
 
 import { failure, type Failure, type FailureKind } from '../../core/failure.ts';
 import { retryDelayMs } from '../../core/work/retry.ts';
@@ -55,7 +56,10 @@ export async function recordFailure(
   if (!goesOn) await releaseSlot(tx, 'task', claim.taskId);
 }
 
-/** The attempt was interrupted and cannot go on itself: a new one goes on from what was kept of it, at no cost. */
+/**
+ * The attempt was interrupted and cannot go on itself: a new one goes on from what was kept of it,
+ * at no cost.
+ */
 export async function beginAnew(
   engine: Engine,
   tx: Tx,
@@ -89,7 +93,10 @@ export interface Block {
   readonly commit?: string;
 }
 
-/** Only a person can take the cause away. The attempt is not used up: it goes on where it is once the task is resolved. */
+/**
+ * Only a person can take the cause away. The attempt is not used up: it goes on where it is once
+ * the task is resolved.
+ */
 export async function blockTask(
   engine: Engine,
   tx: Tx,
@@ -169,7 +176,10 @@ export async function waitForAccount(
   });
 }
 
-/** The account rests, the task does not: another agent begins it at once. What was done is kept as after any attempt. */
+/**
+ * The account rests, the task does not: another agent begins it at once. What was done is kept as
+ * after any attempt.
+ */
 async function passOnAtLimit(
   engine: Engine,
   tx: Tx,

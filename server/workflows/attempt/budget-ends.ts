@@ -1,5 +1,6 @@
-// How an attempt ends that was stopped for its budget, or for going round in a circle: its own budget needs a person;
-// for that of its epic or of the day it was only one of many, and goes on when they allow it.
+// How an attempt ends that was stopped for its budget, or for going round in a circle: its own
+// budget needs a person; for that of its epic or of the day it was only one of many, and goes on
+// when they allow it.
 
 import { failure } from '../../core/failure.ts';
 import type { DurableRun } from '../../durable/port.ts';

@@ -1,5 +1,5 @@
-// Watches one part's agent while it works: stores what it uses, asks before a budget is used up, ends it between two
-// turns when it is, and notices when it goes round in a circle.
+// Watches one part's agent while it works: stores what it uses, asks before a budget is used up,
+// ends it between two turns when it is, and notices when it goes round in a circle.
 
 import type { AgentEvent, Usage } from '../../protocol/agent-events.ts';
 import { goOn, type BudgetScope, stopHere } from '../../core/work/budget.ts';
@@ -62,7 +62,10 @@ export class BudgetWatch {
     this.#loops = new LoopDetector(engine.settings().budget.loopRepeats);
   }
 
-  /** Reads what is stored. A budget that is used up already shows in `stop`: nothing is to be started then. */
+  /**
+   * Reads what is stored. A budget that is used up already shows in `stop`: nothing is to be
+   * started then.
+   */
   async begin(): Promise<void> {
     const { db } = this.#engine.store;
     const { taskId, attempt } = this.#claim;

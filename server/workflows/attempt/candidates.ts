@@ -1,5 +1,6 @@
-// A candidate's end and the choice among them: its own tree is gated, it waits, and when the rule has enough to go on (or a
-// person has answered), one becomes the work of its task and the others are cancelled. Every choice is one transaction.
+// A candidate's end and the choice among them: its own tree is gated, it waits, and when the rule
+// has enough to go on (or a person has answered), one becomes the work of its task and the others
+// are cancelled. Every choice is one transaction.
 
 import {
   type ChooseRule,
@@ -67,14 +68,19 @@ export async function gateCandidate(
   return tested.verdict.kind === 'aborted' ? settleStop(engine, run, claim) : 'candidate';
 }
 
-/** Not when its work went to a person, or when it has been tested in an earlier life of the backend. */
+/**
+ * Not when its work went to a person, or when it has been tested in an earlier life of the backend.
+ */
 async function waitsForGate(engine: Engine, claim: Claim): Promise<boolean> {
   const row = await taskById(engine.store.db, claim.taskId);
   if (row === null || row.epoch !== claim.epoch) return false;
   return row.status === 'in_progress' && row.phase === 'gate' && row.commit_sha !== null;
 }
 
-/** A gate that ended because the process closes has said nothing: the step is run again at the next start. */
+/**
+ * A gate that ended because the process closes has said nothing: the step is run again at the next
+ * start.
+ */
 function leaveIfClosing(run: DurableRun<Tx>, tested: TestedCandidate): TestedCandidate {
   if (tested.verdict.kind === 'aborted' && run.signal.aborted) throw run.signal.reason;
   return tested;
@@ -145,8 +151,9 @@ async function park(
 }
 
 /**
- * A ready task of which several candidates are wanted gets them in place of an attempt; false when it is to be tried as it
- * is. One that has had an attempt (the chosen work came back) goes on with that.
+ * A ready task of which several candidates are wanted gets them in place of an attempt; false when
+ * it is to be tried as it is. One that has had an attempt (the chosen work came back) goes on with
+ * that.
  */
 export async function beginCandidates(
   engine: Engine,
@@ -169,7 +176,10 @@ export async function beginCandidates(
   return true;
 }
 
-/** Every task with candidates is looked at: a choice that can be made now is made. Resolves with how many have changed. */
+/**
+ * Every task with candidates is looked at: a choice that can be made now is made. Resolves with how
+ * many have changed.
+ */
 export async function settleAll(engine: Engine): Promise<number> {
   let changed = 0;
   for (const id of await tasksWithCandidates(engine.store.db)) {

@@ -1,4 +1,5 @@
-// What an earlier attempt, or this one before it was interrupted, has left: put back into the slot that it continues in.
+// What an earlier attempt, or this one before it was interrupted, has left: put back into the slot
+// that it continues in.
 
 import type { Failure } from '../../core/failure.ts';
 import { GitTrouble, type SnapshotView } from '../../git/port.ts';
@@ -32,7 +33,10 @@ export function restoreRef(taskId: string, attempt: number): string {
   return `refs/drover/restore/${taskId}/${attempt}`;
 }
 
-/** The snapshot that a person has chosen for the beginning of this attempt, on whatever machine of a fleet, or null. */
+/**
+ * The snapshot that a person has chosen for the beginning of this attempt, on whatever machine of a
+ * fleet, or null.
+ */
 async function chosenFor(engine: Engine, attempt: AttemptRow): Promise<SnapshotView | null> {
   const commit =
     (engine.machineId === ''
@@ -63,7 +67,9 @@ export async function startOfAttempt(
   return commit === null ? null : { commit, branch };
 }
 
-/** The last commit of an attempt, on its branch or wherever its agent stood; null when it made none. */
+/**
+ * The last commit of an attempt, on its branch or wherever its agent stood; null when it made none.
+ */
 async function endOfEarlier(engine: Engine, branch: string): Promise<Sha | null> {
   const tip = await engine.git.readRef(branchRef(branch));
   const head = (await lastOf(engine, branch))?.head ?? null;
@@ -71,7 +77,10 @@ async function endOfEarlier(engine: Engine, branch: string): Promise<Sha | null>
   return (await engine.git.isAncestor(tip, head)) ? head : tip;
 }
 
-/** Uncommitted work goes where it was, on top of what was committed. Where it cannot, its snapshot stays to look at. */
+/**
+ * Uncommitted work goes where it was, on top of what was committed. Where it cannot, its snapshot
+ * stays to look at.
+ */
 export async function restoreEarlier(
   engine: Engine,
   attempt: AttemptRow,

@@ -1,4 +1,5 @@
-// The workflow of one attempt: worktree, setup, agent (part by part), commit, then into the landing queue.
+// The workflow of one attempt: worktree, setup, agent (part by part), commit, then into the landing
+// queue.
 
 import type { Failure } from '../../core/failure.ts';
 import type { DurableRun } from '../../durable/port.ts';
@@ -83,7 +84,10 @@ async function executeUntilStopped(
   return 'submitted';
 }
 
-/** The attempt had committed its work before it was interrupted: nothing is done twice, it only has to land. */
+/**
+ * The attempt had committed its work before it was interrupted: nothing is done twice, it only has
+ * to land.
+ */
 async function landAgain(
   engine: Engine,
   run: DurableRun<Tx>,

@@ -1,5 +1,6 @@
-// Who has a task's next attempt: the agent that had the last one, or who takes over from it. It follows from the rows of the
-// attempts alone, so a death between the end of one and the start of the next changes nothing.
+// Who has a task's next attempt: the agent that had the last one, or who takes over from it. It
+// follows from the rows of the attempts alone, so a death between the end of one and the start of
+// the next changes nothing.
 
 import {
   agentChain,
@@ -85,7 +86,9 @@ export async function takesOver(
   return { ...next, usesAttempt: !usesNoAttempt(failureKind) };
 }
 
-/** Who takes over from an agent whose account has come to its limit; null: the limit is waited for. */
+/**
+ * Who takes over from an agent whose account has come to its limit; null: the limit is waited for.
+ */
 export async function takesOverAtLimit(
   engine: Engine,
   tx: Reads,

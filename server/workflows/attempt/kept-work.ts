@@ -1,5 +1,6 @@
-// The work of an attempt is kept as snapshots; they are written down at the task, so that a person finds them there: also
-// when that work was still in a slot that another task has taken, or that was pruned.
+// The work of an attempt is kept as snapshots; they are written down at the task, so that a person
+// finds them there: also when that work was still in a slot that another task has taken, or that
+// was pruned.
 
 import type { SnapshotAuthor, SnapshotReason } from '../../git/port.ts';
 import {
@@ -53,7 +54,10 @@ export interface WorkPlace {
   readonly base: string | null;
 }
 
-/** Makes a snapshot of what an attempt has in its slot, and names it at the task. False: that was not possible. */
+/**
+ * Makes a snapshot of what an attempt has in its slot, and names it at the task. False: that was
+ * not possible.
+ */
 export async function keepWork(engine: Engine, place: WorkPlace, note: KeptNote): Promise<boolean> {
   const { taskId, attempt, path, base } = place;
   if (!(await engine.files.exists(path))) return true;

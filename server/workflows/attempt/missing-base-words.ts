@@ -10,7 +10,10 @@ interface Blocker {
   readonly landedOn: string | null;
 }
 
-/** Says where the commit of a blocker is and what a person can do; `releaseFromMissingBase` reads the line out of it again. */
+/**
+ * Says where the commit of a blocker is and what a person can do; `releaseFromMissingBase` reads
+ * the line out of it again.
+ */
 export async function missingBaseWords(
   engine: Engine,
   taskId: string,

@@ -1,5 +1,6 @@
-// Tasks whose blocker has landed on another line only. While a run is active that can bring the commit, they wait and are
-// not claimed; where none is, they are blocked with a sentence, and released once the commit has arrived.
+// Tasks whose blocker has landed on another line only. While a run is active that can bring the
+// commit, they wait and are not claimed; where none is, they are blocked with a sentence, and
+// released once the commit has arrived.
 
 import {
   activeRunsIn,
@@ -34,7 +35,10 @@ const missingBasePattern = /^the commit of its blocker \S+ is on \S+, not in (\S
 
 const missingBaseLike = 'the commit of its blocker % is on %';
 
-/** The task has been claimed before its base was known to lack a commit. Where no other run brings it, only a person can. */
+/**
+ * The task has been claimed before its base was known to lack a commit. Where no other run brings
+ * it, only a person can.
+ */
 export async function waitForBase(
   engine: Engine,
   tx: Tx,
@@ -63,7 +67,10 @@ export async function waitForBase(
   });
 }
 
-/** Before anything is claimed: tasks of the run whose blockers are still on the line of another active run wait for it. */
+/**
+ * Before anything is claimed: tasks of the run whose blockers are still on the line of another
+ * active run wait for it.
+ */
 export async function waitForOtherLines(engine: Engine, run: RunRow): Promise<void> {
   const { db } = engine.store;
   const lines = await linesOnTheWay(db, run.id);
@@ -79,8 +86,8 @@ export async function waitForOtherLines(engine: Engine, run: RunRow): Promise<vo
 }
 
 /**
- * Whether the run has tasks that wait for unfinished tasks of another active run, while one of those runs moves by
- * itself: two runs that only wait for each other both end.
+ * Whether the run has tasks that wait for unfinished tasks of another active run, while one of
+ * those runs moves by itself: two runs that only wait for each other both end.
  */
 export async function waitsForOtherRuns(engine: Engine, run: RunRow): Promise<boolean> {
   const { db } = engine.store;
@@ -112,7 +119,10 @@ async function waitingForLines(engine: Engine, run: RunRow): Promise<number> {
   return countBehindLines(db, scopeOf(run), lines);
 }
 
-/** Whether a task of this line can begin with the commit: a line takes in its parent when one needs that. */
+/**
+ * Whether a task of this line can begin with the commit: a line takes in its parent when one needs
+ * that.
+ */
 async function isOnLine(engine: Engine, line: string, sha: Sha): Promise<boolean> {
   const parent = (await readLine(engine.store.db, line))?.parent_branch ?? null;
   for (const branch of parent === null ? [line] : [line, parent]) {
@@ -122,7 +132,10 @@ async function isOnLine(engine: Engine, line: string, sha: Sha): Promise<boolean
   return false;
 }
 
-/** Tasks that were blocked because a commit was not in their line, and is now, are ready again. Resolves with how many. */
+/**
+ * Tasks that were blocked because a commit was not in their line, and is now, are ready again.
+ * Resolves with how many.
+ */
 export async function releaseFromMissingBase(engine: Engine): Promise<number> {
   const { db } = engine.store;
   const rows = await tasksBlockedLike(db, missingBaseLike, looksMax);
@@ -146,7 +159,10 @@ export async function releaseFromMissingBase(engine: Engine): Promise<number> {
   return released;
 }
 
-/** Where each task was released last. A line and its parent may conflict: that is tried again once one of them has moved. */
+/**
+ * Where each task was released last. A line and its parent may conflict: that is tried again once
+ * one of them has moved.
+ */
 const releasedAt = new WeakMap<Engine['store'], Map<string, string>>();
 
 async function isTriedAlready(engine: Engine, taskId: string, line: string): Promise<boolean> {

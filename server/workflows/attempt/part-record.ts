@@ -1,4 +1,5 @@
-// What one part of an attempt leaves in the rows when its agent has ended: usage, cost, log, summary.
+// What one part of an attempt leaves in the rows when its agent has ended: usage, cost, log,
+// summary.
 
 import { type Claim, movePhase, recordUsage, setAttempt, type Tx } from '../../store/port.ts';
 import type { Engine } from '../kit/parts.ts';

@@ -46,7 +46,9 @@ export class PartSession implements AgentHost {
     }
   }
 
-  /** Whether a person wants an agent to go on that was stopped because it went round in a circle. */
+  /**
+   * Whether a person wants an agent to go on that was stopped because it went round in a circle.
+   */
   async goesOn(outcome: AgentOutcome): Promise<boolean> {
     return outcome.kind === 'stopped' && !this.#signal.aborted && (await this.watch.mayGoOn());
   }
@@ -76,7 +78,10 @@ export class PartSession implements AgentHost {
     );
   }
 
-  /** Whether this outcome is the work of a signal from outside; asked once for each run of the agent. */
+  /**
+   * Whether this outcome is the work of a signal from outside; asked once for each run of the
+   * agent.
+   */
   takeKill(outcome: AgentOutcome): boolean {
     const wasKilled = this.#wasKilled;
     this.#wasKilled = false;

@@ -1,5 +1,6 @@
-// An attempt that plans: the agent reads and writes nothing, its last words are the plan, and a person decides on it.
-// Whatever it wrote nevertheless is kept as a snapshot, and no attempt that builds begins from it.
+// An attempt that plans: the agent reads and writes nothing, its last words are the plan, and a
+// person decides on it. Whatever it wrote nevertheless is kept as a snapshot, and no attempt that
+// builds begins from it.
 
 import { failure } from '../../core/failure.ts';
 import { boundedPlan } from '../../core/prompt/plan-prompt.ts';
@@ -36,7 +37,10 @@ export async function makePlan(attempt: AttemptAtWork): Promise<string> {
   return 'planned';
 }
 
-/** Uncommitted changes and commits alike: kept, named at the task, and out of the way of what is built. */
+/**
+ * Uncommitted changes and commits alike: kept, named at the task, and out of the way of what is
+ * built.
+ */
 async function setWorkAside(engine: Engine, claim: Claim, place: Place): Promise<void> {
   const { taskId, attempt } = claim;
   const { path, base } = place;
@@ -89,7 +93,10 @@ async function waitForDecision(engine: Engine, tx: Tx, claim: Claim, text: strin
   await releaseSlot(tx, 'task', taskId);
 }
 
-/** Failed tries at a plan count while there is none, so that they have an end; the plan gives them back. */
+/**
+ * Failed tries at a plan count while there is none, so that they have an end; the plan gives them
+ * back.
+ */
 async function attemptsWithoutPlanning(tx: Tx, claim: Claim): Promise<number> {
   const task = await existingTask(tx, claim.taskId);
   return Math.max(0, task.attempts - (await countFailedPlans(tx, claim.taskId)));

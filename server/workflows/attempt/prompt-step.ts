@@ -78,7 +78,10 @@ async function isAfterPlanning(engine: Engine, attempt: AttemptRow): Promise<boo
   return before?.planning === 1 && before.session_id === attempt.session_id;
 }
 
-/** A plan that was sent back is the one to answer, also for the attempt that tries it again after a failure. */
+/**
+ * A plan that was sent back is the one to answer, also for the attempt that tries it again after a
+ * failure.
+ */
 async function planOf(engine: Engine, claim: Claim): Promise<PromptPlan | null> {
   const { db } = engine.store;
   if (claim.planning !== true) {
@@ -221,7 +224,10 @@ async function conflictingCommit(engine: Engine, before: AttemptRow): Promise<st
 /** Most landed tasks whose changes are compared with the files in conflict. */
 const landedMax = 20;
 
-/** The other side of a conflict: what landed since the attempt began and touched the same files, with its intent. */
+/**
+ * The other side of a conflict: what landed since the attempt began and touched the same files,
+ * with its intent.
+ */
 async function landedMeanwhile(
   engine: Engine,
   before: AttemptRow,

@@ -1,6 +1,7 @@
-// Finished work that lands again, from whatever machine, has to be where every machine finds it. Where a git server refuses
-// it, the work stays a commit on the machine that made it, and the task waits for a person with the server's words;
-// `tooManyRefused` keeps further tasks from meeting the same rule. Where it is nowhere, a new attempt begins.
+// Finished work that lands again, from whatever machine, has to be where every machine finds it.
+// Where a git server refuses it, the work stays a commit on the machine that made it, and the task
+// waits for a person with the server's words; `tooManyRefused` keeps further tasks from meeting the
+// same rule. Where it is nowhere, a new attempt begins.
 
 import { failure, type Failure } from '../../core/failure.ts';
 import type { DurableRun } from '../../durable/port.ts';
@@ -21,8 +22,8 @@ import type { Sha } from '../../git/sha.ts';
 import type { CommitLeftoversOutcome } from '../../git/slot-port.ts';
 
 /**
- * Ends an attempt whose work could not be committed, or not be pushed. `isWhole` tells of a commit that only has to land:
- * once the task is resolved no agent works on it again.
+ * Ends an attempt whose work could not be committed, or not be pushed. `isWhole` tells of a commit
+ * that only has to land: once the task is resolved no agent works on it again.
  */
 export async function endUncommitted(
   engine: Engine,
@@ -41,7 +42,10 @@ export async function endUncommitted(
   });
 }
 
-/** Puts work that was finished before where every machine finds it; false: that was not possible, which ends the attempt. */
+/**
+ * Puts work that was finished before where every machine finds it; false: that was not possible,
+ * which ends the attempt.
+ */
 export async function publishAgain(
   engine: Engine,
   run: DurableRun<Tx>,

@@ -1,4 +1,5 @@
-// Pause, cancel and the end of a run while an owner is at work: asked for in the row, carried out by the workflow.
+// Pause, cancel and the end of a run while an owner is at work: asked for in the row, carried out
+// by the workflow.
 
 import { ownedStatuses } from '../../core/plan/state.ts';
 import type { DurableRun } from '../../durable/port.ts';
@@ -56,8 +57,8 @@ export async function settleStopIn(
 ): Promise<void> {
   const row = await taskById(tx, claim.taskId);
   if (row === null || row.epoch !== claim.epoch) return;
-  // Whatever took the task out of the hands of its owner has had its say.
-  // What waits for a person is stopped only by a person's word: the replay of an attempt that has ended is none.
+  // Whatever took the task out of the hands of its owner has had its say. What waits for a person
+  // is stopped only by a person's word: the replay of an attempt that has ended is none.
   const isApproved = row.status === 'needs_review' && row.stop_requested !== null;
   if (!ownedStatuses.has(row.status) && !isApproved) return;
   const kind = row.stop_requested ?? 'stop';
@@ -96,8 +97,8 @@ export async function settleStopIn(
 }
 
 /**
- * For the end of an attempt that came by itself while a person had asked for another one: their word counts. True when
- * it has been carried out, and nothing else is to be written.
+ * For the end of an attempt that came by itself while a person had asked for another one: their
+ * word counts. True when it has been carried out, and nothing else is to be written.
  */
 export async function stoppedInstead(
   engine: Engine,

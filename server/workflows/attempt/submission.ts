@@ -1,4 +1,5 @@
-// After the commit: facts decide what follows - a review, the end without a commit, or the landing queue.
+// After the commit: facts decide what follows - a review, the end without a commit, or the landing
+// queue.
 
 import { failure, type Failure } from '../../core/failure.ts';
 import { hasGate, type TestMode, type TestScope } from '../../core/plan/task.ts';
@@ -71,7 +72,10 @@ export async function submit(
   }
 }
 
-/** An attempt that changes nothing after a conflict has not cured it: the work of the earlier one is still to land. */
+/**
+ * An attempt that changes nothing after a conflict has not cured it: the work of the earlier one is
+ * still to land.
+ */
 async function conflictLeft(
   tx: Tx,
   claim: Claim,
@@ -140,7 +144,10 @@ export function gateOf(
   return covered ? (task.test_command ?? gateOfRun(engine, run)) : null;
 }
 
-/** A gate given with the command counts for its run, whatever the settings in force are when its work lands. */
+/**
+ * A gate given with the command counts for its run, whatever the settings in force are when its
+ * work lands.
+ */
 export function gateOfRun(
   engine: Engine,
   run: Pick<RunRow, 'flags'> | null | undefined,
@@ -158,7 +165,10 @@ export function landQueue(line: string): string {
   return `${landPrefix}${line}`;
 }
 
-/** One landing at a time for each line. In a fleet every machine knows that without being told (`sharedQueueLimits`). */
+/**
+ * One landing at a time for each line. In a fleet every machine knows that without being told
+ * (`sharedQueueLimits`).
+ */
 export function limitLandQueue(engine: Engine, line: string): void {
   if (engine.machineId === '') engine.durable.queue(landQueue(line), { concurrency: 1 });
 }
@@ -175,7 +185,8 @@ export async function submitLanding(
   commitSha: string,
   gateCommand: string | null,
 ): Promise<void> {
-  // Not by task and epoch alone: an approved task that came back is approved again in the same epoch.
+  // Not by task and epoch alone: an approved task that came back is approved again in the same
+  // epoch.
   const workflowId = `land/${claim.taskId}/${claim.epoch}/${engine.store.sources.uuid()}`;
   await queueLanding(tx, engine.store.sources, {
     workflowId,
@@ -242,8 +253,9 @@ async function review(
 }
 
 /**
- * An attempt that was interrupted with work of its own, and at whose end there is none, has not "changed nothing": what it
- * made is in its snapshots. Told by the feed, since git is not asked in a transaction.
+ * An attempt that was interrupted with work of its own, and at whose end there is none, has not
+ * "changed nothing": what it made is in its snapshots. Told by the feed, since git is not asked in
+ * a transaction.
  */
 async function workWasCutOff(tx: Tx, { taskId, attempt }: Claim): Promise<boolean> {
   const kept = await refsKeptWhenReturned(tx, taskId, attempt);
@@ -254,7 +266,9 @@ function cutOffWords({ attempt }: Claim): string {
   return `attempt ${attempt} was interrupted, and what it had made was no longer in its worktree: a new one goes on from its snapshot`;
 }
 
-/** Before a person is asked about an attempt without changes, the agent that takes over has its try. */
+/**
+ * Before a person is asked about an attempt without changes, the agent that takes over has its try.
+ */
 async function hasAnotherTry(engine: Engine, tx: Tx, claim: Claim): Promise<boolean> {
   const next = await takesOver(engine, tx, claim, 'no_changes');
   if (next === null) return false;

@@ -1,4 +1,5 @@
-// Gathers what an agent is told of its surroundings: setup, gate, limits, and what other running tasks have changed so far.
+// Gathers what an agent is told of its surroundings: setup, gate, limits, and what other running
+// tasks have changed so far.
 
 import type { OtherTask, Surroundings } from '../../core/prompt/surroundings-prompt.ts';
 import {
@@ -57,7 +58,8 @@ async function changesOfOthers(engine: Engine, taskId: string): Promise<readonly
   const rows = await othersInProgress(engine.store.db, taskId, othersMax);
   const found: OtherTask[] = [];
   for (const row of rows) {
-    // What is committed, else the last snapshot of what is under way; a task that has just begun has neither.
+    // What is committed, else the last snapshot of what is under way; a task that has just begun
+    // has neither.
     const commit =
       row.commit_sha ?? (await engine.git.readRef(`refs/drover/work/${row.id}/${row.number}`));
     if (commit === null || row.base_sha === null) continue;

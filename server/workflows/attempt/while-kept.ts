@@ -1,4 +1,5 @@
-// Snapshots of an attempt's work while its agent runs, and what its last one is called when the agent has ended.
+// Snapshots of an attempt's work while its agent runs, and what its last one is called when the
+// agent has ended.
 
 import type { AgentOutcome } from '../../agents/port.ts';
 import type { FailureKind } from '../../core/failure.ts';
@@ -25,7 +26,10 @@ const timeoutKinds: ReadonlySet<FailureKind> = new Set(['timeout', 'agent_stalle
 /** Between two snapshots of what a running agent has made. */
 const snapshotMs = 30_000;
 
-/** Snapshots what an agent makes while it runs, so that no death costs more than the last half minute. */
+/**
+ * Snapshots what an agent makes while it runs, so that no death costs more than the last half
+ * minute.
+ */
 export async function whileKept<T>(
   engine: Engine,
   work: WorkPlace,

@@ -1,4 +1,5 @@
-// The parts of one attempt: sub-tasks in their order, the task itself, and what its agents add meanwhile.
+// The parts of one attempt: sub-tasks in their order, the task itself, and what its agents add
+// meanwhile.
 
 import type { AgentOutcome } from '../../agents/port.ts';
 import { judgeWork } from '../../core/plan/verdict.ts';
@@ -38,7 +39,10 @@ export interface AttemptAtWork {
   readonly signal: AbortSignal;
 }
 
-/** Works through all parts and submits the task; resolves with how the attempt has ended otherwise, or null. */
+/**
+ * Works through all parts and submits the task; resolves with how the attempt has ended otherwise,
+ * or null.
+ */
 export async function workParts(attempt: AttemptAtWork): Promise<string | null> {
   const { claim } = attempt;
   const own = claim.taskId;
@@ -69,7 +73,10 @@ export async function workParts(attempt: AttemptAtWork): Promise<string | null> 
   return isSubmitted ? null : 'failed';
 }
 
-/** Sub-tasks whose work the attempt began with: done by the attempt before it, or before it was interrupted. */
+/**
+ * Sub-tasks whose work the attempt began with: done by the attempt before it, or before it was
+ * interrupted.
+ */
 async function partsDone({ engine, run, claim }: AttemptAtWork): Promise<readonly string[]> {
   if (claim.parts.length === 1) return [];
   return run.step('parts_done', async () => {
@@ -84,9 +91,12 @@ async function partsDone({ engine, run, claim }: AttemptAtWork): Promise<readonl
   });
 }
 
-/** Sub-tasks that the agents of the sub-tasks have added have their turns before the task itself. */
+/**
+ * Sub-tasks that the agents of the sub-tasks have added have their turns before the task itself.
+ */
 async function workAddedBefore(attempt: AttemptAtWork, known: Set<string>): Promise<string | null> {
-  // Without an agent that could have added any, what is there now has been added by a turn that this one is the replay of.
+  // Without an agent that could have added any, what is there now has been added by a turn that
+  // this one is the replay of.
   if (attempt.claim.parts.length === 1) return null;
   for (let round = 1; ; round += 1) {
     // Also an empty list is remembered: the task's own turn, which comes next, may add some.
@@ -99,11 +109,15 @@ async function workAddedBefore(attempt: AttemptAtWork, known: Set<string>): Prom
   }
 }
 
-/** What the task's own turn has added, and what is added by that: until no agent of the attempt is left that could add any. */
+/**
+ * What the task's own turn has added, and what is added by that: until no agent of the attempt is
+ * left that could add any.
+ */
 async function workAddedAfter(attempt: AttemptAtWork, known: Set<string>): Promise<string | null> {
   const { run, claim } = attempt;
   for (let round = 1; ; round += 1) {
-    // Nobody can add any more once the agent has ended: where nothing was added, there is nothing to remember.
+    // Nobody can add any more once the agent has ended: where nothing was added, there is nothing
+    // to remember.
     if ((await unknownParts(attempt, known)).length === 0) return null;
     // What the task's own turn has left uncommitted is its own.
     if (round === 1 && !(await commitWork(attempt, claim.taskId, 'kept', async () => {}))) {
@@ -186,7 +200,10 @@ export async function runAgent(
   return { ended: null, summary: done.outcome.kind === 'done' ? done.outcome.summary : '' };
 }
 
-/** An agent that ended because the process closes has not ended its step: the step is run again at the next start. */
+/**
+ * An agent that ended because the process closes has not ended its step: the step is run again at
+ * the next start.
+ */
 function leaveIfClosing(run: DurableRun<Tx>, outcome: PartOutcome): PartOutcome {
   if (outcome.outcome.kind === 'stopped' && run.signal.aborted) throw run.signal.reason;
   return outcome;
@@ -217,7 +234,10 @@ async function endIfNotDone(
   }
 }
 
-/** Commits what the part has left uncommitted, under its name; false: that was not possible, and is the end of the attempt. */
+/**
+ * Commits what the part has left uncommitted, under its name; false: that was not possible, and is
+ * the end of the attempt.
+ */
 async function commitWork(
   attempt: AttemptAtWork,
   part: string,

@@ -1,4 +1,5 @@
-// Step "worktree": a slot of the pool at the right base, the branch of the attempt in it, and the project's setup done.
+// Step "worktree": a slot of the pool at the right base, the branch of the attempt in it, and the
+// project's setup done.
 
 import { failure, type Failure } from '../../core/failure.ts';
 import { ownedStatuses } from '../../core/plan/state.ts';
@@ -145,7 +146,10 @@ async function prepareIn(
   };
 }
 
-/** A process that stood still while another took over its work must not take a slot that nobody would give back. */
+/**
+ * A process that stood still while another took over its work must not take a slot that nobody
+ * would give back.
+ */
 async function leaseOwnSlot(engine: Engine, tx: Tx, claim: Claim): Promise<SlotRow> {
   const task = await taskById(tx, claim.taskId);
   const isOwned = task?.epoch === claim.epoch && ownedStatuses.has(task.status);
@@ -201,7 +205,10 @@ async function chooseBase(
   return { kind: 'no_base', reason, landedOn: null };
 }
 
-/** Candidates of one task begin at one commit, whenever each of them starts: so they can be compared. */
+/**
+ * Candidates of one task begin at one commit, whenever each of them starts: so they can be
+ * compared.
+ */
 async function baseOfCandidates(engine: Engine, taskId: string): Promise<Sha | null> {
   const row = await taskById(engine.store.db, taskId);
   return row === null || row.candidate_of === null ? null : row.base_sha;
@@ -213,7 +220,10 @@ interface Start {
   readonly ref: string | null;
 }
 
-/** What the branch of this attempt (or the one it goes on from) holds already is kept, one way or the other. */
+/**
+ * What the branch of this attempt (or the one it goes on from) holds already is kept, one way or
+ * the other.
+ */
 async function keepEarlierBranch(
   engine: Engine,
   claim: Claim,

@@ -1,4 +1,5 @@
-// The pool as a person sees it, and the pruning of what nobody needs: free, clean, merged worktrees only, unless forced.
+// The pool as a person sees it, and the pruning of what nobody needs: free, clean, merged worktrees
+// only, unless forced.
 
 import { formatCount } from '../../core/format.ts';
 import type { TaskStatus } from '../../core/plan/state.ts';
@@ -188,7 +189,10 @@ async function takeForRemoval(tx: Tx, slot: HeldSlot): Promise<boolean> {
   return holdForUpkeep(tx, slot, 'prune');
 }
 
-/** Whose work is in it: the attempt in its branch's name, else the task that holds it, else its own name. */
+/**
+ * Whose work is in it: the attempt in its branch's name, else the task that holds it, else its own
+ * name.
+ */
 function labelOf({ branch, taskId, path }: WorktreeFacts): string {
   const attempt = branch?.startsWith('drover/') === true ? branch.slice('drover/'.length) : null;
   return attempt ?? taskId ?? path.split('/').at(-1) ?? 'slot';

@@ -1,4 +1,5 @@
-// What a budget says now, from stored usage and stored answers alone: so it is the same after any restart.
+// What a budget says now, from stored usage and stored answers alone: so it is the same after any
+// restart.
 
 import {
   type BudgetScope,

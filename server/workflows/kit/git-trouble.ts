@@ -1,5 +1,6 @@
-// A shared remote that is away is nobody's mistake: where an answer has room for a failure it becomes one, and what has
-// no other way to go on waits for it, so that no attempt is used up and no agent works twice.
+// A shared remote that is away is nobody's mistake: where an answer has room for a failure it
+// becomes one, and what has no other way to go on waits for it, so that no attempt is used up and
+// no agent works twice.
 
 import { failure, type Failure } from '../../core/failure.ts';
 import { type GitFailure, type GitResult, GitTrouble } from '../../git/port.ts';
@@ -34,8 +35,9 @@ export function isPassingTrouble(error: unknown): boolean {
 }
 
 /**
- * Takes the line for one execution of a landing workflow, outside of its steps: asked anew whenever it begins, here or on
- * another machine. Later calls only repeat what has failed: who was replaced meanwhile must not take it back.
+ * Takes the line for one execution of a landing workflow, outside of its steps: asked anew whenever
+ * it begins, here or on another machine. Later calls only repeat what has failed: who was replaced
+ * meanwhile must not take it back.
  */
 export async function ownLine(
   engine: Engine,
@@ -53,9 +55,9 @@ const waitsMax = 30;
 const waitMs = 15_000;
 
 /**
- * Does it again while its outcome says that the remote is away, within bounds and until it is called off. With `landing`,
- * the workflow is handed over instead as soon as another machine can land: what waits behind it must not wait for this
- * machine's network.
+ * Does it again while its outcome says that the remote is away, within bounds and until it is
+ * called off. With `landing`, the workflow is handed over instead as soon as another machine can
+ * land: what waits behind it must not wait for this machine's network.
  */
 export async function whileAway<T>(
   engine: Engine,

@@ -1,5 +1,5 @@
-// What keeps tasks from being started although workers are free: budgets of the day and of epics, the machine, and
-// providers that are overloaded.
+// What keeps tasks from being started although workers are free: budgets of the day and of epics,
+// the machine, and providers that are overloaded.
 
 import { agentsAllowed, isOverload, nextPaceMs, slowerPace } from '../../core/work/concurrency.ts';
 import { hasLimit } from '../../core/work/budget.ts';
@@ -111,7 +111,10 @@ async function paceHolds(
   return { holds, free };
 }
 
-/** An agent was told to come again later because its provider has too much to do: fewer of its kind work at once. */
+/**
+ * An agent was told to come again later because its provider has too much to do: fewer of its kind
+ * work at once.
+ */
 export async function slowDown(
   engine: Engine,
   tx: Tx,

@@ -1,4 +1,5 @@
-// What the workflows are made of: the ports they use and the settings they obey. Composed by hand in server/main.
+// What the workflows are made of: the ports they use and the settings they obey. Composed by hand
+// in server/main.
 
 import type { AgentDriver, AgentTools, ProcessTable } from '../../agents/port.ts';
 import type { ChooseRule } from '../../core/plan/best-of.ts';
@@ -32,14 +33,20 @@ export interface CommandOutcome {
   readonly telling: readonly string[];
 }
 
-/** Runs commands of the project's own configuration through the shell, to the end of their whole process tree. */
+/**
+ * Runs commands of the project's own configuration through the shell, to the end of their whole
+ * process tree.
+ */
 export interface Commands {
   run(request: CommandRequest, signal: AbortSignal): Promise<CommandOutcome>;
 }
 
 /** The few things workflows do to files outside of git. */
 export interface WorkFiles {
-  /** Copies ignored files of the main checkout (relative paths) into a worktree; missing ones are skipped. */
+  /**
+   * Copies ignored files of the main checkout (relative paths) into a worktree; missing ones are
+   * skipped.
+   */
   copyIgnored(root: string, worktree: string, paths: readonly string[]): Promise<readonly string[]>;
   exists(path: string): Promise<boolean>;
   writeText(path: string, text: string): Promise<void>;
@@ -55,9 +62,15 @@ export interface AgentScope {
   readonly runId: string;
 }
 
-/** Tools of Drover's own for agents: each part of an attempt gets a token that is good for itself alone. */
+/**
+ * Tools of Drover's own for agents: each part of an attempt gets a token that is good for itself
+ * alone.
+ */
 export interface AgentToolsDoor {
-  /** The same answer while the part is at work, also in the next life of the backend. Null: the settings give it none. */
+  /**
+   * The same answer while the part is at work, also in the next life of the backend. Null: the
+   * settings give it none.
+   */
   open(
     scope: AgentScope,
     logPath: string,
@@ -124,7 +137,10 @@ export interface WorkPlaces {
 export interface Parts {
   /** Names this machine's disk and processes in rows; '' = the project's only machine. */
   readonly machineId: string;
-  /** Which running work this process can go on with; `leads`: whether it hands out work, which the newest machines do. */
+  /**
+   * Which running work this process can go on with; `leads`: whether it hands out work, which the
+   * newest machines do.
+   */
   readonly compatibility: { readonly number: number; readonly leads: () => boolean };
   readonly store: Store;
   readonly durable: Durable<Tx>;
@@ -144,7 +160,10 @@ export interface Parts {
   readonly isPassing: (error: unknown) => boolean;
   /** `model`: null or absent = as it is set for that agent. */
   readonly driverFor: (kind: string, model?: string | null) => AgentDriver;
-  /** Complete environment of an attempt's agent (filtered), before the task's own variables; `of` null: of none yet. */
+  /**
+   * Complete environment of an attempt's agent (filtered), before the task's own variables; `of`
+   * null: of none yet.
+   */
   readonly agentEnvironment: (
     kind: string,
     of: { readonly runId: string; readonly taskId: string; readonly attempt: number } | null,
@@ -176,8 +195,8 @@ interface StopListener extends AttemptOfTask {
 /** Signals that cut across workflows: a person's stop, a new hint, a change worth another look. */
 export class Switchboard {
   /**
-   * One execution at a time of each task, and of each of its attempts. One that has lost its claim may run on until it
-   * notices: the next one must not share its worktree with it.
+   * One execution at a time of each task, and of each of its attempts. One that has lost its claim
+   * may run on until it notices: the next one must not share its worktree with it.
    */
   readonly turns = new KeyedMutex();
   readonly #stops = new Set<StopListener>();
@@ -202,8 +221,9 @@ export class Switchboard {
   }
 
   /**
-   * The signal is aborted when a person wants one of these attempts stopped while `body` runs. It tells nothing of a stop
-   * that came before: the row does, which is to be read once the body has begun.
+   * The signal is aborted when a person wants one of these attempts stopped while `body` runs. It
+   * tells nothing of a stop that came before: the row does, which is to be read once the body has
+   * begun.
    */
   async untilStopped<T>(
     attempts: readonly AttemptOfTask[],
@@ -290,6 +310,9 @@ export class Switchboard {
 
 export interface Engine extends Parts {
   readonly switchboard: Switchboard;
-  /** When this process took up the work (Unix ms): what began before may be further in git than the rows say. */
+  /**
+   * When this process took up the work (Unix ms): what began before may be further in git than the
+   * rows say.
+   */
   readonly launchedAtMs: number;
 }

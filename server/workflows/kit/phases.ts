@@ -1,4 +1,5 @@
-// Which step of its attempt a task is at, said in its row and in the feed where no other event tells it.
+// Which step of its attempt a task is at, said in its row and in the feed where no other event
+// tells it.
 
 import type { Phase } from '../../core/plan/task.ts';
 import { type Claim, enterOwnedPhase } from '../../store/port.ts';

@@ -1,7 +1,8 @@
 // On which machine of a fleet a task's attempt runs. A single machine takes everything.
 //
-// An attempt stays where it has begun: its worktree, its session and its process are there. Whoever waits for a machine
-// that is alive waits for its turn; a machine that is dead, or has left, has lost its attempts to the others.
+// An attempt stays where it has begun: its worktree, its session and its process are there. Whoever
+// waits for a machine that is alive waits for its turn; a machine that is dead, or has left, has
+// lost its attempts to the others.
 
 import { neededLabels, suits } from '../../core/work/machines.ts';
 import {

@@ -1,5 +1,5 @@
-// What a person says to a task on another machine of the fleet: the rows tell of it, and the feed that there is something
-// to look at. Here it reaches the workflow that is at work.
+// What a person says to a task on another machine of the fleet: the rows tell of it, and the feed
+// that there is something to look at. Here it reaches the workflow that is at work.
 
 import { askedToStop, endedQuestions, tasksWithOpenHints } from '../../store/port.ts';
 import type { Engine } from './parts.ts';
@@ -7,7 +7,10 @@ import type { Engine } from './parts.ts';
 /** The feed can be deaf for a moment (a lost connection): looked again this often. */
 const lookAgainMs = 2_000;
 
-/** Starts listening; returns stop. Nothing to do on a single machine, where every word is said in this process. */
+/**
+ * Starts listening; returns stop. Nothing to do on a single machine, where every word is said in
+ * this process.
+ */
 export function followFleetRequests(engine: Engine): () => void {
   if (engine.machineId === '') return () => {};
   let over = false;

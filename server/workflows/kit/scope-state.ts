@@ -15,8 +15,8 @@ import {
 } from '../../store/port.ts';
 
 /**
- * Something that only a person can decide stopped the line, or a git server takes no work: what starts could not land, and
- * may begin at a wrong base.
+ * Something that only a person can decide stopped the line, or a git server takes no work: what
+ * starts could not land, and may begin at a wrong base.
  */
 export async function isStopped(db: Reads, run: RunRow): Promise<boolean> {
   const line = await readLine(db, run.line);
@@ -34,7 +34,10 @@ export interface ScopeState {
   readonly total: number;
 }
 
-/** The state of everything in the run's scope, sub-tasks included in the numbers but not in `moving`. */
+/**
+ * The state of everything in the run's scope, sub-tasks included in the numbers but not in
+ * `moving`.
+ */
 export async function scopeState(db: Reads, run: RunRow): Promise<ScopeState> {
   // What another run has to itself is no part of this one.
   const theirs = epicsOfOthers(await activeRunsIn(db), run);

@@ -1,4 +1,5 @@
-// The project's setup in a slot: run where the slot does not stand in the setup state of its tree, and noted there.
+// The project's setup in a slot: run where the slot does not stand in the setup state of its tree,
+// and noted there.
 
 import { failure, type Failure } from '../../core/failure.ts';
 import { evidenceOf } from '../../core/prompt/telling-lines.ts';

@@ -1,5 +1,5 @@
-// The gate: the project's own command on the merged tree, in a worktree of its own. A verdict belongs to a tree: green is
-// remembered, red is only believed by those who asked.
+// The gate: the project's own command on the merged tree, in a worktree of its own. A verdict
+// belongs to a tree: green is remembered, red is only believed by those who asked.
 
 import { failure, type Failure } from '../../core/failure.ts';
 import { evidenceOf, tellingLines } from '../../core/prompt/telling-lines.ts';
@@ -39,8 +39,9 @@ export interface GateQuestion {
 }
 
 /**
- * Runs the command on the commit's tree, in a folder that holds this tree and what the setup made of it, and nothing else.
- * A green tree is not asked about twice; a red one is tried once more before it counts.
+ * Runs the command on the commit's tree, in a folder that holds this tree and what the setup made
+ * of it, and nothing else. A green tree is not asked about twice; a red one is tried once more
+ * before it counts.
  */
 export async function runGate(
   engine: Engine,
@@ -109,7 +110,8 @@ async function testTree(engine: Engine, job: GateJob, signal: AbortSignal): Prom
   if (first.ok && first.changed.length === 0) return remember(engine, job, first, false);
   const second = await tryOnce(engine, job, 2, signal);
   if (second.kind === 'verdict') return second.verdict;
-  // Green over changed files is believed when it is repeated from the tree: then the command itself changes them.
+  // Green over changed files is believed when it is repeated from the tree: then the command itself
+  // changes them.
   return remember(engine, job, second, second.ok && !first.ok);
 }
 

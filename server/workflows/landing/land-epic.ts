@@ -1,5 +1,5 @@
-// A finished epic onto its target: one merge commit, after the gate on the present target; with an approval first in
-// review mode, which binds to the tree that a person has seen.
+// A finished epic onto its target: one merge commit, after the gate on the present target; with an
+// approval first in review mode, which binds to the tree that a person has seen.
 
 import { failure, type Failure } from '../../core/failure.ts';
 import type { DurableRun } from '../../durable/port.ts';
@@ -38,13 +38,16 @@ export interface LandEpicInput {
 }
 
 /**
- * Starts the landing of the run's epic unless it is over; true when the run has nothing more to wait for: landed, or
- * waiting for a person.
+ * Starts the landing of the run's epic unless it is over; true when the run has nothing more to
+ * wait for: landed, or waiting for a person.
  */
 export async function startEpicLanding(
   engine: Engine,
   row: RunRow,
-  /** A person has just approved: an earlier landing of the same tree, which came to nothing, is no answer. */
+  /**
+   * A person has just approved: an earlier landing of the same tree, which came to nothing, is no
+   * answer.
+   */
   isAsked = false,
 ): Promise<boolean> {
   const epicId = row.epic_id;

@@ -1,5 +1,6 @@
-// The landing queue of one line: merges what waits onto the tip, tests the merged tree, moves the landing ref by
-// compare-and-swap. Deterministic; one workflow at a time per line. A red batch is halved until the bad task is alone.
+// The landing queue of one line: merges what waits onto the tip, tests the merged tree, moves the
+// landing ref by compare-and-swap. Deterministic; one workflow at a time per line. A red batch is
+// halved until the bad task is alone.
 
 import { failure, type Failure } from '../../core/failure.ts';
 import type { DurableRun } from '../../durable/port.ts';
@@ -195,7 +196,8 @@ class Landing {
     const synced = await syncLine(this.#engine, this.#input.line);
     if (!synced.ok) return { ...nothingBuilt, problem: synced.error };
     const tip = synced.value;
-    // Without a gate on this batch, what people have committed meanwhile is left to those who test it.
+    // Without a gate on this batch, what people have committed meanwhile is left to those who test
+    // it.
     const isGated = rows.some((row) => row.gate_command !== null);
     const start = isGated ? await headOn(this.#engine, this.#input.line, tip) : synced;
     if (!start.ok) return { ...nothingBuilt, problem: start.error };
@@ -358,7 +360,10 @@ class Landing {
     });
   }
 
-  /** Trouble that is nobody's fault here (git, the gate's own setup): an attempt that can be tried again. */
+  /**
+   * Trouble that is nobody's fault here (git, the gate's own setup): an attempt that can be tried
+   * again.
+   */
   async #giveBack(rows: readonly LandingRow[], path: string, reason: Failure): Promise<void> {
     await this.#run.commit(`returned:${path}`, async (tx) => {
       for (const row of rows) await this.#fail(tx, row, reason, 'failed');

@@ -1,4 +1,5 @@
-// Work that could not land goes back to where it came from: to a further attempt, or to the person who had approved it.
+// Work that could not land goes back to where it came from: to a further attempt, or to the person
+// who had approved it.
 
 import type { Failure } from '../../core/failure.ts';
 import { retryDelayMs } from '../../core/work/retry.ts';
@@ -59,7 +60,10 @@ export async function returnLanding(
   });
 }
 
-/** No attempt is left that could do better: the person who has approved the work is told, and decides again. */
+/**
+ * No attempt is left that could do better: the person who has approved the work is told, and
+ * decides again.
+ */
 export async function backToReview(
   engine: Engine,
   tx: Tx,

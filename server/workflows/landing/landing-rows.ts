@@ -1,4 +1,5 @@
-// Two questions about a row of the landing queue: does it still count, and has git landed it already?
+// Two questions about a row of the landing queue: does it still count, and has git landed it
+// already?
 
 import { failure, type Failure } from '../../core/failure.ts';
 import type { GitResult, Merge, MergeConflict } from '../../git/port.ts';
@@ -9,9 +10,10 @@ import { wordsOfMissing } from '../attempt/refused-work.ts';
 import type { Sha } from '../../git/sha.ts';
 
 /**
- * Git is the second witness of what has landed: it knows when the last rows that said so were lost with the power, or when
- * a person has merged by hand what then was approved. The commit that brought the work into `head`, with the tree of
- * `head`; else null. What this process has begun, and nobody had to approve, it knows.
+ * Git is the second witness of what has landed: it knows when the last rows that said so were lost
+ * with the power, or when a person has merged by hand what then was approved. The commit that
+ * brought the work into `head`, with the tree of `head`; else null. What this process has begun,
+ * and nobody had to approve, it knows.
  */
 export async function landedBefore(
   engine: Engine,
@@ -60,7 +62,10 @@ export async function mergeRow(
   });
 }
 
-/** The row's own fault, which leaves the others of its batch alone; null: git's trouble is nobody's here. */
+/**
+ * The row's own fault, which leaves the others of its batch alone; null: git's trouble is nobody's
+ * here.
+ */
 export async function whyUnmergeable(
   engine: Engine,
   row: LandingRow,
@@ -81,7 +86,10 @@ export async function whyUnmergeable(
   );
 }
 
-/** False: neither this clone nor the remote has the commit, so another machine has made it, and it must be made anew. */
+/**
+ * False: neither this clone nor the remote has the commit, so another machine has made it, and it
+ * must be made anew.
+ */
 export async function isWithinReach(engine: Engine, commit: Sha): Promise<boolean> {
   const tree = await engine.git.treeOf(commit);
   return tree.ok || tree.error.kind !== 'unknown_ref';

@@ -1,5 +1,5 @@
-// Agents, setup and gate commands that a dead backend has left running: ended before anything new is done in their
-// worktrees.
+// Agents, setup and gate commands that a dead backend has left running: ended before anything new
+// is done in their worktrees.
 
 import { attemptOfOwner, endAllUpkeep, heldSlots, releaseSlot } from '../../store/port.ts';
 import { gateRunIds } from './gate.ts';
@@ -18,7 +18,8 @@ export async function endLeftCommands(engine: Engine): Promise<void> {
         ? gateRunIds(engine, holder)
         : [setupRunId(engine, holder, slot.attempt ?? 0)];
     for (const runId of runIds) await engine.processes.endTree(runId, null, endGraceMs);
-    // A gate holds its slot while it runs, and none runs now. Its candidate may never be built again.
+    // A gate holds its slot while it runs, and none runs now. Its candidate may never be built
+    // again.
     if (slot.kind === 'gate')
       await engine.store.transaction((tx) => releaseSlot(tx, 'gate', holder));
   }

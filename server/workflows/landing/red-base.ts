@@ -1,4 +1,5 @@
-// A line whose tip is red by itself: no task is to blame, so finished work waits, blocked, until the line has moved.
+// A line whose tip is red by itself: no task is to blame, so finished work waits, blocked, until
+// the line has moved.
 
 import { failure, type Failure } from '../../core/failure.ts';
 import {

@@ -1,4 +1,5 @@
-// The gate of a landing batch: every distinct command of its tasks has to be green on the last merged tree.
+// The gate of a landing batch: every distinct command of its tasks has to be green on the last
+// merged tree.
 
 import { runGate } from './gate.ts';
 import type { LandingBatch, Merged } from './landing-batch.ts';

@@ -14,8 +14,8 @@ import type { Sha } from '../../git/sha.ts';
 const casTriesMax = 5;
 
 /**
- * Lets the branch follow its landing line, and keeps `drover/results/<branch>` where it can't. `obstacle`: what is known
- * to stand in the way, in words.
+ * Lets the branch follow its landing line, and keeps `drover/results/<branch>` where it can't.
+ * `obstacle`: what is known to stand in the way, in words.
  */
 export async function followLine(
   engine: Engine,
@@ -50,7 +50,10 @@ interface Followed {
   readonly reason: string | null;
 }
 
-/** One at a time for each branch: two at once would write down what the slower one saw, which is older. */
+/**
+ * One at a time for each branch: two at once would write down what the slower one saw, which is
+ * older.
+ */
 const turnsOf = new WeakMap<Engine['store'], Map<string, Promise<unknown>>>();
 
 async function followNow(
@@ -62,7 +65,8 @@ async function followNow(
     const known = await readLine(engine.store.db, branch);
     const { tip, trouble } = await tipToFollow(engine, branch, known);
     if (tip === null) return { pending: 0, reason: null };
-    // Before what is taken out is looked for: whoever moves the branch after that look is seen by git.
+    // Before what is taken out is looked for: whoever moves the branch after that look is seen by
+    // git.
     const seen = trouble === null ? await targetOf(engine, branch) : undefined;
     const stopped = trouble === null ? await whyStopped(engine, branch, tip, known) : null;
     if (stopped !== null) return { pending: known?.pending ?? 0, reason: stopped };
@@ -94,7 +98,10 @@ async function targetOf(engine: Engine, branch: string): Promise<Sha | null | un
   );
 }
 
-/** Nothing follows what another hand has written, and no branch is made again that a person has taken away. */
+/**
+ * Nothing follows what another hand has written, and no branch is made again that a person has
+ * taken away.
+ */
 async function whyStopped(
   engine: Engine,
   branch: string,
@@ -143,7 +150,10 @@ interface TipToFollow {
   readonly trouble: Failure | null;
 }
 
-/** `known` was read before: where another machine has written down more than this one has heard of, it looks again. */
+/**
+ * `known` was read before: where another machine has written down more than this one has heard of,
+ * it looks again.
+ */
 async function tipToFollow(
   engine: Engine,
   branch: string,
@@ -164,7 +174,10 @@ async function tipToFollow(
   );
 }
 
-/** False, and nothing is written, when another machine has written down another tip meanwhile: that one is newer. */
+/**
+ * False, and nothing is written, when another machine has written down another tip meanwhile: that
+ * one is newer.
+ */
 async function writeFollowed(
   engine: Engine,
   { branch, tip, pending, reason }: Followed & { readonly branch: string; readonly tip: Sha },

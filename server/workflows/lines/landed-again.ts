@@ -1,4 +1,5 @@
-// Work that is there under another commit, since people rebase and amend, and where work that is gone on with began.
+// Work that is there under another commit, since people rebase and amend, and where work that is
+// gone on with began.
 
 import { baseOfAttemptBranch, lastAttempt, noteLandedAgain, readLine } from '../../store/port.ts';
 import { landingRef } from './line-names.ts';
@@ -6,7 +7,10 @@ import { landedAgainAs } from './own-range.ts';
 import type { Engine } from '../kit/parts.ts';
 import type { Sha } from '../../git/sha.ts';
 
-/** Notes under which commits the blockers' work is on the line now; true when one of them has another than before. */
+/**
+ * Notes under which commits the blockers' work is on the line now; true when one of them has
+ * another than before.
+ */
 export async function findAgain(
   engine: Engine,
   line: string,

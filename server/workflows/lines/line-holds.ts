@@ -1,5 +1,6 @@
-// What a line believes: only tips that Drover has written, or that a person has given to the branch itself. Whatever else
-// is found stops the line, with a sentence that says how to go on; it goes on by itself once that is done.
+// What a line believes: only tips that Drover has written, or that a person has given to the branch
+// itself. Whatever else is found stops the line, with a sentence that says how to go on; it goes on
+// by itself once that is done.
 
 import { err, type Failure, failure, ok, type Result } from '../../core/failure.ts';
 import type { GitResult } from '../../git/port.ts';
@@ -16,8 +17,9 @@ import type { Engine } from '../kit/parts.ts';
 import type { Sha } from '../../git/sha.ts';
 
 /**
- * The one way in which a landing ref moves: what is written is noted before, so that it is known again as ours, and a tip
- * that the line does not hold any more is kept before, since nothing else may lead to what had landed with it.
+ * The one way in which a landing ref moves: what is written is noted before, so that it is known
+ * again as ours, and a tip that the line does not hold any more is kept before, since nothing else
+ * may lead to what had landed with it.
  */
 export async function moveLine(
   engine: Engine,
@@ -62,7 +64,10 @@ export async function moveOnto(
   return moved.ok;
 }
 
-/** For a move that no workflow repeats: after a crash halfway, `keepFollowing` lets the branch follow. */
+/**
+ * For a move that no workflow repeats: after a crash halfway, `keepFollowing` lets the branch
+ * follow.
+ */
 export async function moveLineAlone(
   engine: Engine,
   branch: string,
@@ -93,13 +98,18 @@ export function isNewer(engine: Engine, known: LineRow, landed: Sha): boolean {
   return engine.machineId !== '' && known.landed_sha !== landed;
 }
 
-/** Lines that this process has looked at once: from then on it knows all that Drover writes there. */
+/**
+ * Lines that this process has looked at once: from then on it knows all that Drover writes there.
+ */
 const lookedAt = new WeakMap<Engine['store'], Set<string>>();
 
 /** Commits that are looked at for Drover's hand when the database is older than the repository. */
 const unknownMax = 500;
 
-/** Null: the value is ours. Else the sentence that says what a person can do. `known` was read before the ref was. */
+/**
+ * Null: the value is ours. Else the sentence that says what a person can do. `known` was read
+ * before the ref was.
+ */
 export async function whyNotOurs(
   engine: Engine,
   branch: string,
@@ -113,7 +123,8 @@ export async function whyNotOurs(
     known === null ||
     found === known.landed_sha ||
     (await isNotedTip(engine.store.db, branch, found)) ||
-    // With the power, the last rows of the database may have gone: git is the second witness of what has landed.
+    // With the power, the last rows of the database may have gone: git is the second witness of
+    // what has landed.
     (isFirst && (await bearsOurHand(engine, known.landed_sha, found)));
   if (isOurs) {
     looked.add(branch);

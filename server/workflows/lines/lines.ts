@@ -1,5 +1,5 @@
-// Landing lines: the ref `refs/drover/land/<branch>` is the tip that every base is taken from. This file keeps it in
-// step with what people do to the branch itself, and lets the branch follow it.
+// Landing lines: the ref `refs/drover/land/<branch>` is the tip that every base is taken from. This
+// file keeps it in step with what people do to the branch itself, and lets the branch follow it.
 
 import { err, failure, type Failure, ok, type Result } from '../../core/failure.ts';
 import { type LineRow, noteDropped, readLine, writeLine } from '../../store/port.ts';
@@ -25,8 +25,9 @@ export { branchRef, landingRef, resultBranch } from './line-names.ts';
 const casTriesMax = 5;
 
 /**
- * The tip of the line, brought into step with the branch. Nothing of ours is waiting → the branch is the truth, wherever
- * people have moved it; something waits → the tip stays, and the next candidate takes their commits in (`headOn`).
+ * The tip of the line, brought into step with the branch. Nothing of ours is waiting → the branch
+ * is the truth, wherever people have moved it; something waits → the tip stays, and the next
+ * candidate takes their commits in (`headOn`).
  */
 export async function syncLine(engine: Engine, branch: string): Promise<Result<Sha>> {
   return orElse(async () => tellHold(engine, branch, await syncLineNow(engine, branch)), err);
@@ -34,7 +35,8 @@ export async function syncLine(engine: Engine, branch: string): Promise<Result<S
 
 async function syncLineNow(engine: Engine, branch: string): Promise<Result<Sha>> {
   for (let tries = 0; tries < casTriesMax; tries += 1) {
-    // In this order: what was known before the branch is looked at tells a rewind from a branch that is just following.
+    // In this order: what was known before the branch is looked at tells a rewind from a branch
+    // that is just following.
     const known = await readLine(engine.store.db, branch);
     const landed = await engine.git.readRef(landingRef(branch));
     const target = await engine.git.readRef(branchRef(branch));
@@ -85,9 +87,11 @@ async function inStep(
   const nothingWaits = known !== null && known.followed_sha === landed;
   if (await engine.git.isAncestor(landed, target)) return target;
   if (nothingWaits) {
-    // Another machine may have moved the branch, and told the database, after we had heard of it: that is no rewind.
+    // Another machine may have moved the branch, and told the database, after we had heard of it:
+    // that is no rewind.
     if ((await engine.git.readRef(branchRef(branch), 'now')) !== target) return null;
-    // People have rewound or rewritten the branch, and all of ours had arrived there: their word counts.
+    // People have rewound or rewritten the branch, and all of ours had arrived there: their word
+    // counts.
     await engine.store.transaction((tx) => noteDropped(tx, branch, landed));
     return target;
   }
@@ -95,9 +99,10 @@ async function inStep(
 }
 
 /**
- * What a candidate is built on: the tip with what people have committed to the branch while landed work waits for it.
- * The merge of both goes into the line only as a part of the candidate, which is tested as a whole. Where they
- * conflict, the work lands without theirs and waits with the rest: whoever brings both together is a person.
+ * What a candidate is built on: the tip with what people have committed to the branch while landed
+ * work waits for it. The merge of both goes into the line only as a part of the candidate, which is
+ * tested as a whole. Where they conflict, the work lands without theirs and waits with the rest:
+ * whoever brings both together is a person.
  */
 export async function headOn(engine: Engine, branch: string, tip: Sha): Promise<Result<Sha>> {
   return orElse(() => headOnNow(engine, branch, tip), err);
@@ -125,7 +130,10 @@ export function takeInConflict(branch: string, files: readonly string[]): Failur
   );
 }
 
-/** Seen before or not: now the branch holds all of ours, which decides what a later rewind of it means. */
+/**
+ * Seen before or not: now the branch holds all of ours, which decides what a later rewind of it
+ * means.
+ */
 async function rememberFollowed(engine: Engine, branch: string, landed: Sha): Promise<Sha> {
   const known = await readLine(engine.store.db, branch);
   if (known !== null && known.followed_sha !== landed && !isNewer(engine, known, landed))
@@ -133,7 +141,10 @@ async function rememberFollowed(engine: Engine, branch: string, landed: Sha): Pr
   return landed;
 }
 
-/** `before`: what was known as the line was looked at; where somebody has written another tip since, that one stays. */
+/**
+ * `before`: what was known as the line was looked at; where somebody has written another tip since,
+ * that one stays.
+ */
 async function rememberLine(
   engine: Engine,
   branch: string,
@@ -156,8 +167,9 @@ async function rememberLine(
 }
 
 /**
- * A base on the line that contains all the given commits. An epic's line takes in its parent branch when a blocker has
- * landed there meanwhile. Null: a commit is on neither; the task can't start from this line yet.
+ * A base on the line that contains all the given commits. An epic's line takes in its parent branch
+ * when a blocker has landed there meanwhile. Null: a commit is on neither; the task can't start
+ * from this line yet.
  */
 export async function baseContaining(
   engine: Engine,
@@ -195,7 +207,10 @@ async function baseContainingNow(
   return ok(commit);
 }
 
-/** What another machine has landed a moment ago is in the database before it is in what this one has last heard. */
+/**
+ * What another machine has landed a moment ago is in the database before it is in what this one has
+ * last heard.
+ */
 async function tipForBase(
   engine: Engine,
   branch: string,

@@ -1,5 +1,6 @@
-// A task lands its own range. People amend, rebase and reset: what they have taken out of a branch must not come back with
-// work that was begun on it, whether that work waits to land, has landed and waits for the branch, or is gone on with.
+// A task lands its own range. People amend, rebase and reset: what they have taken out of a branch
+// must not come back with work that was begun on it, whether that work waits to land, has landed
+// and waits for the branch, or is gone on with.
 
 import type { GitResult, LineCommit } from '../../git/port.ts';
 import { droppedTips, noteDropped, readLine } from '../../store/port.ts';
@@ -14,8 +15,9 @@ import type { Sha } from '../../git/sha.ts';
 const lineMax = 5_000;
 
 /**
- * The commit at which the work in `commit` begins for a merge into `head`, when people have taken that out of the line;
- * null: both histories part where they seem to. `base`: what the work was begun on, as far as it is known.
+ * The commit at which the work in `commit` begins for a merge into `head`, when people have taken
+ * that out of the line; null: both histories part where they seem to. `base`: what the work was
+ * begun on, as far as it is known.
  */
 export async function ownBase(
   engine: Engine,
@@ -39,8 +41,8 @@ export async function ownBase(
 }
 
 /**
- * Who has merged the line into the work by hand has it twice: as it was taken out, and as it is. The work begins at both, or
- * every line that they have decided on would conflict once more.
+ * Who has merged the line into the work by hand has it twice: as it was taken out, and as it is.
+ * The work begins at both, or every line that they have decided on would conflict once more.
  */
 async function withMerged(
   engine: Engine,
@@ -68,8 +70,8 @@ async function droppedFrom(engine: Engine, line: string): Promise<readonly Sha[]
 }
 
 /**
- * True when people have rewritten the branch although landed work waits for it: the line at `tip` holds commits of theirs
- * that are not in the branch any more. What they took out is noted.
+ * True when people have rewritten the branch although landed work waits for it: the line at `tip`
+ * holds commits of theirs that are not in the branch any more. What they took out is noted.
  */
 export async function isRewritten(engine: Engine, branch: string, tip: Sha): Promise<boolean> {
   const known = await readLine(engine.store.db, branch);
@@ -97,7 +99,10 @@ interface Waiting {
   readonly takenIn: readonly Sha[];
 }
 
-/** Stands in the first commit that was brought over onto a rewritten branch: its parent is that branch's tip. */
+/**
+ * Stands in the first commit that was brought over onto a rewritten branch: its parent is that
+ * branch's tip.
+ */
 const ontoTrailer = 'Drover-Onto: ';
 
 export function takeInSubject(branch: string): string {
@@ -136,7 +141,10 @@ export async function countWaiting(engine: Engine, branch: string, tip: Sha): Pr
   return waits.ok ? waits.value.work.length : 0;
 }
 
-/** The landed work that waits, each task's own change again on top of what people have made of the branch. */
+/**
+ * The landed work that waits, each task's own change again on top of what people have made of the
+ * branch.
+ */
 export async function replayOnto(
   engine: Engine,
   branch: string,
@@ -168,14 +176,19 @@ export async function replayOnto(
   return ok(head);
 }
 
-/** Stands in a commit that holds the changes of a line, whose own commits it cannot have as parents. */
+/**
+ * Stands in a commit that holds the changes of a line, whose own commits it cannot have as parents.
+ */
 const tipTrailer = 'Drover-Tip: ';
 
 export function landedTip(tip: Sha): string {
   return `${tipTrailer}${tip}`;
 }
 
-/** Whether a line's commit has landed on another line: as itself, or as a part of what landed without its history. */
+/**
+ * Whether a line's commit has landed on another line: as itself, or as a part of what landed
+ * without its history.
+ */
 export async function isLandedOn(engine: Engine, sha: Sha, target: Sha): Promise<boolean> {
   if (await engine.git.isAncestor(sha, target)) return true;
   const listed = await engine.git.lineCommits(null, target, lineMax);
@@ -194,7 +207,10 @@ export async function isLandedOn(engine: Engine, sha: Sha, target: Sha): Promise
   return false;
 }
 
-/** The oldest first-parent commit of `head` that holds the work, by its commit or by its trailers; null: none does. */
+/**
+ * The oldest first-parent commit of `head` that holds the work, by its commit or by its trailers;
+ * null: none does.
+ */
 export async function broughtInBy(
   engine: Engine,
   head: Sha,
@@ -227,8 +243,9 @@ export async function broughtInBy(
 }
 
 /**
- * A commit of the line that bears the names of the task and of the attempt that landed: people's rebases and amends give a
- * landing another id. What an earlier attempt has landed is not the work, where the task was reset and done again.
+ * A commit of the line that bears the names of the task and of the attempt that landed: people's
+ * rebases and amends give a landing another id. What an earlier attempt has landed is not the work,
+ * where the task was reset and done again.
  */
 export async function landedAgainAs(
   engine: Engine,

@@ -6,7 +6,9 @@ import { branchRef, resultBranch } from './line-names.ts';
 import type { Engine } from '../kit/parts.ts';
 import type { Sha } from '../../git/sha.ts';
 
-/** `tip` null: there is nothing to show any more. What a person has put on the branch stays there. */
+/**
+ * `tip` null: there is nothing to show any more. What a person has put on the branch stays there.
+ */
 export async function keepResultBranch(
   engine: Engine,
   branch: string,
@@ -19,7 +21,8 @@ export async function keepResultBranch(
       if (present === tip) return;
       if (present !== null && !(await mayLeave(engine, branch, present, tip))) return;
       const moved = await engine.git.moveBranch(name, tip, present);
-      // What a worktree holds is looked at again with the next landing, or when the branch has followed.
+      // What a worktree holds is looked at again with the next landing, or when the branch has
+      // followed.
       if (!moved.ok && moved.error.kind !== 'stale') engine.report(moved.error, `keeping ${name}`);
     },
     (trouble) => engine.report(trouble, `keeping ${name}`),

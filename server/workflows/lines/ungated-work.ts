@@ -1,11 +1,15 @@
-// Work of an attempt that reached its target past the gate: an agent has merged, pushed or moved the branch by itself.
+// Work of an attempt that reached its target past the gate: an agent has merged, pushed or moved
+// the branch by itself.
 
 import { attemptsOfAgents } from '../../store/port.ts';
 import type { Engine } from '../kit/parts.ts';
 import { branchRef } from './line-names.ts';
 import type { Sha } from '../../git/sha.ts';
 
-/** Null: what the branch has and the line has not is people's. Else the sentence that says what a person can do. */
+/**
+ * Null: what the branch has and the line has not is people's. Else the sentence that says what a
+ * person can do.
+ */
 export async function whyUngated(
   engine: Engine,
   branch: string,

@@ -1,5 +1,6 @@
-// What a person says to a task: pause, go on, cancel, retry, hint, answer, approve, send back, reset. Each waits until
-// the change is real, and is refused with the remedy where it makes no sense.
+// What a person says to a task: pause, go on, cancel, retry, hint, answer, approve, send back,
+// reset. Each waits until the change is real, and is refused with the remedy where it makes no
+// sense.
 
 import { Refusal } from '../../core/failure.ts';
 import { ownedStatuses, type TaskStatus } from '../../core/plan/state.ts';
@@ -95,7 +96,9 @@ export async function cancelTask(engine: Engine, id: string, reason: string | nu
   if (!cancelled) await cancelTask(engine, id, reason);
 }
 
-/** True while a workflow works for the task: also an approved one that is on its way into its line. */
+/**
+ * True while a workflow works for the task: also an approved one that is on its way into its line.
+ */
 export function isHeld(row: Pick<TaskRow, 'status' | 'phase'>): boolean {
   return ownedStatuses.has(row.status) || (row.status === 'needs_review' && row.phase === 'land');
 }
@@ -154,7 +157,10 @@ export async function retryTask(engine: Engine, id: string, force: boolean): Pro
   if (!begun) throw new Refusal('illegal', `${id} was just changed by someone else; try again`);
 }
 
-/** Back to ready with all attempts given back; the next one is a new one, unless the last one `goesOn`. */
+/**
+ * Back to ready with all attempts given back; the next one is a new one, unless the last one
+ * `goesOn`.
+ */
 export async function freshStart(
   engine: Engine,
   tx: Tx,
@@ -196,7 +202,9 @@ async function onlyLands(tx: Tx, id: string): Promise<boolean> {
   return last?.failure_kind === 'push_refused' && last.commit_sha !== null;
 }
 
-/** When the agent learns of a hint: `now` while it runs, else with the `next_prompt` that it gets. */
+/**
+ * When the agent learns of a hint: `now` while it runs, else with the `next_prompt` that it gets.
+ */
 export type HintDelivery = 'now' | 'next_prompt';
 
 export async function hintTask(engine: Engine, id: string, text: string): Promise<HintDelivery> {
@@ -248,7 +256,10 @@ export async function answerQuestion(engine: Engine, id: string, choice: string)
   return row.task_id;
 }
 
-/** The choice itself, its number from 1, or its beginning when that is unique; free text where nothing is offered. */
+/**
+ * The choice itself, its number from 1, or its beginning when that is unique; free text where
+ * nothing is offered.
+ */
 function pickChoice(choices: readonly string[], text: string): string | null {
   if (choices.length === 0) return text;
   const wanted = text.trim().toLowerCase();

@@ -1,5 +1,5 @@
-// A machine of a fleet that ends before its tasks have: its agents are ended, and the tasks are given back for the others.
-// No attempt is used.
+// A machine of a fleet that ends before its tasks have: its agents are ended, and the tasks are
+// given back for the others. No attempt is used.
 
 import { machineWork } from '../../store/port.ts';
 import { requestStop } from './controls.ts';
@@ -7,7 +7,10 @@ import { untilGivenBack } from '../engine.ts';
 import type { Engine } from '../kit/parts.ts';
 import { handedOver } from '../kit/placement.ts';
 
-/** Resolves with the tasks when they are given back, or when that takes too long: then the others find out by themselves. */
+/**
+ * Resolves with the tasks when they are given back, or when that takes too long: then the others
+ * find out by themselves.
+ */
 export async function giveBack(engine: Engine, reason: string): Promise<readonly string[]> {
   const work = await machineWork(engine.store.db, engine.machineId, handedOver);
   const ids = work.filter(({ isAtWork }) => isAtWork).map(({ taskId }) => taskId);

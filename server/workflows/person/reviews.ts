@@ -1,4 +1,5 @@
-// A person's word on finished work: approve it, or send it back. An epic's approval binds to the tree that was tested.
+// A person's word on finished work: approve it, or send it back. An epic's approval binds to the
+// tree that was tested.
 
 import { Refusal } from '../../core/failure.ts';
 import {
@@ -23,8 +24,8 @@ import { approvePlan, sendPlanBack } from '../run/plan-decisions.ts';
 import { gateOf, submitLanding } from '../attempt/submission.ts';
 
 /**
- * `seen` is the commit that was looked at (of a plan: `plan-<number>`): a task's work that has changed since, or another
- * tree, is not approved by it. `plan`: the plan as the person wants it.
+ * `seen` is the commit that was looked at (of a plan: `plan-<number>`): a task's work that has
+ * changed since, or another tree, is not approved by it. `plan`: the plan as the person wants it.
  */
 export async function approve(
   engine: Engine,
@@ -111,7 +112,10 @@ function notForReview(id: string, state: string | null): string {
   return `epic ${id} does not wait for an approval (${state ?? 'nothing has landed on it yet'}); ${remedy}`;
 }
 
-/** Held files that the agent has committed itself stay out of the tree and of the history. Null: nothing is to land. */
+/**
+ * Held files that the agent has committed itself stay out of the tree and of the history. Null:
+ * nothing is to land.
+ */
 async function commitToLand(engine: Engine, row: TaskRow): Promise<string | null> {
   const { commit_sha: commit, base_sha: base } = row;
   if (commit === null || base === null || row.review_kind !== 'held_files') return commit;
@@ -172,7 +176,10 @@ async function approveTask(engine: Engine, row: TaskRow): Promise<void> {
   engine.durable.wake();
 }
 
-/** An epic that is finished and has not landed: for its review, or because its merge or its gate failed. */
+/**
+ * An epic that is finished and has not landed: for its review, or because its merge or its gate
+ * failed.
+ */
 const sentBackStates: ReadonlySet<string> = new Set(['needs_review', 'conflict', 'gate_failed']);
 
 /** Back to the author's session with the reviewer's words, as a further attempt. */

@@ -1,5 +1,5 @@
-// A person goes on by hand in the worktree of a task, and gives it back: the agent is ended first, everything it made
-// stays where it is, and what the person leaves is what the agent finds.
+// A person goes on by hand in the worktree of a task, and gives it back: the agent is ended first,
+// everything it made stays where it is, and what the person leaves is what the agent finds.
 
 import { Refusal } from '../../core/failure.ts';
 import { ownedStatuses } from '../../core/plan/state.ts';
@@ -88,7 +88,9 @@ export async function takeOver(engine: Engine, id: string): Promise<TakenOver> {
 const byHand =
   'A person has worked in this directory in the meantime. Check what has changed (git status, git log) before you continue, and keep it.';
 
-/** The same attempt goes on, in the same worktree and session, as soon as a run has a worker for it. */
+/**
+ * The same attempt goes on, in the same worktree and session, as soon as a run has a worker for it.
+ */
 export async function giveBack(engine: Engine, id: string, note: string | null): Promise<void> {
   const row = await requireRoot(engine, id, 'given back');
   if (row.status !== 'paused') {
@@ -115,8 +117,8 @@ export async function giveBack(engine: Engine, id: string, note: string | null):
 }
 
 /**
- * An agent with a memory goes on in the worktree as it stands. Another one begins anew, at a base of its own: what the
- * person has made is committed, and the attempt goes on from there.
+ * An agent with a memory goes on in the worktree as it stands. Another one begins anew, at a base
+ * of its own: what the person has made is committed, and the attempt goes on from there.
  */
 async function keepForNewAgent(engine: Engine, id: string): Promise<void> {
   const attempt = await lastAttempt(engine.store.db, id);

@@ -1,11 +1,13 @@
-// Takes landed work back by a commit that reverts it, through the gate and the compare-and-swap like any landing.
+// Takes landed work back by a commit that reverts it, through the gate and the compare-and-swap
+// like any landing.
 //
-// The landing is not taken out of history: others may have built on the line since. A commit on top of it holds what its
-// first parent held; merged into the tip, that is the same as reverting it, found by the same three-way merge as every
-// landing. Several commits are taken back one after the other, newest first, and arrive on the line as one commit: only the
-// tree that the gate has tested is ever its tip.
-// The tasks are held for a person afterwards (paused, with the reason as their last error): a person who takes work back
-// rarely wants the same agent to make it again at once. Resuming one starts a new attempt from the line as it is.
+// The landing is not taken out of history: others may have built on the line since. A commit on top
+// of it holds what its first parent held; merged into the tip, that is the same as reverting it,
+// found by the same three-way merge as every landing. Several commits are taken back one after the
+// other, newest first, and arrive on the line as one commit: only the tree that the gate has tested
+// is ever its tip. The tasks are held for a person afterwards (paused, with the reason as their
+// last error): a person who takes work back rarely wants the same agent to make it again at once.
+// Resuming one starts a new attempt from the line as it is.
 
 import { failure, type Failure, Refusal } from '../../core/failure.ts';
 import type { DurableRun } from '../../durable/port.ts';
@@ -36,7 +38,10 @@ export interface UndoAnswer {
   readonly plan: UndoPlan;
   /** Tasks that depend on what is taken back. */
   readonly dependents: readonly string[];
-  /** `running`: it takes longer than a request waits; events of this workflow after `after` tell its end. */
+  /**
+   * `running`: it takes longer than a request waits; events of this workflow after `after` tell its
+   * end.
+   */
   readonly state: 'planned' | 'running' | 'undone';
   readonly workflowId: string | null;
   readonly after: number;

@@ -1,9 +1,11 @@
-// What an undo takes out of which line, and what depends on it: looked up, and refused, before anything is started.
+// What an undo takes out of which line, and what depends on it: looked up, and refused, before
+// anything is started.
 //
-// A task's landing is one commit of its line. An epic that landed as a whole is a merge commit of its target, one for each
-// time it landed; an epic whose tasks landed one by one is the commits of its tasks. What depends on the work and has landed
-// stays: it is named beforehand, and the gate decides whether it holds without. What depends on it and is running is not
-// pulled the ground from under: the undo is refused until it has ended.
+// A task's landing is one commit of its line. An epic that landed as a whole is a merge commit of
+// its target, one for each time it landed; an epic whose tasks landed one by one is the commits of
+// its tasks. What depends on the work and has landed stays: it is named beforehand, and the gate
+// decides whether it holds without. What depends on it and is running is not pulled the ground from
+// under: the undo is refused until it has ended.
 
 import { Refusal } from '../../core/failure.ts';
 import {
@@ -136,7 +138,10 @@ function landedOf(row: TaskRow): readonly Landed[] {
   return [{ id, epoch, landed, landedOn }];
 }
 
-/** All of the epic's work must be on the same line: otherwise its landing as a whole is still to come. */
+/**
+ * All of the epic's work must be on the same line: otherwise its landing as a whole is still to
+ * come.
+ */
 async function oneLine(engine: Engine, epic: EpicRow, landed: readonly Landed[]): Promise<string> {
   const lines = new Map<string, string>();
   for (const task of landed) {
@@ -175,7 +180,8 @@ async function revertsOf(
   const merges = (end === -1 ? commits : commits.slice(0, end))
     .filter(({ trailers }) => trailers.includes(mark))
     .map(({ sha }) => ({ sha, mark }));
-  // Where people have rewritten the line the merge may be gone, and the tasks' own commits are what there is.
+  // Where people have rewritten the line the merge may be gone, and the tasks' own commits are what
+  // there is.
   const alone = landed.filter((task) => task.landedOn === line || merges.length === 0);
   const own = alone.map((task) => ({ sha: task.landed, mark: `Drover-Task: ${task.id}` }));
   return await newestFirst(
@@ -185,7 +191,10 @@ async function revertsOf(
   );
 }
 
-/** By their place on the line; what came into it with another commit is compared with the others one by one. */
+/**
+ * By their place on the line; what came into it with another commit is compared with the others one
+ * by one.
+ */
 async function newestFirst(
   engine: Engine,
   reverts: readonly Revert[],

@@ -1,5 +1,5 @@
-// Who starts next: ready tasks in their order, as many as there are free workers, each claimed and given to its own
-// workflow in one transaction.
+// Who starts next: ready tasks in their order, as many as there are free workers, each claimed and
+// given to its own workflow in one transaction.
 
 import { landingsWaitingMax } from '../../core/plan/schedule.ts';
 import {
@@ -37,8 +37,8 @@ interface Free {
 }
 
 /**
- * How many more tasks may start: none while too much finished work waits to land. Several runs together have as many workers
- * as the largest of them, and each of them its own number at most.
+ * How many more tasks may start: none while too much finished work waits to land. Several runs
+ * together have as many workers as the largest of them, and each of them its own number at most.
  */
 async function freeWorkers(
   tx: Reads,
@@ -76,7 +76,9 @@ async function starvingRuns(
     .toSorted((one, other) => lastOf(one) - lastOf(other));
 }
 
-/** A fleet works with all that its machines can bear, unless the run was given a number of its own. */
+/**
+ * A fleet works with all that its machines can bear, unless the run was given a number of its own.
+ */
 function workersOf(run: RunRow, { room }: Placement): number {
   if (room === null) return run.workers;
   const flags = JSON.parse(run.flags) as Readonly<Record<string, unknown>>;
@@ -86,7 +88,10 @@ function workersOf(run: RunRow, { room }: Placement): number {
 export interface Dispatched {
   /** Tasks that were started, or moved in another way: then another look is due at once. */
   readonly started: number;
-  /** True when every worker has a task, or finished work is in the way: nothing else needs a look until that changes. */
+  /**
+   * True when every worker has a task, or finished work is in the way: nothing else needs a look
+   * until that changes.
+   */
   readonly full: boolean;
 }
 
@@ -232,15 +237,21 @@ async function isActive(tx: Tx, runId: string): Promise<boolean> {
   return row?.state === 'active';
 }
 
-/** How many more candidates are read per limited account, so that others can start past its tasks. */
+/**
+ * How many more candidates are read per limited account, so that others can start past its tasks.
+ */
 const candidatesSpare = 50;
 
-/** When, after the last look, time alone will change what can start (Unix ms): a delay's or a limit's end. Null: never. */
+/**
+ * When, after the last look, time alone will change what can start (Unix ms): a delay's or a
+ * limit's end. Null: never.
+ */
 export async function nextWakeMs(
   engine: Engine,
   run: RunRow,
   nowMs: number,
 ): Promise<number | null> {
-  // A time that has passed was handled: counted again, it would make the run spin at an account's limit.
+  // A time that has passed was handled: counted again, it would make the run spin at an account's
+  // limit.
   return nextStartMs(engine.store.db, { epicId: run.epic_id }, nowMs);
 }

@@ -1,5 +1,6 @@
-// A machine that comes back to its fleet: what it ran has been given to others meanwhile. Agents that it left running are
-// ended, and what they had in their slots is kept as snapshots that their tasks name.
+// A machine that comes back to its fleet: what it ran has been given to others meanwhile. Agents
+// that it left running are ended, and what they had in their slots is kept as snapshots that their
+// tasks name.
 
 import { attemptKey } from '../attempt/execute-task.ts';
 import { branchRef } from '../lines/lines.ts';
@@ -17,7 +18,8 @@ export async function endGivenAway(engine: Engine): Promise<void> {
     engine.machineId,
   )) {
     const key = attemptKey(taskId, number);
-    // One that goes on here already looks after what it finds, and its new agent bears the same mark.
+    // One that goes on here already looks after what it finds, and its new agent bears the same
+    // mark.
     await engine.switchboard.turns.runIfFree(key, async () => {
       const [attempt] = await attemptsLeftOn(engine.store.db, engine.machineId, { taskId, number });
       if (attempt !== undefined) await endLeft(engine, attempt);

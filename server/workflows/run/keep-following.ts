@@ -1,6 +1,7 @@
-// Target branches that could not follow their landing line are tried again, so that landed work arrives by itself: also
-// when people have committed to the branch meanwhile, by a merge of both that has passed the gate. On the way, tasks are
-// looked for that an ended run has left without an owner.
+// Target branches that could not follow their landing line are tried again, so that landed work
+// arrives by itself: also when people have committed to the branch meanwhile, by a merge of both
+// that has passed the gate. On the way, tasks are looked for that an ended run has left without an
+// owner.
 
 import { runGate } from '../landing/gate.ts';
 import { endGivenAway } from './given-away.ts';
@@ -26,7 +27,10 @@ export function keepFollowing(engine: Engine): () => void {
   const { signal } = stopped;
   let off = (): void => {};
   let swept: string | null = null;
-  /** The machine that ran a run has swept its own clone; the others have branches of what has landed as well. */
+  /**
+   * The machine that ran a run has swept its own clone; the others have branches of what has landed
+   * as well.
+   */
   const sweepHere = async (): Promise<void> => {
     if (engine.machineId === '') return;
     const last = await lastFinishedRun(engine.store.db);
@@ -36,7 +40,8 @@ export function keepFollowing(engine: Engine): () => void {
   };
   const look = async (): Promise<void> => {
     if (engine.machineId !== '') await endGivenAway(engine);
-    // A run looks after its tasks itself; without one, an approval or the end of a stop may have lost its workflow.
+    // A run looks after its tasks itself; without one, an approval or the end of a stop may have
+    // lost its workflow.
     if ((await activeRuns(engine)).length === 0) {
       await returnOrphans(engine);
       await sweepHere();
@@ -68,7 +73,10 @@ export function keepFollowing(engine: Engine): () => void {
   };
 }
 
-/** People's commits and the landed work that waits for the branch, as one tested tip; else the sentence why not. */
+/**
+ * People's commits and the landed work that waits for the branch, as one tested tip; else the
+ * sentence why not.
+ */
 async function mergeTheirs(
   engine: Engine,
   branch: string,
@@ -101,7 +109,9 @@ interface Together {
   readonly tree: Sha;
 }
 
-/** What was made of a pair of tips, so that looking again makes nothing new while nobody has moved. */
+/**
+ * What was made of a pair of tips, so that looking again makes nothing new while nobody has moved.
+ */
 const madeOf = new WeakMap<Engine['store'], Map<string, Together | string>>();
 
 /** Null: nothing has to be brought together. A text: why it can't be. */

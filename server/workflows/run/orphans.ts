@@ -1,5 +1,6 @@
-// Tasks that say they are owned while no workflow owns them: given back, so that every item has an owner or a wake-up
-// time. One whose workflow broke (a mistake of ours, a disk that gave up) has used an attempt: it must not go round for ever.
+// Tasks that say they are owned while no workflow owns them: given back, so that every item has an
+// owner or a wake-up time. One whose workflow broke (a mistake of ours, a disk that gave up) has
+// used an attempt: it must not go round for ever.
 
 import { failure } from '../../core/failure.ts';
 import type { WorkflowInfo } from '../../durable/port.ts';
@@ -56,7 +57,10 @@ async function aliveMachines(engine: Engine): Promise<readonly LiveMachine[]> {
   return engine.machineId === '' ? [] : liveMachines(engine.store.db);
 }
 
-/** Whether a machine is alive that can go on with it: the one of its queue, or any that lands, of its own release. */
+/**
+ * Whether a machine is alive that can go on with it: the one of its queue, or any that lands, of
+ * its own release.
+ */
 function isInReach(engine: Engine, info: WorkflowInfo, machines: readonly LiveMachine[]): boolean {
   if (engine.machineId === '') return true;
   const own = machineOfQueue(info.queue);

@@ -1,11 +1,15 @@
-// A person's word on a plan: the task builds by it, or its agent plans again with what the person said.
+// A person's word on a plan: the task builds by it, or its agent plans again with what the person
+// said.
 
 import { Refusal } from '../../core/failure.ts';
 import { boundedPlan, planCharactersMax } from '../../core/prompt/plan-prompt.ts';
 import { decidePlan, lastAttempt, setAttempt, type TaskRow } from '../../store/port.ts';
 import type { Engine } from '../kit/parts.ts';
 
-/** `changed`: the plan as the person wants it, in place of the agent's; `seen`: the number of the plan that was read. */
+/**
+ * `changed`: the plan as the person wants it, in place of the agent's; `seen`: the number of the
+ * plan that was read.
+ */
 export async function approvePlan(
   engine: Engine,
   row: TaskRow,

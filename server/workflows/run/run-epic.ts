@@ -1,5 +1,6 @@
-// The workflow of a run: starts what can start, waits for something to change, and ends when nothing in scope can move.
-// It keeps nothing in mind: each round begins from the rows, so going on after a crash is the ordinary round.
+// The workflow of a run: starts what can start, waits for something to change, and ends when
+// nothing in scope can move. It keeps nothing in mind: each round begins from the rows, so going on
+// after a crash is the ordinary round.
 
 import type { DurableRun } from '../../durable/port.ts';
 import {
@@ -69,7 +70,10 @@ const troublePauseMs = 1_000;
 /** After so long without one they are counted anew. */
 const troubleForgottenMs = 60_000;
 
-/** A mistake of ours in one round must not leave a run that is active for ever with nobody at work for it. */
+/**
+ * A mistake of ours in one round must not leave a run that is active for ever with nobody at work
+ * for it.
+ */
 export async function runEpic(
   engine: Engine,
   run: DurableRun<Tx>,
@@ -112,7 +116,10 @@ async function stopBroken(engine: Engine, tx: Tx, id: string, error: unknown): P
   await appendFinished(engine, tx, stopped, summaryOf(stopped, 'stopped', state, unlanded), left);
 }
 
-/** The last word of a run that a person has stopped, once its agents have ended; none when it goes on already. */
+/**
+ * The last word of a run that a person has stopped, once its agents have ended; none when it goes
+ * on already.
+ */
 export async function finishStopped(engine: Engine, row: RunRow): Promise<void> {
   const followed = await followAsOfNow(engine, row.target_branch);
   const unlanded = await unlandedWork(engine, row);
@@ -219,7 +226,10 @@ async function goThrough(
   }
 }
 
-/** Nothing moves any more: a finished epic still has to land on its target, if that can be done without a person. */
+/**
+ * Nothing moves any more: a finished epic still has to land on its target, if that can be done
+ * without a person.
+ */
 async function settled(engine: Engine, row: RunRow, state: ScopeState): Promise<boolean> {
   if (row.epic_id === null || row.land === 'task') return true;
   if (state.left > 0 || state.failed > 0 || state.completed === 0) return true;
@@ -228,7 +238,10 @@ async function settled(engine: Engine, row: RunRow, state: ScopeState): Promise<
   return startEpicLanding(engine, row);
 }
 
-/** Null when something moves again that a person has set going meanwhile, or when the run was stopped. */
+/**
+ * Null when something moves again that a person has set going meanwhile, or when the run was
+ * stopped.
+ */
 async function finish(
   engine: Engine,
   run: DurableRun<Tx>,
@@ -256,7 +269,9 @@ async function unlandedWork(engine: Engine, row: RunRow): Promise<UnlandedWork> 
   };
 }
 
-/** Tasks that moved between epics, or were done by a run of their epic that has not come to its end. */
+/**
+ * Tasks that moved between epics, or were done by a run of their epic that has not come to its end.
+ */
 async function workElsewhere(engine: Engine, row: RunRow): Promise<readonly WorkOnLine[]> {
   const { db } = engine.store;
   const exceptEpics = epicsOfOthers(await activeRunsIn(db), row);

@@ -1,4 +1,5 @@
-// Refs of branches that are gone must not shut out a branch whose name lies below or above theirs: git cannot hold both.
+// Refs of branches that are gone must not shut out a branch whose name lies below or above theirs:
+// git cannot hold both.
 
 import { Refusal } from '../../core/failure.ts';
 import type { Engine } from '../kit/parts.ts';

@@ -1,4 +1,5 @@
-// The beginning of a run: its target, its line, its row; refused with nothing changed when something is missing.
+// The beginning of a run: its target, its line, its row; refused with nothing changed when
+// something is missing.
 
 import { agentChain } from '../../core/work/fallback.ts';
 import { Refusal } from '../../core/failure.ts';
@@ -29,7 +30,10 @@ export interface RunWish {
   readonly workers: number;
   readonly epicId: string | null;
   readonly target: string | null;
-  /** Folder that the run is started from; a linked worktree's branch is the target where `target` names none. */
+  /**
+   * Folder that the run is started from; a linked worktree's branch is the target where `target`
+   * names none.
+   */
   readonly calledIn?: string | null;
   readonly land: 'task' | 'epic' | 'review' | null;
   /** Flags as given, kept so that `resume` uses the same. */
@@ -70,7 +74,8 @@ export async function startRun(engine: Engine, wish: RunWish): Promise<RunBegun>
     flags: JSON.stringify(wish.flags),
   };
   const before = await engine.store.transaction(async (tx) => {
-    // Somebody else's request may have been faster: two runs over the same tasks would be one too many.
+    // Somebody else's request may have been faster: two runs over the same tasks would be one too
+    // many.
     const faster = covers(await activeRunsIn(tx), wish.epicId);
     if (faster !== null) return faster;
     await insertRun(tx, row);
@@ -85,7 +90,10 @@ export async function startRun(engine: Engine, wish: RunWish): Promise<RunBegun>
   return { row, joined: false };
 }
 
-/** What the person has said about landing is not left out silently: work would land untested, or without a review. */
+/**
+ * What the person has said about landing is not left out silently: work would land untested, or
+ * without a review.
+ */
 async function joinedTo(engine: Engine, row: RunRow, { flags }: RunWish): Promise<RunBegun> {
   const { 'land.mode': land, 'land.target': target, 'gate.command': gate } = flags;
   const differences: string[] = [];
@@ -204,7 +212,9 @@ async function whyMissing(engine: Engine, kind: string): Promise<string | null> 
   }
 }
 
-/** For the tasks in scope: their agents, each list from the first one to the last that takes over. */
+/**
+ * For the tasks in scope: their agents, each list from the first one to the last that takes over.
+ */
 export async function agentsNeeded(
   engine: Engine,
   epicId: string | null,
@@ -216,7 +226,10 @@ export async function agentsNeeded(
   ]);
 }
 
-/** Without an epic there is nothing that could land as a whole: landing at once would be what nobody asked for. */
+/**
+ * Without an epic there is nothing that could land as a whole: landing at once would be what nobody
+ * asked for.
+ */
 export function refuseLandWithoutEpic({ land, epicId }: Pick<RunWish, 'land' | 'epicId'>): void {
   if (land === null || land === 'task' || epicId !== null) return;
   throw new Refusal(
@@ -308,7 +321,8 @@ async function openEpicLine(
       branch: line,
       landed_sha: start,
       followed_sha: known?.followed_sha ?? branch ?? start,
-      // Also where this process dies before the branch has come along: it is looked after until it has.
+      // Also where this process dies before the branch has come along: it is looked after until it
+      // has.
       pending: known?.pending || (branch === start ? 0 : 1),
       pending_reason: known?.pending_reason ?? null,
       parent_branch: target,

@@ -1,4 +1,5 @@
-// After a run: branches of attempts whose work has landed go; everything else stays where it can be found.
+// After a run: branches of attempts whose work has landed go; everything else stays where it can be
+// found.
 
 import {
   type EndedAttempt,
@@ -62,7 +63,10 @@ async function sweepNow(engine: Engine): Promise<void> {
   await forgetGone(engine, gone);
 }
 
-/** What landed without its history, because people had rewritten the line, keeps that history as a snapshot. */
+/**
+ * What landed without its history, because people had rewritten the line, keeps that history as a
+ * snapshot.
+ */
 async function isKept(engine: Engine, present: Sha, row: EndedAttempt): Promise<boolean> {
   if (row.landed_sha === null || present === row.base_sha) return true;
   if (await engine.git.isAncestor(present, row.landed_sha)) return true;

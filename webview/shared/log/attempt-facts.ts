@@ -1,5 +1,5 @@
-// What the head of a stream says of an attempt: its steps with durations, elapsed time, tokens, cost. Pure: the time now
-// is given.
+// What the head of a stream says of an attempt: its steps with durations, elapsed time, tokens,
+// cost. Pure: the time now is given.
 
 import {
   stepNames,
@@ -15,7 +15,10 @@ export interface StepFacts {
   readonly durationMs: number | null;
 }
 
-/** All six steps in their order; a step that was done several times (a second gate) counts its times together. */
+/**
+ * All six steps in their order; a step that was done several times (a second gate) counts its times
+ * together.
+ */
 export function stepFacts(attempt: AttemptView | null, nowMs: number): StepFacts[] {
   const lastBegun = stepNames.findLastIndex((name) =>
     attempt?.steps.some((step) => step.name === name),

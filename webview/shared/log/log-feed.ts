@@ -1,5 +1,6 @@
-// Reads an attempt's log for a view: the end first, then what is written by one long poll, older and newer pages when the
-// view comes near them. One request at a time for the end; everything is bounded.
+// Reads an attempt's log for a view: the end first, then what is written by one long poll, older
+// and newer pages when the view comes near them. One request at a time for the end; everything is
+// bounded.
 
 import type { Usage } from '../../../server/protocol/agent-events.ts';
 import { eventOfLine, type LogLineView } from '../../../server/protocol/log-line.ts';
@@ -246,7 +247,8 @@ export class LogFeed {
     this.#parts.onFailure(null);
     if (this.#attempt === 0) this.#attempt = result.attempt;
     if (result.size < this.#liveOffset) {
-      // A crash has cut off what was not yet stored for good: places behind the cut mean something else now.
+      // A crash has cut off what was not yet stored for good: places behind the cut mean something
+      // else now.
       this.#showEnd(await this.#read({ before: endOfLog, limit: openEvents }));
       this.#parts.onChange();
       return;

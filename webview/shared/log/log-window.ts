@@ -1,5 +1,6 @@
-// The part of a log that is loaded: pages without a gap between them, bounded in events and bytes. Pages are dropped at
-// the side that is farther from where the person looks, and read again when they come back.
+// The part of a log that is loaded: pages without a gap between them, bounded in events and bytes.
+// Pages are dropped at the side that is farther from where the person looks, and read again when
+// they come back.
 
 import type { LogLineView } from '../../../server/protocol/log-line.ts';
 import { Transcript } from './transcript.ts';
@@ -58,7 +59,10 @@ export class LogWindow {
     return this.#pages.length === 0;
   }
 
-  /** Forgets everything and begins with a page elsewhere in the log. Keys go on, so that no row is taken for another. */
+  /**
+   * Forgets everything and begins with a page elsewhere in the log. Keys go on, so that no row is
+   * taken for another.
+   */
   reset(page: LogPage): void {
     this.#firstKey = this.#transcript.nextKey;
     this.#pages = [{ ...page, events: [...page.events] }];
@@ -90,7 +94,10 @@ export class LogWindow {
     return true;
   }
 
-  /** Drops pages at one side when there are too many; the others keep their keys. True when some were dropped. */
+  /**
+   * Drops pages at one side when there are too many; the others keep their keys. True when some
+   * were dropped.
+   */
   trim(side: WindowSide): boolean {
     if (this.#eventCount <= windowEventsMax && this.end - this.start <= windowBytesMax)
       return false;

@@ -1,5 +1,6 @@
-// What a stream panel remembers over hide, move, reload and restart: where it was and what was open. Never a fact of the
-// board. What comes back from VS Code may be of another version, so it is checked.
+// What a stream panel remembers over hide, move, reload and restart: where it was and what was
+// open. Never a fact of the board. What comes back from VS Code may be of another version, so it is
+// checked.
 
 export interface StreamMemory {
   /** The attempt that was chosen; null: the newest one. */
@@ -18,7 +19,10 @@ export type StreamPage = (typeof streamPages)[number];
 export interface StreamPlace {
   /** The attempt that the place is of. */
   readonly attempt: number;
-  /** Byte offset of a page of the log, the number of an event in it, and how far its row is scrolled out. */
+  /**
+   * Byte offset of a page of the log, the number of an event in it, and how far its row is scrolled
+   * out.
+   */
   readonly offset: number;
   readonly index: number;
   readonly px: number;

@@ -1,5 +1,5 @@
-// The agent's own list of what it does: the newest one in its log. Claude Code writes it by a tool, agents that speak ACP
-// send it as a plan.
+// The agent's own list of what it does: the newest one in its log. Claude Code writes it by a tool,
+// agents that speak ACP send it as a plan.
 
 import { eventOfLine, type LogLineView } from '../../../server/protocol/log-line.ts';
 

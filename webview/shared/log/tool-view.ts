@@ -1,5 +1,5 @@
-// How a tool call is shown: its icon, its title, the edits it makes, and its input as text. Names are those of Claude
-// Code's tools; an unknown tool is shown by its name and input.
+// How a tool call is shown: its icon, its title, the edits it makes, and its input as text. Names
+// are those of Claude Code's tools; an unknown tool is shown by its name and input.
 
 import { diffLines, type DiffLine } from '../text/line-diff.ts';
 import { visibleLine } from '../looks/visible-text.ts';

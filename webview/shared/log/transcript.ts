@@ -1,5 +1,6 @@
-// What an agent's log looks like to a person: events become entries, results join their calls, answers their questions,
-// and lines of output their block. Entries grow in place; `revision` says that one has changed.
+// What an agent's log looks like to a person: events become entries, results join their calls,
+// answers their questions, and lines of output their block. Entries grow in place; `revision` says
+// that one has changed.
 
 import type { LoggedEvent, Usage } from '../../../server/protocol/agent-events.ts';
 import { atMsOf, eventOfLine, type LogLineView } from '../../../server/protocol/log-line.ts';
@@ -16,7 +17,10 @@ export interface ToolResult {
 }
 
 export type EntryBody =
-  /** What the agent was told at first; null until it is read. Stands before the first event and is no line of the log. */
+  /**
+   * What the agent was told at first; null until it is read. Stands before the first event and is
+   * no line of the log.
+   */
   | { readonly kind: 'prompt'; readonly text: string | null }
   | {
       readonly kind: 'started';
@@ -66,7 +70,10 @@ export type EntryBody =
   | { readonly kind: 'exit'; readonly code: number | null; readonly signal: string | null };
 
 export interface Entry {
-  /** Number of its first event. Older pages have smaller numbers, also negative ones; an entry keeps its number. */
+  /**
+   * Number of its first event. Older pages have smaller numbers, also negative ones; an entry keeps
+   * its number.
+   */
   readonly key: number;
   readonly atMs: number;
   /** Grows with every change. */
@@ -99,7 +106,10 @@ export class Transcript {
     this.#next = firstKey;
   }
 
-  /** Adds lines at the end. `startsPage`: an output block does not reach over the beginning of a page. */
+  /**
+   * Adds lines at the end. `startsPage`: an output block does not reach over the beginning of a
+   * page.
+   */
   append(lines: readonly LogLineView[], startsPage: boolean): void {
     let mayJoin = !startsPage;
     for (const line of lines) {
@@ -111,7 +121,10 @@ export class Transcript {
     }
   }
 
-  /** Forgets the entries before a key. A result that stays without its call is shown again once its page is read anew. */
+  /**
+   * Forgets the entries before a key. A result that stays without its call is shown again once its
+   * page is read anew.
+   */
   dropBefore(key: number): void {
     const first = this.entries.findIndex((entry) => entry.key >= key);
     this.entries.splice(0, first === -1 ? this.entries.length : first);

@@ -1,6 +1,7 @@
-// Measures what is drawn while something streams: how long the work on each frame took, the worst and the median of a second,
-// and how many refreshes of the screen passed without a drawing that was due. Reported to the extension, so that a bench (and a
-// person) can read it. Frames in which nothing has changed are not asked for: they would only cost.
+// Measures what is drawn while something streams: how long the work on each frame took, the worst
+// and the median of a second, and how many refreshes of the screen passed without a drawing that
+// was due. Reported to the extension, so that a bench (and a person) can read it. Frames in which
+// nothing has changed are not asked for: they would only cost.
 
 /** One drawing, in milliseconds of the page's clock. */
 export interface DrawnFrame {
@@ -22,7 +23,10 @@ export interface FrameReport {
 }
 
 const windowMs = 1000;
-/** A window that is hidden is given no frames: a longer wait than this tells of that, not of a slow frame. */
+/**
+ * A window that is hidden is given no frames: a longer wait than this tells of that, not of a slow
+ * frame.
+ */
 const hiddenMs = 2_000;
 
 export class FrameMeter {
@@ -46,7 +50,10 @@ export class FrameMeter {
     this.#windowStart = frame.doneMs;
   }
 
-  /** The stream has rested: what was measured before is told, and the next frame is the first of a new measurement. */
+  /**
+   * The stream has rested: what was measured before is told, and the next frame is the first of a
+   * new measurement.
+   */
   rest(): void {
     if (this.#frames.length > 0) this.#tell();
     this.#windowStart = null;
@@ -71,8 +78,9 @@ export function reportOf(frames: readonly DrawnFrame[], budgetMs: number): Frame
 }
 
 /**
- * A drawing is in time when it is done within the refresh that follows once it is due. (A browser that rests makes the first
- * one for the refresh that has just been: such a drawing is ahead, and may take as much longer.)
+ * A drawing is in time when it is done within the refresh that follows once it is due. (A browser
+ * that rests makes the first one for the refresh that has just been: such a drawing is ahead, and
+ * may take as much longer.)
  */
 function droppedBy({ dueMs, refreshMs, doneMs }: DrawnFrame, budgetMs: number): number {
   const refreshesBehindDue = Math.floor((refreshMs - dueMs) / budgetMs);

@@ -1,4 +1,5 @@
-// One drawing a frame, however much arrives, and the measurement of these frames for the extension's log and benches.
+// One drawing a frame, however much arrives, and the measurement of these frames for the
+// extension's log and benches.
 
 import type { Host } from '../host.ts';
 import { FrameMeter } from './frame-meter.ts';
@@ -10,8 +11,8 @@ const scriptMs = performance.now();
 const restMs = 1_500;
 
 /**
- * Called at the frame's own end: what a drawing makes Lit update, lay out and paint is part of it. (A timer would come later
- * than that on a busy page.)
+ * Called at the frame's own end: what a drawing makes Lit update, lay out and paint is part of it.
+ * (A timer would come later than that on a busy page.)
  */
 function behindFrame(then: (doneMs: number) => void): void {
   const { port1, port2 } = new MessageChannel();
@@ -52,7 +53,10 @@ export class FramePace {
     this.#request ??= requestAnimationFrame(this.#frame);
   }
 
-  /** The first content is about to be drawn: measured from the script's beginning to the frame after it. */
+  /**
+   * The first content is about to be drawn: measured from the script's beginning to the frame after
+   * it.
+   */
   opened(): void {
     if (this.#isOpened) return;
     this.#isOpened = true;

@@ -1,7 +1,11 @@
-// Makes text of agents harmless to look at: what would be invisible, move the cursor or turn the reading direction is
-// taken out (terminal sequences) or shown as a sign of its own (everything else). Nothing of it is ever HTML.
+// Makes text of agents harmless to look at: what would be invisible, move the cursor or turn the
+// reading direction is taken out (terminal sequences) or shown as a sign of its own (everything
+// else). Nothing of it is ever HTML.
 
-/** Longest operating-system command (window titles, links, clipboard) that is recognised and taken out. */
+/**
+ * Longest operating-system command (window titles, links, clipboard) that is recognised and taken
+ * out.
+ */
 const stringSequenceMax = 4096;
 
 /** One terminal sequence: CSI, a string sequence with its end (BEL or ST), or a short escape. */

@@ -1,4 +1,5 @@
-// Edits of the plan that can be taken back: each knows what it does and what undoes it, as requests to the backend.
+// Edits of the plan that can be taken back: each knows what it does and what undoes it, as requests
+// to the backend.
 
 import { formatCount } from '../../../server/core/format.ts';
 import type { StatusSnapshot } from '../../../server/protocol/views.ts';
@@ -15,8 +16,8 @@ export interface Edit {
 const editsMax = 100;
 
 /**
- * What was done, newest last, and what was taken back. Whatever is asked of it comes in turn: who takes back what is still
- * on its way to the backend means that, not what was done before it.
+ * What was done, newest last, and what was taken back. Whatever is asked of it comes in turn: who
+ * takes back what is still on its way to the backend means that, not what was done before it.
  */
 export class EditHistory {
   readonly #done: Edit[] = [];
@@ -32,7 +33,10 @@ export class EditHistory {
     });
   }
 
-  /** The edit that was taken back; null: there was none. One that can't be taken back any more is forgotten. */
+  /**
+   * The edit that was taken back; null: there was none. One that can't be taken back any more is
+   * forgotten.
+   */
   undo(host: Host): Promise<Edit | null> {
     return this.#carry(this.#done, this.#undone, (edit) => edit.undo(host));
   }
@@ -148,7 +152,10 @@ export function addEpicEdit(title: string, onAdded: (id: string) => void): Edit 
   };
 }
 
-/** The backend restores what was removed under the same ids, so that older edits can still be undone. */
+/**
+ * The backend restores what was removed under the same ids, so that older edits can still be
+ * undone.
+ */
 export function removeEdit(board: StatusSnapshot, ids: readonly string[]): Edit {
   const epics = ids.filter((id) => board.epics.some((epic) => epic.id === id));
   const tasks = ids.filter((id) => !epics.includes(id));

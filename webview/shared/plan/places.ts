@@ -3,7 +3,10 @@
 import { cycleIfAdded, cycleText, type GraphNode } from '../../../server/core/plan/graph.ts';
 import type { StatusSnapshot, TaskView } from '../../../server/protocol/views.ts';
 
-/** A place among siblings: in an epic (null: in none), below a parent, in front of a sibling (null: at the end). */
+/**
+ * A place among siblings: in an epic (null: in none), below a parent, in front of a sibling (null:
+ * at the end).
+ */
 export interface TaskPlace {
   readonly epic: string | null;
   readonly parent: string | null;

@@ -1,4 +1,5 @@
-// Changes of one task from its page: requests to the backend, one after the other, and what was refused.
+// Changes of one task from its page: requests to the backend, one after the other, and what was
+// refused.
 
 import { withoutCriteria } from '../../../server/core/exchange/import-record.ts';
 import type { TaskFields } from '../../../server/protocol/task-fields.ts';

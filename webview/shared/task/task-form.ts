@@ -1,4 +1,5 @@
-// The properties of a task beside its text: each a control where it can be changed, a fact where it cannot.
+// The properties of a task beside its text: each a control where it can be changed, a fact where it
+// cannot.
 
 import { html, nothing, type TemplateResult } from 'lit';
 import { formatCost } from '../../../server/core/format.ts';

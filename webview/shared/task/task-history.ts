@@ -1,4 +1,5 @@
-// What has happened to a task, in words: the records of the feed that are about it, newest first. Pure.
+// What has happened to a task, in words: the records of the feed that are about it, newest first.
+// Pure.
 
 import type { EventView } from '../../../server/protocol/views.ts';
 

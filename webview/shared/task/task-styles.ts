@@ -1,4 +1,5 @@
-// How the page of a task looks: a document with its properties beside it, from VS Code's theme variables.
+// How the page of a task looks: a document with its properties beside it, from VS Code's theme
+// variables.
 
 import { css } from 'lit';
 

@@ -1,5 +1,5 @@
-// Text with terminal colours as lines of pieces with class names of the theme. Colours outside the theme's sixteen become
-// the nearest of them; nothing can hide text, move it or link it.
+// Text with terminal colours as lines of pieces with class names of the theme. Colours outside the
+// theme's sixteen become the nearest of them; nothing can hide text, move it or link it.
 
 import Anser from 'anser';
 import { onlyColours, visiblePieces } from '../looks/visible-text.ts';
@@ -12,7 +12,10 @@ export interface StyledPiece {
 
 export interface StyledLine {
   readonly pieces: readonly StyledPiece[];
-  /** Earlier versions of this line that the program overwrote (a progress bar): they are not in `pieces`. */
+  /**
+   * Earlier versions of this line that the program overwrote (a progress bar): they are not in
+   * `pieces`.
+   */
   readonly overwritten: number;
 }
 

@@ -1,4 +1,5 @@
-// Code as coloured pieces. Kinds are of a closed set: what a grammar calls something never reaches the page.
+// Code as coloured pieces. Kinds are of a closed set: what a grammar calls something never reaches
+// the page.
 
 import bash from 'highlight.js/lib/languages/bash';
 import c from 'highlight.js/lib/languages/c';

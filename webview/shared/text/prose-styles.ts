@@ -3,8 +3,9 @@
 import { css, unsafeCSS } from 'lit';
 import type { CodeKind } from './highlight.ts';
 
-// VS Code tells a webview nothing of the colours of its theme for code, so those of the terminal stand in, mixed with the
-// text's colour: a theme chooses them for a terminal's ground, not for this one.
+// VS Code tells a webview nothing of the colours of its theme for code, so those of the terminal
+// stand in, mixed with the text's colour: a theme chooses them for a terminal's ground, not for
+// this one.
 const codeColors: { readonly [K in Exclude<CodeKind, 'comment'>]: string } = {
   keyword: 'ansiMagenta',
   string: 'ansiGreen',

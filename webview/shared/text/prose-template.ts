@@ -1,4 +1,5 @@
-// Prose of agents and of people as templates. Text reaches the page as text nodes only; a link's address has been looked at.
+// Prose of agents and of people as templates. Text reaches the page as text nodes only; a link's
+// address has been looked at.
 
 import { html, nothing, type TemplateResult } from 'lit';
 import { codeTemplate } from './code-template.ts';

@@ -1,5 +1,5 @@
-// Markdown as agents and people write it, as a tree of closed kinds: no HTML, and links only to the web and to files. What
-// else looks like a link, an image or HTML stays the text that was written.
+// Markdown as agents and people write it, as a tree of closed kinds: no HTML, and links only to the
+// web and to files. What else looks like a link, an image or HTML stays the text that was written.
 
 import { Marked, type MarkedToken, type Token, type Tokens } from 'marked';
 import { fileReference, fileReferences, type ProseSpan } from './file-reference.ts';
@@ -35,7 +35,10 @@ export interface ProseCell {
 
 /** Deeper nesting is shown as the text it is. */
 const depthMax = 8;
-/** Longer texts, and lines that no person writes, are shown as they are: reading them could take seconds. */
+/**
+ * Longer texts, and lines that no person writes, are shown as they are: reading them could take
+ * seconds.
+ */
 const charsMax = 60_000;
 const lineCharsMax = 8_000;
 const nestingMax = /^(?:[ \t]*[>*+-][ \t]?){40}/mu;

@@ -1,5 +1,5 @@
-// Text of agents as templates: coloured pieces, cut at a bound with a button to see all. Text reaches the page as text
-// nodes only.
+// Text of agents as templates: coloured pieces, cut at a bound with a button to see all. Text
+// reaches the page as text nodes only.
 
 import { html, nothing, type TemplateResult } from 'lit';
 import { styledLines, type StyledLine } from './ansi.ts';

@@ -1,4 +1,5 @@
-// Which words of a changed line have changed: each removed line beside the added one that stands in its place.
+// Which words of a changed line have changed: each removed line beside the added one that stands in
+// its place.
 
 import { diffWordsWithSpace } from 'diff';
 import type { DiffLine } from './line-diff.ts';

@@ -1,5 +1,5 @@
-// Search in the loaded entries: which of them contain the words, and which one is next. The rest of the log is searched
-// page by page with the same test of a line.
+// Search in the loaded entries: which of them contain the words, and which one is next. The rest of
+// the log is searched page by page with the same test of a line.
 
 import type { LogLineView } from '../../../server/protocol/log-line.ts';
 import { entryText } from '../../shared/log/entry-text.ts';
@@ -41,7 +41,10 @@ export function nextHit(
   return hits.find((key) => key > from) ?? null;
 }
 
-/** Whether a page that is not loaded has a hit; its index as an event of the page, the last or the first one. */
+/**
+ * Whether a page that is not loaded has a hit; its index as an event of the page, the last or the
+ * first one.
+ */
 export function hitInPage(
   events: readonly LogLineView[],
   query: FindQuery,

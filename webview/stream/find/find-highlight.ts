@@ -1,4 +1,5 @@
-// Marks found words in the rows on the page by the browser's own highlights: the rows are not touched.
+// Marks found words in the rows on the page by the browser's own highlights: the rows are not
+// touched.
 
 import type { FindQuery } from './find-entries.ts';
 

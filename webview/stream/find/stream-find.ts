@@ -132,7 +132,10 @@ export class StreamFind {
     }
   }
 
-  /** Looks through the loaded entries: through all of them when they are others than last time, else through new ones. */
+  /**
+   * Looks through the loaded entries: through all of them when they are others than last time, else
+   * through new ones.
+   */
   #look(): void {
     const { query } = this;
     const feed = this.#parts.feed();

@@ -1,5 +1,5 @@
-// The bottom of a stream: words for the agent, and what can be done with the task. Says `hint` with the text and `act`
-// with the action.
+// The bottom of a stream: words for the agent, and what can be done with the task. Says `hint` with
+// the text and `act` with the action.
 
 import { css, html, LitElement, nothing, type TemplateResult } from 'lit';
 import type { TaskView } from '../../../server/protocol/views.ts';
@@ -176,7 +176,9 @@ export class DroverComposer extends LitElement {
     this.dispatchEvent(new CustomEvent<string>('draft', { detail: draft }));
   }
 
-  /** Puts the path of a chosen file where the caret is; `hasSign`: in the place of the @ before it. */
+  /**
+   * Puts the path of a chosen file where the caret is; `hasSign`: in the place of the @ before it.
+   */
   async #addFile(hasSign: boolean): Promise<void> {
     const field = this.#textarea;
     if (field === null || this.host === null) return;

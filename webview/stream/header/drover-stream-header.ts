@@ -1,4 +1,5 @@
-// The head of a stream: whose it is, how it stands, which attempt, how long, how much, and its steps.
+// The head of a stream: whose it is, how it stands, which attempt, how long, how much, and its
+// steps.
 
 import { html, LitElement, nothing, type TemplateResult } from 'lit';
 import { stepText } from '../../../server/core/format.ts';

@@ -1,5 +1,5 @@
-// What a person can do with a task from its stream, by its status. The backend checks again; this only decides what is
-// offered.
+// What a person can do with a task from its stream, by its status. The backend checks again; this
+// only decides what is offered.
 
 import type { TaskStatus } from '../../../server/core/plan/state.ts';
 import type { TaskView } from '../../../server/protocol/views.ts';

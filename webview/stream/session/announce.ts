@@ -1,4 +1,5 @@
-// What a screen reader is told of a stream without asking: short, and only what a person may have to act on or waits for.
+// What a screen reader is told of a stream without asking: short, and only what a person may have
+// to act on or waits for.
 
 import { entryKind, exitText, startedText } from '../../shared/log/entry-text.ts';
 import type { Entry } from '../../shared/log/transcript.ts';
@@ -46,7 +47,10 @@ function said(kind: string, text: string): string {
 
 const announceMs = 2_000;
 
-/** What the live region says: the newest thing worth saying, not more often than a person can listen. */
+/**
+ * What the live region says: the newest thing worth saying, not more often than a person can
+ * listen.
+ */
 export class Announcer {
   #key = Number.NEGATIVE_INFINITY;
   #atMs = 0;

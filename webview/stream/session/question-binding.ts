@@ -1,5 +1,5 @@
-// Which open question of the board a question in the log is, by the number of the agent's own request: buttons answer the
-// board's question by its id.
+// Which open question of the board a question in the log is, by the number of the agent's own
+// request: buttons answer the board's question by its id.
 
 import type { QuestionView } from '../../../server/protocol/views.ts';
 import type { Entry } from '../../shared/log/transcript.ts';

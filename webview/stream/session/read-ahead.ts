@@ -1,4 +1,5 @@
-// The end of a stream's log, asked for while the page still learns from the extension what is to be drawn around it.
+// The end of a stream's log, asked for while the page still learns from the extension what is to be
+// drawn around it.
 
 import type { Host } from '../../shared/host.ts';
 import { endOfLog, openEvents } from '../../shared/log/log-feed.ts';
@@ -11,7 +12,10 @@ export interface LogAhead {
   readonly answer: Promise<LogReadResult>;
 }
 
-/** Null: the page does not know what it was opened for. `chosen`: the attempt that a person chose here before. */
+/**
+ * Null: the page does not know what it was opened for. `chosen`: the attempt that a person chose
+ * here before.
+ */
 export function readAhead(host: Host, chosen: number | null): LogAhead | null {
   const { id, attempt: opened } = host.subject ?? { id: null, attempt: null };
   if (id === null) return null;

@@ -1,4 +1,5 @@
-// The life of a stream panel behind its looks: which attempt is shown, its log, its facts, and what a person does to it.
+// The life of a stream panel behind its looks: which attempt is shown, its log, its facts, and what
+// a person does to it.
 
 import type { ReactiveController, ReactiveControllerHost } from 'lit';
 import type { AttemptView, StepName } from '../../../server/protocol/panel-views.ts';

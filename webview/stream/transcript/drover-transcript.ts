@@ -1,5 +1,5 @@
-// The transcript: a feed of entries that follows its end unless a person reads above. Arrow keys move between entries,
-// Enter opens and closes one, Ctrl+C copies it when nothing is selected.
+// The transcript: a feed of entries that follows its end unless a person reads above. Arrow keys
+// move between entries, Enter opens and closes one, Ctrl+C copies it when nothing is selected.
 
 import { css, html, LitElement, nothing, type PropertyValues, type TemplateResult } from 'lit';
 import { guard } from 'lit/directives/guard.js';
@@ -105,7 +105,8 @@ export class DroverTranscript extends LitElement {
     this.context = '{}';
     this.worktree = null;
     this.activeKey = null;
-    // What opens above or grows below takes room from the rows: the end stays in sight, and no row moves at a later click.
+    // What opens above or grows below takes room from the rows: the end stays in sight, and no row
+    // moves at a later click.
     new SizeController(this, () => requestAnimationFrame(() => this.requestUpdate()));
     this.list = new VirtualLog(this, {
       scroller: () => this.renderRoot?.querySelector<HTMLElement>('.scroller') ?? null,

@@ -1,4 +1,5 @@
-// What an entry's template needs beside the entry: what is folded, which question it asks, what happens on a click.
+// What an entry's template needs beside the entry: what is folded, which question it asks, what
+// happens on a click.
 
 import type { QuestionView } from '../../../server/protocol/views.ts';
 import type { FileReference } from '../../shared/text/file-reference.ts';

@@ -1,4 +1,5 @@
-// A tool call as a template: one line while it is folded; its edits, input and result when it is open.
+// A tool call as a template: one line while it is folded; its edits, input and result when it is
+// open.
 
 import { html, nothing, type TemplateResult } from 'lit';
 import { durationText } from '../../shared/log/attempt-facts.ts';

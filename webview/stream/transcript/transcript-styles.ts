@@ -6,8 +6,9 @@ const names = ['black', 'red', 'green', 'yellow', 'blue', 'magenta', 'cyan', 'wh
 
 const themeName = (name: string): string => `${name.slice(0, 1).toUpperCase()}${name.slice(1)}`;
 
-// Black and white are the colours of some theme's ground: there, text in them is drawn as text. The others are mixed with
-// the text's colour, because a theme chooses them for a terminal's ground, not for this one.
+// Black and white are the colours of some theme's ground: there, text in them is drawn as text. The
+// others are mixed with the text's colour, because a theme chooses them for a terminal's ground,
+// not for this one.
 const colours = names
   .flatMap((name) => {
     const isGround = name === 'black' || name === 'white';

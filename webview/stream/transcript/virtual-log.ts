@@ -1,5 +1,5 @@
-// The virtual list of a transcript: rows of any height, anchored at the end, with rows kept that hold the focus or a
-// selection. Sizes are remembered by key; keys that are gone are forgotten.
+// The virtual list of a transcript: rows of any height, anchored at the end, with rows kept that
+// hold the focus or a selection. Sizes are remembered by key; keys that are gone are forgotten.
 
 import type { ReactiveController, ReactiveControllerHost } from 'lit';
 import {
@@ -53,7 +53,10 @@ export class VirtualLog implements ReactiveController {
     this.#list.setOptions(this.#options());
   }
 
-  /** After the rows are on the page: height and positions, then sizes. All writes come before what is read. */
+  /**
+   * After the rows are on the page: height and positions, then sizes. All writes come before what
+   * is read.
+   */
   hostUpdated(): void {
     const scroller = this.#parts.scroller();
     const space = scroller?.querySelector<HTMLElement>('.space');
@@ -102,7 +105,10 @@ export class VirtualLog implements ReactiveController {
     return item === undefined ? null : { index: item.index, px: Math.round(offset - item.start) };
   }
 
-  /** Brings a row to the top, so far scrolled out; false while it is not there yet. Sizes of rows change it: call again. */
+  /**
+   * Brings a row to the top, so far scrolled out; false while it is not there yet. Sizes of rows
+   * change it: call again.
+   */
   isAtTop(index: number, px: number): boolean {
     const start = this.#list.getOffsetForIndex(index, 'start')?.[0];
     if (start === undefined || (this.#list.scrollRect?.height ?? 0) === 0) return false;

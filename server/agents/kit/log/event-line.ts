@@ -2,7 +2,10 @@
 
 import type { AgentEvent, LoggedEvent } from '../../../protocol/agent-events.ts';
 
-/** Encodes an event; one that is too long keeps the beginning and the end of its text and says what is missing. */
+/**
+ * Encodes an event; one that is too long keeps the beginning and the end of its text and says what
+ * is missing.
+ */
 export function eventLine(event: LoggedEvent, bytesMax: number): Buffer {
   let line = Buffer.from(`${JSON.stringify(event)}\n`);
   // Escapes make text longer by an unknown factor: halve until it fits.

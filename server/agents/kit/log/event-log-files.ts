@@ -1,13 +1,18 @@
-// The files of an attempt part's log: head, tail segments, and the marks that say how far everything is stored.
+// The files of an attempt part's log: head, tail segments, and the marks that say how far
+// everything is stored.
 //
-// Offsets are logical: they count every byte ever appended. The log file itself keeps the head. When it is full, what
-// follows goes to segments beside it, named by the offset they start at, of which the newest two stay. So head and
-// tail are kept, the middle is lost, and an offset that a reader holds never changes its meaning.
+// Offsets are logical: they count every byte ever appended. The log file itself keeps the head.
+// When it is full, what follows goes to segments beside it, named by the offset they start at, of
+// which the newest two stay. So head and tail are kept, the middle is lost, and an offset that a
+// reader holds never changes its meaning.
 
 import { readdirSync, readFileSync, statSync, truncateSync, unlinkSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 
-/** How far a log and the raw output behind it are stored. Written after each frame; after a crash the truth. */
+/**
+ * How far a log and the raw output behind it are stored. Written after each frame; after a crash
+ * the truth.
+ */
 export interface LogMarks {
   /** Logical size of the log. */
   readonly log: number;
@@ -78,7 +83,10 @@ export function marksPath(path: string): string {
   return `${path}.marks`;
 }
 
-/** One write of a fixed size at the same place: a reader or a crash sees the old or the new, never a mixture. */
+/**
+ * One write of a fixed size at the same place: a reader or a crash sees the old or the new, never a
+ * mixture.
+ */
 export function encodeMarks(marks: LogMarks): Buffer {
   return Buffer.from(`${JSON.stringify(marks).padEnd(159)}\n`);
 }
@@ -92,7 +100,10 @@ export function readMarks(path: string): LogMarks | null {
   }
 }
 
-/** Cuts off what a dead writer appended after its last marks: it is in the raw output still, or was never complete. */
+/**
+ * Cuts off what a dead writer appended after its last marks: it is in the raw output still, or was
+ * never complete.
+ */
 export function cutToMarks(path: string, marks: LogMarks): void {
   for (const segment of segmentsOf(path)) {
     if (segment.start >= marks.log) {

@@ -1,4 +1,5 @@
-// Reads an attempt part's log by offset, forwards and backwards: for `drover log`, its --follow, and the panels.
+// Reads an attempt part's log by offset, forwards and backwards: for `drover log`, its --follow,
+// and the panels.
 
 import { closeSync, openSync } from 'node:fs';
 import type { LoggedEvent } from '../../../protocol/agent-events.ts';
@@ -46,7 +47,10 @@ const pageBytesMax = 16 * 1024 * 1024;
 const firstWindowBytes = 64 * 1024;
 const newline = 0x0a;
 
-/** Events from an offset on. Where the middle was dropped, a note stands for it. An absent log is an empty one. */
+/**
+ * Events from an offset on. Where the middle was dropped, a note stands for it. An absent log is an
+ * empty one.
+ */
 export function readLog(path: string, options: ReadLogOptions): LogPage {
   const { fromOffset, limit, bytesMax = pageBytesMax } = options;
   const until = Number.MAX_SAFE_INTEGER;
@@ -108,7 +112,10 @@ export function logSize(path: string): number {
   return sizeOf(partsOf(path));
 }
 
-/** The last events that end at an offset or before it, for a view that begins at the end and goes back. */
+/**
+ * The last events that end at an offset or before it, for a view that begins at the end and goes
+ * back.
+ */
 export function readLogBefore(
   path: string,
   options: { readonly before: number; readonly limit: number; readonly bytesMax?: number },
@@ -166,7 +173,9 @@ function alignedOffset(parts: readonly LogPart[], offset: number): number {
   return offset;
 }
 
-/** Reads complete lines of one file into `entries`; returns the logical offset behind the last one. */
+/**
+ * Reads complete lines of one file into `entries`; returns the logical offset behind the last one.
+ */
 function readPart(part: LogPart, from: number, reading: Reading): number {
   const { entries, limit, bytesMax, until } = reading;
   let file: number;

@@ -1,4 +1,5 @@
-// Writes the log of one attempt part: NDJSON of events with `at`, in frames, bounded on disk (layout: event-log-files.ts).
+// Writes the log of one attempt part: NDJSON of events with `at`, in frames, bounded on disk
+// (layout: event-log-files.ts).
 
 import { closeSync, constants, mkdirSync, openSync, unlinkSync, writeSync } from 'node:fs';
 import { open, type FileHandle } from 'node:fs/promises';
@@ -27,7 +28,10 @@ export type SpoolMarks = Pick<LogMarks, 'stdout' | 'stderr'>;
 export interface EventLog {
   /** Takes an event; it is on disk after the next frame. */
   append(event: AgentEvent): void;
-  /** Notes how far the raw output is consumed; stored with the same frame, so that nothing is read twice or lost. */
+  /**
+   * Notes how far the raw output is consumed; stored with the same frame, so that nothing is read
+   * twice or lost.
+   */
   mark(marks: Partial<SpoolMarks>): void;
   readonly marks: SpoolMarks;
   /** Bytes that wait for the disk; a follower of a flood calls `flush` when this is large. */
@@ -56,7 +60,10 @@ interface PendingLine {
   readonly outputBytes: number;
 }
 
-/** Opens or creates the log; what a dead writer left half stored is cut off and will be read from the raw output again. */
+/**
+ * Opens or creates the log; what a dead writer left half stored is cut off and will be read from
+ * the raw output again.
+ */
 export async function openEventLog(path: string, options: EventLogOptions): Promise<EventLog> {
   mkdirSync(dirname(path), { recursive: true });
   const layout = logLayout(options.maxBytes);

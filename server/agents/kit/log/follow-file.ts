@@ -8,7 +8,10 @@ export interface FollowOptions {
   readonly fromOffset: number;
   /** One complete line without its end, and the offset behind it. */
   readonly onLine: (line: string, nextOffset: number) => void;
-  /** Called after each piece; the follower waits for it, so a slow log slows the reading and not the memory. */
+  /**
+   * Called after each piece; the follower waits for it, so a slow log slows the reading and not the
+   * memory.
+   */
   readonly afterPiece?: () => Promise<void>;
 }
 
@@ -26,7 +29,9 @@ const pieceBytes = 256 * 1024;
 export const lineBytesMax = 8 * 1024 * 1024;
 /** Frames: events of the watcher that come closer together are one. */
 const frameMs = 16;
-/** Watchers may be missing (limits of the system, network folders) or late: look at the file anyway. */
+/**
+ * Watchers may be missing (limits of the system, network folders) or late: look at the file anyway.
+ */
 const lookMs = 250;
 const newline = 0x0a;
 const carriageReturn = 0x0d;
@@ -102,7 +107,10 @@ interface Framer {
   rewind(): void;
 }
 
-/** Cuts bytes into lines. A newline byte never is part of a longer UTF-8 character, so whole lines decode safely. */
+/**
+ * Cuts bytes into lines. A newline byte never is part of a longer UTF-8 character, so whole lines
+ * decode safely.
+ */
 function createFramer(options: FollowOptions): Framer {
   let parts: Buffer[] = [];
   let partBytes = 0;

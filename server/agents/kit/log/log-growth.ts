@@ -1,4 +1,5 @@
-// Who waits for a log to grow hears of it from its writer, which is in the same process: nothing is looked at meanwhile.
+// Who waits for a log to grow hears of it from its writer, which is in the same process: nothing is
+// looked at meanwhile.
 
 const listeners = new Map<string, Set<() => void>>();
 const listenersToAll = new Set<(path: string) => void>();
@@ -24,7 +25,9 @@ export function tellLogGrowth(path: string): void {
   tellCopyGrowth(path);
 }
 
-/** The file is a copy of a log that is written on another machine: only who reads it hears of it. */
+/**
+ * The file is a copy of a log that is written on another machine: only who reads it hears of it.
+ */
 export function tellCopyGrowth(path: string): void {
   for (const listener of listeners.get(path) ?? []) listener();
 }

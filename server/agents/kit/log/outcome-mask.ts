@@ -1,4 +1,5 @@
-// Secrets out of what an agent's run came to: its words go into rows, events and other agents' prompts.
+// Secrets out of what an agent's run came to: its words go into rows, events and other agents'
+// prompts.
 
 import type { Mask } from './masking.ts';
 import type { AgentOutcome } from '../../port.ts';

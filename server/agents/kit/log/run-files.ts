@@ -8,7 +8,10 @@ export interface RunFiles {
   readonly stderr: string;
   /** Exit code as text, written by the shell around the agent. */
   readonly exit: string;
-  /** There from the moment we began to end the agent: its exit code says nothing about its work any more. */
+  /**
+   * There from the moment we began to end the agent: its exit code says nothing about its work any
+   * more.
+   */
   readonly stopped: string;
   /** What the program reads as its standard input; removed as soon as it is open. */
   readonly input: string;

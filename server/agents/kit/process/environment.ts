@@ -43,7 +43,10 @@ const ownProvider: Readonly<Record<AgentKind, readonly string[]>> = {
   demo: [],
 };
 
-/** What an agent inherits of `base`, then the variables given to it (`[agent.env]`, task id, ports), which win. */
+/**
+ * What an agent inherits of `base`, then the variables given to it (`[agent.env]`, task id, ports),
+ * which win.
+ */
 export function agentEnvironment(
   base: Environment,
   kind: AgentKind,
@@ -83,7 +86,10 @@ function inherited(
   return environment;
 }
 
-/** Whether a variable is the credential or the setting of an agent's own provider: such ones go with it to a worker. */
+/**
+ * Whether a variable is the credential or the setting of an agent's own provider: such ones go with
+ * it to a worker.
+ */
 export function providerVariables(kind: string): (name: string) => boolean {
   const own = kind in ownProvider ? ownProvider[kind as AgentKind] : [];
   return (name) => matches(name, own);

@@ -1,10 +1,14 @@
-// Finds an agent's program before it is started, so that a missing one is told in a sentence and costs nothing.
+// Finds an agent's program before it is started, so that a missing one is told in a sentence and
+// costs nothing.
 
 import { accessSync, constants, statSync } from 'node:fs';
 import { delimiter, isAbsolute, join, resolve } from 'node:path';
 import type { AgentRequest } from '../../port.ts';
 
-/** The full path of a program, looked up like the shell does it; null when there is none that can be started. */
+/**
+ * The full path of a program, looked up like the shell does it; null when there is none that can be
+ * started.
+ */
 export function findProgram(
   name: string,
   environment: Readonly<Record<string, string | undefined>>,
@@ -29,7 +33,10 @@ export function findProgram(
   return null;
 }
 
-/** As above; an agent that runs on a worker need not be on this machine: its own name is looked up there. */
+/**
+ * As above; an agent that runs on a worker need not be on this machine: its own name is looked up
+ * there.
+ */
 export function findProgramFor(
   request: Pick<AgentRequest, 'env' | 'runsOn'>,
   name: string,

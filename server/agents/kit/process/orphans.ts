@@ -1,4 +1,5 @@
-// Processes that have left the tree of their agent, with an empty environment, and still work in its folder.
+// Processes that have left the tree of their agent, with an empty environment, and still work in
+// its folder.
 
 import { readdirSync, readFileSync, readlinkSync, realpathSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -22,8 +23,10 @@ interface Listed {
 }
 
 /**
- * Ends orphans that work below a folder, and their children. A program of a person's there has a terminal, or a parent
- * (an editor, a shell), or is older than the agent: it is left alone. `agentStart`: as `processStartTime` tells it. Only Linux tells where a process works; elsewhere nothing happens.
+ * Ends orphans that work below a folder, and their children. A program of a person's there has a
+ * terminal, or a parent (an editor, a shell), or is older than the agent: it is left alone.
+ * `agentStart`: as `processStartTime` tells it. Only Linux tells where a process works; elsewhere
+ * nothing happens.
  */
 export async function endOrphansIn(path: string, agentStart: string): Promise<void> {
   if (process.platform !== 'linux' || !/^\d+$/.test(agentStart)) return;

@@ -1,4 +1,5 @@
-// What the operating system says about processes: start times, parents, groups, and who carries a run's marker.
+// What the operating system says about processes: start times, parents, groups, and who carries a
+// run's marker.
 
 import { execFile, spawnSync } from 'node:child_process';
 import { closeSync, openSync, readFileSync, readSync, readdirSync } from 'node:fs';
@@ -21,13 +22,18 @@ export interface ListedProcess {
   readonly hasMarker: boolean;
 }
 
-/** What is told when a process ended before its start time could be read; equals no real start time. */
+/**
+ * What is told when a process ended before its start time could be read; equals no real start time.
+ */
 export const unknownStartTime = 'unknown';
 
 const run = promisify(execFile);
 const listingBytesMax = 64 * 1024 * 1024;
 
-/** Start time as the system tells it, or null when there is no such process (a zombie counts as none). */
+/**
+ * Start time as the system tells it, or null when there is no such process (a zombie counts as
+ * none).
+ */
 export function processStartTime(pid: number): string | null {
   switch (process.platform) {
     case 'linux': {
@@ -61,8 +67,8 @@ export function startTimeOfNewChild(pid: number): string {
 }
 
 /**
- * All processes that we may see; `runId` decides `hasMarker`. With `first` those may be left out that began before it:
- * none of them can be a descendant of it.
+ * All processes that we may see; `runId` decides `hasMarker`. With `first` those may be left out
+ * that began before it: none of them can be a descendant of it.
  */
 export async function listProcesses(
   runId: string,
@@ -78,12 +84,15 @@ export async function listProcesses(
   }
 }
 
-/** More rounds than that are needed only by processes that give birth and die faster than they can be looked at. */
+/**
+ * More rounds than that are needed only by processes that give birth and die faster than they can
+ * be looked at.
+ */
 const listingsMax = 50;
 
 /**
- * Looks into the list of numbers until it holds no new one: what was begun meanwhile by a process that was gone before
- * its turn came would be missed, and so outlive its run.
+ * Looks into the list of numbers until it holds no new one: what was begun meanwhile by a process
+ * that was gone before its turn came would be missed, and so outlive its run.
  */
 async function listLinuxProcesses(runId: string, lowestPid: number): Promise<ListedProcess[]> {
   const marker = markerOf(runId);
@@ -112,8 +121,9 @@ const ticksPerSecond = 100;
 let pidMax: number | null = null;
 
 /**
- * Process numbers grow until the largest is reached and begin anew then. As long as that cannot have happened since a
- * process began, everything below its number is older than it, and need not be looked at: that is nearly everything.
+ * Process numbers grow until the largest is reached and begin anew then. As long as that cannot
+ * have happened since a process began, everything below its number is older than it, and need not
+ * be looked at: that is nearly everything.
  */
 function lowestPidSince(first: AgentProcess): number {
   try {
@@ -150,7 +160,10 @@ function readStatText(pid: number): string | null {
   }
 }
 
-/** From the third on, `state`. The command name may hold spaces and brackets: counted from the last bracket. */
+/**
+ * From the third on, `state`. The command name may hold spaces and brackets: counted from the last
+ * bracket.
+ */
 function fieldsOf(text: string): string[] {
   return text.slice(text.lastIndexOf(')') + 2).split(' ');
 }
@@ -195,7 +208,10 @@ function markerOf(runId: string): string {
   return `\0${runMarker}=${Buffer.from(runId, 'utf8').toString('latin1')}\0`;
 }
 
-/** Variables, each between zeros. Null when the process has ended, or is of another user: then it is not ours. */
+/**
+ * Variables, each between zeros. Null when the process has ended, or is of another user: then it is
+ * not ours.
+ */
 function readEnvironment(pid: number): string | null {
   try {
     const variables = readFileSync(`/proc/${pid}/environ`, 'latin1');
@@ -209,8 +225,8 @@ function readEnvironment(pid: number): string | null {
 const kernelThreadFlag = 0x00200000;
 
 /**
- * Whether a process is about to execute a program: for that time Linux tells an empty environment, and zero as the
- * place of its end (proc_pid_stat(5), `env_end`), whatever the program is given.
+ * Whether a process is about to execute a program: for that time Linux tells an empty environment,
+ * and zero as the place of its end (proc_pid_stat(5), `env_end`), whatever the program is given.
  */
 function isBeginningProgram(pid: number): boolean {
   const text = readStatText(pid);

@@ -1,4 +1,5 @@
-// Ends and watches processes of agents as whole trees, also what left the process group or lost its parent.
+// Ends and watches processes of agents as whole trees, also what left the process group or lost its
+// parent.
 
 import { execFile } from 'node:child_process';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -26,8 +27,9 @@ export function isAlive(agent: AgentProcess): boolean {
 }
 
 /**
- * The processes of a run: members of the agent's group, descendants, carriers of the marker, and what was known to
- * belong to it before (a child whose parent ended has no other link to us when it also cleared its environment).
+ * The processes of a run: members of the agent's group, descendants, carriers of the marker, and
+ * what was known to belong to it before (a child whose parent ended has no other link to us when it
+ * also cleared its environment).
  */
 async function membersOf(
   runId: string,
@@ -77,7 +79,10 @@ async function endTree(runId: string, agent: AgentProcess | null, graceMs: numbe
   }
 }
 
-/** Best effort, never run by our tests: Windows has neither groups nor a readable environment of others. */
+/**
+ * Best effort, never run by our tests: Windows has neither groups nor a readable environment of
+ * others.
+ */
 async function endTreeOnWindows(
   _runId: string,
   agent: AgentProcess | null,
@@ -93,8 +98,8 @@ async function endTreeOnWindows(
 }
 
 /**
- * Stops a run's processes for a moment, so that a file which they append to can be emptied without losing a line.
- * The returned list goes to `thaw`. Null where that cannot be done.
+ * Stops a run's processes for a moment, so that a file which they append to can be emptied without
+ * losing a line. The returned list goes to `thaw`. Null where that cannot be done.
  */
 export async function freeze(
   runId: string,
@@ -126,7 +131,8 @@ export async function thawRun(runId: string, agent: AgentProcess): Promise<void>
 function signalAll(processes: readonly ListedProcess[], name: NodeJS.Signals): void {
   for (const one of processes) {
     try {
-      // A pid may have been given away since the scan: look once more, at the price of one small read.
+      // A pid may have been given away since the scan: look once more, at the price of one small
+      // read.
       if (processStartTimeIs(one)) process.kill(one.pid, name);
     } catch {
       // It ended by itself, which is what we want.

@@ -1,4 +1,5 @@
-// Watches for silence: a warning first, later the end. Time in which we ourselves owe an answer does not count.
+// Watches for silence: a warning first, later the end. Time in which we ourselves owe an answer
+// does not count.
 
 export interface SilenceOptions {
   readonly warnMs: number;
@@ -47,7 +48,8 @@ export function watchSilence(options: SilenceOptions): SilenceWatch {
   };
   const touch = (): void => {
     aliveAt = performance.now();
-    // The timer looks at `aliveAt` when it fires: no timer per line is needed, except after a warning.
+    // The timer looks at `aliveAt` when it fires: no timer per line is needed, except after a
+    // warning.
     if (hasWarned) {
       hasWarned = false;
       schedule();

@@ -1,4 +1,5 @@
-// Starts an agent so that it survives this process: own process group, output to files, exit code kept on disk.
+// Starts an agent so that it survives this process: own process group, output to files, exit code
+// kept on disk.
 
 import { spawn, type ChildProcess, type StdioOptions } from 'node:child_process';
 import { closeSync, constants, openSync, renameSync, rmSync, writeFileSync } from 'node:fs';
@@ -18,8 +19,9 @@ export interface SpawnRequest {
   readonly cwd: string;
   readonly env: Readonly<Record<string, string>>;
   /**
-   * `file`: reads files.input, needs nobody to write, so it can be adopted. `pipe`: we write while it runs. `none`: the
-   * null device, for a program that takes its prompt in another way; it can be adopted too.
+   * `file`: reads files.input, needs nobody to write, so it can be adopted. `pipe`: we write while
+   * it runs. `none`: the null device, for a program that takes its prompt in another way; it can be
+   * adopted too.
    */
   readonly stdin: 'file' | 'pipe' | 'none';
 }
@@ -39,10 +41,11 @@ export interface AgentChild {
 }
 
 /**
- * A constant text; everything variable comes as positional arguments. It waits for one line on descriptor 3 (and ends
- * when that is closed instead: our process died before it had stored whom it started), runs the program, and keeps its
- * exit code in one short write, which counts only with the end of its line. The traps let the code be kept also when
- * the whole group is told to end; the program itself does not inherit them.
+ * A constant text; everything variable comes as positional arguments. It waits for one line on
+ * descriptor 3 (and ends when that is closed instead: our process died before it had stored whom it
+ * started), runs the program, and keeps its exit code in one short write, which counts only with
+ * the end of its line. The traps let the code be kept also when the whole group is told to end; the
+ * program itself does not inherit them.
  */
 const keeperScript = `
 exit_file=$1
@@ -60,7 +63,10 @@ const appendFlags = constants.O_WRONLY | constants.O_CREAT | constants.O_APPEND;
 const exitPollMs = 100;
 const exitCodeGraceMs = 500;
 
-/** An agent that another process has started for us. It dies unreleased, and lives on released, when that one dies. */
+/**
+ * An agent that another process has started for us. It dies unreleased, and lives on released, when
+ * that one dies.
+ */
 export interface AgentElsewhere {
   readonly process: AgentProcess;
   release(): void;
@@ -68,7 +74,9 @@ export interface AgentElsewhere {
   readonly exited: Promise<AgentExit | null>;
 }
 
-/** Starts an agent elsewhere, for a caller in whom that is expensive. Null: not there, do it here. */
+/**
+ * Starts an agent elsewhere, for a caller in whom that is expensive. Null: not there, do it here.
+ */
 export type SpawnElsewhere = (request: SpawnRequest) => Promise<AgentElsewhere | null> | null;
 
 /** As `spawnAgent`, by way of the other process where that is offered. */
@@ -131,7 +139,8 @@ async function agentChild(child: ChildProcess, files: RunFiles): Promise<AgentCh
     throw reason instanceof Error ? reason : new Error(String(reason));
   }
   const started: AgentProcess = { pid, startTime: startTimeOfNewChild(pid) };
-  // An agent that ends without reading closes its pipe: what we wrote into it is lost, which its exit tells better.
+  // An agent that ends without reading closes its pipe: what we wrote into it is lost, which its
+  // exit tells better.
   child.stdin?.on('error', () => undefined);
   child.stdio[3]?.on('error', () => undefined);
   child.on('error', () => undefined);

@@ -1,4 +1,5 @@
-// Waits for a program's end and enforces its limits: our stop signal, wall time, and what is left of its tree.
+// Waits for a program's end and enforces its limits: our stop signal, wall time, and what is left
+// of its tree.
 
 import { setTimeout as delay } from 'node:timers/promises';
 import type { AgentProcess, AgentRequest, ProcessTable } from '../../port.ts';

@@ -1,5 +1,5 @@
-// Variables that let compilers and package managers work as in the user's shell: where they are, what they cache, how they
-// reach the network. Never their credentials.
+// Variables that let compilers and package managers work as in the user's shell: where they are,
+// what they cache, how they reach the network. Never their credentials.
 
 import { knownSecrets } from '../../secrets/known-secrets.ts';
 
@@ -17,7 +17,10 @@ const networkVariables: readonly string[] = words(
   npm_config_cafile NPM_CONFIG_CAFILE PIP_CERT UV_NATIVE_TLS BUNDLE_SSL_CA_CERT`,
 );
 
-/** Of npm's settings those that do not belong to one call of npm: Drover itself may have been started by npm. */
+/**
+ * Of npm's settings those that do not belong to one call of npm: Drover itself may have been
+ * started by npm.
+ */
 const npmSettings =
   words(`cache registry prefix userconfig globalconfig proxy https_proxy noproxy strict_ssl python
   fund audit update_notifier progress prefer_offline offline`).flatMap((name) => [

@@ -1,15 +1,20 @@
-// The name that an agent gave its session, kept beside the attempt's log: our own id is chosen before the start, the agent's is
-// told after it, and only with the agent's can the conversation be loaded again.
+// The name that an agent gave its session, kept beside the attempt's log: our own id is chosen
+// before the start, the agent's is told after it, and only with the agent's can the conversation be
+// loaded again.
 
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { AgentRequest } from '../../port.ts';
 
-/** One name per way of driving: an attempt whose agent was changed does not take the other's session for its own. */
+/**
+ * One name per way of driving: an attempt whose agent was changed does not take the other's session
+ * for its own.
+ */
 export type SessionKeeper = 'acp' | 'amp';
 
 function pathOf(keeper: SessionKeeper, request: AgentRequest): string {
-  // A conversation over ACP that planned stays in its read-only mode: who builds begins one of its own, and is told all of it.
+  // A conversation over ACP that planned stays in its read-only mode: who builds begins one of its
+  // own, and is told all of it.
   const isPlan = keeper === 'acp' && request.planning === true;
   const name = isPlan ? `${request.sessionId}.plan` : request.sessionId;
   return join(dirname(request.logPath), `${name}.${keeper}.json`);

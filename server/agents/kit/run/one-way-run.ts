@@ -1,5 +1,6 @@
-// One process of an agent that nobody writes to while it works: its prompt is its whole input, its lines are read, and what it
-// came to is kept beside the log. So it can be adopted at any moment. This is how agents run on workers.
+// One process of an agent that nobody writes to while it works: its prompt is its whole input, its
+// lines are read, and what it came to is kept beside the log. So it can be adopted at any moment.
+// This is how agents run on workers.
 
 import { existsSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { eventsOfLog } from '../log/event-log-reader.ts';
@@ -132,13 +133,15 @@ export async function adoptOneWay(
     const startedAt = statSync(files.stdout).birthtimeMs;
     const exited = exitOfAdopted(process, files);
     const reader = agent.reader(usageIn(eventsBeforeLastStart(request.logPath)));
-    // What the dead backend had read: its events are in the log, but what they came to was in its memory alone.
+    // What the dead backend had read: its events are in the log, but what they came to was in its
+    // memory alone.
     for (const line of linesBefore(files.stdout, record.log.marks.stdout)) reader.take(line);
     const said = linesBefore(files.stderr, record.log.marks.stderr).filter(
       (line) => !notOfAgent.test(line),
     );
     const following = follow({ process, exited, startedAt }, run, reader, `${said.join('\n')}\n`);
-    // Only after the marks were compared with the files: a frozen agent proves that nothing was added since.
+    // Only after the marks were compared with the files: a frozen agent proves that nothing was
+    // added since.
     await thawRun(request.runId, process);
     const outcome = await following;
     return isKnown && (outcome.kind !== 'failed' || (await exited).code !== null) ? outcome : null;

@@ -1,4 +1,5 @@
-// Runs a shell command line of the project's own configuration (gate, setup) to the end of its whole process tree.
+// Runs a shell command line of the project's own configuration (gate, setup) to the end of its
+// whole process tree.
 
 import { spawn } from 'node:child_process';
 import { createWriteStream, mkdirSync, type WriteStream } from 'node:fs';

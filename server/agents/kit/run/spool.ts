@@ -1,4 +1,5 @@
-// Takes an agent's raw output files into its log, and keeps them small while the agent goes on writing.
+// Takes an agent's raw output files into its log, and keeps them small while the agent goes on
+// writing.
 
 import { existsSync, truncateSync } from 'node:fs';
 import type { AgentProcess } from '../../port.ts';
@@ -32,7 +33,10 @@ const emptyAtBytesDefault = 16 * 1024 * 1024;
 const pendingBytesMax = 1024 * 1024;
 const streams = ['stdout', 'stderr'] as const;
 
-/** Begins where the log's marks say, so a backend that follows a dead one neither repeats nor misses a line. */
+/**
+ * Begins where the log's marks say, so a backend that follows a dead one neither repeats nor misses
+ * a line.
+ */
 export function followSpool(options: SpoolOptions): Spool {
   const { files, log } = options;
   let emptyAtBytes = options.emptyAtBytes ?? emptyAtBytesDefault;
@@ -41,7 +45,8 @@ export function followSpool(options: SpoolOptions): Spool {
 
   const follow = (stream: OutputStream): FileFollower => {
     const path = files[stream];
-    // Emptied, but the mark was not stored any more: the agent was frozen then, so nothing came since.
+    // Emptied, but the mark was not stored any more: the agent was frozen then, so nothing came
+    // since.
     const fromOffset = log.marks[stream] > fileSize(path) ? 0 : log.marks[stream];
     return followFile({
       path,

@@ -1,4 +1,5 @@
-// Starts an agent's program for a run, in the order that loses nothing: leftovers, process stored, then its first step.
+// Starts an agent's program for a run, in the order that loses nothing: leftovers, process stored,
+// then its first step.
 
 import { writeFileSync, rmSync } from 'node:fs';
 import { err, failure, ok, type Result } from '../../../core/failure.ts';
@@ -58,7 +59,8 @@ export async function startProgram(options: StartOptions): Promise<Result<AgentC
     const message = `The agent program "${program}" could not be started in ${request.cwd}: ${reason}.`;
     return err(failure('agent_failed', record.mask(message)));
   }
-  // The program reads the prompt from the file that is open already; nobody else has business with it.
+  // The program reads the prompt from the file that is open already; nobody else has business with
+  // it.
   rmSync(record.files.input, { force: true });
   try {
     await host.onProcess(child.process);
