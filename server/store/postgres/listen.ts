@@ -58,8 +58,7 @@ export function listenForEvents(
   };
   const look = (looked: pg.Client, ask: Ask): void => {
     const alive = (): void => {
-      // Poolers that share a connection between clients swallow notifications: then this is the
-      // slow way to the news.
+      // Where a pooler swallows notifications, this is the slow way to the news.
       wake();
       later(lookEveryMs, () => look(looked, ask));
     };
