@@ -271,7 +271,7 @@ suite('whose project', function () {
     const barrier = makeBarrier(here.folder, 'go');
     await beginPlan(here, ['t1']);
     const run = here.start(['run', '--json']);
-    await run.line((line) => line.includes('"worktree.ready"'));
+    await agentStarted(here);
     const pid = here.backendPid();
     assert.ok(pid !== null);
     for (const name of ['repo', 'repo.worktrees'])
