@@ -108,7 +108,6 @@ export {
 export { askedToStop, askToStop } from './work/stop-requests.ts';
 export {
   attemptOf,
-  attemptOfEpoch,
   attemptOfOwner,
   attemptsOfAgents,
   baseOfAttemptBranch,
@@ -144,7 +143,6 @@ export {
   type LineState,
   noteLandedAgain,
   openLandings,
-  queuedLandings,
   queueLanding,
   readLine,
   takeLandings,

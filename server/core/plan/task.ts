@@ -64,6 +64,13 @@ export type ReviewKind = (typeof reviewKinds)[number];
 export const phases = ['worktree', 'setup', 'agent', 'commit', 'gate', 'land'] as const;
 export type Phase = (typeof phases)[number];
 
+/** Phases of handed-over work: the task needs no worker, and its worktree is free. */
+export const handedOver = ['gate', 'land'] as const satisfies readonly Phase[];
+
+export function isHandedOver(phase: string | null): boolean {
+  return handedOver.some((each) => each === phase);
+}
+
 /** In the place of a step, of a paused task: a person works in its worktree. */
 export const byHandPhase = 'by_hand';
 

@@ -15,7 +15,6 @@ import {
   othersLand,
 } from '../../store/fleet/machines.ts';
 import type { Engine } from '../../workflows/engine.ts';
-import { handedOver } from '../../workflows/kit/placement.ts';
 import { compatibilityOf } from '../compatibility.ts';
 import { hostFacts } from './host-facts.ts';
 import { worktreesOf } from '../project/places.ts';
@@ -76,7 +75,7 @@ export class MachinePulse {
   /** Agents at work here, or about to be. */
   async busy(): Promise<number> {
     const { store, machineId } = this.#project;
-    return (await busyByMachine(store.db, handedOver)).get(machineId) ?? 0;
+    return (await busyByMachine(store.db)).get(machineId) ?? 0;
   }
 
   /** Nothing runs here any more. When the database is away, the others find out by themselves. */

@@ -7,7 +7,6 @@ import type { WorkerNote, WorkerWish } from '../../protocol/worker-notes.ts';
 import { droverVersion } from '../../protocol/version.ts';
 import { isDrained, type MachineWork, machineWork } from '../../store/port.ts';
 import { giveBack } from '../../workflows/person/give-back.ts';
-import { handedOver } from '../../workflows/kit/placement.ts';
 import type { EngineHost } from '../compose.ts';
 import type { MachinePulse } from './machine-pulse.ts';
 import type { Project } from '../project/opened-project.ts';
@@ -102,7 +101,7 @@ export class WorkerWatch {
     const { store, machineId } = this.#worker.project;
     if (!this.#hasLooked) {
       // What an earlier life has left at work here.
-      const works = await machineWork(store.db, machineId, handedOver);
+      const works = await machineWork(store.db, machineId);
       this.#hasLooked = true;
       for (const work of works) if (work.isAtWork) this.#begun(work);
     }
@@ -111,7 +110,7 @@ export class WorkerWatch {
       const touched = new Set(events.flatMap((event) => event.task_id ?? []));
       if (touched.size > 0) {
         const claims = new Set(events.filter(isClaim).map(claimName));
-        const works = await machineWork(store.db, machineId, handedOver, [...touched]);
+        const works = await machineWork(store.db, machineId, [...touched]);
         for (const work of works) this.#see(work, claims.has(`${work.taskId}/${work.attempt}`));
       }
       this.#seq = events.at(-1)?.seq ?? this.#seq;
@@ -180,7 +179,7 @@ export class WorkerWatch {
     const { pulse, project, leave } = this.#worker;
     if (!pulse.isDraining || (await pulse.busy()) > 0) return;
     const { store, machineId } = project;
-    if (await store.transaction((tx) => isDrained(tx, machineId, handedOver))) leave('drained');
+    if (await store.transaction((tx) => isDrained(tx, machineId))) leave('drained');
   }
 
   #giveBack(): void {

@@ -5,10 +5,10 @@ import { Refusal } from '../../core/failure.ts';
 import { droverVersion } from '../../protocol/version.ts';
 import type { Handlers } from '../../protocol/api.ts';
 import type { Past, PastMoment } from '../../store/history/past.ts';
-import { lineOf, readSnapshot } from '../../store/board/snapshot.ts';
+import { readSnapshot } from '../../store/board/snapshot.ts';
 import { why } from '../../store/why/why.ts';
 import { given, idOf, optionalInteger, optionalText, recordOf } from './params.ts';
-import { newestRun } from '../../store/port.ts';
+import { newestRun, readLine } from '../../store/port.ts';
 import type { DataHandlerDeps } from './data-deps.ts';
 
 type HistoryRequests =
@@ -69,7 +69,7 @@ export function historyHandlers(deps: DataHandlerDeps): Pick<Handlers, HistoryRe
           config: deps.config(),
           targetBranch: deps.settings().land.target ?? deps.git.facts.headBranch,
           // What the branch held then, as far as Drover saw it.
-          shaOf: async (branch) => (await lineOf(db, branch))?.followed_sha ?? null,
+          shaOf: async (branch) => (await readLine(db, branch))?.followed_sha ?? null,
         });
         return { ...snapshot, at_ms: atMs };
       });

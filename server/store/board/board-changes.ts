@@ -2,6 +2,7 @@
 // feed names the tasks that were touched, and what follows from them (who waits for them, who is
 // above them) is read beside them.
 
+import { readLine } from '../work/landings.ts';
 import type { TaskStatus } from '../../core/plan/state.ts';
 import type { StatusSnapshot, TaskView } from '../../protocol/api.ts';
 import type { BoardChanges } from '../../protocol/panel-views.ts';
@@ -12,7 +13,6 @@ import {
   countStatuses,
   heldNow,
   lastSeq,
-  lineOf,
   openQuestions,
   readSnapshot,
   type SnapshotExtras,
@@ -64,7 +64,7 @@ async function readMoment(
   const unlanded = await unlandedScopes(at);
   const run = await newestRun(at);
   const branch = run?.target_branch ?? extras.targetBranch;
-  const line = branch === null ? null : await lineOf(at, branch);
+  const line = branch === null ? null : await readLine(at, branch);
   return {
     after,
     seq,

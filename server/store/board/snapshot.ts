@@ -1,6 +1,7 @@
 // The state of everything at one event number: what `drover status --json` prints and the panels
 // start from.
 
+import { readLine } from '../work/landings.ts';
 import { sql } from 'kysely';
 import type {
   ConfigValueView,
@@ -106,7 +107,7 @@ async function readMoment(
     board: await readBoard(db),
     epics,
     run,
-    line: branch === null ? null : await lineOf(db, branch),
+    line: branch === null ? null : await readLine(db, branch),
     branch,
     questions: await openQuestions(db),
     holds: await heldNow(db, run),
@@ -140,15 +141,6 @@ export async function lastSeq(db: Db): Promise<number> {
     db,
   );
   return rows[0]?.seq ?? 0;
-}
-
-export async function lineOf(db: Db, branch: string): Promise<LineRow | null> {
-  const row = await db
-    .selectFrom('lines')
-    .selectAll()
-    .where('branch', '=', branch)
-    .executeTakeFirst();
-  return row ?? null;
 }
 
 async function allEpics(db: Db): Promise<EpicRow[]> {

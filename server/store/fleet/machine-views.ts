@@ -5,7 +5,6 @@ import type { MachineState } from '../../core/work/machines.ts';
 import type { MachineView } from '../../protocol/api.ts';
 import { busyByMachine, nowMs } from './machines.ts';
 import { type Db, textList } from '../rows/read.ts';
-import type { TaskPhase } from '../schema/column-words.ts';
 import type { MachineTable } from '../schema/machine-tables.ts';
 
 /** Most machines that are told; those that were heard of last. */
@@ -34,7 +33,7 @@ export async function readMachines(
     .limit(machinesMax)
     .execute();
   if (rows.length === 0) return [];
-  const busy = await busyByMachine(db, handedOver);
+  const busy = await busyByMachine(db);
   const names = namesOf(rows);
   const views = rows.map((row): MachineView => {
     const state = stateOf(row, row.now_ms);
@@ -74,9 +73,6 @@ function stateOf(row: Pulse, now: number): MachineState {
   if (row.alive_until_ms <= now) return 'dead';
   return row.state === 'draining' ? 'draining' : 'working';
 }
-
-/** Phases in which a task has handed its work over and needs no agent. */
-const handedOver: readonly TaskPhase[] = ['gate', 'land'];
 
 interface Named extends Pulse {
   readonly id: string;

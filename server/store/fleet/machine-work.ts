@@ -1,8 +1,8 @@
 // What is at work on one machine of a fleet, and what has become of what was.
 
+import { isHandedOver } from '../../core/plan/task.ts';
 import { busyByMachine } from './machines.ts';
 import type { Reads, Tx } from '../schema/tables.ts';
-import type { TaskPhase } from '../schema/column-words.ts';
 
 export interface MachineWork {
   readonly taskId: string;
@@ -28,7 +28,6 @@ const tasksMax = 1_000;
 export async function machineWork(
   db: Reads,
   machine: string,
-  handedOver: readonly TaskPhase[],
   taskIds?: readonly string[],
 ): Promise<readonly MachineWork[]> {
   const rows = await db
@@ -46,7 +45,7 @@ export async function machineWork(
   const newest = new Map<string, MachineWork>();
   for (const row of rows) {
     const isOwned = row.epoch === row.task_epoch && ['claimed', 'in_progress'].includes(row.status);
-    const isFinished = isOwned && row.phase !== null && handedOver.includes(row.phase);
+    const isFinished = isOwned && isHandedOver(row.phase);
     newest.set(row.task_id, {
       taskId: row.task_id,
       title: row.title,
@@ -68,10 +67,6 @@ export async function machineWork(
  * the turn of those that write, or a claim of somebody who had not heard of it yet would come
  * behind.
  */
-export async function isDrained(
-  tx: Tx,
-  machine: string,
-  handedOver: readonly TaskPhase[],
-): Promise<boolean> {
-  return ((await busyByMachine(tx, handedOver)).get(machine) ?? 0) === 0;
+export async function isDrained(tx: Tx, machine: string): Promise<boolean> {
+  return ((await busyByMachine(tx)).get(machine) ?? 0) === 0;
 }

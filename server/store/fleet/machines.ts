@@ -1,12 +1,12 @@
 // The machines of a fleet: who is alive, how much each can bear, and whose tasks have lost their
 // machine.
 
+import { handedOver } from '../../core/plan/task.ts';
 import { sql } from 'kysely';
 import { isPostgres } from '../schema/dialect.ts';
 import { textList } from '../rows/read.ts';
 import type { Reads, StoreTables, Tx } from '../schema/tables.ts';
 import type { Kysely } from 'kysely';
-import type { TaskPhase } from '../schema/column-words.ts';
 
 export interface MachineBeat {
   readonly id: string;
@@ -143,13 +143,9 @@ export async function aliveAs(db: Reads, id: string): Promise<string | null> {
 }
 
 /**
- * Agents at work, or about to be, on each machine. `handedOver`: phases in which a task needs no
- * worker any more.
+ * Agents that run, or are about to, on each machine.
  */
-export async function busyByMachine(
-  db: Reads,
-  handedOver: readonly TaskPhase[],
-): Promise<ReadonlyMap<string, number>> {
+export async function busyByMachine(db: Reads): Promise<ReadonlyMap<string, number>> {
   const rows = await db
     .selectFrom('tasks as t')
     .innerJoin('attempts as a', (join) =>

@@ -1,6 +1,7 @@
 // Why a task that is ready has not started: its delay, the run, its scope, the workers, the
 // account.
 
+import { isHandedOver } from '../../core/plan/task.ts';
 import { formatCount } from '../../core/format.ts';
 import { landingsWaitingMax } from '../../core/plan/schedule.ts';
 import { readHolds } from '../status/holds.ts';
@@ -130,9 +131,6 @@ async function otherLine(db: Db, row: TaskRow, run: RunRow): Promise<string[]> {
   );
 }
 
-/** Phases in which a task has handed its work over and needs no worker. */
-const handedOver: readonly (string | null)[] = ['gate', 'land'];
-
 async function busyWorkers(db: Db, row: TaskRow, run: RunRow): Promise<string[]> {
   const owned = await db
     .selectFrom('tasks as t')
@@ -144,7 +142,7 @@ async function busyWorkers(db: Db, row: TaskRow, run: RunRow): Promise<string[]>
     .where('t.parent_id', 'is', null)
     .orderBy('t.position')
     .execute();
-  const atWork = owned.filter((task) => !handedOver.includes(task.phase));
+  const atWork = owned.filter((task) => !isHandedOver(task.phase));
   const workers = Math.max(run.workers, ...(await activeRunsIn(db)).map((one) => one.workers));
   const isFull = atWork.length >= workers;
   const own = isFull ? atWork : atWork.filter((task) => task.run_id === run.id);

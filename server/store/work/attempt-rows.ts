@@ -19,29 +19,16 @@ export async function attemptOf(
   return row ?? null;
 }
 
-/** The attempt that an owner has made of the task on this machine. */
+/** The attempt that the owner of a task works on; `machine`: only where it runs on that one. */
 export async function attemptOfOwner(
   db: Reads,
-  owner: { readonly machine: string; readonly taskId: string; readonly epoch: number },
+  owner: { readonly machine?: string; readonly taskId: string; readonly epoch: number },
 ): Promise<AttemptRow | null> {
+  const { machine } = owner;
   const row = await db
     .selectFrom('attempts')
     .selectAll()
-    .where('machine', '=', owner.machine)
-    .where('task_id', '=', owner.taskId)
-    .where('epoch', '=', owner.epoch)
-    .executeTakeFirst();
-  return row ?? null;
-}
-
-/** The attempt that the owner of a task works on, wherever it runs. */
-export async function attemptOfEpoch(
-  db: Reads,
-  owner: { readonly taskId: string; readonly epoch: number },
-): Promise<AttemptRow | null> {
-  const row = await db
-    .selectFrom('attempts')
-    .selectAll()
+    .$if(machine !== undefined, (query) => query.where('machine', '=', machine ?? ''))
     .where('task_id', '=', owner.taskId)
     .where('epoch', '=', owner.epoch)
     .executeTakeFirst();

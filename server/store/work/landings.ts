@@ -95,16 +95,6 @@ export async function endLanding(
   return row?.commit_sha ?? null;
 }
 
-export async function queuedLandings(tx: Tx, line: string): Promise<number> {
-  const row = await tx
-    .selectFrom('landings')
-    .select((eb) => eb.fn.countAll<number>().as('n'))
-    .where('line', '=', line)
-    .where('state', '=', 'queued')
-    .executeTakeFirstOrThrow();
-  return row.n;
-}
-
 export async function allLines(db: Reads): Promise<readonly LineRow[]> {
   return db.selectFrom('lines').selectAll().execute();
 }

@@ -1,9 +1,9 @@
 // How the active runs share the work: whose tasks are whose, who has a worker, what waits to land,
 // which agents the tasks of a scope need, and when time alone will let something start.
 
+import { handedOver } from '../../core/plan/task.ts';
 import { limitedAccounts } from './accounts.ts';
 import type { Reads, RunRow, TaskRow } from '../schema/tables.ts';
-import type { TaskPhase } from '../schema/column-words.ts';
 
 /**
  * Epics that other active runs have to themselves: a run of everything leaves their tasks alone.
@@ -14,13 +14,9 @@ export function epicsOfOthers(active: readonly RunRow[], run: RunRow): string[] 
 }
 
 /**
- * Tasks with an agent running or about to run, by the run that has started them. `handedOver`:
- * phases that need no worker.
+ * Tasks with an agent running or about to run, by the run that has started them.
  */
-export async function busyByRun(
-  db: Reads,
-  handedOver: readonly TaskPhase[],
-): Promise<ReadonlyMap<string | null, number>> {
+export async function busyByRun(db: Reads): Promise<ReadonlyMap<string | null, number>> {
   const rows = await db
     .selectFrom('tasks as t')
     .leftJoin('attempts as a', (join) =>
@@ -90,13 +86,9 @@ export async function tasksOwnedByRuns(
 }
 
 /**
- * Tasks that have handed their work over and have not landed. `handedOver`: phases in which a task
- * needs no worker.
+ * Tasks that have handed their work over and have not landed.
  */
-export async function countHandedOver(
-  db: Reads,
-  handedOver: readonly TaskPhase[],
-): Promise<number> {
+export async function countHandedOver(db: Reads): Promise<number> {
   const { n } = await db
     .selectFrom('tasks')
     .select((eb) => eb.fn.countAll<number>().as('n'))
@@ -108,7 +100,7 @@ export async function countHandedOver(
 }
 
 /** Attempts that run on a worker, or are about to. */
-export async function countOnWorkers(db: Reads, handedOver: readonly TaskPhase[]): Promise<number> {
+export async function countOnWorkers(db: Reads): Promise<number> {
   const { n } = await db
     .selectFrom('tasks as t')
     .innerJoin('attempts as a', (join) =>

@@ -15,10 +15,6 @@ import {
   textList,
 } from '../../store/port.ts';
 import type { Engine } from './parts.ts';
-import type { Phase } from '../../core/plan/task.ts';
-
-/** Phases in which a task has handed its work over and needs no worker. */
-export const handedOver: readonly Phase[] = ['gate', 'land'];
 
 const queuePrefix = 'agents@';
 
@@ -53,7 +49,7 @@ export async function openPlacement(engine: Engine, tx: Reads): Promise<Placemen
   if (engine.machineId === '') {
     return { room: null, choose: async () => '', taken: () => {}, nameOf: () => null };
   }
-  const busy = await busyByMachine(tx, handedOver);
+  const busy = await busyByMachine(tx);
   const machines = (await liveMachines(tx))
     .filter((machine) => !machine.isDraining)
     // What is started here could not be begun by a machine of another number.

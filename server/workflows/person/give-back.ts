@@ -5,14 +5,13 @@ import { machineWork } from '../../store/port.ts';
 import { requestStop } from './controls.ts';
 import { untilGivenBack } from '../engine.ts';
 import type { Engine } from '../kit/parts.ts';
-import { handedOver } from '../kit/placement.ts';
 
 /**
  * Resolves with the tasks when they are given back, or when that takes too long: then the others
  * find out by themselves.
  */
 export async function giveBack(engine: Engine, reason: string): Promise<readonly string[]> {
-  const work = await machineWork(engine.store.db, engine.machineId, handedOver);
+  const work = await machineWork(engine.store.db, engine.machineId);
   const ids = work.filter(({ isAtWork }) => isAtWork).map(({ taskId }) => taskId);
   for (const id of ids) await requestStop(engine, id, 'stop', reason);
   await untilGivenBack(engine, ids);

@@ -1,6 +1,7 @@
 // A person goes on by hand in the worktree of a task, and gives it back: the agent is ended first,
 // everything it made stays where it is, and what the person leaves is what the agent finds.
 
+import { isHandedOver } from '../../core/plan/task.ts';
 import { Refusal } from '../../core/failure.ts';
 import { ownedStatuses } from '../../core/plan/state.ts';
 import {
@@ -36,9 +37,6 @@ async function refuseElsewhere(engine: Engine, id: string): Promise<void> {
   );
 }
 
-/** Steps after which the worktree has been given to others: only the landing is left. */
-const handedOver: ReadonlySet<string | null> = new Set(['gate', 'land']);
-
 export async function takeOver(engine: Engine, id: string): Promise<TakenOver> {
   const row = await requireRoot(engine, id, 'taken over');
   const canPause = ownedStatuses.has(row.status) || row.status === 'waiting';
@@ -48,7 +46,7 @@ export async function takeOver(engine: Engine, id: string): Promise<TakenOver> {
       `${id} is ${row.status}; only a running or paused task can be taken over (${nextAction(id, row.status)})`,
     );
   }
-  if (ownedStatuses.has(row.status) && handedOver.has(row.phase)) {
+  if (ownedStatuses.has(row.status) && isHandedOver(row.phase)) {
     throw new Refusal(
       'illegal',
       `${id} has done its work and is about to land; wait, or cancel it first`,

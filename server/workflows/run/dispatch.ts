@@ -27,7 +27,7 @@ import { releaseFromRedBase } from '../landing/red-base.ts';
 import type { Engine } from '../kit/parts.ts';
 import { isStopped } from '../kit/scope-state.ts';
 import { openRemotePlaces } from './remote-places.ts';
-import { agentQueueOf, handedOver, openPlacement, type Placement } from '../kit/placement.ts';
+import { agentQueueOf, openPlacement, type Placement } from '../kit/placement.ts';
 
 interface Free {
   /** Tasks that the run itself may start. */
@@ -46,12 +46,12 @@ async function freeWorkers(
   active: readonly RunRow[],
   places: Placement,
 ): Promise<Free> {
-  const busy = await busyByRun(tx, handedOver);
+  const busy = await busyByRun(tx);
   const largest = Math.max(...[run, ...active].map((row) => workersOf(row, places)));
   const all = largest - [...busy.values()].reduce((sum, n) => sum + n, 0);
   const own = Math.min(all, workersOf(run, places) - (busy.get(run.id) ?? 0));
   if (own <= 0) return { own: 0, all: 0 };
-  const landing = await countHandedOver(tx, handedOver);
+  const landing = await countHandedOver(tx);
   const room = Math.max(0, landingsWaitingMax(largest) - landing);
   return { own: Math.min(own, room), all: Math.min(all, room) };
 }
@@ -63,7 +63,7 @@ async function starvingRuns(
   active: readonly RunRow[],
 ): Promise<readonly RunRow[]> {
   if (active.length < 2) return [];
-  const busy = await busyByRun(tx, handedOver);
+  const busy = await busyByRun(tx);
   const starts = await lastStarts(
     tx,
     active.map(({ id }) => id),

@@ -6,7 +6,7 @@ import { failure } from '../../core/failure.ts';
 import type { WorkflowInfo } from '../../durable/port.ts';
 import { retryDelayMs } from '../../core/work/retry.ts';
 import {
-  attemptOfEpoch,
+  attemptOfOwner,
   endApprovedLanding,
   endLanding,
   failAttempt,
@@ -116,7 +116,7 @@ async function giveBack(
   if (now === null || now.epoch !== row.epoch || now.status !== row.status) return false;
   await endLanding(tx, { taskId: row.id, epoch: row.epoch }, 'withdrawn');
   if (row.status === 'needs_review') return giveBackReview(engine, tx, row, error);
-  const attempt = await attemptOfEpoch(tx, { taskId: row.id, epoch: row.epoch });
+  const attempt = await attemptOfOwner(tx, { taskId: row.id, epoch: row.epoch });
   if (error !== null && attempt !== null) return failBroken(engine, tx, row, attempt, error);
   if (attempt !== null) await setAttempt(tx, row.id, attempt.number, { state: 'interrupted' });
   const outcome = await engine.store.transition(tx, {

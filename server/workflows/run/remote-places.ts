@@ -3,7 +3,6 @@
 import type { RunPlace } from '../../core/settings/remote-settings.ts';
 import { countOnWorkers, placesOfEpics, type Reads, type Startable } from '../../store/port.ts';
 import type { Engine } from '../kit/parts.ts';
-import { handedOver } from '../kit/placement.ts';
 
 export interface RemotePlaces {
   /** The task's own word, else its epic's, else the project's. */
@@ -15,7 +14,7 @@ export interface RemotePlaces {
 export async function openRemotePlaces(engine: Engine, tx: Reads): Promise<RemotePlaces> {
   const { runsOn, remoteMax } = engine.settings();
   const byEpic = await placesOfEpics(tx);
-  const onWorkers = await countOnWorkers(tx, handedOver);
+  const onWorkers = await countOnWorkers(tx);
   return {
     placeOf: (task) => {
       const wanted = task.runs_on ?? byEpic.get(task.epic_id ?? '') ?? runsOn;
