@@ -16,10 +16,13 @@ import {
 const filesPerRoomMax = 25;
 const widthMax = 100;
 
+const handedOn = /^export (?:type )?\{[^}]*\} from '[^']+';$/gmu;
+
 /** Names that only tests use, with the reason. */
 const forTests: Readonly<Record<string, string>> = {
   connectStreams: 'the other end of `drover server --stdio`, which is a client of somebody else',
   viewContainerId: 'the manifest is checked against it',
+  agentGitVariables: 'not given to agents yet: what their own commits start is still to be decided',
 };
 
 suite('tidy', () => {
@@ -61,7 +64,9 @@ suite('tidy', () => {
   test('nothing is exported that no production file uses', () => {
     const filesWith = new Map<string, number>();
     for (const { text } of sources) {
-      for (const word of wordsOf(text)) filesWith.set(word, (filesWith.get(word) ?? 0) + 1);
+      // A port that hands a name on is no use of it.
+      for (const word of wordsOf(text.replaceAll(handedOn, '')))
+        filesWith.set(word, (filesWith.get(word) ?? 0) + 1);
     }
     const isUsedAt = (name: string, text: string): boolean =>
       text.indexOf(name) !== text.lastIndexOf(name);

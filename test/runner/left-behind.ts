@@ -3,7 +3,7 @@
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { rmSync } from 'node:fs';
-import { killAll, processesOf } from '../e2e/support/processes.ts';
+import { killAllOf } from '../e2e/support/processes.ts';
 
 /** What a runner writes when it has ended everything itself. */
 const farewell = 'done';
@@ -27,12 +27,7 @@ export function watchOver(folder: string): { readonly close: () => void } {
 
 /** Kills what names the folder, until nothing does. */
 export async function endAllOf(folder: string): Promise<void> {
-  for (let rounds = 0; rounds < roundsMax; rounds += 1) {
-    const left = processesOf(folder);
-    if (left.length === 0) break;
-    killAll(left);
-    await new Promise((done) => setTimeout(done, roundMs));
-  }
+  await killAllOf(folder, roundsMax, roundMs);
   rmSync(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 });
 }
 

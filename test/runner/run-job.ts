@@ -3,7 +3,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { delimiter, join, resolve } from 'node:path';
-import { killAll, processesOf } from '../e2e/support/processes.ts';
+import { killAllOf } from '../e2e/support/processes.ts';
 import type { Job, Outcome } from './job.ts';
 import type { JobCpu } from './job-cpu.ts';
 import { type Ending, outcomeOf } from './outcome.ts';
@@ -137,12 +137,7 @@ async function endAll(child: ChildProcess, folder: string): Promise<void> {
     while (!isOver() && performance.now() < endMs) await pause();
   }
   signalGroup(child, 'SIGKILL');
-  for (let rounds = 0; rounds < 20; rounds += 1) {
-    const left = processesOf(folder);
-    if (left.length === 0) return;
-    killAll(left);
-    await pause();
-  }
+  await killAllOf(folder, 20, pauseMs);
 }
 
 function signalGroup(child: ChildProcess, name: NodeJS.Signals): void {
@@ -153,7 +148,8 @@ function signalGroup(child: ChildProcess, name: NodeJS.Signals): void {
   }
 }
 
-const pause = (): Promise<void> => new Promise((done) => setTimeout(done, 50));
+const pauseMs = 50;
+const pause = (): Promise<void> => new Promise((done) => setTimeout(done, pauseMs));
 
 function removeFolder(folder: string): void {
   try {

@@ -20,6 +20,16 @@ export function killAll(processes: readonly LivingProcess[]): void {
   }
 }
 
+/** Ends whatever names the folder, and what that starts meanwhile, until nothing is left or the rounds are over. */
+export async function killAllOf(folder: string, roundsMax: number, roundMs: number): Promise<void> {
+  for (let rounds = 0; rounds < roundsMax; rounds += 1) {
+    const left = processesOf(folder);
+    if (left.length === 0) return;
+    killAll(left);
+    await new Promise((done) => setTimeout(done, roundMs));
+  }
+}
+
 /** `variable`: only those that have it in their environment, as `NAME=value`. */
 export function processesOf(folder: string, variable = ''): readonly LivingProcess[] {
   return process.platform === 'linux'
