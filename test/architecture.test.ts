@@ -178,6 +178,20 @@ function violations(file: string, text: string, exempt = entries): string[] {
   return found;
 }
 
+/** The room of a driver, if the file is in one; the kit, secrets and plans are none. */
+function driverOf(file: string): string | null {
+  const room = /^server\/agents\/([^/]+)\//u.exec(file)?.[1] ?? null;
+  return room === null || ['kit', 'secrets', 'plan'].includes(room) ? null : room;
+}
+
+/** A further agent must not need to read the drivers before it, and none may hold another back. */
+function driverViolations(file: string, imports: readonly string[]): readonly string[] {
+  if (!/^server\/agents\/[^/]+\//u.test(file)) return [];
+  return imports
+    .filter((target) => driverOf(target) !== null && driverOf(target) !== driverOf(file))
+    .map((target) => `${file} imports ${target}`);
+}
+
 /** Files that are loaded with this one: what is imported at its top, and so on; types are not. */
 function loadedBy(file: string, seen = new Set<string>()): ReadonlySet<string> {
   if (seen.has(file)) return seen;
@@ -212,6 +226,20 @@ suite('architecture', () => {
         .map((target) => `${path} imports ${target}`),
     );
     assert.deepEqual(found, []);
+  });
+
+  test('no agent driver imports another; what they share lives in server/agents/kit', () => {
+    const found = sources.flatMap(({ path, imports }) => driverViolations(path, imports));
+    assert.deepEqual(found, []);
+    const codex = 'server/agents/codex/driver.ts';
+    assert.deepEqual(driverViolations(codex, ['server/agents/acp/driver.ts']), [
+      'server/agents/codex/driver.ts imports server/agents/acp/driver.ts',
+    ]);
+    const kit = 'server/agents/kit/wire/usage.ts';
+    assert.deepEqual(driverViolations(kit, ['server/agents/amp/run.ts']), [
+      'server/agents/kit/wire/usage.ts imports server/agents/amp/run.ts',
+    ]);
+    assert.deepEqual(driverViolations(codex, [kit, 'server/agents/port.ts']), []);
   });
 
   test('every file that is exempt from the walls needs to be', () => {

@@ -4,7 +4,7 @@ import { createAcpDriver } from './acp/driver.ts';
 import { createAmpDriver } from './amp/driver.ts';
 import { createClaudeDriver } from './claude/driver.ts';
 import { createCodexDriver } from './codex/driver.ts';
-import { createCommandDriver } from './command.ts';
+import { createCommandDriver } from './command/driver.ts';
 import { createDemoDriver } from './demo/driver.ts';
 import { createDroverCodeDriver } from './drover-code/driver.ts';
 import type { AgentDriver, AgentSettings, ProcessTable } from './port.ts';
@@ -34,7 +34,7 @@ export function createDriver(settings: AgentSettings, deps: DriverDeps): AgentDr
     case 'claude':
       return createClaudeDriver(settings, { trusted: false, ...deps });
     case 'codex':
-      return createCodexDriver(settings, deps);
+      return createCodexDriver(settings, deps, createAcpDriver('codex', settings, deps));
     case 'opencode':
     case 'gemini':
     case 'copilot':

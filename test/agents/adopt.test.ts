@@ -5,7 +5,7 @@ import type { ChildProcess } from 'node:child_process';
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { createCommandDriver } from '../../server/agents/command.ts';
+import { createCommandDriver } from '../../server/agents/command/driver.ts';
 import { readLog } from '../../server/agents/kit/log/event-log-reader.ts';
 import type { AgentOutcome, AgentProcess, AgentSettings } from '../../server/agents/port.ts';
 import {

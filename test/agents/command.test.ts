@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { existsSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { createCommandDriver, type CommandDeps } from '../../server/agents/command.ts';
+import { createCommandDriver, type CommandDeps } from '../../server/agents/command/driver.ts';
 import { readLog } from '../../server/agents/kit/log/event-log-reader.ts';
 import type { AgentOutcome, AgentRequest } from '../../server/agents/port.ts';
 import { createProcessTable } from '../../server/agents/kit/process/process-table.ts';

@@ -3,7 +3,7 @@
 
 import { basename, join, dirname } from 'node:path';
 import { failure } from '../../core/failure.ts';
-import { lockSession } from '../claude/session-lock.ts';
+import { lockSession } from '../kit/run/session-lock.ts';
 import { findProgram } from '../kit/process/find-program.ts';
 import type {
   AgentDriver,

@@ -5,7 +5,7 @@ import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { eventsOfLog } from '../kit/log/event-log-reader.ts';
 import { noUsage } from '../port.ts';
 import type { AgentEvent, Usage } from '../../protocol/agent-events.ts';
-import { parseLine, textAt } from '../claude/wire.ts';
+import { parseLine, textAt } from '../kit/wire/json-line.ts';
 import type { AmpResult } from './translate.ts';
 
 export interface AmpState {

@@ -2,9 +2,16 @@
 // the outcome needs.
 
 import type { AgentEvent, Usage } from '../../protocol/agent-events.ts';
-import { contentText, toolTitle } from '../claude/translate.ts';
-import { addUsage, usageOfMessage } from '../claude/usage.ts';
-import { asObject, objectAt, objectsAt, parseLine, textAt, type Json } from '../claude/wire.ts';
+import { contentText, toolTitle } from '../kit/wire/message-blocks.ts';
+import { addUsage, usageOfMessage } from '../kit/wire/usage.ts';
+import {
+  asObject,
+  objectAt,
+  objectsAt,
+  parseLine,
+  textAt,
+  type Json,
+} from '../kit/wire/json-line.ts';
 
 /**
  * How a run ended in Amp's own words. It is kept on disk, so that whoever follows it to its end

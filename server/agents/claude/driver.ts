@@ -30,7 +30,7 @@ import { claudeArguments, claudeEnvironment, hasConversation } from './invocatio
 import { takeLeftoverLines } from './leftovers.ts';
 import { claudeOneWay } from './one-way.ts';
 import { claudeOutcome, type ClaudeEnd } from './outcome.ts';
-import { lockSession, type SessionLock } from './session-lock.ts';
+import { lockSession, type SessionLock } from '../kit/run/session-lock.ts';
 import { ClaudeSession, type OwnEnd } from './session.ts';
 
 export interface ClaudeDeps {

@@ -6,7 +6,7 @@ import type { Usage } from '../../protocol/agent-events.ts';
 import type { RunRecord } from '../kit/log/run-record.ts';
 import type { OutputStream } from '../kit/run/spool.ts';
 import { Translator } from './translate.ts';
-import { parseLine } from './wire.ts';
+import { parseLine } from '../kit/wire/json-line.ts';
 
 export interface LeftoverLines {
   readonly takeLine: (stream: OutputStream, line: string) => void;

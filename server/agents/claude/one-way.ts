@@ -7,8 +7,8 @@ import type { OneWayAgent, OneWayEnd, OneWayOwnEnd, OneWayReader } from '../kit/
 import { claudeEnvironment, claudeOneWayArguments } from './invocation.ts';
 import { claudeOutcome, endByRetry } from './outcome.ts';
 import { Translator } from './translate.ts';
-import { addUsage } from './usage.ts';
-import { parseLine, textAt, type Json } from './wire.ts';
+import { addUsage } from '../kit/wire/usage.ts';
+import { parseLine, textAt, type Json } from '../kit/wire/json-line.ts';
 
 export function claudeOneWay(
   settings: AgentSettings,

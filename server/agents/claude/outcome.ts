@@ -7,7 +7,7 @@ import { boundedPlan } from '../../core/prompt/plan-prompt.ts';
 import type { AgentOutcome } from '../port.ts';
 import type { AgentExit } from '../kit/process/spawn.ts';
 import type { ClaudeFacts } from './translate.ts';
-import { numberAt, objectsAt, textAt, type Json } from './wire.ts';
+import { numberAt, objectsAt, textAt, type Json } from '../kit/wire/json-line.ts';
 
 /** Why we ended it, or `exited`: it ended by itself or after its last result. */
 export type ClaudeEnd = 'exited' | 'stopped' | 'timeout' | 'stalled' | 'auth' | 'limited';

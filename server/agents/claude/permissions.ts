@@ -2,7 +2,7 @@
 // means on the wire.
 
 import type { AgentEvent } from '../../protocol/agent-events.ts';
-import { asObject, objectsAt, textAt, type Json } from './wire.ts';
+import { asObject, objectsAt, textAt, type Json } from '../kit/wire/json-line.ts';
 
 export type Question = Extract<AgentEvent, { type: 'question' }>;
 

@@ -17,15 +17,9 @@ import {
   type PermissionRequest,
 } from './permissions.ts';
 import { Translator, type ClaudeFacts, type Notice } from './translate.ts';
-import { addUsage } from './usage.ts';
-import {
-  controlError,
-  controlSuccess,
-  interrupt,
-  parseLine,
-  userMessage,
-  type Json,
-} from './wire.ts';
+import { addUsage } from '../kit/wire/usage.ts';
+import { controlError, controlSuccess, interrupt, userMessage } from './wire.ts';
+import { parseLine, type Json } from '../kit/wire/json-line.ts';
 
 /** `finished`: the last result is there and nothing is queued; the rest are ends of our own. */
 export type OwnEnd = 'finished' | Extract<ClaudeEnd, 'stalled' | 'auth' | 'limited'>;

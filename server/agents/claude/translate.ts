@@ -1,11 +1,19 @@
 // Turns what Claude Code prints into events and facts. Keeps only what later lines and the outcome
 // need; does nothing.
 
-import { isAbsolute, relative } from 'node:path';
 import type { AgentEvent, Usage } from '../../protocol/agent-events.ts';
 import { readPermissionRequest, type PermissionRequest } from './permissions.ts';
-import { addUsage, usageOfMessage, usageSinceLastResult } from './usage.ts';
-import { asObject, numberAt, objectAt, objectsAt, textAt, type Json } from './wire.ts';
+import { usageSinceLastResult } from './wire.ts';
+import { addUsage, usageOfMessage } from '../kit/wire/usage.ts';
+import {
+  asObject,
+  numberAt,
+  objectAt,
+  objectsAt,
+  textAt,
+  type Json,
+} from '../kit/wire/json-line.ts';
+import { contentText, toolTitle } from '../kit/wire/message-blocks.ts';
 
 /** What the driver has to react to; everything else is in `facts`. */
 export type Notice =
@@ -57,7 +65,6 @@ export interface TranslatorOptions {
 
 /** Calls of these wait for other model calls, so silence during them is the API's. */
 const agentTools: ReadonlySet<string> = new Set(['Agent', 'Task']);
-const titleCharsMax = 200;
 
 export class Translator {
   readonly facts: ClaudeFacts;
@@ -226,42 +233,6 @@ function retryNotices(line: Json): Notice[] {
 
 function note(level: 'info' | 'warning', text: string): Notice {
   return { kind: 'event', event: { type: 'note', level, text } };
-}
-
-/** Text of a message or a tool result: a string, or blocks of which some hold text. */
-export function contentText(content: unknown): string {
-  if (typeof content === 'string') return content;
-  if (!Array.isArray(content)) return '';
-  return content
-    .map((block: unknown) => {
-      const one = asObject(block) ?? {};
-      return textAt(one, 'text') ?? `[${textAt(one, 'type') ?? 'content'}]`;
-    })
-    .join('\n');
-}
-
-/** One line that tells a person what a tool call does. */
-export function toolTitle(name: string, input: Json, cwd: string): string {
-  const path =
-    textAt(input, 'file_path') ?? textAt(input, 'notebook_path') ?? textAt(input, 'path');
-  const what =
-    path === null
-      ? (textAt(input, 'command') ??
-        textAt(input, 'cmd') ??
-        textAt(input, 'description') ??
-        textAt(input, 'pattern') ??
-        textAt(input, 'query') ??
-        textAt(input, 'url') ??
-        textAt(input, 'prompt') ??
-        '')
-      : shortPath(path, cwd);
-  const firstLine = what.split('\n', 1)[0] ?? '';
-  return `${name} ${firstLine}`.trim().slice(0, titleCharsMax);
-}
-
-function shortPath(path: string, cwd: string): string {
-  const inside = relative(cwd, path);
-  return inside === '' || inside.startsWith('..') || isAbsolute(inside) ? path : inside;
 }
 
 /** The reference gives seconds; milliseconds are recognised by their size. */

@@ -1,46 +1,10 @@
-// The lines that Claude Code prints and reads (stream-json with the control protocol), as loose
-// JSON: fields come and go between versions, so everything is looked up and nothing is assumed.
+// The lines that Claude Code reads, and what its results say of usage (stream-json with the control
+// protocol).
 
-export type Json = Readonly<Record<string, unknown>>;
-
-/** One line as an object with a type, or null when it is something else. */
-export function parseLine(line: string): Json | null {
-  try {
-    const value = asObject(JSON.parse(line));
-    return value !== null && typeof value['type'] === 'string' ? value : null;
-  } catch {
-    return null;
-  }
-}
-
-export function asObject(value: unknown): Json | null {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-    ? (value as Json)
-    : null;
-}
-
-export function objectAt(from: Json, name: string): Json {
-  return asObject(from[name]) ?? {};
-}
-
-export function objectsAt(from: Json, name: string): readonly Json[] {
-  const value = from[name];
-  if (!Array.isArray(value)) return [];
-  return value.flatMap((one: unknown) => {
-    const found = asObject(one);
-    return found === null ? [] : [found];
-  });
-}
-
-export function textAt(from: Json, name: string): string | null {
-  const value = from[name];
-  return typeof value === 'string' ? value : null;
-}
-
-export function numberAt(from: Json, name: string): number | null {
-  const value = from[name];
-  return typeof value === 'number' ? value : null;
-}
+import type { Usage } from '../../protocol/agent-events.ts';
+import { asObject, numberAt, objectAt, type Json } from '../kit/wire/json-line.ts';
+import { addUsage } from '../kit/wire/usage.ts';
+import { noUsage } from '../port.ts';
 
 /** A message for the conversation; its uuid comes back in `command_lifecycle`. */
 export function userMessage(uuid: string, content: string): Json {
@@ -80,4 +44,24 @@ export function controlError(requestId: string, error: string): Json {
       error_code: 'unsupported_request',
     },
   };
+}
+
+/**
+ * What was used since the result before this one: the totals beside it also count what other
+ * processes used.
+ */
+export function usageSinceLastResult(result: Json): Usage {
+  const models = Object.values(objectAt(result, 'model_usage_since_last_result'));
+  return models.reduce<Usage>(
+    (sum, value) => {
+      const model = asObject(value) ?? {};
+      return addUsage(sum, {
+        inputTokens: numberAt(model, 'inputTokens') ?? 0,
+        outputTokens: numberAt(model, 'outputTokens') ?? 0,
+        cacheReadTokens: numberAt(model, 'cacheReadInputTokens') ?? 0,
+        costUsd: numberAt(model, 'costUSD') ?? 0,
+      });
+    },
+    { ...noUsage, costUsd: 0 },
+  );
 }

@@ -1,16 +1,21 @@
-// Drives Codex: over ACP here, and on a worker by its exec mode, which needs nobody to write to it.
+// Drives Codex on a worker by its exec mode, which needs no one to write to it. Here it is driven
+// over ACP, like others.
 
-import { createAcpDriver, type AcpDeps } from '../acp/driver.ts';
 import { findProgramFor } from '../kit/process/find-program.ts';
 import { adoptOneWay, runOneWay, type OneWayDeps } from '../kit/run/one-way-run.ts';
 import type { AgentDriver, AgentSettings } from '../port.ts';
 import { codexOneWay, codexProgram } from './one-way.ts';
 
+export interface CodexDeps extends OneWayDeps {
+  readonly baseDir: string;
+}
+
+/** @param here drives it over ACP */
 export function createCodexDriver(
   settings: AgentSettings,
-  deps: AcpDeps & OneWayDeps,
+  deps: CodexDeps,
+  here: AgentDriver,
 ): AgentDriver {
-  const here = createAcpDriver('codex', settings, deps);
   return {
     ...here,
     run: async (request, host, signal) => {

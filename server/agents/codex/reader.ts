@@ -11,7 +11,7 @@ import {
   parseLine,
   textAt,
   type Json,
-} from '../claude/wire.ts';
+} from '../kit/wire/json-line.ts';
 import type { OneWayEnd, OneWayOwnEnd, OneWayReader } from '../kit/run/one-way-run.ts';
 import type { AgentOutcome, AgentRequest } from '../port.ts';
 import type { AgentEvent, Usage } from '../../protocol/agent-events.ts';

@@ -12,10 +12,11 @@ import {
   questionsOf,
   readPermissionRequest,
 } from '../../../server/agents/claude/permissions.ts';
-import { lockSession } from '../../../server/agents/claude/session-lock.ts';
+import { lockSession } from '../../../server/agents/kit/run/session-lock.ts';
 import { uuidFor } from '../../../server/agents/claude/session.ts';
-import { toolTitle, Translator } from '../../../server/agents/claude/translate.ts';
-import { objectsAt, type Json } from '../../../server/agents/claude/wire.ts';
+import { Translator } from '../../../server/agents/claude/translate.ts';
+import { toolTitle } from '../../../server/agents/kit/wire/message-blocks.ts';
+import { objectsAt, type Json } from '../../../server/agents/kit/wire/json-line.ts';
 import { noUsage, type AgentOutcome, type AgentSettings } from '../../../server/agents/port.ts';
 
 const settings: AgentSettings = {

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { claudeOutcome, type EndFacts } from '../../../server/agents/claude/outcome.ts';
 import { Translator, type Notice } from '../../../server/agents/claude/translate.ts';
-import { parseLine } from '../../../server/agents/claude/wire.ts';
+import { parseLine } from '../../../server/agents/kit/wire/json-line.ts';
 import { noUsage, type AgentOutcome } from '../../../server/agents/port.ts';
 import type { AgentEvent } from '../../../server/protocol/agent-events.ts';
 

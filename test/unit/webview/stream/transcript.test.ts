@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { questionsOf } from '../../../../server/agents/claude/permissions.ts';
 import { Translator } from '../../../../server/agents/claude/translate.ts';
-import { asObject } from '../../../../server/agents/claude/wire.ts';
+import { asObject } from '../../../../server/agents/kit/wire/json-line.ts';
 import { checkedLine } from '../../../../server/protocol/agent-events.ts';
 import type { LogLineView } from '../../../../server/protocol/log-line.ts';
 import { entryLabel, entryText } from '../../../../webview/shared/log/entry-text.ts';

@@ -3,9 +3,9 @@
 
 import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
-import type { AgentProcess } from '../port.ts';
-import { processStartTime } from '../kit/process/process-list.ts';
-import { isAlive } from '../kit/process/process-table.ts';
+import type { AgentProcess } from '../../port.ts';
+import { processStartTime } from '../process/process-list.ts';
+import { isAlive } from '../process/process-table.ts';
 
 export interface SessionLock {
   /** Names the agent itself as the holder: it may outlive this process. */

@@ -3,13 +3,13 @@
 
 import { existsSync, statSync } from 'node:fs';
 import { basename } from 'node:path';
-import { tellingLines } from '../core/prompt/telling-lines.ts';
-import { failure } from '../core/failure.ts';
-import { formatDuration } from '../core/format.ts';
-import { planCharactersMax } from '../core/prompt/plan-prompt.ts';
-import { cutStart } from '../core/prompt/prompt-text.ts';
-import { readLogTail } from './kit/log/event-log-reader.ts';
-import { findProgram, findProgramFor } from './kit/process/find-program.ts';
+import { tellingLines } from '../../core/prompt/telling-lines.ts';
+import { failure } from '../../core/failure.ts';
+import { formatDuration } from '../../core/format.ts';
+import { planCharactersMax } from '../../core/prompt/plan-prompt.ts';
+import { cutStart } from '../../core/prompt/prompt-text.ts';
+import { readLogTail } from '../kit/log/event-log-reader.ts';
+import { findProgram, findProgramFor } from '../kit/process/find-program.ts';
 import type {
   AgentDriver,
   AgentHost,
@@ -18,15 +18,19 @@ import type {
   AgentRequest,
   AgentSettings,
   ProcessTable,
-} from './port.ts';
-import { isAlive, thawRun } from './kit/process/process-table.ts';
-import { markWhenStopped, readExitCode, removeRawFiles } from './kit/log/run-files.ts';
-import { openRunRecord, type RunRecord } from './kit/log/run-record.ts';
-import { watchSilence } from './kit/process/silence.ts';
-import { exitOfAdopted, type AgentExit, type SpawnElsewhere } from './kit/process/spawn.ts';
-import { followSpool } from './kit/run/spool.ts';
-import { startProgram } from './kit/run/start-program.ts';
-import { superviseProgram, type ProgramEnd, type RunningProgram } from './kit/process/supervise.ts';
+} from '../port.ts';
+import { isAlive, thawRun } from '../kit/process/process-table.ts';
+import { markWhenStopped, readExitCode, removeRawFiles } from '../kit/log/run-files.ts';
+import { openRunRecord, type RunRecord } from '../kit/log/run-record.ts';
+import { watchSilence } from '../kit/process/silence.ts';
+import { exitOfAdopted, type AgentExit, type SpawnElsewhere } from '../kit/process/spawn.ts';
+import { followSpool } from '../kit/run/spool.ts';
+import { startProgram } from '../kit/run/start-program.ts';
+import {
+  superviseProgram,
+  type ProgramEnd,
+  type RunningProgram,
+} from '../kit/process/supervise.ts';
 
 export interface CommandDeps {
   readonly processTable: ProcessTable;
