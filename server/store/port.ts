@@ -270,4 +270,11 @@ export {
 } from './work/questions.ts';
 export { refusedPushes, refusedPushesMax } from './work/refused-pushes.ts';
 export { type Dependent, dependentsOf, reopenEpic, rootTasksOf } from './work/undo-rows.ts';
-export { beginSubTask, familyOf, rootOf, unmetBlockers } from './status/transition.ts';
+export {
+  beginSubTask,
+  familyOf,
+  noOwner,
+  noStop,
+  rootOf,
+  unmetBlockers,
+} from './status/transition.ts';

@@ -5,6 +5,7 @@ import { endGivenAway } from './run/given-away.ts';
 import { endLeftCommands } from './landing/left-commands.ts';
 import { landEpic, landEpicWorkflow, type LandEpicInput } from './landing/land-epic.ts';
 import { landTasks, type LandInput } from './landing/land-tasks.ts';
+import { nextAppend } from './kit/next-append.ts';
 import { type Engine, type Parts, Switchboard } from './kit/parts.ts';
 import { agentQueueOf, machineOfQueue } from './kit/placement.ts';
 import { finishStopped, runEpic, runQueue, runWorkflow } from './run/run-epic.ts';
@@ -31,8 +32,6 @@ export type {
   WorkSettings,
   WorkPlaces,
   Commands,
-  CommandRequest,
-  CommandOutcome,
   WorkFiles,
   AgentScope,
   AgentToolsDoor,
@@ -151,15 +150,7 @@ export async function untilGivenBack(engine: Engine, ids: readonly string[]): Pr
   while (engine.clock.now() < endMs) {
     const left = await askedToStop(engine.store.db, ids);
     if (left.length === 0) return;
-    await new Promise<void>((resolve) => {
-      const finish = (): void => {
-        off();
-        offTimer();
-        resolve();
-      };
-      const off = engine.store.feed.onAppend(finish);
-      const offTimer = engine.clock.timer(250, finish);
-    });
+    await nextAppend(engine, 250);
   }
 }
 

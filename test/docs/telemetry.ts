@@ -1,7 +1,7 @@
 // What the documents on telemetry take from the tables of metrics and spans: their lists, and the Grafana dashboard of metrics.
 
 import { metricKinds, type MetricName } from '../../server/core/history/metrics.ts';
-import { spanAttributes, type SpanKind, spanKinds } from '../../server/core/history/span-kinds.ts';
+import { spanAttributes, spanKinds, type SpanWords } from '../../server/core/history/span-kinds.ts';
 import { dashboard } from './grafana.ts';
 
 /** The page with the tables of metrics, spans and attributes as they are now. */
@@ -18,8 +18,8 @@ function between(page: string, name: string, table: readonly string[]): string {
   return `${page.slice(0, from)}\n${table.join('\n')}\n${page.slice(to)}`;
 }
 
-function tableOf(title: string, kinds: readonly SpanKind[]): readonly string[] {
-  const rows = kinds.map(({ name, help }) => `| \`${name}\` | ${help} |`);
+function tableOf(title: string, kinds: SpanWords): readonly string[] {
+  const rows = Object.entries(kinds).map(([name, help]) => `| \`${name}\` | ${help} |`);
   return [`| ${title} | meaning |`, '| --- | --- |', ...rows];
 }
 

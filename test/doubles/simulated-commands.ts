@@ -1,6 +1,7 @@
 // Gate and setup commands of the simulation: the verdict follows from the files, and from how often they were looked at.
 
-import type { Commands, CommandOutcome, CommandRequest } from '../../server/workflows/engine.ts';
+import type { CommandOutcome, CommandRequest } from '../../server/core/work/command.ts';
+import type { Commands } from '../../server/workflows/engine.ts';
 import type { PortCalls } from './port-calls.ts';
 import type { SeededChance } from './seeded-chance.ts';
 import type { SimulatedClock } from './simulated-clock.ts';

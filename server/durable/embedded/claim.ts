@@ -1,15 +1,14 @@
 // Takes pending workflows as far as the limits of their queues allow, in one transaction.
 
 import type { QueueLimits } from '../port.ts';
+import type { Claimable } from '../workflow-rows.ts';
 import * as statements from './statements.ts';
 import type { ClaimedRow, Db } from './statements.ts';
 
-export interface ClaimWorkRequest {
+export interface ClaimWorkRequest extends Claimable {
   readonly limits: ReadonlyMap<string, QueueLimits>;
   /** How many run in this process already. */
   readonly runningByQueue: ReadonlyMap<string, number>;
-  readonly names: readonly string[];
-  readonly notIds: readonly string[];
   readonly owner: string;
   readonly leaseExpiresAt: number;
   readonly now: number;

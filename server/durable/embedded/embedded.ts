@@ -6,21 +6,16 @@
 // cancels, takes over from the dead, and looks for the ends that are waited for.
 
 import type { Kysely, Transaction } from 'kysely';
+import { DurableAdapter } from '../adapter.ts';
 import { errorText, fromJson, toJson } from '../json.ts';
-import type {
-  Clock,
-  Durable,
-  QueueLimits,
-  StartOptions,
-  WorkflowBody,
-  WorkflowInfo,
-} from '../port.ts';
+import type { Clock, Durable, WorkflowInfo } from '../port.ts';
 import { WorkflowRun, type RunContext, type StopCause } from '../run.ts';
 import { ClaimSteps } from '../step-store.ts';
-import { isEnded, Waiters } from '../waiters.ts';
+import { isEnded } from '../waiters.ts';
+import { type NewWorkflow, toInfo } from '../workflow-rows.ts';
 import { claimWork } from './claim.ts';
 import * as statements from './statements.ts';
-import type { ClaimedRow, Db, Fence, Outcome, WorkflowRow } from './statements.ts';
+import type { ClaimedRow, Db, Fence, Outcome } from './statements.ts';
 import type { DurableTables } from './tables.ts';
 import { isDatabaseTrouble } from './trouble.ts';
 
@@ -63,7 +58,6 @@ interface Running<Tx> {
   readonly done: Promise<void>;
 }
 
-const tickMsMax = 1_000;
 const forgetBatch = 100;
 
 export function createEmbeddedDurable<Tables extends DurableTables>(
@@ -75,75 +69,38 @@ export function createEmbeddedDurable<Tables extends DurableTables>(
 /** The same options, seen with our own tables only. */
 type AdapterOptions = EmbeddedOptions<DurableTables>;
 
-class EmbeddedAdapter<Tx> implements EmbeddedDurable<Tx> {
+class EmbeddedAdapter<Tx> extends DurableAdapter<Tx, Db> implements EmbeddedDurable<Tx> {
   readonly #options: AdapterOptions;
   readonly #context: RunContext;
-  readonly #tickMs: number;
-  readonly #bodies = new Map<string, WorkflowBody<Tx, unknown, unknown>>();
-  readonly #limits = new Map<string, QueueLimits>();
   /** By workflow id. A run that lost its lease stays until its body has returned. */
   readonly #running = new Map<string, Running<Tx>>();
-  readonly #waiters = new Waiters();
-  #launched = false;
-  #closed: Promise<void> | null = null;
   /** True while somebody has asked to look for work since the last look began. */
   #lookAgain = false;
   #looking: Promise<void> | null = null;
-  #ticking: Promise<void> | null = null;
-  #callOffTick: (() => void) | null = null;
   #leasesExpireAt = 0;
 
   constructor(options: AdapterOptions) {
+    super(options.db, options.clock, options.leaseMs);
     this.#options = options;
     this.#context = { clock: options.clock, crashPoint: options.crashPoint };
-    this.#tickMs = Math.max(1, Math.min(tickMsMax, Math.floor(options.leaseMs / 3)));
   }
 
-  workflow<Input, Output>(name: string, body: WorkflowBody<Tx, Input, Output>): void {
-    if (this.#launched) throw new Error(`workflow ${name} is registered after launch`);
-    if (this.#bodies.has(name)) throw new Error(`workflow ${name} is registered twice`);
-    this.#bodies.set(name, (run, input) => body(run, input as Input));
-  }
-
-  queue(name: string, limits: QueueLimits): void {
-    this.#limits.set(name, limits);
-    this.wake();
-  }
-
-  async start(name: string, id: string, input: unknown, options: StartOptions): Promise<void> {
-    await this.#insert(this.#options.db, name, id, input, options);
-    this.wake();
-  }
-
-  async startIn(
-    tx: Tx,
-    name: string,
-    id: string,
-    input: unknown,
-    options: StartOptions,
-  ): Promise<void> {
-    await this.#insert(tx as unknown as Db, name, id, input, options);
-  }
-
-  async #insert(
-    db: Db,
-    name: string,
-    id: string,
-    input: unknown,
-    { queue, priority }: StartOptions,
-  ): Promise<void> {
-    const row = { id, name, queue, priority: priority ?? 0, input: toJson(input) ?? 'null' };
+  protected async insert(db: Db, row: NewWorkflow): Promise<void> {
     await statements.insertWorkflow(db, row, this.#now());
   }
 
   wake(): void {
-    if (!this.#launched || this.#closed !== null) return;
+    this.lookForWork();
+  }
+
+  protected lookForWork(): void {
+    if (!this.launched || this.isClosed) return;
     this.#lookAgain = true;
-    this.#looking ??= this.#lookForWork();
+    this.#looking ??= this.#claimWhileAsked();
   }
 
   async cancel(id: string): Promise<void> {
-    const marked = await statements.requestCancel(this.#options.db, id, this.#now());
+    const marked = await statements.requestCancel(this.db, id, this.#now());
     if (marked === null) return;
     if (marked.state === 'cancelled') return this.#settleWaiters([id]);
     // A row of ours that is not in the map was claimed a moment ago by the look that is under way.
@@ -158,44 +115,29 @@ class EmbeddedAdapter<Tx> implements EmbeddedDurable<Tx> {
   }
 
   async resume(id: string): Promise<void> {
-    await statements.resume(this.#options.db, id, this.#now());
+    await statements.resume(this.db, id, this.#now());
     this.wake();
   }
 
   async get(id: string): Promise<WorkflowInfo | null> {
-    const row = await statements.readWorkflow(this.#options.db, id);
-    return row === null ? null : toInfo(row);
-  }
-
-  async wait(id: string): Promise<WorkflowInfo> {
-    if (this.#closed !== null) throw new Error('the durable adapter is closed');
-    return await this.#waiters.wait(
-      id,
-      () => this.get(id),
-      () => this.#scheduleTick(),
-    );
+    const row = await statements.readWorkflow(this.db, id);
+    return row === null ? null : toInfo(row, null);
   }
 
   async launch(): Promise<void> {
-    if (this.#launched) return;
-    this.#launched = true;
+    if (this.launched) return;
+    this.launched = true;
     await this.#takeOverFromTheDead();
     this.wake();
     await this.#looking;
-    this.#scheduleTick();
+    this.scheduleTick();
   }
 
-  close(): Promise<void> {
-    this.#closed ??= this.#closeOnce();
-    return this.#closed;
-  }
-
-  async #closeOnce(): Promise<void> {
-    this.#callOffTick?.();
+  protected async closeOnce(): Promise<void> {
+    this.stopTicking();
     this.#stopAll('closing');
-    // Before the bodies are awaited: one of them may itself wait for another workflow.
-    this.#waiters.rejectAll(new Error('the durable adapter is closed'));
-    await this.#ticking;
+    this.refuseWaiters();
+    await this.ticking;
     await this.#looking;
     while (this.#running.size > 0) {
       await Promise.all([...this.#running.values()].map(({ done }) => done));
@@ -218,10 +160,10 @@ class EmbeddedAdapter<Tx> implements EmbeddedDurable<Tx> {
   }
 
   /** Claims until nobody has asked to look again. There is one such loop at a time. */
-  async #lookForWork(): Promise<void> {
+  async #claimWhileAsked(): Promise<void> {
     // So that `#looking` is set before the first look, whatever that does at once.
     await Promise.resolve();
-    while (this.#lookAgain && this.#closed === null) {
+    while (this.#lookAgain && !this.isClosed) {
       this.#lookAgain = false;
       try {
         await this.#claimOnce();
@@ -241,9 +183,9 @@ class EmbeddedAdapter<Tx> implements EmbeddedDurable<Tx> {
       runningByQueue.set(queue, (runningByQueue.get(queue) ?? 0) + 1);
     }
     const { claimed, more } = await claimWork(db, {
-      limits: this.#limits,
+      limits: this.limits,
       runningByQueue,
-      names: [...this.#bodies.keys()],
+      names: [...this.bodies.keys()],
       notIds: [...this.#running.keys()],
       owner: processId,
       leaseExpiresAt,
@@ -264,7 +206,7 @@ class EmbeddedAdapter<Tx> implements EmbeddedDurable<Tx> {
       isTrouble: isDatabaseTrouble,
     });
     const run = new WorkflowRun<Tx>(this.#context, row.id, store, memos);
-    if (this.#closed !== null) run.stop('closing');
+    if (this.isClosed) run.stop('closing');
     const done = this.#runToEnd(run, fence, row);
     this.#running.set(row.id, { run, fence, queue: row.queue, done });
   }
@@ -278,7 +220,7 @@ class EmbeddedAdapter<Tx> implements EmbeddedDurable<Tx> {
   }
 
   async #outcomeOf(run: WorkflowRun<Tx>, row: ClaimedRow): Promise<Outcome> {
-    const body = this.#bodies.get(row.name);
+    const body = this.bodies.get(row.name);
     // Also lets `#begin` enter the run into the map before its body does anything.
     await Promise.resolve();
     if (run.cause !== null) return { state: 'pending' };
@@ -294,8 +236,8 @@ class EmbeddedAdapter<Tx> implements EmbeddedDurable<Tx> {
 
   async #finish(fence: Fence, outcome: Outcome): Promise<void> {
     try {
-      const row = await statements.finish(this.#options.db, fence, outcome, this.#now());
-      if (row !== null && isEnded(row)) this.#waiters.settle(toInfo(row));
+      const row = await statements.finish(this.db, fence, outcome, this.#now());
+      if (row !== null && isEnded(row)) this.waiters.settle(toInfo(row, null));
     } catch (error) {
       // The row stays ours in the file until its lease runs out; then it is claimed again and ends
       // from its memos.
@@ -303,24 +245,11 @@ class EmbeddedAdapter<Tx> implements EmbeddedDurable<Tx> {
     }
   }
 
-  #scheduleTick(): void {
-    const needed = this.#launched || this.#waiters.ids.length > 0;
-    if (!needed || this.#closed !== null || this.#callOffTick !== null) return;
-    this.#callOffTick = this.#options.clock.timer(this.#tickMs, () => {
-      this.#ticking = this.#tick().finally(() => {
-        this.#ticking = null;
-        this.#callOffTick = null;
-        this.#scheduleTick();
-      });
-    });
-  }
-
-  /** Never rejects. */
-  async #tick(): Promise<void> {
+  protected async tick(): Promise<void> {
     try {
       await this.#checkLeases();
-      if (this.#launched) await this.#takeOverFromTheDead();
-      await this.#settleWaiters(this.#waiters.ids);
+      if (this.launched) await this.#takeOverFromTheDead();
+      await this.#settleWaiters(this.waiters.ids);
       this.wake();
     } catch (error) {
       if (this.#now() >= this.#leasesExpireAt) this.#stopAll('lost');
@@ -368,21 +297,15 @@ class EmbeddedAdapter<Tx> implements EmbeddedDurable<Tx> {
   }
 
   async #takeOver(deadOwners: readonly string[]): Promise<void> {
-    await statements.releaseAbandoned(this.#options.db, deadOwners, this.#now());
-    await this.#settleWaiters(this.#waiters.ids);
+    await statements.releaseAbandoned(this.db, deadOwners, this.#now());
+    await this.#settleWaiters(this.waiters.ids);
     this.wake();
   }
 
   async #settleWaiters(ids: readonly string[]): Promise<void> {
     if (ids.length === 0) return;
-    for (const row of await statements.readEnded(this.#options.db, ids)) {
-      this.#waiters.settle(toInfo(row));
+    for (const row of await statements.readEnded(this.db, ids)) {
+      this.waiters.settle(toInfo(row, null));
     }
   }
-}
-
-function toInfo(row: WorkflowRow): WorkflowInfo {
-  const { id, name, queue, state, result, error } = row;
-  const told = fromJson(result) ?? null;
-  return { id, name, queue, state, result: told, error, compatibility: null };
 }

@@ -7,6 +7,7 @@
 
 import { sql, type Kysely } from 'kysely';
 import type { WorkflowState } from '../port.ts';
+import type { Claimable, NewWorkflow, WorkflowRow } from '../workflow-rows.ts';
 import type { DurableTables } from './tables.ts';
 
 /** The database, or a transaction on it. */
@@ -19,30 +20,8 @@ export interface Fence {
   readonly epoch: number;
 }
 
-export interface NewWorkflow {
-  readonly id: string;
-  readonly name: string;
-  readonly queue: string;
-  readonly priority: number;
-  readonly input: string;
-}
-
-export interface WorkflowRow {
-  readonly id: string;
-  readonly name: string;
-  readonly queue: string;
-  readonly state: WorkflowState;
-  readonly result: string | null;
-  readonly error: string | null;
-}
-
-export interface ClaimedRow {
+export interface ClaimedRow extends NewWorkflow {
   readonly seq: number;
-  readonly id: string;
-  readonly name: string;
-  readonly queue: string;
-  readonly priority: number;
-  readonly input: string;
   readonly epoch: number;
 }
 
@@ -93,13 +72,9 @@ export async function countRunning(db: Db, queue: string): Promise<number> {
   return rows[0]?.running ?? 0;
 }
 
-export interface ClaimRequest {
+export interface ClaimRequest extends Claimable {
   readonly queue: string;
   readonly limit: number;
-  /** Names whose bodies this process has. */
-  readonly names: readonly string[];
-  /** Workflows whose body still runs here from an earlier, lost claim. */
-  readonly notIds: readonly string[];
   readonly owner: string;
   readonly leaseExpiresAt: number;
   readonly now: number;

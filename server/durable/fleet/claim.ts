@@ -2,17 +2,14 @@
 
 import { sql } from 'kysely';
 import type { QueueLimits } from '../port.ts';
+import type { Claimable } from '../workflow-rows.ts';
 import { anyRelease } from './releases.ts';
 import { readMemos, type Db } from './statements.ts';
 
-export interface ClaimRequest {
+export interface ClaimRequest extends Claimable {
   readonly limitsOf: (queue: string) => QueueLimits | undefined;
   /** How many run in this process already. */
   readonly runningByQueue: ReadonlyMap<string, number>;
-  /** Names whose bodies this process has. */
-  readonly names: readonly string[];
-  /** Workflows whose body still runs here from an earlier, lost claim. */
-  readonly notIds: readonly string[];
   readonly executorId: string;
   readonly applicationVersion: string;
   /** Fences everything that is claimed now; never used twice. */

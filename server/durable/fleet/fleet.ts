@@ -10,9 +10,9 @@
 
 import { randomUUID } from 'node:crypto';
 import type { Transaction } from 'kysely';
-import { fromJson, toJson } from '../json.ts';
-import type { QueueLimits, StartOptions, WorkflowBody, WorkflowInfo } from '../port.ts';
-import { Waiters } from '../waiters.ts';
+import { DurableAdapter } from '../adapter.ts';
+import type { QueueLimits, StartOptions, WorkflowInfo } from '../port.ts';
+import { type NewWorkflow, toInfo } from '../workflow-rows.ts';
 import { Announcements, type News } from './announcements.ts';
 import { claimWork } from './claim.ts';
 import { ClaimedRuns } from './claimed-runs.ts';
@@ -21,10 +21,9 @@ import * as executors from './executors.ts';
 import { anyRelease, compatibilityIn } from './releases.ts';
 import { RepeatedJob } from './repeated-job.ts';
 import * as statements from './statements.ts';
-import type { Db, WorkflowRow } from './statements.ts';
+import type { Db, ReleasedRow } from './statements.ts';
 import type { FleetOptions, FleetDurable } from './fleet-options.ts';
 
-const tickMsMax = 1_000;
 const forgetBatch = 1_000;
 
 /** Hears of the fleet from here on; `launch` takes part in it. */
@@ -36,40 +35,31 @@ export async function createFleetDurable<Tables>(
   return adapter;
 }
 
-class FleetAdapter<Tx> implements FleetDurable<Tx> {
+class FleetAdapter<Tx> extends DurableAdapter<Tx, Db> implements FleetDurable<Tx> {
   readonly #options: FleetOptions;
-  readonly #db: Db;
-  readonly #tickMs: number;
-  readonly #bodies = new Map<string, WorkflowBody<Tx, unknown, unknown>>();
-  readonly #limits = new Map<string, QueueLimits>();
   readonly #runs: ClaimedRuns<Tx>;
-  readonly #waiters = new Waiters();
   readonly #announcements: Announcements;
   readonly #toSettle = new Set<string>();
   readonly #look: RepeatedJob;
   readonly #check: RepeatedJob;
   readonly #settle: RepeatedJob;
-  #launched = false;
   #engineRuns = false;
-  #closed: Promise<void> | null = null;
-  #callOffTick: (() => void) | null = null;
   #callOffExpiry: (() => void) | null = null;
   #aliveUntil = 0;
   #lastCreatedAt = 0;
 
   constructor(options: FleetOptions) {
+    super(options.db, options.clock, options.takeOverAfterMs);
     this.#options = options;
-    this.#db = options.db;
-    this.#tickMs = Math.max(1, Math.min(tickMsMax, Math.floor(options.takeOverAfterMs / 3)));
     const onTrouble = (error: unknown): void => options.onTrouble?.(error);
     const { pool, executorId } = options;
     this.#runs = new ClaimedRuns({
       ...options,
       bodiesDb: options.bodiesDb as unknown as Db,
-      bodies: this.#bodies,
+      bodies: this.bodies,
       onTrouble,
       onEnded: (id) => this.#runEnded(id),
-      onRoom: () => this.#lookForWork(),
+      onRoom: () => this.lookForWork(),
     });
     const onHeard = (news: News): void => this.#hear(news);
     this.#announcements = new Announcements({ pool, executorId, onHeard, onTrouble });
@@ -82,63 +72,37 @@ class FleetAdapter<Tx> implements FleetDurable<Tx> {
     return this.#announcements.listen();
   }
 
-  workflow<Input, Output>(name: string, body: WorkflowBody<Tx, Input, Output>): void {
-    if (this.#launched) throw new Error(`workflow ${name} is registered after launch`);
-    if (this.#bodies.has(name)) throw new Error(`workflow ${name} is registered twice`);
-    this.#bodies.set(name, (run, input) => body(run, input as Input));
-  }
-
-  queue(name: string, limits: QueueLimits): void {
-    this.#limits.set(name, limits);
-    this.#lookForWork();
-  }
-
-  async start(name: string, id: string, input: unknown, options: StartOptions): Promise<void> {
-    await this.#insert(this.#db, name, id, input, options);
-    this.wake();
-  }
-
-  async startIn(
-    tx: Tx,
-    name: string,
-    id: string,
-    input: unknown,
-    options: StartOptions,
-  ): Promise<void> {
-    await this.#insert(tx as unknown as Db, name, id, input, options);
-  }
-
-  async #insert(
+  protected async insert(
     db: Db,
-    name: string,
-    id: string,
-    given: unknown,
-    { queue, priority = 0, isForAnyRelease = false }: StartOptions,
+    start: NewWorkflow,
+    { isForAnyRelease = false }: StartOptions,
   ): Promise<void> {
     const applicationVersion = isForAnyRelease ? anyRelease : this.#options.applicationVersion;
-    const input = toJson(given) ?? 'null';
     const createdAfter = this.#lastCreatedAt;
     this.#lastCreatedAt += 1;
-    const row = { id, name, queue, priority, input, applicationVersion, createdAfter };
-    const createdAt = await statements.insertWorkflow(db, row);
+    const createdAt = await statements.insertWorkflow(db, {
+      ...start,
+      applicationVersion,
+      createdAfter,
+    });
     this.#lastCreatedAt = Math.max(this.#lastCreatedAt, createdAt ?? 0);
   }
 
   wake(): void {
     this.#announcements.tell({ work: true });
-    this.#lookForWork();
+    this.lookForWork();
   }
 
   #limitsOf(queue: string): QueueLimits | undefined {
-    return this.#limits.get(queue) ?? this.#options.limitsOf?.(queue);
+    return this.limits.get(queue) ?? this.#options.limitsOf?.(queue);
   }
 
-  #lookForWork(): void {
-    if (this.#engineRuns && this.#closed === null) void this.#look.ask();
+  protected lookForWork(): void {
+    if (this.#engineRuns && !this.isClosed) void this.#look.ask();
   }
 
   async cancel(id: string): Promise<void> {
-    const marked = await statements.requestCancel(this.#db, id);
+    const marked = await statements.requestCancel(this.db, id);
     if (marked === null) return;
     if (marked.status === 'CANCELLED') return this.#tellEnded([id]);
     if (marked.executor === this.#options.executorId) {
@@ -149,87 +113,72 @@ class FleetAdapter<Tx> implements FleetDurable<Tx> {
       return this.#tellEnded([id]);
     }
     this.#announcements.tell({ cancel: true });
-    const owner = (await executors.readExecutors(this.#db)).find(
+    const owner = (await executors.readExecutors(this.db)).find(
       (executor) => executor.id === marked.executor,
     );
     if (owner !== undefined && this.#isDead(owner)) await this.#takeOver([owner.id]);
   }
 
   async resume(id: string): Promise<void> {
-    await statements.resume(this.#db, id);
+    await statements.resume(this.db, id);
     this.wake();
   }
 
   async get(id: string): Promise<WorkflowInfo | null> {
-    const row = await statements.readWorkflow(this.#db, id);
-    return row === null ? null : toInfo(row);
-  }
-
-  async wait(id: string): Promise<WorkflowInfo> {
-    if (this.#closed !== null) throw new Error('the durable adapter is closed');
-    return await this.#waiters.wait(
-      id,
-      () => this.get(id),
-      () => this.#scheduleTick(),
-    );
+    const row = await statements.readWorkflow(this.db, id);
+    return row === null ? null : infoOf(row);
   }
 
   async launch(): Promise<void> {
-    if (this.#launched) return;
-    this.#launched = true;
+    if (this.launched) return;
+    this.launched = true;
     try {
       await this.#beat();
-      await dbos.launchEngine(this.#options, [...this.#bodies.keys()], (name, id, token, input) =>
+      await dbos.launchEngine(this.#options, [...this.bodies.keys()], (name, id, token, input) =>
         this.#runs.execute(name, { id, token }, input),
       );
     } catch (error) {
-      this.#launched = false; // It may be tried again.
+      this.launched = false; // It may be tried again.
       throw error;
     }
     this.#engineRuns = true;
     await this.#takeOverFromTheDead();
     await this.#look.ask();
-    this.#scheduleTick();
+    this.scheduleTick();
   }
 
-  close(): Promise<void> {
-    this.#closed ??= this.#closeOnce();
-    return this.#closed;
-  }
-
-  async #closeOnce(): Promise<void> {
-    this.#callOffTick?.();
+  protected async closeOnce(): Promise<void> {
+    this.stopTicking();
     this.#runs.close();
-    // Before the bodies are awaited: one of them may itself wait for another workflow.
-    this.#waiters.rejectAll(new Error('the durable adapter is closed'));
+    this.refuseWaiters();
     await Promise.all([this.#check.stop(), this.#look.stop(), this.#settle.stop()]);
-    await this.#runs.allEnded(this.#tickMs);
+    await this.#runs.allEnded(this.tickMs);
     if (this.#engineRuns) await dbos.shutDownEngine();
     try {
-      if (this.#launched) await executors.leave(this.#db, this.#options.executorId);
+      if (this.launched) await executors.leave(this.db, this.#options.executorId);
     } catch (error) {
       this.#options.onTrouble?.(error); // The heartbeat runs out instead.
     }
     this.#callOffExpiry?.();
-    if (this.#launched) this.#announcements.tell({ work: true });
+    if (this.launched) this.#announcements.tell({ work: true });
     await this.#announcements.close();
   }
 
   async forget(olderThanMs: number): Promise<number> {
     let forgotten = 0;
     for (;;) {
-      const batch = await statements.forgetSteps(this.#db, olderThanMs, forgetBatch);
+      const batch = await statements.forgetSteps(this.db, olderThanMs, forgetBatch);
       forgotten += batch;
       if (batch < forgetBatch) return forgotten;
     }
   }
 
   #hear({ work, cancel, ended }: News): void {
-    if (this.#closed !== null) return;
+    if (this.isClosed) return;
     const shares =
       this.#options.limitsOf !== undefined ||
-      [...this.#limits.values()].some(({ concurrency }) => concurrency !== undefined);
-    if (work || (ended.length > 0 && shares)) this.#lookForWork();
+      [...this.limits.values()].some(({ concurrency }) => concurrency !== undefined);
+    if (work || (ended.length > 0 && shares)) this.lookForWork();
     if (cancel) void this.#check.ask();
     void this.#settleWaiters(ended);
   }
@@ -237,7 +186,7 @@ class FleetAdapter<Tx> implements FleetDurable<Tx> {
   #runEnded(id: string): void {
     this.#announcements.tell({ ended: [id] });
     void this.#settleWaiters([id]);
-    this.#lookForWork();
+    this.lookForWork();
   }
 
   #tellEnded(ended: readonly string[] | 'all'): Promise<void> {
@@ -247,7 +196,7 @@ class FleetAdapter<Tx> implements FleetDurable<Tx> {
 
   /** Never rejects. Asks only for those that somebody here waits for. */
   async #settleWaiters(ended: readonly string[] | 'all'): Promise<void> {
-    const ids = ended === 'all' ? this.#waiters.ids : ended.filter((id) => this.#waiters.has(id));
+    const ids = ended === 'all' ? this.waiters.ids : ended.filter((id) => this.waiters.has(id));
     for (const id of ids) this.#toSettle.add(id);
     if (ids.length > 0) await this.#settle.ask();
   }
@@ -256,34 +205,27 @@ class FleetAdapter<Tx> implements FleetDurable<Tx> {
     const ids = [...this.#toSettle];
     this.#toSettle.clear();
     if (ids.length === 0) return;
-    for (const row of await statements.readEnded(this.#db, ids)) this.#waiters.settle(toInfo(row));
+    for (const row of await statements.readEnded(this.db, ids)) this.waiters.settle(infoOf(row));
   }
 
   async #claimOnce(): Promise<void> {
     const { executorId, applicationVersion } = this.#options;
     const token = randomUUID();
-    const { claimed, more } = await claimWork(this.#db, {
+    const { claimed, more } = await claimWork(this.db, {
       limitsOf: (queue) => this.#limitsOf(queue),
       runningByQueue: this.#runs.countByQueue(),
-      names: [...this.#bodies.keys()],
+      names: [...this.bodies.keys()],
       notIds: this.#runs.ids,
       executorId,
       applicationVersion,
       token,
     });
     await this.#runs.begin(claimed, token);
-    if (more) this.#lookForWork();
+    if (more) this.lookForWork();
   }
 
-  #scheduleTick(): void {
-    const needed = this.#launched || this.#waiters.ids.length > 0;
-    if (!needed || this.#closed !== null || this.#callOffTick !== null) return;
-    this.#callOffTick = this.#options.clock.timer(this.#tickMs, () => {
-      void this.#check.ask().finally(() => {
-        this.#callOffTick = null;
-        this.#scheduleTick();
-      });
-    });
+  protected tick(): Promise<void> {
+    return this.#check.ask();
   }
 
   async #checkOnce(): Promise<void> {
@@ -291,7 +233,7 @@ class FleetAdapter<Tx> implements FleetDurable<Tx> {
       await this.#beatIfDue();
       if ((await this.#runs.check()) > 0) await this.#tellGivenUp();
       await this.#takeOverFromTheDead();
-      this.#lookForWork();
+      this.lookForWork();
     }
     await this.#settleWaiters('all');
   }
@@ -308,7 +250,7 @@ class FleetAdapter<Tx> implements FleetDurable<Tx> {
   async #beat(): Promise<void> {
     const { clock, executorId, takeOverAfterMs } = this.#options;
     const aliveUntil = clock.now() + takeOverAfterMs;
-    await executors.beat(this.#db, executorId, takeOverAfterMs);
+    await executors.beat(this.db, executorId, takeOverAfterMs);
     this.#aliveUntil = aliveUntil;
     this.#expireIn(aliveUntil - clock.now());
   }
@@ -329,12 +271,12 @@ class FleetAdapter<Tx> implements FleetDurable<Tx> {
   }
 
   async #takeOverFromTheDead(): Promise<void> {
-    const dead = (await executors.readExecutors(this.#db)).filter((row) => this.#isDead(row));
+    const dead = (await executors.readExecutors(this.db)).filter((row) => this.#isDead(row));
     if (dead.length > 0) await this.#takeOver(dead.map(({ id }) => id));
   }
 
   async #takeOver(dead: readonly string[]): Promise<void> {
-    if ((await executors.takeOver(this.#db, dead)) > 0) await this.#tellGivenUp();
+    if ((await executors.takeOver(this.db, dead)) > 0) await this.#tellGivenUp();
   }
 
   async #tellGivenUp(): Promise<void> {
@@ -343,8 +285,6 @@ class FleetAdapter<Tx> implements FleetDurable<Tx> {
   }
 }
 
-function toInfo(row: WorkflowRow): WorkflowInfo {
-  const { id, name, queue, state, result, error, release } = row;
-  const compatibility = compatibilityIn(release);
-  return { id, name, queue, state, result: fromJson(result) ?? null, error, compatibility };
+function infoOf(row: ReleasedRow): WorkflowInfo {
+  return toInfo(row, compatibilityIn(row.release));
 }

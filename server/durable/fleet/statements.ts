@@ -7,6 +7,7 @@
 
 import { sql, type Kysely } from 'kysely';
 import type { WorkflowState } from '../port.ts';
+import type { NewWorkflow, WorkflowRow } from '../workflow-rows.ts';
 import type { FleetTables } from './tables.ts';
 
 /** The database, or a transaction on it. */
@@ -18,13 +19,7 @@ export interface Fence {
   readonly token: string;
 }
 
-export interface NewWorkflow {
-  readonly id: string;
-  readonly name: string;
-  readonly queue: string;
-  readonly priority: number;
-  /** JSON. */
-  readonly input: string;
+export interface FleetWorkflow extends NewWorkflow {
   readonly applicationVersion: string;
   /**
    * Later than what this process has started before, so that workflows of one millisecond keep
@@ -33,13 +28,7 @@ export interface NewWorkflow {
   readonly createdAfter: number;
 }
 
-export interface WorkflowRow {
-  readonly id: string;
-  readonly name: string;
-  readonly queue: string;
-  readonly state: WorkflowState;
-  readonly result: string | null;
-  readonly error: string | null;
+export interface ReleasedRow extends WorkflowRow {
   readonly release: string | null;
 }
 
@@ -50,7 +39,7 @@ const cancelPrefix = 'cancel:';
 const priorityZero = 1_000_000_000;
 
 /** The time under which it is ordered, or null when the id was there already. */
-export async function insertWorkflow(db: Db, row: NewWorkflow): Promise<number | null> {
+export async function insertWorkflow(db: Db, row: FleetWorkflow): Promise<number | null> {
   const { rows } = await sql<{ created_at: string }>`
     with started as (
       insert into dbos.workflow_status (
@@ -88,20 +77,20 @@ const selectWorkflows = sql`
   from dbos.workflow_status ws
   left join dbos.workflow_output wo on wo.workflow_uuid = ws.workflow_uuid`;
 
-export async function readWorkflow(db: Db, id: string): Promise<WorkflowRow | null> {
+export async function readWorkflow(db: Db, id: string): Promise<ReleasedRow | null> {
   const { rows } = await sql<StatusRow>`
     ${selectWorkflows} where ws.workflow_uuid = ${id}`.execute(db);
   return rows[0] === undefined ? null : toRow(rows[0]);
 }
 
-export async function readEnded(db: Db, ids: readonly string[]): Promise<readonly WorkflowRow[]> {
+export async function readEnded(db: Db, ids: readonly string[]): Promise<readonly ReleasedRow[]> {
   const { rows } = await sql<StatusRow>`
     ${selectWorkflows} where ws.workflow_uuid = any(${ids}::text[])
       and ws.status not in ('ENQUEUED', 'DELAYED', 'PENDING')`.execute(db);
   return rows.map(toRow);
 }
 
-function toRow({ id, name, queue, status, output, error, release }: StatusRow): WorkflowRow {
+function toRow({ id, name, queue, status, output, error, release }: StatusRow): ReleasedRow {
   const state = stateOf(status);
   return {
     id,

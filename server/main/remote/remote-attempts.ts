@@ -21,6 +21,7 @@ import {
 import { openProvisioner, provisionerVariables } from './worker-provisioner.ts';
 import { writeWhole } from '../project/write-whole.ts';
 import { ownProgram } from '../project/own-program.ts';
+import { MadeOnce } from '../project/made-once.ts';
 import type { Project, Report } from '../project/opened-project.ts';
 
 type Parts = Pick<Project, 'live' | 'places' | 'machineId'>;
@@ -53,7 +54,7 @@ const reconcileMs = 10 * 60_000;
 export class RemoteAttempts {
   readonly #parts: Parts;
   readonly #report: Report;
-  readonly #drivers = new WeakMap<AgentDriver, AgentDriver>();
+  readonly #drivers = new MadeOnce<AgentDriver, AgentDriver>();
   #timer: NodeJS.Timeout | null = null;
 
   constructor(parts: Parts, report: Report) {
@@ -63,9 +64,7 @@ export class RemoteAttempts {
 
   /** The same driver; what is asked to run on a worker does. */
   driver(driver: AgentDriver): AgentDriver {
-    const known = this.#drivers.get(driver);
-    if (known !== undefined) return known;
-    const made: AgentDriver = {
+    return this.#drivers.of(driver, () => ({
       ...driver,
       run: async (request, host, signal) => {
         if (request.runsOn !== 'remote') return await driver.run(request, host, signal);
@@ -87,9 +86,7 @@ export class RemoteAttempts {
         const outcome = await driver.adopt(remote, agent, host, signal);
         return outcome === null ? null : await this.#ended(request, outcome);
       },
-    };
-    this.#drivers.set(driver, made);
-    return made;
+    }));
   }
 
   /** Looks for left workers now and every few minutes. */

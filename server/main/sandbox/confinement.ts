@@ -6,8 +6,9 @@ import { existsSync, mkdirSync, rmSync } from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import type { AgentDriver, AgentRequest, ProgramStart } from '../../agents/port.ts';
-import type { ShellOutcome, ShellRequest } from '../../agents/kit/run/shell-command.ts';
+import type { ShellRequest } from '../../agents/kit/run/shell-command.ts';
 import { err, failure, ok, type Result } from '../../core/failure.ts';
+import type { CommandOutcome } from '../../core/work/command.ts';
 import { agentSocketPath } from '../../rpc/transport/address.ts';
 import { prepareHome } from '../../sandbox/agent-homes.ts';
 import { toolMounts } from '../../sandbox/tool-folders.ts';
@@ -15,6 +16,7 @@ import { bwrapArguments, type Mount, placeOf } from '../../sandbox/walls.ts';
 import { worktreesOf } from '../project/places.ts';
 import { bwrapProgram, sandboxState, type SandboxState } from './sandbox-state.ts';
 import { ownFolders } from '../project/own-program.ts';
+import { MadeOnce } from '../project/made-once.ts';
 import type { Project } from '../project/opened-project.ts';
 
 /** Whoever is about to run behind the walls. */
@@ -31,7 +33,7 @@ export class Confinement {
   readonly #project: Pick<Project, 'live' | 'places' | 'local'>;
   readonly #report: (error: unknown, where: string) => void;
   readonly agentSocket: string | null;
-  readonly #drivers = new WeakMap<AgentDriver, AgentDriver>();
+  readonly #drivers = new MadeOnce<AgentDriver, AgentDriver>();
 
   constructor(
     project: Pick<Project, 'live' | 'places' | 'local'>,
@@ -48,9 +50,7 @@ export class Confinement {
 
   /** The same driver, whose programs run behind walls. */
   driver(driver: AgentDriver): AgentDriver {
-    const known = this.#drivers.get(driver);
-    if (known !== undefined) return known;
-    const made: AgentDriver = {
+    return this.#drivers.of(driver, () => ({
       ...driver,
       run: async (request, host, signal) => {
         try {
@@ -66,15 +66,13 @@ export class Confinement {
           await this.#takeBack(request.cwd);
         }
       },
-    };
-    this.#drivers.set(driver, made);
-    return made;
+    }));
   }
 
   async command(
     request: ShellRequest,
-    run: (request: ShellRequest) => Promise<ShellOutcome>,
-  ): Promise<ShellOutcome> {
+    run: (request: ShellRequest) => Promise<CommandOutcome>,
+  ): Promise<CommandOutcome> {
     const home = request.env['DROVER_GATE'] === '1' ? 'gate' : 'setup';
     const guest = { home, cwd: request.cwd, runId: request.runId, files: [] };
     try {

@@ -34,12 +34,20 @@ const epicField = {
 const taskField = { type: 'string', description: 'Id of a task, as drover_read_board lists it.' };
 const texts = { type: 'array', items: { type: 'string' } } as const;
 
+function objectOf(
+  properties: Readonly<Record<string, object>>,
+  required?: readonly string[],
+): Readonly<Record<string, unknown>> {
+  const needed = required === undefined ? {} : { required };
+  return { type: 'object', additionalProperties: false, ...needed, properties };
+}
+
 export const personTools: { readonly [N in PersonToolName]: PersonTool } = {
   drover_read_board: {
     title: 'Read the board',
     description: 'Epics, tasks with their states and dependencies, open questions, the last run',
     modelDescription: `Reads the Drover board of this workspace: the last run, the epics, the tasks (id, state, title, what each waits for) and the open questions with their ids. At most ${boardTasksMax} tasks, unfinished ones first; name an epic to see the rest. Changes nothing.`,
-    inputSchema: { type: 'object', additionalProperties: false, properties: { epic: epicField } },
+    inputSchema: objectOf({ epic: epicField }),
     isReadOnly: true,
   },
   drover_show_task: {
@@ -47,12 +55,7 @@ export const personTools: { readonly [N in PersonToolName]: PersonTool } = {
     description: 'One task with its description, criteria, dependencies and attempts',
     modelDescription:
       'Shows one Drover task in full: description, acceptance criteria, dependencies both ways, attempts with agent, outcome, error and cost, and the commit that landed. Changes nothing.',
-    inputSchema: {
-      type: 'object',
-      additionalProperties: false,
-      required: ['id'],
-      properties: { id: taskField },
-    },
+    inputSchema: objectOf({ id: taskField }, ['id']),
     isReadOnly: true,
   },
   drover_explain_task: {
@@ -60,12 +63,7 @@ export const personTools: { readonly [N in PersonToolName]: PersonTool } = {
     description: 'Why a task is waiting, failed or not running',
     modelDescription:
       "Explains why a Drover task is not running or has not landed, based on the engine's state. Use it instead of guessing. Changes nothing.",
-    inputSchema: {
-      type: 'object',
-      additionalProperties: false,
-      required: ['id'],
-      properties: { id: taskField },
-    },
+    inputSchema: objectOf({ id: taskField }, ['id']),
     isReadOnly: true,
   },
   drover_add_tasks: {
@@ -114,7 +112,7 @@ export const personTools: { readonly [N in PersonToolName]: PersonTool } = {
     description: 'Starts agents on the tasks of an epic, or on all open tasks',
     modelDescription:
       'Starts a run: agents work on the open tasks of an epic in parallel, each in its own worktree; tested work lands on the target branch of the local repository and nothing is pushed. Checks first, and refuses with the remedy where a run cannot start. Returns once the run has started; use drover_read_board to follow it.',
-    inputSchema: { type: 'object', additionalProperties: false, properties: { epic: epicField } },
+    inputSchema: objectOf({ epic: epicField }),
     isReadOnly: false,
   },
   drover_answer_question: {
@@ -122,15 +120,13 @@ export const personTools: { readonly [N in PersonToolName]: PersonTool } = {
     description: 'Answers what an agent asks',
     modelDescription:
       'Answers an open question of a working agent by its id (drover_read_board lists them). "answer" must be one of its choices where it has choices. A permission lets the agent do something: answer it only as the person told you.',
-    inputSchema: {
-      type: 'object',
-      additionalProperties: false,
-      required: ['id', 'answer'],
-      properties: {
+    inputSchema: objectOf(
+      {
         id: { type: 'string', description: 'Id of the question.' },
         answer: { type: 'string', description: 'One of its choices, or words where it has none.' },
       },
-    },
+      ['id', 'answer'],
+    ),
     isReadOnly: false,
   },
 };

@@ -18,7 +18,7 @@ import {
   reviewKinds,
   verdicts,
 } from '../../core/plan/task.ts';
-import { contentOf, plannedEdges, runPlace } from './import-existing.ts';
+import { contentOf, plannedTasks, runPlace } from './import-existing.ts';
 import { workOf } from './import-state.ts';
 import { type Db, readAtOneMoment, textList } from '../rows/read.ts';
 import type { EpicRow, TaskRow, WorktreeTable } from '../schema/tables.ts';
@@ -87,19 +87,9 @@ interface Plan {
 }
 
 async function readPlan(db: Db): Promise<Plan> {
-  const rows = await db
-    .selectFrom('tasks')
-    .selectAll()
-    .where('candidate_of', 'is', null)
-    .orderBy('position')
-    .execute();
-  const edges = await plannedEdges(db);
+  const { rows, blockers } = await plannedTasks(db);
   const epics = await db.selectFrom('epics').selectAll().orderBy('position').execute();
   const worktrees = await db.selectFrom('worktrees').selectAll().orderBy('task_id').execute();
-  const blockers = new Map<string, string[]>();
-  for (const { task_id: id, blocked_by: blocker } of edges) {
-    blockers.set(id, [...(blockers.get(id) ?? []), blocker]);
-  }
   return {
     tasks: rows.map((row) => sessionTask(row, blockers.get(row.id) ?? [])),
     epics: epics.map(epicOf),

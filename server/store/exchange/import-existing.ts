@@ -16,18 +16,7 @@ export type StoredProject = ExistingProject & {
 };
 
 export async function readProject(db: Db): Promise<StoredProject> {
-  const blockers = new Map<string, string[]>();
-  for (const edge of await plannedEdges(db)) {
-    const list = blockers.get(edge.task_id);
-    if (list === undefined) blockers.set(edge.task_id, [edge.blocked_by]);
-    else list.push(edge.blocked_by);
-  }
-  const rows = await db
-    .selectFrom('tasks')
-    .selectAll()
-    .where('candidate_of', 'is', null)
-    .orderBy('position')
-    .execute();
+  const { rows, blockers } = await plannedTasks(db);
   const tasks = new Map<string, ExistingTask>();
   const statuses = new Map<string, TaskRow['status']>();
   for (const row of rows) {
@@ -46,10 +35,28 @@ export async function readProject(db: Db): Promise<StoredProject> {
   return { tasks, epics, statuses };
 }
 
+/** The tasks that people have made, and what each of them waits for. */
+export async function plannedTasks(db: Db): Promise<{
+  readonly rows: readonly TaskRow[];
+  readonly blockers: ReadonlyMap<string, readonly string[]>;
+}> {
+  const blockers = new Map<string, string[]>();
+  for (const edge of await plannedEdges(db)) {
+    const list = blockers.get(edge.task_id);
+    if (list === undefined) blockers.set(edge.task_id, [edge.blocked_by]);
+    else list.push(edge.blocked_by);
+  }
+  const rows = await db
+    .selectFrom('tasks')
+    .selectAll()
+    .where('candidate_of', 'is', null)
+    .orderBy('position')
+    .execute();
+  return { rows, blockers };
+}
+
 /** Edges that people have made: that a task waits for its candidates is no part of the plan. */
-export async function plannedEdges(
-  db: Db,
-): Promise<readonly { task_id: string; blocked_by: string }[]> {
+async function plannedEdges(db: Db): Promise<readonly { task_id: string; blocked_by: string }[]> {
   return db
     .selectFrom('task_dependencies as d')
     .innerJoin('tasks as t', 't.id', 'd.task_id')

@@ -11,16 +11,17 @@ const walkedAtOnce = 2_000;
 /** Most changes that one transaction makes. */
 const changesMax = 100_000;
 
+const nothing: Removed = { count: 0, bytes: 0 };
+
 /**
  * Changes before the first event that is not older: `drover at` reaches back to that one
  * afterwards.
  */
 export async function prunePast(run: PruneRun, beforeMs: number): Promise<Removed> {
-  const removed: Removed = { count: 0, bytes: 0 };
   const { store, isDry } = run;
   const first = await firstKept(run, beforeMs);
   const start = await tablesOf(store).selectFrom('past_start').select('seq').executeTakeFirst();
-  if (first === undefined || start === undefined || first.seq <= start.seq) return removed;
+  if (first === undefined || start === undefined || first.seq <= start.seq) return nothing;
   const older = await tablesOf(store)
     .selectFrom('past_events')
     .select('seq')
@@ -29,35 +30,32 @@ export async function prunePast(run: PruneRun, beforeMs: number): Promise<Remove
     .executeTakeFirst();
   // A project without anything old keeps its beginning: there is nothing to remove, so nothing is
   // written.
-  if (older === undefined) return removed;
+  if (older === undefined) return nothing;
   const below = await firstChange(run, first);
-  if (below === null) return removed;
+  if (below === null) return nothing;
   if (!isDry) {
     await store.transaction(async (tx: Tx) => {
       await tx.updateTable('past_start').set({ seq: first.seq }).execute();
     });
   }
-  let after = 0;
-  while (await run.breathe()) {
-    const rows = await tablesOf(store)
-      .selectFrom('past')
-      .select(['n', 'key', 'old'])
-      .where('n', '>', after)
-      .where('n', '<', below)
-      .orderBy('n')
-      .limit(rowsAtOnce)
-      .execute();
-    const last = rows.at(-1);
-    if (last === undefined) break;
-    after = last.n;
-    removed.count += rows.length;
-    for (const row of rows) removed.bytes += row.key.length + (row.old?.length ?? 0);
-    if (!isDry) {
-      await store.transaction(async (tx: Tx) => {
-        await tx.deleteFrom('past').where('n', '<=', last.n).execute();
-      });
-    }
-  }
+  const removed = await removeInParts<{ n: number; key: string; old: string | null }>(run, {
+    read: (after) =>
+      tablesOf(store)
+        .selectFrom('past')
+        .select(['n', 'key', 'old'])
+        .where('n', '>', after?.n ?? 0)
+        .where('n', '<', below)
+        .orderBy('n')
+        .limit(rowsAtOnce)
+        .execute(),
+    bytesOf: (row) => row.key.length + (row.old?.length ?? 0),
+    remove: async (tx, rows) => {
+      await tx
+        .deleteFrom('past')
+        .where('n', '<=', rows.at(-1)?.n ?? 0)
+        .execute();
+    },
+  });
   if (!isDry) await removePastEvents(run, first.seq);
   return removed;
 }
@@ -110,79 +108,76 @@ async function firstChange({ store, breathe }: PruneRun, event: Kept): Promise<n
   return below;
 }
 
-async function removePastEvents({ store, breathe }: PruneRun, before: number): Promise<void> {
-  while (await breathe()) {
-    const rows = await tablesOf(store)
-      .selectFrom('past_events')
-      .select('seq')
-      .where('seq', '<', before)
-      .orderBy('seq')
-      .limit(rowsAtOnce)
-      .execute();
-    const last = rows.at(-1);
-    if (last === undefined) return;
-    await store.transaction(async (tx: Tx) => {
-      await tx.deleteFrom('past_events').where('seq', '<=', last.seq).execute();
-    });
-  }
+async function removePastEvents(run: PruneRun, before: number): Promise<void> {
+  await removeInParts<{ seq: number }>(run, {
+    read: (after) =>
+      tablesOf(run.store)
+        .selectFrom('past_events')
+        .select('seq')
+        .where('seq', '>', after?.seq ?? 0)
+        .where('seq', '<', before)
+        .orderBy('seq')
+        .limit(rowsAtOnce)
+        .execute(),
+    bytesOf: () => 0,
+    remove: async (tx, rows) => {
+      await tx
+        .deleteFrom('past_events')
+        .where('seq', '<=', rows.at(-1)?.seq ?? 0)
+        .execute();
+    },
+  });
 }
 
 /** Results of gates: a cache, which an unfinished task needs no more than a finished one. */
 export async function pruneVerdicts(run: PruneRun, beforeMs: number): Promise<Removed> {
-  const removed: Removed = { count: 0, bytes: 0 };
-  let at = { ms: -1, tree: '', command: '' };
-  while (await run.breathe()) {
-    const rows = await tablesOf(run.store)
-      .selectFrom('gate_verdicts')
-      .select(['tree_sha', 'command', 'at_ms', 'output_tail'])
-      .where('at_ms', '<', beforeMs)
-      .where(sql<SqlBool>`(at_ms, tree_sha, command) > (${at.ms}, ${at.tree}, ${at.command})`)
-      .orderBy('at_ms')
-      .orderBy('tree_sha')
-      .orderBy('command')
-      .limit(rowsAtOnce)
-      .execute();
-    const last = rows.at(-1);
-    if (last === undefined) break;
-    at = { ms: last.at_ms, tree: last.tree_sha, command: last.command };
-    removed.count += rows.length;
-    for (const row of rows) removed.bytes += row.output_tail.length + row.command.length;
-    if (run.isDry) continue;
-    await run.store.transaction(async (tx: Tx) => {
-      for (const { tree_sha: tree, command } of rows) {
-        await tx
-          .deleteFrom('gate_verdicts')
-          .where('tree_sha', '=', tree)
-          .where('command', '=', command)
+  return removeInParts<{ tree_sha: string; command: string; at_ms: number; output_tail: string }>(
+    run,
+    {
+      read: (after) =>
+        tablesOf(run.store)
+          .selectFrom('gate_verdicts')
+          .select(['tree_sha', 'command', 'at_ms', 'output_tail'])
           .where('at_ms', '<', beforeMs)
-          .execute();
-      }
-    });
-  }
-  return removed;
+          .where(
+            sql<SqlBool>`(at_ms, tree_sha, command)
+              > (${after?.at_ms ?? -1}, ${after?.tree_sha ?? ''}, ${after?.command ?? ''})`,
+          )
+          .orderBy('at_ms')
+          .orderBy('tree_sha')
+          .orderBy('command')
+          .limit(rowsAtOnce)
+          .execute(),
+      bytesOf: (row) => row.output_tail.length + row.command.length,
+      remove: async (tx, rows) => {
+        for (const { tree_sha: tree, command } of rows) {
+          await tx
+            .deleteFrom('gate_verdicts')
+            .where('tree_sha', '=', tree)
+            .where('command', '=', command)
+            .where('at_ms', '<', beforeMs)
+            .execute();
+        }
+      },
+    },
+  );
 }
 
 /** Deliveries of webhooks that were sent or have failed. */
 export async function pruneDeliveries(run: PruneRun, beforeMs: number): Promise<Removed> {
-  const removed: Removed = { count: 0, bytes: 0 };
-  let after = { endpoint: '', seq: -1 };
-  while (await run.breathe()) {
-    const rows = await tablesOf(run.store)
-      .selectFrom('webhook_deliveries')
-      .select(['endpoint', 'seq', 'body'])
-      .where('ended_at_ms', '<', beforeMs)
-      .where(sql<SqlBool>`(endpoint, seq) > (${after.endpoint}, ${after.seq})`)
-      .orderBy('endpoint')
-      .orderBy('seq')
-      .limit(rowsAtOnce)
-      .execute();
-    const last = rows.at(-1);
-    if (last === undefined) break;
-    after = last;
-    removed.count += rows.length;
-    for (const row of rows) removed.bytes += row.body.length;
-    if (run.isDry) continue;
-    await run.store.transaction(async (tx: Tx) => {
+  return removeInParts<{ endpoint: string; seq: number; body: string }>(run, {
+    read: (after) =>
+      tablesOf(run.store)
+        .selectFrom('webhook_deliveries')
+        .select(['endpoint', 'seq', 'body'])
+        .where('ended_at_ms', '<', beforeMs)
+        .where(sql<SqlBool>`(endpoint, seq) > (${after?.endpoint ?? ''}, ${after?.seq ?? -1})`)
+        .orderBy('endpoint')
+        .orderBy('seq')
+        .limit(rowsAtOnce)
+        .execute(),
+    bytesOf: (row) => row.body.length,
+    remove: async (tx, rows) => {
       for (const { endpoint, seq } of rows) {
         await tx
           .deleteFrom('webhook_deliveries')
@@ -191,7 +186,28 @@ export async function pruneDeliveries(run: PruneRun, beforeMs: number): Promise<
           .where('ended_at_ms', '<', beforeMs)
           .execute();
       }
-    });
+    },
+  });
+}
+
+interface OldRows<Row> {
+  /** The next ones, behind the last that was seen. */
+  read(after: Row | null): Promise<readonly Row[]>;
+  bytesOf(row: Row): number;
+  remove(tx: Tx, rows: readonly Row[]): Promise<void>;
+}
+
+/** Removes a few at a time, each few in a transaction of their own; a dry run only counts. */
+async function removeInParts<Row>(run: PruneRun, old: OldRows<Row>): Promise<Removed> {
+  const removed: Removed = { count: 0, bytes: 0 };
+  let after: Row | null = null;
+  while (await run.breathe()) {
+    const rows: readonly Row[] = await old.read(after);
+    after = rows.at(-1) ?? null;
+    if (after === null) break;
+    removed.count += rows.length;
+    for (const row of rows) removed.bytes += old.bytesOf(row);
+    if (!run.isDry) await run.store.transaction((tx: Tx) => old.remove(tx, rows));
   }
   return removed;
 }

@@ -8,27 +8,18 @@ import type { PlanRow, Reads, Tx } from '../schema/tables.ts';
 
 /** The newest plan of a task, whatever has become of it. */
 export async function lastPlan(db: Reads, taskId: string): Promise<PlanRow | null> {
-  const row = await db
-    .selectFrom('task_plans')
-    .selectAll()
-    .where('task_id', '=', taskId)
-    .orderBy('number', 'desc')
-    .limit(1)
-    .executeTakeFirst();
-  return row ?? null;
+  return (await newestFirst(db, taskId).executeTakeFirst()) ?? null;
 }
 
 /** The plan that its attempts build by, or null: there is none, or it has been taken back. */
 export async function approvedPlan(db: Reads, taskId: string): Promise<PlanRow | null> {
-  const row = await db
-    .selectFrom('task_plans')
-    .selectAll()
-    .where('task_id', '=', taskId)
-    .where('state', '=', 'approved')
-    .orderBy('number', 'desc')
-    .limit(1)
-    .executeTakeFirst();
+  const row = await newestFirst(db, taskId).where('state', '=', 'approved').executeTakeFirst();
   return row ?? null;
+}
+
+function newestFirst(db: Reads, taskId: string) {
+  const plans = db.selectFrom('task_plans').selectAll().where('task_id', '=', taskId);
+  return plans.orderBy('number', 'desc').limit(1);
 }
 
 /** Adds the plan of a further round; one that was still undecided is dropped. */

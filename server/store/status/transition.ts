@@ -30,6 +30,11 @@ export interface Transition {
 /** Whatever else the row says from then on; the status is the transition's own. */
 export type TransitionSet = Omit<Updateable<TaskTable>, 'id' | 'status'>;
 
+/** For the `set` of a transition: no attempt owns the task from here on. */
+export const noOwner = { phase: null, claimed_by: null, claimed_at: null } as const;
+/** And what a person had asked of that attempt has been carried out. */
+export const noStop = { stop_requested: null, stop_reason: null } as const;
+
 export type TransitionOutcome =
   | { readonly ok: true; readonly from: TaskStatus; readonly to: TaskStatus }
   | {
@@ -137,9 +142,7 @@ async function writeStatus(
   to: TaskStatus,
   change: Transition,
 ): Promise<void> {
-  const cleared: Updateable<TaskTable> = lastingStatuses.has(to)
-    ? {}
-    : { phase: null, claimed_by: null, claimed_at: null, stop_requested: null, stop_reason: null };
+  const cleared: Updateable<TaskTable> = lastingStatuses.has(to) ? {} : { ...noOwner, ...noStop };
   const waking: Updateable<TaskTable> = {
     ...(row.status === 'waiting' ? { waiting_until_ms: null } : {}),
     ...(row.status === 'blocked' ? { blocked_reason: null } : {}),

@@ -7,8 +7,9 @@ import { byHandPhase } from '../../core/plan/task.ts';
 import { taskOrRefuse } from '../rows/find-rows.ts';
 import { machineNames } from '../fleet/machine-views.ts';
 import { type Db, readAtOneMoment, textList } from '../rows/read.ts';
-import type { AttemptRow, TaskRow } from '../schema/tables.ts';
+import type { TaskRow } from '../schema/tables.ts';
 import { rootOf } from '../status/transition.ts';
+import { lastAttempt } from '../work/claims.ts';
 import { whyCandidates } from './why-candidates.ts';
 import { nextAgentFacts } from './why-agent.ts';
 import { whyBlocked } from './why-blocked.ts';
@@ -81,19 +82,8 @@ function keptWork(row: TaskRow): string[] {
   return kept.length === 0 ? [] : [`Its work is kept: ${kept.join(', ')}.`];
 }
 
-async function runningAttempt(db: Db, id: string): Promise<AttemptRow | null> {
-  const row = await db
-    .selectFrom('attempts')
-    .selectAll()
-    .where('task_id', '=', id)
-    .orderBy('number', 'desc')
-    .limit(1)
-    .executeTakeFirst();
-  return row ?? null;
-}
-
 async function whyRunning(db: Db, row: TaskRow, facts: WhyFacts): Promise<string[]> {
-  const attempt = await runningAttempt(db, row.id);
+  const attempt = await lastAttempt(db, row.id);
   const isHandedOver = row.phase === 'land' || row.phase === 'gate';
   const lost = attempt === null || isHandedOver ? null : await whyLost(db, attempt);
   if (lost !== null) return [lost];
@@ -159,7 +149,7 @@ async function landingPlace(db: Db, row: TaskRow): Promise<string[]> {
 }
 
 async function whyWaiting(db: Db, row: TaskRow, facts: WhyFacts): Promise<string[]> {
-  const attempt = await runningAttempt(db, row.id);
+  const attempt = await lastAttempt(db, row.id);
   const agent = attempt?.agent ?? row.agent ?? facts.agentKind;
   const account = await db
     .selectFrom('accounts')
@@ -187,7 +177,7 @@ async function whyPaused(db: Db, row: TaskRow): Promise<string[]> {
       `${row.id} was taken over by a person, who works in ${place}; use "drover unpause ${row.id}" to let its agent continue from there.`,
     ];
   }
-  const attempt = await runningAttempt(db, row.id);
+  const attempt = await lastAttempt(db, row.id);
   const reason = attempt?.state === 'interrupted' && attempt.error !== null ? attempt.error : null;
   const said = reason === null || reason === '' ? '' : ` (${oneLine(reason)})`;
   return [

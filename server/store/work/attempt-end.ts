@@ -4,7 +4,7 @@ import type { Failure } from '../../core/failure.ts';
 import { setAttempt } from './claims.ts';
 import type { StoreSources } from '../feed/feed.ts';
 import type { Reads, Tx } from '../schema/tables.ts';
-import { transition, type TransitionOutcome } from '../status/transition.ts';
+import { transition, type TransitionOutcome, noOwner } from '../status/transition.ts';
 
 export interface AttemptFailure {
   readonly taskId: string;
@@ -121,9 +121,7 @@ export async function failAttempt(
       verdict: 'fail',
       verdict_reason: end.failure.message.slice(0, 200),
       conflict_files: JSON.stringify(end.conflictFiles ?? []),
-      phase: null,
-      claimed_by: null,
-      claimed_at: null,
+      ...noOwner,
     },
   });
 }

@@ -4,6 +4,7 @@ import type { Updateable } from 'kysely';
 import { executionOrder, type GraphNode } from '../../core/plan/graph.ts';
 import type { RunPlace } from '../../core/settings/remote-settings.ts';
 import type { StoreSources } from '../feed/feed.ts';
+import { taskById } from '../rows/find-rows.ts';
 import { approvedPlan, lastPlan } from '../status/plans.ts';
 import type { AttemptRow, AttemptTable, Reads, TaskRow, Tx } from '../schema/tables.ts';
 import { familyOf, transition } from '../status/transition.ts';
@@ -53,12 +54,8 @@ export async function claimTask(
   sources: StoreSources,
   request: ClaimRequest,
 ): Promise<Claim | null> {
-  const row = await tx
-    .selectFrom('tasks')
-    .selectAll()
-    .where('id', '=', request.taskId)
-    .executeTakeFirst();
-  if (row === undefined || row.parent_id !== null) return null;
+  const row = await taskById(tx, request.taskId);
+  if (row === null || row.parent_id !== null) return null;
   if (row.status !== 'ready' && row.status !== 'waiting') return null;
   const epoch = row.epoch + 1;
   const nowMs = sources.clock.now();

@@ -17,6 +17,7 @@ import {
   setAttempt,
   type TransitionSet,
   type Tx,
+  noOwner,
 } from '../../store/port.ts';
 import { takesOver, takesOverAtLimit } from './fallback.ts';
 import type { Engine } from '../kit/parts.ts';
@@ -171,7 +172,7 @@ export async function waitForAccount(
       event: 'task.waiting',
       runId: claim.runId,
       data: { until: Math.ceil(wakeMs / 1000), reason: engine.mask(message) },
-      set: { waiting_until_ms: wakeMs, phase: null, claimed_by: null, claimed_at: null },
+      set: { waiting_until_ms: wakeMs, ...noOwner },
     });
   });
 }

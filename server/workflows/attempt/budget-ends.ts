@@ -4,7 +4,7 @@
 
 import { failure } from '../../core/failure.ts';
 import type { DurableRun } from '../../durable/port.ts';
-import { type Claim, setAttempt, type Tx } from '../../store/port.ts';
+import { type Claim, setAttempt, type Tx, noOwner } from '../../store/port.ts';
 import { recordFailure } from './attempt-ends.ts';
 import type { WatchStop } from './budget-watch.ts';
 import type { Engine } from '../kit/parts.ts';
@@ -48,6 +48,6 @@ async function giveBack(engine: Engine, tx: Tx, claim: Claim, reason: string): P
     event: 'task.returned',
     runId: claim.runId,
     data: { reason },
-    set: { phase: null, claimed_by: null, claimed_at: null },
+    set: noOwner,
   });
 }

@@ -35,6 +35,7 @@ import {
   tasksWithCandidates,
   type Tx,
   withdrawQuestions,
+  noOwner,
 } from '../../store/port.ts';
 import { recordFailure } from './attempt-ends.ts';
 import { type GateVerdict, runGate } from '../landing/gate.ts';
@@ -143,9 +144,7 @@ async function park(
       review_kind: 'candidate',
       changed_lines: changedLines,
       verdict: 'pass',
-      phase: null,
-      claimed_by: null,
-      claimed_at: null,
+      ...noOwner,
     },
   });
 }

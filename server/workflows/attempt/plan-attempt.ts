@@ -12,6 +12,7 @@ import {
   releaseSlot,
   setAttempt,
   type Tx,
+  noOwner,
 } from '../../store/port.ts';
 import { recordFailure } from './attempt-ends.ts';
 import { branchRef } from '../lines/lines.ts';
@@ -85,9 +86,7 @@ async function waitForDecision(engine: Engine, tx: Tx, claim: Claim, text: strin
       branch: null,
       worktree_path: null,
       last_error: null,
-      phase: null,
-      claimed_by: null,
-      claimed_at: null,
+      ...noOwner,
     },
   });
   await releaseSlot(tx, 'task', taskId);

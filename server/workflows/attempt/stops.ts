@@ -11,6 +11,8 @@ import {
   taskById,
   type Tx,
   withdrawQuestions,
+  noOwner,
+  noStop,
 } from '../../store/port.ts';
 import { endLeftAgent } from '../landing/left-commands.ts';
 import type { Engine } from '../kit/parts.ts';
@@ -79,13 +81,7 @@ export async function settleStopIn(
     event: change.event,
     runId: claim.runId,
     data: { reason: row.stop_reason },
-    set: {
-      phase: null,
-      claimed_by: null,
-      claimed_at: null,
-      stop_requested: null,
-      stop_reason: null,
-    },
+    set: { ...noOwner, ...noStop },
   });
   if (kind === 'cancel') {
     await setAttempt(tx, claim.taskId, claim.attempt, {

@@ -16,6 +16,7 @@ import {
   type RunRow,
   setAttempt,
   type Tx,
+  noOwner,
 } from '../../store/port.ts';
 import { beginAnew, recordFailure } from './attempt-ends.ts';
 import { takesOver } from './fallback.ts';
@@ -243,9 +244,7 @@ async function review(
       commit_sha: facts.commit,
       verdict: judgement.verdict,
       verdict_reason: judgement.reason,
-      phase: null,
-      claimed_by: null,
-      claimed_at: null,
+      ...noOwner,
       last_error: judgement.reason,
     },
   });

@@ -3,6 +3,7 @@
 
 import type { AgentDriver, AgentTools, ProcessTable } from '../../agents/port.ts';
 import type { ChooseRule } from '../../core/plan/best-of.ts';
+import type { CommandOutcome, CommandRequest } from '../../core/work/command.ts';
 import type { Budgets } from '../../core/work/budget.ts';
 import type { AgentChoices } from '../../core/work/fallback.ts';
 import type { HostFacts, HostLimits } from '../../core/work/host-limits.ts';
@@ -11,27 +12,6 @@ import type { RunPlace } from '../../core/settings/remote-settings.ts';
 import type { Clock, Durable } from '../../durable/port.ts';
 import type { GitRepository } from '../../git/port.ts';
 import type { Claim, Store, Tx } from '../../store/port.ts';
-
-export interface CommandRequest {
-  /** A shell command line of the project's own configuration (gate, setup). */
-  readonly command: string;
-  readonly cwd: string;
-  readonly env: Readonly<Record<string, string>>;
-  readonly timeoutMs: number;
-  readonly logPath: string;
-  /** Marks the process tree, so that all of it can be ended. */
-  readonly runId: string;
-}
-
-export interface CommandOutcome {
-  readonly kind: 'exited' | 'timed_out' | 'aborted' | 'not_started';
-  readonly exitCode: number | null;
-  readonly durationMs: number;
-  /** The end of its output, bounded. */
-  readonly tail: string;
-  /** The lines of its whole output that tell what is wrong, bounded. */
-  readonly telling: readonly string[];
-}
 
 /**
  * Runs commands of the project's own configuration through the shell, to the end of their whole

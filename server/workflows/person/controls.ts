@@ -25,6 +25,7 @@ import {
 } from '../../store/port.ts';
 import { chooseByPerson, isChoice } from '../attempt/candidates.ts';
 import { nextAction } from './next-action.ts';
+import { nextAppend } from '../kit/next-append.ts';
 import type { Engine } from '../kit/parts.ts';
 
 /** How long a command waits for its change to be real (contract of the command). */
@@ -372,14 +373,6 @@ export async function waitFor(engine: Engine, done: () => Promise<boolean>): Pro
     if (await done()) return true;
     const leftMs = endMs - engine.clock.now();
     if (leftMs <= 0) return false;
-    await new Promise<void>((resolve) => {
-      const finish = (): void => {
-        off();
-        offTimer();
-        resolve();
-      };
-      const off = engine.store.feed.onAppend(finish);
-      const offTimer = engine.clock.timer(Math.min(leftMs, 500), finish);
-    });
+    await nextAppend(engine, Math.min(leftMs, 500));
   }
 }

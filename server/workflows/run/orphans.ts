@@ -19,6 +19,8 @@ import {
   setAttempt,
   taskById,
   type Tx,
+  noOwner,
+  noStop,
 } from '../../store/port.ts';
 import { executeWorkflowId } from '../attempt/execute-task.ts';
 import { endLeftAgent } from '../landing/left-commands.ts';
@@ -125,13 +127,7 @@ async function giveBack(
     to: 'ready',
     event: 'task.returned',
     data: { reason: error ?? reason },
-    set: {
-      phase: null,
-      claimed_by: null,
-      claimed_at: null,
-      stop_requested: null,
-      stop_reason: null,
-    },
+    set: { ...noOwner, ...noStop },
   });
   return outcome.ok;
 }

@@ -5,32 +5,18 @@ import { spawn } from 'node:child_process';
 import { createWriteStream, mkdirSync, type WriteStream } from 'node:fs';
 import { dirname } from 'node:path';
 import { ok, type Result } from '../../../core/failure.ts';
+import type { CommandOutcome, CommandRequest } from '../../../core/work/command.ts';
 import { StringDecoder } from 'node:string_decoder';
 import { TellingLines } from '../../../core/prompt/telling-lines.ts';
 import { MaskedStream } from '../log/masked-stream.ts';
 import type { AgentProcess, ProcessTable, ProgramStart } from '../../port.ts';
 import { runMarker, startTimeOfNewChild } from '../process/process-list.ts';
 
-export interface ShellRequest {
-  readonly command: string;
-  readonly cwd: string;
-  readonly env: Readonly<Record<string, string>>;
-  readonly timeoutMs: number;
-  readonly logPath: string;
-  readonly runId: string;
+export interface ShellRequest extends CommandRequest {
   /** Puts the command behind its walls; absent: it runs with the user's powers. */
   readonly confine?: (start: ProgramStart) => Promise<Result<ProgramStart>>;
   /** Values that are neither kept nor told. */
   readonly secrets?: readonly string[];
-}
-
-export interface ShellOutcome {
-  readonly kind: 'exited' | 'timed_out' | 'aborted' | 'not_started';
-  readonly exitCode: number | null;
-  readonly durationMs: number;
-  readonly tail: string;
-  /** What of the whole output tells what is wrong, bounded. */
-  readonly telling: readonly string[];
 }
 
 /** What is kept of the output for people and for the next prompt. */
@@ -43,7 +29,7 @@ export async function runShellCommand(
   request: ShellRequest,
   processes: ProcessTable,
   signal: AbortSignal,
-): Promise<ShellOutcome> {
+): Promise<CommandOutcome> {
   const startedMs = performance.now();
   const output = new KeptOutput(request.logPath);
   if (signal.aborted)
@@ -115,7 +101,7 @@ async function confinedStart(
   return (await request.confine?.(start)) ?? ok(start);
 }
 
-function notStarted(why: string): ShellOutcome {
+function notStarted(why: string): CommandOutcome {
   return { kind: 'not_started', exitCode: null, durationMs: 0, tail: why, telling: [why] };
 }
 

@@ -38,7 +38,7 @@ suite('documents on traces', () => {
     const { panels } = JSON.parse(traceDashboardText()) as {
       panels: { targets: { rawSql: string }[] }[];
     };
-    const known = new Set<string>([...spanKinds, ...spanAttributes].map(({ name }) => name));
+    const known = new Set(Object.keys({ ...spanKinds, ...spanAttributes }));
     const columns = new Set(
       [...clickhouseTableText().matchAll(/^ {4}`([A-Za-z.]+)`/gmu)].map(([, name]) => name),
     );
