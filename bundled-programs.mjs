@@ -2,16 +2,21 @@
 // runs only what it needs, and CommonJS, which Node starts faster than ES modules and keeps compiled in its compile cache.
 
 import { transform } from 'esbuild';
-import { mkdirSync, writeFileSync } from 'node:fs';
-import { basename, dirname, join } from 'node:path';
+import { createHash } from 'node:crypto';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
 import { missingPackages, optionalPackages } from './bundled-packages.mjs';
+import { isChunk, partOf, partsOf, requireFromParts } from './bundled-parts.mjs';
 
 /**
- * The compiled code lies beside the bundles, so that it goes with them, and is trusted as they are. Where that folder can't
- * be written, the programs start without it.
+ * The compiled code lies beside the bundles, so that it goes with them, and is trusted as they are.
+ * @param {string} name of the program
  */
-const useCompileCache =
-  "require('node:module').enableCompileCache?.(require('node:path').join(__dirname, '.compiled'));\n";
+const useCompiledCode = (name) =>
+  `require("./load-part.cjs").begin("${name}", ${name === longProgram});\n`;
+
+/** It does many things before it ends. */
+const longProgram = 'backend';
 
 /** What the sources ask of their module is asked of the bundle. */
 const moduleUrl = "const droverModuleUrl = require('node:url').pathToFileURL(__filename).href;\n";
@@ -70,6 +75,22 @@ function loadBuiltinsLate(code) {
   );
 }
 
+/** @param {string} stamp of the parts */
+async function partLoader(stamp) {
+  const text = readFileSync(join(import.meta.dirname, 'bin', 'load-part.mjs'), 'utf8');
+  const { code } = await transform(text, {
+    format: 'cjs',
+    platform: 'node',
+    target: 'node24',
+    define: {
+      'import.meta.url': '__filename',
+      'import.meta.dirname': '__dirname',
+      'process.env.DROVER_BUILD_STAMP': JSON.stringify(stamp),
+    },
+  });
+  return { code, map: JSON.stringify({ version: 3, sections: [] }) };
+}
+
 /** @param {import('esbuild').PluginBuild} build */
 function refuseMissingPackages(build) {
   build.onEnd(({ metafile }) => {
@@ -88,11 +109,14 @@ function writeAsCommonJs(build) {
   if (hasMaps) build.initialOptions.sourcemap = 'inline';
   build.onEnd(async ({ outputFiles = [], metafile }) => {
     mkdirSync(outdir, { recursive: true });
-    const entries = new Set(
-      Object.entries(metafile?.outputs ?? {})
-        .filter(([, { entryPoint }]) => entryPoint !== undefined)
-        .map(([path]) => basename(path)),
-    );
+    const write = (name, { code, map }) => {
+      const end = hasMaps ? `//# sourceMappingURL=${name}.map\n` : '';
+      writeFileSync(join(outdir, name), `${code}${end}`);
+      if (hasMaps) writeFileSync(join(outdir, `${name}.map`), map);
+    };
+    const parts = partsOf(metafile?.outputs ?? {});
+    /** @type {Map<string, { name: string, code: string, map: string }[]>} */
+    const gathered = new Map();
     for (const file of outputFiles) {
       const name = basename(file.path);
       const { code, map } = await transform(file.text, {
@@ -105,10 +129,19 @@ function writeAsCommonJs(build) {
         define: { 'import.meta.url': 'droverModuleUrl', 'import.meta.dirname': '__dirname' },
         minify: build.initialOptions.minify ?? false,
       });
-      const top = `${entries.has(name) ? useCompileCache : ''}${code.includes('droverModuleUrl') ? moduleUrl : ''}`;
-      const end = hasMaps ? `//# sourceMappingURL=${name}.map\n` : '';
-      writeFileSync(join(dirname(file.path), name), `${top}${loadBuiltinsLate(code)}${end}`);
-      if (hasMaps) writeFileSync(`${file.path}.map`, map);
+      const part = parts.get(name) ?? name;
+      const own = requireFromParts(loadBuiltinsLate(code), part, parts);
+      const top = `${isChunk(name) ? '' : useCompiledCode(basename(name, '.cjs'))}${code.includes('droverModuleUrl') ? moduleUrl : ''}`;
+      const chunk = { name, code: `${top}${own}`, map };
+      if (part === name) write(name, chunk);
+      else gathered.set(part, [...(gathered.get(part) ?? []), chunk]);
     }
+    const stamp = createHash('sha256');
+    for (const [part, chunks] of gathered) {
+      const whole = partOf(chunks);
+      stamp.update(`${part}\n${whole.code}`);
+      write(part, whole);
+    }
+    write('load-part.cjs', await partLoader(stamp.digest('hex')));
   });
 }

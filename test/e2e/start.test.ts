@@ -1,8 +1,8 @@
 // What a command costs before it does anything: a look at the plan starts no other program.
 
 import assert from 'node:assert/strict';
-import { chmodSync, existsSync, readdirSync, readFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { chmodSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
 import type { StatusSnapshot } from '../../server/protocol/api.ts';
 import { droverProgram } from './support/program.ts';
 import { useProjects } from './support/suite-projects.ts';
@@ -49,6 +49,43 @@ suite('the start of a command', function () {
     await here.expect(0, ['status']);
     const folder = join(dirname(droverProgram()), '.compiled');
     assert.ok(readdirSync(folder).length > 0);
+  });
+
+  test('what a command compiled is kept whole, and made again where it is damaged', async () => {
+    const here = project();
+    await here.expect(0, ['init']);
+    const folder = join(here.folder, 'compiled');
+    const env = { NODE_COMPILE_CACHE: folder };
+    const kept = (): Map<string, Buffer> => {
+      const all = readdirSync(folder, { recursive: true, encoding: 'utf8' });
+      const names = all.filter((name) => basename(name).startsWith('drover-'));
+      return new Map(names.map((name) => [name, readFileSync(join(folder, name))]));
+    };
+    await here.expect(0, ['status'], { env });
+    const first = kept();
+    // Few large files: each costs more to open than most of them to run.
+    assert.ok(first.size >= 3 && first.size <= 12, [...first.keys()].join(' '));
+    await here.expect(0, ['status'], { env });
+    assert.deepEqual(kept(), first, 'a known command keeps nothing more');
+
+    for (const [at, [name, bytes]] of [...first].entries()) {
+      const damaged = [
+        bytes.subarray(0, bytes.length >> 1),
+        Buffer.alloc(bytes.length),
+        Buffer.of(),
+      ];
+      writeFileSync(join(folder, name), damaged[at % 3] ?? '');
+    }
+    assert.match(await here.expect(0, ['status'], { env }), /0 running/);
+    for (const [name, bytes] of kept()) {
+      const { length = 0 } = first.get(name) ?? {};
+      assert.ok(Math.abs(bytes.length - length) < length / 4, `${name} is not whole again`);
+    }
+    const words = (): string[] => [...kept().values()].map((bytes) => bytes.toString('latin1'));
+    await here.expect(0, ['events'], { env });
+    assert.ok(words().some((text) => text.includes('"words":["status","events"]')));
+    await here.expect(64, ['no-such-command'], { env });
+    assert.ok(!words().some((text) => text.includes('no-such-command')));
   });
 
   test('the version and the help need no project, no repository and no PATH', async () => {

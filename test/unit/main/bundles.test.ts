@@ -1,8 +1,10 @@
-// What the bundles of the programs may leave out.
+// What the bundles of the programs may leave out, and which chunks of theirs share a file.
 
 import assert from 'node:assert/strict';
+import { runInNewContext } from 'node:vm';
 import type { Metafile } from 'esbuild';
 import { missingPackages } from '../../../bundled-packages.mjs';
+import { partOf, partsOf, requireFromParts } from '../../../bundled-parts.mjs';
 
 const outputOf = (imports: Metafile['outputs'][string]['imports']): Metafile['outputs'][string] => {
   return { imports, bytes: 1, inputs: {}, exports: [] };
@@ -16,5 +18,59 @@ suite('what bundles leave out', () => {
     const optional = { path: 'winston', kind: 'require-call', external: true } as const;
     const outputs = { 'cli.cjs': outputOf([...imports, optional]) };
     assert.deepEqual(missingPackages({ outputs }), ['pg']);
+  });
+});
+
+suite('parts of the bundles', () => {
+  const output = (entryPoint: string | null, ...imported: readonly string[]) => ({
+    ...outputOf(imported.map((path) => ({ path, kind: 'import-statement' as const }))),
+    ...(entryPoint !== null && { entryPoint }),
+  });
+
+  test('chunks that the same programs load share a file, those of the version stand alone', () => {
+    const parts = partsOf({
+      'dist/cli-main.cjs': output('server/cli/main.ts', 'dist/chunk-VERSION.cjs'),
+      'dist/backend.cjs': output('server/main/backend-main.ts', 'dist/chunk-A.cjs'),
+      'dist/helper.cjs': output('server/main/helper-main.ts', 'dist/chunk-B.cjs'),
+      'dist/chunk-VERSION.cjs': output(null),
+      'dist/chunk-A.cjs': output(null, 'dist/chunk-B.cjs', 'dist/chunk-VERSION.cjs'),
+      'dist/chunk-B.cjs': output(null),
+      'dist/chunk-RUN.cjs': output('server/cli/run-command.ts', 'dist/chunk-B.cjs'),
+      'dist/chunk-RARE.cjs': output('server/main/doctor/doctor.ts'),
+    });
+    assert.deepEqual(Object.fromEntries(parts), {
+      'chunk-A.cjs': 'part-backend.cjs',
+      'chunk-B.cjs': 'part-backend-helper-command.cjs',
+      'chunk-RUN.cjs': 'part-command.cjs',
+    });
+  });
+
+  test('a chunk is asked for where it is', () => {
+    const parts = new Map([['chunk-A.cjs', 'part-x.cjs']]);
+    const code = 'var a = require("./chunk-A.cjs"), b = __toESM(require("./chunk-B.cjs"));';
+    assert.equal(
+      requireFromParts(code, 'part-x.cjs', parts),
+      'var a = droverChunk("chunk-A.cjs"), b = require("./chunk-B.cjs");',
+    );
+    assert.match(
+      requireFromParts(code, 'cli.cjs', parts),
+      /chunkOf\("part-x\.cjs", "chunk-A\.cjs"\)/,
+    );
+  });
+
+  test('a part holds one byte a character and runs each chunk once, when it is asked for', () => {
+    const chunk = (name: string, code: string) => ({ name, code, map: '' });
+    const { code } = partOf([
+      chunk(
+        'chunk-A.cjs',
+        'ran.push("A"); module.exports = /^✖/.test("✖") && droverChunk("chunk-B.cjs");',
+      ),
+      chunk('chunk-B.cjs', 'ran.push("B"); module.exports = "b";'),
+    ]);
+    assert.match(code, /^[\0-\x7F]*$/u);
+    const ran: string[] = [];
+    const load = runInNewContext(code, { ran })() as (name: string) => unknown;
+    assert.deepEqual([ran.length, load('chunk-A.cjs'), load('chunk-B.cjs')], [0, 'b', 'b']);
+    assert.deepEqual(ran, ['A', 'B']);
   });
 });

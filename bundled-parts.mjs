@@ -1,0 +1,136 @@
+// Gathers in few files what each start of a program loads: a hundred small chunks cost more to open and to check than to run.
+// Each chunk stays a function of its own, which runs when something first asks for it (bin/load-part.mjs).
+
+import { basename } from 'node:path';
+
+/**
+ * Sources that are loaded together, with all that they import statically; so is each program. Chunks that the same ones
+ * need share one file, so that nothing reads what it has no use for.
+ * @type {Record<string, readonly string[]>}
+ */
+const loadedTogether = {
+  command: ['server/cli/run-command.ts', 'server/cli/process-surroundings.ts'],
+  client: [
+    'server/cli/commands/status.ts',
+    'server/cli/commands/run.ts',
+    'server/cli/commands/plan.ts',
+    'server/cli/render/status-text.ts',
+    'server/main/connect.ts',
+    'server/main/wire.ts',
+    'server/main/start-backend.ts',
+    'server/main/project/data-project.ts',
+    'server/main/project/live-settings.ts',
+    'server/main/project/accepted-settings.ts',
+    'server/main/requests/data-handlers.ts',
+    'server/rpc/transport/local.ts',
+    'server/config/toml-file.ts',
+  ],
+  secrets: ['server/agents/secrets/content.ts', 'server/agents/secrets/key-formats.ts'],
+};
+
+/** What `--version` needs is too little for a large file. */
+const alone = 'server/cli/main.ts';
+
+/**
+ * The file of each chunk that shares one.
+ * @param {import('esbuild').Metafile['outputs']} outputs
+ * @returns {Map<string, string>}
+ */
+export function partsOf(outputs) {
+  /** @type {Map<string, string>} */
+  const paths = new Map();
+  for (const [path, { entryPoint }] of Object.entries(outputs)) {
+    if (entryPoint !== undefined) paths.set(entryPoint, path);
+  }
+  const programs = [...paths].filter(([, path]) => !isChunk(path));
+  const groups = [
+    ...programs.map(([source, path]) => [basename(path, '.cjs'), [source]]),
+    ...Object.entries(loadedTogether),
+  ];
+  /** @type {Map<string, string[]>} */
+  const users = new Map();
+  for (const [name, sources] of groups) {
+    const roots = sources.flatMap((source) => paths.get(source) ?? []);
+    for (const path of closureOf(roots, outputs)) {
+      users.set(path, [...(users.get(path) ?? []), name]);
+    }
+  }
+  const apart = closureOf([paths.get(alone) ?? ''], outputs);
+  const shared = [...users].filter(([path]) => isChunk(path) && !apart.has(path));
+  return new Map(shared.map(([path, names]) => [basename(path), `part-${names.join('-')}.cjs`]));
+}
+
+/** A program's own file is started by its name. */
+export function isChunk(path) {
+  return /^chunk-[A-Z0-9]+\.cjs$/.test(basename(path));
+}
+
+/** These outputs and all that they import statically. */
+function closureOf(roots, outputs) {
+  const found = new Set(roots.filter((path) => path in outputs));
+  for (const path of found) {
+    for (const { kind, path: imported } of outputs[path]?.imports ?? []) {
+      if (kind === 'import-statement' && imported in outputs) found.add(imported);
+    }
+  }
+  return found;
+}
+
+const chunkRequire = /require\("\.\/(chunk-[A-Z0-9]+\.cjs)"\)/g;
+const wrappedRequire = /__toESM\((require\("\.\/chunk-[A-Z0-9]+\.cjs"\))\)/g;
+/** Getters of getters: the inner ones do. */
+const namespaceCopy = /^module\.exports = __toCommonJS\((\w+)\);$/m;
+
+/**
+ * Asks for chunks where they are.
+ * @param {string} code of a chunk or a program
+ * @param {string} own the file that it stands in
+ * @param {ReadonlyMap<string, string>} parts
+ */
+export function requireFromParts(code, own, parts) {
+  return code.replaceAll(wrappedRequire, '$1').replaceAll(chunkRequire, (found, chunk) => {
+    const part = parts.get(chunk);
+    if (part === undefined) return found;
+    return part === own
+      ? `droverChunk("${chunk}")`
+      : `require("./load-part.cjs").chunkOf("${part}", "${chunk}")`;
+  });
+}
+
+const partTop = `(function (require, __filename, __dirname) {
+const droverLoaded = { __proto__: null };
+const droverChunk = (name) => {
+  const known = droverLoaded[name];
+  if (known !== undefined) return known.exports;
+  const module = (droverLoaded[name] = { exports: {} });
+  droverChunks[name](module);
+  return module.exports;
+};
+const droverChunks = {
+`;
+
+/**
+ * One file of several chunks, with the map of their maps.
+ * @param {readonly { name: string, code: string, map: string }[]} chunks
+ */
+export function partOf(chunks) {
+  let code = partTop;
+  const sections = [];
+  for (const { name, code: own, map } of chunks) {
+    code += `"${name}": (module) => {\n`;
+    const line = code.split('\n').length - 1;
+    if (map !== '') sections.push({ offset: { line, column: 0 }, map: JSON.parse(map) });
+    code += `${asciiOf(own.replace(namespaceCopy, 'module.exports = $1;'))}\n},\n`;
+  }
+  return {
+    code: `${code}};\nreturn droverChunk;\n})\n`,
+    map: JSON.stringify({ version: 3, sections }),
+  };
+}
+
+/** Text of one byte a character, in memory too; esbuild leaves others in comments and regular expressions alone. */
+function asciiOf(code) {
+  return code.replaceAll(/[^\0-\x7F]/g, (unit) => {
+    return `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
+  });
+}
