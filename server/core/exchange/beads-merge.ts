@@ -2,6 +2,7 @@
 // for, where git has none. Lines of different issues never contradict each other, however close
 // they stand.
 
+import { fnv1a } from '../fnv1a.ts';
 import { isObject } from './beads-format.ts';
 import { parseLine } from './import-jsonl.ts';
 import type { JsonObject } from './json-object.ts';
@@ -142,11 +143,7 @@ function withIds(record: JsonObject, renamed: ReadonlyMap<string, string>): Json
 
 /** Of base 36, as bd's own. */
 function shortHash(text: string): string {
-  let hash = 0x811c9dc5;
-  for (const character of text) {
-    hash = Math.imul(hash ^ (character.codePointAt(0) ?? 0), 0x01000193) >>> 0;
-  }
-  return hash.toString(36).padStart(7, '0');
+  return fnv1a(text).toString(36).padStart(7, '0');
 }
 
 /** A line without an id (a memory, say) stands for its key, or for itself. */

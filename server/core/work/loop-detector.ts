@@ -1,6 +1,8 @@
 // Notices an agent that does the same again and again: one tool call, or a short round of them,
 // with the same input.
 
+import { fnv1a } from '../fnv1a.ts';
+
 /** Calls in the longest round that is looked for. */
 export const loopPeriodMax = 4;
 
@@ -59,14 +61,11 @@ const repeatsMax = 10_000;
 /** Two numbers of the whole text stand for it: inputs can be as large as files. */
 function markOf(name: string, input: unknown): string {
   const text = JSON.stringify(input) ?? '';
-  let first = 0x811c9dc5;
   let second = 0;
   for (let at = 0; at < text.length; at += 1) {
-    const code = text.charCodeAt(at);
-    first = Math.imul(first ^ code, 0x01000193);
-    second = (Math.imul(second, 31) + code) | 0;
+    second = (Math.imul(second, 31) + text.charCodeAt(at)) | 0;
   }
-  return `${name}\n${text.length}\n${first}\n${second}`;
+  return `${name}\n${text.length}\n${fnv1a(text)}\n${second}`;
 }
 
 export function loopQuestion(found: FoundLoop, name: string): string {

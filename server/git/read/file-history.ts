@@ -1,6 +1,7 @@
 // What commits of Drover have made of one file: asked when a settings file differs from what a
 // person has accepted.
 
+import { trailerKey, type TrailerKind } from '../../core/work/trailers.ts';
 import { gitEnvironment, shortened } from '../process/environment.ts';
 import { openGitProcesses, type GitProcesses } from '../process/process.ts';
 import { programOnPath } from '../process/program-path.ts';
@@ -19,8 +20,9 @@ export interface LandedChange {
  */
 const changesMax = 100;
 const fileBytesMax = 1024 * 1024;
-const format =
-  '%x01%(trailers:key=Drover-Task,valueonly,separator=%x20)%x02%(trailers:key=Drover-Epic,valueonly,separator=%x20)';
+const valuesOf = (kind: TrailerKind): string =>
+  `%(trailers:key=${trailerKey(kind)},valueonly,separator=%x20)`;
+const format = `%x01${valuesOf('task')}%x02${valuesOf('epic')}`;
 const noBlob = /^0+$/;
 
 /**

@@ -1,6 +1,7 @@
 // What kind of repository this is: where it lies, what is checked out, and what makes worktrees of
 // it special.
 
+import { headRoot } from '../../core/work/ref-names.ts';
 import { readFile } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { err, ok } from '../../core/failure.ts';
@@ -142,7 +143,7 @@ export async function readFacts(
   return {
     commonDir,
     root,
-    headBranch: headRef.startsWith('refs/heads/') ? headRef.slice('refs/heads/'.length) : null,
+    headBranch: headRef.startsWith(headRoot) ? headRef.slice(headRoot.length) : null,
     headSha: isSha(headSha) ? headSha : null,
     hasSubmodules: exists(join(root, '.gitmodules')),
     usesLfs: await anyUsesLfs(root, commonDir, attributeFiles),

@@ -1,5 +1,6 @@
 // Refs that only keep something reachable, for a while: snapshots of attempts and approved trees.
 
+import { approvedRoot, workRoot } from '../../core/work/ref-names.ts';
 import { ok } from '../../core/failure.ts';
 import type { RepositoryContext } from '../context.ts';
 import { failureOf } from '../process/failures.ts';
@@ -18,7 +19,7 @@ export interface KeptRef {
   readonly atMs: number;
 }
 
-const folders = { 'refs/drover/work/': 'snapshot', 'refs/drover/approved/': 'approval' } as const;
+const folders = { [workRoot]: 'snapshot', [approvedRoot]: 'approval' } as const;
 /** Of slots whose author is unknown: no task's end says that they are not needed. */
 const slotsOwner = 'slots';
 const refsAtOnce = 100;

@@ -1,6 +1,7 @@
 // A repository looked at through its files alone, for a caller who only wants to know what is
 // checked out: starting git takes longer than everything else of such a question.
 
+import { headRoot } from '../../core/work/ref-names.ts';
 import { lstatSync, realpathSync } from 'node:fs';
 import { join } from 'node:path';
 import { isSha } from '../files/loose-objects.ts';
@@ -34,7 +35,7 @@ export function lookAtCheckout(folder: string): PlainLook | null {
   const packed = new PackedRefs(commonDir);
   return {
     root: realpathSync(folder),
-    headBranch: headRef?.startsWith('refs/heads/') ? headRef.slice('refs/heads/'.length) : null,
+    headBranch: headRef?.startsWith(headRoot) ? headRef.slice(headRoot.length) : null,
     readRef: (ref) => {
       if (!isFullRef(ref)) return null;
       // Packing in between is met by looking at the loose file again.

@@ -1,6 +1,7 @@
 // Refs: read from their files where possible, moved only by git, several at once in one
 // transaction.
 
+import { headRoot } from '../../core/work/ref-names.ts';
 import { join } from 'node:path';
 import { ok } from '../../core/failure.ts';
 import type { RepositoryContext } from '../context.ts';
@@ -25,12 +26,20 @@ const maxSymbolicSteps = 5;
 
 /** A branch name, with or without `refs/heads/`, as a full ref. */
 export function branchRef(branch: string): string {
-  return branch.startsWith('refs/') ? branch : `refs/heads/${branch}`;
+  return branch.startsWith('refs/') ? branch : `${headRoot}${branch}`;
+}
+
+/** The parts of a label, each made fit to stand in the name of a ref. */
+export function refParts(label: string): readonly string[] {
+  return label
+    .split('/')
+    .map((part) => part.replace(/[^A-Za-z0-9._-]+/g, '-').replace(/\.\.+|^\.+|\.+$|\.lock$/g, '-'))
+    .filter((part) => part !== '');
 }
 
 /** The short name of a branch. */
 export function branchName(branch: string): string {
-  return branch.startsWith('refs/heads/') ? branch.slice('refs/heads/'.length) : branch;
+  return branch.startsWith(headRoot) ? branch.slice(headRoot.length) : branch;
 }
 
 /** True for a branch, short or full, that is safe as an argument and as a path. */

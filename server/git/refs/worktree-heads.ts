@@ -1,6 +1,7 @@
 // Which branch each worktree has checked out, and what it is in the middle of, told by the files
 // git keeps.
 
+import { headRoot } from '../../core/work/ref-names.ts';
 import { join } from 'node:path';
 import type { RepositoryContext } from '../context.ts';
 import { isSha } from '../files/loose-objects.ts';
@@ -53,7 +54,7 @@ function branchOfOperation(gitDir: string, name: string): string | null {
   }
   if (name === 'BISECT_LOG') {
     const start = readText(join(gitDir, 'BISECT_START'))?.trim();
-    return start && !isSha(start) ? `refs/heads/${start}` : null;
+    return start && !isSha(start) ? `${headRoot}${start}` : null;
   }
   return null;
 }

@@ -1,5 +1,17 @@
 // Which refs the machines share, and under which names this clone keeps what it has seen of them.
 
+import {
+  branchRef,
+  droverHeadRoot,
+  fenceRoot,
+  headRoot,
+  landRoot,
+  rescueRoot,
+  resultBranch,
+  sharedRoot,
+  workRoot,
+} from '../../core/work/ref-names.ts';
+
 /**
  * Refs of one line are looked at together; an attempt's branch is written by one machine at a time.
  */
@@ -9,17 +21,13 @@ export type RefPlace =
   | { readonly kind: 'work' }
   | { readonly kind: 'local' };
 
-const landRoot = 'refs/drover/land/';
-const fenceRoot = 'refs/drover/fence/';
 /** Snapshots, and what was kept before there were any. */
-const workRoots = ['refs/drover/work/', 'refs/drover/rescue/'];
-const headRoot = 'refs/heads/';
-const resultRoot = 'refs/heads/drover/results/';
-const sharedRoot = 'refs/drover/shared/';
+const workRoots = [workRoot, rescueRoot];
+const resultRoot = branchRef(resultBranch(''));
 const attemptBranch = /^refs\/heads\/drover\/(?!epic\/|results\/).+\/\d+$/u;
 
 /** Matches every branch of an attempt, and some more. */
-export const attemptPattern = 'refs/heads/drover/*';
+export const attemptPattern = `${droverHeadRoot}*`;
 
 export function placeOf(ref: string): RefPlace {
   if (attemptBranch.test(ref)) return { kind: 'attempt' };

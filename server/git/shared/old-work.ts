@@ -2,6 +2,7 @@
 // has fetched, branches, and what was kept of them. It stays for as long as the snapshots of the
 // machine that made them, which may be gone itself.
 
+import { droverHeadRoot, headRoot, rescueRoot, workRoot } from '../../core/work/ref-names.ts';
 import { err, ok } from '../../core/failure.ts';
 import { failureOf } from '../process/failures.ts';
 import type { GitResult } from '../port.ts';
@@ -26,12 +27,11 @@ export interface SharedWork {
   remove(snapshots: readonly SharedSnapshot[]): Promise<GitResult<void>>;
 }
 
-const root = 'refs/drover/work/';
 /** Below each of them, the first name is the task. */
 const left = {
-  [root]: /^([^/]+)\/.+$/u,
-  'refs/drover/rescue/': /^([^/]+)\/\d+\/.+$/u,
-  'refs/heads/drover/': /^([^/]+)\/\d+$/u,
+  [workRoot]: /^([^/]+)\/.+$/u,
+  [rescueRoot]: /^([^/]+)\/\d+\/.+$/u,
+  [droverHeadRoot]: /^([^/]+)\/\d+$/u,
 };
 const refsAtOnce = 100;
 
@@ -39,7 +39,7 @@ export function sharedWork(parts: PushParts): SharedWork {
   const { remote } = parts;
   const { context } = remote;
   const listCopies = async (): Promise<GitResult<ReadonlyMap<string, Sha>>> => {
-    const copies = privateRef(root);
+    const copies = privateRef(workRoot);
     const output = await context.git([
       'for-each-ref',
       '--format=%(objectname)%09%(refname)',
@@ -47,7 +47,9 @@ export function sharedWork(parts: PushParts): SharedWork {
     ]);
     if (output.code !== 0) return err(failureOf(output, 'list the fetched snapshots'));
     const found = parseListing(output.stdout.toString('utf8'));
-    return ok(new Map([...found].map(([ref, sha]) => [`${root}${ref.slice(copies.length)}`, sha])));
+    return ok(
+      new Map([...found].map(([ref, sha]) => [`${workRoot}${ref.slice(copies.length)}`, sha])),
+    );
   };
   return {
     list: async () => {
@@ -66,7 +68,7 @@ export function sharedWork(parts: PushParts): SharedWork {
     remove: async (snapshots) => {
       // A server that lets no branch be removed does not keep the rest by that.
       const [branches, others] = [true, false].map((isBranch) =>
-        snapshots.filter(({ ref }) => ref.startsWith('refs/heads/') === isBranch),
+        snapshots.filter(({ ref }) => ref.startsWith(headRoot) === isBranch),
       );
       const removed = await removeAll(others ?? []);
       return removed.ok ? removeAll(branches ?? []) : removed;

@@ -1,5 +1,7 @@
 // Commits that other machines have made are fetched when something here needs them.
 
+import { fetchPatterns } from './names.ts';
+import { headRoot, landRoot, rescueRoot, workRoot } from '../../core/work/ref-names.ts';
 import { ok } from '../../core/failure.ts';
 import { refuse } from '../process/failures.ts';
 import type { GitResult } from '../port.ts';
@@ -12,12 +14,7 @@ const maxRemembered = 20_000;
 const missingLastsMs = 20_000;
 
 /** Everything that machines push: for servers that hand out no single commits. */
-const everything = [
-  '+refs/heads/*:refs/drover/shared/heads/*',
-  '+refs/drover/land/*:refs/drover/shared/land/*',
-  '+refs/drover/rescue/*:refs/drover/shared/rescue/*',
-  '+refs/drover/work/*:refs/drover/shared/work/*',
-];
+const everything = fetchPatterns([headRoot, landRoot, rescueRoot, workRoot]);
 
 export class Presence {
   readonly #remote: Remote;

@@ -1,6 +1,7 @@
 // Reads what git says about a remote: what a push did to each ref, and why the remote could not be
 // reached.
 
+import { headRoot } from '../../core/work/ref-names.ts';
 import { failureOf, gitFailure } from '../process/failures.ts';
 import type { GitFailure } from '../port.ts';
 import type { GitOutput } from '../process/process.ts';
@@ -123,7 +124,7 @@ export function refusedFailure(
 ): GitFailure {
   const words = serverWords(output.stderr);
   const said = withoutCredentials(words === '' ? '' : `, saying: ${words}`).slice(0, maxWords);
-  const remedy = refusal.ref.startsWith('refs/heads/')
+  const remedy = refusal.ref.startsWith(headRoot)
     ? 'let the account that Drover pushes with move this branch'
     : 'let the account that Drover pushes with write refs/drover/*';
   return gitFailure(

@@ -2,6 +2,7 @@
 // others find them. What holds files that are never committed, or that git is told to ignore, stays
 // on this machine.
 
+import { sharedRoot } from '../../core/work/ref-names.ts';
 import { isAncestor } from '../read/ancestry.ts';
 import type { RepositoryContext } from '../context.ts';
 import { secretsInRange } from '../work/held-contents.ts';
@@ -72,7 +73,7 @@ export class WorkPushes {
 async function mayBeShared(context: RepositoryContext, commit: Sha): Promise<boolean> {
   // Every commit that the remote does not have, against each of its parents: what was staged is one
   // of them.
-  const known = ['--not', '--glob=refs/drover/shared/*', '--remotes'];
+  const known = ['--not', `--glob=${sharedRoot}*`, '--remotes'];
   const changed = await changesIn(context, ['--root', commit, ...known]);
   if (!changed.ok) return false;
   const { present: paths, blobs } = changed.value;

@@ -1,6 +1,7 @@
 // Takes a snapshot of a worktree: HEAD, index and every file that git does not ignore, without
 // touching any of them.
 
+import { droverHeadRoot } from '../../core/work/ref-names.ts';
 import { randomUUID } from 'node:crypto';
 import { constants } from 'node:fs';
 import { copyFile, rm, stat, utimes } from 'node:fs/promises';
@@ -83,8 +84,7 @@ export async function takeSnapshot(
   const { head, branch } = status.value;
   if (!isDirty(status.value) && alongside(worktree.value).length === 0) {
     const isBase = head === null || head === request.base;
-    const isOnBranch =
-      branch !== null && branchRef(branch) === `refs/heads/drover/${request.label}`;
+    const isOnBranch = branch !== null && branchRef(branch) === `${droverHeadRoot}${request.label}`;
     if (isBase || (isOnBranch && request.reason === 'interval')) return ok(null);
   }
   const kept = await keepState(context, {

@@ -1,13 +1,14 @@
 // The snapshots of one attempt: commits under one ref, each of them leading to the one before, so
 // that none is ever lost.
 
+import { workRoot } from '../../core/work/ref-names.ts';
 import { err, ok } from '../../core/failure.ts';
 import { isAncestor } from '../read/ancestry.ts';
 import type { RepositoryContext } from '../context.ts';
 import { failureOf, gitFailure } from '../process/failures.ts';
 import { isSha } from '../files/loose-objects.ts';
 import type { GitResult, Snapshot, SnapshotAuthor, SnapshotReason } from '../port.ts';
-import { oneLine, readRef, updateRefs } from '../refs/refs.ts';
+import { oneLine, readRef, refParts, updateRefs } from '../refs/refs.ts';
 import type { Sha } from '../sha.ts';
 
 /** What a worktree holds, as objects of the store. */
@@ -37,21 +38,15 @@ export interface SnapshotNote {
   readonly alongside: readonly Sha[];
 }
 
-const workRoot = 'refs/drover/work';
 const maxNamedSkips = 100;
 /** Writers of one chain at once: this process and perhaps another one. */
 const racesMax = 5;
 
 /** The ref that holds the snapshots of an attempt. */
 export function workRef(label: string): string {
-  const parts = label
-    .split('/')
-    .map((part) => part.replace(/[^A-Za-z0-9._-]+/g, '-').replace(/\.\.+|^\.+|\.+$|\.lock$/g, '-'))
-    .filter((part) => part !== '');
+  const parts = refParts(label);
   const [first = 'unnamed', ...rest] = parts;
-  return rest.length === 0
-    ? `${workRoot}/slots/${first}`
-    : `${workRoot}/${first}/${rest.join('-')}`;
+  return rest.length === 0 ? `${workRoot}slots/${first}` : `${workRoot}${first}/${rest.join('-')}`;
 }
 
 /** The task and attempt in the name of one of our branches, else the name itself. */

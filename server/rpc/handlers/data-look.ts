@@ -1,6 +1,7 @@
 // Looking without touching: the snapshot, the feed, questions, worktrees, and why a task is not
 // running.
 
+import { branchRef } from '../../core/work/ref-names.ts';
 import { agentChoices } from '../../core/settings/agent-settings.ts';
 import type { SandboxView, TaskView, UnacceptedView } from '../../protocol/views.ts';
 import type { Handlers } from '../../protocol/api.ts';
@@ -60,7 +61,7 @@ function unacceptedSentence({ setting, by }: UnacceptedView): string {
  * Drover saw it last.
  */
 async function tipOf({ git, store }: DataHandlerDeps, branch: string): Promise<string | null> {
-  const asked = git.readRef(`refs/heads/${branch}`);
+  const asked = git.readRef(branchRef(branch));
   if (git.sharedRemote === null) return asked;
   const answer = asked.catch((error: unknown) => {
     if (error instanceof Refusal && error.kind === 'git') return undefined;

@@ -1,5 +1,7 @@
 // What a review shows: the files of a change and their contents at a commit, straight from git.
 
+import { branchRef, landingRef } from '../../core/work/ref-names.ts';
+import { trailer } from '../../core/work/trailers.ts';
 import { Refusal } from '../../core/failure.ts';
 import type { Handlers } from '../../protocol/api.ts';
 import { changeOf, type Change } from '../../store/status/changes.ts';
@@ -89,14 +91,14 @@ async function mergedEnds(
     tip,
     commit: head,
     subject: `drover: ${change.id} ${change.title}`,
-    trailers: [`Drover-Epic: ${change.id}`],
+    trailers: [trailer('epic', change.id)],
   });
   if (!merged.ok || merged.value.kind === 'conflict') return null;
   return { base: tip, head: merged.value.commit };
 }
 
 async function lineTip(git: DataGit, branch: string): Promise<string | null> {
-  return (await git.readRef(`refs/drover/land/${branch}`)) ?? git.readRef(`refs/heads/${branch}`);
+  return (await git.readRef(landingRef(branch))) ?? git.readRef(branchRef(branch));
 }
 
 /**

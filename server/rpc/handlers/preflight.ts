@@ -1,6 +1,7 @@
 // What can be known before a run: would it be refused, and what would a person want to know first.
 // Starts nothing.
 
+import { branchRef, landingRef } from '../../core/work/ref-names.ts';
 import { cycleText, findCycle } from '../../core/plan/graph.ts';
 import { Refusal } from '../../core/failure.ts';
 import { formatCount } from '../../core/format.ts';
@@ -12,7 +13,6 @@ import { gateVerdict, readLine } from '../../store/port.ts';
 import { unmetWants } from '../../store/board/machine-wants.ts';
 import { stuckCauses, stuckReason } from '../../store/board/stuck.ts';
 import type { Engine } from '../../workflows/engine.ts';
-import { branchRef, landingRef } from '../../workflows/lines/lines.ts';
 import {
   agentsNeeded,
   checkEpic,

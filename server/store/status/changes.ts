@@ -1,5 +1,6 @@
 // The change of a task or an epic against its base: which two commits to compare.
 
+import { branchRef, landingRef } from '../../core/work/ref-names.ts';
 import { Refusal } from '../../core/failure.ts';
 import { ownedStatuses } from '../../core/plan/state.ts';
 import { shown } from '../rows/field-checks.ts';
@@ -46,7 +47,7 @@ async function taskChange(db: Db, task: TaskRow): Promise<Change> {
   const candidates: { base: string; head: string }[] = [];
   if (base !== null && commit !== null) candidates.push({ base, head: commit });
   if (landed !== null) candidates.push({ base: `${landed}^1`, head: landed });
-  if (base !== null && branch !== null) candidates.push({ base, head: `refs/heads/${branch}` });
+  if (base !== null && branch !== null) candidates.push({ base, head: branchRef(branch) });
   return {
     id: task.id,
     kind: 'task',
@@ -87,7 +88,7 @@ async function epicChange(db: Db, epic: EpicRow): Promise<Change> {
       .select('landed_sha')
       .where('branch', '=', branch)
       .executeTakeFirst();
-    for (const head of [`refs/drover/land/${branch}`, line?.landed_sha, `refs/heads/${branch}`]) {
+    for (const head of [landingRef(branch), line?.landed_sha, branchRef(branch)]) {
       if (head !== undefined) candidates.push({ base: first.base_sha, head });
     }
   }

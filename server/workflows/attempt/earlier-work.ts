@@ -1,6 +1,7 @@
 // What an earlier attempt, or this one before it was interrupted, has left: put back into the slot
 // that it continues in.
 
+import { branchRef, restoreRoot } from '../../core/work/ref-names.ts';
 import type { Failure } from '../../core/failure.ts';
 import { GitTrouble, type SnapshotView } from '../../git/port.ts';
 import type { PresentWork } from '../../core/prompt/present-work.ts';
@@ -12,7 +13,6 @@ import {
   setAttempt,
 } from '../../store/port.ts';
 import { gitFailed } from '../kit/git-trouble.ts';
-import { branchRef } from '../lines/lines.ts';
 import type { Engine } from '../kit/parts.ts';
 import type { Sha } from '../../git/sha.ts';
 
@@ -30,7 +30,7 @@ async function lastOf(engine: Engine, branch: string): Promise<SnapshotView | nu
 
 /** A ref that says with which snapshot a person wants an attempt to begin. */
 export function restoreRef(taskId: string, attempt: number): string {
-  return `refs/drover/restore/${taskId}/${attempt}`;
+  return `${restoreRoot}${taskId}/${attempt}`;
 }
 
 /**

@@ -2,6 +2,7 @@
 // finds them there: also when that work was still in a slot that another task has taken, or that
 // was pruned.
 
+import { rescueRoot, workRoot } from '../../core/work/ref-names.ts';
 import type { SnapshotAuthor, SnapshotReason } from '../../git/port.ts';
 import {
   addKeptRef,
@@ -13,7 +14,7 @@ import {
 } from '../../store/port.ts';
 import type { Engine } from '../kit/parts.ts';
 
-const workRoots = ['refs/drover/work/', 'refs/drover/rescue/'];
+const workRoots = [workRoot, rescueRoot];
 
 /** Why and by whom; of a ref that was found with work of an earlier user in it neither is known. */
 export interface KeptNote {

@@ -1,6 +1,6 @@
 // The sentence of a task whose base lacks the commit of a blocker.
 
-import { branchRef, resultBranch } from '../lines/lines.ts';
+import { branchRef, resultBranch } from '../../core/work/ref-names.ts';
 import type { Engine } from '../kit/parts.ts';
 import type { Sha } from '../../git/sha.ts';
 

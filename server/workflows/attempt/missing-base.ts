@@ -2,6 +2,7 @@
 // commit, they wait and are not claimed; where none is, they are blocked with a sentence, and
 // released once the commit has arrived.
 
+import { landingRef } from '../../core/work/ref-names.ts';
 import {
   activeRunsIn,
   blockersOf,
@@ -18,7 +19,7 @@ import {
   type Tx,
   waitsForRuns,
 } from '../../store/port.ts';
-import { landingRef, syncLine } from '../lines/lines.ts';
+import { syncLine } from '../lines/lines.ts';
 import type { Engine } from '../kit/parts.ts';
 import { scopeState } from '../kit/scope-state.ts';
 import { stoppedInstead } from './stops.ts';

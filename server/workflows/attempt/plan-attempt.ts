@@ -2,6 +2,7 @@
 // person decides on it. Whatever it wrote nevertheless is kept as a snapshot, and no attempt that
 // builds begins from it.
 
+import { branchRef } from '../../core/work/ref-names.ts';
 import { failure } from '../../core/failure.ts';
 import { boundedPlan } from '../../core/prompt/plan-prompt.ts';
 import {
@@ -15,7 +16,6 @@ import {
   noOwner,
 } from '../../store/port.ts';
 import { recordFailure } from './attempt-ends.ts';
-import { branchRef } from '../lines/lines.ts';
 import type { Engine } from '../kit/parts.ts';
 import { keepWork, nameKeptRefs } from './kept-work.ts';
 import { isStopRequested, settleStop, stoppedInstead } from './stops.ts';

@@ -1,6 +1,7 @@
 // After the commit: facts decide what follows - a review, the end without a commit, or the landing
 // queue.
 
+import { attemptWorkRef } from '../../core/work/ref-names.ts';
 import { failure, type Failure } from '../../core/failure.ts';
 import { hasGate, type TestMode, type TestScope } from '../../core/plan/task.ts';
 import { judgeWork, type Judgement } from '../../core/plan/verdict.ts';
@@ -258,7 +259,7 @@ async function review(
  */
 async function workWasCutOff(tx: Tx, { taskId, attempt }: Claim): Promise<boolean> {
   const kept = await refsKeptWhenReturned(tx, taskId, attempt);
-  return kept.includes(`refs/drover/work/${taskId}/${attempt}`);
+  return kept.includes(attemptWorkRef(taskId, attempt));
 }
 
 function cutOffWords({ attempt }: Claim): string {

@@ -1,6 +1,7 @@
 // Gathers what an agent is told of its surroundings: setup, gate, limits, and what other running
 // tasks have changed so far.
 
+import { attemptWorkRef } from '../../core/work/ref-names.ts';
 import type { OtherTask, Surroundings } from '../../core/prompt/surroundings-prompt.ts';
 import {
   type AttemptRow,
@@ -60,8 +61,7 @@ async function changesOfOthers(engine: Engine, taskId: string): Promise<readonly
   for (const row of rows) {
     // What is committed, else the last snapshot of what is under way; a task that has just begun
     // has neither.
-    const commit =
-      row.commit_sha ?? (await engine.git.readRef(`refs/drover/work/${row.id}/${row.number}`));
+    const commit = row.commit_sha ?? (await engine.git.readRef(attemptWorkRef(row.id, row.number)));
     if (commit === null || row.base_sha === null) continue;
     const files = await changedIn(engine, row.base_sha, commit);
     found.push({ id: row.id, title: row.title, files });

@@ -1,6 +1,8 @@
 // The parts of one attempt: sub-tasks in their order, the task itself, and what its agents add
 // meanwhile.
 
+import { branchRef } from '../../core/work/ref-names.ts';
+import { attemptTrailers } from '../../core/work/trailers.ts';
 import type { AgentOutcome } from '../../agents/port.ts';
 import { judgeWork } from '../../core/plan/verdict.ts';
 import type { DurableRun } from '../../durable/port.ts';
@@ -20,7 +22,6 @@ import { runPart } from './agent-step.ts';
 import { blockFromOutside, recordFailure, waitForAccount } from './attempt-ends.ts';
 import { endAtBudget } from './budget-ends.ts';
 import { gitFailed, whileAway } from '../kit/git-trouble.ts';
-import { branchRef } from '../lines/lines.ts';
 import type { Engine } from '../kit/parts.ts';
 import { recordPart } from './part-record.ts';
 import { endUncommitted } from './refused-work.ts';
@@ -261,7 +262,7 @@ async function commitWork(
             branch: claim.branch,
             base: place.base,
             subject: `${part}: ${task.title}`.split(/[\r\n]/, 1)[0] ?? part,
-            trailers: [`Drover-Task: ${part}`, `Drover-Attempt: ${claim.attempt}`],
+            trailers: attemptTrailers(part, claim.attempt),
             maxFileSize: settings.maxCommitFileSize,
             protect: settings.protectedPaths,
             runHooks: settings.runHooks,

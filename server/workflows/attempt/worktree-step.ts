@@ -1,6 +1,8 @@
 // Step "worktree": a slot of the pool at the right base, the branch of the attempt in it, and the
 // project's setup done.
 
+import { branchRef, landingRef } from '../../core/work/ref-names.ts';
+import { attemptTrailers } from '../../core/work/trailers.ts';
 import { failure, type Failure } from '../../core/failure.ts';
 import { ownedStatuses } from '../../core/plan/state.ts';
 import { GitTrouble } from '../../git/port.ts';
@@ -18,7 +20,7 @@ import {
 } from '../../store/port.ts';
 import { gitFailed, orElse, whileAway } from '../kit/git-trouble.ts';
 import { restoreEarlier, startOfAttempt } from './earlier-work.ts';
-import { baseContaining, branchRef, containsAll, landingRef } from '../lines/lines.ts';
+import { baseContaining, containsAll } from '../lines/lines.ts';
 import { missingBaseWords } from './missing-base-words.ts';
 import { baseOfBranch, findAgain } from '../lines/landed-again.ts';
 import { ownBase } from '../lines/own-range.ts';
@@ -270,7 +272,7 @@ async function commitUnfinished(
     branch: claim.branch,
     base: attempt.base_sha ?? present,
     subject: `${claim.taskId}: not finished yet`,
-    trailers: [`Drover-Task: ${claim.taskId}`, `Drover-Attempt: ${claim.attempt}`],
+    trailers: attemptTrailers(claim.taskId, claim.attempt),
     maxFileSize: engine.settings().maxCommitFileSize,
     runHooks: false,
     signature: null,

@@ -1,6 +1,8 @@
 // A finished epic onto its target: one merge commit, after the gate on the present target; with an
 // approval first in review mode, which binds to the tree that a person has seen.
 
+import { landingRef } from '../../core/work/ref-names.ts';
+import { trailer } from '../../core/work/trailers.ts';
 import { failure, type Failure } from '../../core/failure.ts';
 import type { DurableRun } from '../../durable/port.ts';
 import type { GitResult } from '../../git/port.ts';
@@ -20,8 +22,8 @@ import { gitFailed, orElse, ownLine, whileAway } from '../kit/git-trouble.ts';
 import { followLine } from '../lines/follow-line.ts';
 import { isWithinReach } from './landing-rows.ts';
 import { moveOnto } from '../lines/line-holds.ts';
-import { headOn, landingRef, syncLine } from '../lines/lines.ts';
-import { isLandedOn, landedTip, ownBase } from '../lines/own-range.ts';
+import { headOn, syncLine } from '../lines/lines.ts';
+import { isLandedOn, ownBase } from '../lines/own-range.ts';
 import type { Engine } from '../kit/parts.ts';
 import type { Sha } from '../../git/sha.ts';
 
@@ -176,7 +178,10 @@ async function buildEpic(
     commit: input.tip,
     base,
     subject: `drover: ${input.epicId} ${(epic?.title ?? '').split(/[\r\n]/, 1)[0] ?? ''}`,
-    trailers: [`Drover-Epic: ${input.epicId}`, ...(base === null ? [] : [landedTip(input.tip)])],
+    trailers: [
+      trailer('epic', input.epicId),
+      ...(base === null ? [] : [trailer('tip', input.tip)]),
+    ],
   });
   if (!merged.ok) return notBuilt(gitFailed(merged.error));
   if (merged.value.kind === 'conflict') {

@@ -1,6 +1,7 @@
 // Two questions about a row of the landing queue: does it still count, and has git landed it
 // already?
 
+import { attemptTrailers } from '../../core/work/trailers.ts';
 import { failure, type Failure } from '../../core/failure.ts';
 import type { GitResult, Merge, MergeConflict } from '../../git/port.ts';
 import { attemptOf, type LandingRow, taskById, type TaskRow } from '../../store/port.ts';
@@ -58,7 +59,7 @@ export async function mergeRow(
     commit: row.commit_sha,
     base: await baseOfRow(engine, row, line, head),
     subject: `drover: ${row.task_id} ${title}`,
-    trailers: [`Drover-Task: ${row.task_id}`, `Drover-Attempt: ${row.attempt}`],
+    trailers: attemptTrailers(row.task_id, row.attempt),
   });
 }
 

@@ -1,6 +1,7 @@
 // A line whose tip is red by itself: no task is to blame, so finished work waits, blocked, until
 // the line has moved.
 
+import { branchRef, landingRef } from '../../core/work/ref-names.ts';
 import { failure, type Failure } from '../../core/failure.ts';
 import {
   type Claim,
@@ -12,7 +13,7 @@ import {
 } from '../../store/port.ts';
 import { blockTask } from '../attempt/attempt-ends.ts';
 import { backToReview } from './landing-returns.ts';
-import { branchRef, landingRef, syncLine } from '../lines/lines.ts';
+import { syncLine } from '../lines/lines.ts';
 import type { Engine } from '../kit/parts.ts';
 import { stoppedInstead } from '../attempt/stops.ts';
 

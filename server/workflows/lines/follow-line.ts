@@ -5,7 +5,7 @@ import type { FollowOutcome } from '../../git/port.ts';
 import { type LineRow, readLine, writeLine } from '../../store/port.ts';
 import { orElse } from '../kit/git-trouble.ts';
 import { isNewer, whyGone, whyNotOurs } from './line-holds.ts';
-import { branchRef, landingRef } from './line-names.ts';
+import { branchRef, landingRef } from '../../core/work/ref-names.ts';
 import { countWaiting, isRewritten } from './own-range.ts';
 import type { Engine } from '../kit/parts.ts';
 import { keepResultBranch } from './result-branch.ts';

@@ -2,7 +2,7 @@
 // gone on with began.
 
 import { baseOfAttemptBranch, lastAttempt, noteLandedAgain, readLine } from '../../store/port.ts';
-import { landingRef } from './line-names.ts';
+import { landingRef } from '../../core/work/ref-names.ts';
 import { landedAgainAs } from './own-range.ts';
 import type { Engine } from '../kit/parts.ts';
 import type { Sha } from '../../git/sha.ts';

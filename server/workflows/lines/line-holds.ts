@@ -12,7 +12,7 @@ import {
   noteTip,
   readLine,
 } from '../../store/port.ts';
-import { landingRef, rescueRef } from './line-names.ts';
+import { landingRef, rescueRef } from '../../core/work/ref-names.ts';
 import type { Engine } from '../kit/parts.ts';
 import type { Sha } from '../../git/sha.ts';
 

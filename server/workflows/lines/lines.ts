@@ -5,7 +5,7 @@ import { err, failure, type Failure, ok, type Result } from '../../core/failure.
 import { type LineRow, noteDropped, readLine, writeLine } from '../../store/port.ts';
 import { followLine } from './follow-line.ts';
 import { gitFailed, orElse } from '../kit/git-trouble.ts';
-import { branchRef, landingRef, resultBranch } from './line-names.ts';
+import { branchRef, landingRef, resultBranch } from '../../core/work/ref-names.ts';
 import {
   held,
   isNewer,
@@ -19,8 +19,6 @@ import { isRewritten, replayOnto, takeInSubject } from './own-range.ts';
 import type { Engine } from '../kit/parts.ts';
 import { whyUngated } from './ungated-work.ts';
 import type { Sha } from '../../git/sha.ts';
-
-export { branchRef, landingRef, resultBranch } from './line-names.ts';
 
 const casTriesMax = 5;
 

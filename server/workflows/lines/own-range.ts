@@ -2,10 +2,11 @@
 // must not come back with work that was begun on it, whether that work waits to land, has landed
 // and waits for the branch, or is gone on with.
 
+import { attemptTrailers, trailer, trailerValue } from '../../core/work/trailers.ts';
 import type { GitResult, LineCommit } from '../../git/port.ts';
 import { droppedTips, noteDropped, readLine } from '../../store/port.ts';
 import { gitFailed } from '../kit/git-trouble.ts';
-import { branchRef, resultBranch } from './line-names.ts';
+import { branchRef, resultBranch } from '../../core/work/ref-names.ts';
 import { keepTip } from './line-holds.ts';
 import type { Engine } from '../kit/parts.ts';
 import { err, failure, ok, type Result } from '../../core/failure.ts';
@@ -99,12 +100,6 @@ interface Waiting {
   readonly takenIn: readonly Sha[];
 }
 
-/**
- * Stands in the first commit that was brought over onto a rewritten branch: its parent is that
- * branch's tip.
- */
-const ontoTrailer = 'Drover-Onto: ';
-
 export function takeInSubject(branch: string): string {
   return `drover: take in ${branch}`;
 }
@@ -127,7 +122,8 @@ async function waitingOn(
       continue;
     }
     work.push(commit);
-    if (before === undefined || !trailers.some((each) => each.startsWith(ontoTrailer))) continue;
+    if (before === undefined || !trailers.some((each) => trailerValue('onto', each) !== null))
+      continue;
     takenIn.push(before);
     break;
   }
@@ -157,8 +153,8 @@ export async function replayOnto(
   let head = target;
   for (const { sha, parents, subject, trailers: found } of waiting.value.work.toReversed()) {
     const base = parents[0] ?? null;
-    const trailers = found.filter((each) => !each.startsWith(ontoTrailer));
-    if (head === target) trailers.push(`${ontoTrailer}${target}`);
+    const trailers = found.filter((each) => trailerValue('onto', each) === null);
+    if (head === target) trailers.push(trailer('onto', target));
     const merged = await engine.git.merge({ tip: head, commit: sha, base, subject, trailers });
     if (!merged.ok) return err(gitFailed(merged.error));
     if (merged.value.kind === 'conflict') {
@@ -177,15 +173,6 @@ export async function replayOnto(
 }
 
 /**
- * Stands in a commit that holds the changes of a line, whose own commits it cannot have as parents.
- */
-const tipTrailer = 'Drover-Tip: ';
-
-export function landedTip(tip: Sha): string {
-  return `${tipTrailer}${tip}`;
-}
-
-/**
  * Whether a line's commit has landed on another line: as itself, or as a part of what landed
  * without its history.
  */
@@ -195,13 +182,17 @@ export async function isLandedOn(engine: Engine, sha: Sha, target: Sha): Promise
   if (!listed.ok) return false;
   const undone = new Set<string>();
   for (const { trailers } of listed.value) {
-    for (const trailer of trailers) {
-      if (trailer.startsWith('Drover-Undo: ')) undone.add(trailer.slice('Drover-Undo: '.length));
+    for (const line of trailers) {
+      const id = trailerValue('undo', line);
+      if (id !== null) undone.add(id);
     }
-    const tip = trailers.find((trailer) => trailer.startsWith(tipTrailer));
-    if (tip === undefined || trailers.some((each) => undone.has(each.replace('Drover-Epic: ', ''))))
+    const held = trailers.map((line) => trailerValue('tip', line)).find((tip) => tip !== null);
+    if (
+      held === undefined ||
+      held === null ||
+      trailers.some((each) => undone.has(trailerValue('epic', each) ?? each))
+    )
       continue;
-    const held = tip.slice(tipTrailer.length);
     if (held === sha || (await engine.git.isAncestor(sha, held))) return true;
   }
   return false;
@@ -224,7 +215,7 @@ export async function broughtInBy(
   const listed = await engine.git.lineCommits(work.base, head, lineMax);
   if (!listed.ok) return null;
   const line = listed.value.toReversed();
-  const marks = [`Drover-Task: ${work.taskId}`, `Drover-Attempt: ${work.attempt}`];
+  const marks = attemptTrailers(work.taskId, work.attempt);
   if (!(await engine.git.isAncestor(work.commit, head)))
     return line.find(({ trailers }) => marks.every((mark) => trailers.includes(mark))) ?? null;
   const joined = line.find(
@@ -259,8 +250,8 @@ export async function landedAgainAs(
   },
 ): Promise<Sha | null> {
   const listed = await engine.git.lineCommits(null, tip, lineMax);
-  const marks = [`Drover-Task: ${task.id}`];
-  if (task.attempt !== null) marks.push(`Drover-Attempt: ${task.attempt}`);
+  const marks =
+    task.attempt === null ? [trailer('task', task.id)] : attemptTrailers(task.id, task.attempt);
   const named = listed.ok
     ? listed.value.find(({ trailers }) => marks.every((mark) => trailers.includes(mark)))
     : undefined;

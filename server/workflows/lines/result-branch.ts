@@ -2,7 +2,7 @@
 
 import { isNotedTip } from '../../store/port.ts';
 import { orElse } from '../kit/git-trouble.ts';
-import { branchRef, resultBranch } from './line-names.ts';
+import { branchRef, resultBranch } from '../../core/work/ref-names.ts';
 import type { Engine } from '../kit/parts.ts';
 import type { Sha } from '../../git/sha.ts';
 

@@ -3,7 +3,7 @@
 
 import { attemptsOfAgents } from '../../store/port.ts';
 import type { Engine } from '../kit/parts.ts';
-import { branchRef } from './line-names.ts';
+import { branchRef } from '../../core/work/ref-names.ts';
 import type { Sha } from '../../git/sha.ts';
 
 /**

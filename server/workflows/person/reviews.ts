@@ -1,6 +1,8 @@
 // A person's word on finished work: approve it, or send it back. An epic's approval binds to the
 // tree that was tested.
 
+import { approvedRoot } from '../../core/work/ref-names.ts';
+import { trailer } from '../../core/work/trailers.ts';
 import { Refusal } from '../../core/failure.ts';
 import {
   addTask,
@@ -119,14 +121,14 @@ function notForReview(id: string, state: string | null): string {
 async function commitToLand(engine: Engine, row: TaskRow): Promise<string | null> {
   const { commit_sha: commit, base_sha: base } = row;
   if (commit === null || base === null || row.review_kind !== 'held_files') return commit;
-  const trailers = [`Drover-Task: ${row.id}`];
+  const trailers = [trailer('task', row.id)];
   const subject = `${row.id}: ${row.title.split(/[\r\n]/, 1)[0] ?? ''}`;
   const held = JSON.parse(row.held_files) as string[];
   const made = await engine.git.withoutHeld({ base, commit, held, subject, trailers });
   if (!made.ok) throw new Refusal('git', made.error.message);
   if (made.value === null || made.value === commit) return made.value;
   // Named, so that nothing removes it before it has landed.
-  const ref = `refs/drover/approved/${row.id}/${made.value.slice(0, 12)}`;
+  const ref = `${approvedRoot}${row.id}/${made.value.slice(0, 12)}`;
   const kept = await engine.git.updateRef(ref, made.value, null, 'drover: approve');
   if (!kept.ok) throw new Refusal('git', kept.error.message);
   return made.value;

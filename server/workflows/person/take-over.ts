@@ -1,6 +1,7 @@
 // A person goes on by hand in the worktree of a task, and gives it back: the agent is ended first,
 // everything it made stays where it is, and what the person leaves is what the agent finds.
 
+import { attemptTrailers } from '../../core/work/trailers.ts';
 import { isHandedOver } from '../../core/plan/task.ts';
 import { Refusal } from '../../core/failure.ts';
 import { ownedStatuses } from '../../core/plan/state.ts';
@@ -128,7 +129,7 @@ async function keepForNewAgent(engine: Engine, id: string): Promise<void> {
     branch,
     base,
     subject: `${id}: work by hand`,
-    trailers: [`Drover-Task: ${id}`, `Drover-Attempt: ${attempt.number}`],
+    trailers: attemptTrailers(id, attempt.number),
     maxFileSize: engine.settings().maxCommitFileSize,
     runHooks: false,
     signature: null,

@@ -9,6 +9,7 @@
 // last error): a person who takes work back rarely wants the same agent to make it again at once.
 // Resuming one starts a new attempt from the line as it is.
 
+import { trailer } from '../../core/work/trailers.ts';
 import { failure, type Failure, Refusal } from '../../core/failure.ts';
 import type { DurableRun } from '../../durable/port.ts';
 import type { GitResult, Merge } from '../../git/port.ts';
@@ -222,7 +223,7 @@ async function takeBack(
 function wordsOf({ id, title }: UndoInput): { subject: string; trailers: readonly string[] } {
   return {
     subject: `drover: undo ${id} ${title.split(/[\r\n]/, 1)[0] ?? ''}`,
-    trailers: [`Drover-Undo: ${id}`],
+    trailers: [trailer('undo', id)],
   };
 }
 

@@ -7,6 +7,8 @@
 // decides whether it holds without. What depends on it and is running is not pulled the ground from
 // under: the undo is refused until it has ended.
 
+import { landingRef } from '../../core/work/ref-names.ts';
+import { trailer } from '../../core/work/trailers.ts';
 import { Refusal } from '../../core/failure.ts';
 import {
   dependentsOf,
@@ -19,7 +21,6 @@ import {
   type TaskRow,
 } from '../../store/port.ts';
 import { isHeld, requireRoot } from './controls.ts';
-import { landingRef } from '../lines/lines.ts';
 import { nextAction } from './next-action.ts';
 import type { Engine } from '../kit/parts.ts';
 import { gateOf, gateOfRun } from '../attempt/submission.ts';
@@ -87,7 +88,7 @@ async function planTask(engine: Engine, id: string): Promise<UndoPlan> {
     title: row.title,
     epicId: null,
     tasks: [{ id, epoch: row.epoch, landed }],
-    reverts: [{ sha: landed, mark: `Drover-Task: ${id}` }],
+    reverts: [{ sha: landed, mark: trailer('task', id) }],
     line: await lineThatHolds(engine, line, landed),
     gate: gateOf(engine, run, row),
   };
@@ -175,7 +176,7 @@ async function revertsOf(
   const tip = await engine.git.readRef(landingRef(line));
   const listed = tip === null ? null : await engine.git.lineCommits(null, tip, lineMax);
   const commits = listed?.ok === true ? listed.value : [];
-  const [mark, undone] = [`Drover-Epic: ${epic.id}`, `Drover-Undo: ${epic.id}`];
+  const [mark, undone] = [trailer('epic', epic.id), trailer('undo', epic.id)];
   const end = commits.findIndex(({ trailers }) => trailers.includes(undone));
   const merges = (end === -1 ? commits : commits.slice(0, end))
     .filter(({ trailers }) => trailers.includes(mark))
@@ -183,7 +184,7 @@ async function revertsOf(
   // Where people have rewritten the line the merge may be gone, and the tasks' own commits are what
   // there is.
   const alone = landed.filter((task) => task.landedOn === line || merges.length === 0);
-  const own = alone.map((task) => ({ sha: task.landed, mark: `Drover-Task: ${task.id}` }));
+  const own = alone.map((task) => ({ sha: task.landed, mark: trailer('task', task.id) }));
   return await newestFirst(
     engine,
     [...merges, ...own],

@@ -2,8 +2,8 @@
 // that it left running are ended, and what they had in their slots is kept as snapshots that their
 // tasks name.
 
+import { branchRef } from '../../core/work/ref-names.ts';
 import { attemptKey } from '../attempt/execute-task.ts';
-import { branchRef } from '../lines/lines.ts';
 import type { Engine } from '../kit/parts.ts';
 import { agentRunId } from '../kit/run-ids.ts';
 import { keepWork, nameKeptRefs } from '../attempt/kept-work.ts';

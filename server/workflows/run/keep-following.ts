@@ -3,11 +3,12 @@
 // that has passed the gate. On the way, tasks are looked for that an ended run has left without an
 // owner.
 
+import { branchRef, landingRef } from '../../core/work/ref-names.ts';
 import { runGate } from '../landing/gate.ts';
 import { endGivenAway } from './given-away.ts';
 import { followAsOfNow } from '../lines/follow-line.ts';
 import { moveLine } from '../lines/line-holds.ts';
-import { branchRef, landingRef, syncLine, takeInConflict } from '../lines/lines.ts';
+import { syncLine, takeInConflict } from '../lines/lines.ts';
 import { returnOrphans } from './orphans.ts';
 import { isRewritten, replayOnto, takeInSubject } from '../lines/own-range.ts';
 import type { Engine } from '../kit/parts.ts';

@@ -2,6 +2,7 @@
 // nothing in scope can move. It keeps nothing in mind: each round begins from the rows, so going on
 // after a crash is the ordinary round.
 
+import { landingRef, resultBranch } from '../../core/work/ref-names.ts';
 import type { DurableRun } from '../../durable/port.ts';
 import {
   activeRunsIn,
@@ -20,7 +21,6 @@ import { dispatch, nextWakeMs } from './dispatch.ts';
 import { isPassingTrouble } from '../kit/git-trouble.ts';
 import { startEpicLanding } from '../landing/land-epic.ts';
 import { followAsOfNow } from '../lines/follow-line.ts';
-import { landingRef, resultBranch } from '../lines/lines.ts';
 import { returnOrphans } from './orphans.ts';
 import { releaseFromMissingBase, waitsForOtherRuns } from '../attempt/missing-base.ts';
 import { releaseFromRedBase } from '../landing/red-base.ts';

@@ -3,7 +3,7 @@
 
 import { Refusal } from '../../core/failure.ts';
 import type { Engine } from '../kit/parts.ts';
-import { branchRef, landingRef, resultBranch } from '../lines/line-names.ts';
+import { branchRef, landingRef, resultBranch } from '../../core/work/ref-names.ts';
 import { allLines } from '../../store/port.ts';
 import { keepTip } from '../lines/line-holds.ts';
 

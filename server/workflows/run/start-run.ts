@@ -1,6 +1,7 @@
 // The beginning of a run: its target, its line, its row; refused with nothing changed when
 // something is missing.
 
+import { branchRef, landingRef } from '../../core/work/ref-names.ts';
 import { agentChain } from '../../core/work/fallback.ts';
 import { Refusal } from '../../core/failure.ts';
 import { newId } from '../../core/ids.ts';
@@ -20,7 +21,7 @@ import {
 } from '../../store/port.ts';
 import { followLine } from '../lines/follow-line.ts';
 import { moveLine, moveLineAlone, whyNotOurs } from '../lines/line-holds.ts';
-import { branchRef, landingRef, syncLine } from '../lines/lines.ts';
+import { syncLine } from '../lines/lines.ts';
 import { runQueue, runWorkflow } from './run-epic.ts';
 import type { Engine } from '../kit/parts.ts';
 import { clearStaleLines, refuseBranchInTheWay } from './stale-lines.ts';

@@ -1,6 +1,7 @@
 // After a run: branches of attempts whose work has landed go; everything else stays where it can be
 // found.
 
+import { branchRef } from '../../core/work/ref-names.ts';
 import {
   type EndedAttempt,
   endedAttempts,
@@ -11,7 +12,6 @@ import {
   inParts,
 } from '../../store/port.ts';
 import { orElse } from '../kit/git-trouble.ts';
-import { branchRef } from '../lines/lines.ts';
 import type { Engine } from '../kit/parts.ts';
 import { nameKeptRefs } from '../attempt/kept-work.ts';
 import type { Sha } from '../../git/sha.ts';

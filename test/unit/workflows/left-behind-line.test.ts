@@ -7,7 +7,7 @@ import { landOnLine, readLine } from '../../../server/store/port.ts';
 import type { Engine } from '../../../server/workflows/engine.ts';
 import { followLine } from '../../../server/workflows/lines/follow-line.ts';
 import { moveLine, moveLineAlone } from '../../../server/workflows/lines/line-holds.ts';
-import { branchRef, landingRef, rescueRef } from '../../../server/workflows/lines/line-names.ts';
+import { branchRef, landingRef, rescueRef } from '../../../server/core/work/ref-names.ts';
 import { headOn, syncLine } from '../../../server/workflows/lines/lines.ts';
 import type { PortCalls } from '../../doubles/port-calls.ts';
 import { SimulatedClock } from '../../doubles/simulated-clock.ts';

@@ -1,16 +1,12 @@
 // A line that another machine of the fleet moves: what this one has heard of the remote is a moment old, what the database
 // says is not.
 
+import { branchRef, landingRef } from '../../../server/core/work/ref-names.ts';
 import assert from 'node:assert/strict';
 import type { GitRepository } from '../../../server/git/port.ts';
 import type { Engine } from '../../../server/workflows/engine.ts';
 import { followLine } from '../../../server/workflows/lines/follow-line.ts';
-import {
-  baseContaining,
-  branchRef,
-  landingRef,
-  syncLine,
-} from '../../../server/workflows/lines/lines.ts';
+import { baseContaining, syncLine } from '../../../server/workflows/lines/lines.ts';
 import { memoryStore, type TestStore } from '../store/memory-store.ts';
 import { tablesOf } from '../../tables.ts';
 

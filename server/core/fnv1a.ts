@@ -1,0 +1,9 @@
+// The FNV-1a hash: 32 bits that stand for a text where a collision costs little.
+
+export function fnv1a(text: string): number {
+  let hash = 0x811c9dc5;
+  for (const character of text) {
+    hash = Math.imul(hash ^ (character.codePointAt(0) ?? 0), 0x01000193) >>> 0;
+  }
+  return hash;
+}

@@ -1,0 +1,43 @@
+// The names of the refs that Drover writes, and of the branches that it reads: each root once.
+
+export const headRoot = 'refs/heads/';
+/** Branches of Drover's own: attempts, lines of epics, results. */
+export const droverHeadRoot = `${headRoot}drover/`;
+/** Tips of landing lines. */
+export const landRoot = 'refs/drover/land/';
+/** Snapshots of attempts. */
+export const workRoot = 'refs/drover/work/';
+/** What was kept before there were snapshots, and tips that a line has lost. */
+export const rescueRoot = 'refs/drover/rescue/';
+/** Commits that a person has approved and that have not landed yet. */
+export const approvedRoot = 'refs/drover/approved/';
+/** Snapshots with which a person wants an attempt to begin. */
+export const restoreRoot = 'refs/drover/restore/';
+/** What this clone has fetched of the refs that machines share. */
+export const sharedRoot = 'refs/drover/shared/';
+/** Who may move a line in a fleet. */
+export const fenceRoot = 'refs/drover/fence/';
+
+/** The tip that every base of a line is taken from. */
+export function landingRef(branch: string): string {
+  return `${landRoot}${branch}`;
+}
+
+export function branchRef(branch: string): string {
+  return `${headRoot}${branch}`;
+}
+
+/** A tip that was on the line once and is not any more stays within reach here. */
+export function rescueRef(branch: string, tip: string): string {
+  return `${rescueRoot}lines/${branch}/${tip.slice(0, 12)}`;
+}
+
+/** The branch that holds what has landed while the line's own branch cannot follow. */
+export function resultBranch(branch: string): string {
+  return `drover/results/${branch}`;
+}
+
+/** The snapshots of one attempt. */
+export function attemptWorkRef(taskId: string, attempt: number): string {
+  return `${workRoot}${taskId}/${attempt}`;
+}
