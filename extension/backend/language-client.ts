@@ -121,7 +121,7 @@ async function greet(client: LanguageClient): Promise<Answer<'hello'>> {
   if (answer === undefined || typeof answer.protocol !== 'number') {
     throw new BackendFailure('protocol', 'The running backend is older than this extension.');
   }
-  if (answer.leaving) throw new BackendFailure('leaving', 'An older backend is leaving.');
+  if (answer.leaving) throw new BackendFailure('leaving', 'An older backend is shutting down.');
   if (answer.protocol !== protocolVersion) throw otherProtocol(answer);
   return answer;
 }

@@ -155,7 +155,7 @@ export const gettingStartedHandlers: Handlers<GettingStarted> = {
     else
       messages.tell(
         'info',
-        'Stored. The next backend works with it: stop this one, and reconnect.',
+        'Stored. It takes effect when the backend restarts: stop this one, and reconnect.',
       );
   },
 };

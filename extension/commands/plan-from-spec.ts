@@ -24,7 +24,7 @@ export const planFromSpecHandlers: Handlers<'drover.planFromSpec' | 'drover.plan
   'drover.planFromPrompt': withProject(async ({ messages }, project) => {
     const words = await vscode.window.showInputBox({
       title: 'Plan from a Prompt',
-      prompt: 'What shall be done? The plan is shown before anything is added.',
+      prompt: 'What should be done? The plan is shown before anything is added.',
       placeHolder: 'Add a search to the shop, with tests and a page of help',
       ignoreFocusOut: true,
     });

@@ -77,7 +77,7 @@ const agentTitles: Readonly<Record<string, string>> = {
   copilot: 'Copilot CLI',
   amp: 'Amp',
   acp: 'Another agent that speaks ACP',
-  command: 'A program of yours',
+  command: 'Your own program',
   demo: 'Demo agent (needs no account, writes what the task describes)',
 };
 
@@ -145,7 +145,9 @@ async function decideBudget(
       'Limit in US dollars. Agents pause when it is reached, and Drover asks you. Leave empty to use the settings.',
     value: String(choices.budget_usd ?? present?.value ?? ''),
     validateInput: (text) =>
-      text.trim() === '' || Number(text) >= 0.0001 ? null : 'Give a number of dollars, as 2.50.',
+      text.trim() === '' || Number(text) >= 0.0001
+        ? null
+        : 'Enter an amount in dollars, for example 2.50.',
   });
   if (given === undefined) return null;
   const { budget_usd: _before, ...rest } = choices;

@@ -131,7 +131,7 @@ function choose(
   pick.title = `Run ${nameOf(epic)}`;
   pick.placeholder = view.can_run
     ? 'Enter on the first row starts the run; on another row it changes how it runs'
-    : 'Solve what is marked, then run again';
+    : 'Fix what is marked, then run again';
   pick.ignoreFocusOut = true;
   pick.items = rows.map(itemOf);
   const never: vscode.QuickInputButton = {

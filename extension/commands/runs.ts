@@ -29,7 +29,7 @@ export const runHandlers: Handlers<
     await run(context, project, null);
   }),
   'drover.preflight': withProject(async (context, project, target) => {
-    const epic = await pickEpic(project, target, 'Check before a Run');
+    const epic = await pickEpic(project, target, 'Check Before a Run');
     if (epic === undefined) return;
     const choices = await askPreflight(context, project, epic);
     if (choices !== null) await start(context, project, epic, choices);

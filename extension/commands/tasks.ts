@@ -58,7 +58,7 @@ export const taskHandlers: Handlers<TaskCommand> = {
     const tasks = await pickTasks(project, target, 'Cancel Task', fits);
     if (tasks === null) return;
     const what = tasks.length === 1 ? `“${tasks[0]?.title}”` : `${tasks.length} tasks`;
-    const detail = 'A running agent is ended. Its work so far is kept as a snapshot.';
+    const detail = 'A running agent is stopped. Its work so far is kept as a snapshot.';
     if (!(await context.messages.confirm(`Cancel ${what}?`, detail, 'Cancel Task'))) return;
     await all(context, 'Cancel Task', tasks, (id) => project.request('task.cancel', { id }));
   }),

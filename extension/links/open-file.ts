@@ -42,7 +42,7 @@ export async function openAtCommit(
     { root: project.root, sha, path: plain, review: '', side: 'head' },
     plain,
   );
-  if (readUri(parts) === null) throw new Error('This is no file of the repository.');
+  if (readUri(parts) === null) throw new Error('This is not a file of the repository.');
   await show(vscode.Uri.from(parts), line);
 }
 

@@ -12,7 +12,7 @@ import { readSettings } from './settings.ts';
 export async function openSample(access: BackendAccess): Promise<void> {
   const [parent] =
     (await vscode.window.showOpenDialog({
-      title: 'Where Shall the Sample Project Go?',
+      title: 'Where Should the Sample Project Go?',
       openLabel: 'Create Sample Here',
       canSelectFolders: true,
       canSelectFiles: false,

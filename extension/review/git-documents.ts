@@ -24,6 +24,6 @@ async function textOf(projects: Projects, uri: vscode.Uri): Promise<string> {
     path: file.path,
   });
   if (text !== null) return text;
-  if (binary) return `This file is no text (${size} bytes).\n`;
+  if (binary) return `This file is not text (${size} bytes).\n`;
   return size > 0 ? `This file is too large to be shown (${size} bytes).\n` : '';
 }

@@ -28,7 +28,11 @@ export function exportsOf(
           const { connection, current } = projects;
           const { counts, run, seq } = current?.board ?? {};
           const now = JSON.stringify({ connection, counts, run, seq });
-          reject(new Error(`It did not come to pass in ${timeoutMs} ms; the state is ${now}.`));
+          reject(
+            new Error(
+              `The expected state was not reached in ${timeoutMs} ms; the state is ${now}.`,
+            ),
+          );
         }, timeoutMs);
         const end = (): void => {
           subscription.dispose();

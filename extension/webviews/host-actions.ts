@@ -146,6 +146,6 @@ function documentActions(
 }
 
 function text(value: unknown, name: string): string {
-  if (typeof value !== 'string') throw new Error(`${name} must be a text.`);
+  if (typeof value !== 'string') throw new Error(`${name} must be a string.`);
   return value;
 }

@@ -149,6 +149,6 @@ export class WebviewHost implements vscode.Disposable {
 /** Null: nobody can be answered. */
 function refusal(raw: unknown): Reply | null {
   const ask = refusedAsk(raw);
-  const error = { kind: 'refused', message: 'This is not among the things a panel may ask.' };
+  const error = { kind: 'refused', message: 'A panel may not send this request.' };
   return ask === null ? null : { ask, ok: false, error };
 }

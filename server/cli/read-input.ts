@@ -65,7 +65,7 @@ function reasonOf(error: unknown): string {
       return 'the file does not exist; name an existing one';
     case 'EACCES':
     case 'EPERM':
-      return 'you may not read it; make it readable for you';
+      return 'you may not read it; check its permissions';
     default:
       return message;
   }

@@ -34,7 +34,7 @@ export async function readSettingsFile(
 function whyRefused(reason: PlainFileRefusal): string {
   switch (reason.kind) {
     case 'folder':
-      return 'is a folder; a file is needed';
+      return 'is a folder; name a file';
     case 'link':
       return 'is a symbolic link; replace it with a plain file';
     case 'special':
@@ -42,7 +42,7 @@ function whyRefused(reason: PlainFileRefusal): string {
     case 'too_long':
       return `has ${reason.bytes} bytes; at most 1 MB is read`;
     case 'unreadable':
-      return `cannot be read (${reason.code}); make it readable for you`;
+      return `cannot be read (${reason.code}); check its permissions`;
   }
 }
 

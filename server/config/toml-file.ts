@@ -31,7 +31,7 @@ export function parseSettingsText(text: string, name: string): SettingsFile {
     }
     const path = part.resolvedKey.map(String);
     if (part.kind === 'array') {
-      const problem = `\`${path[0] ?? ''}\` is a list of tables; one table is needed: [${path[0] ?? ''}]`;
+      const problem = `\`${path[0] ?? ''}\` is a list of tables; use one table: [${path[0] ?? ''}]`;
       collected.problems.push(noteAt(collected, part, path[0] ?? '', problem));
       continue;
     }
@@ -47,7 +47,7 @@ function agentTwice(text: string): string | null {
     /^[ \t]*\[[ \t]*agent[ \t]*[\].]/m.test(text) || /^[ \t]*agent[ \t]*\./m.test(text);
   if (!asText || !asTable) return null;
   return (
-    '`agent` is a text and a table; TOML allows one of them. Write the kind into the table: ' +
+    '`agent` is both a string and a table; TOML allows only one of them. Write the kind into the table: ' +
     '[agent] with kind = "…", and [agent.env] below it'
   );
 }
@@ -135,7 +135,7 @@ function collect(to: Collected, path: readonly string[], pair: AST.TOMLKeyValue)
   if (key === 'agent') {
     to.entries.push(entryOf(to, 'agent.kind', value, pair));
   } else if (tableNames.has(key)) {
-    const problem = `\`${key}\` is a value; a table is needed: [${key}]`;
+    const problem = `\`${key}\` is a value; use a table: [${key}]`;
     to.problems.push(noteAt(to, pair, key, problem));
   } else {
     to.entries.push(entryOf(to, key, value, pair));

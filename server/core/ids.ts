@@ -34,7 +34,7 @@ export function checkId(id: string): IdCheck {
   if (id.endsWith('.lock')) return { ok: false, reason: 'must not end with `.lock`' };
   if (devicePattern.test(id)) return { ok: false, reason: 'is a device name on Windows' };
   if (reservedWords.has(id.toLowerCase())) {
-    return { ok: false, reason: "is a word of Drover's own branch names" };
+    return { ok: false, reason: "is reserved for Drover's own branches" };
   }
   return { ok: true };
 }

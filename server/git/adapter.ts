@@ -30,7 +30,7 @@ export interface GitAdapterOptions {
   readonly environment?: Variables;
   /** Git processes at once over all repositories. */
   readonly concurrency?: number;
-  /** Processes that one checkout may use, 0 = one for each core. */
+  /** Processes that one checkout may use, 0 = one per core. */
   readonly checkoutWorkers?: number;
   /** How long to wait for a lock that somebody else holds. */
   readonly lockPatienceMs?: number;

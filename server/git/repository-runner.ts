@@ -47,7 +47,7 @@ export function repositoryRunner(parts: RunnerParts): RepositoryContext['git'] {
 }
 
 export function notInOurBooks(at: string): GitOutput {
-  const stderr = `fatal: ${at} is in no book of this repository's worktrees`;
+  const stderr = `fatal: ${at} is not registered as a worktree of this repository`;
   return { code: 128, stdout: Buffer.alloc(0), stderr, problem: null };
 }
 

@@ -87,7 +87,7 @@ export async function gitState(): Promise<GitState> {
     const { stdout } = await run('git', ['version'], { timeout: gitWaitMaxMs });
     const version = parseVersion(stdout);
     if (version === null) {
-      const message = 'The program called git does not tell its version.';
+      const message = 'The program "git" does not report its version.';
       return { kind: 'missing', message };
     }
     if (isNewEnough(version)) return { kind: 'ok', version };

@@ -28,10 +28,10 @@ echo drover-proved
 `;
 
 export async function proveBwrap(program: string | null): Promise<Proof> {
-  if (process.platform !== 'linux') return no('bubblewrap is a program of Linux');
+  if (process.platform !== 'linux') return no('bubblewrap exists on Linux only');
   if (program === null) {
     return no(
-      'bubblewrap (bwrap) is not installed; install it, as with: sudo apt-get install bubblewrap',
+      'bubblewrap (bwrap) is not installed; install it, for example: sudo apt-get install bubblewrap',
     );
   }
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'drover-probe-')));

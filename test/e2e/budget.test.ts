@@ -205,7 +205,7 @@ suite('budgets against an agent that never ends', function () {
       assert.equal(done.code, 1, `${done.stdout.slice(-3000)}\n${done.stderr}`);
       assert.match(
         (await here.task('mad')).last_error ?? '',
-        /went round in a circle .*drover hint mad/,
+        /was stuck in a loop .*drover hint mad/,
       );
       assert.equal(await keptWork(here), 'work of mad');
       assert.equal(new Set(fake.requests.map(({ session }) => session)).size, 1);

@@ -64,7 +64,7 @@ suite('snapshots', function () {
     assert.equal(here.git('show', 'main:parts.txt'), 'part of 1\npart of 2');
     assert.match(here.git('show', 'main:README.md'), /edited/);
     assert.doesNotMatch(here.read('seen-other'), /parts\.txt/);
-    assert.match(here.read('prompt-parts-2'), /the work of the attempt before this one/);
+    assert.match(here.read('prompt-parts-2'), /the work of the previous attempt/);
     assert.deepEqual((await here.task('parts')).rescue_refs, ['refs/drover/work/parts/1']);
   });
 

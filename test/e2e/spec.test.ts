@@ -122,7 +122,7 @@ suite('a design becomes a plan', function () {
       fake.setScript({ conversations: [answers([{ say: 'late', delayMs: 50_000 }])] });
       const late = client.call('spec.plan', { documents });
       const refused = assert.rejects(late, Refusal);
-      await assert.rejects(client.call('spec.plan', { documents }), /planned already/);
+      await assert.rejects(client.call('spec.plan', { documents }), /already being planned/);
       assert.deepEqual(await client.call('spec.cancel', {}), { cancelled: true });
       await refused;
     } finally {
@@ -201,14 +201,14 @@ suite('a design becomes a plan', function () {
     const here = await begin([{ say: 'Sure, here is what I think.' }, submits(goodPlan)]);
     const done = await here.drover(['spec', 'docs/design.md', '--yes']);
     assert.equal(done.code, 0, done.stderr);
-    assert.match(done.stderr, /the answer is a text; an object is needed/);
+    assert.match(done.stderr, /the answer is a string; use an object/);
     const [, second] = fake.requests;
     const messages = second?.body.messages as { role: string; content: unknown }[];
     assert.deepEqual(
       messages.map(({ role }) => role),
       ['user', 'assistant', 'user'],
     );
-    assert.match(JSON.stringify(messages[2]), /an object is needed/);
+    assert.match(JSON.stringify(messages[2]), /use an object/);
     assert.equal((await here.status()).tasks.length, 6);
   });
 
@@ -217,7 +217,7 @@ suite('a design becomes a plan', function () {
     tasks: [task('a', null, ['c']), task('b', null, ['a']), task('c', null, ['b'])],
   };
   const rubbish: readonly (readonly [string, Step, RegExp])[] = [
-    ['words', { say: 'I would rather talk about sheep.' }, /the answer is a text/],
+    ['words', { say: 'I would rather talk about sheep.' }, /the answer is a string/],
     ['another shape', submits({ plan: 'yes' }), /`epics` of the answer is missing/],
     ['an unknown blocker', submits({ epics: [], tasks: [task('a', null, ['b'])] }), /task `b` of/],
     ['a loop', submits(loop), /a → c → b → a/],
@@ -370,7 +370,7 @@ suite('a design becomes a plan', function () {
       const here = await beginWithAgent([{ say: 'I would rather talk about sheep.' }]);
       const done = await here.drover(['spec', 'docs/design.md', '--yes']);
       assert.equal(done.code, 3, done.stderr);
-      assert.match(done.stderr, /no usable plan: the answer is a text/);
+      assert.match(done.stderr, /no usable plan: the answer is a string/);
       await assertEmpty(here);
     });
 

@@ -78,7 +78,7 @@ suite('git: whether a remote can be shared', () => {
     {
       name: 'only to be read',
       make: () => fleet.remote('config', 'daemon.receivepack', 'false'),
-      says: /does not let this machine in .*service not enabled/,
+      says: /denied access to this machine .*service not enabled/,
     },
     {
       name: 'a hook refuses our refs',
@@ -161,15 +161,15 @@ suite('git: whether a remote can be shared', () => {
   const refusals: readonly (readonly [string, RegExp])[] = [
     [
       'git@host: Permission denied (publickey).\r\nfatal: Could not read from remote repository.\n',
-      /does not let this machine in \(.*Permission denied \(publickey\)/,
+      /denied access to this machine \(.*Permission denied \(publickey\)/,
     ],
     [
       'Host key verification failed.\nfatal: Could not read from remote repository.\n',
-      /does not let this machine in \(Host key verification failed/,
+      /denied access to this machine \(Host key verification failed/,
     ],
     [
       'ERROR: The key you are authenticating with has been marked as read only.\nfatal: Could not read from remote repository.\n',
-      /does not let this machine in \(ERROR: The key .*marked as read only/,
+      /denied access to this machine \(ERROR: The key .*marked as read only/,
     ],
     [
       "fatal: unable to access 'https://host/x.git/': SSL certificate problem: unable to get local issuer certificate\n",

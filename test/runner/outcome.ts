@@ -22,7 +22,7 @@ export function outcomeOf(job: Job, ending: Ending): Outcome {
   const failures = [...counted.failures];
   const why = ending.output.trimEnd().slice(-failureCharsMax);
   if (ending.isLate) {
-    failures.push({ title: `was ended after ${job.limitMs / 60_000} minutes`, why });
+    failures.push({ title: `was stopped after ${job.limitMs / 60_000} minutes`, why });
   } else if (ending.code !== 0 && failures.length === 0) {
     failures.push({ title: `ended with exit code ${ending.code}`, why });
   } else if (counted.passed + failures.length === 0) {

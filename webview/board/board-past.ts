@@ -115,7 +115,7 @@ const allowed: ReadonlySet<string> = new Set(['openStream', 'copy', 'measured'])
 /** What the past is looked at with: it can be read, and nothing in it can be changed. */
 export function readOnlyHost(host: Host): Host {
   const refuse = (): Promise<never> =>
-    Promise.reject(new AskFailure('past', 'This is an earlier state: it can only be looked at.'));
+    Promise.reject(new AskFailure('past', 'This is an earlier state. It is read-only.'));
   return {
     ...host,
     backend: refuse,

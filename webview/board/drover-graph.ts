@@ -166,7 +166,7 @@ export class DroverGraph extends LitElement {
     if (chosenEdge !== null) {
       const title = (id: string): string => shown(graph.tasks.get(id)?.title ?? id);
       const { blocker, dependent, isDirect } = chosenEdge;
-      const how = isDirect ? 'Delete takes it away.' : 'It comes from their parts.';
+      const how = isDirect ? 'Press Delete to remove it.' : 'It comes from their parts.';
       return html`<div class="words">
         <bdi>${title(dependent)}</bdi> waits for <bdi>${title(blocker)}</bdi>. ${how}
       </div>`;

@@ -160,7 +160,7 @@ const blockedActions: readonly ItemAction[] = [
 
 function reviewText(task: TaskView): string {
   if (task.held_files.length > 0)
-    return `It holds files that are never committed by themselves: ${task.held_files.join(', ')}`;
+    return `It holds files that are never committed automatically: ${task.held_files.join(', ')}`;
   if (task.review_kind === 'protected')
     return `It ${task.verdict_reason ?? 'changes protected files'}. Review the change before it lands.`;
   return 'Its work waits for your review.';

@@ -42,7 +42,7 @@ export function acpOutcome(facts: AcpFacts, end: AcpEnd): AgentOutcome {
       return { kind: 'stopped' };
     case 'timeout': {
       const limit = formatDuration(end.timeoutMs ?? 0);
-      const message = `${end.title} was ended after ${limit}, the limit for one attempt (task_timeout).`;
+      const message = `${end.title} was stopped after ${limit}, the limit for one attempt (task_timeout).`;
       return failed(failure('timeout', message));
     }
     case 'stalled': {
@@ -65,10 +65,7 @@ function byFacts(facts: AcpFacts, end: AcpEnd): AgentOutcome {
     case 'max_tokens':
     case 'max_turn_requests':
       return failed(
-        failure(
-          'agent_limit',
-          `${end.title} used up what one turn may take (${facts.stopReason}).`,
-        ),
+        failure('agent_limit', `${end.title} reached the limit of one turn (${facts.stopReason}).`),
       );
     case 'refusal':
       return failed(failure('agent_failed', `${end.title} refused the task.`, facts.summary));

@@ -47,7 +47,7 @@ export function ampOutcome(end: AmpEnd): AgentOutcome {
       // An error beside it only tells of our own signal.
       if (end.result?.isError === false) return byResult(end.result, end);
       const limit = formatDuration(end.timeoutMs ?? 0);
-      const message = `Amp was ended after ${limit}, the limit for one attempt (task_timeout).`;
+      const message = `Amp was stopped after ${limit}, the limit for one attempt (task_timeout).`;
       return failed(failure('timeout', message, detailOf(end)));
     }
     case 'stalled': {

@@ -130,7 +130,11 @@ async function probeVersion(program: string): ReturnType<AgentDriver['probe']> {
     return { ok: true, version, message: `${program}${warning}` };
   } catch (error) {
     const reason = error instanceof Error ? (error.message.split('\n', 1)[0] ?? '') : String(error);
-    return { ok: false, version: null, message: `${program} does not tell its version: ${reason}` };
+    return {
+      ok: false,
+      version: null,
+      message: `${program} does not report its version: ${reason}`,
+    };
   }
 }
 

@@ -48,7 +48,7 @@ export function claudeOutcome(facts: ClaudeFacts, end: EndFacts): AgentOutcome {
       return { kind: 'stopped' };
     case 'timeout': {
       const limit = formatDuration(end.timeoutMs ?? 0);
-      const message = `Claude Code was ended after ${limit}, the limit for one attempt (task_timeout).`;
+      const message = `Claude Code was stopped after ${limit}, the limit for one attempt (task_timeout).`;
       return failed(failure('timeout', message));
     }
     case 'stalled': {
@@ -73,7 +73,7 @@ function byResult(facts: ClaudeFacts, result: Json, end: EndFacts): AgentOutcome
   const subtype = textAt(result, 'subtype');
   if (subtype === 'error_max_turns' || subtype === 'error_max_budget_usd') {
     const what = subtype === 'error_max_turns' ? 'turns' : 'money';
-    const message = `Claude Code used up the ${what} given to this attempt.`;
+    const message = `Claude Code used up the ${what} of this attempt.`;
     return failed(failure('agent_limit', message, errorText(result)));
   }
   if (result['is_error'] === true) return errorOutcome(facts, result, end);

@@ -79,7 +79,7 @@ const writingTools: ReadonlySet<string> = new Set(['Edit', 'MultiEdit', 'Write',
 export function planningResponse(request: PermissionRequest): Json | null {
   if (request.toolName === 'ExitPlanMode') {
     const message =
-      'Your plan is handed in, and a person reads it. Do not carry it out: end your turn now.';
+      'Your plan was submitted for review by a person. Do not carry it out: end your turn now.';
     return { behavior: 'deny', message };
   }
   if (!writingTools.has(request.toolName)) return null;

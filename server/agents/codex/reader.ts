@@ -80,7 +80,7 @@ export class CodexReader implements OneWayReader {
         return { events: [{ type: 'usage', usage: this.#usage }] };
       case 'turn.failed':
         this.#isTurnOpen = false;
-        this.#failure = textAt(objectAt(event, 'error'), 'message') ?? 'it says no reason';
+        this.#failure = textAt(objectAt(event, 'error'), 'message') ?? 'it gives no reason';
         return { events: [] };
       case 'error':
         return this.#takeError(textAt(event, 'message') ?? '');
@@ -95,12 +95,12 @@ export class CodexReader implements OneWayReader {
         return { kind: 'stopped' };
       case 'timeout': {
         const limit = formatDuration(this.#request.timeoutMs ?? 0);
-        const message = `Codex was ended after ${limit}, the limit for one attempt (task_timeout).`;
+        const message = `Codex was stopped after ${limit}, the limit for one attempt (task_timeout).`;
         return failed(failure('timeout', message));
       }
       case 'stalled': {
         const seconds = Math.round(end.silentMs / 1000);
-        const message = `The model's provider said nothing for ${seconds} s, so Codex was ended.`;
+        const message = `The model's provider sent no response for ${seconds} s, so Codex was stopped.`;
         return failed(failure('agent_stalled', message));
       }
       case 'auth':

@@ -212,7 +212,7 @@ function outcomeOf(end: ProgramEnd, run: CommandRun): AgentOutcome {
       return { kind: 'stopped' };
     case 'timeout': {
       const limit = formatDuration(run.request.timeoutMs ?? 0);
-      const message = `${run.name} was ended after ${limit}, the limit for one attempt (task_timeout).`;
+      const message = `${run.name} was stopped after ${limit}, the limit for one attempt (task_timeout).`;
       return { kind: 'failed', failure: failure('timeout', message, tail.detail) };
     }
     case 'exited': {

@@ -278,7 +278,7 @@ function commit(message: string): void {
 
 /** What it would do, or what it has heard about its last plan. */
 function plausiblePlan(prompt: string): string {
-  const said = /^A person has read it and says:\n`+text\n(.*)$/m.exec(prompt)?.[1];
+  const said = /^A person reviewed it and wrote:\n`+text\n(.*)$/m.exec(prompt)?.[1];
   const title = /^Task: (.*)$/m.exec(prompt)?.[1] ?? taskId;
   const steps = findDirectives(prompt).map((step) =>
     'path' in step ? `${step.do} ${step.path}` : step.do,

@@ -197,7 +197,9 @@ export class BridgeClient {
   #takeAnswer(id: unknown, message: Json): void {
     const settle = typeof id === 'number' ? this.#outstanding.get(id) : undefined;
     if (settle === undefined) {
-      this.#options.onLog(`Drover Code answered what was not asked (id ${String(id)}).`);
+      this.#options.onLog(
+        `Drover Code answered a request that Drover did not send (id ${String(id)}).`,
+      );
       return;
     }
     if (message['error'] === undefined || message['error'] === null) {

@@ -157,7 +157,7 @@ function bridgeOutcome(
   if (end.why === 'stopped') return { kind: 'stopped' };
   if (end.why === 'timeout') {
     const limit = formatDuration(run.request.timeoutMs ?? 0);
-    const message = `Drover Code was ended after ${limit}, the limit for one attempt (task_timeout).`;
+    const message = `Drover Code was stopped after ${limit}, the limit for one attempt (task_timeout).`;
     return { kind: 'failed', failure: failure('timeout', message) };
   }
   if (!answer.ok) return { kind: 'failed', failure: bridgeFailure(answer.error, end, bridge) };

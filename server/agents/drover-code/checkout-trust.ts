@@ -143,7 +143,7 @@ export async function askForConsent(
     consents.add(matter.hash);
     return null;
   }
-  const message = `Drover Code was not started: what the checkout brings for it was refused (${matter.lines.length} lines). Remove it from the branch, or use another agent.`;
+  const message = `Drover Code was not started: what the checkout holds for it was refused (${matter.lines.length} lines). Remove it from the branch, or use another agent.`;
   return { kind: 'failed', failure: { ...failure('agent_failed', message), retryable: false } };
 }
 

@@ -85,7 +85,7 @@ async function runGuarded(run: DroverCodeRun, program: string): Promise<AgentOut
     return await runEitherWay(run, program);
   }
   if (request.runsOn === 'remote') {
-    const text = 'On a worker only the words of the prompt keep SQLForge from being applied.';
+    const text = 'On a worker, only the prompt keeps the agent from applying SQLForge changes.';
     run.record.emit({ type: 'note', level: 'warning', text });
     return await runHeadless(run, program);
   }

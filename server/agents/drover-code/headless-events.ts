@@ -85,7 +85,7 @@ export class HeadlessTranslator {
       case 'usage':
         return [{ type: 'usage', usage: this.#usage(event) }];
       case 'compaction_start':
-        return [{ type: 'note', level: 'info', text: 'Drover Code shortens its conversation.' }];
+        return [{ type: 'note', level: 'info', text: 'Drover Code compacts its conversation.' }];
       case 'error':
         return [{ type: 'note', level: 'warning', text: textAt(event, 'message') }];
       default:

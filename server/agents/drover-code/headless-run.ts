@@ -229,6 +229,6 @@ function readBase(path: string): string | null {
 }
 
 export function emptyPrompt(): AgentOutcome {
-  const message = 'The prompt is empty: Drover Code would do nothing and call that a success.';
+  const message = 'The prompt is empty: Drover Code would do nothing and report success.';
   return { kind: 'failed', failure: { ...failure('agent_failed', message), retryable: false } };
 }

@@ -42,11 +42,11 @@ export function headlessOutcome(facts: RunFacts, end: HeadlessEnd): AgentOutcome
       return { kind: 'stopped' };
     case 'timeout': {
       const limit = formatDuration(end.timeoutMs ?? 0);
-      const message = `Drover Code was ended after ${limit}, the limit for one attempt (task_timeout).`;
+      const message = `Drover Code was stopped after ${limit}, the limit for one attempt (task_timeout).`;
       return failed(failure('timeout', message, detailOf(facts)));
     }
     case 'turn_cap': {
-      const message = `Drover Code was ended after ${end.turnsMax} turns, the limit for one run.`;
+      const message = `Drover Code was stopped after ${end.turnsMax} turns, the limit for one run.`;
       return failed(finalFailure(failure('agent_limit', message, detailOf(facts))));
     }
     case 'exited': {

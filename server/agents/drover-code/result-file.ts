@@ -34,10 +34,10 @@ export function parseResult(text: string): ReadResult {
   try {
     value = JSON.parse(text);
   } catch {
-    return { kind: 'unreadable', reason: 'it is no JSON' };
+    return { kind: 'unreadable', reason: 'it is not JSON' };
   }
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    return { kind: 'unreadable', reason: 'it is no object' };
+    return { kind: 'unreadable', reason: 'it is not an object' };
   }
   const fields = value as Readonly<Record<string, unknown>>;
   if (fields['schema_version'] !== schemaVersion) {

@@ -146,7 +146,7 @@ function answerOf(ended: ProgramEnd): Result<PlanAnswer> {
       );
     }
     case 'too_long':
-      return err(failure('agent_failed', 'Claude Code wrote more than a plan can be.'));
+      return err(failure('agent_failed', 'Claude Code wrote more than a plan can hold.'));
     case 'not_started':
       return err(failure('agent_missing', `Claude Code cannot be started: ${ended.stderr}.`));
     case 'ended':

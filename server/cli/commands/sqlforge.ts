@@ -57,7 +57,7 @@ function usableName(name: string | null): string {
   const what = name === null ? 'default_environment of sqlforge.yml' : `"${plainLine(name)}"`;
   throw new Refusal(
     'bad_value',
-    `${what} is no name of an environment: letters, digits, "_", "." and "-" are; name one, as in "drover sqlforge apply dev".`,
+    `${what} is not the name of an environment (letters, digits, "_", "." and "-"); name one, as in "drover sqlforge apply dev".`,
   );
 }
 

@@ -35,7 +35,7 @@ const taskShape = {
   description: z
     .string()
     .optional()
-    .describe('All that the agent has to know: it does not see your conversation.'),
+    .describe('Everything the agent needs to know. It does not see your conversation.'),
   accept: z
     .array(z.string())
     .optional()
@@ -78,7 +78,7 @@ function definePlanning(server: McpServer, { ask, ensureProject }: ToolHost): vo
       inputSchema: {
         ...taskShape,
         epic: z.string().optional().describe('Id of its epic.'),
-        parent: z.string().optional().describe('Id of a task of which this is a sub-task.'),
+        parent: z.string().optional().describe('Id of the parent task, if this is a sub-task.'),
       },
       annotations: adding,
     },
@@ -317,7 +317,7 @@ function defineHistory(server: McpServer, { ask }: ToolHost): void {
   server.registerTool(
     'log',
     {
-      description: 'The last entries of what the agent of a task did and said.',
+      description: 'The last log entries of the agent of a task.',
       inputSchema: {
         id,
         attempt: z.number().int().positive().optional(),
@@ -346,7 +346,7 @@ function defineHistory(server: McpServer, { ask }: ToolHost): void {
   server.registerTool(
     'report',
     {
-      description: 'What a run or an epic did with its time and money, as Markdown.',
+      description: 'How a run or an epic spent its time and money, as Markdown.',
       inputSchema: { id: z.string().describe('Id of a run or an epic.') },
       annotations: readOnly,
     },

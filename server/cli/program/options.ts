@@ -62,7 +62,8 @@ export function wholeNumber(text: string): number {
 /** Milliseconds. */
 export function duration(text: string): number {
   const ms = parseDuration(text);
-  if (ms === null) throw new InvalidArgumentError('It must be a duration, as "90s" or "10m".');
+  if (ms === null)
+    throw new InvalidArgumentError('It must be a duration, for example "90s" or "10m".');
   return ms;
 }
 

@@ -210,6 +210,6 @@ function address(text: string): ListenAddress {
 
 function size(text: string): number {
   const bytes = parseSize(text);
-  if (bytes === null) throw new InvalidArgumentError('It must be a size, as "200MB".');
+  if (bytes === null) throw new InvalidArgumentError('It must be a size, for example "200MB".');
   return bytes;
 }

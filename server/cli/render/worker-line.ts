@@ -29,7 +29,7 @@ function sentence(note: WorkerNote): string {
     case 'draining':
       return note.tasks.length === 0
         ? 'draining: no tasks are running here'
-        : `draining: starts nothing new and waits for ${note.tasks.join(', ')}; a second signal gives them back`;
+        : `draining: starts nothing new and waits for ${note.tasks.join(', ')}; a second signal releases them`;
     case 'trouble':
       return `trouble: ${note.where}: ${note.message}`;
     case 'warning':

@@ -136,7 +136,7 @@ function readLines(lines: readonly string[], options: ImportOptions): ReadFile {
     }
     const shape = shapeOf(parsed.object);
     if (shape === null) {
-      const message = 'the line is no record that is understood; it is left out';
+      const message = 'the line is not a known record and was left out';
       read.warnings.push({ line, id: null, key: null, message });
     } else if (parsed.object['type'] === 'link' && shape === 'drover') {
       readLink(parsed.object, line, read);
@@ -155,7 +155,7 @@ function readLink(object: JsonObject, line: number, read: ReadFile): void {
     read.edges.push({ line, from, to, kind: 'blocks' });
     return;
   }
-  const message = 'a link needs the texts `from` and `to`';
+  const message = 'a link needs the strings `from` and `to`';
   read.problems.push({ line, id: null, kind: 'field', message });
 }
 
@@ -207,7 +207,7 @@ function entryFault(
   record: JsonObject,
   usedOn: ReadonlyMap<string, number>,
 ): RecordFault | null {
-  if (id === null) return { kind: 'id', message: '`id` is missing or no text' };
+  if (id === null) return { kind: 'id', message: '`id` is missing or not a string' };
   const allowed = checkId(id);
   if (!allowed.ok) return { kind: 'id-unsafe', message: `the id ${shown(id)} ${allowed.reason}` };
   const line = usedOn.get(id);
@@ -221,10 +221,10 @@ function entryFault(
   for (const key of ['title', 'description', 'design', 'notes', 'acceptance_criteria']) {
     const text = record[key] ?? '';
     if (typeof text !== 'string' || text.length > maxDescriptionLength) {
-      return { kind: 'text', message: `\`${key}\` is no text, or too long` };
+      return { kind: 'text', message: `\`${key}\` is not a string, or is too long` };
     }
     if (text.includes('\0') || !text.isWellFormed()) {
-      return { kind: 'text', message: `a zero character or half of a character in \`${key}\`` };
+      return { kind: 'text', message: `a NUL character or a lone surrogate in \`${key}\`` };
     }
   }
   return null;
@@ -278,7 +278,7 @@ function noMeaning(
   edge: Pick<Edge, 'to' | 'kind'>,
 ): string | null {
   if (entry === undefined) return 'the first is not in the file';
-  if (edge.to.startsWith('external:')) return 'it is of another project';
+  if (edge.to.startsWith('external:')) return 'it belongs to another project';
   if (read.skipped.has(edge.to)) return 'the second is not imported';
   if (entry.kind === 'epic') return 'an epic waits for nothing and has no parent here';
   if (edge.kind === 'blocks' && target?.kind === 'epic')

@@ -130,7 +130,7 @@ function jsonFault(text: string, error: unknown): string {
     else if (char === '{' || char === '[') depth += 1;
     else if (char === '}' || char === ']') depth -= 1;
   }
-  if (inText) return 'not JSON: the line ends inside a text';
+  if (inText) return 'not JSON: the line ends inside a string';
   if (depth > 0) return 'not JSON: the line ends inside an object or a list';
   const position = /position (\d+)/.exec(error instanceof Error ? error.message : '')?.[1];
   return position === undefined ? 'not JSON' : `not JSON: fault at column ${Number(position) + 1}`;

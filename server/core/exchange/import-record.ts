@@ -84,7 +84,7 @@ export function readRecord(
   if (!allowed.ok) return fault('id-unsafe', `the id ${shown(id)} ${allowed.reason}`);
   const used = isUsed(id);
   if (used !== null) return used;
-  const kinds = 'allowed are epic, story, task';
+  const kinds = 'use epic, story or task';
   if (type === undefined || type === null) return fault('type', `\`type\` is missing; ${kinds}`);
   if (typeof type !== 'string') {
     return fault('type', `\`type\` is ${describeValue(type)}; ${kinds}`);
@@ -110,13 +110,13 @@ function fault(kind: ImportProblemKind, message: string): RecordFault {
 
 function idFault(id: unknown): RecordFault {
   if (id === undefined || id === null) return fault('id', '`id` is missing');
-  return fault('id', `\`id\` is ${describeValue(id)}; a text is needed`);
+  return fault('id', `\`id\` is ${describeValue(id)}; use a string`);
 }
 
 function titleFault(title: unknown): RecordFault | null {
   if (title === undefined || title === null) return fault('title', '`title` is missing');
   if (typeof title !== 'string') {
-    return fault('title', `\`title\` is ${describeValue(title)}; a text is needed`);
+    return fault('title', `\`title\` is ${describeValue(title)}; use a string`);
   }
   if (title.trim() === '') return fault('title', '`title` is blank');
   if (title.length > maxTitleLength) {
@@ -133,7 +133,7 @@ function textsFault(record: JsonObject): RecordFault | null {
   const { description } = record;
   if (description !== undefined && description !== null && typeof description !== 'string') {
     const got = describeValue(description);
-    return fault('text', `\`description\` is ${got}; a text is needed`);
+    return fault('text', `\`description\` is ${got}; use a string`);
   }
   if (typeof description === 'string' && description.length > maxDescriptionLength) {
     const length = description.length;
@@ -157,7 +157,7 @@ function badCharacter(text: string): string | null {
     const code = found[0].charCodeAt(0).toString(16).toUpperCase().padStart(4, '0');
     return `control character U+${code}`;
   }
-  return text.isWellFormed() ? null : 'half of a character (a lone surrogate)';
+  return text.isWellFormed() ? null : 'a lone surrogate';
 }
 
 const priorityRule =
@@ -177,10 +177,10 @@ function readPriority(value: unknown): number | RecordFault {
     return fault('priority', `\`priority\` is ${describeValue(value)}; expected ${priorityRule}`);
   }
   if (!Number.isInteger(value)) {
-    return fault('priority', `\`priority\` is ${value}; a whole number from 0 to 100 is needed`);
+    return fault('priority', `\`priority\` is ${value}; use a whole number from 0 to 100`);
   }
   if (value < 0 || value > 100) {
-    return fault('priority', `\`priority\` is ${value}; 0 to 100 is allowed`);
+    return fault('priority', `\`priority\` is ${value}; use 0 to 100`);
   }
   return value;
 }
@@ -195,13 +195,13 @@ function readFields(record: JsonObject, head: Head): RecordFields | RecordFault 
   const text = (key: string): string | null => {
     const value = valueOf(key);
     if (value === null || typeof value === 'string') return value;
-    faults.push(`\`${key}\` is ${describeValue(value)}; a text is needed`);
+    faults.push(`\`${key}\` is ${describeValue(value)}; use a string`);
     return null;
   };
   const choice = <T extends string>(key: string, choices: readonly T[]): T | null => {
     const value = text(key);
     if (value === null || (choices as readonly string[]).includes(value)) return value as T | null;
-    faults.push(`\`${key}\` is ${shown(value)}; allowed are ${choices.join(', ')}`);
+    faults.push(`\`${key}\` is ${shown(value)}; use one of ${choices.join(', ')}`);
     return null;
   };
   const texts = (key: string): readonly string[] => {
@@ -257,7 +257,8 @@ function unknownKeyWarnings(record: JsonObject, kind: RecordKind): RecordWarning
 function readTexts(key: string, value: unknown): readonly string[] | string {
   if (value === null) return [];
   if (key === 'acceptance_criteria' && typeof value === 'string') return nonBlank([value]);
-  const needed = key === 'acceptance_criteria' ? 'a text or a list of texts' : 'a list of texts';
+  const needed =
+    key === 'acceptance_criteria' ? 'a string or a list of strings' : 'a list of strings';
   if (!Array.isArray(value)) return `\`${key}\` is ${describeValue(value)}; ${needed} is needed`;
   const items: readonly unknown[] = value;
   if (items.length > 10_000) return `\`${key}\` has more than 10,000 items`;
@@ -272,9 +273,9 @@ function nonBlank(texts: readonly string[]): readonly string[] {
 
 function amountFault(key: string, value: unknown): string | null {
   if (value === null) return null;
-  if (typeof value !== 'number') return `\`${key}\` is ${describeValue(value)}; a number is needed`;
+  if (typeof value !== 'number') return `\`${key}\` is ${describeValue(value)}; use a number`;
   if (!Number.isFinite(value)) return `\`${key}\` is too large`;
-  return value < 0 ? `\`${key}\` is negative; 0 or more is needed` : null;
+  return value < 0 ? `\`${key}\` is negative; use 0 or more` : null;
 }
 
 const criteriaHeading = 'Acceptance Criteria:';

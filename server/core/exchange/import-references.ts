@@ -138,8 +138,8 @@ class ReferenceCheck {
           kind: 'reference-kind',
           message:
             needed === 'task'
-              ? `${shown(reference.id)} in \`${reference.key}\` is an epic; a story or task is needed`
-              : `${shown(reference.id)} in \`epic_id\` is a task; an epic is needed`,
+              ? `${shown(reference.id)} in \`${reference.key}\` is an epic; name a story or task`
+              : `${shown(reference.id)} in \`epic_id\` is a task; name an epic`,
         };
       }
       if (wrongKind !== null && !found.has(record)) found.set(record, wrongKind);

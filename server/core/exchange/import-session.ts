@@ -152,7 +152,7 @@ function readDocument(text: string): SessionLists | RecordFault {
   for (const key of ['tasks', 'epics', 'dependencies']) {
     const list = value[key] ?? [];
     if (!Array.isArray(list)) {
-      return { kind: 'field', message: `\`${key}\` is ${describeValue(list)}; a list is needed` };
+      return { kind: 'field', message: `\`${key}\` is ${describeValue(list)}; use a list` };
     }
     lists[key] = list as readonly unknown[];
   }
@@ -244,7 +244,7 @@ function readDependencies(
     const task = isObject(entry) ? entry['task_id'] : null;
     const blocker = isObject(entry) ? entry['blocked_by'] : null;
     if (typeof task !== 'string' || typeof blocker !== 'string') {
-      const message = 'an entry of `dependencies` needs the texts `task_id` and `blocked_by`';
+      const message = 'an entry of `dependencies` needs the strings `task_id` and `blocked_by`';
       problems.push({ line: 1, id: null, kind: 'field', message });
       continue;
     }
@@ -317,7 +317,7 @@ function fallbackOf(value: unknown): string | null {
 function headFault(value: JsonObject, used: ReadonlySet<string>): RecordFault | null {
   const { id, title, description } = value;
   if (typeof id !== 'string') {
-    return { kind: 'id', message: `\`id\` is ${describeValue(id)}; a text is needed` };
+    return { kind: 'id', message: `\`id\` is ${describeValue(id)}; use a string` };
   }
   const allowed = checkId(id);
   if (!allowed.ok) {
@@ -331,10 +331,10 @@ function headFault(value: JsonObject, used: ReadonlySet<string>): RecordFault | 
   }
   const text = description ?? '';
   if (typeof text !== 'string' || text.length > maxDescriptionLength) {
-    return { kind: 'text', message: '`description` is no text, or too long' };
+    return { kind: 'text', message: '`description` is not a string, or is too long' };
   }
   if (`${title}${text}`.includes('\0') || !`${title}${text}`.isWellFormed()) {
-    return { kind: 'text', message: 'a text holds a zero character or half of a character' };
+    return { kind: 'text', message: 'a string holds a NUL character or a lone surrogate' };
   }
   return null;
 }

@@ -137,7 +137,7 @@ const taskRuleTable: TaskRuleTable = {
       const value = valueOf('max_attempts');
       if (value === null || isAttempts(value)) return value;
       const got = typeof value === 'number' ? value : describeValue(value);
-      faults.push(`\`max_attempts\` is ${got}; a whole number from 1 to 10 is needed`);
+      faults.push(`\`max_attempts\` is ${got}; use a whole number from 1 to 10`);
       return null;
     },
     ofColumn: numberOrNull,
@@ -148,7 +148,7 @@ const taskRuleTable: TaskRuleTable = {
     read: ({ valueOf, faults }) => {
       const value = valueOf('plan');
       if (value === null || typeof value === 'boolean') return value;
-      faults.push(`\`plan\` is ${describeValue(value)}; true or false is needed`);
+      faults.push(`\`plan\` is ${describeValue(value)}; use true or false`);
       return null;
     },
     ofColumn: (value) => (value === null ? null : value === 1),
@@ -240,7 +240,7 @@ export function writtenTaskRules(record: TaskRules): Readonly<Record<string, unk
 function text({ valueOf, faults }: SaidRecord, key: string): string | null {
   const value = valueOf(key);
   if (value === null || typeof value === 'string') return value;
-  faults.push(`\`${key}\` is ${describeValue(value)}; a text is needed`);
+  faults.push(`\`${key}\` is ${describeValue(value)}; use a string`);
   return null;
 }
 
@@ -252,7 +252,7 @@ function choice<Word extends string>(
   const value = text(said, key);
   const found = words.find((word) => word === value) ?? null;
   if (value !== null && found === null) {
-    said.faults.push(`\`${key}\` is ${shown(value)}; allowed are ${words.join(', ')}`);
+    said.faults.push(`\`${key}\` is ${shown(value)}; use one of ${words.join(', ')}`);
   }
   return found;
 }

@@ -106,9 +106,9 @@ function isOfKind(kind: FieldKind, value: unknown): boolean {
 function wordsOf(kind: FieldKind): string {
   switch (kind) {
     case 'text':
-      return 'a text';
+      return 'a string';
     case 'texts':
-      return 'a list of texts';
+      return 'a list of strings';
     case 'number':
       return 'a whole number';
     case 'number or text':

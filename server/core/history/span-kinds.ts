@@ -25,7 +25,7 @@ export const spanAttributes = {
   'drover.workflow.type': '`sequential` with one worker, else `parallel`.',
   'drover.workflow.state': 'How the run ended: `finished` or `stopped`.',
   'drover.epic.id': 'The epic of the run or of the task.',
-  'drover.worker.count': 'Agents that may run at a time.',
+  'drover.worker.count': 'Agents that may run at the same time.',
   'drover.worker.id': 'The run and the task, as in webhooks.',
   'drover.task.id': 'The task.',
   'drover.task.title': 'Its title.',

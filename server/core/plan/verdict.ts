@@ -62,8 +62,8 @@ export function judgeWork(facts: WorkFacts): Judgement {
     verdict: 'unknown',
     reason:
       facts.aside === true
-        ? 'the agent ended well but changed nothing; work that it has put aside (a stash, another branch) is kept as a snapshot'
-        : 'the agent ended well but changed nothing',
+        ? 'the agent succeeded but changed nothing; work that it has put aside (a stash, another branch) is kept as a snapshot'
+        : 'the agent succeeded but changed nothing',
     next: { kind: 'needs_review', review: 'no_changes' },
   };
 }

@@ -41,7 +41,7 @@ export function planSection(plan: PromptPlan): string {
 function sentBackSection({ text, comment }: SentBackPlan): string {
   return [
     '## Your Plan Was Sent Back',
-    'A person has read it and says:',
+    'A person reviewed it and wrote:',
     fenced(cutEnd(comment.trim(), commentMax)),
     'This was the plan:',
     fenced(cutEnd(text.trim(), planCharactersMax)),

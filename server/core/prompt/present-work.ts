@@ -21,7 +21,7 @@ export function presentWorkSection(work: PresentWork | null): string {
   lines.push(
     work.from === 'interrupted'
       ? 'This attempt was stopped and continues now. Your directory holds everything that was done until then, also changes that a person made in it.'
-      : 'Your directory holds the work of the attempt before this one, committed or not.',
+      : 'Your directory holds the work of the previous attempt, committed or not.',
     'Read it first (`git status`, `git diff`, `git log`). Keep what is good, correct what is not, and do not redo what is done.',
   );
   if (work.uncommitted.length > 0) {

@@ -66,7 +66,7 @@ export type AgentSettingsByKind = { readonly [K in AgentKind]?: OneAgent };
 const fields = ['path', 'args', 'model', 'permission_mode', 'fallback'] as const;
 
 export const agentSettingsExpected =
-  'for each agent a path (text), args (list of texts), model (text), permission_mode (text) or fallback (agents in their order, as ["codex"])';
+  'for each agent a path (text), args (list of strings), model (string), permission_mode (string) or fallback (agents in their order, as ["codex"])';
 
 /** True for `agents.codex.path` and the like: what may stand in a file. */
 export function isAgentSetting(path: readonly string[]): boolean {

@@ -92,7 +92,7 @@ export function parseSqliteUrl(text: string): string | null {
 export function expectedText(kind: ValueKind): string {
   switch (kind.type) {
     case 'text':
-      return 'a text';
+      return 'a string';
     case 'choice':
       return `one of ${kind.choices.join(', ')}`;
     case 'integer':
@@ -106,7 +106,7 @@ export function expectedText(kind: ValueKind): string {
     case 'size':
       return `a size from ${kind.min} to ${kind.max}, as "10MB"`;
     case 'texts':
-      return 'a list of texts';
+      return 'a list of strings';
     case 'word':
       return `1 to ${kind.max} characters without spaces and commas, not beginning with "-"`;
     case 'words':
@@ -116,7 +116,7 @@ export function expectedText(kind: ValueKind): string {
     case 'variables':
       return 'a list of names of environment variables';
     case 'environment':
-      return 'a table of environment variables, each with a text';
+      return 'a table of environment variables, each with a string';
     case 'steps':
       return stepsExpected;
     case 'agents':
@@ -128,7 +128,7 @@ export function expectedText(kind: ValueKind): string {
     case 'url':
       return 'a URL as "https://host/path"';
     case 'secret':
-      return 'a text without spaces';
+      return 'a string without spaces';
     case 'age':
       return ageExpected;
     case 'sqlite':

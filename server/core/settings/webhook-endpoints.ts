@@ -174,7 +174,7 @@ const fieldRules: {
   readonly [K in keyof Required<EndpointTable>]: readonly [(value: unknown) => boolean, string];
 } = {
   url: [isWebhookUrl, 'a URL as "https://host/path" for `url`'],
-  secret: [isSecret, 'a text that is not empty for `secret`'],
+  secret: [isSecret, 'a non-empty string for `secret`'],
   secret_env: [
     (value) => typeof value === 'string' && /^[A-Za-z_][A-Za-z0-9_]*$/.test(value),
     'the name of an environment variable for `secret_env`',

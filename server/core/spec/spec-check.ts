@@ -64,7 +64,7 @@ function readTask(value: unknown, index: number): PlannedTask {
   const place = `task ${shown(key)}`;
   const acceptanceCriteria = textsOf(record, 'acceptance_criteria', place, planBounds.criteria);
   if (acceptanceCriteria.length === 0) {
-    throw new PlanFault(`${place} has no \`acceptance_criteria\`; at least one is needed`);
+    throw new PlanFault(`${place} has no \`acceptance_criteria\`; add at least one`);
   }
   const epic = textOf(record, 'epic', place, planBounds.titleCharacters);
   return {
@@ -127,13 +127,13 @@ function objectOf(value: unknown, place: string): JsonObject {
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) {
     return value as JsonObject;
   }
-  throw new PlanFault(`${place} is ${describeValue(value)}; an object is needed`);
+  throw new PlanFault(`${place} is ${describeValue(value)}; use an object`);
 }
 
 function listOf(record: JsonObject, key: string, place: string, max: number): readonly unknown[] {
   const value = record[key];
   if (!Array.isArray(value)) {
-    throw new PlanFault(`\`${key}\` of ${place} is ${describeValue(value)}; a list is needed`);
+    throw new PlanFault(`\`${key}\` of ${place} is ${describeValue(value)}; use a list`);
   }
   if (value.length <= max) return value as readonly unknown[];
   throw new PlanFault(
@@ -158,7 +158,7 @@ function titleOf(record: JsonObject, place: string): string {
 function textOf(record: JsonObject, key: string, place: string, max: number): string {
   const value = record[key] ?? '';
   if (typeof value !== 'string') {
-    throw new PlanFault(`\`${key}\` of ${place} is ${describeValue(value)}; a text is needed`);
+    throw new PlanFault(`\`${key}\` of ${place} is ${describeValue(value)}; use a string`);
   }
   return boundedText(value, key, place, max);
 }
@@ -170,7 +170,7 @@ function textsOf(record: JsonObject, key: string, place: string, max: number): s
       if (typeof value === 'string') {
         return boundedText(value, key, place, planBounds.textCharacters);
       }
-      throw new PlanFault(`\`${key}\` of ${place} holds ${describeValue(value)}; texts are needed`);
+      throw new PlanFault(`\`${key}\` of ${place} holds ${describeValue(value)}; use strings`);
     })
     .filter((text) => text !== '');
 }
@@ -194,5 +194,5 @@ function choiceOf<T extends string>(
   const found = choices.find((choice) => choice === value);
   if (found !== undefined) return found;
   const what = typeof value === 'string' ? shown(value) : describeValue(value);
-  throw new PlanFault(`\`${key}\` of ${place} is ${what}; allowed are ${choices.join(', ')}`);
+  throw new PlanFault(`\`${key}\` of ${place} is ${what}; use one of ${choices.join(', ')}`);
 }

@@ -80,7 +80,7 @@ export const planSchema = {
         properties: {
           key: { type: 'string', description: 'A short unique name, for example "save-links".' },
           epic: { type: ['string', 'null'], description: 'Key of its epic, or null.' },
-          title: { type: 'string', description: 'What is done when it is done, in a few words.' },
+          title: { type: 'string', description: 'What is true when it is done, in a few words.' },
           description: { type: 'string' },
           type: { type: 'string', enum: taskTypes },
           priority: { type: 'string', enum: planPriorities },

@@ -34,13 +34,13 @@ export const stepsExpected =
   'agents in their order, as "codex" or ["claude:opus", "codex"] (agent:model), or a list of { agent, model }';
 
 /**
- * Reads a text (`codex, claude:opus`), a list of texts, or a list of tables; the error says what is
- * wrong.
+ * Reads a string (`codex, claude:opus`), a list of strings, or a list of tables; the error says
+ * what is wrong.
  */
 export function readSteps(raw: unknown): Result<readonly AgentStep[], string> {
   const items: unknown =
     typeof raw === 'string' ? raw.split(',').filter((item) => item.trim() !== '') : raw;
-  if (!Array.isArray(items)) return err('it is neither a text nor a list');
+  if (!Array.isArray(items)) return err('it is neither a string nor a list');
   if (items.length > fallbackStepsMax) {
     return err(`${items.length} agents are named, ${fallbackStepsMax} are allowed`);
   }
@@ -62,13 +62,13 @@ function readStep(item: unknown): Result<AgentStep, string> {
       : checkedStep(text.slice(0, colon), text.slice(colon + 1));
   }
   if (typeof item !== 'object' || item === null || Array.isArray(item)) {
-    return err('one of them is neither a text nor a table');
+    return err('one of them is neither a string nor a table');
   }
   const { agent, model = null, ...others } = item as Readonly<Record<string, unknown>>;
   const [unknown] = Object.keys(others);
-  if (unknown !== undefined) return err(`"${shorten(unknown)}" is no part of a step`);
+  if (unknown !== undefined) return err(`"${shorten(unknown)}" is not part of a step`);
   if (typeof agent !== 'string') return err('a step without an agent');
-  if (model !== null && typeof model !== 'string') return err('a model that is no text');
+  if (model !== null && typeof model !== 'string') return err('a model that is not a string');
   return checkedStep(agent, model);
 }
 
@@ -76,7 +76,7 @@ function checkedStep(name: string, model: string | null): Result<AgentStep, stri
   const agent = agentKinds.find((kind) => kind === name.trim());
   if (agent === undefined) {
     return err(
-      `"${shorten(name)}" is no agent that can take over; use one of ${agentKinds.join(', ')}`,
+      `"${shorten(name)}" is not an agent that can take over; use one of ${agentKinds.join(', ')}`,
     );
   }
   if (model === null) return ok({ agent, model: null });

@@ -41,14 +41,11 @@ export function hostHold(facts: HostFacts, limits: HostLimits, busy: number): st
   }
   const perCore = load / Math.max(1, cores);
   if (limits.maxLoad > 0 && perCore > limits.maxLoad) {
-    return sentence(
-      `its load is ${perCore.toFixed(1)} for each core`,
-      `max_load = ${limits.maxLoad}`,
-    );
+    return sentence(`its load is ${perCore.toFixed(1)} per core`, `max_load = ${limits.maxLoad}`);
   }
   return null;
 }
 
 function sentence(what: string, setting: string): string {
-  return `This machine is short: ${what} ([machine] ${setting}); nothing new starts until that is better.`;
+  return `This machine is low on resources: ${what} ([machine] ${setting}); nothing new starts until that improves.`;
 }

@@ -78,7 +78,7 @@ export function loopQuestion(found: FoundLoop, name: string): string {
 
 export function loopStopSentence(found: FoundLoop, name: string): string {
   return (
-    `The agent of ${name} went round in a circle (${found.names.join(', ')}, ${found.rounds} times), and a person ` +
+    `The agent of ${name} was stuck in a loop (${found.names.join(', ')}, ${found.rounds} times), and a person ` +
     `stopped it; its work so far is kept; to guide it, use "drover hint ${name} <text>", then "drover retry ${name}"`
   );
 }

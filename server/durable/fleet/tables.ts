@@ -100,8 +100,8 @@ async function aloneAmongAll(pool: Pool, body: () => Promise<void>): Promise<voi
 function beingPrepared(): Refusal {
   return new Refusal(
     'database',
-    'Another process has been preparing the database of the fleet for a minute. Look what it does (pg_stat_activity, ' +
-      'application_name drover), end it if it hangs, and try again.',
+    'Another process has been preparing the database of the fleet for a minute. Check what it is doing (pg_stat_activity, ' +
+      'application_name drover), stop it if it hangs, and try again.',
   );
 }
 

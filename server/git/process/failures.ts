@@ -70,11 +70,15 @@ export function failureOf(output: GitOutput, doing: string): GitFailure {
         `Git could not be started (${output.stderr.trim()}): install git 2.38 or newer and put it on PATH.`,
       );
     case 'timeout':
-      return gitFailure('failed', `Git could not ${doing}: it took too long and was ended.`, true);
+      return gitFailure(
+        'failed',
+        `Git could not ${doing}: it took too long and was stopped.`,
+        true,
+      );
     case 'aborted':
-      return gitFailure('failed', `Git did not ${doing}: it was called off.`, true);
+      return gitFailure('failed', `Git did not ${doing}: it was canceled.`, true);
     case 'too_much_output':
-      return gitFailure('failed', `Git could not ${doing}: its answer is too long to be read.`);
+      return gitFailure('failed', `Git could not ${doing}: its output is too long to read.`);
     case null:
       return failureOfText(output, doing);
   }

@@ -28,7 +28,7 @@ export async function readVersion(
   if (version === null)
     return refuse(
       'failed',
-      'The program called git does not tell its version. Put a real git first on PATH.',
+      'The program "git" does not report its version. Put a real git first on PATH.',
     );
   if (isNewEnough(version)) return ok(version);
   return refuse(

@@ -120,7 +120,7 @@ export async function lineCommits(
     '--format=%H%x00%P%x00%T%x00%s%x00%(trailers:only,unfold)%x00',
     from === null ? to : `${from}..${to}`,
   ]);
-  if (output.code !== 0) return err(failureOf(output, `look at the line of ${to}`));
+  if (output.code !== 0) return err(failureOf(output, `check the line of ${to}`));
   return ok(parseLineCommits(output.stdout));
 }
 

@@ -135,7 +135,7 @@ async function restore(
     { at: worktree.path, input: zeroEnded(paths) },
   );
   if (output.code === 0) return ok(undefined);
-  return err(failureOf(output, `take back what the setup changed in ${worktree.path}`));
+  return err(failureOf(output, `undo what the setup changed in ${worktree.path}`));
 }
 
 /**

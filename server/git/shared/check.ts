@@ -129,7 +129,7 @@ async function whyUnseen(remote: Remote, refs: readonly string[]): Promise<GitFa
   if (hidden.length === 0) return null;
   return gitFailure(
     'failed',
-    `The server of ${remote.name} takes ${hidden[0] ?? ''} and does not show it again: let it show refs/drover/* (uploadpack.hideRefs, transfer.hideRefs).`,
+    `The server of ${remote.name} takes ${hidden[0] ?? ''} but hides it: make it show refs/drover/* (uploadpack.hideRefs, transfer.hideRefs).`,
   );
 }
 
@@ -160,7 +160,7 @@ async function checkName(local: LocalRepository, name: string): Promise<GitResul
   if (addresses.length > 1) {
     return refuse(
       'failed',
-      `The remote ${name} pushes to ${addresses.length} places, which cannot move as one: leave it one address ("git remote set-url --push ${name} <address>").`,
+      `The remote ${name} pushes to ${addresses.length} addresses, which cannot be updated as one: keep one address ("git remote set-url --push ${name} <address>").`,
     );
   }
   return ok(undefined);

@@ -91,7 +91,7 @@ export function remoteFailure(output: GitOutput, remote: string, doing: string):
   }
   if (forbidden.test(text)) {
     return say(
-      `The remote ${remote} does not let this machine in`,
+      `The remote ${remote} denied access to this machine`,
       `: check with "git push --dry-run ${remote}" that git needs no password here and may push.`,
       false,
     );

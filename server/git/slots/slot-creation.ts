@@ -54,7 +54,7 @@ async function register(
   }
   const found = findWorktree(context, request.path);
   if (found.kind !== 'linked') {
-    return refuse('failed', `The worktree ${request.path} vanished while it was made.`);
+    return refuse('failed', `The worktree ${request.path} disappeared while it was being created.`);
   }
   await writeFile(join(found.worktree.gitDir, creationMark), '');
   return ok(found.worktree);

@@ -274,7 +274,7 @@ async function mend(
   const read = await context.git(['read-tree', 'HEAD'], at);
   return read.code === 0
     ? ok(undefined)
-    : err(failureOf(read, `mend the index of ${worktree.path}`));
+    : err(failureOf(read, `repair the index of ${worktree.path}`));
 }
 
 async function standOn(

@@ -57,7 +57,7 @@ async function undoCommit(
   if (made !== null) {
     const args = ['update-ref', '-m', 'drover: pruned meanwhile', 'HEAD', head, made];
     const undone = await context.git(args, { at: path });
-    if (undone.code !== 0) return err(failureOf(undone, `take back a commit in ${path}`));
+    if (undone.code !== 0) return err(failureOf(undone, `undo a commit in ${path}`));
   }
   const read = await context.git(['read-tree', head], { at: path });
   return read.code === 0 ? ok(undefined) : err(failureOf(read, `read the index of ${path} again`));

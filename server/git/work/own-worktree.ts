@@ -34,7 +34,10 @@ export async function ownWorktree(
     case 'missing':
       return refuse('failed', `The worktree ${path} was deleted.`);
     case 'orphaned':
-      return refuse('failed', `Git has forgotten the worktree ${path}; its files are still there.`);
+      return refuse(
+        'failed',
+        `Git no longer lists the worktree ${path}, but its files still exist.`,
+      );
     case 'foreign':
     case 'absent':
       return refuse('failed', `${path} is not a worktree of the repository ${context.root}.`);

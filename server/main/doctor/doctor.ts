@@ -277,10 +277,10 @@ function machineCheck(machine: MachineView): Check {
     case 'dead':
       return {
         ...check,
-        message: `not heard of for ${ago}; its tasks go to the others. Start "drover worker" there again`,
+        message: `no heartbeat for ${ago}; its tasks go to other machines. Restart "drover worker" there`,
       };
     case 'left':
-      return { ...check, message: `has left the fleet ${ago} ago` };
+      return { ...check, message: `left the fleet ${ago} ago` };
   }
 }
 
@@ -326,7 +326,7 @@ function agentCheck(live: LiveSettings, agents: readonly InventoryEntry[]): Chec
   const { kind } = live.settings.agent;
   const name = `agent ${kind}`;
   const entry = agents.find((one) => one.kind === kind);
-  if (entry === undefined) return { name, ok: false, message: `${kind} is no kind of agent` };
+  if (entry === undefined) return { name, ok: false, message: `${kind} is not a kind of agent` };
   const { found, version, path, signedIn, remedy } = entry;
   if (!found) return { name, ok: false, message: `not found: ${remedy ?? ''}` };
   const isOld =

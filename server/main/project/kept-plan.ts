@@ -72,7 +72,7 @@ export async function restorePlan(places: ProjectPlaces): Promise<void> {
     if (!isFileError(error)) throw error;
     throw new Refusal(
       'unwritable',
-      `The plan in ${home.database} cannot be restored to ${places.folder} (${error.code}). Make ${places.root} writable for you, then try again.`,
+      `The plan in ${home.database} cannot be restored to ${places.folder} (${error.code}). Make ${places.root} writable, then try again.`,
     );
   } finally {
     lock.release();

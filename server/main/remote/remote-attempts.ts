@@ -155,7 +155,7 @@ export class RemoteAttempts {
     const { live } = this.#parts;
     const { remote, sandbox } = live.settings;
     if (remote.provisioner === null) {
-      return 'The task is to run on a remote worker, and no one makes workers. Set [remote] provisioner.';
+      return 'The task must run on a remote worker, but nothing creates workers. Set [remote] provisioner.';
     }
     if (!runsRemotely.has(kind)) {
       return `Agent kind ${kind} cannot run on a remote worker: Drover talks to it while it runs. Use ${[...runsRemotely].slice(1).join(', ')}, or kind "command" with the program's own arguments (docs/remote.md).`;
@@ -250,7 +250,7 @@ export class RemoteAttempts {
     rmSync(specPathOf(request.logPath), { force: true });
     rmSync(endPathOf(request.logPath), { force: true });
     if (end === null && outcome.kind === 'failed' && outcome.failure.kind === 'agent_failed') {
-      const message = 'The process that follows the remote worker was killed before its end.';
+      const message = 'The process that follows the remote worker was killed before it finished.';
       return { kind: 'failed', failure: failure('worker_failed', message) };
     }
     if (end?.kind !== 'failed') return outcome;

@@ -101,7 +101,7 @@ export async function testRemote(request: RemoteRequest): Promise<RemoteTest> {
   return {
     provisioner: settings.provisioner,
     ok: message === null,
-    message: message ?? 'A worker was made, answered and was destroyed.',
+    message: message ?? 'A worker was created, answered and was destroyed.',
     ms: Math.round(performance.now() - startedAt),
   };
 }

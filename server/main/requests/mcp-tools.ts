@@ -48,7 +48,8 @@ function defineReading(server: McpServer, ask: Ask): void {
   server.registerTool(
     'read_board',
     {
-      description: 'All tasks in short, those of your own epic first: id, title, state, blockers.',
+      description:
+        'A summary of all tasks, those of your own epic first: id, title, state, blockers.',
       annotations: readOnly,
     },
     () => answer(() => ask('agent.board', {})),

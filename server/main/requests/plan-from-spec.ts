@@ -59,7 +59,7 @@ export async function planFromSpec(options: PlanFromSpecOptions): Promise<Result
 function checkSize(documents: SpecPlanRequest['documents']): void {
   const characters = documents.reduce((sum, { text }) => sum + text.length, 0);
   if (documents.every(({ text }) => text.trim() === '')) {
-    throw new Refusal('bad_request', 'The design holds no text; write down what is wanted first.');
+    throw new Refusal('bad_request', 'The design is empty. Write down what you want first.');
   }
   if (characters <= specCharactersMax) return;
   throw new Refusal(

@@ -9,7 +9,7 @@ export function specHandlers(project: Project): Pick<Handlers, 'spec.plan' | 'sp
   return {
     'spec.plan': async ({ documents, model }) => {
       if (atWork !== null) {
-        throw new Refusal('busy', 'A design is being planned already; wait for it, or cancel it.');
+        throw new Refusal('busy', 'A design is already being planned. Wait for it, or cancel it.');
       }
       const control = new AbortController();
       atWork = control;

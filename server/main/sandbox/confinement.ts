@@ -185,7 +185,7 @@ export class Confinement {
 
   async #takeBack(path: string): Promise<void> {
     const back = await this.#project.local.takeBack(path);
-    if (!back.ok) this.#report(back.error, `taking back what was made in ${path}`);
+    if (!back.ok) this.#report(back.error, `undoing what was created in ${path}`);
   }
 }
 

@@ -30,7 +30,7 @@ export async function sandboxState(settings: SandboxSettings): Promise<SandboxSt
     message,
   });
   if (mode === 'off') {
-    const text = 'switched off ([sandbox] mode = "off"): agents run with all your powers';
+    const text = 'switched off ([sandbox] mode = "off"): agents run with all your permissions';
     return nothing(required, required ? `${text}, but [sandbox] required = true` : text);
   }
   if (mode === 'srt' || mode === 'agent') {
@@ -42,11 +42,11 @@ export async function sandboxState(settings: SandboxSettings): Promise<SandboxSt
   }
   const proof = await proofNow();
   if (proof.holds) {
-    const message = `${proof.version}, proved on this machine`;
+    const message = `${proof.version}, verified on this machine`;
     return { mode, holds: 'bwrap', refuses: false, message };
   }
   const isNeeded = required || mode === 'bwrap';
-  const text = isNeeded ? proof.reason : `${proof.reason}; agents run with all your powers`;
+  const text = isNeeded ? proof.reason : `${proof.reason}; agents run with all your permissions`;
   return nothing(isNeeded, text);
 }
 

@@ -30,7 +30,7 @@ const beatsPerLife = 6;
 export const ownStopPart = 0.6;
 
 const olderNote =
-  'Other machines have a newer Drover, whose work this one cannot begin: it finishes what it has and is given nothing new. Install the new version here.';
+  'Other machines run a newer Drover, whose work this one cannot start. It finishes its own tasks and gets no new ones. Install the new version here.';
 
 /** Clocks that are set by a server differ by less. */
 const skewToldMs = 2_000;
@@ -153,7 +153,7 @@ export class MachinePulse {
     const aheadMs = this.#project.fleet?.clock.aheadMs ?? 0;
     if (Math.abs(aheadMs) < skewToldMs) return null;
     const much = formatDuration(Math.abs(aheadMs));
-    return `Its clock is ${much} ${aheadMs > 0 ? 'ahead of' : 'behind'} the database's; Drover's times are those of the database. Set this machine's clock.`;
+    return `Its clock is ${much} ${aheadMs > 0 ? 'ahead of' : 'behind'} the database's; Drover uses the database's time. Set this machine's clock.`;
   }
 
   /**

@@ -36,7 +36,7 @@ export function startUpkeep(project: Project, host: EngineHost): { end(): Promis
     try {
       await throwAwayOld(project, host, stop.signal);
     } catch (error) {
-      host.engine.report(error, 'throwing away what is old');
+      host.engine.report(error, 'removing old data');
     }
   };
   let last = work();

@@ -94,7 +94,7 @@ export class WorkerWatch {
         this.#isAsked = false;
         await this.#lookOnce();
       })
-      .catch((error: unknown) => this.#report(error, 'telling of the work of this machine'));
+      .catch((error: unknown) => this.#report(error, 'reporting the work of this machine'));
   }
 
   async #lookOnce(): Promise<void> {

@@ -117,7 +117,7 @@ export const personTools: { readonly [N in PersonToolName]: PersonTool } = {
   },
   drover_answer_question: {
     title: 'Answer a question',
-    description: 'Answers what an agent asks',
+    description: "Answers an agent's question",
     modelDescription:
       'Answers an open question of a working agent by its id (drover_read_board lists them). "answer" must be one of its choices where it has choices. A permission lets the agent do something: answer it only as the person told you.',
     inputSchema: objectOf(

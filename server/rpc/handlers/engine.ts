@@ -197,7 +197,7 @@ async function resumeRequest(
     return {
       run: await viewOf(engine, ended),
       joined: true,
-      message: `run ${ended.id} went on and has come to its end`,
+      message: `run ${ended.id} continued and has ended`,
       warnings,
       after: await seqBefore(engine, ended.id, ['run.finished']),
     };

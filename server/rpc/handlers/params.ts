@@ -18,8 +18,8 @@ export function recordOf(params: unknown): Readonly<Record<string, unknown>> {
 }
 
 export function textOf(value: unknown, name: string, max = textCharactersMax): string {
-  if (typeof value !== 'string') throw wrong(name, 'a text');
-  if (value.length > max) throw wrong(name, `a text of at most ${max} characters`);
+  if (typeof value !== 'string') throw wrong(name, 'a string');
+  if (value.length > max) throw wrong(name, `a string of at most ${max} characters`);
   return value;
 }
 

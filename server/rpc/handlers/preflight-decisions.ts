@@ -149,7 +149,7 @@ function planDecision(deps: EngineHandlerDeps, wish: Params<'preflight'>): Prefl
     recommended: null,
     why: isOn
       ? 'An agent plans each task first and waits for your approval.'
-      : 'Agents start on the work at once.',
+      : 'Agents start on the work immediately.',
   });
 }
 
@@ -168,7 +168,7 @@ function budgetDecision(
     why:
       value === null
         ? 'No limit on what agents may cost.'
-        : `In US dollars for ${what}; agents are paused there, and you are asked.`,
+        : `In US dollars for ${what}. Agents pause when it is reached, and Drover asks you.`,
   });
 }
 

@@ -164,7 +164,7 @@ function levelsOf(board: Board, open: readonly number[]): ReadonlyMap<number, nu
 async function graphCheck(engine: Engine, board: Board, work: Work): Promise<Check> {
   const loop = findCycle(await readGraph(engine.store.db));
   if (loop !== null) {
-    const remedy = 'Take one of these dependencies away.';
+    const remedy = 'Remove one of these dependencies.';
     return check('graph', 'warning', `Tasks wait for each other: ${cycleText(loop)}.`, remedy);
   }
   const [first] = work.stuck;
@@ -279,7 +279,7 @@ function setupCheck(engine: Engine, board: Board): Check {
   const command = engine.settings().setupCommand;
   const failed = board.tasks.find((task) => task.blocked_reason?.startsWith('setup: ') ?? false);
   if (failed !== undefined) {
-    const remedy = `Mend it, then resolve ${failed.id}.`;
+    const remedy = `Fix it, then resolve ${failed.id}.`;
     return check('setup', 'warning', `The setup failed for ${failed.id}.`, remedy);
   }
   if (command === null) return check('setup', 'ok', 'Worktrees need no setup.');

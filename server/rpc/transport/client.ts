@@ -118,7 +118,7 @@ async function greet(
     const params = { token, client: options.client ?? 'cli', version, protocol: protocolVersion };
     const answer = await Promise.race([client.call('hello', params), late]);
     if (answer.leaving) {
-      throw new ConnectFailure('leaving', 'The running backend is older and leaves.');
+      throw new ConnectFailure('leaving', 'The running backend is older and is shutting down.');
     }
     if (answer.protocol !== protocolVersion) throw protocolFailure(answer, version);
     return client;

@@ -169,7 +169,7 @@ async function preparePath(path: string): Promise<void> {
   if (!present.isSocket()) {
     throw new Refusal(
       'socket',
-      `${path} exists and is no socket; remove it or choose another path.`,
+      `${path} exists and is not a socket; remove it or choose another path.`,
     );
   }
   if (await someoneListens(path)) {

@@ -57,13 +57,13 @@ async function refuseWorking(source: Tx): Promise<void> {
   if (run === undefined && task === undefined && landing === undefined) return;
   const what =
     run !== undefined
-      ? `run ${run.id} is not at its end`
+      ? `run ${run.id} has not ended`
       : task !== undefined
         ? `task ${task.id} is running`
         : `the work of task ${landing?.task_id ?? ''} waits to land`;
   throw new Refusal(
     'illegal',
-    `The project cannot be moved while it works: ${what}; nothing was changed. Let it end, or end the backend with "drover server stop --force" (it gives tasks back first), then try again.`,
+    `The project cannot be moved while it is running: ${what}; nothing was changed. Wait until it has finished, or stop the backend with "drover server stop --force" (it releases tasks first), then try again.`,
   );
 }
 

@@ -69,7 +69,7 @@ async function placeOf(db: Db, moment: PastMoment): Promise<Place> {
   if (start === undefined || seq < start.seq) {
     throw new Refusal(
       'bad_value',
-      `Drover keeps the past of this project from event ${start?.seq ?? 0} on. Name that event or a later one.`,
+      `Drover keeps the history of this project from event ${start?.seq ?? 0} on. Name that event or a later one.`,
     );
   }
   const atMs = 'atMs' in moment ? moment.atMs : await timeOf(db, seq);

@@ -56,10 +56,7 @@ export async function removeEpic(tx: Tx, sources: StoreSources, id: string): Pro
     .where('state', '!=', 'finished')
     .executeTakeFirst();
   if (run !== undefined) {
-    throw new Refusal(
-      'illegal',
-      `Run ${run.id} is about epic ${id}; let it come to its end first.`,
-    );
+    throw new Refusal('illegal', `Run ${run.id} is about epic ${id}; wait until it has ended.`);
   }
   await tx.deleteFrom('epics').where('id', '=', id).execute();
   await appendEvent(tx, sources, {

@@ -29,7 +29,7 @@ export async function freshId(
     const id = prefix === null ? own : own.replace(/^[a-z]+/u, prefix);
     if (!(await isIdTaken(tx, id))) return id;
   }
-  throw new Error('no free id was found: the source of chance repeats itself');
+  throw new Error('no free id was found: the random source repeats itself');
 }
 
 /**
@@ -129,7 +129,7 @@ export async function closeEpic(tx: Tx, sources: StoreSources, id: string): Prom
     const more = open.length > namedTasksMax ? ` and ${open.length - namedTasksMax} more` : '';
     throw new Refusal(
       'epic_open',
-      `Epic ${id} still has tasks that are not over: ${named.join(', ')}${more}; finish or cancel them first.`,
+      `Epic ${id} still has tasks that have not ended: ${named.join(', ')}${more}; finish or cancel them first.`,
     );
   }
   if (row.landing_state === 'landing' || row.landing_state === 'needs_review') {

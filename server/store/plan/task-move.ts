@@ -79,7 +79,7 @@ async function settleSubTasks(
 export function checkedIds(given: readonly string[], verb: string): readonly string[] {
   const ids = [...new Set(given.map((id) => id.trim()))];
   if (ids.length === 0) {
-    throw new Refusal('bad_request', `Nothing was named that could be ${verb}; name some tasks.`);
+    throw new Refusal('bad_request', `No task was named that can be ${verb}. Name some tasks.`);
   }
   if (ids.length > movedMax) {
     throw new Refusal(

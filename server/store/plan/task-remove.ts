@@ -89,7 +89,7 @@ async function refuseNeeded(tx: Tx, gone: ReadonlySet<string>): Promise<void> {
     if (needed === undefined) continue;
     throw new Refusal(
       'illegal',
-      `${needed.task_id} waits for ${needed.blocked_by}; take that dependency away first, or remove both.`,
+      `${needed.task_id} waits for ${needed.blocked_by}; remove that dependency first, or remove both tasks.`,
     );
   }
 }

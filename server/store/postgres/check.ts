@@ -61,7 +61,7 @@ async function lookAt(
 function words(facts: PostgresFacts): string {
   const { serverVersion, schemaVersion: version } = facts;
   const server = `PostgreSQL ${Math.floor(serverVersion / 10_000)}.${serverVersion % 10_000}`;
-  if (version === 0) return `${server}, empty; the tables are made at the first start`;
+  if (version === 0) return `${server}, empty; the tables are created at the first start`;
   if (version < schemaVersion)
     return `${server}, schema version ${version}; brought to ${schemaVersion} at the next start`;
   return `${server}, schema version ${version}`;

@@ -16,7 +16,7 @@ const lineControlPattern = new RegExp(`[${controlCharacters}\\t\\n\\r]`, 'u');
 /** A title in one line, trimmed. */
 export function checkedTitle(title: string): string {
   const trimmed = title.trim();
-  if (trimmed === '') throw new Refusal('bad_title', 'The title is blank; give it some words.');
+  if (trimmed === '') throw new Refusal('bad_title', 'The title must not be blank.');
   refuseControls(trimmed, lineControlPattern, 'The title');
   const count = trimmed.length;
   if (count > titleCharactersMax) {
@@ -91,5 +91,5 @@ function refuseControls(text: string, pattern: RegExp, name: string): void {
   const found = pattern.exec(text);
   if (found === null) return;
   const code = (found[0].codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0');
-  throw new Refusal('bad_value', `${name} holds the control character U+${code}; take it out.`);
+  throw new Refusal('bad_value', `${name} contains the control character U+${code}; remove it.`);
 }

@@ -15,6 +15,6 @@ export async function whyCandidates(db: Db, row: TaskRow): Promise<string[]> {
   if (count('open') > 0 || count('green') > 0) return [sentence];
   return [
     sentence,
-    `None of them can be chosen: "drover retry <candidate>" gives one another try, "drover cancel ${row.id}" gives it up.`,
+    `None of them can be chosen: "drover retry <candidate>" retries one, "drover cancel ${row.id}" gives up the task.`,
   ];
 }

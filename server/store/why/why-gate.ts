@@ -22,6 +22,6 @@ export async function whyGate(db: Db, row: Pick<TaskRow, 'id' | 'last_error'>): 
   const data = JSON.parse(found.data) as { readonly telling?: unknown; readonly log?: unknown };
   const telling = Array.isArray(data.telling) ? data.telling.map(String) : [];
   const said = telling.length > toldAlready ? [`The gate printed: ${telling.join(' | ')}`] : [];
-  const log = typeof data.log === 'string' ? [`Its whole output is in ${data.log}.`] : [];
+  const log = typeof data.log === 'string' ? [`Its full output is in ${data.log}.`] : [];
   return [...said, ...log];
 }

@@ -105,7 +105,7 @@ async function whyRunning(db: Db, row: TaskRow, facts: WhyFacts): Promise<string
       ];
   sentences.push(...(await nextAgentFacts(db, row, facts)).sentences);
   if (row.stop_requested !== null && ownedStatuses.has(row.status)) {
-    sentences.push(`A person asked to ${row.stop_requested} it; its agent is being ended.`);
+    sentences.push(`A person asked to ${row.stop_requested} it; its agent is being stopped.`);
   }
   sentences.push(...(await openQuestion(db, row.id)));
   if (isHandedOver) sentences.push(...(await landingPlace(db, row)));
@@ -211,13 +211,13 @@ function whyReview(row: TaskRow): string[] {
       ];
     case 'no_changes':
       return [
-        `${id} needs a review: its agent ended well, but changed nothing, and a commit was expected.`,
+        `${id} needs a review: its agent succeeded but changed nothing, and a commit was expected.`,
         `Use "drover approve ${id}" if no change was needed, or "drover send-back ${id} <text>" to state what is missing; "drover log ${id}" shows what it said.`,
       ];
     case 'plan':
       return [
         `${id} waits for you to approve its plan; "drover show ${id}" shows the plan.`,
-        `Use "drover approve ${id}" to have it built so, or "drover send-back ${id} <text>" to have it planned another way.`,
+        `Use "drover approve ${id}" to have it built as planned, or "drover send-back ${id} <text>" to have it planned another way.`,
       ];
     case 'candidate':
       return [

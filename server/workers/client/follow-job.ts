@@ -244,6 +244,6 @@ function refusedConnection(status: number, body: string): Connection {
   const message =
     status === 404
       ? `The worker has lost the job (${oneLine(body)}).`
-      : `The worker refuses to tell of the job: ${words}.`;
+      : `The worker refuses to report on the job: ${words}.`;
   return { kind: 'end', end: { kind: 'lost', message } };
 }

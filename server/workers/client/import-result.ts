@@ -151,7 +151,7 @@ function writeLink(
 function attempt(root: string, path: string, refused: Refused, write: () => void): boolean {
   try {
     if (!makeFolders(root, path)) {
-      refused.add('it lies beneath something that is no folder', path);
+      refused.add('it is below something that is not a folder', path);
       return false;
     }
     const stats = lstatSync(join(root, path), { throwIfNoEntry: false });

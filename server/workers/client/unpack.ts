@@ -163,7 +163,7 @@ class ResultReader {
     for (let count = 1; count < names.length + (isFolder ? 1 : 0); count += 1) {
       const folder = names.slice(0, count).join('/');
       if (this.#files.has(folder) || this.#links.has(folder)) {
-        throw hostile(`${path} lies beneath something that is no folder`);
+        throw hostile(`${path} is below something that is not a folder`);
       }
       this.#folders.add(folder);
     }

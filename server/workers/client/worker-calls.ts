@@ -100,7 +100,7 @@ export async function uploadWorkspace(
     // The answer may have been lost together with the connection.
     const health = await statusOf(worker, signal);
     if (health === 401) return `The worker refused the upload: 401 ${unauthorizedText}.`;
-    return `The upload broke off: ${reason}.`;
+    return `The upload was interrupted: ${reason}.`;
   }
 }
 
@@ -142,7 +142,7 @@ export async function startJob(
       return err('The worker started a job without a usable job_id.');
     }
     const reason = oneLine(error instanceof Error ? error.message : String(error));
-    return err(`The connection broke while the job was started: ${reason}.`);
+    return err(`The connection was lost while the job started: ${reason}.`);
   }
 }
 
@@ -182,6 +182,6 @@ export async function openDownload(
     return err(`The worker did not send the result: ${answer.statusCode} ${oneLine(text)}.`);
   } catch (error) {
     const reason = oneLine(error instanceof Error ? error.message : String(error));
-    return err(`The download broke off: ${reason}.`);
+    return err(`The download was interrupted: ${reason}.`);
   }
 }

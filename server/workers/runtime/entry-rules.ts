@@ -17,7 +17,7 @@ export function checkName(name: string): Result<string, string> {
   const parts = name.split('/').filter((part) => part !== '' && part !== '.');
   if (parts.includes('..')) return err('the name leads out of its folder');
   if (parts.some((part) => part.toLowerCase() === '.git')) {
-    return err('a git folder does not travel');
+    return err('git folders are not sent');
   }
   const isLong = parts.some((part) => Buffer.byteLength(part) > componentBytesMax);
   const path = parts.join('/');

@@ -77,7 +77,7 @@ class TreePacker {
   }
 
   async run(): Promise<void> {
-    if (!lstatSync(this.#root).isDirectory()) throw new Error('the workspace is no folder');
+    if (!lstatSync(this.#root).isDirectory()) throw new Error('the workspace is not a folder');
     await this.#walk('');
     this.#check();
     this.#archive.finalize();

@@ -99,7 +99,8 @@ export class Workspace {
     try {
       if (this.exists()) renameSync(this.folder, old);
     } catch (error) {
-      const advice = 'its parent folder must be writable, and the workspace itself no mount point';
+      const advice =
+        'its parent folder must be writable, and the workspace itself must not be a mount point';
       throw new UploadRefused(
         500,
         `failed to replace ${this.folder}: ${codeOf(error)} (${advice})`,

@@ -251,7 +251,7 @@ async function choose(
   const { store } = engine;
   const rows = await candidatesOf(tx, task.id);
   const chosen = rows.find((row) => row.id === id);
-  if (chosen === undefined) throw new Error(`${id} is no candidate of ${task.id}`);
+  if (chosen === undefined) throw new Error(`${id} is not a candidate of ${task.id}`);
   await takeCandidate(tx, store.sources, task, chosen, by);
   await withdrawQuestions(tx, store.sources, task.id);
   const stopped: string[] = [];

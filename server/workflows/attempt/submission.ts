@@ -263,7 +263,7 @@ async function workWasCutOff(tx: Tx, { taskId, attempt }: Claim): Promise<boolea
 }
 
 function cutOffWords({ attempt }: Claim): string {
-  return `attempt ${attempt} was interrupted, and what it had made was no longer in its worktree: a new one goes on from its snapshot`;
+  return `attempt ${attempt} was interrupted, and what it had made was no longer in its worktree: a new one continues from its snapshot`;
 }
 
 /**

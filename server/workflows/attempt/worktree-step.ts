@@ -156,7 +156,7 @@ async function leaseOwnSlot(engine: Engine, tx: Tx, claim: Claim): Promise<SlotR
   const task = await taskById(tx, claim.taskId);
   const isOwned = task?.epoch === claim.epoch && ownedStatuses.has(task.status);
   if (!isOwned || task.phase === 'gate' || task.phase === 'land')
-    throw new Error(`${claim.taskId} is in other hands`);
+    throw new Error(`${claim.taskId} has another owner`);
   return leaseSlot(tx, engine.store.sources, {
     machine: engine.machineId,
     kind: 'task',

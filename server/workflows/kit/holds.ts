@@ -105,7 +105,7 @@ async function paceHolds(
     const left = Math.max(0, allowed - (busy.get(name) ?? 0));
     free.set(name, left);
     if (left > 0) continue;
-    const reason = `The provider of ${name} is overloaded or just back from its limit: ${allowed} of ${workers} agents work at once for now, and one more after each quiet while.`;
+    const reason = `The provider of ${name} is overloaded or just back from its limit: ${allowed} of ${workers} agents work at once for now, and one more after each quiet period.`;
     holds.push({ scope: `agent/${name}`, reason, untilMs: nextPaceMs(pace, nowMs, workers) });
   }
   return { holds, free };

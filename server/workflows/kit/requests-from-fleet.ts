@@ -23,7 +23,7 @@ export function followFleetRequests(engine: Engine): () => void {
     isLooking = true;
     isAsked = false;
     passOn(engine)
-      .catch((error: unknown) => engine.report(error, 'hearing from other machines'))
+      .catch((error: unknown) => engine.report(error, 'listening to other machines'))
       .finally(() => {
         isLooking = false;
         if (isAsked) look();

@@ -137,7 +137,7 @@ async function whyRewritten(
       if (!(await isRewritten(engine, branch, tip))) return null;
       if (!(await engine.git.isAncestor(target, tip))) return null;
       const commits = Math.max(1, await countWaiting(engine, branch, tip));
-      const reason = `${branch} was rewritten while landed work waits for it; that work is brought over without what was taken out.`;
+      const reason = `${branch} was rewritten while landed work waits for it; that work is moved over without what was removed.`;
       return { kind: 'pending' as const, commits, reason };
     },
     () => null,

@@ -132,8 +132,8 @@ export async function whyNotOurs(
   }
   const ref = landingRef(branch);
   return (
-    `${ref} was moved to ${short(found)}, which Drover has not written; nothing lands on ${branch} until a person decides: ` +
-    `git update-ref ${ref} ${known.landed_sha} ${found} puts it back (merge ${short(found)} into ${branch} first to keep what it holds)`
+    `${ref} was moved to ${short(found)}, which Drover did not write; nothing lands on ${branch} until a person decides: ` +
+    `git update-ref ${ref} ${known.landed_sha} ${found} restores it (merge ${short(found)} into ${branch} first to keep what it holds)`
   );
 }
 
@@ -153,7 +153,7 @@ export function whyGone(branch: string, known: LineRow | null): string | null {
   if (known === null || known.followed_sha === null || branch.startsWith('drover/')) return null;
   return (
     `branch ${branch} no longer exists (renamed or deleted); landed work is safe at ${landingRef(branch)}, and nothing more lands ` +
-    `until a person decides: git branch ${branch} ${known.followed_sha} makes it again, or drover run --target <branch> lands elsewhere`
+    `until a person decides: git branch ${branch} ${known.followed_sha} recreates it, or drover run --target <branch> lands elsewhere`
   );
 }
 

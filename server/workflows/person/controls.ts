@@ -242,7 +242,7 @@ export async function answerQuestion(engine: Engine, id: string, choice: string)
   if (chosen === null)
     throw new Refusal(
       'bad_choice',
-      `"${choice}" is no answer to ${id}; choose one of: ${choices.join(', ')}`,
+      `"${choice}" is not an answer to ${id}; choose one of: ${choices.join(', ')}`,
     );
   const answer = { state: 'answered', answer: engine.mask(chosen) } as const;
   if (isChoice(row)) {

@@ -204,7 +204,10 @@ export async function sendBack(engine: Engine, id: string, text: string): Promis
     return 'task';
   }
   if (isHeld(row))
-    throw new Refusal('illegal', `${id} is approved and on its way; drover cancel ${id} stops it`);
+    throw new Refusal(
+      'illegal',
+      `${id} is approved and about to land; drover cancel ${id} stops it`,
+    );
   await engine.store.transaction(async (tx) => {
     const attempt = await lastAttempt(tx, id);
     if (attempt !== null) {

@@ -161,7 +161,7 @@ async function oneLine(engine: Engine, epic: EpicRow, landed: readonly Landed[])
   if (parent !== null && line === epic.branch) {
     throw new Refusal(
       'illegal',
-      `${epic.id} has not landed on ${parent} yet; undo its tasks one by one, or run it to its end first`,
+      `${epic.id} has not landed on ${parent} yet; undo its tasks one by one, or let its run finish first`,
     );
   }
   return line;

@@ -33,7 +33,7 @@ const unsafe: readonly Row[] = [
   imported('tâche', ['tâche', 'ASCII']),
   imported('a b', ['a b', 'letters, digits']),
   imported('a/b', ['a/b', 'letters, digits']),
-  imported('epic', ['epic', "Drover's own branch names"]),
+  imported('epic', ['epic', "reserved for Drover's own branches"]),
 ];
 
 /** A command that is given an id that nothing has. */

@@ -14,11 +14,11 @@ const control = String.fromCharCode(7);
 const escape = String.fromCharCode(27);
 
 const fields: readonly Row[] = [
-  refused('bad_title', ['add', ''], 'title is blank'),
-  refused('bad_title', ['add', '   \t '], 'title is blank', 'words'),
-  refused('bad_title', ['edit', 'A', '--title', ''], 'title is blank'),
-  refused('bad_title', ['epic', 'add', ' '], 'title is blank'),
-  refused('bad_title', ['epic', 'edit', 'EPIC-1', '--title', ' '], 'title is blank'),
+  refused('bad_title', ['add', ''], 'title must not be blank'),
+  refused('bad_title', ['add', '   \t '], 'title must not be blank', 'words'),
+  refused('bad_title', ['edit', 'A', '--title', ''], 'title must not be blank'),
+  refused('bad_title', ['epic', 'add', ' '], 'title must not be blank'),
+  refused('bad_title', ['epic', 'edit', 'EPIC-1', '--title', ' '], 'title must not be blank'),
   refused('bad_value', ['add', `ring ${control} it`], 'title', 'U+0007', 'take it out'),
   refused('bad_value', ['add', `${escape}[31mred`], 'title', 'U+001B'),
   refused('bad_value', ['add', 'one\ntwo'], 'title', 'U+000A'),

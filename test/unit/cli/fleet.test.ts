@@ -30,7 +30,11 @@ function machine(more: Partial<MachineView>): MachineView {
 
 suite('a fleet on the command line', () => {
   const fleet = [
-    machine({ labels: ['gpu', 'os=linux'], agents: 3, note: 'This machine is short: 100 MB.' }),
+    machine({
+      labels: ['gpu', 'os=linux'],
+      agents: 3,
+      note: 'This machine is low on resources: 100 MB.',
+    }),
     machine({ id: 'ba9876543210', name: 'hera\u001b[2J', state: 'draining', agents: 1 }),
     machine({ id: 'ffff', name: 'zeus', state: 'dead', heard_ago_ms: 3_700_000 }),
     machine({ id: 'eeee', name: 'nyx', state: 'left', agents_max: 64, heard_ago_ms: 400_000_000 }),

@@ -86,7 +86,7 @@ suite('sqlforge apply', () => {
     test(`S02 is no environment: ${JSON.stringify(name)}`, async () => {
       const { code, terminal } = await run(['--', name], ['dev']);
       assert.equal(code, 3, terminal.stderr.text);
-      assert.match(terminal.stderr.text, /no name of an environment/);
+      assert.match(terminal.stderr.text, /not the name of an environment/);
       assert.deepEqual(calls(), []);
     });
   }

@@ -246,8 +246,8 @@ suite('.drover.toml', () => {
       ['max_output_size = "10XB"', [/`max_output_size` is `10XB`; expected a size/]],
       ['agent = "cluade"', [/line 1: `agent` is `cluade`; expected one of claude, drover-code/]],
       ['agent = 3', [/`agent` is 3/]],
-      ['[gate]\ncommand = 1', [/line 2: `gate.command` is 1; expected a text/]],
-      ['gate = "npm test"', [/line 1: `gate` is a value; a table is needed: \[gate\]/]],
+      ['[gate]\ncommand = 1', [/line 2: `gate.command` is 1; expected a string/]],
+      ['gate = "npm test"', [/line 1: `gate` is a value; use a table: \[gate\]/]],
       ['[[gate]]\ncommand = "x"', [/`gate` is a list of tables/]],
       ['[max_workers]\nx = 1', [/`max_workers` is a table; expected a whole number/]],
       ['[setup]\ncopy = ["../x"]', [/`setup.copy` is a list; expected a list of paths inside/]],
@@ -275,7 +275,7 @@ suite('.drover.toml', () => {
       ['a = 1\na = 2', [/line 2: not TOML/]],
       [
         'agent = "claude"\n[agent.env]\nA = "1"',
-        [/line \d: `agent` is a text and a table.*kind = /],
+        [/line \d: `agent` is both a string and a table.*kind = /],
       ],
       ['[agent]\nkind = "codex"\n[agent.env]\nA = "1"', []],
     ];

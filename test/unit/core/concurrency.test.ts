@@ -12,7 +12,7 @@ import {
 import { hostHold } from '../../../server/core/work/host-limits.ts';
 
 suite('pace of an account', () => {
-  test('half at each overload, one more after each quiet while', () => {
+  test('half at each overload, one more after each quiet period', () => {
     const first = slowerPace(null, 0, { workers: 8, busy: 8 });
     assert.deepEqual(first, { agents: 4, atMs: 0 });
     assert.equal(slowerPace(first, paceCooldownMs - 1, { workers: 8, busy: 8 }), null);
@@ -72,7 +72,7 @@ suite('what the machine has left', () => {
       1,
       /only 1 B of memory are free .*min_free_memory = 256 B/,
     ],
-    ['load', { load: 9 }, 1, /load is 4\.5 for each core .*max_load = 4/],
+    ['load', { load: 9 }, 1, /load is 4\.5 per core .*max_load = 4/],
     ['load at its limit', { load: 8 }, 1, null],
   ];
   for (const [name, change, busy, wanted] of cases) {

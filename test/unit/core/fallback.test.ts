@@ -41,13 +41,13 @@ suite('who takes over from an agent', () => {
   }
 
   const refused: readonly (readonly [unknown, RegExp])[] = [
-    [7, /neither a text nor a list/],
-    [[7], /neither a text nor a table/],
-    ['nobody', /"nobody" is no agent that can take over; use one of claude/],
+    [7, /neither a string nor a list/],
+    [[7], /neither a string nor a table/],
+    ['nobody', /"nobody" is not an agent that can take over; use one of claude/],
     ['claude:', /not the name of a model/],
     ['claude:--help', /not the name of a model/],
     ['codex:o3', /codex cannot be given a model; set it in \[agents\.codex\] args/],
-    [[{ agent: 'codex', modle: 'o3' }], /"modle" is no part of a step/],
+    [[{ agent: 'codex', modle: 'o3' }], /"modle" is not part of a step/],
     [[{ model: 'opus' }], /without an agent/],
     [Array.from({ length: 9 }, () => 'codex'), /9 agents are named, 8 are allowed/],
   ];
@@ -179,8 +179,8 @@ suite('who takes over from an agent', () => {
       conflictFiles: [],
     };
     const told = buildPrompt({ ...input, lastFailure: { ...failed, otherAgent: 'claude:opus' } });
-    assert.match(told, /before this one \(by another agent, claude:opus\) ended with: it gave up/);
-    assert.match(told, /do not end in the same way/);
+    assert.match(told, /previous attempt \(by another agent, claude:opus\) ended with: it gave up/);
+    assert.match(told, /does not fail the same way/);
     const limited = { ...failed, kind: 'account_limit', otherAgent: 'claude' };
     assert.doesNotMatch(buildPrompt({ ...input, lastFailure: limited }), /in the same way/);
     assert.doesNotMatch(buildPrompt({ ...input, lastFailure: failed }), /another agent/);

@@ -99,10 +99,10 @@ suite('the plan of a design', () => {
   const many = (count: number): Record<string, unknown>[] =>
     Array.from({ length: count }, (_, index) => task(`t${index}`));
   const refused: readonly (readonly [string, unknown, RegExp])[] = [
-    ['a text', 'Sure! Here is the plan.', /^the answer is a text; an object is needed$/],
+    ['a text', 'Sure! Here is the plan.', /^the answer is a string; use an object$/],
     ['nothing', null, /^the answer is missing/],
-    ['no list of tasks', { epics: [], tasks: 'none' }, /^`tasks` of the answer is a text/],
-    ['no epics', { tasks: [task('a')] }, /^`epics` of the answer is missing; a list is needed$/],
+    ['no list of tasks', { epics: [], tasks: 'none' }, /^`tasks` of the answer is a string/],
+    ['no epics', { tasks: [task('a')] }, /^`epics` of the answer is missing; use a list$/],
     ['no task', { epics: [], tasks: [] }, /`tasks` is empty/],
     ['a task that is none', { epics: [], tasks: [7] }, /^task 1 is a number/],
     ['too many', { epics: [], tasks: many(planBounds.tasks + 1) }, /has 301 entries; at most 300/],
@@ -116,7 +116,11 @@ suite('the plan of a design', () => {
     ],
     ['a long title', { epics: [], tasks: [task('a', { title: 'x'.repeat(201) })] }, /at most 200/],
     ['an unknown type', { epics: [], tasks: [task('a', { type: 'epic' })] }, /`type` of task `a`/],
-    ['a number for a text', { epics: [], tasks: [task('a', { title: 5 })] }, /is a number; a text/],
+    [
+      'a number for a text',
+      { epics: [], tasks: [task('a', { title: 5 })] },
+      /is a number; use a string/,
+    ],
     [
       'no criteria',
       { epics: [], tasks: [task('a', { acceptance_criteria: [' '] })] },

@@ -71,12 +71,12 @@ suite('rules of a task', () => {
   test('of several faults each has its sentence, in the order of the table', () => {
     const { faults } = read({ agent: 'x', best_of: 99, test_scope: 7, max_attempts: 0, plan: 1 });
     assert.equal(faults.length, 5);
-    assert.match(faults[0] ?? '', /^`agent` is `x`; allowed are claude, /u);
+    assert.match(faults[0] ?? '', /^`agent` is `x`; use one of claude, /u);
     assert.deepEqual(faults.slice(1), [
       '`best_of` is not a whole number from 1 to 8',
-      '`test_scope` is a number; a text is needed',
-      '`max_attempts` is 0; a whole number from 1 to 10 is needed',
-      '`plan` is a number; true or false is needed',
+      '`test_scope` is a number; use a string',
+      '`max_attempts` is 0; use a whole number from 1 to 10',
+      '`plan` is a number; use true or false',
     ]);
   });
 });

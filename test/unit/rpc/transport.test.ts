@@ -250,7 +250,7 @@ suite('socket transport', () => {
     await assert.rejects(serve(), /listens on .* already/u);
     const file = join(folder, 'file');
     writeFileSync(file, 'mine');
-    await assert.rejects(serve({ path: file }), /is no socket/u);
+    await assert.rejects(serve({ path: file }), /is not a socket/u);
   });
 
   suite('peers that behave badly', () => {

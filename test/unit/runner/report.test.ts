@@ -79,7 +79,7 @@ suite('outcome of a test job', () => {
   const titles: readonly [string, string, Partial<Ending>][] = [
     ['mocha', 'ended with exit code 7', { code: 7, output: 'broken' }],
     ['mocha', 'had no test to run', {}],
-    ['mocha', 'was ended after 1 minutes', { code: null, isLate: true }],
+    ['mocha', 'was stopped after 1 minutes', { code: null, isLate: true }],
     ['exit-code', 'ended with exit code 2', { code: 2 }],
     ['last-line', 'had no test to run', { output: 'nothing' }],
     [

@@ -84,7 +84,7 @@ suite('process of a test job', () => {
     const script = `trap '' TERM; setsid sh -c 'trap "" TERM; echo up > "$TMPDIR/up"; sleep 100' & sleep 100`;
     const { folder, running } = shell(script, { limitMs: 500 });
     const outcome = await running.outcome;
-    assert.match(outcome.failures[0]?.title ?? '', /^was ended after/);
+    assert.match(outcome.failures[0]?.title ?? '', /^was stopped after/);
     assert.deepEqual(processesOf(folder), []);
   });
 

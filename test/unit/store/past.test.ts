@@ -173,7 +173,7 @@ suite('the past', () => {
     await tablesOf(project.store.db).updateTable('past_start').set({ seq: 2 }).execute();
     await past(project, { seq: 2 });
     const refusal = await refusalOf(openPast(project.store.db, { seq: 1 }));
-    assert.match(refusal.message, /keeps the past of this project from event 2 on/);
+    assert.match(refusal.message, /keeps the history of this project from event 2 on/);
     await tablesOf(project.store.db).updateTable('past_start').set({ seq: 0 }).execute();
   });
 });

@@ -77,7 +77,7 @@ suite('addTask', () => {
   }
 
   const refused: readonly [string, TaskFields & { title: string }, string, RegExp][] = [
-    ['a blank title', { title: ' \n ' }, 'bad_title', /title is blank/],
+    ['a blank title', { title: ' \n ' }, 'bad_title', /title must not be blank/],
     ['a long title', { title: 'x'.repeat(1001) }, 'bad_title', /1001 characters, 1000 are/],
     ['a title with a bell', { title: 'ring \u0007 it' }, 'bad_value', /U\+0007/],
     ['a title in two lines', { title: 'one\ntwo' }, 'bad_value', /U\+000A/],

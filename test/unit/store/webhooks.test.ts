@@ -289,7 +289,7 @@ suite('webhook settings', () => {
     for (const [key, raw, expected] of [
       ['webhooks.url', 'ftp://verysecretword', /`webhooks.url` has a wrong value; expected a URL/],
       ['webhooks.url', 'https://me:verysecretword@host/', /expected a URL/],
-      ['webhooks.secret', 'very secretword', /expected a text without spaces/],
+      ['webhooks.secret', 'very secretword', /expected a string without spaces/],
       [
         'webhooks.endpoints',
         { a: { url: 'verysecretword' } },

@@ -188,7 +188,7 @@ suite('why', () => {
     );
     assert.deepEqual(await ask(A), [
       'A is running for 1 min 5 s: attempt 1 with claude is at the step "agent".',
-      'A person asked to pause it; its agent is being ended.',
+      'A person asked to pause it; its agent is being stopped.',
       `Its agent waits for an answer to "Run rm?": use "drover answer ${question.id}" with "yes" or "no".`,
     ]);
     assert.match((await ask(A, false))[0] ?? '', /was running .* "drover resume"/);

@@ -132,7 +132,7 @@ suite('finished work that was never pushed', () => {
   test('trouble with git is not called a refusal', async () => {
     await committed();
     const claim = await claimOn('m-2');
-    const trouble = err(gitFailure('failed', 'the remote does not let this machine in'));
+    const trouble = err(gitFailure('failed', 'the remote denied access to this machine'));
     await executeTask(
       south(() => trouble),
       run,

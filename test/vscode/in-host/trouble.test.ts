@@ -31,7 +31,7 @@ suite('trouble with the backend', () => {
     mkdirSync(join(path, '..'), { recursive: true, mode: 0o700 });
     writeFileSync(path, 'not a socket');
     await vscode.commands.executeCommand('drover.tree.focus');
-    await untilReason('backend_failed', /exists and is no socket; remove it/);
+    await untilReason('backend_failed', /exists and is not a socket; remove it/);
     rmSync(path);
     await vscode.commands.executeCommand('drover.reconnect');
     await untilBoard(exports, () => true);

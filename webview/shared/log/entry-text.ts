@@ -96,7 +96,7 @@ export function entryKind(body: EntryBody): string {
     case 'tool':
       return 'Tool';
     case 'result':
-      return body.result.isError ? 'Error of a tool' : 'Result of a tool';
+      return body.result.isError ? 'Tool error' : 'Tool result';
     case 'output':
       return body.stream === 'stderr' ? 'Error output' : 'Output';
     case 'retry':

@@ -30,7 +30,7 @@ export function readOnlyReason(task: TaskView): string | null {
 /** Said above the form while changes come too late for the attempt that runs. */
 export function lateNote({ status }: TaskView): string | null {
   return status === 'in_progress' || status === 'claimed'
-    ? 'The running attempt keeps the prompt that it started with. Changes count from the next attempt; tell the agent below what cannot wait.'
+    ? 'The running attempt keeps the prompt that it started with. Changes apply from the next attempt. For anything urgent, message the agent below.'
     : null;
 }
 

@@ -286,7 +286,7 @@ export class StreamSession implements ReactiveController {
     const title = visibleLine(this.task?.title ?? id);
     const { button } = await host.action('notify', {
       level: 'warning',
-      text: `Cancel “${title}”? Its agent is ended. Its work is kept as a snapshot.`,
+      text: `Cancel “${title}”? Its agent is stopped. Its work is kept as a snapshot.`,
       buttons: [cancelButton],
     });
     if (button !== cancelButton) return;

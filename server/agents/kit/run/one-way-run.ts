@@ -234,7 +234,7 @@ function watchModel(
     warnMs: request.stallWarnMs,
     endMs: request.stallEndMs,
     onWarn: (ms) => {
-      const text = `${agent.title} has said nothing for ${Math.round(ms / 1000)} s.`;
+      const text = `${agent.title} has sent no output for ${Math.round(ms / 1000)} s.`;
       record.emit({ type: 'note', level: 'warning', text });
     },
     onEnd,

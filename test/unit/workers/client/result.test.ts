@@ -195,7 +195,7 @@ suite('result of a worker', () => {
     symlinkSync(join(folder, 'outside'), join(root, 'door'));
     const imported = await brought(plain({ 'door/deep/x': 'x' }));
     assert.ok(typeof imported !== 'string');
-    assert.match(imported.notices.join(), /no folder.*door\/deep\/x/);
+    assert.match(imported.notices.join(), /not a folder.*door\/deep\/x/);
     assert.deepEqual(readdirSync(join(folder, 'outside')), []);
   });
 
