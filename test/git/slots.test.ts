@@ -157,6 +157,31 @@ suite('git: slots', () => {
     );
   });
 
+  test('a slot that was filled by a git that outlived its backend is like any other', async () => {
+    await prepare();
+    const mark = join(fixture.root, '.git', 'worktrees', 's0', 'drover-creating');
+    writeFileSync(mark, '');
+    assert.equal((await prepare()).keptRef, null);
+    assertReady('drover/t/1');
+    assert.equal(existsSync(mark), false);
+    write('mine.txt', 'mine\n');
+    write('src/.gitignore', '*\n');
+    const { keptRef } = await prepare({ branch: 'drover/t/2' });
+    assert.equal(fixture.git('show', `${keptRef}:mine.txt`), 'mine');
+    assert.equal(inSlot('status', '--porcelain', '--ignored'), '');
+  });
+
+  test('what somebody writes into a slot that is not filled yet is kept', async () => {
+    await prepare();
+    writeFileSync(join(fixture.root, '.git', 'worktrees', 's0', 'drover-creating'), '');
+    rmSync(join(fixture.root, '.git', 'worktrees', 's0', 'index'));
+    rmSync(join(fixture.slot('s0'), 'src'), { recursive: true });
+    write('mine.txt', 'mine\n');
+    const { keptRef } = await prepare({ branch: 'drover/t/2' });
+    assert.equal(fixture.git('show', `${keptRef}:mine.txt`), 'mine');
+    assertReady('drover/t/2');
+  });
+
   test('a foreign folder is refused and left alone', async () => {
     fixture.write(join(fixture.slot('s0'), 'mine.txt'), 'x');
     assert.equal(kindOf(await repository.prepareSlot(request())), 'foreign');

@@ -1,7 +1,7 @@
 // Makes a new worktree: registered one at a time, because git races there, filled outside of that
 // lock.
 
-import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { err, ok } from '../../core/failure.ts';
 import type { RepositoryContext } from '../context.ts';
@@ -9,8 +9,7 @@ import { failureOf, refuse } from '../process/failures.ts';
 import type { GitResult } from '../port.ts';
 import { branchName, branchRef, readRef } from '../refs/refs.ts';
 import { freeBranch } from './slot-branch.ts';
-import { creationMark } from './slot-emptying.ts';
-import { markUse } from './slot-marks.ts';
+import { creationMark, markUse } from './slot-marks.ts';
 import { adjustSparse } from './sparse.ts';
 import { findWorktree, type LinkedWorktree } from '../files/worktree-link.ts';
 import type { SlotOutcome, SlotRequest } from '../slot-port.ts';
@@ -30,7 +29,6 @@ export async function createSlot(
     at: worktree.path,
   });
   if (filled.code !== 0) return err(failureOf(filled, `write the files of ${worktree.path}`));
-  await rm(join(worktree.gitDir, creationMark), { force: true });
   await markUse(worktree, request);
   return ok({ created: true, keptRef });
 }

@@ -15,6 +15,7 @@ import { flattenNested } from '../nested/nested.ts';
 import { absoluteBytes, type PathBytes, zeroEnded } from '../files/paths.ts';
 import type { GitResult } from '../port.ts';
 import { clearAway } from './slot-clearing.ts';
+import { creationMark } from './slot-marks.ts';
 import { dropIndex, type HeldIndex, isDirty, keepState } from '../snapshot/snapshot.ts';
 import { readStatus, type StatusOptions } from '../read/status.ts';
 import { isNestedRepository, type ParsedStatus, type StatusEntry } from '../read/status-format.ts';
@@ -25,12 +26,6 @@ import { unfinishedOperation } from '../refs/worktree-heads.ts';
 import { exists, namesIn, readText } from '../files/small-files.ts';
 import { type LinkedWorktree } from '../files/worktree-link.ts';
 import type { Sha } from '../sha.ts';
-
-/**
- * Present while the files of a new worktree are being written: what lies there then is nobody's
- * work.
- */
-export const creationMark = 'drover-creating';
 
 /**
  * `emptied`: a look has found nothing but the commit that HEAD stands on, and the `ignored` files;
@@ -65,7 +60,7 @@ export async function emptySlot(
   fallbackHead: Sha,
 ): Promise<GitResult<EmptiedSlot>> {
   await outlastLocks(worktree, context.staleLockMs);
-  if (isHalfMade(worktree)) return ok({ kind: 'unread' });
+  if (await isNobodys(context, worktree, label, fallbackHead)) return ok({ kind: 'unread' });
   let keptRef: string | null = null;
   // What comes in once files are moved is kept beside the state that was found, not as a later one
   // of it.
@@ -232,11 +227,27 @@ export async function keepFound(
   return ok({ ref: snapshot.ref, skipped, submodules, index });
 }
 
-function isHalfMade(worktree: LinkedWorktree): boolean {
-  if (exists(join(worktree.gitDir, creationMark))) return true;
-  if (exists(join(worktree.gitDir, 'index'))) return false;
-  const names = namesIn(worktree.path);
-  return names.every((name) => name === '.git');
+/**
+ * True when the filling of a new worktree was cut off, and nothing is in it but files that git has
+ * written: somebody may have found the folder before Drover has come back to it.
+ */
+async function isNobodys(
+  context: RepositoryContext,
+  worktree: LinkedWorktree,
+  label: string,
+  fallbackHead: Sha,
+): Promise<boolean> {
+  if (!exists(join(worktree.gitDir, creationMark))) {
+    if (exists(join(worktree.gitDir, 'index'))) return false;
+    return namesIn(worktree.path).every((name) => name === '.git');
+  }
+  const options = { fallbackHead, ignored: true };
+  const status = await readableStatus(context, worktree, label, options);
+  return status.ok && status.value.entries.every(isMissing);
+}
+
+function isMissing({ kind, index, worktree }: StatusEntry): boolean {
+  return kind === 'changed' && index === '.' && worktree === 'D';
 }
 
 /**

@@ -11,8 +11,15 @@ import type { SlotRequest } from '../slot-port.ts';
 const ownerNote = 'drover-owner';
 const gateOwner = '(gate)';
 
-/** Notes the new user of a slot. */
+/**
+ * Present while the files of a new worktree are being written: what lies there then is mostly git's
+ * own.
+ */
+export const creationMark = 'drover-creating';
+
+/** Notes the new user of a slot, whose files are all there: what lies in it from now on is theirs. */
 export async function markUse(worktree: LinkedWorktree, request: SlotRequest): Promise<void> {
+  await rm(join(worktree.gitDir, creationMark), { force: true });
   const owner = ownerOf(request);
   if (owner !== null) await writeNote(join(worktree.gitDir, ownerNote), owner);
   const folder = folderNow(worktree.path);
