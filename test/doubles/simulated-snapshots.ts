@@ -36,23 +36,14 @@ export function restoreInto(
   commit: Sha,
 ): RestoreOutcome {
   if (repository.changedIn(worktree).length > 0) return { kind: 'occupied' };
-  const { tree, parents } = repository.objects.commit(commit);
+  const { parents } = repository.objects.commit(commit);
   const own = parents[0];
   if (own === head) {
     worktree.files = new Map(repository.objects.filesOf(commit));
     return { kind: 'restored' };
   }
-  const single = repository.objects.writeCommit(
-    {
-      tree,
-      parents: own === undefined ? [] : [own],
-      subject: 'drover: a snapshot to restore',
-      trailers: [],
-      by: 'drover',
-    },
-    repository.clock.now(),
-  );
-  const { files, conflicts } = repository.objects.mergeFiles(head, single);
+  if (own === undefined) return { kind: 'conflict' };
+  const { files, conflicts } = repository.objects.mergeFiles(head, commit, own);
   if (conflicts.length > 0) return { kind: 'conflict' };
   worktree.files = new Map(files);
   return { kind: 'restored' };

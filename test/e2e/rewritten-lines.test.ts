@@ -39,6 +39,26 @@ suite('landing: history that people rewrite', function () {
     assert.equal(here.read('repo/t1.txt'), 'work of t1\n');
   });
 
+  test('what a failed attempt has left goes on where the first commit was amended meanwhile', async () => {
+    const agent = `cat > /dev/null; echo "part of $attempt" >> parts.txt; if [ "$attempt" = 1 ]; then read -r line < ../../go; exit 9; fi`;
+    const here = project({ agent });
+    const barrier = makeBarrier(here.folder, 'go');
+    await beginPlan(here, [{ id: 't1', max_attempts: 2 }]);
+    assert.equal(here.git('rev-list', '--count', 'main'), '1');
+    const run = here.start(['run', '--json']);
+    await run.line((line) => line.includes('"worktree.ready"'));
+    here.write('repo/mine.txt', 'mine\n');
+    here.git('add', 'mine.txt');
+    here.git('commit', '-q', '--amend', '--no-edit');
+    barrier.open();
+    const done = await run.ended;
+    barrier.close();
+    assert.equal(done.code, 0, done.stdout.slice(-2000));
+    assert.deepEqual(landedTasks(here), ['t1']);
+    assert.equal(here.git('show', 'main:parts.txt'), 'part of 1\npart of 2');
+    assert.equal(here.git('show', 'main:mine.txt'), 'mine');
+  });
+
   test('landed work that waits is brought over without what a reset took out', async () => {
     const here = project({
       files: { 'poem.txt': 'one\n' },

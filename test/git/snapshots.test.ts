@@ -193,4 +193,30 @@ suite('git: snapshots', () => {
     assert.equal(valueOf(await repository.restore({ path: other, commit })).kind, 'conflict');
     assert.equal(fixture.gitIn(other, 'status', '--porcelain'), '');
   });
+
+  for (const [name, first] of [
+    ['the first commit of all', false],
+    ['a later commit', true],
+  ] as const) {
+    test(`a snapshot is restored where its base, ${name}, was amended`, async () => {
+      if (first) {
+        fixture.write(join(fixture.root, 'plain.txt'), 'plain\n');
+        fixture.git('add', '-A');
+        fixture.git('commit', '-qm', 'before it');
+      }
+      fixture.write(join(fixture.root, 'secret.txt'), 'token\n');
+      fixture.git('add', '-A');
+      fixture.git('commit', '-q', ...(first ? ['-m', 'with a secret'] : ['--amend', '--no-edit']));
+      task = await startTask(fixture, repository, 's3', 'task-2');
+      write('new.txt', 'new\n');
+      const { commit } = await taken('failed');
+      fixture.git('rm', '-q', 'secret.txt');
+      fixture.write(join(fixture.root, 'README.md'), 'amended\n');
+      fixture.git('commit', '-qa', '--amend', '--no-edit');
+      const path = fixture.slot('s1');
+      await slotAt(path, 'drover/task-2/2', fixture.git('rev-parse', 'main'));
+      assert.equal(valueOf(await repository.restore({ path, commit })).kind, 'restored');
+      assert.equal(fixture.gitIn(path, 'status', '--porcelain'), '?? new.txt');
+    });
+  }
 });

@@ -4,7 +4,6 @@
 import { err, ok } from '../../core/failure.ts';
 import type { RepositoryContext } from '../context.ts';
 import { failureOf } from '../process/failures.ts';
-import { isSha } from '../files/loose-objects.ts';
 import { merge } from '../moves/merges.ts';
 import { ownWorktree } from '../work/own-worktree.ts';
 import type { GitResult, RestoreOutcome, RestoreRequest, SnapshotView } from '../port.ts';
@@ -64,37 +63,26 @@ export async function restoreSnapshot(
 }
 
 /**
- * As it was on its own commit; merged into a later one. Null: it contradicts what has landed since.
+ * As it was on its own commit; on another one, what it has changed since its own: people may have
+ * rewritten what lies below, down to the first commit. Null: it contradicts what is there now.
  */
 async function treesOnto(
   context: RepositoryContext,
   facts: SnapshotFacts,
   onto: Sha,
 ): Promise<GitResult<{ readonly tree: Sha; readonly indexTree: Sha | null } | null>> {
-  if (facts.head === onto) return ok({ tree: facts.tree, indexTree: facts.indexTree });
-  const single = await singleParent(context, facts);
-  if (!single.ok) return single;
+  const { head, tree, indexTree, label } = facts;
+  if (head === onto) return ok({ tree, indexTree });
+  // A branch without a commit: there is nothing that its files were changed against.
+  if (head === null) return ok(null);
   const merged = await merge(context, {
     tip: onto,
-    commit: single.value,
-    subject: `drover: restore a snapshot of ${facts.label}`,
+    commit: facts.commit,
+    base: head,
+    subject: `drover: restore a snapshot of ${label}`,
     trailers: [],
   });
   if (!merged.ok) return merged;
   if (merged.value.kind === 'conflict') return ok(null);
   return ok({ tree: merged.value.tree, indexTree: null });
-}
-
-/** Earlier snapshots are parents too, and would be taken for common history. */
-async function singleParent(
-  context: RepositoryContext,
-  facts: SnapshotFacts,
-): Promise<GitResult<Sha>> {
-  const parents = facts.head === null ? [] : ['-p', facts.head];
-  const output = await context.git(['commit-tree', facts.tree, ...parents, '-F', '-'], {
-    input: 'drover: a snapshot to restore\n',
-    env: context.identity(),
-  });
-  const sha = output.stdout.toString('utf8').trim();
-  return output.code === 0 && isSha(sha) ? ok(sha) : err(failureOf(output, 'restore a snapshot'));
 }

@@ -78,17 +78,19 @@ async function endOfEarlier(engine: Engine, branch: string): Promise<Sha | null>
 }
 
 /**
- * Uncommitted work goes where it was, on top of what was committed. Where it cannot, its snapshot
- * stays to look at.
+ * Uncommitted work goes where it was, on top of what was committed. Where that cannot be there, or
+ * contradicts what is, its snapshot stays to look at.
  */
 export async function restoreEarlier(
   engine: Engine,
   attempt: AttemptRow,
-  path: string,
+  { path, hasCommitted }: { readonly path: string; readonly hasCommitted: boolean },
 ): Promise<Failure | null> {
   const isInterrupted = attempt.base_sha !== null;
   const chosen = isInterrupted ? null : await chosenFor(engine, attempt);
+  if (chosen !== null && !hasCommitted) return noteChosen(engine, attempt, chosen);
   if (chosen !== null) return restoreChosen(engine, attempt, path, chosen);
+  if (!hasCommitted) return null;
   const branch = isInterrupted ? attempt.branch : attempt.continues_from;
   if (branch === null) return null;
   const last = await lastOf(engine, branch);
@@ -110,7 +112,14 @@ async function restoreChosen(
   chosen: SnapshotView,
 ): Promise<Failure | null> {
   const done = await engine.git.restore({ path, commit: chosen.commit });
-  if (!done.ok) return gitFailed(done.error);
+  return done.ok ? noteChosen(engine, attempt, chosen) : gitFailed(done.error);
+}
+
+async function noteChosen(
+  engine: Engine,
+  attempt: AttemptRow,
+  chosen: SnapshotView,
+): Promise<null> {
   await engine.store.transaction((tx) =>
     setAttempt(tx, attempt.task_id, attempt.number, { continues_from: `drover/${chosen.label}` }),
   );

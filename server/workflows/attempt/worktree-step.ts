@@ -129,7 +129,8 @@ async function prepareIn(
     const message = `the worktree ${slot.path} could not be prepared: ${prepared.error.message}`;
     return { kind: 'failed', failure: gitFailed({ ...prepared.error, message }) };
   }
-  const restored = await restoreEarlier(engine, attempt, slot.path);
+  const { hasCommitted } = rescued;
+  const restored = await restoreEarlier(engine, attempt, { path: slot.path, hasCommitted });
   if (restored !== null) return { kind: 'failed', failure: restored };
   const isNew = attempt.base_sha === null && attempt.continues_from === null;
   const isBase = isNew && rescued.startSha === base && !rescued.keepBranch;
@@ -220,6 +221,8 @@ interface Start {
   readonly startSha: Sha;
   readonly keepBranch: boolean;
   readonly ref: string | null;
+  /** The start holds what was committed earlier, if anything was. */
+  readonly hasCommitted: boolean;
 }
 
 /**
@@ -234,28 +237,33 @@ async function keepEarlierBranch(
   base: Sha,
   line: string,
 ): Promise<Start> {
+  let hasCommitted = true;
   let present = await engine.git.readRef(branchRef(attempt.branch));
   if (present !== null && attempt.base_sha !== null) {
     if (attempt.base_sha === base || (await engine.git.isAncestor(base, present)))
-      return { startSha: present, keepBranch: true, ref: null };
+      return { startSha: present, keepBranch: true, ref: null, hasCommitted: true };
     present = await commitUnfinished(engine, claim, attempt, path, present);
     const own = { line, base: attempt.base_sha };
     const moved = await ontoBase(engine, attempt, base, present, own);
-    if (moved !== null) return { startSha: moved, keepBranch: false, ref: null };
+    if (moved !== null)
+      return { startSha: moved, keepBranch: false, ref: null, hasCommitted: true };
+    hasCommitted = false;
   } else {
     const earlier = await startOfAttempt(engine, attempt);
     const from = earlier?.branch ?? attempt.branch;
     const own = { line, base: await baseOfBranch(engine, from) };
     const start =
       earlier === null ? null : await ontoBase(engine, attempt, base, earlier.commit, own);
-    if (start !== null) return { startSha: start, keepBranch: false, ref: null };
+    if (start !== null)
+      return { startSha: start, keepBranch: false, ref: null, hasCommitted: true };
+    hasCommitted = earlier === null;
   }
   if (present === null || present === base || (await engine.git.isAncestor(present, base))) {
-    return { startSha: base, keepBranch: false, ref: null };
+    return { startSha: base, keepBranch: false, ref: null, hasCommitted };
   }
   const kept = await engine.git.keepCommit(present, attempt.branch.slice('drover/'.length));
   if (!kept.ok) throw new GitTrouble(kept.error);
-  return { startSha: base, keepBranch: false, ref: kept.value };
+  return { startSha: base, keepBranch: false, ref: kept.value, hasCommitted };
 }
 
 /** An interrupted attempt that has to move to another base takes its uncommitted changes along. */
