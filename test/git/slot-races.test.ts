@@ -75,6 +75,20 @@ suite('git: a slot that is written into while it is emptied', () => {
     valueOf(await repository.commitLeftovers(leftoversOf(task)));
   }
 
+  for (const when of ['before', 'after'] as const) {
+    for (const path of ['README.md', 'early.txt', 'early/early.txt']) {
+      test(`while it is made, ${when} its files are written: ${path}`, async () => {
+        const script = `mkdir -p "$(dirname ${path})" && echo early > ${path}`;
+        await meanwhile(when, '*"read-tree -m -u HEAD"*', script);
+        const made = await prepare({ branch: 'drover/t/2' });
+        assert.ok(wasMet());
+        assert.equal(made.created, true);
+        assert.equal(fixture.git('show', `${made.keptRef}:${path}`), 'early');
+        assertReady();
+      });
+    }
+  }
+
   const afterLook = '*" status "*|"status "*';
   const edits: readonly (readonly [string, string, string])[] = [
     ['a file that the next base has otherwise', 'README.md', 'late'],

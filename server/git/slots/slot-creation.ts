@@ -9,8 +9,11 @@ import { failureOf, refuse } from '../process/failures.ts';
 import type { GitResult } from '../port.ts';
 import { branchName, branchRef, readRef } from '../refs/refs.ts';
 import { freeBranch } from './slot-branch.ts';
-import { creationMark, markUse } from './slot-marks.ts';
+import { isRefusal } from './slot-clearing.ts';
+import { emptySlot, type EmptiedSlot } from './slot-emptying.ts';
+import { creationMark, labelOfSlot, markUse } from './slot-marks.ts';
 import { adjustSparse } from './sparse.ts';
+import { retire } from '../work/worktree-metadata.ts';
 import { findWorktree, type LinkedWorktree } from '../files/worktree-link.ts';
 import type { SlotOutcome, SlotRequest } from '../slot-port.ts';
 
@@ -18,6 +21,7 @@ export async function createSlot(
   context: RepositoryContext,
   request: SlotRequest,
   keptRef: string | null,
+  triesLeft = 3,
 ): Promise<GitResult<SlotOutcome>> {
   context.cones.forget(request.path);
   const added = await context.exclusively(() => register(context, request));
@@ -28,9 +32,31 @@ export async function createSlot(
   const filled = await context.git([...context.checkoutSettings, 'read-tree', '-m', '-u', 'HEAD'], {
     at: worktree.path,
   });
-  if (filled.code !== 0) return err(failureOf(filled, `write the files of ${worktree.path}`));
+  const unfilled = (): GitResult<SlotOutcome> =>
+    err(failureOf(filled, `write the files of ${worktree.path}`));
+  if (filled.code !== 0 && !isRefusal(filled)) return unfilled();
+  const early = await keepEarly(context, request, worktree);
+  if (!early.ok) return early;
+  if (filled.code !== 0 && early.value.kind === 'unread') return unfilled();
+  if (early.value.kind === 'unsaved') {
+    const retired = await retire(context, worktree, 'keep');
+    if (!retired.ok) return retired;
+    if (triesLeft === 0) return refuse('failed', `${request.path}: ${early.value.reason}.`);
+    return createSlot(context, request, keptRef ?? early.value.keptRef, triesLeft - 1);
+  }
   await markUse(worktree, request);
-  return ok({ created: true, keptRef });
+  const found = early.value.kind === 'emptied' ? early.value.keptRef : null;
+  return ok({ created: true, keptRef: keptRef ?? found });
+}
+
+/** What somebody has written into the folder while it was made is not its first user's work. */
+async function keepEarly(
+  context: RepositoryContext,
+  request: SlotRequest,
+  worktree: LinkedWorktree,
+): Promise<GitResult<EmptiedSlot>> {
+  if (request.use === 'gate') return ok({ kind: 'unread' });
+  return emptySlot(context, worktree, labelOfSlot(worktree), request.sha);
 }
 
 async function register(

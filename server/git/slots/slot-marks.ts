@@ -17,7 +17,9 @@ const gateOwner = '(gate)';
  */
 export const creationMark = 'drover-creating';
 
-/** Notes the new user of a slot, whose files are all there: what lies in it from now on is theirs. */
+/**
+ * Notes the new user of a slot, whose files are all there: what lies in it from now on is theirs.
+ */
 export async function markUse(worktree: LinkedWorktree, request: SlotRequest): Promise<void> {
   await rm(join(worktree.gitDir, creationMark), { force: true });
   const owner = ownerOf(request);
