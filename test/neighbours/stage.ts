@@ -12,7 +12,7 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Project } from '../e2e/support/project.ts';
-import { droppedBy, tokensIn } from './tokens.ts';
+import { broughtBy, droppedBy } from './tokens.ts';
 
 export class Stage {
   readonly project: Project;
@@ -96,9 +96,7 @@ export class Stage {
 
   /** An act that may bring back what was taken out. */
   bringing(act: () => void): void {
-    const before = new Set(tokensIn(this, 'HEAD'));
-    act();
-    for (const token of tokensIn(this, 'HEAD')) if (!before.has(token)) this.takenOut.delete(token);
+    for (const token of broughtBy(this, act)) this.takenOut.delete(token);
   }
 
   slotFolders(): readonly string[] {

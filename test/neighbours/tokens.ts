@@ -40,16 +40,34 @@ export function tokensIn(stage: Stage, commit: string): readonly string[] {
   return grep(stage, [], commit);
 }
 
-/** What the person sees: the commit they are on, what is staged, and their files. */
+/**
+ * What the person has where they are: the commit they are on, and what is theirs of what is staged, in their files and
+ * put aside by a rebase. What a landing that is just arriving has written there is not theirs before it has arrived.
+ */
 function visible(stage: Stage): Set<string> {
-  return new Set([
-    ...tokensIn(stage, 'HEAD'),
+  const seen = new Set([
     ...grep(stage, ['--cached']),
     ...grep(stage, ['--untracked']),
+    ...putAside(stage),
   ]);
+  const theirs = [...seen].filter((token) => authorOf(token) === 'me' && !stage.inSlots.has(token));
+  return new Set([...tokensIn(stage, 'HEAD'), ...theirs]);
 }
 
-/** What the person saw before the act and does not see after it; work that came in between is among it. */
+/** A rebase that has stopped holds what was not committed apart, until it ends. */
+function putAside(stage: Stage): readonly string[] {
+  const file = join(stage.root, '.git', 'rebase-merge', 'autostash');
+  return existsSync(file) ? tokensIn(stage, readFileSync(file, 'utf8').trim()) : [];
+}
+
+/** What the person did not have before the act, and has after it. */
+export function broughtBy(stage: Stage, act: () => void): readonly string[] {
+  const before = visible(stage);
+  act();
+  return [...visible(stage)].filter((token) => !before.has(token));
+}
+
+/** What the person had before the act and does not have after it; work that came in between is among it. */
 export function droppedBy(stage: Stage, act: () => void): readonly string[] {
   const before = visible(stage);
   act();
