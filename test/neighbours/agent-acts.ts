@@ -57,7 +57,8 @@ export const agentScripts: { readonly [act in AgentAct]: string } = {
   'hide-by-flag':
     'git update-index --assume-unchanged README.md; git update-index --skip-worktree poem.txt; hidden poem.txt',
   background: `( sleep 0.15; say "$id-late.txt"; sleep 30 ) > /dev/null 2>&1 &`,
-  'background-hidden': `env -i PATH="$PATH" setsid sh -c 'sleep 0.3; echo "$1" >> "$2"; sleep 20' sh "$(token)" "$here/stray-$id.txt" > /dev/null 2>&1 &`,
+  // It waits until another task has the folder.
+  'background-hidden': `env -i PATH="$PATH" setsid sh -c 'n=0; until grep drover/ "$3" | grep -qv "drover/$4/"; do n=$((n+1)); [ $n -lt 150 ] || exit; sleep 0.1; done; sleep 0.2; echo "$1" >> "$2"; sleep 20' sh "$(token)" "$here/stray-$id.txt" "$(git rev-parse --git-dir)/HEAD" "\${id%.*}" > /dev/null 2>&1 &`,
   repository: `mkdir -p "nested-$id"; git -C "nested-$id" init -q; echo inner > "nested-$id/inner.txt"; git -C "nested-$id" add -A; git -C "nested-$id" commit -qm inner`,
   'lock-index': 'touch "$(git rev-parse --git-dir)/index.lock"',
   'own-worktree': `git worktree add -q --detach "$stage/agent-$id-$attempt"; hidden "$stage/agent-$id-$attempt/$id-beside.txt"`,
