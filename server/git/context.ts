@@ -5,6 +5,7 @@ import type { Durability } from './process/durability.ts';
 import type { IgnoreRules } from './files/ignore-rules.ts';
 import type { CommitObjects } from './files/loose-objects.ts';
 import type { PackedRefs } from './files/packed-refs.ts';
+import type { TouchedPaths } from './read/touched-paths.ts';
 import type { PruneWatch } from './files/prune-watch.ts';
 import type { GitOutput } from './process/process.ts';
 import type { Trash } from './files/trash.ts';
@@ -69,6 +70,7 @@ export interface RepositoryContext {
   readonly cones: KnownCones;
   /** The end of each chain of snapshots, as this process has written it. */
   readonly snapshotStates: KnownStates;
+  readonly touched: TouchedPaths;
   readonly prunes: PruneWatch;
   readonly ignores: IgnoreRules;
   readonly trash: Trash;

@@ -282,7 +282,10 @@ export interface GitRepository {
   canonicalBranch(branch: string): Promise<string>;
   /** Unified diff between two commits (from…to three-dot when `mergeBase`). */
   diff(from: Sha, to: Sha): Promise<GitResult<string>>;
-  /** Paths that differ between two commits. */
+  /**
+   * Paths that differ between two commits; of the work of an attempt also such as were changed and
+   * changed back.
+   */
   changedPaths(from: Sha, to: Sha): Promise<GitResult<readonly string[]>>;
   /** Files that differ between two commits, renames found. */
   changedFiles(from: Sha, to: Sha): Promise<GitResult<readonly ChangedFile[]>>;

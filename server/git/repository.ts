@@ -32,6 +32,7 @@ import { CommitObjects } from './files/loose-objects.ts';
 import { lendGit, type LentGit } from './lent/lent-folder.ts';
 import { merge } from './moves/merges.ts';
 import { PackedRefs } from './files/packed-refs.ts';
+import { TouchedPaths } from './read/touched-paths.ts';
 import { watchPrunes } from './files/prune-watch.ts';
 import type { GitProcesses } from './process/process.ts';
 import type { GitRepository, GitResult, RepositoryFacts, WorktreeEntry } from './port.ts';
@@ -239,12 +240,16 @@ const statesMax = 1_000;
 
 function memories(
   commonDir: string,
-): Pick<RepositoryContext, 'packedRefs' | 'commits' | 'prunes' | 'cones' | 'snapshotStates'> {
+): Pick<
+  RepositoryContext,
+  'packedRefs' | 'commits' | 'touched' | 'prunes' | 'cones' | 'snapshotStates'
+> {
   const cones = new Map<string, string>();
   const states = new Map<string, { readonly commit: Sha; readonly key: string }>();
   return {
     packedRefs: new PackedRefs(commonDir),
     commits: new CommitObjects(commonDir),
+    touched: new TouchedPaths(),
     prunes: watchPrunes(commonDir),
     cones: {
       get: (path) => cones.get(path),

@@ -1,6 +1,7 @@
 // One task from slot to landing, by the shortest sequence of git processes.
 
 import assert from 'node:assert/strict';
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import {
   makeFixture,
@@ -30,6 +31,8 @@ suite('git: one task', () => {
     const done = valueOf(await repository.commitLeftovers(leftoversOf(task)));
     assert.equal(done.changed, true);
     assert.deepEqual(done.held, []);
+    const touched = valueOf(await repository.changedPaths(task.base, done.commit));
+    assert.deepEqual(touched, ['README.md', 'sub dir/ü.txt']);
     const merged = valueOf(
       await repository.merge({
         tip: task.base,
@@ -54,6 +57,26 @@ suite('git: one task', () => {
     assert.deepEqual(followed, { kind: 'followed', sha: merged.commit });
     assert.equal(fixture.git('status', '--porcelain'), '');
     assert.equal(fixture.git('rev-parse', 'main'), merged.commit);
+  });
+
+  test('what was touched is known without a process, unless the agent has committed', async () => {
+    const repository = await fixture.open();
+    const task = await startTask(fixture, repository, 's0', 'task-1');
+    fixture.write(join(task.path, 'README.md'), 'changed\n');
+    fixture.write(join(task.path, 'new dir/ü x.txt'), 'new\n');
+    fixture.write(join(task.path, '.env'), 'held\n');
+    const ours = valueOf(await repository.commitLeftovers(leftoversOf(task)));
+    const before = repository.processCount;
+    const touched = valueOf(await repository.changedPaths(task.base, ours.commit));
+    assert.deepEqual(touched, ['README.md', 'new dir/ü x.txt']);
+    assert.equal(repository.processCount, before);
+    fixture.write(join(task.path, 'gone.txt'), 'gone\n');
+    fixture.gitIn(task.path, 'add', 'gone.txt');
+    fixture.gitIn(task.path, 'commit', '-qm', 'of the agent');
+    rmSync(join(task.path, 'gone.txt'));
+    const mixed = valueOf(await repository.commitLeftovers(leftoversOf(task)));
+    const paths = valueOf(await repository.changedPaths(task.base, mixed.commit));
+    assert.deepEqual(paths, ['README.md', 'new dir/ü x.txt']);
   });
 
   test('works where commits have long ids', async () => {

@@ -73,6 +73,7 @@ export async function commitLeftovers(
     const placed = await placeOnBranch(context, request, standing, committed.value);
     if (!placed.ok) return placed;
     tip = placed.value;
+    if (operation.value === null) noteTouched(context, request.base, standing, tip, leftovers);
   }
   const touched = entries.map(({ path }) => path);
   const heldNames = [...new Set([...held].map(({ path }) => path).concat(...inside))].map(shown);
@@ -96,6 +97,19 @@ export async function commitLeftovers(
   const aside = !changed && (await hasPutAside(context, request.branch));
   const facts = { held: heldNames.sort(), heldFor, committedSecrets, protected: guarded.value };
   return ok({ commit: tip, tree, changed, ...facts, ...(aside && { aside }) });
+}
+
+/** Only where the agent has made no commits: theirs may take back what others did. */
+function noteTouched(
+  context: RepositoryContext,
+  base: Sha,
+  standing: Standing,
+  tip: Sha,
+  entries: readonly StatusEntry[],
+): void {
+  if (standing.head !== base || standing.mergeInto !== null) return;
+  const paths = new Set(entries.map(({ path }) => shown(path)));
+  context.touched.note(base, tip, [...paths].sort());
 }
 
 /**

@@ -135,14 +135,15 @@ export async function presentWork(
   if (claim.planning === true) return null;
   const path = await folderOfTask(engine.store.db, engine.machineId, claim.taskId);
   if (path === null || attempt.base_sha === null) return null;
+  if (attempt.continues_from === null) {
+    // A prompt can do without it. A new attempt has none: that is one look at a ref.
+    const last = await engine.git.lastSnapshot(labelOf(attempt.branch));
+    if (!last.ok || last.value === null) return null;
+  }
   const status = await engine.git.status(path);
   if (!status.ok) return null;
   const uncommitted = status.value.changed;
-  if (attempt.continues_from !== null) {
-    const isThere = uncommitted.length > 0 || status.value.head !== attempt.base_sha;
-    return isThere ? { from: 'earlier', uncommitted } : null;
-  }
-  // A prompt can do without it.
-  const last = await engine.git.lastSnapshot(labelOf(attempt.branch));
-  return !last.ok || last.value === null ? null : { from: 'interrupted', uncommitted };
+  if (attempt.continues_from === null) return { from: 'interrupted', uncommitted };
+  const isThere = uncommitted.length > 0 || status.value.head !== attempt.base_sha;
+  return isThere ? { from: 'earlier', uncommitted } : null;
 }

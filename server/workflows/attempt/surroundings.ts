@@ -53,7 +53,7 @@ async function gateFor(engine: Engine, claim: Claim): Promise<string | null> {
 }
 
 /** By commit: paths that differ from the base of its attempt. */
-const remembered = new WeakMap<Engine['store'], Map<Sha, readonly string[]>>();
+const remembered = new WeakMap<Engine['store'], Map<Sha, Promise<readonly string[]>>>();
 
 async function changesOfOthers(engine: Engine, taskId: string): Promise<readonly OtherTask[]> {
   const rows = await othersInProgress(engine.store.db, taskId, othersMax);
@@ -69,16 +69,21 @@ async function changesOfOthers(engine: Engine, taskId: string): Promise<readonly
   return found;
 }
 
-/** A prompt can do without it: what git cannot tell is left out. */
-async function changedIn(engine: Engine, base: Sha, commit: Sha): Promise<readonly string[]> {
-  const known = remembered.get(engine.store) ?? new Map<Sha, readonly string[]>();
+/**
+ * A prompt can do without it: what git cannot tell is left out. Prompts that are made at the same
+ * time share one comparison.
+ */
+function changedIn(engine: Engine, base: Sha, commit: Sha): Promise<readonly string[]> {
+  const known = remembered.get(engine.store) ?? new Map<Sha, Promise<readonly string[]>>();
   remembered.set(engine.store, known);
   const before = known.get(commit);
   if (before !== undefined) return before;
-  const paths = await engine.git.changedPaths(base, commit);
-  if (!paths.ok) return [];
+  const asked = engine.git.changedPaths(base, commit).then((paths) => {
+    if (!paths.ok) known.delete(commit);
+    return paths.ok ? paths.value.slice(0, filesMax) : [];
+  });
   if (known.size >= rememberedMax) known.clear();
-  const kept = paths.value.slice(0, filesMax);
-  known.set(commit, kept);
-  return kept;
+  known.set(commit, asked);
+  asked.catch(() => known.delete(commit));
+  return asked;
 }
