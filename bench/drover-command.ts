@@ -5,6 +5,8 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { initProject } from '../server/main/project/init.ts';
+import { openClient } from '../server/main/connect.ts';
+import type { Client } from '../server/protocol/api.ts';
 import type { Bench } from './bench.ts';
 import { treeUse } from './process-use.ts';
 import { copyOf, git, repositoryOf, type RunFolder } from './repositories.ts';
@@ -79,6 +81,14 @@ export async function drover(
   const child = startDrover(bench, project, args);
   const [code] = (await once(child, 'exit')) as [number | null];
   if (code !== 0) throw new Error(`drover ${args.join(' ')} ended with ${code}`);
+}
+
+/** What the command itself asks, asked in this process. */
+export async function commandClient({ repository, environment }: CommandProject): Promise<Client> {
+  const wish = { root: repository, need: 'data', env: environment, settingsFlags: {} } as const;
+  const client = await openClient(wish);
+  if (client === null) throw new Error(`there is no project in ${repository}`);
+  return client;
 }
 
 export function backendPid(repository: string): number | null {

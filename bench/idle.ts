@@ -34,7 +34,7 @@ export async function benchIdle(bench: Bench): Promise<Figure[]> {
         what: 'CPU time of an idle backend',
         value: ((after.cpuMs - before.cpuMs) / watchMs) * 100,
         unit: '%',
-        target: { atMost: 0.3 },
+        target: { atMost: 0.2 },
         detail: `${short(after.cpuMs - before.cpuMs)} ms in ${watchMs / 1000} s`,
       },
       {

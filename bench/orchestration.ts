@@ -147,7 +147,7 @@ async function cpuFigure(
     what: `${name}: CPU time against the floor`,
     value: engine / median(perTask),
     unit: '×',
-    target: null,
+    target: { atMost: 1.6 },
     detail: `${short(engine)} against ${short(median(perTask))} ms a task; of ours ${short(median(engines.map((one) => one.backendCpuMsPerTask)))} in the backend`,
   };
 }

@@ -1,13 +1,13 @@
 // Death and return of the backend; and how soon a task starts when its blocker has landed.
 
-import { existsSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { eventsOf, projectOf, startBackend } from './backend.ts';
 import type { Bench } from './bench.ts';
 import { engineRun } from './engine-figures.ts';
 import { median, short, type Figure } from './figures.ts';
-import { repositoryOf, script, smallAgent } from './repositories.ts';
+import { repositoryOf, script } from './repositories.ts';
 
 const agents = 4;
 const agentWaitMs = 60_000;
@@ -75,22 +75,48 @@ async function untilAgentsWork(repository: string, count: number): Promise<void>
   throw new Error('the agents do not start');
 }
 
+const warmTasks = 2;
+
 export async function benchDispatch(bench: Bench): Promise<Figure[]> {
   const { folder, programs, options } = bench;
   const source = repositoryOf(folder, 100);
   const tasks = options.tasks ?? 40;
   bench.say(`dispatch: a chain of ${tasks} tasks`);
-  const wish = { source, agent: smallAgent(folder), tasks, workers: options.workers, warm: 2 };
+  const turns = join(folder, 'turns');
+  rmSync(turns, { force: true });
+  const agent = script(
+    folder,
+    'turn-agent',
+    `date +%s%3N >> '${turns}'\nmkdir -p made\necho x > "made/$DROVER_TASK_ID.txt"\ndate +%s%3N >> '${turns}'\n`,
+  );
+  const wish = { source, agent, tasks, workers: options.workers, warm: warmTasks };
   const one = await engineRun(programs, folder, { ...wish, chain: true });
-  const sorted = one.dispatchMs.toSorted((a, b) => a - b);
   return [
     {
-      part: 'dispatch',
+      ...waitsOf(one.dispatchMs),
       what: "a blocker has landed until git prepares the dependent's worktree, p50",
-      value: median(sorted),
-      unit: 'ms',
       target: { atMost: 20 },
-      detail: `p90 ${short(sorted[Math.floor(sorted.length * 0.9)] ?? Number.NaN)} ms, ${sorted.length} times`,
+    },
+    {
+      ...waitsOf(betweenTurns(readFileSync(turns, 'utf8'))),
+      what: "the last line of a task's agent until the first of the next one's, p50",
+      target: { atMost: 100 },
     },
   ];
+}
+
+/** The commit, the landing and the next start, as agents see them that say when they begin and end. */
+function betweenTurns(turns: string): number[] {
+  const times = turns
+    .trim()
+    .split('\n')
+    .slice(2 * warmTasks)
+    .map(Number);
+  return times.flatMap((ms, at) => (at % 2 === 0 && at > 0 ? [ms - (times[at - 1] ?? ms)] : []));
+}
+
+function waitsOf(waits: readonly number[]): Omit<Figure, 'what' | 'target'> {
+  const p90 = waits.toSorted((a, b) => a - b)[Math.floor(waits.length * 0.9)] ?? Number.NaN;
+  const detail = `p90 ${short(p90)} ms, ${waits.length} times`;
+  return { part: 'dispatch', value: median(waits), unit: 'ms', detail };
 }

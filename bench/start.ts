@@ -4,7 +4,9 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Bench } from './bench.ts';
+import { benchBusyStatus } from './busy-status.ts';
 import {
+  commandClient,
   type CommandProject,
   commandProject,
   costOf,
@@ -21,11 +23,13 @@ const agentText =
 export async function benchStart(bench: Bench): Promise<Figure[]> {
   const agent = script(bench.folder, 'starting-agent', agentText);
   const project = await commandProject(bench, agent);
+  const figures: Figure[] = [];
   try {
-    return [...(await commands(bench, project)), ...(await runs(bench, project))];
+    figures.push(...(await commands(bench, project)), ...(await runs(bench, project)));
   } finally {
     project.remove();
   }
+  return [...figures, ...(await benchBusyStatus(bench))];
 }
 
 async function commands(bench: Bench, project: CommandProject): Promise<Figure[]> {
@@ -109,16 +113,8 @@ async function oneRun(bench: Bench, project: CommandProject): Promise<RunTimes> 
   return { agentMs, landedMs: landedAtMs - startedMs, exitMs: endedMs - landedAtMs };
 }
 
-async function lastLanding({ repository, environment }: CommandProject): Promise<number> {
-  const { openClient } = await import('../server/main/connect.ts');
-  const settingsFlags = {};
-  const client = await openClient({
-    root: repository,
-    need: 'data',
-    env: environment,
-    settingsFlags,
-  });
-  if (client === null) throw new Error('there is no project');
+async function lastLanding(project: CommandProject): Promise<number> {
+  const client = await commandClient(project);
   const { events } = await client.call('events.read', { type: 'task.completed', limit: 10_000 });
   client.close();
   return events.at(-1)?.at_ms ?? Number.NaN;
