@@ -48,7 +48,9 @@ suite('steering a run', function () {
     open.open();
     assert.equal((await run.ended).code, 2);
     assert.deepEqual(landedTasks(here), ['open']);
-    await here.expect(0, ['resume-task', 'held', '--hint', 'Mind the gap.']);
+    const resumed = await here.drover(['resume-task', 'held', '--hint', 'Mind the gap.']);
+    assert.equal(resumed.code, 0);
+    assert.match(resumed.stderr, /No run is active: "drover run" starts held\./);
     held.open(2);
     await here.expect(0, ['run']);
     assert.deepEqual(landedTasks(here), ['open', 'held']);
@@ -164,6 +166,17 @@ suite('steering a run', function () {
     assert.deepEqual([...landed].sort(), ['a', 'b', 'c', 'd']);
     assert.ok(landed.indexOf('c') < landed.indexOf('b'));
     assert.match(here.read('prompt-b-1'), /Other words for b\./);
+  });
+
+  test('a plan that was never run is not resumed, and the answer names the command that starts it', async () => {
+    const here = project();
+    await beginPlan(here, ['a', 'b']);
+    assert.match(
+      await here.expect(0, ['resume']),
+      /no run was ever started; 2 tasks are ready, "drover run" starts them/,
+    );
+    const { run } = await here.json<{ run: unknown }>(['resume']);
+    assert.equal(run, null);
   });
 
   test('Ctrl-C pauses cleanly with 130, and resume goes on with the same run', async () => {

@@ -196,6 +196,7 @@ suite('commands', () => {
       ['worktree cleanup', /drover worktree prune/u],
       ['run --skip-validation', /leave it out/u],
       ['run -v', /drover log <id> --follow/u],
+      ['run --test-mode lenient', /--test-mode <mode> belongs to a task/u],
     ];
     for (const [line, expected] of words) {
       test(`${line}, as the Go original has it`, async () => {

@@ -21,6 +21,16 @@ suite('the document of settings', () => {
       .map((key) => (settingTable[key] as SettingDefinition).env)
       .filter((name) => name !== undefined && !text.includes(`\`${name}\``));
     assert.deepEqual(missing, []);
+    const ofGo = ['WORKERS', 'TASK_TIMEOUT', 'DATABASE_URL', 'OTEL_ENABLED', 'OTEL_ENDPOINT'];
+    for (const name of ofGo) assert.ok(text.includes(`\`DROVER_${name}\``), name);
+  });
+
+  test('names what every agent, setup and gate gets', () => {
+    const sources = ['server/workflows/attempt/worktree-step.ts', 'docs/agents.md'];
+    const [code = '', page = ''] = sources.map((path) => readFileSync(path, 'utf8'));
+    const names = code.match(/\bDROVER_[A-Z_]+(?=:)/gu) ?? [];
+    assert.ok(names.length >= 3);
+    for (const name of names) assert.ok(page.includes(`\`${name}\``), name);
   });
 
   test('is made of the settings', () => {
