@@ -35,6 +35,20 @@ export interface TaskFields {
   readonly runs_on?: string | null;
 }
 
+/** What a view tells of the fields that say how a task is done. */
+export interface TaskRuleView {
+  /** Who takes over from the agent, as `claude:opus`; null = as the settings say. */
+  readonly fallback: readonly string[] | null;
+  /** Candidates that are made of it side by side, and who chooses; null = as the settings say. */
+  readonly best_of: number | null;
+  readonly choose: string | null;
+  readonly gate: string | null;
+  readonly test_mode: string;
+  readonly test_scope: string;
+  /** Whether an agent plans it first; null: as the settings say. */
+  readonly plan: boolean | null;
+}
+
 /** What a parameter is: a handler may rely on it. */
 export type FieldShape =
   | 'text'

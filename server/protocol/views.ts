@@ -1,11 +1,12 @@
 // What clients see: the shapes that `--json` prints to the letter and that panels render. Keys are
 // snake_case on the wire; times are Unix seconds; absent things are null.
 
+import type { TaskRuleView } from './task-fields.ts';
 import type { MachineState } from '../core/work/machines.ts';
 import type { TaskStatus } from '../core/plan/state.ts';
 import type { LogLineView } from './log-line.ts';
 
-export interface TaskView {
+export interface TaskView extends TaskRuleView {
   readonly id: string;
   readonly title: string;
   readonly description: string;
@@ -39,11 +40,6 @@ export interface TaskView {
   readonly agent: string | null;
   /** What the running attempt's agent was asked for; null = its own choice, or nothing runs. */
   readonly model: string | null;
-  /** Who takes over from the agent, as `claude:opus`; null = as the settings say. */
-  readonly fallback: readonly string[] | null;
-  /** Candidates that are made of it side by side, and who chooses; null = as the settings say. */
-  readonly best_of: number | null;
-  readonly choose: string | null;
   /** The task that this one is a candidate of. */
   readonly candidate_of: string | null;
   readonly base_sha: string | null;
@@ -62,7 +58,6 @@ export interface TaskView {
   readonly verdict_reason: string | null;
   readonly last_error: string | null;
   readonly acceptance_criteria: readonly string[];
-  readonly gate: string | null;
   /** Estimated US dollars over all attempts. */
   readonly cost: number;
   readonly created_at: number;
@@ -70,14 +65,10 @@ export interface TaskView {
   readonly warnings: readonly string[];
   /** When the running attempt began (Unix seconds), null when none runs. */
   readonly started_at: number | null;
-  readonly test_mode: string;
-  readonly test_scope: string;
   /** Refs that keep work of stopped or failed attempts. */
   readonly rescue_refs: readonly string[];
   /** Place in the order that people give: smaller comes first. */
   readonly position: number;
-  /** Whether an agent plans it first; null: as the settings say. */
-  readonly plan: boolean | null;
   /** The plan that waits for a person (`review_kind` is `plan`); on a board its beginning alone. */
   readonly proposal: PlanView | null;
 }

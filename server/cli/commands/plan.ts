@@ -1,5 +1,6 @@
 // init, epics, tasks: what makes the plan.
 
+import { ruleFields } from '../../core/exchange/task-rules.ts';
 import { resolve } from 'node:path';
 import { placeholdersOf, type TaskTemplates } from '../../core/exchange/templates.ts';
 import type { EpicView, Params, TaskView } from '../../protocol/api.ts';
@@ -221,16 +222,7 @@ async function taskFieldsOf(context: CommandContext, options: TaskOptions): Prom
     ...(options.type !== undefined && { type: options.type }),
     ...(options.label !== undefined && { labels: options.label }),
     ...(options.accept !== undefined && { accept: options.accept }),
-    ...(options.agent !== undefined && { agent: options.agent }),
-    ...(options.fallback !== undefined && { fallback: options.fallback }),
-    ...(options.bestOf !== undefined && { best_of: options.bestOf }),
-    ...(options.choose !== undefined && { choose: options.choose }),
-    ...(gate !== undefined && { gate }),
-    ...(options.testMode !== undefined && { test_mode: options.testMode }),
-    ...(options.testScope !== undefined && { test_scope: options.testScope }),
-    ...(options.maxAttempts !== undefined && { max_attempts: options.maxAttempts }),
-    ...(options.plan !== undefined && { plan: options.plan }),
-    ...(options.runsOn !== undefined && { runs_on: options.runsOn }),
+    ...(ruleFields({ ...options, gate }) as TaskFields),
   };
 }
 

@@ -2,6 +2,7 @@
 // do not know stands under one key of ours, `drover_ts`; states they do not know are written as
 // `paused`, with the reason in `last_error`.
 
+import { sessionRules } from './session-rules.ts';
 import type { TaskStatus } from '../plan/state.ts';
 import type { Epic, Task } from '../plan/task.ts';
 
@@ -91,6 +92,7 @@ export function parentsFirst<T extends Pick<Task, 'id' | 'parentId' | 'sequence'
 function taskObject(task: SessionTask): Readonly<Record<string, unknown>> {
   const word = statesOfOurs[task.status];
   const lastError = task.lastError ?? '';
+  const rules = sessionRules(task);
   return {
     id: task.id,
     title: task.title,
@@ -109,28 +111,24 @@ function taskObject(task: SessionTask): Readonly<Record<string, unknown>> {
     operator: task.operator ?? '',
     verdict: task.verdict,
     verdict_reason: task.verdictReason ?? '',
-    test_mode: task.testMode,
-    test_scope: task.testScope,
-    ...(task.gate === null ? {} : { test_command: task.gate }),
+    ...rules.older,
     created_at: seconds(task.createdAt),
     updated_at: seconds(task.updatedAt),
-    drover_ts: extraObject(task),
+    drover_ts: extraObject(task, rules.ours),
   };
 }
 
 /** What the columns of older tools cannot hold. */
-function extraObject(task: SessionTask): Readonly<Record<string, unknown>> {
+function extraObject(
+  task: SessionTask,
+  rules: Readonly<Record<string, unknown>>,
+): Readonly<Record<string, unknown>> {
   return {
     status: task.status,
     last_error: task.lastError,
     labels: task.labels,
     acceptance_criteria: task.acceptanceCriteria,
-    agent: task.agent,
-    ...(task.bestOf === null ? {} : { best_of: task.bestOf }),
-    ...(task.choose === null ? {} : { choose: task.choose }),
-    ...(task.fallback === null ? {} : { fallback: task.fallback || 'none' }),
-    ...(task.plan === undefined || task.plan === null ? {} : { plan: task.plan }),
-    ...(task.runsOn ? { runs_on: task.runsOn } : {}),
+    ...rules,
     blocked_reason: task.blockedReason,
     review_kind: task.reviewKind,
     base_sha: task.baseSha,

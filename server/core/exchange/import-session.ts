@@ -1,8 +1,6 @@
 // A session file to the same plan that a JSONL file becomes, with the state of each task beside it.
 
-import { chooseRules, isBestOf } from '../plan/best-of.ts';
-import { storedSteps } from '../work/fallback.ts';
-import { stepText } from '../format.ts';
+import { readSessionRules } from './session-rules.ts';
 import { checkId } from '../ids.ts';
 import {
   maxDescriptionLength,
@@ -17,17 +15,7 @@ import { settleRecords } from './import-settle.ts';
 import type { ExistingProject, ImportOptions, ImportPlan, ImportProblem } from './import-types.ts';
 import { sessionVersion } from './export-session.ts';
 import { isTaskStatus, type TaskStatus } from '../plan/state.ts';
-import {
-  agentKinds,
-  reviewKinds,
-  taskTypes,
-  testModes,
-  testScopes,
-  verdicts,
-  type ReviewKind,
-  type Verdict,
-} from '../plan/task.ts';
-import { runPlaces } from '../settings/remote-settings.ts';
+import { reviewKinds, taskTypes, verdicts, type ReviewKind, type Verdict } from '../plan/task.ts';
 import type { JsonObject } from './json-object.ts';
 import { textOf, textsOf, choiceOf, numberOf } from './session-values.ts';
 
@@ -269,9 +257,8 @@ function readFields(
   if (kind === 'task' && !Number.isSafeInteger(priority)) {
     return { kind: 'priority', message: '`priority` is not a whole number' };
   }
-  const maxAttempts = numberOf(value['max_attempts']);
   const description = textOf(value['description']) ?? '';
-  const testMode = choiceOf(value['test_mode'], testModes, 'strict');
+  const { plan = null, ...rules } = readSessionRules(value, extra);
   return {
     kind,
     id: String(value['id']),
@@ -287,31 +274,10 @@ function readFields(
     blockedBy: [...new Set(blockedBy)],
     labels: textsOf(extra['labels']),
     taskType: choiceOf(value['type'], taskTypes, 'other'),
-    agent: agentKinds.find((name) => name === extra['agent']) ?? null,
-    fallback: fallbackOf(extra['fallback']),
-    bestOf: bestOfIn(extra['best_of']),
-    choose: chooseRules.find((rule) => rule === extra['choose']) ?? null,
-    gate: textOf(value['test_command']),
-    testMode: testMode === 'lenient' ? 'strict' : testMode,
-    testScope: choiceOf(value['test_scope'], testScopes, 'diff'),
-    maxAttempts: maxAttempts === null ? null : Math.min(Math.max(Math.trunc(maxAttempts), 1), 10),
-    ...(typeof extra['plan'] === 'boolean' ? { plan: extra['plan'] } : {}),
-    runsOn: runPlaces.find((place) => place === extra['runs_on']) ?? null,
+    ...rules,
+    ...(plan === null ? {} : { plan }),
     warnings: [],
   };
-}
-
-/** A number that this version does not allow is none. */
-function bestOfIn(value: unknown): number | null {
-  const count = numberOf(value);
-  return count !== null && isBestOf(count) ? count : null;
-}
-
-/** Agents that this version does not know take over from nobody. */
-function fallbackOf(value: unknown): string | null {
-  const text = textOf(value);
-  if (text === 'none') return '';
-  return text === null ? null : (storedSteps(text) ?? []).map(stepText).join(',');
 }
 
 function headFault(value: JsonObject, used: ReadonlySet<string>): RecordFault | null {

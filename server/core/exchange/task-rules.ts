@@ -2,11 +2,12 @@
 // record of a file says it, how its column holds it and how JSONL writes it; imports and exports
 // take the fields from here.
 
+import { numberOf, textOf } from './session-values.ts';
 import { bestOfMax, type ChooseRule, chooseRules, isBestOf } from '../plan/best-of.ts';
 import { agentKinds, type TestMode, testModes, type TestScope, testScopes } from '../plan/task.ts';
 import { stepText } from '../format.ts';
 import { type RunPlace, runPlaces } from '../settings/remote-settings.ts';
-import { readSteps, stepsExpected } from '../work/fallback.ts';
+import { readSteps, stepsExpected, storedSteps } from '../work/fallback.ts';
 import { describeValue, shown } from './shown-values.ts';
 
 /** In a record null means "not said". */
@@ -29,13 +30,17 @@ export interface TaskRules {
 /** The same as columns of a task. */
 export interface TaskRuleColumns {
   readonly agent: string | null;
+  /** Candidates that are made of it side by side; null = as the settings say. */
   readonly best_of: number | null;
+  /** Who chooses among them; null = as the settings say. */
   readonly choose: ChooseRule | null;
+  /** Who takes over from it, as `codex,claude:opus`; null = as the settings say, '' = nobody. */
   readonly fallback: string | null;
   readonly test_command: string | null;
   readonly test_mode: TestMode;
   readonly test_scope: TestScope;
   readonly max_attempts: number;
+  /** 1: a person approves a plan before anything is built; 0: not; null: as the settings say. */
   readonly plan: number | null;
   readonly runs_on: RunPlace | null;
 }
@@ -46,7 +51,7 @@ export interface SaidRecord {
   readonly faults: string[];
 }
 
-type ColumnValue = string | number | null;
+export type ColumnValue = string | number | null;
 
 interface TaskRule<Value> {
   /** The keys of a record that say it; JSONL is written with the first. */
@@ -60,11 +65,32 @@ interface TaskRule<Value> {
   toColumn?(value: Value): ColumnValue;
   /** In JSONL, where it is not the value itself. */
   written?(value: Value): unknown;
+  /** In a view of the task, where it is not what the column holds. */
+  viewed?(value: Value): unknown;
+  /** What a candidate's column holds; absent: what its task's column holds. */
+  readonly ofCandidate?: ColumnValue;
+  readonly session: SessionRule<Value>;
+}
+
+/** How a session file says it, by the name of the column. */
+interface SessionRule<Value> {
+  /**
+   * Its place among the keys that older tools know; absent: such a tool has no key for it, and it
+   * stands with what is ours alone.
+   */
+  readonly older?: number;
+  /** Written also where nothing is said. */
+  readonly isAlways?: boolean;
+  /** Leniently: what this version does not know is not said. */
+  read(value: unknown): Value | null;
+  written?(value: Value): unknown;
 }
 
 type TaskRuleTable = {
   readonly [Name in keyof TaskRules]-?: TaskRule<NonNullable<TaskRules[Name]>>;
 };
+
+const attemptsMax = 10;
 
 const taskRuleTable: TaskRuleTable = {
   agent: {
@@ -72,6 +98,7 @@ const taskRuleTable: TaskRuleTable = {
     column: 'agent',
     read: (said) => choice(said, 'agent', agentKinds),
     ofColumn: textOrNull,
+    session: { isAlways: true, read: (value) => wordIn(agentKinds, value) },
   },
   bestOf: {
     keys: ['best_of'],
@@ -83,6 +110,8 @@ const taskRuleTable: TaskRuleTable = {
       return null;
     },
     ofColumn: numberOrNull,
+    ofCandidate: 1,
+    session: { read: (value) => (typeof value === 'number' && isBestOf(value) ? value : null) },
   },
   choose: {
     keys: ['choose'],
@@ -96,6 +125,8 @@ const taskRuleTable: TaskRuleTable = {
       return rule;
     },
     ofColumn: (value) => chooseRules.find((rule) => rule === value) ?? null,
+    ofCandidate: null,
+    session: { read: (value) => wordIn(chooseRules, value) },
   },
   fallback: {
     keys: ['fallback'],
@@ -103,6 +134,8 @@ const taskRuleTable: TaskRuleTable = {
     read: readFallback,
     ofColumn: textOrNull,
     written: (value) => (value === '' ? 'none' : value.split(',')),
+    viewed: (value) => value.split(',').filter((step) => step !== ''),
+    session: { read: fallbackInSession, written: (value) => value || 'none' },
   },
   gate: {
     keys: ['gate', 'test_command'],
@@ -112,6 +145,7 @@ const taskRuleTable: TaskRuleTable = {
       return blankToNull(gate) ?? blankToNull(testCommand);
     },
     ofColumn: textOrNull,
+    session: { older: 4, read: textOf },
   },
   testMode: {
     keys: ['test_mode'],
@@ -122,6 +156,14 @@ const taskRuleTable: TaskRuleTable = {
       return mode === 'lenient' ? 'strict' : mode;
     },
     ofColumn: (value) => testModes.find((mode) => mode === value) ?? 'strict',
+    session: {
+      older: 2,
+      isAlways: true,
+      read: (value) => {
+        const mode = wordIn(testModes, value);
+        return mode === 'lenient' ? 'strict' : (mode ?? 'strict');
+      },
+    },
   },
   testScope: {
     keys: ['test_scope'],
@@ -129,6 +171,7 @@ const taskRuleTable: TaskRuleTable = {
     unsaid: 'diff',
     read: (said) => choice(said, 'test_scope', testScopes),
     ofColumn: (value) => testScopes.find((scope) => scope === value) ?? 'diff',
+    session: { older: 3, isAlways: true, read: (value) => wordIn(testScopes, value) ?? 'diff' },
   },
   maxAttempts: {
     keys: ['max_attempts'],
@@ -137,10 +180,18 @@ const taskRuleTable: TaskRuleTable = {
       const value = valueOf('max_attempts');
       if (value === null || isAttempts(value)) return value;
       const got = typeof value === 'number' ? value : describeValue(value);
-      faults.push(`\`max_attempts\` is ${got}; use a whole number from 1 to 10`);
+      faults.push(`\`max_attempts\` is ${got}; use a whole number from 1 to ${attemptsMax}`);
       return null;
     },
     ofColumn: numberOrNull,
+    session: {
+      older: 1,
+      isAlways: true,
+      read: (value) => {
+        const given = numberOf(value);
+        return given === null ? null : Math.min(Math.max(Math.trunc(given), 1), attemptsMax);
+      },
+    },
   },
   plan: {
     keys: ['plan'],
@@ -153,19 +204,27 @@ const taskRuleTable: TaskRuleTable = {
     },
     ofColumn: (value) => (value === null ? null : value === 1),
     toColumn: (value) => (value ? 1 : 0),
+    viewed: (value) => value,
+    ofCandidate: 0,
+    session: { read: (value) => (typeof value === 'boolean' ? value : null) },
   },
   runsOn: {
     keys: ['runs_on'],
     column: 'runs_on',
     read: (said) => choice(said, 'runs_on', runPlaces),
     ofColumn: (value) => runPlaces.find((place) => place === value) ?? null,
+    session: { read: (value) => wordIn(runPlaces, value) },
   },
 };
 
-const rules = Object.entries(taskRuleTable) as readonly [keyof TaskRules, TaskRule<unknown>][];
+/** The table as a list, for what reads and writes each of them. */
+export const taskRules = Object.entries(taskRuleTable) as readonly [
+  keyof TaskRules,
+  TaskRule<unknown>,
+][];
 
 /** The keys of a record that say something of these fields. */
-export const taskRuleKeys: readonly string[] = rules.flatMap(([, { keys }]) => keys);
+export const taskRuleKeys: readonly string[] = taskRules.flatMap(([, { keys }]) => keys);
 
 /** A record that says nothing of them. */
 export const nothingSaid: TaskRules = {
@@ -179,56 +238,47 @@ export const nothingSaid: TaskRules = {
   maxAttempts: null,
 };
 
-const fromEntries = (entries: readonly (readonly [keyof TaskRules, unknown])[]): TaskRules =>
-  Object.fromEntries(entries) as unknown as TaskRules;
+export const taskRulesFrom = (
+  entries: readonly (readonly [keyof TaskRules, unknown])[],
+): TaskRules => Object.fromEntries(entries) as unknown as TaskRules;
 
 /** What is wrong is added to the faults. */
 export function readTaskRules(said: SaidRecord): TaskRules {
-  return fromEntries(rules.map(([name, rule]) => [name, rule.read(said)] as const));
+  return taskRulesFrom(taskRules.map(([name, rule]) => [name, rule.read(said)] as const));
 }
 
 /** These fields alone; those that the record does not know stay absent. */
 export function taskRulesOf(record: TaskRules): TaskRules {
-  return fromEntries(
-    rules.flatMap(([name]) => (record[name] === undefined ? [] : [[name, record[name]] as const])),
+  return taskRulesFrom(
+    taskRules.flatMap(([name]) =>
+      record[name] === undefined ? [] : [[name, record[name]] as const],
+    ),
   );
 }
 
 /** What a record does not say is equal to everything. */
 export function sameTaskRules(record: TaskRules, existing: TaskRules): boolean {
-  return rules.every(([name]) => {
+  return taskRules.every(([name]) => {
     const said = record[name] ?? null;
     return said === null || said === (existing[name] ?? null);
   });
 }
 
-export function taskRulesOfColumns(
-  row: Readonly<Record<keyof TaskRuleColumns, ColumnValue>>,
-): TaskRules {
-  return fromEntries(rules.map(([name, rule]) => [name, rule.ofColumn(row[rule.column])] as const));
-}
-
-/** Every column; what is not said is as in a task that is added without it. */
-export function columnsOfTaskRules(
-  record: TaskRules & { readonly maxAttempts: number },
-): TaskRuleColumns {
-  const unsaid = rules.map(([, rule]) => [rule.column, rule.unsaid ?? null] as const);
-  return { ...(Object.fromEntries(unsaid) as unknown as TaskRuleColumns), ...saidColumns(record) };
-}
-
-/** The columns of what is said. */
-export function saidColumns(record: TaskRules): Partial<TaskRuleColumns> {
-  const said = rules.flatMap(([name, rule]) => {
-    const value = record[name] ?? null;
-    return value === null ? [] : [[rule.column, rule.toColumn?.(value) ?? value] as const];
-  });
-  return Object.fromEntries(said) as Partial<TaskRuleColumns>;
+/** The same as the fields of a request: those that are given, as a record names them. */
+export function ruleFields(
+  given: Readonly<Partial<Record<keyof TaskRules, unknown>>>,
+): Readonly<Record<string, unknown>> {
+  return Object.fromEntries(
+    taskRules.flatMap(([name, { keys }]) =>
+      given[name] === undefined ? [] : [[keys[0] ?? name, given[name]] as const],
+    ),
+  );
 }
 
 /** As a line of JSONL says them; what is not said is left out. */
 export function writtenTaskRules(record: TaskRules): Readonly<Record<string, unknown>> {
   return Object.fromEntries(
-    rules.flatMap(([name, rule]) => {
+    taskRules.flatMap(([name, rule]) => {
       const value = record[name] ?? null;
       return value === null
         ? []
@@ -268,12 +318,23 @@ function readFallback({ valueOf, faults }: SaidRecord): string | null {
   return null;
 }
 
+/** Agents that this version does not know take over from nobody. */
+function fallbackInSession(value: unknown): string | null {
+  const text = textOf(value);
+  if (text === 'none') return '';
+  return text === null ? null : (storedSteps(text) ?? []).map(stepText).join(',');
+}
+
 function isAttempts(value: unknown): value is number {
-  return typeof value === 'number' && Number.isInteger(value) && value >= 1 && value <= 10;
+  return typeof value === 'number' && Number.isInteger(value) && value >= 1 && value <= attemptsMax;
 }
 
 function blankToNull(value: string | null): string | null {
   return value === null || value.trim() === '' ? null : value;
+}
+
+function wordIn<Word extends string>(words: readonly Word[], value: unknown): Word | null {
+  return words.find((word) => word === value) ?? null;
 }
 
 function textOrNull(value: ColumnValue): string | null {

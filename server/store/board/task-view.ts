@@ -2,12 +2,14 @@
 // and most columns of most tasks hold what they held at the beginning: so those are read only for
 // the tasks where they say something.
 
+import type { TaskRuleView } from '../../protocol/task-fields.ts';
 import { type RawBuilder, sql } from 'kysely';
 import type { PlanView, TaskView } from '../../protocol/api.ts';
 import { readProposals } from '../status/plans.ts';
 import { type Db, textList } from '../rows/read.ts';
 import type { TaskRow } from '../schema/tables.ts';
 import { taskWarnings } from '../plan/task-warnings.ts';
+import { unsaidColumns, viewOfColumns } from '../../core/exchange/task-rule-columns.ts';
 
 /** Read for every task; a value that nearly all tasks have comes as null. */
 export interface CommonRow extends Pick<
@@ -30,16 +32,12 @@ export interface CommonRow extends Pick<
   readonly acceptance_criteria: string | null;
 }
 
-const rareColumns = [
+const ownColumns = [
   'blocked_reason',
   'review_kind',
   'next_attempt_at_ms',
   'waiting_until_ms',
   'phase',
-  'agent',
-  'fallback',
-  'best_of',
-  'choose',
   'candidate_of',
   'base_sha',
   'branch',
@@ -51,28 +49,23 @@ const rareColumns = [
   'verdict',
   'verdict_reason',
   'last_error',
-  'test_command',
   'cost_usd',
-  'test_mode',
-  'test_scope',
   'rescue_refs',
-  'plan',
-  'runs_on',
 ] as const satisfies readonly (keyof TaskRow)[];
+
+const ruleColumns = Object.keys(unsaidColumns) as readonly (keyof typeof unsaidColumns)[];
+const rareColumns = [...ownColumns, ...ruleColumns] as const;
 
 export type RareRow = Pick<TaskRow, (typeof rareColumns)[number]>;
 
 /** What these columns hold in a task that nothing has happened to: the defaults of the table. */
 const usual: RareRow = {
+  ...unsaidColumns,
   blocked_reason: null,
   review_kind: null,
   next_attempt_at_ms: null,
   waiting_until_ms: null,
   phase: null,
-  agent: null,
-  fallback: null,
-  best_of: null,
-  choose: null,
   candidate_of: null,
   base_sha: null,
   branch: null,
@@ -84,14 +77,11 @@ const usual: RareRow = {
   verdict: 'unknown',
   verdict_reason: null,
   last_error: null,
-  test_command: null,
   cost_usd: 0,
-  test_mode: 'strict',
-  test_scope: 'diff',
   rescue_refs: '[]',
-  plan: null,
-  runs_on: null,
 };
+
+const usualView = viewOfColumns(usual);
 
 function saysSomething(): RawBuilder<boolean> {
   const conditions = rareColumns.map((column) => {
@@ -200,6 +190,7 @@ export function taskView({ common, rare, proposal }: TaskRows, facts: ViewFacts)
     plan: rare.plan === 1,
   };
   return {
+    ...((rare === usual ? usualView : viewOfColumns(rare)) as unknown as TaskRuleView),
     id: common.id,
     title: common.title,
     description: described.description,
@@ -221,10 +212,6 @@ export function taskView({ common, rare, proposal }: TaskRows, facts: ViewFacts)
     phase: rare.phase,
     agent: attempt?.agent ?? rare.agent,
     model: attempt?.model ?? null,
-    fallback:
-      rare.fallback === null ? null : rare.fallback.split(',').filter((step) => step !== ''),
-    best_of: rare.best_of,
-    choose: rare.choose,
     candidate_of: rare.candidate_of,
     base_sha: rare.base_sha,
     branch: rare.branch,
@@ -238,17 +225,13 @@ export function taskView({ common, rare, proposal }: TaskRows, facts: ViewFacts)
     verdict_reason: rare.verdict_reason,
     last_error: rare.last_error,
     acceptance_criteria: described.acceptance_criteria,
-    gate: rare.test_command,
     cost: rare.cost_usd,
     created_at: common.created_at,
     updated_at: common.updated_at,
     warnings: taskWarnings(described),
     started_at: attempt === undefined ? null : Math.floor(attempt.started_at_ms / 1000),
-    test_mode: rare.test_mode,
-    test_scope: rare.test_scope,
     rescue_refs: textList(rare.rescue_refs),
     position: common.position,
-    plan: rare.plan === null ? null : rare.plan === 1,
     proposal: proposal ?? null,
   };
 }

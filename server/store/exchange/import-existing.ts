@@ -5,11 +5,11 @@ import type {
   ExistingProject,
   ExistingTask,
 } from '../../core/exchange/import-types.ts';
-import { taskRulesOfColumns } from '../../core/exchange/task-rules.ts';
 import { type TaskType, taskTypes } from '../../core/plan/task.ts';
 import { type RunPlace, runPlaces } from '../../core/settings/remote-settings.ts';
 import { type Db, textList } from '../rows/read.ts';
 import type { TaskRow } from '../schema/tables.ts';
+import { taskRulesOfColumns } from '../../core/exchange/task-rule-columns.ts';
 
 export type StoredProject = ExistingProject & {
   readonly statuses: ReadonlyMap<string, TaskRow['status']>;

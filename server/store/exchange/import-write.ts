@@ -10,7 +10,6 @@ import type {
   ImportedTask,
   ImportPlan,
 } from '../../core/exchange/import-types.ts';
-import { columnsOfTaskRules, saidColumns } from '../../core/exchange/task-rules.ts';
 import type { TaskStatus } from '../../core/plan/state.ts';
 import { nextEpicPosition } from '../plan/epics.ts';
 import { appendEvent, type StoreSources } from '../feed/feed.ts';
@@ -22,6 +21,7 @@ import { refreshReadiness, withParents } from '../status/readiness.ts';
 import type { EventTable, TaskTable, Tx } from '../schema/tables.ts';
 import { insertBlockers, nextTaskPosition } from '../plan/tasks.ts';
 import { familyOf } from '../status/transition.ts';
+import { columnsOfTaskRules, saidColumns } from '../../core/exchange/task-rule-columns.ts';
 
 export interface ImportTarget {
   readonly project: StoredProject;

@@ -1,19 +1,13 @@
 // The fields of a task that a person gives, checked and brought into the form of the columns.
 
+import type { TaskRuleColumns } from '../../core/exchange/task-rules.ts';
 import { Refusal } from '../../core/failure.ts';
 import { bestOfMax, chooseRules, isBestOf } from '../../core/plan/best-of.ts';
 import { readSteps, stepsExpected } from '../../core/work/fallback.ts';
 import { stepText } from '../../core/format.ts';
 import { priorityOfWord } from '../../core/exchange/import-record.ts';
-import { runPlaces } from '../../core/settings/remote-settings.ts';
-import {
-  agentKinds,
-  taskTypes,
-  type TestMode,
-  testModes,
-  type TestScope,
-  testScopes,
-} from '../../core/plan/task.ts';
+import { type RunPlace, runPlaces } from '../../core/settings/remote-settings.ts';
+import { agentKinds, taskTypes, testModes, testScopes } from '../../core/plan/task.ts';
 import type { TaskFields } from '../../protocol/task-fields.ts';
 import {
   checkedDescription,
@@ -25,7 +19,7 @@ import {
 } from '../rows/field-checks.ts';
 
 /** Columns that a person sets; a key is there exactly if its field was given. */
-export interface TaskColumns {
+export interface TaskColumns extends RuleColumns {
   title?: string;
   /** Without the acceptance criteria. */
   description?: string | null;
@@ -33,17 +27,9 @@ export interface TaskColumns {
   type?: string;
   labels?: string;
   acceptance_criteria?: string;
-  agent?: string | null;
-  fallback?: string | null;
-  best_of?: number;
-  choose?: string | null;
-  test_command?: string | null;
-  test_mode?: TestMode;
-  test_scope?: TestScope;
-  max_attempts?: number;
-  plan?: number;
-  runs_on?: string | null;
 }
+
+type RuleColumns = { -readonly [Column in keyof TaskRuleColumns]?: TaskRuleColumns[Column] };
 
 const attemptsMax = 10;
 
@@ -96,7 +82,7 @@ export function checkTaskFields(fields: TaskFields): TaskColumns {
 }
 
 /** Null or empty: as the settings say. */
-export function checkedRunsOn(given: string | null): string | null {
+export function checkedRunsOn(given: string | null): RunPlace | null {
   return given === null || given === '' ? null : checkedWord(given, runPlaces, 'The place');
 }
 

@@ -2,9 +2,10 @@
 // (times in Unix seconds); columns of our own end in their unit (`_ms`). Lists are JSON text.
 // `runs_on` is local or remote.
 
+import type { TaskRuleColumns } from '../../core/exchange/task-rules.ts';
 import type { Generated, Kysely, Selectable, Transaction } from 'kysely';
 import type { TaskStatus } from '../../core/plan/state.ts';
-import type { LandMode, ReviewKind, TestMode, TestScope, Verdict } from '../../core/plan/task.ts';
+import type { LandMode, ReviewKind, Verdict } from '../../core/plan/task.ts';
 import type {
   Defaulted,
   AttemptState,
@@ -16,7 +17,12 @@ import type { PastTables } from './past-rows.ts';
 import type { SideTables } from './side-tables.ts';
 import type { MachineTable, LogPartTable } from './machine-tables.ts';
 
-export interface TaskTable {
+/** How the task is to be done: its agent, its gate, its tries. */
+type RuleColumns = {
+  [Column in keyof TaskRuleColumns]: Defaulted<TaskRuleColumns[Column]>;
+};
+
+export interface TaskTable extends RuleColumns {
   id: string;
   title: string;
   description: Defaulted<string | null>;
@@ -28,16 +34,12 @@ export interface TaskTable {
   status: Defaulted<TaskStatus>;
   /** Attempts that have been used up (interrupted ones are not counted). */
   attempts: Defaulted<number>;
-  max_attempts: Defaulted<number>;
   last_error: Defaulted<string | null>;
   claimed_by: Defaulted<string | null>;
   claimed_at: Defaulted<number | null>;
   operator: Defaulted<string | null>;
   verdict: Defaulted<Verdict>;
   verdict_reason: Defaulted<string | null>;
-  test_mode: Defaulted<TestMode>;
-  test_scope: Defaulted<TestScope>;
-  test_command: Defaulted<string | null>;
   created_at: number;
   updated_at: number;
   /**
@@ -47,18 +49,11 @@ export interface TaskTable {
   position: Defaulted<number>;
   labels: Defaulted<string>;
   acceptance_criteria: Defaulted<string>;
-  agent: Defaulted<string | null>;
-  /** Who takes over from it, as `codex,claude:opus`; null = as the settings say, '' = nobody. */
-  fallback: Defaulted<string | null>;
   /**
    * The last attempt before the task was begun anew: who has the next one follows from those after
    * it.
    */
   fallback_from: Defaulted<number>;
-  /** Candidates that are made of it side by side; null = as the settings say. */
-  best_of: Defaulted<number | null>;
-  /** Who chooses among them: a rule of `core/plan/best-of.ts`; null = as the settings say. */
-  choose: Defaulted<string | null>;
   /**
    * The task that this one is a candidate of: its work waits for the choice and never lands by
    * itself.
@@ -91,9 +86,6 @@ export interface TaskTable {
   cost_usd: Defaulted<number>;
   /** Where the imported record came from, as canonical JSON, for "unchanged" on a second import. */
   source: Defaulted<string | null>;
-  /** 1: a person approves a plan before anything is built; 0: not; null: as the settings say. */
-  plan: Defaulted<number | null>;
-  runs_on: Defaulted<string | null>;
 }
 
 export interface EpicTable {

@@ -12,6 +12,7 @@ import { raiseChains } from '../status/graph-rows.ts';
 import type { Reads, TaskRow, Tx } from '../schema/tables.ts';
 import { insertBlockers, nextTaskPosition } from '../plan/tasks.ts';
 import { transition } from '../status/transition.ts';
+import { columnsOfCandidate } from '../../core/exchange/task-rule-columns.ts';
 
 /**
  * Makes the candidates of a ready task, all with one base; the task waits for them from then on.
@@ -71,21 +72,15 @@ async function insertCandidate(
   baseSha: string,
 ): Promise<void> {
   const now = Math.floor(sources.clock.now() / 1000);
-  const { title, description, epic_id, type, priority, max_attempts, test_mode, test_scope } = task;
-  const { test_command, labels, acceptance_criteria, agent, fallback, runs_on } = task;
-  const content = { title, description, epic_id, type, priority, max_attempts };
-  const rules = { test_mode, test_scope, test_command, agent, fallback, runs_on };
+  const { title, description, epic_id, type, priority, labels, acceptance_criteria } = task;
+  const content = { title, description, epic_id, type, priority, labels, acceptance_criteria };
   await tx
     .insertInto('tasks')
     .values({
       ...content,
-      ...rules,
+      ...columnsOfCandidate(task),
       id,
-      labels,
-      acceptance_criteria,
       candidate_of: task.id,
-      best_of: 1,
-      plan: 0,
       base_sha: baseSha,
       created_at: now,
       updated_at: now,

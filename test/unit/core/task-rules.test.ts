@@ -2,16 +2,22 @@
 
 import assert from 'node:assert/strict';
 import {
-  columnsOfTaskRules,
   nothingSaid,
   readTaskRules,
   sameTaskRules,
-  saidColumns,
   taskRuleKeys,
   taskRulesOf,
-  taskRulesOfColumns,
   writtenTaskRules,
 } from '../../../server/core/exchange/task-rules.ts';
+import { readSessionRules, sessionRules } from '../../../server/core/exchange/session-rules.ts';
+import {
+  columnsOfCandidate,
+  columnsOfTaskRules,
+  saidColumns,
+  taskRulesOfColumns,
+  unsaidColumns,
+  viewOfColumns,
+} from '../../../server/core/exchange/task-rule-columns.ts';
 
 const said = {
   agent: 'codex',
@@ -41,6 +47,44 @@ suite('rules of a task', () => {
 
   test('what the columns hold is read as it was written', () => {
     assert.deepEqual(taskRulesOfColumns(columnsOfTaskRules(said)), said);
+  });
+
+  test('what a session file says is read as it was written', () => {
+    const { older, ours } = sessionRules(said);
+    assert.deepEqual(Object.keys(older), [
+      'max_attempts',
+      'test_mode',
+      'test_scope',
+      'test_command',
+    ]);
+    assert.deepEqual(readSessionRules(older, ours), said);
+    const nothing = readSessionRules({}, {});
+    const usual = {
+      ...nothingSaid,
+      testMode: 'strict',
+      testScope: 'diff',
+      plan: null,
+      runsOn: null,
+    };
+    assert.deepEqual(nothing, usual);
+    const strange = readSessionRules(
+      { max_attempts: 99, test_mode: 'lenient', test_scope: 'moon', test_command: '' },
+      { agent: 'x', best_of: 99, choose: 'x', fallback: '', plan: 'x', runs_on: 'x' },
+    );
+    assert.deepEqual(strange, { ...usual, maxAttempts: 10 });
+  });
+
+  test('a view names every field but the number of tries', () => {
+    const keys = Object.keys(writtenTaskRules(said)).filter((key) => key !== 'max_attempts');
+    assert.deepEqual(Object.keys(viewOfColumns(unsaidColumns)), keys);
+    const { fallback, plan } = viewOfColumns(columnsOfTaskRules(said));
+    assert.deepEqual([fallback, plan], [[], false]);
+  });
+
+  test('a candidate is done as its task, but plans and chooses nothing', () => {
+    const columns = columnsOfTaskRules(said);
+    const own = { best_of: 1, choose: null, plan: 0 };
+    assert.deepEqual(columnsOfCandidate(columns), { ...columns, ...own });
   });
 
   test('what is not said is not written over what is there', () => {

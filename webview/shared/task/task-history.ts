@@ -45,8 +45,6 @@ const fieldNames: Readonly<Record<string, string>> = {
   blocked_by: 'dependencies',
   best_of: 'candidates',
   max_attempts: 'attempts',
-  test_mode: 'test mode',
-  test_scope: 'test scope',
 };
 
 export function historyLines(events: readonly EventView[]): readonly HistoryLine[] {

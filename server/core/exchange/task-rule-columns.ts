@@ -1,0 +1,65 @@
+// How the columns of a task hold what is said of how it is done, and what follows from them.
+
+import {
+  type TaskRules,
+  type TaskRuleColumns,
+  type ColumnValue,
+  taskRules,
+  taskRulesFrom,
+} from './task-rules.ts';
+
+export function taskRulesOfColumns(
+  row: Readonly<Record<keyof TaskRuleColumns, ColumnValue>>,
+): TaskRules {
+  return taskRulesFrom(
+    taskRules.map(([name, rule]) => [name, rule.ofColumn(row[rule.column])] as const),
+  );
+}
+
+/** Every column; what is not said is as in a task that is added without it. */
+export function columnsOfTaskRules(
+  record: TaskRules & { readonly maxAttempts: number },
+): TaskRuleColumns {
+  const unsaid = taskRules.map(([, rule]) => [rule.column, rule.unsaid ?? null] as const);
+  return { ...(Object.fromEntries(unsaid) as unknown as TaskRuleColumns), ...saidColumns(record) };
+}
+
+/** The columns of what is said. */
+export function saidColumns(record: TaskRules): Partial<TaskRuleColumns> {
+  const said = taskRules.flatMap(([name, rule]) => {
+    const value = record[name] ?? null;
+    return value === null ? [] : [[rule.column, rule.toColumn?.(value) ?? value] as const];
+  });
+  return Object.fromEntries(said) as Partial<TaskRuleColumns>;
+}
+
+/** What the columns hold in a task that says nothing of them, but for the number of its tries. */
+export const unsaidColumns = Object.fromEntries(
+  taskRules
+    .filter(([name]) => name !== 'maxAttempts')
+    .map(([, { column, unsaid = null }]) => [column, unsaid] as const),
+) as unknown as Omit<TaskRuleColumns, 'max_attempts'>;
+
+/** What a view of a task tells of them, as a record names them. */
+export function viewOfColumns(
+  row: Omit<TaskRuleColumns, 'max_attempts'>,
+): Readonly<Record<string, unknown>> {
+  const columns: Readonly<Partial<Record<string, ColumnValue>>> = { ...row };
+  return Object.fromEntries(
+    taskRules.flatMap(([name, rule]) => {
+      const held = columns[rule.column];
+      if (held === undefined) return [];
+      const value = held === null ? null : (rule.viewed?.(rule.ofColumn(held)) ?? held);
+      return [[rule.keys[0] ?? name, value] as const];
+    }),
+  );
+}
+
+/** A candidate is done as its task says, but for who makes it and chooses. */
+export function columnsOfCandidate(task: TaskRuleColumns): TaskRuleColumns {
+  const columns = taskRules.map(([, { column, ofCandidate }]) => [
+    column,
+    ofCandidate === undefined ? task[column] : ofCandidate,
+  ]);
+  return Object.fromEntries(columns) as TaskRuleColumns;
+}
