@@ -4,7 +4,8 @@ import assert from 'node:assert/strict';
 import { existsSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { createCommandDriver, type CommandDeps } from '../../server/agents/command/driver.ts';
+import { createCommandDriver } from '../../server/agents/command/driver.ts';
+import type { ProgramDeps } from '../../server/agents/kit/run/agent-run.ts';
 import { readLog } from '../../server/agents/kit/log/event-log-reader.ts';
 import type { AgentOutcome, AgentRequest } from '../../server/agents/port.ts';
 import { createProcessTable } from '../../server/agents/kit/process/process-table.ts';
@@ -31,7 +32,7 @@ suite('command driver', function () {
     run.remove();
   });
 
-  function driver(script: string, options: Partial<CommandDeps> = {}) {
+  function driver(script: string, options: Partial<ProgramDeps> = {}) {
     const settings = settingsOf('command', { path: 'sh', args: ['-c', script, 'agent'] });
     const processTable = createProcessTable();
     return createCommandDriver(settings, { processTable, baseDir: '/', graceMs: 500, ...options });
@@ -40,7 +41,7 @@ suite('command driver', function () {
     script: string,
     request: Partial<AgentRequest> = {},
     signal = new AbortController().signal,
-    deps: Partial<CommandDeps> = {},
+    deps: Partial<ProgramDeps> = {},
   ): Promise<AgentOutcome> {
     return driver(script, deps).run({ ...run.request, ...request }, host, signal);
   }

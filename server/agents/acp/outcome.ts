@@ -2,10 +2,17 @@
 // agent reports a wrong key as a happy end): what counts is looked for in the worktree, by the
 // engine.
 
-import { failure, type Failure } from '../../core/failure.ts';
-import { formatDuration } from '../../core/format.ts';
+import { failure } from '../../core/failure.ts';
 import type { AgentOutcome } from '../port.ts';
 import type { AgentExit } from '../kit/process/spawn.ts';
+import {
+  detailOf,
+  endedEarly,
+  failed,
+  overloaded,
+  timedOut,
+  withoutCredit,
+} from '../kit/run/outcomes.ts';
 
 /** An error that the agent answered a request with. */
 export interface AcpError {
@@ -34,17 +41,13 @@ export interface AcpEnd {
 
 /** JSON-RPC error by which an agent says that nobody is signed in. */
 const authRequired = -32_000;
-const detailCharsMax = 4_000;
 
 export function acpOutcome(facts: AcpFacts, end: AcpEnd): AgentOutcome {
   switch (end.why) {
     case 'stopped':
       return { kind: 'stopped' };
-    case 'timeout': {
-      const limit = formatDuration(end.timeoutMs ?? 0);
-      const message = `${end.title} was stopped after ${limit}, the limit for one attempt (task_timeout).`;
-      return failed(failure('timeout', message));
-    }
+    case 'timeout':
+      return timedOut(end.title, end.timeoutMs);
     case 'stalled': {
       const seconds = Math.round(end.silentMs / 1000);
       return failed(
@@ -74,7 +77,7 @@ function byFacts(facts: AcpFacts, end: AcpEnd): AgentOutcome {
         failure('agent_failed', `The turn of ${end.title} was canceled by another program.`),
       );
     case null:
-      return failed(withoutAnswer(end));
+      return endedEarly(end.title, end.exit, 'before its turn was over', end.stderrTail);
     default:
       return failed(
         failure('agent_failed', `${end.title} ended its turn with "${facts.stopReason}".`),
@@ -88,35 +91,9 @@ function byError(error: AcpError, end: AcpEnd): AgentOutcome {
     const message = `${end.title} is not signed in, or its key is refused (${error.message}): sign in with the agent's own program, or set its key in the environment.`;
     return failed(failure('agent_auth', message));
   }
-  if (status === 402) {
-    return failed(
-      failure('agent_billing', `The account of ${end.title} has no credit: ${error.message}`),
-    );
-  }
+  if (status === 402) return withoutCredit(end.title, error.message);
   if (status === 429) return { kind: 'limited', untilMs: null, message: error.message };
-  if (status !== null && status >= 500) {
-    const message = `The model's provider is overloaded or cannot be reached: ${error.message}`;
-    return failed(failure('agent_overloaded', message));
-  }
-  return failed(failure('agent_failed', `${end.title} failed: ${error.message}`, tail(end)));
-}
-
-/** Killed, crashed, or no speaker of the protocol: only stderr can say why. */
-function withoutAnswer(end: AcpEnd): Failure {
-  const { code, signal } = end.exit;
-  const how =
-    code === null
-      ? `was killed${signal === null ? '' : ` by ${signal}`}`
-      : `ended with exit code ${code}`;
-  const last = end.stderrTail.trim().split('\n').at(-1) ?? '';
-  const why = last === '' ? '' : `: ${last}`;
-  return failure('agent_failed', `${end.title} ${how} before its turn was over${why}`, tail(end));
-}
-
-function tail(end: AcpEnd): string {
-  return end.stderrTail.slice(-detailCharsMax);
-}
-
-function failed(cause: Failure): AgentOutcome {
-  return { kind: 'failed', failure: cause };
+  if (status !== null && status >= 500) return overloaded(error.message);
+  const detail = detailOf(end.stderrTail);
+  return failed(failure('agent_failed', `${end.title} failed: ${error.message}`, detail));
 }

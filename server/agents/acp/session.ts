@@ -12,33 +12,41 @@ import {
   type InitializeResponse,
   type LoadSessionResponse,
   type McpServerStdio,
-  type PermissionOption,
   type RequestPermissionRequest,
   type RequestPermissionResponse,
   type SessionModeState,
 } from '@agentclientprotocol/sdk';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { AgentHost, AgentRequest, AgentSettings } from '../port.ts';
+import { basename } from 'node:path';
+import type { AgentOutcome, AgentSettings } from '../port.ts';
 import { maskDeep } from '../kit/log/masking.ts';
-import type { RunRecord } from '../kit/log/run-record.ts';
-import { watchSilence, type SilenceWatch } from '../kit/process/silence.ts';
-import type { OutputStream } from '../kit/run/spool.ts';
+import type { SilenceWatch } from '../kit/process/silence.ts';
+import type { ProgramEnd } from '../kit/process/supervise.ts';
+import type { AgentRun } from '../kit/run/agent-run.ts';
+import { AnswerWait } from '../kit/run/answer-wait.ts';
+import type { JsonInput } from '../kit/run/json-input.ts';
 import { keepSession, readKeptSession } from '../kit/run/kept-session.ts';
-import type { AcpError, AcpFacts } from './outcome.ts';
+import type { ProgramFollower } from '../kit/run/run-program.ts';
+import type { OutputStream } from '../kit/run/spool.ts';
+import { watchStall } from '../kit/run/stall-watch.ts';
+import { withLine } from '../kit/wire/text-tail.ts';
+import { errorOf, parseMessage } from './messages.ts';
+import { questionText, rejecting, writes } from './permissions.ts';
+import { acpOutcome, type AcpError, type AcpFacts } from './outcome.ts';
 import { acpPrograms, type AcpKind, planningMode } from './programs.ts';
 import { UpdateTranslator, usageOf } from './updates.ts';
 
 export interface AcpSessionOptions {
+  readonly run: AgentRun;
   readonly kind: AcpKind;
   readonly settings: AgentSettings;
-  readonly request: AgentRequest;
-  readonly host: AgentHost;
-  readonly record: RunRecord;
+  readonly program: string;
+  /** Drover's own. */
   readonly version: string;
-  readonly write: (message: AnyMessage) => void;
-  readonly closeInput: () => void;
-  readonly stopSignal: AbortSignal;
+  readonly input: JsonInput;
 }
+
+type OwnEnd = 'finished' | 'stalled';
 
 interface OpenedSession {
   readonly id: string;
@@ -57,58 +65,34 @@ const exitMs = { finished: 5_000, others: 3_000 };
 const exitWithToolsMs = 1_500;
 const answersMs = 2_000;
 
-export class AcpSession {
-  readonly ownEnd: Promise<'finished' | 'stalled'>;
-  silentMs = 0;
-  stderrTail = '';
+export class AcpSession implements ProgramFollower<OwnEnd> {
+  readonly ownEnd: Promise<OwnEnd>;
   readonly #options: AcpSessionOptions;
+  readonly #run: AgentRun;
   readonly #updates = new UpdateTranslator();
-  readonly #end: (why: 'finished' | 'stalled') => void;
+  readonly #end = Promise.withResolvers<OwnEnd>();
   readonly #over = new AbortController();
   readonly #denied = new Set<string>();
+  readonly #wait = new AnswerWait();
   readonly #silence: SilenceWatch;
+  readonly #asked = new Map<string, number>();
   #incoming: ReadableStreamDefaultController<AnyMessage> | null = null;
   #connection: ClientConnection | null = null;
   #sessionId: string | null = null;
   #stopReason: string | null = null;
   #error: AcpError | null = null;
   #costUsd: number | null = null;
-  readonly #asked = new Map<string, number>();
+  #stderrTail = '';
   #isReplaying = false;
-  #openQuestions = 0;
-  #waitedMs = 0;
-  #waitsSince: number | null = null;
 
   constructor(options: AcpSessionOptions) {
     this.#options = options;
-    const ends = Promise.withResolvers<'finished' | 'stalled'>();
-    this.ownEnd = ends.promise;
-    this.#end = ends.resolve;
-    const { request, record } = options;
-    this.#silence = watchSilence({
-      warnMs: request.stallWarnMs,
-      endMs: request.stallEndMs,
-      onWarn: (ms) =>
-        record.emit({
-          type: 'note',
-          level: 'warning',
-          text: `The agent has sent no output for ${Math.round(ms / 1000)} s.`,
-        }),
-      onEnd: (ms) => {
-        this.silentMs = ms;
-        this.#end('stalled');
-      },
+    this.#run = options.run;
+    this.ownEnd = this.#end.promise;
+    this.#silence = watchStall(options.run, {
+      note: (seconds) => `The agent has sent no output for ${seconds} s.`,
+      onEnd: () => this.#end.resolve('stalled'),
     });
-  }
-
-  get facts(): AcpFacts {
-    return {
-      stopReason: this.#stopReason,
-      error: this.#error,
-      summary:
-        this.#options.request.planning === true ? this.#updates.message : this.#updates.summary,
-      deniedTools: [...this.#denied],
-    };
   }
 
   /** Greets, begins or loads the session, and gives the prompt. */
@@ -119,7 +103,7 @@ export class AcpSession {
       },
     });
     const writable = new WritableStream<AnyMessage>({
-      write: (message) => this.#options.write(message),
+      write: (message) => this.#options.input.write(message),
     });
     this.#connection = client({ name: 'drover' })
       .onRequest(methods.client.session.requestPermission, ({ params, signal }) =>
@@ -134,16 +118,16 @@ export class AcpSession {
       })
       .connect({ readable, writable });
     this.#converse(this.#connection).then(
-      () => this.#end('finished'),
+      () => this.#end.resolve('finished'),
       (error: unknown) => {
         this.#error ??= errorOf(error);
-        this.#end('finished');
+        this.#end.resolve('finished');
       },
     );
   }
 
   takeLine(stream: OutputStream, line: string): void {
-    const { record } = this.#options;
+    const { record } = this.#run;
     this.#silence.touch();
     const message = stream === 'stdout' ? parseMessage(line) : null;
     if (message !== null) {
@@ -151,14 +135,13 @@ export class AcpSession {
       return;
     }
     if (stream === 'stderr') {
-      this.stderrTail = `${this.stderrTail}${record.mask(line)}\n`.slice(-stderrCharsMax);
+      this.#stderrTail = withLine(this.#stderrTail, record.mask(line), stderrCharsMax);
     }
     record.emit({ type: 'output', stream, text: line });
   }
 
-  /** How long at least one question to a person was open. */
   waitedMs(): number {
-    return this.#waitedMs + (this.#waitsSince === null ? 0 : Date.now() - this.#waitsSince);
+    return this.#wait.waitedMs;
   }
 
   /** Asks the agent to end; returns how long that may take. */
@@ -170,28 +153,55 @@ export class AcpSession {
       this.#connection?.agent
         .notify(methods.agent.session.cancel, { sessionId: id })
         .catch(() => {})
-        .finally(() => this.#options.closeInput());
+        .finally(() => this.#options.input.close());
     } else {
-      this.#options.closeInput();
+      this.#options.input.close();
     }
     if (why !== 'finished') return exitMs.others;
-    return this.#options.request.tools === undefined ? exitMs.finished : exitWithToolsMs;
+    return this.#run.request.tools === undefined ? exitMs.finished : exitWithToolsMs;
   }
 
-  /** The process has ended: nothing more will come. */
-  async finish(): Promise<void> {
+  stop(): void {
     this.#silence.stop();
     this.#over.abort();
+  }
+
+  /** Open questions are withdrawn. */
+  async finish(): Promise<void> {
     this.#emit(this.#updates.flush());
     this.#connection?.close();
-    const answered = this.#openQuestions === 0 ? null : delay(answersMs, undefined, { ref: false });
-    while (this.#openQuestions > 0 && answered !== null) {
+    const answered = this.#wait.open === 0 ? null : delay(answersMs, undefined, { ref: false });
+    while (this.#wait.open > 0 && answered !== null) {
       if ((await Promise.race([answered.then(() => 'late'), delay(5)])) === 'late') return;
     }
   }
 
+  outcome(end: ProgramEnd<OwnEnd>): AgentOutcome {
+    const { kind, program } = this.#options;
+    const { title, install } = acpPrograms[kind];
+    return acpOutcome(this.#facts, {
+      ...end,
+      title: kind === 'acp' ? basename(program) : title,
+      install,
+      stderrTail: this.#stderrTail,
+      timeoutMs: this.#run.request.timeoutMs,
+      silentMs: this.#silence.silentMs,
+    });
+  }
+
+  get #facts(): AcpFacts {
+    const isPlan = this.#run.request.planning === true;
+    return {
+      stopReason: this.#stopReason,
+      error: this.#error,
+      summary: isPlan ? this.#updates.message : this.#updates.summary,
+      deniedTools: [...this.#denied],
+    };
+  }
+
   async #converse({ agent }: ClientConnection): Promise<void> {
-    const { request, record, kind, settings, version } = this.#options;
+    const { request, record } = this.#run;
+    const { kind, settings, version } = this.#options;
     const greeting = await agent.request(methods.agent.initialize, {
       protocolVersion: PROTOCOL_VERSION,
       clientCapabilities: { fs: { readTextFile: false, writeTextFile: false }, terminal: false },
@@ -227,7 +237,7 @@ export class AcpSession {
     agent: ClientConnection['agent'],
     greeting: InitializeResponse,
   ): Promise<OpenedSession> {
-    const { request, record } = this.#options;
+    const { request, record } = this.#run;
     const kept = request.resume ? readKeptSession('acp', request) : null;
     const loaded = kept === null ? null : await this.#loadSession(agent, greeting, kept);
     if (kept !== null && loaded !== null) return { id: kept, isLoaded: true, modes: loaded };
@@ -252,7 +262,7 @@ export class AcpSession {
     greeting: InitializeResponse,
     sessionId: string,
   ): Promise<readonly string[] | null> {
-    const { request } = this.#options;
+    const { request } = this.#run;
     const { loadSession, sessionCapabilities } = greeting.agentCapabilities ?? {};
     const canResume =
       sessionCapabilities?.resume !== undefined && sessionCapabilities.resume !== null;
@@ -286,7 +296,7 @@ export class AcpSession {
 
   /** Drover's own tools, as the protocol hands them over: the agent starts the server itself. */
   #servers(): McpServerStdio[] {
-    const { tools } = this.#options.request;
+    const { tools } = this.#run.request;
     if (tools === undefined || acpPrograms[this.#options.kind].toolArguments !== null) return [];
     const env = Object.entries(tools.env).map(([name, value]) => ({ name, value }));
     return [{ name: 'drover', command: tools.command, args: [...tools.args], env }];
@@ -296,9 +306,9 @@ export class AcpSession {
     asked: RequestPermissionRequest,
     withdrawn: AbortSignal,
   ): Promise<RequestPermissionResponse> {
-    const { record, host, stopSignal } = this.#options;
+    const { request, record, host, signal: stopSignal } = this.#run;
     this.#emit([...this.#updates.flush(), ...this.#updates.takeTool(asked.toolCall)]);
-    if (this.#options.request.planning === true && writes(asked)) {
+    if (request.planning === true && writes(asked)) {
       const option = rejecting(asked.options);
       if (option === undefined) return { outcome: { outcome: 'cancelled' } };
       return { outcome: { outcome: 'selected', optionId: option.optionId } };
@@ -333,67 +343,20 @@ export class AcpSession {
    * While a person is asked, silence is not the agent's, and the time of the attempt stands still.
    */
   #begins(): void {
-    this.#openQuestions += 1;
-    this.#waitsSince ??= Date.now();
+    this.#wait.begin();
     this.#silence.pause();
   }
 
   #ends(): void {
-    this.#openQuestions -= 1;
     this.#silence.resume();
-    if (this.#openQuestions > 0) return;
-    this.#waitedMs = this.waitedMs();
-    this.#waitsSince = null;
+    this.#wait.end();
   }
 
   #emit(events: ReturnType<UpdateTranslator['take']>): void {
-    for (const event of events) this.#options.record.emit(event);
+    for (const event of events) this.#run.record.emit(event);
   }
 }
 
 function idsOf(modes: SessionModeState | null | undefined): readonly string[] {
   return modes?.availableModes.map((mode) => mode.id) ?? [];
-}
-
-/** Nobody has to be asked about these while it plans. */
-function writes({ toolCall }: RequestPermissionRequest): boolean {
-  return toolCall.kind === 'edit' || toolCall.kind === 'delete' || toolCall.kind === 'move';
-}
-
-function questionText({ toolCall }: RequestPermissionRequest): string {
-  const title = toolCall.title ?? toolCall.kind ?? 'a tool';
-  const input = toolCall.rawInput === undefined ? '' : `\n${JSON.stringify(toolCall.rawInput)}`;
-  return `May the agent do this: ${title}${input.slice(0, 4_000)}`;
-}
-
-/** An answer that is none of the choices is no yes. */
-function rejecting(options: readonly PermissionOption[]): PermissionOption | undefined {
-  return options.find((option) => option.kind === 'reject_once');
-}
-
-function parseMessage(line: string): AnyMessage | null {
-  if (!line.startsWith('{')) return null;
-  try {
-    const message: unknown = JSON.parse(line);
-    const isMessage = typeof message === 'object' && message !== null && 'jsonrpc' in message;
-    return isMessage ? (message as AnyMessage) : null;
-  } catch {
-    return null;
-  }
-}
-
-function errorOf(error: unknown): AcpError | null {
-  if (!(error instanceof RequestError)) return null;
-  const data: unknown = error.data;
-  const found =
-    typeof data === 'object' && data !== null
-      ? (data as Readonly<Record<string, unknown>>)
-      : ({} as Readonly<Record<string, unknown>>);
-  const status = found['status'] ?? found['statusCode'] ?? found['code'];
-  const details = typeof found['details'] === 'string' ? `: ${found['details']}` : '';
-  return {
-    code: error.code,
-    message: `${error.message}${details}`.slice(0, 500),
-    status: typeof status === 'number' ? status : null,
-  };
 }

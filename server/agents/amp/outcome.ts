@@ -3,10 +3,17 @@
 // an ordinary failure.
 
 import { failure, type Failure } from '../../core/failure.ts';
-import { formatDuration } from '../../core/format.ts';
-import { boundedPlan } from '../../core/prompt/plan-prompt.ts';
 import type { AgentOutcome } from '../port.ts';
 import type { AgentExit } from '../kit/process/spawn.ts';
+import {
+  detailOf,
+  failed,
+  finalFailure,
+  summaryOf,
+  timedOut,
+  withoutCredit,
+} from '../kit/run/outcomes.ts';
+import { lastLine } from '../kit/wire/text-tail.ts';
 import type { AmpResult } from './translate.ts';
 
 export interface AmpEnd {
@@ -35,8 +42,6 @@ const overloadText =
   /overload|couldn't connect to the amp server|cannot reach amp servers|network error|fetch failed|\b(502|503|504|529)\b/i;
 const approvalText = /require user approval|requires approval/i;
 const signalText = /^user cancelled\b/i;
-const summaryCharsMax = 2_000;
-const detailCharsMax = 4_000;
 const errorCharsMax = 500;
 
 export function ampOutcome(end: AmpEnd): AgentOutcome {
@@ -46,9 +51,7 @@ export function ampOutcome(end: AmpEnd): AgentOutcome {
     case 'timeout': {
       // An error beside it only tells of our own signal.
       if (end.result?.isError === false) return byResult(end.result, end);
-      const limit = formatDuration(end.timeoutMs ?? 0);
-      const message = `Amp was stopped after ${limit}, the limit for one attempt (task_timeout).`;
-      return failed(failure('timeout', message, detailOf(end)));
+      return timedOut('Amp', end.timeoutMs, detailOf(end.plainTail));
     }
     case 'stalled': {
       const seconds = Math.round(end.silentMs / 1000);
@@ -71,10 +74,7 @@ export function wasInterrupted(result: AmpResult): boolean {
 
 function byResult(result: AmpResult, end: AmpEnd): AgentOutcome {
   if (!result.isError) {
-    const summary = end.planning
-      ? boundedPlan(result.text)
-      : result.text.trim().slice(0, summaryCharsMax);
-    return { kind: 'done', summary, deniedTools: result.deniedTools };
+    return { kind: 'done', summary: summaryOf(result.text, end), deniedTools: result.deniedTools };
   }
   const text = (result.text || result.subtype || 'unknown error').slice(0, errorCharsMax);
   if (result.subtype === 'error_max_turns') {
@@ -85,10 +85,11 @@ function byResult(result: AmpResult, end: AmpEnd): AgentOutcome {
   }
   if (approvalText.test(text)) {
     const message = `Amp is waiting for an approval that it cannot get in this mode (${text}). Allow it in amp.permissions of its settings, or set [agent] permission_mode = "bypassPermissions".`;
-    return failed({ ...failure('agent_failed', message), retryable: false });
+    return failed(finalFailure(failure('agent_failed', message)));
   }
   return (
-    byKnownError(text) ?? failed(failure('agent_failed', `Amp failed: ${text}`, detailOf(end)))
+    byKnownError(text) ??
+    failed(failure('agent_failed', `Amp failed: ${text}`, detailOf(end.plainTail)))
   );
 }
 
@@ -101,18 +102,18 @@ function withoutResult(end: AmpEnd): AgentOutcome {
       : code > 128
         ? `was killed by signal ${code - 128}`
         : `ended with exit code ${code}`;
-  const last = end.plainTail.trim().split('\n').at(-1)?.trim().slice(0, errorCharsMax) ?? '';
+  const last = lastLine(end.plainTail).trim().slice(0, errorCharsMax);
   const said = end.hasBegun || code === null || code > 128 ? null : byKnownError(end.plainTail);
   if (said !== null) return said;
   const why = last === '' ? '' : `: ${last}`;
-  return failed(failure('agent_failed', `Amp ${how} without a result${why}`, detailOf(end)));
+  return failed(
+    failure('agent_failed', `Amp ${how} without a result${why}`, detailOf(end.plainTail)),
+  );
 }
 
 function byKnownError(text: string): AgentOutcome | null {
   const short = text.trim().slice(-errorCharsMax);
-  if (creditText.test(text)) {
-    return failed(failure('agent_billing', `The account of Amp has no credit: ${short}`));
-  }
+  if (creditText.test(text)) return withoutCredit('Amp', short);
   if (signInText.test(text)) return failed(authFailure(short));
   if (limitText.test(text)) return { kind: 'limited', untilMs: null, message: short };
   if (overloadText.test(text)) {
@@ -125,12 +126,4 @@ function byKnownError(text: string): AgentOutcome | null {
 function authFailure(detail?: string): Failure {
   const message = `Amp is not signed in, or its key is refused: run "amp login", or set AMP_API_KEY.`;
   return failure('agent_auth', message, detail);
-}
-
-function detailOf(end: AmpEnd): string {
-  return end.plainTail.slice(-detailCharsMax);
-}
-
-function failed(cause: Failure): AgentOutcome {
-  return { kind: 'failed', failure: cause };
 }

@@ -2,10 +2,17 @@
 // alone says it.
 
 import { failure, type Failure } from '../../core/failure.ts';
-import { formatDuration } from '../../core/format.ts';
-import { boundedPlan } from '../../core/prompt/plan-prompt.ts';
 import type { AgentOutcome } from '../port.ts';
 import type { AgentExit } from '../kit/process/spawn.ts';
+import {
+  detailOf,
+  endedEarly,
+  failed,
+  overloaded,
+  summaryOf,
+  timedOut,
+  withoutCredit,
+} from '../kit/run/outcomes.ts';
 import type { ClaudeFacts } from './translate.ts';
 import { numberAt, objectsAt, textAt, type Json } from '../kit/wire/json-line.ts';
 
@@ -24,8 +31,7 @@ export interface EndFacts {
   readonly planning?: boolean;
 }
 
-const summaryCharsMax = 2_000;
-const detailCharsMax = 4_000;
+const title = 'Claude Code';
 
 /** Retries that wait longer than this are a limit of the account, not a hiccup. */
 const longRetryMs = 60_000;
@@ -46,11 +52,8 @@ export function claudeOutcome(facts: ClaudeFacts, end: EndFacts): AgentOutcome {
   switch (end.why) {
     case 'stopped':
       return { kind: 'stopped' };
-    case 'timeout': {
-      const limit = formatDuration(end.timeoutMs ?? 0);
-      const message = `Claude Code was stopped after ${limit}, the limit for one attempt (task_timeout).`;
-      return failed(failure('timeout', message));
-    }
+    case 'timeout':
+      return timedOut(title, end.timeoutMs);
     case 'stalled': {
       const seconds = Math.round(end.silentMs / 1000);
       const message = `The model's provider sent no response for ${seconds} s, so Claude Code was stopped.`;
@@ -61,7 +64,9 @@ export function claudeOutcome(facts: ClaudeFacts, end: EndFacts): AgentOutcome {
     case 'limited':
       return limited(facts, end.limitUntilMs);
     case 'exited':
-      return facts.result === null ? withoutResult(end) : byResult(facts, facts.result, end);
+      return facts.result === null
+        ? endedEarly(title, end.exit, 'without a result', end.stderrTail)
+        : byResult(facts, facts.result, end);
   }
 }
 
@@ -81,8 +86,7 @@ function byResult(facts: ClaudeFacts, result: Json, end: EndFacts): AgentOutcome
     (one) => textAt(one, 'tool_name') ?? 'a tool',
   );
   const said = textAt(result, 'result') ?? '';
-  const summary =
-    end.planning === true ? boundedPlan(facts.plan ?? said) : said.trim().slice(0, summaryCharsMax);
+  const summary = summaryOf(end.planning === true ? (facts.plan ?? said) : said, end);
   return { kind: 'done', summary, deniedTools: [...new Set(denied)] };
 }
 
@@ -92,8 +96,7 @@ function errorOutcome(facts: ClaudeFacts, result: Json, end: EndFacts): AgentOut
   const error = facts.apiError === null ? null : textAt(facts.apiError, 'error');
   const text = errorText(result);
   if (error === 'billing_error') {
-    const message = `The account of Claude Code has no credit: ${text}`;
-    return failed(failure('agent_billing', message));
+    return withoutCredit(title, text);
   }
   const isAuth = error === 'authentication_failed' || status === 401 || status === 403;
   if (isAuth) return failed(authFailure(text));
@@ -105,23 +108,8 @@ function errorOutcome(facts: ClaudeFacts, result: Json, end: EndFacts): AgentOut
     error === 'overloaded' ||
     error === 'server_error' ||
     textAt(result, 'api_error') === 'connection_failed';
-  if (isOverload) {
-    const message = `The model's provider is overloaded or cannot be reached: ${text}`;
-    return failed(failure('agent_overloaded', message));
-  }
-  return failed(failure('agent_failed', `Claude Code failed: ${text}`, detail(end)));
-}
-
-/** Killed, crashed, or refused to start: only stderr can say why. */
-function withoutResult(end: EndFacts): AgentOutcome {
-  const { code, signal } = end.exit;
-  const how =
-    code === null
-      ? `was killed${signal === null ? '' : ` by ${signal}`}`
-      : `ended with exit code ${code}`;
-  const firstLine = end.stderrTail.trim().split('\n').at(-1) ?? '';
-  const why = firstLine === '' ? '' : `: ${firstLine}`;
-  return failed(failure('agent_failed', `Claude Code ${how} without a result${why}`, detail(end)));
+  if (isOverload) return overloaded(text);
+  return failed(failure('agent_failed', `Claude Code failed: ${text}`, detailOf(end.stderrTail)));
 }
 
 function authFailure(text: string): Failure {
@@ -144,12 +132,4 @@ function errorText(result: Json): string {
     : [];
   const text = textAt(result, 'result') ?? listed.join('; ');
   return (text === '' ? (textAt(result, 'subtype') ?? 'unknown error') : text).slice(0, 500);
-}
-
-function detail(end: EndFacts): string {
-  return end.stderrTail.slice(-detailCharsMax);
-}
-
-function failed(cause: Failure): AgentOutcome {
-  return { kind: 'failed', failure: cause };
 }

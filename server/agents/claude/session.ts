@@ -3,13 +3,19 @@
 
 import { createHash, randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { AgentRequest, AgentHost } from '../port.ts';
 import type { Usage } from '../../protocol/agent-events.ts';
 import { maskDeep } from '../kit/log/masking.ts';
-import type { RunRecord } from '../kit/log/run-record.ts';
-import { watchSilence, type SilenceWatch } from '../kit/process/silence.ts';
+import type { SilenceWatch } from '../kit/process/silence.ts';
+import type { ProgramEnd } from '../kit/process/supervise.ts';
+import type { AgentRun } from '../kit/run/agent-run.ts';
+import { AnswerWait } from '../kit/run/answer-wait.ts';
+import type { JsonInput } from '../kit/run/json-input.ts';
+import type { ProgramFollower } from '../kit/run/run-program.ts';
 import type { OutputStream } from '../kit/run/spool.ts';
-import { endByRetry, type ClaudeEnd } from './outcome.ts';
+import { watchStall } from '../kit/run/stall-watch.ts';
+import { withLine } from '../kit/wire/text-tail.ts';
+import type { AgentOutcome } from '../port.ts';
+import { claudeOutcome, endByRetry, type ClaudeEnd } from './outcome.ts';
 import {
   permissionResponse,
   planningResponse,
@@ -19,21 +25,16 @@ import {
 import { Translator, type ClaudeFacts, type Notice } from './translate.ts';
 import { addUsage } from '../kit/wire/usage.ts';
 import { controlError, controlSuccess, interrupt, userMessage } from './wire.ts';
-import { parseLine, type Json } from '../kit/wire/json-line.ts';
+import { parseLine } from '../kit/wire/json-line.ts';
 
 /** `finished`: the last result is there and nothing is queued; the rest are ends of our own. */
 export type OwnEnd = 'finished' | Extract<ClaudeEnd, 'stalled' | 'auth' | 'limited'>;
 
 export interface SessionOptions {
-  readonly request: AgentRequest;
-  readonly host: AgentHost;
-  readonly record: RunRecord;
+  readonly run: AgentRun;
+  readonly input: JsonInput;
   readonly resumed: boolean;
   readonly usageBefore: Usage;
-  readonly write: (message: Json) => void;
-  readonly closeInput: () => void;
-  /** Aborted when the run is stopped: then nothing is answered any more. */
-  readonly stopSignal: AbortSignal;
   /** Messages that an earlier process of this run has taken already. */
   readonly deliveredBefore: ReadonlySet<string>;
 }
@@ -43,60 +44,57 @@ const answersMs = 2_000;
 const stderrCharsMax = 8_000;
 const exitMs = { finished: 10_000, stalled: 5_000, others: 3_000 };
 
-export class ClaudeSession {
+export class ClaudeSession implements ProgramFollower<OwnEnd> {
   readonly facts: ClaudeFacts;
   readonly ownEnd: Promise<OwnEnd>;
-  silentMs = 0;
-  limitUntilMs: number | null = null;
-  stderrTail = '';
+  /** It ended by itself with an error, before it had said anything of its work. */
+  hasEndedAtOnce = false;
   readonly #options: SessionOptions;
+  readonly #run: AgentRun;
   readonly #translator: Translator;
-  readonly #end: (why: OwnEnd) => void;
+  readonly #end = Promise.withResolvers<OwnEnd>();
   readonly #over = new AbortController();
   readonly #openQuestions = new Map<string, AbortController>();
   readonly #answers: Promise<void>[] = [];
+  readonly #wait = new AnswerWait();
   readonly #hints: HintQueue;
   readonly #silence: SilenceWatch;
+  #limitUntilMs: number | null = null;
+  #stderrTail = '';
   #isQuiet = false;
-  #waitedMs = 0;
-  #waitsSince: number | null = null;
 
   constructor(options: SessionOptions) {
-    const { request } = options;
+    const { run, resumed, usageBefore } = options;
+    const { cwd, sessionId } = run.request;
     this.#options = options;
-    this.#translator = new Translator({
-      cwd: request.cwd,
-      sessionId: request.sessionId,
-      resumed: options.resumed,
-      usageBefore: options.usageBefore,
-    });
+    this.#run = run;
+    this.#translator = new Translator({ cwd, sessionId, resumed, usageBefore });
     this.facts = this.#translator.facts;
-    const ends = Promise.withResolvers<OwnEnd>();
-    this.ownEnd = ends.promise;
-    this.#end = ends.resolve;
-    this.#hints = createHintQueue(options);
-    this.#silence = watchStalls(options, (ms) => {
-      this.silentMs = ms;
-      this.#end('stalled');
+    this.ownEnd = this.#end.promise;
+    this.#hints = new HintQueue(options);
+    this.#silence = watchStall(run, {
+      note: (seconds) => `The model's provider has sent no response for ${seconds} s.`,
+      onEnd: () => this.#end.resolve('stalled'),
     });
   }
 
   /** Sends the prompt and starts to listen for hints. */
   begin(): void {
     this.facts.isTurnOpen = true;
-    const { request, resumed, host } = this.#options;
+    const { request, host } = this.#run;
     host.onUsageSoFar?.(this.facts.usage, true);
+    const { resumed, input } = this.#options;
     const prompt = resumed ? request.prompt : (request.promptIfForgotten ?? request.prompt);
-    this.#options.write(userMessage(randomUUID(), prompt));
+    input.write(userMessage(randomUUID(), prompt));
     this.#hints.listen();
   }
 
   takeLine(stream: OutputStream, line: string): void {
-    const { record } = this.#options;
+    const { record } = this.#run;
     const parsed = stream === 'stdout' ? parseLine(line) : null;
     if (parsed === null) {
       if (stream === 'stderr') {
-        this.stderrTail = `${this.stderrTail}${record.mask(line)}\n`.slice(-stderrCharsMax);
+        this.#stderrTail = withLine(this.#stderrTail, record.mask(line), stderrCharsMax);
       }
       record.emit({ type: 'output', stream, text: line });
       return;
@@ -105,48 +103,66 @@ export class ClaudeSession {
     this.#updateSilence();
   }
 
-  /** How long at least one question to a person was open. */
   waitedMs(): number {
-    return this.#waitedMs + (this.#waitsSince === null ? 0 : Date.now() - this.#waitsSince);
+    return this.#wait.waitedMs;
   }
 
   /** Asks Claude Code to end; returns how long that may take. */
   askToEnd(why: string): number {
     this.#hints.stop();
     this.#silence.stop();
-    const hasTurn = why !== 'finished' || this.#hints.hasQueued();
-    if (hasTurn) this.#options.write(interrupt(randomUUID()));
-    this.#options.closeInput();
+    const { input } = this.#options;
+    const hasTurn = why !== 'finished' || this.#hints.hasQueued;
+    if (hasTurn) input.write(interrupt(randomUUID()));
+    input.close();
     if (why === 'finished') return exitMs.finished;
     return why === 'stalled' ? exitMs.stalled : exitMs.others;
+  }
+
+  stop(): void {
+    this.#hints.stop();
+    this.#silence.stop();
+    this.#over.abort();
+  }
+
+  /** Open questions are withdrawn, and what was used without a result is counted. */
+  async finish(): Promise<void> {
+    await Promise.race([Promise.all(this.#answers), delay(answersMs, undefined, { ref: false })]);
+    if (this.facts.unaccounted.size === 0) return;
+    this.#run.record.emit({ type: 'usage', usage: this.#usageSoFar() });
+  }
+
+  outcome({ why, exit }: ProgramEnd<OwnEnd>): AgentOutcome {
+    const { facts } = this;
+    const { timeoutMs, planning = false } = this.#run.request;
+    const isOwnDoing = why === 'exited' || why === 'finished';
+    this.hasEndedAtOnce = isOwnDoing && !facts.hasStarted && !facts.hasMessages && exit.code === 1;
+    return claudeOutcome(facts, {
+      why: why === 'finished' ? 'exited' : why,
+      exit,
+      stderrTail: this.#stderrTail,
+      timeoutMs,
+      silentMs: this.#silence.silentMs,
+      limitUntilMs: this.#limitUntilMs,
+      planning,
+    });
+  }
+
+  #usageSoFar(): Usage {
+    return [...this.facts.unaccounted.values()].reduce(addUsage, this.facts.usage);
   }
 
   /**
    * A turn can take hours: what it has used so far is known from its messages, without their cost.
    */
   #tellUsage(): void {
-    const usage = [...this.facts.unaccounted.values()].reduce(addUsage, this.facts.usage);
-    this.#options.host.onUsageSoFar?.(usage, false);
-  }
-
-  /**
-   * The process has ended: open questions are withdrawn, and what was used without a result is
-   * counted.
-   */
-  async finish(): Promise<void> {
-    this.#hints.stop();
-    this.#silence.stop();
-    this.#over.abort();
-    await Promise.race([Promise.all(this.#answers), delay(answersMs, undefined, { ref: false })]);
-    if (this.facts.unaccounted.size === 0) return;
-    const usage = [...this.facts.unaccounted.values()].reduce(addUsage, this.facts.usage);
-    this.#options.record.emit({ type: 'usage', usage });
+    this.#run.host.onUsageSoFar?.(this.#usageSoFar(), false);
   }
 
   #react(notice: Notice): void {
     switch (notice.kind) {
       case 'event':
-        this.#options.record.emit(notice.event);
+        this.#run.record.emit(notice.event);
         if (notice.event.type === 'tool_result') this.#tellUsage();
         return;
       case 'permission':
@@ -156,7 +172,7 @@ export class ClaudeSession {
         this.#openQuestions.get(notice.requestId)?.abort();
         return;
       case 'unknown_request':
-        this.#options.write(controlError(notice.requestId, 'not supported by this client'));
+        this.#options.input.write(controlError(notice.requestId, 'not supported by this client'));
         return;
       case 'message_state':
         this.#hints.onState(notice.uuid, notice.state);
@@ -174,37 +190,36 @@ export class ClaudeSession {
   #finishIfIdle(): void {
     const { result, isTurnOpen } = this.facts;
     if (result === null || isTurnOpen) return;
-    if (result['is_error'] === true || !this.#hints.hasQueued()) this.#end('finished');
+    if (result['is_error'] === true || !this.#hints.hasQueued) this.#end.resolve('finished');
   }
 
   #onRetry(status: number | null, delayMs: number, error: string): void {
     const end = endByRetry(status, delayMs, error);
     if (end === null) return;
-    if (end === 'limited') this.limitUntilMs = Date.now() + delayMs;
-    this.#end(end);
+    if (end === 'limited') this.#limitUntilMs = Date.now() + delayMs;
+    this.#end.resolve(end);
   }
 
   async #answer(permission: PermissionRequest, plan: string | null): Promise<void> {
     const { requestId } = permission;
-    const known = this.#options.request.planning === true ? planningResponse(permission) : null;
+    const { input } = this.#options;
+    const { request, signal: stopSignal } = this.#run;
+    const known = request.planning === true ? planningResponse(permission) : null;
     if (known !== null) {
-      this.#options.write(controlSuccess(requestId, known));
+      input.write(controlSuccess(requestId, known));
       return;
     }
     const withdrawn = new AbortController();
     this.#openQuestions.set(requestId, withdrawn);
-    const { stopSignal } = this.#options;
+    // Aborted when the run is stopped: then nothing is answered any more.
     const signal = AbortSignal.any([withdrawn.signal, this.#over.signal, stopSignal]);
-    this.#waitsSince ??= Date.now();
-    const answers = await askAll(permission, plan, this.#options, signal);
+    this.#wait.begin();
+    const answers = await askAll(permission, plan, this.#run, signal);
     this.#openQuestions.delete(requestId);
     this.#updateSilence();
-    if (this.#openQuestions.size === 0) {
-      this.#waitedMs = this.waitedMs();
-      this.#waitsSince = null;
-    }
+    this.#wait.end();
     if (signal.aborted) return;
-    this.#options.write(controlSuccess(requestId, permissionResponse(permission, answers)));
+    input.write(controlSuccess(requestId, permissionResponse(permission, answers)));
   }
 
   /** While a tool runs or a person is asked, silence is not the provider's. */
@@ -218,28 +233,13 @@ export class ClaudeSession {
   }
 }
 
-function watchStalls(options: SessionOptions, onEnd: (silentMs: number) => void): SilenceWatch {
-  return watchSilence({
-    warnMs: options.request.stallWarnMs,
-    endMs: options.request.stallEndMs,
-    onWarn: (ms) =>
-      options.record.emit({
-        type: 'note',
-        level: 'warning',
-        text: `The model's provider has sent no response for ${Math.round(ms / 1000)} s.`,
-      }),
-    onEnd,
-  });
-}
-
 /** Asks the questions of one request one after the other; a missing answer ends it. */
 async function askAll(
   permission: PermissionRequest,
   plan: string | null,
-  options: SessionOptions,
+  { record, host }: AgentRun,
   signal: AbortSignal,
 ): Promise<(string | null)[]> {
-  const { record, host } = options;
   const answers: (string | null)[] = [];
   for (const question of questionsOf(permission, plan)) {
     const shown = maskDeep(question, record.mask);
@@ -258,50 +258,57 @@ async function askAll(
   return answers;
 }
 
-interface HintQueue {
-  listen(): void;
-  onState(uuid: string, state: string): void;
-  /** A hint was sent that no turn has taken yet. */
-  hasQueued(): boolean;
-  stop(): void;
-}
+/** Hints on their way: sent to the running turn, and delivered when a turn has taken them. */
+class HintQueue {
+  readonly #options: SessionOptions;
+  readonly #waiting = new Map<string, { readonly id: string; readonly text: string }>();
+  #unsubscribe: (() => void) | null = null;
 
-function createHintQueue(options: SessionOptions): HintQueue {
-  const { host, record } = options;
-  const waiting = new Map<string, { readonly id: string; readonly text: string }>();
-  let unsubscribe: (() => void) | null = null;
-  const delivered = (id: string, text: string): void => {
+  constructor(options: SessionOptions) {
+    this.#options = options;
+  }
+
+  /** A hint was sent that no turn has taken yet. */
+  get hasQueued(): boolean {
+    return this.#waiting.size > 0;
+  }
+
+  listen(): void {
+    const { run, input, deliveredBefore } = this.#options;
+    this.#unsubscribe = run.host.onHint(({ id, text }) => {
+      const uuid = uuidFor(`hint ${id}`);
+      if (this.#waiting.has(uuid)) return;
+      if (deliveredBefore.has(uuid)) {
+        this.#tellDelivered(id, text);
+        return;
+      }
+      this.#waiting.set(uuid, { id, text });
+      run.record.emit({ type: 'hint', id, text, state: 'sent' });
+      input.write(userMessage(uuid, text));
+    });
+  }
+
+  onState(uuid: string, state: string): void {
+    const hint = this.#waiting.get(uuid);
+    if (hint === undefined) return;
+    if (state === 'started' || state === 'completed') {
+      this.#waiting.delete(uuid);
+      this.#tellDelivered(hint.id, hint.text);
+    } else if (state === 'cancelled') {
+      this.#waiting.delete(uuid);
+      this.#options.run.record.emit({ type: 'hint', ...hint, state: 'dropped' });
+    }
+  }
+
+  stop(): void {
+    this.#unsubscribe?.();
+  }
+
+  #tellDelivered(id: string, text: string): void {
+    const { record, host } = this.#options.run;
     record.emit({ type: 'hint', id, text, state: 'delivered' });
     void host.hintDelivered(id);
-  };
-  return {
-    listen: () => {
-      unsubscribe = host.onHint(({ id, text }) => {
-        const uuid = uuidFor(`hint ${id}`);
-        if (waiting.has(uuid)) return;
-        if (options.deliveredBefore.has(uuid)) {
-          delivered(id, text);
-          return;
-        }
-        waiting.set(uuid, { id, text });
-        record.emit({ type: 'hint', id, text, state: 'sent' });
-        options.write(userMessage(uuid, text));
-      });
-    },
-    onState: (uuid, state) => {
-      const hint = waiting.get(uuid);
-      if (hint === undefined) return;
-      if (state === 'started' || state === 'completed') {
-        waiting.delete(uuid);
-        delivered(hint.id, hint.text);
-      } else if (state === 'cancelled') {
-        waiting.delete(uuid);
-        record.emit({ type: 'hint', ...hint, state: 'dropped' });
-      }
-    },
-    hasQueued: () => waiting.size > 0,
-    stop: () => unsubscribe?.(),
-  };
+  }
 }
 
 /**

@@ -1,8 +1,6 @@
 // What `codex exec --json` prints, as events of ours, and how a run of it ended.
 
 import { failure, type Failure } from '../../core/failure.ts';
-import { formatDuration } from '../../core/format.ts';
-import { boundedPlan } from '../../core/prompt/plan-prompt.ts';
 import {
   asObject,
   numberAt,
@@ -12,14 +10,14 @@ import {
   textAt,
   type Json,
 } from '../kit/wire/json-line.ts';
+import { detailOf, failed, overloaded, summaryOf, timedOut } from '../kit/run/outcomes.ts';
+import { lastLine } from '../kit/wire/text-tail.ts';
 import type { OneWayEnd, OneWayOwnEnd, OneWayReader } from '../kit/run/one-way-run.ts';
 import type { AgentOutcome, AgentRequest } from '../port.ts';
 import type { AgentEvent, Usage } from '../../protocol/agent-events.ts';
 
-const summaryCharsMax = 2_000;
 const titleCharsMax = 200;
 const openItemsMax = 1_000;
-const detailCharsMax = 4_000;
 
 /** Kinds of items that work, and by what a person knows them. */
 const toolItems: Readonly<Record<string, (item: Json) => { name: string; what: string }>> = {
@@ -93,11 +91,8 @@ export class CodexReader implements OneWayReader {
     switch (end.why) {
       case 'stopped':
         return { kind: 'stopped' };
-      case 'timeout': {
-        const limit = formatDuration(this.#request.timeoutMs ?? 0);
-        const message = `Codex was stopped after ${limit}, the limit for one attempt (task_timeout).`;
-        return failed(failure('timeout', message));
-      }
+      case 'timeout':
+        return timedOut('Codex', this.#request.timeoutMs);
       case 'stalled': {
         const seconds = Math.round(end.silentMs / 1000);
         const message = `The model's provider sent no response for ${seconds} s, so Codex was stopped.`;
@@ -176,16 +171,14 @@ export class CodexReader implements OneWayReader {
   }
 
   #exited({ exit, stderrTail }: OneWayEnd): AgentOutcome {
-    const detail = stderrTail.slice(-detailCharsMax);
+    const detail = detailOf(stderrTail);
     if (this.#failure !== null) return failedTurn(this.#failure, detail);
     if (exit.code === 0 && this.#isCompleted) {
-      const isPlan = this.#request.planning === true;
-      const said = this.#summary.trim();
-      const summary = isPlan ? boundedPlan(said) : said.slice(0, summaryCharsMax);
+      const summary = summaryOf(this.#summary.trim(), this.#request);
       return { kind: 'done', summary, deniedTools: [...this.#denied] };
     }
     const how = exit.code === null ? 'was killed' : `ended with exit code ${exit.code}`;
-    const last = stderrTail.trim().split('\n').at(-1) ?? '';
+    const last = lastLine(stderrTail);
     const message = `Codex ${how} without a result${last === '' ? '' : `: ${last}`}`;
     return failed(failure('agent_failed', message, detail));
   }
@@ -202,10 +195,7 @@ function failedTurn(message: string, detail: string): AgentOutcome {
   }
   const isOverload =
     (status !== null && status >= 500) || /\bstream disconnected\b|error sending/i.test(message);
-  if (isOverload) {
-    const text = `The model's provider is overloaded or cannot be reached: ${said}`;
-    return failed(failure('agent_overloaded', text));
-  }
+  if (isOverload) return overloaded(said);
   return failed(failure('agent_failed', `Codex failed: ${said}`, detail));
 }
 
@@ -221,10 +211,6 @@ function authFailure(said = ''): Failure {
     'agent_auth',
     `Codex is not signed in, or its key is refused${why}: set CODEX_API_KEY or OPENAI_API_KEY.`,
   );
-}
-
-function failed(cause: Failure): AgentOutcome {
-  return { kind: 'failed', failure: cause };
 }
 
 function changedPaths(item: Json): string {

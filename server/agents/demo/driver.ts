@@ -5,14 +5,15 @@ import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { failure } from '../../core/failure.ts';
-import type { AgentDriver, AgentHost, AgentOutcome, AgentRequest, ProcessTable } from '../port.ts';
 import type { AgentEvent } from '../../protocol/agent-events.ts';
-import { removeRawFiles } from '../kit/log/run-files.ts';
-import { openRunRecord, type RunRecord } from '../kit/log/run-record.ts';
 import type { AgentChild } from '../kit/process/spawn.ts';
-import { followSpool, type OutputStream } from '../kit/run/spool.ts';
-import { startProgram } from '../kit/run/start-program.ts';
-import { superviseProgram, type ProgramEnd } from '../kit/process/supervise.ts';
+import type { ProgramEnd } from '../kit/process/supervise.ts';
+import type { AgentRun, ProgramDeps } from '../kit/run/agent-run.ts';
+import { failed } from '../kit/run/outcomes.ts';
+import { programDriver } from '../kit/run/program-driver.ts';
+import { runProgram, type ProgramFollower } from '../kit/run/run-program.ts';
+import type { OutputStream } from '../kit/run/spool.ts';
+import type { AgentDriver, AgentOutcome } from '../port.ts';
 import {
   decodeLine,
   demoStateVariable,
@@ -21,11 +22,6 @@ import {
   type FromDemo,
   type ToDemo,
 } from './wire.ts';
-
-export interface DemoDeps {
-  readonly processTable: ProcessTable;
-  readonly graceMs?: number;
-}
 
 type Question = Extract<AgentEvent, { type: 'question' }>;
 
@@ -38,59 +34,30 @@ function demoProgram(): string {
   return existsSync(bundled) ? bundled : join(here, 'main.ts');
 }
 
-export function createDemoDriver(deps: DemoDeps): AgentDriver {
-  return {
+export function createDemoDriver(deps: ProgramDeps): AgentDriver {
+  return programDriver({
     kind: 'demo',
     capabilities: { resume: true, questions: true, hints: true, cost: false, adopt: false },
+    program: process.execPath,
+    missing: `Node.js was not found at ${process.execPath}.`,
+    deps: { graceMs: graceMsDefault, ...deps },
     probe: () => {
       const path = demoProgram();
       const ok = existsSync(path);
       const message = ok ? path : `The demo agent is missing at ${path}: build the project again.`;
       return Promise.resolve({ ok, version: process.versions.node, message });
     },
-    run: async (request, host, signal) => {
-      if (signal.aborted) return { kind: 'stopped' };
-      const record = await openRunRecord(request, host);
-      try {
-        return await runDemo({ request, host, signal, record, deps });
-      } finally {
-        await record.close();
-      }
-    },
-    // Its input was our pipe: it ends by itself, and its session goes on behind its last step.
-    adopt: () => Promise.resolve(null),
-  };
+    // Its input was our pipe: left alone it ends by itself, and its session continues behind its
+    // last step.
+    run: runDemo,
+  });
 }
 
-interface DemoRun {
-  readonly request: AgentRequest;
-  readonly host: AgentHost;
-  readonly signal: AbortSignal;
-  readonly record: RunRecord;
-  readonly deps: DemoDeps;
-}
-
-async function runDemo(run: DemoRun): Promise<AgentOutcome> {
-  const { request, host, record, deps } = run;
-  let send: (message: ToDemo) => void = () => undefined;
-  let result: DemoResult | null = null;
-  const ended = new AbortController();
-
-  const onLine = (stream: OutputStream, line: string): void => {
-    const message = stream === 'stdout' ? decodeLine<FromDemo>(line) : null;
-    if (message === null) record.emit({ type: 'output', stream, text: line });
-    else if (message.type === 'result') result = message;
-    else record.emit(message);
-    if (message?.type === 'question') void ask(run, message, ended.signal, send);
-    if (message?.type === 'hint') void host.hintDelivered(message.id);
-  };
-
-  const started = await startProgram({
-    request,
-    host,
-    record,
-    processTable: deps.processTable,
-    program: process.execPath,
+async function runDemo(run: AgentRun, node: string): Promise<AgentOutcome> {
+  const { request } = run;
+  const follower = new DemoFollower(run);
+  const start = {
+    program: node,
     args: [demoProgram()],
     env: {
       ...request.env,
@@ -99,97 +66,93 @@ async function runDemo(run: DemoRun): Promise<AgentOutcome> {
       [demoStateVariable]: join(dirname(request.logPath), `demo-${request.sessionId}.json`),
     },
     stdin: 'pipe',
-    onLeftoverLine: onLine,
-  });
-  if (!started.ok) return { kind: 'failed', failure: started.error };
-  const child = started.value;
-  send = (message) => child.stdin?.write(encodeLine(message));
-  const { sessionId } = request;
-  record.emit({ type: 'started', agent: 'demo', sessionId, resumed: request.resume });
-  result = null;
-  send({ type: 'prompt', text: request.prompt });
-  const unsubscribe = host.onHint((hint) => {
-    record.emit({ type: 'hint', ...hint, state: 'sent' });
-    send({ type: 'hint', ...hint });
-  });
-  try {
-    const end = await followChild(run, child, onLine);
-    return outcomeOf(end, result, run);
-  } finally {
-    unsubscribe();
-    ended.abort();
-  }
+    onLeftoverLine: (stream: OutputStream, line: string) => follower.takeLine(stream, line),
+  } as const;
+  const { outcome } = await runProgram(run, start, (child) => follower.of(child));
+  return outcome;
 }
 
-async function followChild(
-  run: DemoRun,
-  child: AgentChild,
-  onLine: (stream: OutputStream, line: string) => void,
-): Promise<ProgramEnd> {
-  const { request, record, deps } = run;
-  const spool = followSpool({
-    runId: request.runId,
-    process: child.process,
-    files: record.files,
-    log: record.log,
-    onLine,
-  });
-  try {
-    child.release();
-    const end = await superviseProgram({
-      request,
-      ...child,
-      processTable: deps.processTable,
-      signal: run.signal,
-      startedAt: Date.now(),
-      graceMs: deps.graceMs ?? graceMsDefault,
-      onWarning: (text) => record.emit({ type: 'note', level: 'warning', text }),
+class DemoFollower implements ProgramFollower {
+  readonly #run: AgentRun;
+  readonly #over = new AbortController();
+  #child: AgentChild | null = null;
+  #result: DemoResult | null = null;
+  #offHint: (() => void) | null = null;
+
+  constructor(run: AgentRun) {
+    this.#run = run;
+  }
+
+  /** From now on the lines are of this process. */
+  of(child: AgentChild): this {
+    this.#child = child;
+    this.#result = null;
+    return this;
+  }
+
+  begin(): void {
+    const { request, host, record } = this.#run;
+    const { sessionId, resume, prompt } = request;
+    record.emit({ type: 'started', agent: 'demo', sessionId, resumed: resume });
+    this.#send({ type: 'prompt', text: prompt });
+    this.#offHint = host.onHint((hint) => {
+      record.emit({ type: 'hint', ...hint, state: 'sent' });
+      this.#send({ type: 'hint', ...hint });
     });
-    await spool.finish();
-    record.emit({ type: 'exit', ...end.exit });
-    return end;
-  } finally {
-    spool.stop();
-    removeRawFiles(record.files);
+  }
+
+  takeLine(stream: OutputStream, line: string): void {
+    const { record, host } = this.#run;
+    const message = stream === 'stdout' ? decodeLine<FromDemo>(line) : null;
+    if (message === null) record.emit({ type: 'output', stream, text: line });
+    else if (message.type === 'result') this.#result = message;
+    else record.emit(message);
+    if (message?.type === 'question') void this.#ask(message);
+    if (message?.type === 'hint') void host.hintDelivered(message.id);
+  }
+
+  stop(): void {
+    this.#offHint?.();
+    this.#over.abort();
+  }
+
+  outcome(end: ProgramEnd): AgentOutcome {
+    return outcomeOf(end, this.#result);
+  }
+
+  #send(message: ToDemo): void {
+    this.#child?.stdin?.write(encodeLine(message));
+  }
+
+  async #ask(question: Question): Promise<void> {
+    const { host, record } = this.#run;
+    const { requestId } = question;
+    const choice = await host.ask(question, this.#over.signal);
+    if (this.#over.signal.aborted) return;
+    if (choice === null) record.emit({ type: 'question_withdrawn', requestId });
+    else record.emit({ type: 'answered', requestId, choice });
+    this.#send({ type: 'answer', requestId, choice });
   }
 }
 
-async function ask(
-  run: DemoRun,
-  question: Question,
-  signal: AbortSignal,
-  send: (message: ToDemo) => void,
-): Promise<void> {
-  const { requestId } = question;
-  const choice = await run.host.ask(question, signal);
-  if (signal.aborted) return;
-  if (choice === null) run.record.emit({ type: 'question_withdrawn', requestId });
-  else run.record.emit({ type: 'answered', requestId, choice });
-  send({ type: 'answer', requestId, choice });
-}
-
-function outcomeOf(end: ProgramEnd, result: DemoResult | null, run: DemoRun): AgentOutcome {
+function outcomeOf(end: ProgramEnd, result: DemoResult | null): AgentOutcome {
   if (end.why === 'stopped') return { kind: 'stopped' };
   if (end.why === 'timeout') {
     const message = 'The demo agent was ended at the limit for one attempt (task_timeout).';
-    return { kind: 'failed', failure: failure('timeout', message) };
+    return failed(failure('timeout', message));
   }
   if (result === null) {
     const message = `The demo agent ended without a result (exit code ${end.exit.code ?? 'none'}).`;
-    return { kind: 'failed', failure: failure('agent_failed', message) };
+    return failed(failure('agent_failed', message));
   }
-  const { mask } = run.record;
   switch (result.status) {
     case 'done': {
-      const done = { kind: 'done', summary: mask(result.summary), deniedTools: [] } as const;
-      return result.blockedReason === undefined
-        ? done
-        : { ...done, blockedReason: mask(result.blockedReason) };
+      const done = { kind: 'done', summary: result.summary, deniedTools: [] } as const;
+      const { blockedReason } = result;
+      return blockedReason === undefined ? done : { ...done, blockedReason };
     }
-    case 'failed': {
-      const message = `The demo agent failed: ${mask(result.message)}.`;
-      return { kind: 'failed', failure: failure('agent_failed', message) };
-    }
+    case 'failed':
+      return failed(failure('agent_failed', `The demo agent failed: ${result.message}.`));
     case 'limited':
       return { kind: 'limited', untilMs: result.untilMs, message: result.message };
   }

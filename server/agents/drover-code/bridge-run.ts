@@ -6,17 +6,18 @@ import { once } from 'node:events';
 import { rmSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { failure, ok, type Failure, type Result } from '../../core/failure.ts';
-import { boundedPlan } from '../../core/prompt/plan-prompt.ts';
-import { formatDuration } from '../../core/format.ts';
+import { graceMsDefault } from '../kit/run/agent-run.ts';
+import { failed, finalFailure, summaryOf, timedOut } from '../kit/run/outcomes.ts';
+import { withLine } from '../kit/wire/text-tail.ts';
 import { maskOutcome } from '../kit/log/outcome-mask.ts';
 import type { AgentOutcome, AgentProcess } from '../port.ts';
 import { runMarker, startTimeOfNewChild } from '../kit/process/process-list.ts';
 import type { AgentExit } from '../kit/process/spawn.ts';
 import { superviseProgram, type ProgramEnd } from '../kit/process/supervise.ts';
 import { BridgeClient, type BridgeError, type BridgeTiming } from './bridge-client.ts';
-import { graceMsDefault, type DroverCodeRun } from './headless-run.ts';
+import type { DroverCodeRun } from './headless-run.ts';
 import { bridgeEnvironment, headlessFiles } from './invocation.ts';
-import { finalFailure, keyFailure } from './outcome.ts';
+import { keyFailure } from './outcome.ts';
 
 type OwnEnd = 'finished' | 'broken';
 type Answer = Result<string, BridgeError>;
@@ -48,7 +49,7 @@ export async function runBridge(
   };
   const start = { program, args: settings.args, env };
   const confined = (await request.confine?.(start)) ?? ok(start);
-  if (!confined.ok) return { kind: 'failed', failure: confined.error };
+  if (!confined.ok) return failed(confined.error);
   const child = spawn(confined.value.program, [...confined.value.args], {
     cwd: request.cwd,
     env: { ...confined.value.env, [runMarker]: request.runId },
@@ -58,7 +59,7 @@ export async function runBridge(
   const exited = exitOf(child);
   if (child.pid === undefined) {
     const message = `Drover Code ("${program}") could not be started in ${request.cwd}.`;
-    return { kind: 'failed', failure: failure('agent_failed', record.mask(message)) };
+    return failed(failure('agent_failed', record.mask(message)));
   }
   const started: AgentProcess = { pid: child.pid, startTime: startTimeOfNewChild(child.pid) };
   const bridge = connect(run, child, timing);
@@ -73,7 +74,8 @@ export async function runBridge(
   record.emit({ type: 'started', agent: 'drover-code', sessionId: null, resumed: false });
   const answering = converse(bridge, run.prompt);
   const supervising = superviseProgram<OwnEnd>({
-    request,
+    runId: request.runId,
+    timeoutMs: request.timeoutMs,
     process: started,
     exited,
     processTable: deps.processTable,
@@ -128,7 +130,7 @@ function connect(
   const bridge: Bridge = { child, client, ownEnd, stderrTail: '', streamed: '' };
   child.stdout.on('data', (chunk: Buffer) => client.take(chunk));
   createInterface({ input: child.stderr }).on('line', (text) => {
-    bridge.stderrTail = `${bridge.stderrTail}${text}\n`.slice(-stderrCharsMax);
+    bridge.stderrTail = withLine(bridge.stderrTail, text, stderrCharsMax);
     record.emit({ type: 'output', stream: 'stderr', text });
   });
   return bridge;
@@ -155,17 +157,11 @@ function bridgeOutcome(
   answer: Answer,
 ): AgentOutcome {
   if (end.why === 'stopped') return { kind: 'stopped' };
-  if (end.why === 'timeout') {
-    const limit = formatDuration(run.request.timeoutMs ?? 0);
-    const message = `Drover Code was stopped after ${limit}, the limit for one attempt (task_timeout).`;
-    return { kind: 'failed', failure: failure('timeout', message) };
-  }
-  if (!answer.ok) return { kind: 'failed', failure: bridgeFailure(answer.error, end, bridge) };
+  if (end.why === 'timeout') return timedOut('Drover Code', run.request.timeoutMs);
+  if (!answer.ok) return failed(bridgeFailure(answer.error, end, bridge));
   const text = notYetShown(answer.value, bridge.streamed);
   if (text !== '') run.record.emit({ type: 'text', text });
-  const summary =
-    run.request.planning === true ? boundedPlan(answer.value) : answer.value.trim().slice(0, 2_000);
-  return { kind: 'done', summary, deniedTools: [] };
+  return { kind: 'done', summary: summaryOf(answer.value, run.request), deniedTools: [] };
 }
 
 /** What was streamed may have gaps; the answer is whole, so it is told again where they differ. */

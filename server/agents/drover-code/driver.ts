@@ -2,14 +2,15 @@
 // reach it.
 
 import { failure } from '../../core/failure.ts';
-import { findProgram, findProgramFor } from '../kit/process/find-program.ts';
-import type { AgentDriver, AgentHost, AgentOutcome, AgentRequest, AgentSettings } from '../port.ts';
-import { openRunRecord, type RunRecord } from '../kit/log/run-record.ts';
+import type { RunRecord } from '../kit/log/run-record.ts';
+import { wholeTask, type AgentRun } from '../kit/run/agent-run.ts';
+import { failed, finalFailure } from '../kit/run/outcomes.ts';
+import { programDriver } from '../kit/run/program-driver.ts';
+import type { AgentDriver, AgentOutcome, AgentRequest, AgentSettings } from '../port.ts';
 import { runBridge } from './bridge-run.ts';
 import { askForConsent } from './checkout-trust.ts';
 import {
   adoptHeadless,
-  emptyPrompt,
   runHeadless,
   type DroverCodeDeps,
   type DroverCodeRun,
@@ -23,56 +24,34 @@ const programName = 'drover-code';
 
 export function createDroverCodeDriver(settings: AgentSettings, deps: DroverCodeDeps): AgentDriver {
   const name = settings.path ?? programName;
-  const missing = `Drover Code ("${name}") was not found or cannot be executed: install it, or set [agent] path (DROVER_AGENT_PATH).`;
-  const runOf = (
-    request: AgentRequest,
-    host: AgentHost,
-    signal: AbortSignal,
-    record: RunRecord,
-  ): DroverCodeRun => ({
-    request,
-    host,
-    signal,
-    record,
-    settings,
-    deps,
-    prompt: record.mask(wholePrompt(request)),
-  });
-  return {
+  const ownRun = (run: AgentRun<DroverCodeDeps>): DroverCodeRun => {
+    return { ...run, settings, prompt: run.record.mask(wholePrompt(run.request)) };
+  };
+  return programDriver({
     kind: 'drover-code',
     capabilities: { resume: false, questions: false, hints: false, cost: false, adopt: true },
-    probe: async () => {
-      const program = findProgram(name, process.env, deps.baseDir);
-      if (program === null) return { ok: false, version: null, message: missing };
+    program: name,
+    missing: `Drover Code ("${name}") was not found or cannot be executed: install it, or set [agent] path (DROVER_AGENT_PATH).`,
+    deps,
+    probe: async (program) => {
       const kind = await binaryKind(program, process.env['PATH'] ?? '', deps.processTable);
       const way = kind === 'bridge' ? 'driven over its bridge' : 'driven headless';
       return { ok: true, version: null, message: `${program} (${way})` };
     },
-    run: async (request, host, signal) => {
-      if (signal.aborted) return { kind: 'stopped' };
-      const program = findProgramFor(request, name, deps.baseDir);
-      if (program === null) return { kind: 'failed', failure: failure('agent_missing', missing) };
-      if (wholeTask(request).trim() === '') return emptyPrompt();
-      const record = await openRunRecord(request, host);
-      try {
-        const run = runOf(request, host, signal, record);
-        if (request.resume) noteForgotten(record);
-        return (await askForConsent(run)) ?? (await runGuarded(run, program));
-      } finally {
-        await record.close();
-      }
+    run: async (run, program) => {
+      if (wholeTask(run.request).trim() === '') return emptyPrompt();
+      const own = ownRun(run);
+      if (run.request.resume) noteForgotten(run.record);
+      return (await askForConsent(own)) ?? (await runGuarded(own, program));
     },
-    adopt: async (request, agent, host, signal) => {
-      const record = await openRunRecord(request, host);
-      const run = runOf(request, host, signal, record);
+    adopt: async (run, agent) => {
       try {
-        return await adoptHeadless(agent, run);
+        return await adoptHeadless(ownRun(run), agent);
       } finally {
         tellRefused(run);
-        await record.close();
       }
     },
-  };
+  });
 }
 
 /**
@@ -97,7 +76,7 @@ async function runGuarded(run: DroverCodeRun, program: string): Promise<AgentOut
   }
 }
 
-function tellRefused({ request, record }: DroverCodeRun): void {
+function tellRefused({ request, record }: AgentRun): void {
   for (const words of takeRefused(request.logPath)) {
     const text = `Refused, as only a person may do it: ${record.mask(words)}`;
     record.emit({ type: 'note', level: 'warning', text });
@@ -113,11 +92,6 @@ async function runEitherWay(run: DroverCodeRun, program: string): Promise<AgentO
   return kind === 'bridge' ? await runBridge(run, program) : await runHeadless(run, program);
 }
 
-/** A process remembers nothing of the one before it. */
-function wholeTask(request: AgentRequest): string {
-  return request.resume ? (request.promptIfForgotten ?? request.prompt) : request.prompt;
-}
-
 function wholePrompt(request: AgentRequest): string {
   const guidance = sqlforgeGuidance(request.cwd);
   const task = promptText(wholeTask(request));
@@ -128,4 +102,9 @@ function noteForgotten(record: RunRecord): void {
   const text =
     'Drover Code does not keep conversations across processes. The earlier one is lost; a new one starts with the whole task.';
   record.emit({ type: 'note', level: 'warning', text });
+}
+
+function emptyPrompt(): AgentOutcome {
+  const message = 'The prompt is empty: Drover Code would do nothing and report success.';
+  return failed(finalFailure(failure('agent_failed', message)));
 }

@@ -1,6 +1,7 @@
 // What Drover Code prints in headless mode (JSON lines), as events of ours. It is telemetry: lines
 // may be missing or cut.
 
+import type { IsDenial } from '../kit/log/log-facts.ts';
 import type { AgentEvent, Usage } from '../../protocol/agent-events.ts';
 
 type Json = Readonly<Record<string, unknown>>;
@@ -23,10 +24,8 @@ export function parseHeadlessLine(line: string): (Json & { readonly type: string
   }
 }
 
-export function isDenial(event: AgentEvent): boolean {
-  if (event.type !== 'tool_result' || !event.isError) return false;
-  return event.text.startsWith(deniedText) || /\bblocked by Warden\b/.test(event.text);
-}
+export const isDenial: IsDenial = ({ isError, text }) =>
+  isError && (text.startsWith(deniedText) || /\bblocked by Warden\b/.test(text));
 
 /**
  * Text comes in small pieces: they are joined to lines, so that a log of them stays readable and

@@ -2,12 +2,12 @@
 // explains.
 
 import { failure, type Failure } from '../../core/failure.ts';
-import { formatDuration } from '../../core/format.ts';
-import { boundedPlan } from '../../core/prompt/plan-prompt.ts';
 import type { AgentOutcome } from '../port.ts';
+import type { LogFacts } from '../kit/log/log-facts.ts';
 import type { AgentExit } from '../kit/process/spawn.ts';
+import { detailOf, failed, finalFailure, summaryOf, timedOut } from '../kit/run/outcomes.ts';
+import { lastLine } from '../kit/wire/text-tail.ts';
 import type { ReadResult } from './result-file.ts';
-import type { RunFacts } from './run-facts.ts';
 
 export interface HeadlessEnd {
   readonly why: 'exited' | 'stopped' | 'timeout' | 'turn_cap';
@@ -36,35 +36,28 @@ const transientText =
 const noKeyText = /set ANTHROPIC_API_KEY/;
 const refusedKeyText = /api error 40[13]\b|authentication_error|invalid x-api-key/i;
 
-export function headlessOutcome(facts: RunFacts, end: HeadlessEnd): AgentOutcome {
+export function headlessOutcome(facts: LogFacts, end: HeadlessEnd): AgentOutcome {
   switch (end.why) {
     case 'stopped':
       return { kind: 'stopped' };
-    case 'timeout': {
-      const limit = formatDuration(end.timeoutMs ?? 0);
-      const message = `Drover Code was stopped after ${limit}, the limit for one attempt (task_timeout).`;
-      return failed(failure('timeout', message, detailOf(facts)));
-    }
+    case 'timeout':
+      return timedOut('Drover Code', end.timeoutMs, evidenceOf(facts));
     case 'turn_cap': {
       const message = `Drover Code was stopped after ${end.turnsMax} turns, the limit for one run.`;
-      return failed(finalFailure(failure('agent_limit', message, detailOf(facts))));
+      return failed(finalFailure(failure('agent_limit', message, evidenceOf(facts))));
     }
     case 'exited': {
       const found = classOf(facts, end);
       const isPlan = end.planning === true && found === 'policy_denied' && end.exit.code === 0;
       if (found !== 'succeeded' && !isPlan) return failed(failureOf(found, facts, end));
       const { summary, deniedTools } = facts;
-      const said =
-        end.planning === true ? boundedPlan(summary) : summary.trim().slice(0, summaryCharsMax);
-      return { kind: 'done', summary: said, deniedTools };
+      return { kind: 'done', summary: summaryOf(summary, end), deniedTools };
     }
   }
 }
 
-const summaryCharsMax = 2_000;
-
 export function classOf(
-  facts: RunFacts,
+  facts: LogFacts,
   end: Pick<HeadlessEnd, 'exit' | 'result' | 'hasChanges'>,
 ): RunClass {
   switch (end.exit.code) {
@@ -93,12 +86,12 @@ export function classOf(
 
 function failureOf(
   found: Exclude<RunClass, 'succeeded'>,
-  facts: RunFacts,
+  facts: LogFacts,
   end: HeadlessEnd,
 ): Failure {
   const error = errorOf(end.result).slice(0, 500);
   const because = error === '' ? '' : `: ${error}`;
-  const detail = detailOf(facts);
+  const detail = evidenceOf(facts);
   switch (found) {
     case 'failed': {
       if (refusedKeyText.test(error)) return keyFailure(error);
@@ -146,11 +139,6 @@ export function keyFailure(reason: string): Failure {
   return failure('agent_auth', message);
 }
 
-/** Another try of the same agent would end alike. */
-export function finalFailure(found: Failure): Failure {
-  return { ...found, retryable: false };
-}
-
 function errorOf(result: ReadResult): string {
   return result.kind === 'result' ? result.result.error : '';
 }
@@ -160,14 +148,7 @@ function howEnded(exit: AgentExit): string {
   return exit.code > 128 ? `was killed by signal ${exit.code - 128}` : `exit code ${exit.code}`;
 }
 
-function lastLine(text: string): string {
-  return text.trim().split('\n').at(-1) ?? '';
-}
-
-function detailOf(facts: RunFacts): string {
-  return `${facts.stderrTail}${facts.summary}`.slice(-4_000);
-}
-
-function failed(cause: Failure): AgentOutcome {
-  return { kind: 'failed', failure: cause };
+/** What it printed explains its end, and so do its last words. */
+function evidenceOf({ stderrTail, summary }: LogFacts): string {
+  return detailOf(`${stderrTail}${summary}`);
 }

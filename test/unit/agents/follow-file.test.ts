@@ -4,11 +4,7 @@ import assert from 'node:assert/strict';
 import { appendFileSync, mkdtempSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import {
-  followFile,
-  lineBytesMax,
-  type FileFollower,
-} from '../../../server/agents/kit/log/follow-file.ts';
+import { FileFollower, lineBytesMax } from '../../../server/agents/kit/log/follow-file.ts';
 
 suite('follow file', () => {
   let folder: string;
@@ -29,7 +25,7 @@ suite('follow file', () => {
     rmSync(folder, { recursive: true, force: true });
   });
   function follow(fromOffset = 0): FileFollower {
-    follower = followFile({
+    follower = new FileFollower({
       path,
       fromOffset,
       onLine: (line, offset) => {
@@ -62,7 +58,7 @@ suite('follow file', () => {
 
   test('sees what is appended without being asked', async () => {
     const seen = new Promise<void>((resolve) => {
-      follower = followFile({ path, fromOffset: 0, onLine: () => resolve() });
+      follower = new FileFollower({ path, fromOffset: 0, onLine: () => resolve() });
     });
     appendFileSync(path, 'by itself\n');
     await seen;

@@ -25,21 +25,6 @@ import {
 /** How far the agent's raw output has been taken into the log (bytes). */
 export type SpoolMarks = Pick<LogMarks, 'stdout' | 'stderr'>;
 
-export interface EventLog {
-  /** Takes an event; it is on disk after the next frame. */
-  append(event: AgentEvent): void;
-  /**
-   * Notes how far the raw output is consumed; stored with the same frame, so that nothing is read
-   * twice or lost.
-   */
-  mark(marks: Partial<SpoolMarks>): void;
-  readonly marks: SpoolMarks;
-  /** Bytes that wait for the disk; a follower of a flood calls `flush` when this is large. */
-  readonly pendingBytes: number;
-  flush(): Promise<void>;
-  close(): Promise<void>;
-}
-
 export interface EventLogOptions {
   readonly maxBytes: number;
   readonly now?: () => number;
@@ -67,113 +52,151 @@ interface PendingLine {
 export async function openEventLog(path: string, options: EventLogOptions): Promise<EventLog> {
   mkdirSync(dirname(path), { recursive: true });
   const layout = logLayout(options.maxBytes);
-  const now = options.now ?? Date.now;
   const stored = readMarks(path) ?? { ...noMarks, log: logSize(path) };
   cutToMarks(path, stored);
-  const writer = await createWriter(path, layout, stored);
-  let timer: NodeJS.Timeout | null = null;
-  let lines: PendingLine[] = [];
-  let spool: SpoolMarks = { stdout: stored.stdout, stderr: stored.stderr };
-  let pendingBytes = 0;
-  let last: Promise<void> = Promise.resolve();
+  const current = await openCurrent(path, layout, stored);
+  const writer = new FrameWriter({ path, layout, stored, current });
+  return new EventLog({ path, layout, stored, writer, now: options.now ?? Date.now });
+}
 
-  const flush = (): Promise<void> => {
-    if (timer !== null) clearTimeout(timer);
-    timer = null;
-    const frame = lines;
-    const marks = spool;
-    lines = [];
-    last = last.then(async () => {
+interface OpenedLog {
+  readonly path: string;
+  readonly layout: LogLayout;
+  readonly stored: LogMarks;
+  readonly writer: FrameWriter;
+  readonly now: () => number;
+}
+
+export class EventLog {
+  readonly #opened: OpenedLog;
+  #timer: NodeJS.Timeout | null = null;
+  #lines: PendingLine[] = [];
+  #marks: SpoolMarks;
+  #pendingBytes = 0;
+  #last: Promise<void> = Promise.resolve();
+
+  constructor(opened: OpenedLog) {
+    this.#opened = opened;
+    const { stdout, stderr } = opened.stored;
+    this.#marks = { stdout, stderr };
+  }
+
+  get marks(): SpoolMarks {
+    return this.#marks;
+  }
+
+  /** Bytes that wait for the disk; a follower of a flood calls `flush` when this is large. */
+  get pendingBytes(): number {
+    return this.#pendingBytes;
+  }
+
+  /** Takes an event; it is on disk after the next frame. */
+  append(event: AgentEvent): void {
+    const { now, layout } = this.#opened;
+    const bytes = eventLine({ at: now(), ...event }, layout.segmentBytes);
+    this.#lines.push({ bytes, outputBytes: outputBytesOf(event) });
+    this.#pendingBytes += bytes.length;
+    this.#wake();
+  }
+
+  /**
+   * Notes how far the raw output is consumed; stored with the same frame, so that nothing is read
+   * twice or lost.
+   */
+  mark(marks: Partial<SpoolMarks>): void {
+    this.#marks = { ...this.#marks, ...marks };
+    this.#wake();
+  }
+
+  flush(): Promise<void> {
+    if (this.#timer !== null) clearTimeout(this.#timer);
+    this.#timer = null;
+    const frame = this.#lines;
+    const marks = this.#marks;
+    this.#lines = [];
+    const { writer, path } = this.#opened;
+    this.#last = this.#last.then(async () => {
       await writer.write(frame, marks);
       if (frame.length > 0) tellLogGrowth(path);
-      for (const line of frame) pendingBytes -= line.bytes.length;
+      for (const line of frame) this.#pendingBytes -= line.bytes.length;
     });
-    return last;
-  };
-  const wake = (): void => {
+    return this.#last;
+  }
+
+  async close(): Promise<void> {
+    await this.flush();
+    await this.#opened.writer.close();
+  }
+
+  #wake(): void {
     // A failed write is told by the next flush, which waits for the same promise.
-    timer ??= setTimeout(() => void flush().catch(() => undefined), frameMs);
-  };
-
-  return {
-    append: (event) => {
-      const bytes = eventLine({ at: now(), ...event }, layout.segmentBytes);
-      lines.push({ bytes, outputBytes: outputBytesOf(event) });
-      pendingBytes += bytes.length;
-      wake();
-    },
-    mark: (marks) => {
-      spool = { ...spool, ...marks };
-      wake();
-    },
-    get marks() {
-      return spool;
-    },
-    get pendingBytes() {
-      return pendingBytes;
-    },
-    flush,
-    close: async () => {
-      await flush();
-      await writer.close();
-    },
-  };
+    this.#timer ??= setTimeout(() => void this.flush().catch(() => undefined), frameMs);
+  }
 }
 
-interface FrameWriter {
-  write(lines: readonly PendingLine[], spool: SpoolMarks): Promise<void>;
-  close(): Promise<void>;
+interface FrameTarget {
+  readonly path: string;
+  readonly layout: LogLayout;
+  readonly stored: LogMarks;
+  readonly current: CurrentFile;
 }
 
-async function createWriter(
-  path: string,
-  layout: LogLayout,
-  stored: LogMarks,
-): Promise<FrameWriter> {
-  let marks = stored;
-  let current = await openCurrent(path, layout, stored);
-  const marksHandle = openSync(marksPath(path), constants.O_RDWR | constants.O_CREAT, 0o600);
+/** Writes one frame at a time: its lines, and then the marks that make them count. */
+class FrameWriter {
+  readonly #path: string;
+  readonly #layout: LogLayout;
+  readonly #marksFile: number;
+  #marks: LogMarks;
+  #current: CurrentFile;
 
-  const startSegment = async (): Promise<void> => {
-    await current.handle.close();
-    if (current.isHead) marks = { ...marks, headOutput: marks.output };
-    const { log: start, output, headOutput } = marks;
-    const header: SegmentHeader = { segment: { start, output, headOutput } };
-    const handle = await open(segmentPath(path, start), 'w', 0o600);
-    await handle.appendFile(`${JSON.stringify(header)}\n`);
-    current = { handle, bytesMax: layout.segmentBytes, isHead: false, bytes: 0 };
-    for (const old of segmentsOf(path).slice(0, -2)) unlinkSync(old.path);
-  };
+  constructor({ path, layout, stored, current }: FrameTarget) {
+    this.#path = path;
+    this.#layout = layout;
+    this.#marks = stored;
+    this.#current = current;
+    this.#marksFile = openSync(marksPath(path), constants.O_RDWR | constants.O_CREAT, 0o600);
+  }
 
-  const append = async (batch: readonly PendingLine[]): Promise<void> => {
+  async write(lines: readonly PendingLine[], spool: SpoolMarks): Promise<void> {
+    let batch: PendingLine[] = [];
+    for (const line of lines) {
+      const { bytes, bytesMax } = this.#current;
+      if (bytes > 0 && bytes + line.bytes.length > bytesMax) {
+        await this.#append(batch);
+        batch = [];
+        await this.#startSegment();
+      }
+      batch.push(line);
+      this.#current.bytes += line.bytes.length;
+    }
+    await this.#append(batch);
+    this.#marks = { ...this.#marks, ...spool };
+    writeSync(this.#marksFile, encodeMarks(this.#marks), 0, null, 0);
+  }
+
+  async close(): Promise<void> {
+    closeSync(this.#marksFile);
+    await this.#current.handle.close();
+  }
+
+  async #append(batch: readonly PendingLine[]): Promise<void> {
     if (batch.length === 0) return;
     const bytes = Buffer.concat(batch.map((line) => line.bytes));
-    await current.handle.appendFile(bytes);
-    const output = batch.reduce((sum, line) => sum + line.outputBytes, marks.output);
-    marks = { ...marks, log: marks.log + bytes.length, output };
-  };
+    await this.#current.handle.appendFile(bytes);
+    const output = batch.reduce((sum, line) => sum + line.outputBytes, this.#marks.output);
+    this.#marks = { ...this.#marks, log: this.#marks.log + bytes.length, output };
+  }
 
-  return {
-    write: async (lines, spool) => {
-      let batch: PendingLine[] = [];
-      for (const line of lines) {
-        if (current.bytes > 0 && current.bytes + line.bytes.length > current.bytesMax) {
-          await append(batch);
-          batch = [];
-          await startSegment();
-        }
-        batch.push(line);
-        current.bytes += line.bytes.length;
-      }
-      await append(batch);
-      marks = { ...marks, ...spool };
-      writeSync(marksHandle, encodeMarks(marks), 0, null, 0);
-    },
-    close: async () => {
-      closeSync(marksHandle);
-      await current.handle.close();
-    },
-  };
+  async #startSegment(): Promise<void> {
+    await this.#current.handle.close();
+    if (this.#current.isHead) this.#marks = { ...this.#marks, headOutput: this.#marks.output };
+    const { log: start, output, headOutput } = this.#marks;
+    const header: SegmentHeader = { segment: { start, output, headOutput } };
+    const handle = await open(segmentPath(this.#path, start), 'w', 0o600);
+    await handle.appendFile(`${JSON.stringify(header)}\n`);
+    this.#current = { handle, bytesMax: this.#layout.segmentBytes, isHead: false, bytes: 0 };
+    for (const old of segmentsOf(this.#path).slice(0, -2)) unlinkSync(old.path);
+  }
 }
 
 async function openCurrent(

@@ -15,16 +15,6 @@ export interface FollowOptions {
   readonly afterPiece?: () => Promise<void>;
 }
 
-export interface FileFollower {
-  /** Reads to the present end of the file. */
-  drain(): Promise<void>;
-  /** As `drain`, and takes an unfinished last line as a line. Then stops following. */
-  finish(): Promise<void>;
-  /** The file was emptied: go on at its beginning. Only after `drain`, with the writer stopped. */
-  rewind(): void;
-  stop(): void;
-}
-
 const pieceBytes = 256 * 1024;
 export const lineBytesMax = 8 * 1024 * 1024;
 /** Frames: events of the watcher that come closer together are one. */
@@ -36,130 +26,151 @@ const lookMs = 250;
 const newline = 0x0a;
 const carriageReturn = 0x0d;
 
-export function followFile(options: FollowOptions): FileFollower {
-  const file = openSync(options.path, 'r');
-  const framer = createFramer(options);
-  const buffer = Buffer.allocUnsafe(pieceBytes);
-  let position = options.fromOffset;
-  let isStopped = false;
-  let wanted = false;
-  let current: Promise<void> = Promise.resolve();
-  let timer: NodeJS.Timeout | null = null;
+export class FileFollower {
+  readonly #options: FollowOptions;
+  readonly #file: number;
+  readonly #framer: LineFramer;
+  readonly #buffer = Buffer.allocUnsafe(pieceBytes);
+  readonly #watcher: FSWatcher | null;
+  #position: number;
+  #isStopped = false;
+  /** The file has changed since it was last looked at. */
+  #hasChanged = false;
+  #reading: Promise<void> = Promise.resolve();
+  #timer: NodeJS.Timeout | null;
 
-  const readToEnd = async (): Promise<void> => {
-    while (!isStopped) {
-      const count = readSync(file, buffer, 0, pieceBytes, position);
+  constructor(options: FollowOptions) {
+    this.#options = options;
+    this.#file = openSync(options.path, 'r');
+    this.#framer = new LineFramer(options);
+    this.#position = options.fromOffset;
+    this.#watcher = watchQuietly(options.path, () => this.#onChange());
+    this.#timer = setTimeout(() => this.#look(), 0);
+  }
+
+  /** Reads to the present end of the file. */
+  drain(): Promise<void> {
+    this.#reading = this.#reading.then(() => this.#readToEnd());
+    return this.#reading;
+  }
+
+  /** As `drain`, and takes an unfinished last line as a line. Then stops following. */
+  async finish(): Promise<void> {
+    await this.drain();
+    this.#framer.end();
+    this.stop();
+  }
+
+  /** The file was emptied: back to its beginning. Only after `drain`, with the writer stopped. */
+  rewind(): void {
+    this.#position = 0;
+    this.#framer.rewind();
+  }
+
+  stop(): void {
+    if (this.#isStopped) return;
+    this.#isStopped = true;
+    if (this.#timer !== null) clearTimeout(this.#timer);
+    this.#watcher?.close();
+    void this.#reading.catch(() => undefined).then(() => closeSync(this.#file));
+  }
+
+  async #readToEnd(): Promise<void> {
+    while (!this.#isStopped) {
+      const count = readSync(this.#file, this.#buffer, 0, pieceBytes, this.#position);
       if (count === 0) break;
-      position += count;
-      framer.push(buffer.subarray(0, count));
-      await options.afterPiece?.();
+      this.#position += count;
+      this.#framer.push(this.#buffer.subarray(0, count));
+      await this.#options.afterPiece?.();
       // A flood must not hold the event loop: other agents and clients come between two pieces.
       await new Promise<void>((resolve) => setImmediate(resolve));
     }
-  };
-  const drain = (): Promise<void> => {
-    current = current.then(readToEnd);
-    return current;
-  };
-  const look = (): void => {
-    timer = null;
-    if (isStopped) return;
-    wanted = false;
-    const hasMore = fstatSync(file).size > position;
-    void (hasMore ? drain().catch(() => undefined) : Promise.resolve()).then(() => {
-      if (!isStopped) timer ??= setTimeout(look, wanted || hasMore ? frameMs : lookMs);
+  }
+
+  #look(): void {
+    this.#timer = null;
+    if (this.#isStopped) return;
+    this.#hasChanged = false;
+    const hasMore = fstatSync(this.#file).size > this.#position;
+    void (hasMore ? this.drain().catch(() => undefined) : Promise.resolve()).then(() => {
+      if (this.#isStopped) return;
+      const waitMs = this.#hasChanged || hasMore ? frameMs : lookMs;
+      this.#timer ??= setTimeout(() => this.#look(), waitMs);
     });
-  };
-  const watcher = watchQuietly(options.path, () => {
-    if (wanted || isStopped) return;
-    wanted = true;
-    if (timer === null) return; // reading now; it looks again afterwards
-    clearTimeout(timer);
-    timer = setTimeout(look, frameMs);
-  });
-  timer = setTimeout(look, 0);
+  }
 
-  const stop = (): void => {
-    if (isStopped) return;
-    isStopped = true;
-    if (timer !== null) clearTimeout(timer);
-    watcher?.close();
-    void current.catch(() => undefined).then(() => closeSync(file));
-  };
-  return {
-    drain,
-    finish: async () => {
-      await drain();
-      framer.end();
-      stop();
-    },
-    rewind: () => {
-      position = 0;
-      framer.rewind();
-    },
-    stop,
-  };
-}
-
-interface Framer {
-  push(piece: Buffer): void;
-  end(): void;
-  rewind(): void;
+  #onChange(): void {
+    if (this.#hasChanged || this.#isStopped) return;
+    this.#hasChanged = true;
+    if (this.#timer === null) return; // reading now; it looks again afterwards
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => this.#look(), frameMs);
+  }
 }
 
 /**
  * Cuts bytes into lines. A newline byte never is part of a longer UTF-8 character, so whole lines
  * decode safely.
  */
-function createFramer(options: FollowOptions): Framer {
-  let parts: Buffer[] = [];
-  let partBytes = 0;
-  let cutBytes = 0;
-  let offset = options.fromOffset;
+class LineFramer {
+  readonly #onLine: FollowOptions['onLine'];
+  #parts: Buffer[] = [];
+  #partBytes = 0;
+  #cutBytes = 0;
+  #offset: number;
 
-  const emit = (bytes: Buffer): void => {
-    const end = bytes.at(-1) === carriageReturn ? bytes.length - 1 : bytes.length;
-    const line = bytes.toString('utf8', 0, end);
-    const note = cutBytes > 0 ? ` …[${cutBytes} bytes of this line are not kept]` : '';
-    options.onLine(line + note, offset);
-  };
-  const keep = (bytes: Buffer): void => {
-    const room = Math.max(0, lineBytesMax - partBytes);
-    if (room > 0) parts.push(Buffer.from(bytes.subarray(0, room)));
-    partBytes += Math.min(room, bytes.length);
-    cutBytes += Math.max(0, bytes.length - room);
-  };
-  const finishLine = (bytes: Buffer): void => {
-    if (partBytes === 0) {
-      emit(bytes);
+  constructor({ onLine, fromOffset }: FollowOptions) {
+    this.#onLine = onLine;
+    this.#offset = fromOffset;
+  }
+
+  push(piece: Buffer): void {
+    let start = 0;
+    for (let end = piece.indexOf(newline); end >= 0; end = piece.indexOf(newline, start)) {
+      this.#offset += this.#partBytes + this.#cutBytes + (end - start) + 1;
+      this.#finishLine(piece.subarray(start, end));
+      start = end + 1;
+    }
+    if (start < piece.length) this.#keep(piece.subarray(start));
+  }
+
+  end(): void {
+    if (this.#partBytes === 0) return;
+    this.#offset += this.#partBytes + this.#cutBytes;
+    this.#finishLine(Buffer.alloc(0));
+  }
+
+  /** An unfinished line stays; its bytes are gone from the file, so they no longer count. */
+  rewind(): void {
+    this.#offset = -(this.#partBytes + this.#cutBytes);
+  }
+
+  #finishLine(bytes: Buffer): void {
+    if (this.#partBytes === 0) {
+      this.#emit(bytes);
       return;
     }
-    keep(bytes);
-    emit(Buffer.concat(parts));
-    parts = [];
-    partBytes = 0;
-    cutBytes = 0;
-  };
-  return {
-    push: (piece) => {
-      let start = 0;
-      for (let end = piece.indexOf(newline); end >= 0; end = piece.indexOf(newline, start)) {
-        offset += partBytes + cutBytes + (end - start) + 1;
-        finishLine(piece.subarray(start, end));
-        start = end + 1;
-      }
-      if (start < piece.length) keep(piece.subarray(start));
-    },
-    end: () => {
-      if (partBytes === 0) return;
-      offset += partBytes + cutBytes;
-      finishLine(Buffer.alloc(0));
-    },
-    // An unfinished line stays; its bytes are gone from the file, so they no longer count.
-    rewind: () => {
-      offset = -(partBytes + cutBytes);
-    },
-  };
+    this.#keep(bytes);
+    this.#emit(Buffer.concat(this.#parts));
+    this.#parts = [];
+    this.#partBytes = 0;
+    this.#cutBytes = 0;
+  }
+
+  #keep(bytes: Buffer): void {
+    const room = Math.max(0, lineBytesMax - this.#partBytes);
+    if (room > 0) this.#parts.push(Buffer.from(bytes.subarray(0, room)));
+    this.#partBytes += Math.min(room, bytes.length);
+    this.#cutBytes += Math.max(0, bytes.length - room);
+  }
+
+  #emit(bytes: Buffer): void {
+    const end = bytes.at(-1) === carriageReturn ? bytes.length - 1 : bytes.length;
+    const line = bytes.toString('utf8', 0, end);
+    const isCut = this.#cutBytes > 0;
+    const note = isCut ? ` …[${this.#cutBytes} bytes of this line are not kept]` : '';
+    this.#onLine(line + note, this.#offset);
+  }
 }
 
 function watchQuietly(path: string, onChange: () => void): FSWatcher | null {

@@ -6,8 +6,13 @@ import type { AgentOutcome } from '../../port.ts';
 
 export function maskOutcome(outcome: AgentOutcome, mask: Mask): AgentOutcome {
   switch (outcome.kind) {
-    case 'done':
-      return { ...outcome, summary: mask(outcome.summary) };
+    case 'done': {
+      const { blockedReason } = outcome;
+      const masked = { ...outcome, summary: mask(outcome.summary) };
+      return blockedReason === undefined
+        ? masked
+        : { ...masked, blockedReason: mask(blockedReason) };
+    }
     case 'failed': {
       const { message, detail } = outcome.failure;
       const masked = { ...outcome.failure, message: mask(message) };

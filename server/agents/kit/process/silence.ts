@@ -6,70 +6,77 @@ export interface SilenceOptions {
   /** Null: silence alone ends nothing. */
   readonly endMs: number | null;
   readonly onWarn: (silentMs: number) => void;
-  readonly onEnd: (silentMs: number) => void;
+  readonly onEnd: () => void;
 }
 
-export interface SilenceWatch {
+export class SilenceWatch {
+  /** How long it was silent when that was too long. */
+  silentMs = 0;
+  readonly #options: SilenceOptions;
+  #aliveAt = performance.now();
+  #hasWarned = false;
+  #pauses = 0;
+  #isStopped = false;
+  #timer: NodeJS.Timeout | null = null;
+
+  constructor(options: SilenceOptions) {
+    this.#options = options;
+    this.#schedule();
+  }
+
   /** A sign of life. */
-  touch(): void;
-  /** While paused no silence counts; `resume` begins anew. Calls nest. */
-  pause(): void;
-  resume(): void;
-  stop(): void;
-}
-
-export function watchSilence(options: SilenceOptions): SilenceWatch {
-  let aliveAt = performance.now();
-  let hasWarned = false;
-  let pauses = 0;
-  let isStopped = false;
-  let timer: NodeJS.Timeout | null = null;
-
-  const schedule = (): void => {
-    if (timer !== null) clearTimeout(timer);
-    timer = null;
-    if (isStopped || pauses > 0) return;
-    const limitMs = hasWarned ? options.endMs : options.warnMs;
-    if (limitMs === null) return;
-    timer = setTimeout(look, Math.max(1, aliveAt + limitMs - performance.now()));
-  };
-  const look = (): void => {
-    timer = null;
-    const silentMs = Math.round(performance.now() - aliveAt);
-    if (!hasWarned && silentMs >= options.warnMs) {
-      hasWarned = true;
-      options.onWarn(silentMs);
-    }
-    if (options.endMs !== null && silentMs >= options.endMs) {
-      isStopped = true;
-      options.onEnd(silentMs);
-    }
-    schedule();
-  };
-  const touch = (): void => {
-    aliveAt = performance.now();
+  touch(): void {
+    this.#aliveAt = performance.now();
     // The timer looks at `aliveAt` when it fires: no timer per line is needed, except after a
     // warning.
-    if (hasWarned) {
-      hasWarned = false;
-      schedule();
+    if (this.#hasWarned) {
+      this.#hasWarned = false;
+      this.#schedule();
     }
-  };
-  schedule();
-  return {
-    touch,
-    pause: () => {
-      pauses += 1;
-      schedule();
-    },
-    resume: () => {
-      pauses = Math.max(0, pauses - 1);
-      touch();
-      schedule();
-    },
-    stop: () => {
-      isStopped = true;
-      schedule();
-    },
-  };
+  }
+
+  /** While paused no silence counts. Calls nest. */
+  pause(): void {
+    this.#pauses += 1;
+    this.#schedule();
+  }
+
+  /** Silence counts from now on. */
+  resume(): void {
+    this.#pauses = Math.max(0, this.#pauses - 1);
+    this.touch();
+    this.#schedule();
+  }
+
+  stop(): void {
+    this.#isStopped = true;
+    this.#schedule();
+  }
+
+  #schedule(): void {
+    if (this.#timer !== null) clearTimeout(this.#timer);
+    this.#timer = null;
+    if (this.#isStopped || this.#pauses > 0) return;
+    const { endMs, warnMs } = this.#options;
+    const limitMs = this.#hasWarned ? endMs : warnMs;
+    if (limitMs === null) return;
+    const leftMs = this.#aliveAt + limitMs - performance.now();
+    this.#timer = setTimeout(() => this.#look(), Math.max(1, leftMs));
+  }
+
+  #look(): void {
+    this.#timer = null;
+    const { endMs, warnMs, onWarn, onEnd } = this.#options;
+    const silentMs = Math.round(performance.now() - this.#aliveAt);
+    if (!this.#hasWarned && silentMs >= warnMs) {
+      this.#hasWarned = true;
+      onWarn(silentMs);
+    }
+    if (endMs !== null && silentMs >= endMs) {
+      this.#isStopped = true;
+      this.silentMs = silentMs;
+      onEnd();
+    }
+    this.#schedule();
+  }
 }

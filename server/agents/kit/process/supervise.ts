@@ -2,7 +2,7 @@
 // of its tree.
 
 import { setTimeout as delay } from 'node:timers/promises';
-import type { AgentProcess, AgentRequest, ProcessTable } from '../../port.ts';
+import type { AgentProcess, ProcessTable } from '../../port.ts';
 import type { AgentExit } from './spawn.ts';
 
 export type CommonEnd = 'exited' | 'stopped' | 'timeout';
@@ -21,7 +21,8 @@ export interface RunningProgram {
 }
 
 export interface SuperviseOptions<Own extends string = never> extends RunningProgram {
-  readonly request: AgentRequest;
+  readonly runId: string;
+  readonly timeoutMs: number | null;
   readonly processTable: ProcessTable;
   readonly signal: AbortSignal;
   readonly graceMs: number;
@@ -29,7 +30,7 @@ export interface SuperviseOptions<Own extends string = never> extends RunningPro
   /** Time that does not count as wall time: a person was being asked. */
   readonly waitedMs?: () => number;
   /** Reasons of the driver's own to end it. */
-  readonly ownEnd?: Promise<Own>;
+  readonly ownEnd?: Promise<Own> | undefined;
   /** Asks the program in its own words; it gets so many milliseconds before the signals come. */
   readonly askToEnd?: (why: CommonEnd | Own) => number;
 }
@@ -43,15 +44,16 @@ const timerMsMax = 2 ** 31 - 1;
 export async function superviseProgram<Own extends string = never>(
   options: SuperviseOptions<Own>,
 ): Promise<ProgramEnd<Own>> {
-  const { request, processTable, exited } = options;
+  const { runId, processTable, exited } = options;
   const why = await firstEnd(options);
   let hasExited = why === 'exited';
   if (!hasExited && options.askToEnd !== undefined) {
-    hasExited = await isWithin(exited, options.askToEnd(why));
+    const askedMs = options.askToEnd(why);
+    if (askedMs > 0) hasExited = await isWithin(exited, askedMs);
   }
   try {
     const graceMs = hasExited ? leftoverGraceMs : options.graceMs;
-    await processTable.endTree(request.runId, options.process, graceMs);
+    await processTable.endTree(runId, options.process, graceMs);
   } catch (error) {
     options.onWarning(error instanceof Error ? error.message : String(error));
   }
@@ -67,7 +69,7 @@ async function isWithin(event: Promise<unknown>, ms: number): Promise<boolean> {
 }
 
 function firstEnd<Own extends string>(options: SuperviseOptions<Own>): Promise<CommonEnd | Own> {
-  const { signal, request } = options;
+  const { signal, timeoutMs } = options;
   return new Promise((resolve) => {
     let timer: NodeJS.Timeout | null = null;
     const end = (why: CommonEnd | Own): void => {
@@ -81,7 +83,6 @@ function firstEnd<Own extends string>(options: SuperviseOptions<Own>): Promise<C
       return;
     }
     signal.addEventListener('abort', onAbort);
-    const { timeoutMs } = request;
     const look = (): void => {
       const waitedMs = options.waitedMs?.() ?? 0;
       const leftMs = options.startedAt + (timeoutMs ?? 0) + waitedMs - Date.now();

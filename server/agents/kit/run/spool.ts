@@ -5,7 +5,7 @@ import { existsSync, truncateSync } from 'node:fs';
 import type { AgentProcess } from '../../port.ts';
 import type { EventLog } from '../log/event-log.ts';
 import { fileSize } from '../log/event-log-files.ts';
-import { followFile, type FileFollower } from '../log/follow-file.ts';
+import { FileFollower } from '../log/follow-file.ts';
 import { freeze, thaw } from '../process/process-table.ts';
 import type { RunFiles } from '../log/run-files.ts';
 
@@ -18,15 +18,7 @@ export interface SpoolOptions {
   readonly log: EventLog;
   readonly onLine: (stream: OutputStream, line: string) => void;
   /** A raw file that has grown over this is emptied. */
-  readonly emptyAtBytes?: number;
-}
-
-export interface Spool {
-  /** Takes everything that was printed so far. */
-  drain(): Promise<void>;
-  /** Takes the rest, an unfinished last line included, and stops. The agent has ended. */
-  finish(): Promise<void>;
-  stop(): void;
+  readonly emptyAtBytes?: number | undefined;
 }
 
 const emptyAtBytesDefault = 16 * 1024 * 1024;
@@ -37,47 +29,68 @@ const streams = ['stdout', 'stderr'] as const;
  * Begins where the log's marks say, so a backend that follows a dead one neither repeats nor misses
  * a line.
  */
-export function followSpool(options: SpoolOptions): Spool {
-  const { files, log } = options;
-  let emptyAtBytes = options.emptyAtBytes ?? emptyAtBytesDefault;
-  let emptying: Promise<void> | null = null;
-  let isFinishing = false;
+export class Spool {
+  readonly #options: SpoolOptions;
+  readonly #followers = new Map<OutputStream, FileFollower>();
+  #emptyAtBytes: number;
+  #emptying: Promise<void> | null = null;
+  #isFinishing = false;
 
-  const follow = (stream: OutputStream): FileFollower => {
+  constructor(options: SpoolOptions) {
+    this.#options = options;
+    this.#emptyAtBytes = options.emptyAtBytes ?? emptyAtBytesDefault;
+    for (const stream of streams) {
+      if (existsSync(options.files[stream])) this.#followers.set(stream, this.#follow(stream));
+    }
+  }
+
+  /** Takes the rest, an unfinished last line included, and stops. The agent has ended. */
+  async finish(): Promise<void> {
+    this.#isFinishing = true;
+    await this.#emptying;
+    for (const follower of this.#followers.values()) await follower.finish();
+    await this.#options.log.flush();
+  }
+
+  stop(): void {
+    this.#isFinishing = true;
+    for (const follower of this.#followers.values()) follower.stop();
+  }
+
+  #follow(stream: OutputStream): FileFollower {
+    const { files, log, onLine } = this.#options;
     const path = files[stream];
     // Emptied, but the mark was not stored any more: the agent was frozen then, so nothing came
     // since.
     const fromOffset = log.marks[stream] > fileSize(path) ? 0 : log.marks[stream];
-    return followFile({
+    return new FileFollower({
       path,
       fromOffset,
       onLine: (line, nextOffset) => {
-        options.onLine(stream, line);
+        onLine(stream, line);
         log.mark({ [stream]: nextOffset });
       },
       afterPiece: async () => {
         if (log.pendingBytes > pendingBytesMax) await log.flush();
         // By its size, not by what was read of it: a flood is written faster than it is read.
-        const isLarge = streams.some((one) => fileSize(files[one]) > emptyAtBytes);
-        if (isLarge && !isFinishing) emptying ??= empty().finally(() => (emptying = null));
+        const isLarge = streams.some((one) => fileSize(files[one]) > this.#emptyAtBytes);
+        if (!isLarge || this.#isFinishing) return;
+        this.#emptying ??= this.#empty().finally(() => (this.#emptying = null));
       },
     });
-  };
-  const followers = new Map<OutputStream, FileFollower>();
-  for (const stream of streams) {
-    if (existsSync(files[stream])) followers.set(stream, follow(stream));
   }
 
-  const empty = async (): Promise<void> => {
-    const frozen = await freeze(options.runId, options.process);
+  async #empty(): Promise<void> {
+    const { files, log, runId, process } = this.#options;
+    const frozen = await freeze(runId, process);
     if (frozen === null) {
-      emptyAtBytes *= 2; // better a large file than a lost line
+      this.#emptyAtBytes *= 2; // better a large file than a lost line
       return;
     }
     try {
-      for (const follower of followers.values()) await follower.drain();
+      for (const follower of this.#followers.values()) await follower.drain();
       await log.flush(); // the only other copy
-      for (const [stream, follower] of followers) {
+      for (const [stream, follower] of this.#followers) {
         truncateSync(files[stream], 0);
         follower.rewind();
         log.mark({ [stream]: 0 });
@@ -86,22 +99,5 @@ export function followSpool(options: SpoolOptions): Spool {
     } finally {
       thaw(frozen);
     }
-  };
-
-  return {
-    drain: async () => {
-      for (const follower of followers.values()) await follower.drain();
-      await log.flush();
-    },
-    finish: async () => {
-      isFinishing = true;
-      await emptying;
-      for (const follower of followers.values()) await follower.finish();
-      await log.flush();
-    },
-    stop: () => {
-      isFinishing = true;
-      for (const follower of followers.values()) follower.stop();
-    },
-  };
+  }
 }

@@ -3,40 +3,41 @@
 
 import { writeFileSync, rmSync } from 'node:fs';
 import { err, failure, ok, type Result } from '../../../core/failure.ts';
-import type { AgentHost, AgentRequest, ProcessTable, ProgramStart } from '../../port.ts';
+import type { ProgramStart } from '../../port.ts';
 import { removeRawFiles } from '../log/run-files.ts';
-import type { RunRecord } from '../log/run-record.ts';
-import { spawnAgentElsewhere, type AgentChild, type SpawnElsewhere } from '../process/spawn.ts';
-import { followSpool, type OutputStream } from './spool.ts';
+import { spawnAgentElsewhere, type AgentChild } from '../process/spawn.ts';
+import type { AgentRun } from './agent-run.ts';
+import { Spool, type OutputStream } from './spool.ts';
 
 export interface StartOptions {
-  readonly request: AgentRequest;
-  readonly host: AgentHost;
-  readonly record: RunRecord;
-  readonly processTable: ProcessTable;
   readonly program: string;
   readonly args: readonly string[];
   readonly env: Readonly<Record<string, string>>;
   readonly stdin: 'file' | 'pipe' | 'none';
-  /** Takes lines that an earlier process of the same part had printed and nobody had read. */
+  /** What the file holds; by default the request's prompt. */
+  readonly prompt?: string;
+  /** Takes lines that an earlier process of the same part had printed and no one had read. */
   readonly onLeftoverLine: (stream: OutputStream, line: string) => void;
-  readonly elsewhere?: SpawnElsewhere | undefined;
   readonly brings?: ProgramStart['brings'];
 }
 
 /** The process exists and is stored when this resolves; its program starts at `release`. */
-export async function startProgram(options: StartOptions): Promise<Result<AgentChild>> {
-  const { request, host, record, program } = options;
-  await takeLeftovers(options);
+export async function startProgram(
+  run: AgentRun,
+  options: StartOptions,
+): Promise<Result<AgentChild>> {
+  const { request, record, deps } = run;
+  await takeLeftovers(run, options);
   if (options.stdin === 'file') {
-    writeFileSync(record.files.input, request.prompt, { mode: 0o600 });
+    const prompt = options.prompt ?? request.prompt;
+    writeFileSync(record.files.input, prompt, { mode: 0o600 });
   }
   const env = {
     DROVER_TASK_ID: request.taskId,
     DROVER_ATTEMPT: String(request.attempt),
     ...options.env,
   };
-  const { args, brings } = options;
+  const { program, args, brings } = options;
   const start = { program, args, env, ...(brings === undefined ? {} : { brings }) };
   const confined = (await request.confine?.(start)) ?? ok(start);
   if (!confined.ok) {
@@ -52,31 +53,33 @@ export async function startProgram(options: StartOptions): Promise<Result<AgentC
       cwd: request.cwd,
       stdin: options.stdin,
     };
-    child = await spawnAgentElsewhere(spawnRequest, options.elsewhere);
+    child = await spawnAgentElsewhere(spawnRequest, deps.elsewhere);
   } catch (error) {
     removeRawFiles(record.files);
     const reason = error instanceof Error ? error.message : String(error);
     const message = `The agent program "${program}" could not be started in ${request.cwd}: ${reason}.`;
     return err(failure('agent_failed', record.mask(message)));
   }
-  // The program reads the prompt from the file that is open already; nobody else has business with
+  // The program reads the prompt from the file that is open already; no one else has business with
   // it.
   rmSync(record.files.input, { force: true });
   try {
-    await host.onProcess(child.process);
+    await run.host.onProcess(child.process);
   } catch (error) {
-    await options.processTable.endTree(request.runId, child.process, 0);
+    await deps.processTable.endTree(request.runId, child.process, 0);
     throw error;
   }
   return ok(child);
 }
 
-async function takeLeftovers(options: StartOptions): Promise<void> {
-  const { record, request } = options;
-  const nobody = { pid: 0, startTime: '' };
-  const spool = followSpool({
+async function takeLeftovers(
+  { record, request }: AgentRun,
+  options: Pick<StartOptions, 'onLeftoverLine'>,
+): Promise<void> {
+  const none = { pid: 0, startTime: '' };
+  const spool = new Spool({
     runId: request.runId,
-    process: nobody,
+    process: none,
     files: record.files,
     log: record.log,
     onLine: options.onLeftoverLine,

@@ -1,25 +1,27 @@
 // The pure parts of the headless way: what is printed, the result file, how both are judged. Names as in the checklist.
 
 import assert from 'node:assert/strict';
-import { HeadlessTranslator } from '../../../../server/agents/drover-code/headless-events.ts';
+import {
+  HeadlessTranslator,
+  isDenial,
+} from '../../../../server/agents/drover-code/headless-events.ts';
 import {
   headlessEnvironment,
   promptText,
 } from '../../../../server/agents/drover-code/invocation.ts';
 import { headlessOutcome } from '../../../../server/agents/drover-code/outcome.ts';
 import { parseResult } from '../../../../server/agents/drover-code/result-file.ts';
-import {
-  noFacts,
-  withEvent,
-  type RunFacts,
-} from '../../../../server/agents/drover-code/run-facts.ts';
+import { noFacts, withEvent, type LogFacts } from '../../../../server/agents/kit/log/log-facts.ts';
 import type { AgentOutcome, AgentRequest } from '../../../../server/agents/port.ts';
 import { settingsOf } from '../../../agents/support.ts';
 
-function factsOf(lines: readonly object[]): RunFacts {
+function factsOf(lines: readonly object[]): LogFacts {
   const translator = new HeadlessTranslator(noFacts.usage);
   const events = lines.flatMap((line) => translator.take(JSON.stringify(line)));
-  return [...events, ...translator.flush()].reduce(withEvent, noFacts);
+  return [...events, ...translator.flush()].reduce(
+    (facts, event) => withEvent(facts, event, isDenial),
+    noFacts,
+  );
 }
 
 function judge(code: number | null, result: object | null, facts = noFacts): AgentOutcome {

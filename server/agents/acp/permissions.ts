@@ -1,0 +1,19 @@
+// What an agent asks a person over the Agent Client Protocol, as we show it and answer it.
+
+import type { PermissionOption, RequestPermissionRequest } from '@agentclientprotocol/sdk';
+
+/** No one has to be asked about these while it plans. */
+export function writes({ toolCall }: RequestPermissionRequest): boolean {
+  return toolCall.kind === 'edit' || toolCall.kind === 'delete' || toolCall.kind === 'move';
+}
+
+export function questionText({ toolCall }: RequestPermissionRequest): string {
+  const title = toolCall.title ?? toolCall.kind ?? 'a tool';
+  const input = toolCall.rawInput === undefined ? '' : `\n${JSON.stringify(toolCall.rawInput)}`;
+  return `May the agent do this: ${title}${input.slice(0, 4_000)}`;
+}
+
+/** An answer that is none of the choices is no yes. */
+export function rejecting(options: readonly PermissionOption[]): PermissionOption | undefined {
+  return options.find((option) => option.kind === 'reject_once');
+}

@@ -1,0 +1,109 @@
+// What a log says of the agent's process that runs, or ran last: folded from the events that are
+// stored, and from each new one. So it is the same after any crash of ours.
+
+import type { AgentEvent, Usage } from '../../../protocol/agent-events.ts';
+import { noUsage } from '../../port.ts';
+import { withLine } from '../wire/text-tail.ts';
+import { eventsOfLog } from './event-log-reader.ts';
+
+export interface LogFacts {
+  /** Running total of the log: a part that is run again continues its count. */
+  readonly usage: Usage;
+  /** Total before this process began. */
+  readonly usageBefore: Usage;
+  /** Model turns, counted by their usage; some may have been dropped on the way. */
+  readonly turns: number;
+  /** Text after the last tool call. */
+  readonly summary: string;
+  /** Names of calls whose result is awaited: while one runs, silence is not the provider's. */
+  readonly openCalls: ReadonlyMap<string, string>;
+  /** Names of calls that were refused. */
+  readonly deniedTools: readonly string[];
+  /** The end of what it printed beside its protocol. */
+  readonly plainTail: string;
+  /** The end of its standard error since it said that it has started. */
+  readonly stderrTail: string;
+  readonly hasExit: boolean;
+}
+
+const summaryCharsMax = 16_000;
+const tailCharsMax = 4_096;
+const openCallsMax = 1_000;
+const deniedToolsMax = 100;
+
+export const noFacts: LogFacts = {
+  usage: noUsage,
+  usageBefore: noUsage,
+  turns: 0,
+  summary: '',
+  openCalls: new Map(),
+  deniedTools: [],
+  plainTail: '',
+  stderrTail: '',
+  hasExit: false,
+};
+
+/** Does this result say that the call was refused? Agents tell it in different ways. */
+export type IsDenial = (result: Extract<AgentEvent, { type: 'tool_result' }>) => boolean;
+
+/** What is left for a process that begins. */
+export function forNextProcess({ usage }: LogFacts): LogFacts {
+  return { ...noFacts, usage, usageBefore: usage };
+}
+
+export function withEvent(
+  facts: LogFacts,
+  event: AgentEvent,
+  isDenial: IsDenial = () => false,
+): LogFacts {
+  // After an exit it is another process that says something.
+  const known = facts.hasExit ? forNextProcess(facts) : facts;
+  switch (event.type) {
+    case 'started':
+      return { ...forNextProcess(known), plainTail: known.plainTail };
+    case 'text':
+      return { ...known, summary: `${known.summary}${event.text}`.slice(-summaryCharsMax) };
+    case 'tool_call':
+      if (known.openCalls.size >= openCallsMax) return known;
+      return { ...known, openCalls: new Map(known.openCalls).set(event.id, event.name) };
+    case 'tool_result':
+      return withResult(known, event, isDenial);
+    case 'usage':
+      return { ...known, turns: known.turns + 1, usage: event.usage };
+    case 'output': {
+      const plainTail = withLine(known.plainTail, event.text, tailCharsMax);
+      if (event.stream === 'stdout') return { ...known, plainTail };
+      const stderrTail = withLine(known.stderrTail, event.text, tailCharsMax);
+      return { ...known, plainTail, stderrTail };
+    }
+    case 'exit':
+      return { ...facts, hasExit: true };
+    case 'thinking':
+    case 'retry':
+    case 'question':
+    case 'question_withdrawn':
+    case 'answered':
+    case 'hint':
+    case 'note':
+      return facts;
+  }
+}
+
+function withResult(
+  facts: LogFacts,
+  event: Extract<AgentEvent, { type: 'tool_result' }>,
+  isDenial: IsDenial,
+): LogFacts {
+  const openCalls = new Map(facts.openCalls);
+  const name = openCalls.get(event.id) ?? event.id;
+  openCalls.delete(event.id);
+  const denied = facts.deniedTools;
+  const isNew = isDenial(event) && !denied.includes(name) && denied.length < deniedToolsMax;
+  return { ...facts, openCalls, deniedTools: isNew ? [...denied, name] : denied, summary: '' };
+}
+
+export function factsOfLog(logPath: string, isDenial?: IsDenial): LogFacts {
+  let facts = noFacts;
+  for (const event of eventsOfLog(logPath)) facts = withEvent(facts, event, isDenial);
+  return facts;
+}

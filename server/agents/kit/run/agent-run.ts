@@ -1,0 +1,37 @@
+// One run of an agent: what it was asked for, who listens, and what it leaves behind.
+
+import type { AgentHost, AgentRequest, ProcessTable } from '../../port.ts';
+import type { RunRecord } from '../log/run-record.ts';
+import type { SpawnElsewhere } from '../process/spawn.ts';
+import type { SessionLock } from './session-lock.ts';
+
+/** What every driver needs of its surroundings. */
+export interface ProgramDeps {
+  readonly processTable: ProcessTable;
+  /** Relative program paths start here (the project's root). */
+  readonly baseDir: string;
+  /** Time between SIGTERM and SIGKILL. */
+  readonly graceMs?: number;
+  /** A file of raw output that has grown over this is emptied. */
+  readonly emptySpoolAtBytes?: number;
+  /** Where agents are started that read their input from a file. */
+  readonly elsewhere?: SpawnElsewhere | undefined;
+}
+
+export interface AgentRun<Deps extends ProgramDeps = ProgramDeps> {
+  readonly request: AgentRequest;
+  readonly host: AgentHost;
+  /** Aborted when the run is stopped. */
+  readonly signal: AbortSignal;
+  readonly record: RunRecord;
+  readonly deps: Deps;
+  /** Where no other process may continue its session. */
+  readonly lock: SessionLock | null;
+}
+
+export const graceMsDefault = 5_000;
+
+/** For an agent that remembers nothing of the process before it. */
+export function wholeTask(request: AgentRequest): string {
+  return request.resume ? (request.promptIfForgotten ?? request.prompt) : request.prompt;
+}

@@ -1,0 +1,20 @@
+// A program's standard input, when it is spoken to in lines of JSON.
+
+import type { AgentChild } from '../process/spawn.ts';
+
+export class JsonInput {
+  readonly #stdin: AgentChild['stdin'];
+
+  constructor({ stdin }: Pick<AgentChild, 'stdin'>) {
+    this.#stdin = stdin;
+  }
+
+  /** Lost where the program has closed its input: its exit tells that better. */
+  write(message: unknown): void {
+    if (this.#stdin?.writable === true) this.#stdin.write(`${JSON.stringify(message)}\n`);
+  }
+
+  close(): void {
+    this.#stdin?.end();
+  }
+}

@@ -1,0 +1,92 @@
+// A driver for an agent that is a program: it finds the program, opens the record of each run, and
+// keeps two processes from continuing one session. What the program says is the driver's own.
+
+import { dirname, join } from 'node:path';
+import { failure } from '../../../core/failure.ts';
+import type {
+  AgentCapabilities,
+  AgentDriver,
+  AgentOutcome,
+  AgentProcess,
+  AgentRequest,
+} from '../../port.ts';
+import type { AgentKind } from '../../../core/plan/task.ts';
+import { openRunRecord } from '../log/run-record.ts';
+import { findProgram, findProgramFor } from '../process/find-program.ts';
+import type { AgentRun, ProgramDeps } from './agent-run.ts';
+import { lockSession, type SessionLock } from './session-lock.ts';
+
+export interface ProgramDriver<Deps extends ProgramDeps> {
+  readonly kind: AgentKind;
+  readonly capabilities: AgentCapabilities;
+  /** Name or path of the program; null: only a person knows, and has named none. */
+  readonly program: string | null;
+  /** What is wrong, and what to do, where there is no such program. */
+  readonly missing: string;
+  readonly deps: Deps;
+  /** Its sessions outlive its processes, and it has no lock of its own. */
+  readonly locksSession?: boolean;
+  /** What is to be said of the program that was found; by default its path. */
+  probe?(program: string): ReturnType<AgentDriver['probe']>;
+  run(run: AgentRun<Deps>, program: string): Promise<AgentOutcome>;
+  /** Absent: nothing can follow it but the process that started it. */
+  adopt?(run: AgentRun<Deps>, process: AgentProcess): Promise<AgentOutcome | null>;
+}
+
+export function programDriver<Deps extends ProgramDeps>(own: ProgramDriver<Deps>): AgentDriver {
+  const { kind, capabilities, deps, program: name } = own;
+  return {
+    kind,
+    capabilities,
+    probe: async () => {
+      const found = name === null ? null : findProgram(name, process.env, deps.baseDir);
+      if (found === null) return { ok: false, version: null, message: own.missing };
+      return (await own.probe?.(found)) ?? { ok: true, version: null, message: found };
+    },
+    run: async (request, host, signal) => {
+      if (signal.aborted) return { kind: 'stopped' };
+      const program = name === null ? null : findProgramFor(request, name, deps.baseDir);
+      if (program === null) {
+        return { kind: 'failed', failure: failure('agent_missing', own.missing) };
+      }
+      // Before its log is opened, which has one writer.
+      const lock = own.locksSession === true ? lockOf(request) : null;
+      if (lock !== null && !('release' in lock)) return inUse(request, lock);
+      try {
+        return await recorded({ request, host, signal, deps, lock }, (run) =>
+          own.run(run, program),
+        );
+      } finally {
+        lock?.release();
+      }
+    },
+    adopt: async (request, agent, host, signal) =>
+      own.adopt === undefined
+        ? null
+        : await recorded(
+            { request, host, signal, deps, lock: null },
+            async (run) => (await own.adopt?.(run, agent)) ?? null,
+          ),
+  };
+}
+
+async function recorded<Deps extends ProgramDeps, Outcome>(
+  parts: Omit<AgentRun<Deps>, 'record'>,
+  body: (run: AgentRun<Deps>) => Promise<Outcome>,
+): Promise<Outcome> {
+  const record = await openRunRecord(parts.request, parts.host);
+  try {
+    return await body({ ...parts, record });
+  } finally {
+    await record.close();
+  }
+}
+
+function lockOf(request: AgentRequest): SessionLock | AgentProcess {
+  return lockSession(join(dirname(request.logPath), `${request.sessionId}.lock`));
+}
+
+function inUse({ sessionId }: AgentRequest, holder: AgentProcess): AgentOutcome {
+  const message = `The session ${sessionId} is in use by process ${holder.pid}; it is not started twice.`;
+  return { kind: 'failed', failure: failure('agent_failed', message) };
+}

@@ -1,0 +1,167 @@
+// The one way in which an agent's program is started or adopted, followed, and ended. What it says
+// and what that comes to is for the follower that a driver gives.
+
+import { existsSync, statSync } from 'node:fs';
+import type { AgentOutcome, AgentProcess } from '../../port.ts';
+import { maskOutcome } from '../log/outcome-mask.ts';
+import { markWhenStopped, readExitCode, removeRawFiles } from '../log/run-files.ts';
+import { isAlive, thawRun } from '../process/process-table.ts';
+import { exitOfAdopted, type AgentChild } from '../process/spawn.ts';
+import {
+  superviseProgram,
+  type CommonEnd,
+  type ProgramEnd,
+  type RunningProgram,
+} from '../process/supervise.ts';
+import { graceMsDefault, type AgentRun } from './agent-run.ts';
+import { Spool, type OutputStream } from './spool.ts';
+import { startProgram, type StartOptions } from './start-program.ts';
+
+/** What a driver makes of its program. `Own`: reasons of its own to end it. */
+export interface ProgramFollower<Own extends string = never> {
+  /** The program may run from now on: the first words to it. */
+  begin?(): void;
+  takeLine(stream: OutputStream, line: string): void;
+  readonly ownEnd?: Promise<Own>;
+  /** Time that does not count as wall time: a person was being asked. */
+  waitedMs?(): number;
+  /** The program ends by itself at the wall time: so much later it is ended by us. */
+  readonly ownDeadlineMs?: number;
+  /** Asks the program in its own words; it gets so many milliseconds before the signals come. */
+  askToEnd?(why: CommonEnd | Own): number;
+  /** No more lines will come, whatever has happened: timers and listeners end. */
+  stop?(): void;
+  /** The program has ended, and all its lines were taken. */
+  finish?(): void | Promise<void>;
+  /** An adoption after the end was stored already tells nothing twice. */
+  readonly isExitTold?: boolean;
+  /** What it came to. The log holds all by now, and the raw output is still there. */
+  outcome(end: ProgramEnd<Own>): AgentOutcome | Promise<AgentOutcome>;
+  /** Of an adopted program, if more than its exit says whether the outcome can be believed. */
+  readonly isCertain?: boolean | undefined;
+}
+
+export interface Ended<Follower> {
+  readonly outcome: AgentOutcome;
+  /** Null where the program could not be started. */
+  readonly follower: Follower | null;
+}
+
+/** @param follow is called when the process exists and is stored, before its program runs */
+export async function runProgram<Own extends string, Follower extends ProgramFollower<Own>>(
+  run: AgentRun,
+  start: StartOptions,
+  follow: (child: AgentChild) => Follower & ProgramFollower<Own>,
+): Promise<Ended<Follower>> {
+  const started = await startProgram(run, start);
+  if (!started.ok) return { outcome: { kind: 'failed', failure: started.error }, follower: null };
+  const child = started.value;
+  run.lock?.handTo(child.process);
+  const follower = follow(child);
+  const program = { ...child, startedAt: Date.now(), canAdopt: start.stdin !== 'pipe' };
+  return { outcome: await followProgram<Own>(run, program, follower), follower };
+}
+
+/**
+ * Follows an agent that an earlier backend started. Null: how its work ended is not known.
+ * @param follow is called where there is something to follow
+ */
+export async function adoptProgram<Own extends string>(
+  run: AgentRun,
+  process: AgentProcess,
+  follow: () => ProgramFollower<Own>,
+): Promise<AgentOutcome | null> {
+  const { files } = run.record;
+  // A backend that was leaving had begun to end it: what it did of its work is not known.
+  if (existsSync(files.stopped)) return null;
+  const isKnown = isAlive(process) || readExitCode(files) !== null;
+  const startedAt = statSync(files.stdout, { throwIfNoEntry: false })?.birthtimeMs ?? Date.now();
+  const exited = exitOfAdopted(process, files);
+  const follower = follow();
+  const program = { process, exited, startedAt, canAdopt: true };
+  const following = followProgram(run, program, follower);
+  // Only after the marks were compared with the files: a frozen agent proves that nothing was added
+  // since.
+  await thawRun(run.request.runId, process);
+  const outcome = await following;
+  // Killed together with its shell while we were away: how its work ended is not known.
+  const isCertain = isKnown && (outcome.kind !== 'failed' || (await exited).code !== null);
+  return (follower.isCertain ?? isCertain) ? outcome : null;
+}
+
+interface FollowedProgram extends RunningProgram {
+  readonly release?: () => void;
+  /** Nobody writes to it: another backend can follow it to its end. */
+  readonly canAdopt: boolean;
+}
+
+async function followProgram<Own extends string>(
+  run: AgentRun,
+  program: FollowedProgram,
+  follower: ProgramFollower<Own>,
+): Promise<AgentOutcome> {
+  const { record } = run;
+  try {
+    const end = await followToEnd(run, program, follower);
+    await follower.finish?.();
+    if (follower.isExitTold !== true) record.emit({ type: 'exit', ...end.exit });
+    await record.log.flush();
+    const outcome = maskOutcome(await follower.outcome(end), record.mask);
+    if (program.canAdopt) removeRawFiles(record.files);
+    return outcome;
+  } finally {
+    if (!program.canAdopt) removeRawFiles(record.files);
+  }
+}
+
+async function followToEnd<Own extends string>(
+  run: AgentRun,
+  { release, canAdopt, ...program }: FollowedProgram,
+  follower: ProgramFollower<Own>,
+): Promise<ProgramEnd<Own>> {
+  const { request, record, signal } = run;
+  const { files, log } = record;
+  const spool = new Spool({
+    runId: request.runId,
+    process: program.process,
+    files,
+    log,
+    onLine: (stream, line) => follower.takeLine(stream, line),
+    emptyAtBytes: run.deps.emptySpoolAtBytes,
+  });
+  const stopMarking = canAdopt ? markWhenStopped(signal, files) : null;
+  try {
+    if (release !== undefined) {
+      await log.flush(); // what was told of its start, before it says anything itself
+      release();
+    }
+    follower.begin?.();
+    const end = await supervise(run, program, follower);
+    await spool.finish();
+    return end;
+  } finally {
+    stopMarking?.();
+    follower.stop?.();
+    spool.stop();
+  }
+}
+
+function supervise<Own extends string>(
+  { request, record, deps, signal }: AgentRun,
+  running: RunningProgram,
+  follower: ProgramFollower<Own>,
+): Promise<ProgramEnd<Own>> {
+  const { timeoutMs } = request;
+  return superviseProgram<Own>({
+    ...running,
+    runId: request.runId,
+    timeoutMs: timeoutMs === null ? null : timeoutMs + (follower.ownDeadlineMs ?? 0),
+    processTable: deps.processTable,
+    signal,
+    graceMs: request.endGraceMs ?? deps.graceMs ?? graceMsDefault,
+    onWarning: (text) => record.emit({ type: 'note', level: 'warning', text }),
+    waitedMs: () => follower.waitedMs?.() ?? 0,
+    ownEnd: follower.ownEnd,
+    askToEnd: (why) => follower.askToEnd?.(why) ?? 0,
+  });
+}

@@ -1,0 +1,27 @@
+// Watches the silence of one run's program: noted in its log at first, and a reason to end it where
+// it is the silence of a model's provider.
+
+import type { AgentRun } from './agent-run.ts';
+import { SilenceWatch } from '../process/silence.ts';
+
+export interface StallOptions {
+  /** The sentence for the log. */
+  readonly note: (seconds: number) => string;
+  /** Null: silence alone does not end this program. */
+  readonly onEnd: (() => void) | null;
+  /** By default the request's. */
+  readonly warnMs?: number;
+}
+
+export function watchStall(
+  { request, record }: Pick<AgentRun, 'request' | 'record'>,
+  { note, onEnd, warnMs }: StallOptions,
+): SilenceWatch {
+  return new SilenceWatch({
+    warnMs: warnMs ?? request.stallWarnMs,
+    endMs: onEnd === null ? null : request.stallEndMs,
+    onWarn: (ms) =>
+      record.emit({ type: 'note', level: 'warning', text: note(Math.round(ms / 1000)) }),
+    onEnd: () => onEnd?.(),
+  });
+}
