@@ -113,6 +113,15 @@ suite('tidy', () => {
     assert.deepEqual(missing, []);
   });
 
+  test('what a class keeps to itself is a #field: the keyword hides nothing when it runs', () => {
+    // A constructor is kept to its class by nothing else.
+    const keyword = /^\s+(?:declare )?(?:private|protected) (?!constructor\b)/mu;
+    const found = code.filter(({ text }) => keyword.test(text)).map(({ path }) => path);
+    assert.deepEqual(found, []);
+    assert.match('class A {\n  private readonly a = 1;\n}', keyword);
+    assert.doesNotMatch('class A {\n  private constructor() {}\n}', keyword);
+  });
+
   test('no comment is wider than 100 columns', () => {
     const wide = code.flatMap(({ path, text }) =>
       text

@@ -20,7 +20,7 @@ export class CommandContext {
   readonly json: boolean;
   readonly color: boolean;
   readonly directory: string;
-  private readonly clients = new Set<Client>();
+  readonly #clients = new Set<Client>();
 
   constructor(surroundings: Surroundings, options: GlobalOptions) {
     this.surroundings = surroundings;
@@ -75,30 +75,27 @@ export class CommandContext {
     need: Exclude<BackendNeed, 'existing'>,
     settingsFlags: Record<string, unknown> = {},
   ): Promise<Client> {
-    const client = await this.open(need, settingsFlags);
+    const client = await this.#open(need, settingsFlags);
     if (client === null) throw new Error('The backend could not be reached or started.');
     return client;
   }
 
   async existingClient(): Promise<Client | null> {
-    return await this.open('existing', {});
+    return await this.#open('existing', {});
   }
 
   /** Closes what is still open. */
   close(): void {
-    for (const client of this.clients) client.close();
-    this.clients.clear();
+    for (const client of this.#clients) client.close();
+    this.#clients.clear();
   }
 
-  private async open(
-    need: BackendNeed,
-    settingsFlags: Record<string, unknown>,
-  ): Promise<Client | null> {
+  async #open(need: BackendNeed, settingsFlags: Record<string, unknown>): Promise<Client | null> {
     const root = await this.root();
     const { openClient } = await this.surroundings.loadBackends();
     const { env } = this.surroundings;
     const client = await openClient({ root, need, env, settingsFlags });
-    if (client !== null) this.clients.add(client);
+    if (client !== null) this.#clients.add(client);
     return client;
   }
 }

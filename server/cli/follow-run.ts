@@ -66,17 +66,17 @@ async function displayOf(
 }
 
 class RunFollower {
-  private readonly context: CommandContext;
-  private readonly runId: string;
-  private readonly display: RunDisplay;
-  private readonly interrupts: InterruptWatch;
-  private readonly signals = new SignalBox<Signal>();
-  private client: Client;
-  private last: number;
-  private isOver = false;
+  readonly #context: CommandContext;
+  readonly #runId: string;
+  readonly #display: RunDisplay;
+  readonly #interrupts: InterruptWatch;
+  readonly #signals = new SignalBox<Signal>();
+  #client: Client;
+  #last: number;
+  #isOver = false;
   /** Its agents are being ended; the run's last word is still to come. */
-  private isStopped = false;
-  private finished: EventView | null = null;
+  #isStopped = false;
+  #finished: EventView | null = null;
 
   constructor(
     context: CommandContext,
@@ -85,25 +85,28 @@ class RunFollower {
     display: RunDisplay,
     interrupts: InterruptWatch,
   ) {
-    this.context = context;
-    this.client = client;
-    this.runId = started.run.id;
-    this.last = started.after;
-    this.display = display;
-    this.interrupts = interrupts;
-    interrupts.onFirst(() => this.signals.give('interrupt'));
+    this.#context = context;
+    this.#client = client;
+    this.#runId = started.run.id;
+    this.#last = started.after;
+    this.#display = display;
+    this.#interrupts = interrupts;
+    interrupts.onFirst(() => this.#signals.give('interrupt'));
   }
 
   async toTheEnd(): Promise<RunEnd> {
     for (;;) {
-      const signal = await this.followUntilSignal();
+      const signal = await this.#followUntilSignal();
       // A run that was stopped is over, also when its backend went before it could say so.
-      if (signal === 'gone' && (!this.isStopped || this.interrupts.isInterrupted)) {
-        await this.connectAgain();
+      if (signal === 'gone' && (!this.#isStopped || this.#interrupts.isInterrupted)) {
+        await this.#connectAgain();
         continue;
       }
-      const { client, finished } = this;
-      return { client, finished, interrupted: signal === 'interrupt' };
+      return {
+        client: this.#client,
+        finished: this.#finished,
+        interrupted: signal === 'interrupt',
+      };
     }
   }
 
@@ -111,57 +114,58 @@ class RunFollower {
    * Follows with the present client until the run is over, a person interrupts, or the backend is
    * gone.
    */
-  private async followUntilSignal(): Promise<'over' | 'interrupt' | 'gone'> {
-    const { client, signals } = this;
+  async #followUntilSignal(): Promise<'over' | 'interrupt' | 'gone'> {
+    const client = this.#client;
+    const signals = this.#signals;
     let unfollow: () => void = () => {};
     try {
       unfollow = await client.follow(
-        this.last,
-        (events) => this.onEvents(events),
+        this.#last,
+        (events) => this.#onEvents(events),
         () => signals.give('gone'),
       );
-      const signal = this.isOver ? 'over' : await signals.take();
-      if (signal === 'interrupt') await this.stopRun();
+      const signal = this.#isOver ? 'over' : await signals.take();
+      if (signal === 'interrupt') await this.#stopRun();
       return signal;
     } catch (error) {
       if (error instanceof Refusal && !isDatabaseTrouble(error)) throw error;
       // An interrupt that could not be carried out goes to the next backend.
-      if (this.interrupts.isInterrupted) signals.give('interrupt');
+      if (this.#interrupts.isInterrupted) signals.give('interrupt');
       return 'gone';
     } finally {
       unfollow();
     }
   }
 
-  private onEvents(batch: readonly EventView[]): void {
-    if (this.isOver) return;
-    const fresh = batch.filter((event) => event.seq > this.last);
-    this.last = fresh.at(-1)?.seq ?? this.last;
-    const ours = fresh.filter((event) => event.run_id === null || event.run_id === this.runId);
+  #onEvents(batch: readonly EventView[]): void {
+    if (this.#isOver) return;
+    const fresh = batch.filter((event) => event.seq > this.#last);
+    this.#last = fresh.at(-1)?.seq ?? this.#last;
+    const ours = fresh.filter((event) => event.run_id === null || event.run_id === this.#runId);
     const endAt = ours.findIndex((event) => event.type === 'run.finished');
-    this.display.onEvents(endAt === -1 ? ours : ours.slice(0, endAt + 1));
+    this.#display.onEvents(endAt === -1 ? ours : ours.slice(0, endAt + 1));
     for (const { type } of ours) {
-      if (type === 'run.stopped') this.isStopped = true;
-      if (type === 'run.resumed') this.isStopped = false;
+      if (type === 'run.stopped') this.#isStopped = true;
+      if (type === 'run.resumed') this.#isStopped = false;
     }
     const end = ours[endAt];
     if (end === undefined) return;
-    this.isOver = true;
-    this.finished = end;
-    this.signals.give('over');
+    this.#isOver = true;
+    this.#finished = end;
+    this.#signals.give('over');
   }
 
   /** Resolves when the agents have ended and everything that the feed says about it was shown. */
-  private async stopRun(): Promise<void> {
-    this.display.onNotice(
+  async #stopRun(): Promise<void> {
+    this.#display.onNotice(
       'Stopping the agents and releasing their tasks (press Ctrl-C again to leave immediately) …',
     );
-    const late = this.context.surroundings.sleep(stopWaitMs);
-    await Promise.race([this.client.call('run.stop', { run: this.runId }), late]);
+    const late = this.#context.surroundings.sleep(stopWaitMs);
+    await Promise.race([this.#client.call('run.stop', { run: this.#runId }), late]);
     for (;;) {
-      const page = await this.client.call('events.read', { after: this.last, limit: pageSize });
+      const page = await this.#client.call('events.read', { after: this.#last, limit: pageSize });
       if (page.events.length === 0) return;
-      this.onEvents(page.events);
+      this.#onEvents(page.events);
     }
   }
 
@@ -169,25 +173,25 @@ class RunFollower {
    * The backend goes on by itself once it is started; a bounded number of tries, longer and longer
    * apart.
    */
-  private async connectAgain(): Promise<void> {
-    const { context } = this;
-    this.display.onNotice('Lost the connection to the backend. Reconnecting …');
-    this.client.close();
+  async #connectAgain(): Promise<void> {
+    const context = this.#context;
+    this.#display.onNotice('Lost the connection to the backend. Reconnecting …');
+    this.#client.close();
     let triesMax = connectTriesMax;
     for (let tries = 1; ; tries += 1) {
       await context.surroundings.sleep(Math.min(connectDelayMaxMs, 100 * 2 ** tries));
       try {
-        this.client = await context.client('engine');
+        this.#client = await context.client('engine');
         // One that is there may have lost its database: then nothing could be followed.
-        await this.client.call('events.read', { after: this.last, limit: 1 });
-        this.signals.drop('gone');
-        this.display.onClient(this.client);
-        this.display.onNotice('The backend is back.');
+        await this.#client.call('events.read', { after: this.#last, limit: 1 });
+        this.#signals.drop('gone');
+        this.#display.onClient(this.#client);
+        this.#display.onNotice('The backend is back.');
         return;
       } catch (error) {
         if (isDatabaseTrouble(error) && triesMax < databaseTriesMax) {
           triesMax = databaseTriesMax;
-          this.display.onNotice(plainLine((error as Error).message));
+          this.#display.onNotice(plainLine((error as Error).message));
         }
         if (tries < triesMax) continue;
         const reason = error instanceof Error ? error.message : String(error);

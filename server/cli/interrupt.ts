@@ -44,36 +44,36 @@ const sameInterruptMs = 250;
  * ends the process.
  */
 export class InterruptWatch {
-  private readonly surroundings: Surroundings;
-  private readonly off: () => void;
-  private firstAtMs: number | null = null;
-  private tell: () => void = () => {};
+  readonly #surroundings: Surroundings;
+  readonly #off: () => void;
+  #firstAtMs: number | null = null;
+  #tell: () => void = () => {};
 
   constructor(surroundings: Surroundings) {
-    this.surroundings = surroundings;
-    this.off = surroundings.onInterrupt(() => this.press());
+    this.#surroundings = surroundings;
+    this.#off = surroundings.onInterrupt(() => this.#press());
   }
 
   get isInterrupted(): boolean {
-    return this.firstAtMs !== null;
+    return this.#firstAtMs !== null;
   }
 
   onFirst(listener: () => void): void {
-    this.tell = listener;
+    this.#tell = listener;
     if (this.isInterrupted) listener();
   }
 
   end(): void {
-    this.off();
+    this.#off();
   }
 
-  private press(): void {
-    const nowMs = this.surroundings.nowMs();
-    if (this.firstAtMs === null) {
-      this.firstAtMs = nowMs;
-      this.tell();
-    } else if (nowMs - this.firstAtMs > sameInterruptMs) {
-      this.surroundings.exitNow(exitCodes.interrupted);
+  #press(): void {
+    const nowMs = this.#surroundings.nowMs();
+    if (this.#firstAtMs === null) {
+      this.#firstAtMs = nowMs;
+      this.#tell();
+    } else if (nowMs - this.#firstAtMs > sameInterruptMs) {
+      this.#surroundings.exitNow(exitCodes.interrupted);
     }
   }
 }

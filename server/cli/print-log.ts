@@ -66,24 +66,24 @@ interface PartWatch {
 }
 
 class LogPrinter {
-  private readonly context: CommandContext;
-  private readonly client: Client;
-  private attempt: number;
-  private isNamed = false;
+  readonly #context: CommandContext;
+  readonly #client: Client;
+  #attempt: number;
+  #isNamed = false;
   /** How far each log was printed. */
-  private readonly ends = new Map<string, number>();
+  readonly #ends = new Map<string, number>();
 
   constructor(context: CommandContext, client: Client, attempt: number) {
-    this.context = context;
-    this.client = client;
-    this.attempt = attempt;
+    this.#context = context;
+    this.#client = client;
+    this.#attempt = attempt;
   }
 
   /** Of parts that have begun the one that began first, as their logs tell. */
   async begunFirst(parts: readonly TaskView[]): Promise<TaskView | null> {
     let first: { readonly part: TaskView; readonly at: number } | null = null;
     for (const part of parts) {
-      const [event] = (await this.read(part.id, 0, 1)).events;
+      const [event] = (await this.#read(part.id, 0, 1)).events;
       if (event !== undefined && (first === null || event.at < first.at)) {
         first = { part, at: event.at };
       }
@@ -93,22 +93,22 @@ class LogPrinter {
 
   /** Said at the end of a log alone. */
   async isOver(id: string): Promise<boolean> {
-    return (await this.read(id, this.ends.get(id) ?? 0, 1)).ended;
+    return (await this.#read(id, this.#ends.get(id) ?? 0, 1)).ended;
   }
 
   /** What a red gate said of the attempt's work stands at the end of its log. */
   async sayGate(id: string): Promise<void> {
-    if (this.context.json) return;
-    const attempts = await this.client.call('attempts', { id });
-    const attempt = attempts.find((one) => one.number === this.attempt);
+    if (this.#context.json) return;
+    const attempts = await this.#client.call('attempts', { id });
+    const attempt = attempts.find((one) => one.number === this.#attempt);
     if (attempt?.failure_kind === 'gate_failed' && attempt.error !== null) {
-      this.context.say(`gate  ${plainLine(attempt.error)}`);
+      this.#context.say(`gate  ${plainLine(attempt.error)}`);
     }
   }
 
   name(part: TaskView): void {
-    this.isNamed = true;
-    this.context.say(`== ${part.id}  ${plainLine(part.title)}`);
+    this.#isNamed = true;
+    this.#context.say(`== ${part.id}  ${plainLine(part.title)}`);
   }
 
   /** Page by page; while it goes on, what is written later too, until the next part has begun. */
@@ -116,29 +116,29 @@ class LogPrinter {
     let offset = 0;
     let isLeft = false;
     for (;;) {
-      const page = await this.read(part.id, offset, pageEvents);
-      this.print(part.id, page);
+      const page = await this.#read(part.id, offset, pageEvents);
+      this.#print(part.id, page);
       const moved = page.next_offset > offset;
       offset = page.next_offset;
-      this.ends.set(part.id, offset);
+      this.#ends.set(part.id, offset);
       if (moved) continue;
       if (isLeft || page.ended || !watch.goesOn()) return;
       // Once more after the next one has begun: what was written in between belongs to this one.
       isLeft = await watch.nextHasBegun();
-      if (!isLeft) await this.context.surroundings.sleep(lookEveryMs);
+      if (!isLeft) await this.#context.surroundings.sleep(lookEveryMs);
     }
   }
 
-  private print(part: string, page: LogPageView): void {
+  #print(part: string, page: LogPageView): void {
     for (const line of page.events) {
-      if (!this.context.json) this.context.say(logLine(line));
-      else this.context.printJson(this.isNamed ? { ...line, task_id: part } : line);
+      if (!this.#context.json) this.#context.say(logLine(line));
+      else this.#context.printJson(this.#isNamed ? { ...line, task_id: part } : line);
     }
   }
 
-  private async read(id: string, offset: number, limit: number): Promise<LogPageView> {
-    const page = await this.client.call('log.read', { id, attempt: this.attempt, offset, limit });
-    if (this.attempt === 0) this.attempt = page.attempt;
+  async #read(id: string, offset: number, limit: number): Promise<LogPageView> {
+    const page = await this.#client.call('log.read', { id, attempt: this.#attempt, offset, limit });
+    if (this.#attempt === 0) this.#attempt = page.attempt;
     return page;
   }
 }

@@ -13,7 +13,7 @@ export class DroverCommand extends Command {
       .replace(/^error: /u, '')
       .replace(/\.?\n(\(Did you mean [^\n]*\?\))$/u, ' $1')
       .replace(/\.$/u, '');
-    const sentence = `error: ${what}; ${this.remedyFor(options?.code, what)}.`;
+    const sentence = `error: ${what}; ${this.#remedyFor(options?.code, what)}.`;
     return super.error(sentence, options);
   }
 
@@ -29,15 +29,15 @@ export class DroverCommand extends Command {
     return this.error('a command is missing', { code: 'commander.help' });
   }
 
-  private remedyFor(code: string | undefined, what: string): string {
+  #remedyFor(code: string | undefined, what: string): string {
     const path = pathOf(this);
     const known = remedyForGoWord(path.split(' ').slice(1).join(' '), what);
     if (known !== null) return known;
     switch (code) {
       case 'commander.missingArgument':
-        return `write: ${path} ${this.operands(what)}`;
+        return `write: ${path} ${this.#operands(what)}`;
       case 'commander.excessArguments':
-        return `write: ${`${path} ${this.operands()}`.trim()} (put a text of several words in quotes)`;
+        return `write: ${`${path} ${this.#operands()}`.trim()} (put a text of several words in quotes)`;
       case 'commander.help':
       case 'commander.unknownCommand': {
         const names = this.commands.map((command) => command.name());
@@ -52,7 +52,7 @@ export class DroverCommand extends Command {
   }
 
   /** One that is missing is needed here, also where it could be left out otherwise. */
-  private operands(missing = ''): string {
+  #operands(missing = ''): string {
     return this.registeredArguments
       .map((argument) => {
         const name = argument.name();

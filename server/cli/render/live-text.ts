@@ -85,23 +85,23 @@ function etaText(snapshot: StatusSnapshot, { nowMs, durationsMs }: LiveTextOptio
  * completion.
  */
 export class DurationBook {
-  private readonly startedAtMs = new Map<string, number>();
-  private readonly durationsMs: number[] = [];
+  readonly #startedAtMs = new Map<string, number>();
+  readonly #durationsMs: number[] = [];
 
   learn(events: readonly EventView[]): void {
     for (const { type, task_id: id, at_ms: atMs } of events) {
       if (id === null) continue;
-      if (type === 'task.claimed' || type === 'task.started') this.startedAtMs.set(id, atMs);
-      const startedAtMs = this.startedAtMs.get(id);
+      if (type === 'task.claimed' || type === 'task.started') this.#startedAtMs.set(id, atMs);
+      const startedAtMs = this.#startedAtMs.get(id);
       if (type !== 'task.completed' || startedAtMs === undefined) continue;
-      this.startedAtMs.delete(id);
-      this.durationsMs.push(atMs - startedAtMs);
-      if (this.durationsMs.length > durationsMax) this.durationsMs.shift();
+      this.#startedAtMs.delete(id);
+      this.#durationsMs.push(atMs - startedAtMs);
+      if (this.#durationsMs.length > durationsMax) this.#durationsMs.shift();
     }
   }
 
   get all(): readonly number[] {
-    return this.durationsMs;
+    return this.#durationsMs;
   }
 }
 

@@ -17,102 +17,102 @@ export function liveDisplay(context: CommandContext, client: Client, run: RunVie
 }
 
 class LiveDisplay implements RunDisplay {
-  private readonly context: CommandContext;
-  private readonly scope: { readonly epic?: string };
-  private readonly screen;
-  private readonly book = new DurationBook();
-  private readonly tick: NodeJS.Timeout;
-  private client: Client;
-  private snapshot: StatusSnapshot | null = null;
-  private notice: { readonly text: string; readonly untilMs: number } | null = null;
-  private reading: 'no' | 'yes' | 'again' = 'no';
-  private drawTimer: NodeJS.Timeout | null = null;
-  private isDone = false;
+  readonly #context: CommandContext;
+  readonly #scope: { readonly epic?: string };
+  readonly #screen;
+  readonly #book = new DurationBook();
+  readonly #tick: NodeJS.Timeout;
+  #client: Client;
+  #snapshot: StatusSnapshot | null = null;
+  #notice: { readonly text: string; readonly untilMs: number } | null = null;
+  #reading: 'no' | 'yes' | 'again' = 'no';
+  #drawTimer: NodeJS.Timeout | null = null;
+  #isDone = false;
 
   constructor(context: CommandContext, client: Client, run: RunView) {
-    this.context = context;
-    this.client = client;
-    this.scope = run.epic_id === null ? {} : { epic: run.epic_id };
-    this.screen = screenOf(context.surroundings.stdout);
-    this.tick = setInterval(() => this.drawSoon(), tickMs);
-    this.read();
+    this.#context = context;
+    this.#client = client;
+    this.#scope = run.epic_id === null ? {} : { epic: run.epic_id };
+    this.#screen = screenOf(context.surroundings.stdout);
+    this.#tick = setInterval(() => this.#drawSoon(), tickMs);
+    this.#read();
   }
 
   onEvents(events: Parameters<RunDisplay['onEvents']>[0]): void {
-    this.book.learn(events);
-    this.read();
+    this.#book.learn(events);
+    this.#read();
   }
 
   onNotice(text: string): void {
-    this.notice = { text, untilMs: this.context.surroundings.nowMs() + noticeMs };
-    this.drawSoon();
+    this.#notice = { text, untilMs: this.#context.surroundings.nowMs() + noticeMs };
+    this.#drawSoon();
   }
 
   onClient(client: Client): void {
-    this.client = client;
-    this.read();
+    this.#client = client;
+    this.#read();
   }
 
   /** What the terminal keeps is the last state, not the one before the last event. */
   async done(): Promise<void> {
-    clearInterval(this.tick);
-    if (this.drawTimer !== null) clearTimeout(this.drawTimer);
-    this.isDone = true;
-    this.notice = null;
+    clearInterval(this.#tick);
+    if (this.#drawTimer !== null) clearTimeout(this.#drawTimer);
+    this.#isDone = true;
+    this.#notice = null;
     try {
-      this.snapshot = await this.client.call('status', this.scope);
+      this.#snapshot = await this.#client.call('status', this.#scope);
     } catch {
       // The backend is gone: the last known state stays.
     }
-    this.draw();
-    this.screen.done();
+    this.#draw();
+    this.#screen.done();
   }
 
-  private read(): void {
-    if (this.isDone) return;
-    if (this.reading !== 'no') {
-      this.reading = 'again';
+  #read(): void {
+    if (this.#isDone) return;
+    if (this.#reading !== 'no') {
+      this.#reading = 'again';
       return;
     }
-    this.reading = 'yes';
-    this.client
-      .call('status', this.scope)
+    this.#reading = 'yes';
+    this.#client
+      .call('status', this.#scope)
       .then((snapshot) => {
-        if (this.isDone) return;
-        this.snapshot = snapshot;
-        this.drawSoon();
+        if (this.#isDone) return;
+        this.#snapshot = snapshot;
+        this.#drawSoon();
       })
       .catch(() => {}) // the follower notices that the backend is gone, and brings another client
       .finally(() => {
         setTimeout(() => {
-          const again = this.reading === 'again';
-          this.reading = 'no';
-          if (again) this.read();
+          const again = this.#reading === 'again';
+          this.#reading = 'no';
+          if (again) this.#read();
         }, readEveryMs);
       });
   }
 
-  private drawSoon(): void {
-    this.drawTimer ??= setTimeout(() => {
-      this.drawTimer = null;
-      this.draw();
+  #drawSoon(): void {
+    this.#drawTimer ??= setTimeout(() => {
+      this.#drawTimer = null;
+      this.#draw();
     }, drawEveryMs);
   }
 
-  private draw(): void {
-    if (this.snapshot === null) return;
-    const { surroundings, color } = this.context;
+  #draw(): void {
+    if (this.#snapshot === null) return;
+    const { surroundings, color } = this.#context;
     const { columns, rows } = surroundings.stdout;
     const nowMs = surroundings.nowMs();
-    const notice = this.notice !== null && nowMs < this.notice.untilMs ? this.notice.text : null;
-    const text = liveText(this.snapshot, {
+    const notice = this.#notice !== null && nowMs < this.#notice.untilMs ? this.#notice.text : null;
+    const text = liveText(this.#snapshot, {
       width: columns,
       rows,
       color,
       nowMs,
-      durationsMs: this.book.all,
+      durationsMs: this.#book.all,
       notice,
     });
-    this.screen.draw(text);
+    this.#screen.draw(text);
   }
 }

@@ -63,60 +63,60 @@ export function checkReferences(input: ReferenceInput): Map<number, RecordFault>
 
 class ReferenceCheck {
   readonly faults = new Map<number, RecordFault>();
-  private readonly input: ReferenceInput;
-  private readonly byId = new Map<string, ReadRecord>();
-  private readonly referrers = new Map<string, ReadRecord[]>();
-  private readonly refused = new Map<string, number>();
-  private readonly refusedBefore: readonly string[];
+  readonly #input: ReferenceInput;
+  readonly #byId = new Map<string, ReadRecord>();
+  readonly #referrers = new Map<string, ReadRecord[]>();
+  readonly #refused = new Map<string, number>();
+  readonly #refusedBefore: readonly string[];
 
   constructor(input: ReferenceInput) {
-    this.input = input;
+    this.#input = input;
     for (const record of input.records) {
-      this.byId.set(record.fields.id, record);
+      this.#byId.set(record.fields.id, record);
       for (const { id } of referencesOf(record.fields)) {
-        const list = this.referrers.get(id);
-        if (list === undefined) this.referrers.set(id, [record]);
+        const list = this.#referrers.get(id);
+        if (list === undefined) this.#referrers.set(id, [record]);
         else list.push(record);
       }
     }
     const before: string[] = [];
     for (const [id, line] of input.refusedLines) {
       // The same id may stand on a good line too: then it names that record.
-      if (this.byId.has(id) || this.isExisting(id)) continue;
-      this.refused.set(id, line);
+      if (this.#byId.has(id) || this.#isExisting(id)) continue;
+      this.#refused.set(id, line);
       before.push(id);
     }
-    this.refusedBefore = before;
+    this.#refusedBefore = before;
   }
 
-  private isExisting(id: string): boolean {
-    return this.input.existing.tasks.has(id) || this.input.existing.epics.has(id);
+  #isExisting(id: string): boolean {
+    return this.#input.existing.tasks.has(id) || this.#input.existing.epics.has(id);
   }
 
-  private *open(): Generator<ReadRecord> {
-    for (const record of this.input.records) {
+  *#open(): Generator<ReadRecord> {
+    for (const record of this.#input.records) {
       if (!this.faults.has(record.line)) yield record;
     }
   }
 
   /** Writes the faults down and carries them on to everything that refers to a refused record. */
   refuse(found: ReadonlyMap<ReadRecord, RecordFault>): void {
-    const spreading = this.faults.size === 0 ? [...this.refusedBefore] : [];
+    const spreading = this.faults.size === 0 ? [...this.#refusedBefore] : [];
     for (const [record, fault] of found) {
       this.faults.set(record.line, fault);
-      this.refused.set(record.fields.id, record.line);
+      this.#refused.set(record.fields.id, record.line);
       spreading.push(record.fields.id);
     }
     for (let head = 0; head < spreading.length; head++) {
       const id = spreading[head] ?? '';
-      for (const record of this.referrers.get(id) ?? []) {
+      for (const record of this.#referrers.get(id) ?? []) {
         if (this.faults.has(record.line)) continue;
-        const line = this.refused.get(id) ?? 0;
+        const line = this.#refused.get(id) ?? 0;
         this.faults.set(record.line, {
           kind: 'reference-refused',
           message: `${shown(id)} was refused on line ${line}`,
         });
-        this.refused.set(record.fields.id, record.line);
+        this.#refused.set(record.fields.id, record.line);
         spreading.push(record.fields.id);
       }
     }
@@ -124,12 +124,12 @@ class ReferenceCheck {
 
   namesThatLeadNowhere(): Map<ReadRecord, RecordFault> {
     const found = new Map<ReadRecord, RecordFault>();
-    for (const record of this.open()) {
+    for (const record of this.#open()) {
       let wrongKind: RecordFault | null = null;
       for (const reference of referencesOf(record.fields)) {
-        const kind = this.kindOf(reference.id);
+        const kind = this.#kindOf(reference.id);
         if (kind === null) {
-          found.set(record, { kind: 'reference', message: this.nowhere(reference) });
+          found.set(record, { kind: 'reference', message: this.#nowhere(reference) });
           break;
         }
         const needed = reference.key === 'epic_id' ? 'epic' : 'task';
@@ -147,7 +147,7 @@ class ReferenceCheck {
     return found;
   }
 
-  private nowhere({ key, id }: Reference): string {
+  #nowhere({ key, id }: Reference): string {
     const name = shown(id);
     const where = 'in the file or in the project';
     switch (key) {
@@ -162,27 +162,27 @@ class ReferenceCheck {
     }
   }
 
-  private kindOf(id: string): 'epic' | 'task' | 'refused' | null {
-    const record = this.byId.get(id);
+  #kindOf(id: string): 'epic' | 'task' | 'refused' | null {
+    const record = this.#byId.get(id);
     if (record !== undefined) return record.fields.kind === 'epic' ? 'epic' : 'task';
-    if (this.input.existing.epics.has(id)) return 'epic';
-    if (this.input.existing.tasks.has(id)) return 'task';
-    return this.refused.has(id) ? 'refused' : null;
+    if (this.#input.existing.epics.has(id)) return 'epic';
+    if (this.#input.existing.tasks.has(id)) return 'task';
+    return this.#refused.has(id) ? 'refused' : null;
   }
 
-  private parentOfId(id: string): string | null {
-    const record = this.byId.get(id);
+  #parentOfId(id: string): string | null {
+    const record = this.#byId.get(id);
     if (record !== undefined) return parentOf(record.fields);
-    return this.input.existing.tasks.get(id)?.parentId ?? null;
+    return this.#input.existing.tasks.get(id)?.parentId ?? null;
   }
 
   parentLoops(): Map<ReadRecord, RecordFault> {
     const found = new Map<ReadRecord, RecordFault>();
-    for (const record of this.open()) {
+    for (const record of this.#open()) {
       const { id } = record.fields;
       const path = [id];
       const seen = new Set(path);
-      for (let at = this.parentOfId(id); at !== null; at = this.parentOfId(at)) {
+      for (let at = this.#parentOfId(id); at !== null; at = this.#parentOfId(at)) {
         path.push(at);
         if (at === id) {
           const text = cycleText(path.toReversed());
@@ -198,12 +198,12 @@ class ReferenceCheck {
 
   deepRecords(): Map<ReadRecord, RecordFault> {
     const found = new Map<ReadRecord, RecordFault>();
-    for (const record of this.open()) {
+    for (const record of this.#open()) {
       let level = 0;
       let at = parentOf(record.fields);
       while (at !== null && level <= maxSteps) {
         level += 1;
-        at = this.parentOfId(at);
+        at = this.#parentOfId(at);
       }
       if (level <= maxSubTaskLevels) continue;
       const ordinal = level === 3 ? 'third level' : `level ${level}`;
@@ -219,10 +219,10 @@ class ReferenceCheck {
    * All tasks as they would be: those of the project, and the open records in their place or beside
    * them.
    */
-  private nodes(): readonly GraphNode[] {
+  #nodes(): readonly GraphNode[] {
     const nodes = new Map<string, GraphNode>();
-    for (const task of this.input.existing.tasks.values()) nodes.set(task.id, task);
-    for (const record of this.open()) {
+    for (const task of this.#input.existing.tasks.values()) nodes.set(task.id, task);
+    for (const record of this.#open()) {
       const { id, kind, blockedBy } = record.fields;
       if (kind === 'epic') continue;
       const parentId = parentOf(record.fields);
@@ -238,7 +238,7 @@ class ReferenceCheck {
   }
 
   loops(level: 'rule' | 'top'): Map<ReadRecord, RecordFault> {
-    const nodes = this.nodes();
+    const nodes = this.#nodes();
     const edges = level === 'rule' ? ruleEdges(nodes) : topLevelEdges(nodes);
     const groups = loopGroups(edges);
     const tops = level === 'top' ? topLevelNumbers(nodes, edges.numbers) : null;
@@ -250,7 +250,7 @@ class ReferenceCheck {
     for (const group of groups) groupSizes.set(group, (groupSizes.get(group) ?? 0) + 1);
     let searched = 0;
     const found = new Map<ReadRecord, RecordFault>();
-    for (const record of this.open()) {
+    for (const record of this.#open()) {
       const from = numberOf(record.fields.id);
       const blocker = record.fields.blockedBy.find((id) => {
         const to = numberOf(id);

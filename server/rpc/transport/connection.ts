@@ -89,99 +89,99 @@ export function serveConnection(
 }
 
 class GreetedConnection implements ServedConnection {
-  private readonly input: Readable;
-  private readonly end: () => void;
-  private readonly options: ConnectionOptions;
-  private readonly guard = new MessageSizeGuard(greetingBytesMax);
-  private readonly connection: MessageConnection;
-  private readonly greeting: NodeJS.Timeout;
-  private state: 'waiting' | 'open' | 'rejected' | 'closed' = 'waiting';
-  private isLanguageClient = false;
+  readonly #input: Readable;
+  readonly #end: () => void;
+  readonly #options: ConnectionOptions;
+  readonly #guard = new MessageSizeGuard(greetingBytesMax);
+  readonly #connection: MessageConnection;
+  readonly #greeting: NodeJS.Timeout;
+  #state: 'waiting' | 'open' | 'rejected' | 'closed' = 'waiting';
+  #isLanguageClient = false;
   /** Set: an agent is at the other end, and nothing but these is served. */
-  private agentHandlers: AgentHandlers | null = null;
-  private stopPump: () => void = () => {};
-  private requestsAtOnce = 0;
+  #agentHandlers: AgentHandlers | null = null;
+  #stopPump: () => void = () => {};
+  #requestsAtOnce = 0;
 
   constructor(input: Readable, output: Writable, end: () => void, options: ConnectionOptions) {
-    this.input = input;
-    this.end = end;
-    this.options = options;
+    this.#input = input;
+    this.#end = end;
+    this.#options = options;
     const close = (): void => this.close();
-    input.on('error', () => this.guard.destroy());
-    input.on('close', () => this.guard.destroy());
+    input.on('error', () => this.#guard.destroy());
+    input.on('close', () => this.#guard.destroy());
     output.on('error', close);
-    input.pipe(this.guard);
-    this.connection = createMessageConnection(
-      new StreamMessageReader(this.guard),
+    input.pipe(this.#guard);
+    this.#connection = createMessageConnection(
+      new StreamMessageReader(this.#guard),
       new StreamMessageWriter(output),
       NullLogger,
     );
-    this.greeting = setTimeout(close, greetingWaitMs);
-    this.connection.onError(close);
-    this.connection.onClose(close);
-    this.connection.onRequest((name: string, raw: unknown) => this.answer(name, raw));
-    this.connection.onNotification(endName, () => {
-      if (this.isLanguageClient) this.close();
+    this.#greeting = setTimeout(close, greetingWaitMs);
+    this.#connection.onError(close);
+    this.#connection.onClose(close);
+    this.#connection.onRequest((name: string, raw: unknown) => this.#answer(name, raw));
+    this.#connection.onNotification(endName, () => {
+      if (this.#isLanguageClient) this.close();
     });
-    this.connection.listen();
+    this.#connection.listen();
   }
 
   close(): void {
-    if (this.state === 'closed') return;
-    const wasOpen = this.state === 'open';
-    this.state = 'closed';
-    clearTimeout(this.greeting);
-    this.stopPump();
-    this.connection.dispose();
-    this.input.unpipe(this.guard);
-    this.guard.destroy();
-    this.end();
-    if (wasOpen) this.options.onClosed();
+    if (this.#state === 'closed') return;
+    const wasOpen = this.#state === 'open';
+    this.#state = 'closed';
+    clearTimeout(this.#greeting);
+    this.#stopPump();
+    this.#connection.dispose();
+    this.#input.unpipe(this.#guard);
+    this.#guard.destroy();
+    this.#end();
+    if (wasOpen) this.#options.onClosed();
   }
 
   async leave(reason: string): Promise<void> {
-    if (this.state === 'open') {
-      const sent = this.connection.sendNotification('leaving', { reason }).catch(() => {});
+    if (this.#state === 'open') {
+      const sent = this.#connection.sendNotification('leaving', { reason }).catch(() => {});
       await Promise.race([sent, waitMs(leaveWaitMs)]);
     }
     this.close();
   }
 
-  private async answer(name: string, raw: unknown): Promise<unknown> {
-    if (this.requestsAtOnce >= requestsAtOnceMax) {
+  async #answer(name: string, raw: unknown): Promise<unknown> {
+    if (this.#requestsAtOnce >= requestsAtOnceMax) {
       throw toResponseError(new Refusal('busy', 'Too many requests at once; wait for answers.'));
     }
-    this.requestsAtOnce += 1;
+    this.#requestsAtOnce += 1;
     try {
-      return await this.serve(name, raw);
+      return await this.#serve(name, raw);
     } catch (error) {
-      if (this.state === 'waiting') this.reject();
+      if (this.#state === 'waiting') this.#reject();
       throw toResponseError(error);
     } finally {
-      this.requestsAtOnce -= 1;
+      this.#requestsAtOnce -= 1;
     }
   }
 
   /** Whoever does not greet properly is not talked to any longer than this answer. */
-  private reject(): void {
-    this.state = 'rejected';
+  #reject(): void {
+    this.#state = 'rejected';
     setTimeout(() => this.close(), lastWordsMs);
   }
 
-  private async serve(name: string, raw: unknown): Promise<unknown> {
+  async #serve(name: string, raw: unknown): Promise<unknown> {
     if (name === greetingName) {
-      const hello = await this.hello(shaped('hello', helloParamsOf(raw)));
-      this.isLanguageClient = true;
+      const hello = await this.#hello(shaped('hello', helloParamsOf(raw)));
+      this.#isLanguageClient = true;
       return initialized(hello);
     }
-    if (this.state !== 'open' && name !== 'hello') {
+    if (this.#state !== 'open' && name !== 'hello') {
       throw new Refusal('greeting', 'The first request must be hello.');
     }
-    if (this.agentHandlers !== null && name !== 'hello') {
-      return await callAgentHandler(this.agentHandlers, name, raw);
+    if (this.#agentHandlers !== null && name !== 'hello') {
+      return await callAgentHandler(this.#agentHandlers, name, raw);
     }
-    if (this.isLanguageClient && name === farewellName) {
-      this.stopPump();
+    if (this.#isLanguageClient && name === farewellName) {
+      this.#stopPump();
       return null;
     }
     if (!isRequestName(name)) {
@@ -190,43 +190,43 @@ class GreetedConnection implements ServedConnection {
         `Request ${printable(name)} does not exist.`,
       );
     }
-    if (name === 'hello') return await this.hello(shaped(name, raw));
-    if (name === 'subscribe') return await this.subscribe(shaped(name, raw));
-    return await callHandler(this.options.handlers, name, shaped(name, raw));
+    if (name === 'hello') return await this.#hello(shaped(name, raw));
+    if (name === 'subscribe') return await this.#subscribe(shaped(name, raw));
+    return await callHandler(this.#options.handlers, name, shaped(name, raw));
   }
 
-  private async hello(params: Params<'hello'>): Promise<Answer<'hello'>> {
-    const { token, version, root, isIdle, onOpen, onLeave } = this.options;
-    if (this.state !== 'waiting') throw new Refusal('greeted', 'hello was already sent.');
+  async #hello(params: Params<'hello'>): Promise<Answer<'hello'>> {
+    const { token, version, root, isIdle, onOpen, onLeave } = this.#options;
+    if (this.#state !== 'waiting') throw new Refusal('greeted', 'hello was already sent.');
     if (token !== null && !sameToken(params.token, token)) {
-      this.agentHandlers = this.options.agents?.open(params.token) ?? null;
-      if (this.agentHandlers === null) {
+      this.#agentHandlers = this.#options.agents?.open(params.token) ?? null;
+      if (this.#agentHandlers === null) {
         throw new Refusal('token', 'The token is not the one of this backend.');
       }
     }
-    this.state = 'open';
-    clearTimeout(this.greeting);
-    this.guard.allow(messageBytesMax);
+    this.#state = 'open';
+    clearTimeout(this.#greeting);
+    this.#guard.allow(messageBytesMax);
     onOpen();
-    const leaving = this.agentHandlers === null && isNewer(params, version) && (await isIdle());
+    const leaving = this.#agentHandlers === null && isNewer(params, version) && (await isIdle());
     if (leaving) setTimeout(onLeave, lastWordsMs);
     return { version, protocol: protocolVersion, pid: process.pid, root, leaving };
   }
 
-  private async subscribe({ after, board }: Params<'subscribe'>): Promise<Answer<'subscribe'>> {
-    const { feed, handlers } = this.options;
+  async #subscribe({ after, board }: Params<'subscribe'>): Promise<Answer<'subscribe'>> {
+    const { feed, handlers } = this.#options;
     const { answer, pumpAfter } = await answerSubscribe(feed, () => handlers.status({}), after);
-    this.stopPump();
-    if (this.state === 'closed') return answer; // the client went while the state was read
+    this.#stopPump();
+    if (this.#state === 'closed') return answer; // the client went while the state was read
     const batchOf: BoardFeed =
       board === true
         ? boardFeed((seq) => handlers['board.changes']({ after: seq }), pumpAfter)
         : async (events) => ({ events });
-    this.stopPump = startFeedPump({
+    this.#stopPump = startFeedPump({
       feed,
       after: pumpAfter,
       deliver: async (events) => {
-        await this.connection.sendNotification('events', await batchOf(events));
+        await this.#connection.sendNotification('events', await batchOf(events));
       },
       onFailure: () => this.close(),
     });

@@ -8,48 +8,48 @@ const headerBytesMax = 4096;
 const headerEnd = '\r\n\r\n';
 
 export class MessageSizeGuard extends Transform {
-  private bodyBytesMax: number;
-  private header = '';
-  private bodyBytesLeft = 0;
+  #bodyBytesMax: number;
+  #header = '';
+  #bodyBytesLeft = 0;
 
   constructor(bodyBytesMax: number) {
     super();
-    this.bodyBytesMax = bodyBytesMax;
+    this.#bodyBytesMax = bodyBytesMax;
   }
 
   /** Raised once the other end has shown its token. */
   allow(bodyBytesMax: number): void {
-    this.bodyBytesMax = bodyBytesMax;
+    this.#bodyBytesMax = bodyBytesMax;
   }
 
   override _transform(chunk: Buffer, _encoding: BufferEncoding, done: TransformCallback): void {
-    const fault = this.inspect(chunk);
+    const fault = this.#inspect(chunk);
     if (fault === null) done(null, chunk);
     else done(new Error(fault));
   }
 
-  private inspect(chunk: Buffer): string | null {
+  #inspect(chunk: Buffer): string | null {
     let at = 0;
     while (at < chunk.length) {
-      if (this.bodyBytesLeft > 0) {
-        const taken = Math.min(this.bodyBytesLeft, chunk.length - at);
-        this.bodyBytesLeft -= taken;
+      if (this.#bodyBytesLeft > 0) {
+        const taken = Math.min(this.#bodyBytesLeft, chunk.length - at);
+        this.#bodyBytesLeft -= taken;
         at += taken;
         continue;
       }
-      const before = this.header.length;
-      this.header += chunk.toString('latin1', at, at + headerBytesMax);
-      const end = this.header.indexOf(headerEnd);
+      const before = this.#header.length;
+      this.#header += chunk.toString('latin1', at, at + headerBytesMax);
+      const end = this.#header.indexOf(headerEnd);
       if (end === -1) {
-        if (this.header.length >= headerBytesMax) return 'a message header is too long';
+        if (this.#header.length >= headerBytesMax) return 'a message header is too long';
         return null;
       }
       at += end + headerEnd.length - before;
-      const length = contentLengthOf(this.header.slice(0, end));
-      this.header = '';
+      const length = contentLengthOf(this.#header.slice(0, end));
+      this.#header = '';
       if (length === null) return 'a message header is not understood';
-      if (length > this.bodyBytesMax) return `a message of ${length} bytes is too large`;
-      this.bodyBytesLeft = length;
+      if (length > this.#bodyBytesMax) return `a message of ${length} bytes is too large`;
+      this.#bodyBytesLeft = length;
     }
     return null;
   }

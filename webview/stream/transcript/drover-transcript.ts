@@ -84,7 +84,7 @@ export class DroverTranscript extends LitElement {
   declare context: string;
   /** Of the attempt that is shown. */
   declare worktree: string | null;
-  declare private activeKey: number | null;
+  declare activeKey: number | null;
   readonly list: VirtualLog;
   #lastTop = 0;
   #pendingFocus: number | null = null;
