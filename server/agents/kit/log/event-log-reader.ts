@@ -74,9 +74,16 @@ function readForwards(
 ): LogPage {
   const { entries, nextOffset } = readEntries(parts, from, bounds);
   const size = Math.max(sizeOf(parts), nextOffset);
+  return pageOf(entries, { emptyAt: from, nextOffset, size });
+}
+
+function pageOf(
+  entries: readonly Entry[],
+  { emptyAt, nextOffset, size }: Pick<LogPage, 'nextOffset' | 'size'> & { emptyAt: number },
+): LogPage {
   return {
     events: entries.map((entry) => entry.event),
-    offset: entries[0]?.start ?? from,
+    offset: entries[0]?.start ?? emptyAt,
     nextOffset,
     size,
     atEnd: nextOffset >= size,
@@ -131,14 +138,7 @@ export function readLogBefore(
     // Past the page's bound only a line that is longer than a whole page is still completed.
     const isEnough = entries.length >= limit || (window >= bytesMax && entries.length > 0);
     if (!isEnough && from > 0) continue;
-    const kept = entries.slice(-limit);
-    return {
-      events: kept.map((entry) => entry.event),
-      offset: kept[0]?.start ?? until,
-      nextOffset,
-      size,
-      atEnd: nextOffset >= size,
-    };
+    return pageOf(entries.slice(-limit), { emptyAt: until, nextOffset, size });
   }
 }
 

@@ -11,7 +11,7 @@ import type { AgentExit } from '../process/spawn.ts';
 import type { SilenceWatch } from '../process/silence.ts';
 import type { CommonEnd, ProgramEnd } from '../process/supervise.ts';
 import { wholeTask, type AgentRun, type ProgramDeps } from './agent-run.ts';
-import { programDriver } from './program-driver.ts';
+import { programDriver, type ProgramDriver } from './program-driver.ts';
 import { adoptProgram, runProgram, type ProgramFollower } from './run-program.ts';
 import type { OutputStream } from './spool.ts';
 import { watchStall } from './stall-watch.ts';
@@ -46,10 +46,7 @@ export interface OneWayAgent {
   reader(usageBefore: Usage): OneWayReader;
 }
 
-/** How an agent is run on a worker. */
-export interface WorkerWay {
-  readonly program: string;
-  readonly deps: ProgramDeps;
+export interface OneWayDriver extends Omit<ProgramDriver<ProgramDeps>, 'run' | 'adopt'> {
   agent(request: AgentRequest): OneWayAgent;
 }
 
@@ -57,18 +54,22 @@ const stderrCharsMax = 8_000;
 /** Said by the process that follows the worker, not by the agent. */
 const notOfAgent = /^drover: /;
 
-/** A driver of an agent that is spoken to here; on a worker, where no one can, it runs one way. */
-export function oneWayOnWorkers(here: AgentDriver, way: WorkerWay): AgentDriver {
-  const { kind, capabilities } = here;
-  const there = programDriver({
-    kind,
-    capabilities,
-    program: way.program,
-    missing: `${way.program} was not found.`, // never said: the worker looks for it
-    deps: way.deps,
-    run: (run, program) => runOneWay(way.agent(run.request), program, run),
-    adopt: (run, process) => adoptOneWay(way.agent(run.request), process, run),
+export function oneWayDriver(own: OneWayDriver): AgentDriver {
+  return programDriver({
+    ...own,
+    run: (run, program) => runOneWay(own.agent(run.request), program, run),
+    adopt: (run, process) => adoptOneWay(own.agent(run.request), process, run),
   });
+}
+
+/** A driver of an agent that is spoken to here; on a worker, where no one can, it runs one way. */
+export function oneWayOnWorkers(
+  here: AgentDriver,
+  way: Pick<OneWayDriver, 'program' | 'deps' | 'agent'>,
+): AgentDriver {
+  const { kind, capabilities } = here;
+  // Never missing: the worker looks for it.
+  const there = oneWayDriver({ kind, capabilities, missing: '', ...way });
   const driverFor = ({ runsOn }: AgentRequest): AgentDriver => (runsOn === 'remote' ? there : here);
   return {
     ...here,
@@ -209,7 +210,9 @@ class OneWayFollower implements ProgramFollower<OneWayOwnEnd> {
   }
 }
 
+/** What a person may miss on a worker. */
 function tellLimits(agent: OneWayAgent, { request, record }: AgentRun): void {
+  if (request.runsOn !== 'remote') return;
   const note = (text: string): void => record.emit({ type: 'note', level: 'info', text });
   note(`A worker cannot ask a person: requests of ${agent.title} that need an answer are refused.`);
   if (request.resume) {
