@@ -85,14 +85,12 @@ suite('tidy', () => {
     const scripts = ['esbuild.config.mjs', 'bundled-packages.mjs', 'package.json']
       .map((name) => readFileSync(join(root, name), 'utf8'))
       .join('\n');
-    /** Panels take their buttons from it next. */
-    const comingNext = ['@vscode-elements/elements'];
     const unused = Object.keys(manifest.dependencies).filter(
       (name) =>
         !used.some((text) => text.includes(`'${name}'`) || text.includes(`'${name}/`)) &&
         !scripts.replace(/"dependencies": \{[^}]*\}/u, '').includes(name),
     );
-    assert.deepEqual(unused, comingNext);
+    assert.deepEqual(unused, []);
   });
 
   test('every path that the map, the decisions and the pages name exists', () => {

@@ -38,14 +38,6 @@ export const columnStyles = css`
     text-overflow: ellipsis;
     white-space: nowrap;
   }
-  .count {
-    padding: 1px 6px;
-    border-radius: 11px;
-    font-weight: normal;
-    color: var(--vscode-badge-foreground);
-    background: var(--vscode-badge-background);
-    border: 1px solid var(--vscode-contrastBorder, transparent);
-  }
   .cards {
     flex: 1;
     min-height: 0;

@@ -2,6 +2,7 @@
 
 import { html, LitElement, nothing, type TemplateResult } from 'lit';
 import { repeat } from 'lit/directives/repeat.js';
+import '@vscode-elements/elements/dist/vscode-badge/index.js';
 import { FixedRows } from '../shared/fixed-rows.ts';
 import { statusLook } from '../shared/status-words.ts';
 import { statusStyles } from '../shared/status-styles.ts';
@@ -62,7 +63,10 @@ export class DroverColumn extends LitElement {
   override render(): TemplateResult {
     const { activeIndex } = this;
     return html`<section>
-      <h2><span>${this.heading}</span><span class="count">${this.cards.length}</span></h2>
+      <h2>
+        <span>${this.heading}</span
+        ><vscode-badge variant="counter">${this.cards.length}</vscode-badge>
+      </h2>
       <div
         class="cards"
         role="listbox"

@@ -14,6 +14,7 @@ import type { DroverTile } from './drover-tile.ts';
 import { liveAgents, nextLate, tileBeside, type LiveAgent } from './live-agents.ts';
 import { TileFeed } from './tile-feed.ts';
 import { Turns } from './tile-turns.ts';
+import '../shared/looks/button.ts';
 
 /** How often it is looked whose time has gone on. */
 const tickMs = 125;
@@ -124,13 +125,9 @@ export class DroverGrid extends LitElement {
   #empty(): TemplateResult {
     return html`<div class="empty">
       <p>No agents are running.</p>
-      <button
-        type="button"
-        class="primary"
-        @click=${() => void this.host?.action('runEpic', { epic: null })}
-      >
+      <vscode-button @click=${() => void this.host?.action('runEpic', { epic: null })}>
         ${icon('play')} Run All
-      </button>
+      </vscode-button>
     </div>`;
   }
 

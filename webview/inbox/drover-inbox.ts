@@ -10,6 +10,8 @@ import { icon, iconStyles } from '../shared/looks/icon.ts';
 import { visibleLine, visibleText } from '../shared/looks/visible-text.ts';
 import { actionTitle, carryOut, wordsAsked } from './item-actions.ts';
 import { inboxItems, type InboxItem, type ItemAction } from './inbox-items.ts';
+import '../shared/looks/button.ts';
+import { focusField, VscodeTextfield } from '../shared/looks/text-field.ts';
 
 /** Items on the page at once; the rest is said as a number. */
 const shownMax = 100;
@@ -88,14 +90,8 @@ export class DroverInbox extends LitElement {
         gap: 6px;
         margin-top: 6px;
       }
-      input {
+      vscode-textfield {
         flex: 1;
-        min-width: 0;
-        padding: 2px 4px;
-        font: inherit;
-        color: var(--vscode-input-foreground);
-        background: var(--vscode-input-background);
-        border: 1px solid var(--vscode-input-border, var(--vscode-contrastBorder, transparent));
       }
       .empty,
       .error {
@@ -189,15 +185,14 @@ export class DroverInbox extends LitElement {
       <div class="actions">
         ${item.actions.map(
           (action, at) =>
-            html`<button
-              type="button"
-              class=${at === 0 ? 'primary' : 'secondary'}
+            html`<vscode-button
+              ?secondary=${at > 0}
               ?disabled=${isBusy}
               data-action=${at}
               @click=${() => this.#act(item, action)}
             >
               ${visibleLine(actionTitle(action).slice(0, titleCharsMax))}
-            </button>`,
+            </vscode-button>`,
         )}
       </div>
       ${this.#asking?.key === item.key ? this.#words(item, this.#asking.action) : nothing}
@@ -209,14 +204,18 @@ export class DroverInbox extends LitElement {
     return html`<form
       @submit=${(event: SubmitEvent) => {
         event.preventDefault();
-        const text = this.renderRoot.querySelector('input')?.value.trim() ?? '';
+        const text = this.renderRoot.querySelector('vscode-textfield')?.value.trim() ?? '';
         if (text === '') return;
         this.#asking = null;
         this.#carryOut(item, action, text);
       }}
     >
-      <input type="text" aria-label=${label} placeholder=${label} maxlength="4000" />
-      <button type="submit" class="primary">Send</button>
+      <vscode-textfield
+        .label=${label}
+        placeholder=${label}
+        maxlength=${textCharsMax}
+      ></vscode-textfield>
+      <vscode-button type="submit">Send</vscode-button>
     </form>`;
   }
 
@@ -227,7 +226,9 @@ export class DroverInbox extends LitElement {
     }
     this.#asking = { key: item.key, action };
     this.requestUpdate();
-    void this.updateComplete.then(() => this.renderRoot.querySelector('input')?.focus());
+    void this.updateComplete.then(() =>
+      focusField(this.renderRoot.querySelector('vscode-textfield')),
+    );
   }
 
   #carryOut(item: InboxItem, action: ItemAction, words: string): void {
@@ -255,7 +256,7 @@ export class DroverInbox extends LitElement {
   }
 
   readonly #onKey = (event: KeyboardEvent): void => {
-    if (event.target instanceof HTMLInputElement) {
+    if (event.target instanceof VscodeTextfield) {
       if (event.key !== 'Escape') return;
       this.#asking = null;
       this.requestUpdate();

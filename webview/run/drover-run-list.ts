@@ -7,6 +7,8 @@ import { FixedRows } from '../shared/fixed-rows.ts';
 import { statusStyles } from '../shared/status-styles.ts';
 import { controlStyles } from '../shared/looks/control-styles.ts';
 import { icon, iconStyles } from '../shared/looks/icon.ts';
+import type { VscodeTextfield } from '../shared/looks/text-field.ts';
+import '../shared/looks/text-field.ts';
 import { runListStyles } from './run-list-styles.ts';
 import { outcomeLine, runTitle, shortLine, stateWords, timeWords } from './run-words.ts';
 
@@ -56,13 +58,13 @@ export class DroverRunList extends LitElement {
 
   override render(): TemplateResult {
     const count = this.#runs.length;
-    return html`<input
+    return html`<vscode-textfield
         type="search"
         placeholder="Search runs"
-        aria-label="Search runs by task, error, agent, commit or epic"
+        .label=${'Search runs by task, error, agent, commit or epic'}
         .value=${this.search}
         @input=${this.#onType}
-      />
+      ></vscode-textfield>
       <div
         class="rows"
         role="listbox"
@@ -130,7 +132,7 @@ export class DroverRunList extends LitElement {
   }
 
   readonly #onType = (event: Event): void => {
-    const { value } = event.target as HTMLInputElement;
+    const { value } = event.target as VscodeTextfield;
     if (this.#typing !== null) clearTimeout(this.#typing);
     this.#typing = setTimeout(() => this.onSearch(value), typingRestMs);
   };

@@ -29,6 +29,7 @@ import {
 } from './run-template.ts';
 import { shortLine, stateWords, timeWords } from './run-words.ts';
 import { timelineOf } from './timeline-model.ts';
+import '../shared/looks/button.ts';
 
 const rowsAtFirst = 15;
 const rowsMore = 200;
@@ -214,24 +215,21 @@ export class DroverRun extends LitElement {
     );
     if (failed.length === 0) return nothing;
     return html`<div class="actions">
-      <button
-        type="button"
-        class="primary"
+      <vscode-button
         @click=${() =>
           this.#ask(async () =>
             this.host?.action('retryFailed', { ids: failed.map(({ id }) => id) }),
           )}
       >
         ${icon('debug-restart')}Retry ${formatCount(failed.length, 'failed task')} and run
-      </button>
-      <button
-        type="button"
-        class="secondary"
+      </vscode-button>
+      <vscode-button
+        secondary
         @click=${() =>
           this.#ask(async () => this.host?.action('command', { id: 'drover.showInbox' }))}
       >
         Show Inbox
-      </button>
+      </vscode-button>
     </div>`;
   }
 

@@ -9,7 +9,7 @@ export const runListStyles = css`
     gap: 4px;
     min-height: 0;
   }
-  input {
+  vscode-textfield {
     width: 100%;
   }
   .rows {

@@ -5,6 +5,7 @@ import type { HostState } from '../messages/messages.ts';
 import type { Host } from './host.ts';
 import { icon } from './looks/icon.ts';
 import { visibleLine } from './looks/visible-text.ts';
+import './looks/button.ts';
 
 /** Instead of everything else while nothing can be shown. */
 export function connectionTemplate(state: HostState, host: Host | null): TemplateResult | null {
@@ -16,13 +17,11 @@ export function connectionTemplate(state: HostState, host: Host | null): Templat
       ${
         action === null
           ? nothing
-          : html`<button
-              class="primary"
-              type="button"
+          : html`<vscode-button
               @click=${() => void host?.action('command', { id: action.command })}
             >
               ${visibleLine(action.title)}
-            </button>`
+            </vscode-button>`
       }
     </div>`;
   }

@@ -5,6 +5,8 @@ import { css, html, LitElement, type TemplateResult } from 'lit';
 import type { QuestionView } from '../../server/protocol/views.ts';
 import { controlStyles } from '../shared/looks/control-styles.ts';
 import { visibleLine } from '../shared/looks/visible-text.ts';
+import '../shared/looks/button.ts';
+import '../shared/looks/text-field.ts';
 
 const answerCharsMax = 4_000;
 
@@ -27,9 +29,8 @@ export class DroverAnswer extends LitElement {
         gap: 6px;
         margin-top: 6px;
       }
-      input {
+      vscode-textfield {
         flex: 1;
-        min-width: 0;
       }
     `,
   ];
@@ -48,15 +49,14 @@ export class DroverAnswer extends LitElement {
     return html`<div class="choices" role="group" aria-label="Answers">
       ${choices.map(
         (choice, index) =>
-          html`<button
-            type="button"
-            class=${index === 0 ? 'primary' : 'secondary'}
+          html`<vscode-button
+            ?secondary=${index > 0}
             data-question=${this.question?.id ?? ''}
             ?disabled=${this.isBusy}
             @click=${() => this.#answer(choice)}
           >
             ${visibleLine(choice)}
-          </button>`,
+          </vscode-button>`,
       )}
     </div>`;
   }
@@ -65,17 +65,16 @@ export class DroverAnswer extends LitElement {
     return html`<form
       @submit=${(event: SubmitEvent) => {
         event.preventDefault();
-        const text = this.renderRoot.querySelector('input')?.value.trim() ?? '';
+        const text = this.renderRoot.querySelector('vscode-textfield')?.value.trim() ?? '';
         if (text !== '') this.#answer(text);
       }}
     >
-      <input
-        type="text"
-        aria-label="Your answer"
+      <vscode-textfield
+        .label=${'Your answer'}
         maxlength=${answerCharsMax}
         ?disabled=${this.isBusy}
-      />
-      <button type="submit" class="primary" ?disabled=${this.isBusy}>Answer</button>
+      ></vscode-textfield>
+      <vscode-button type="submit" ?disabled=${this.isBusy}>Answer</vscode-button>
     </form>`;
   }
 

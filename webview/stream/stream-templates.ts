@@ -10,6 +10,7 @@ import type { BoundQuestions } from './session/question-binding.ts';
 import { streamPages, type StreamPage } from '../shared/log/stream-memory.ts';
 import type { StreamSession } from './session/stream-session.ts';
 import { visibleLine } from '../shared/looks/visible-text.ts';
+import '../shared/looks/button.ts';
 
 const pageTitles: { readonly [P in StreamPage]: string } = { task: 'Task', stream: 'Stream' };
 
@@ -65,9 +66,9 @@ export function endButton(
 ): TemplateResult | typeof nothing {
   if (state.isFollowing && (feed?.isAtEnd ?? true)) return nothing;
   const count = state.newCount + (feed?.unseenEvents ?? 0);
-  return html`<button class="primary to-end" type="button" @click=${onClick}>
+  return html`<vscode-button class="to-end" @click=${onClick}>
     ${icon('arrow-down')} ${count > 0 ? `${count.toLocaleString('en')} new` : 'To the end'}
-  </button>`;
+  </vscode-button>`;
 }
 
 /** What waits for a person and is not a row of the transcript. */
@@ -100,9 +101,7 @@ function partTemplate(session: StreamSession, question: QuestionView): TemplateR
   return html`<section class="waiting" aria-label="Waiting for you: ${words}">
     <div class="words">
       ${icon('question')}<span>${words}</span>
-      <button class="primary" type="button" @click=${() => void session.openPart(question.task_id)}>
-        Open
-      </button>
+      <vscode-button @click=${() => void session.openPart(question.task_id)}> Open </vscode-button>
     </div>
   </section>`;
 }
@@ -118,11 +117,11 @@ function reviewTemplate(session: StreamSession): TemplateResult {
       ${
         isPlan
           ? nothing
-          : html`<button class="secondary" type="button" @click=${() => void session.act('review')}>
+          : html`<vscode-button secondary @click=${() => void session.act('review')}>
               Review Changes
-            </button>`
+            </vscode-button>`
       }
-      <button class="primary" type="button" @click=${() => void session.approve()}>Approve</button>
+      <vscode-button @click=${() => void session.approve()}>Approve</vscode-button>
     </div>
   </section>`;
 }

@@ -9,6 +9,7 @@ import { AskFailure } from '../shared/asks.ts';
 import type { Host } from '../shared/host.ts';
 import { statusStyles } from '../shared/status-styles.ts';
 import { controlStyles } from '../shared/looks/control-styles.ts';
+import { focusField, VscodeTextfield } from '../shared/looks/text-field.ts';
 import { icon, iconStyles } from '../shared/looks/icon.ts';
 import { holdsTemplate } from './holds-template.ts';
 import { treeKey, TypeAhead } from './keys.ts';
@@ -276,13 +277,13 @@ export class DroverTree extends LitElement {
     this.#state.hasBar = true;
     this.#changed();
     void this.updateComplete.then(() =>
-      this.renderRoot.querySelector<HTMLInputElement>('input.filter')?.focus(),
+      focusField(this.renderRoot.querySelector('vscode-textfield')),
     );
   }
 
   readonly #onFilter = (event: Event): void => {
-    const field = event.target as HTMLInputElement | HTMLSelectElement;
-    if (field instanceof HTMLInputElement) this.#state.text = field.value;
+    const field = event.target as VscodeTextfield | HTMLSelectElement;
+    if (field instanceof VscodeTextfield) this.#state.text = field.value;
     else if (isStatusFilter(field.value)) this.#state.filter = field.value;
     this.#state.changed();
     this.#changed();

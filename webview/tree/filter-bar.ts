@@ -1,6 +1,7 @@
 // The bar above the rows: words and states that they are filtered by.
 
 import { html, type TemplateResult } from 'lit';
+import '../shared/looks/text-field.ts';
 import { statusFilters } from './status-filter.ts';
 import type { TreeState } from './tree-state.ts';
 
@@ -10,15 +11,13 @@ export function filterBar(
   onKey: (event: KeyboardEvent) => void,
 ): TemplateResult {
   return html`<div class="bar" role="search">
-    <input
-      class="filter"
-      type="text"
-      aria-label="Filter tasks"
+    <vscode-textfield
+      .label=${'Filter tasks'}
       placeholder="Filter"
       .value=${text}
       @input=${onInput}
       @keydown=${onKey}
-    />
+    ></vscode-textfield>
     <select aria-label="Filter by state" @change=${onInput}>
       ${Object.entries(statusFilters).map(
         ([name, { title }]) =>

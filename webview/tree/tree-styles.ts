@@ -20,29 +20,11 @@ export const treeStyles = css`
     gap: 4px;
     padding: 4px 8px;
   }
-  .bar input,
-  .bar select,
-  .row input {
-    min-width: 0;
-    box-sizing: border-box;
-    height: 22px;
-    padding: 0 4px;
-    font: inherit;
-    color: var(--vscode-input-foreground);
-    background: var(--vscode-input-background);
-    border: 1px solid var(--vscode-input-border, var(--vscode-contrastBorder, transparent));
-  }
-  .bar input {
+  .bar vscode-textfield {
     flex: 1;
   }
   .bar select {
-    color: var(--vscode-dropdown-foreground);
-    background: var(--vscode-dropdown-background);
-    border-color: var(--vscode-dropdown-border, transparent);
-  }
-  input::placeholder {
-    color: var(--vscode-input-placeholderForeground);
-    opacity: 1;
+    min-width: 0;
   }
   .rows {
     flex: 1;
@@ -182,6 +164,14 @@ export const treeStyles = css`
   }
   .row input {
     flex: 1;
+    min-width: 0;
+    box-sizing: border-box;
+    height: 22px;
+    padding: 0 4px;
+    font: inherit;
+    color: var(--vscode-input-foreground);
+    background: var(--vscode-input-background);
+    border: 1px solid var(--vscode-input-border, var(--vscode-contrastBorder, transparent));
   }
   .row.drop-into {
     background: var(--vscode-list-dropBackground);
@@ -232,9 +222,6 @@ export const treeStyles = css`
   }
   .welcome p {
     margin: 0;
-  }
-  .welcome button {
-    justify-content: center;
   }
   .unseen {
     position: absolute;

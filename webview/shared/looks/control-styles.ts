@@ -1,4 +1,5 @@
-// Buttons, fields and selects as VS Code draws them, from its theme variables.
+// Controls as VS Code draws them, from its theme variables: native ones, and what the elements of
+// `@vscode-elements/elements` need beyond their own styles.
 
 import { css } from 'lit';
 
@@ -27,37 +28,16 @@ export const controlStyles = css`
     opacity: 0.5;
     cursor: default;
   }
-  button.primary,
-  button.secondary {
-    display: inline-flex;
-    align-items: center;
-    gap: 4px;
-    min-height: 24px;
+  vscode-button {
     max-width: 100%;
-    padding: 2px 10px;
-    border-radius: 2px;
-    text-align: start;
+  }
+  /* What agents offer as an answer may be a sentence. */
+  vscode-button::part(base) {
     overflow-wrap: anywhere;
+    white-space: normal;
   }
-  button.primary {
-    color: var(--vscode-button-foreground);
-    background: var(--vscode-button-background);
-    border-color: var(--vscode-button-border, transparent);
-  }
-  button.primary:hover:enabled {
-    background: var(--vscode-button-hoverBackground);
-  }
-  button.secondary {
-    color: var(--vscode-button-secondaryForeground);
-    background: var(--vscode-button-secondaryBackground);
-    border-color: var(--vscode-button-secondaryBorder, var(--vscode-contrastBorder, transparent));
-  }
-  button.secondary:hover:enabled {
-    background: var(--vscode-button-secondaryHoverBackground);
-  }
-  button.primary:focus-visible,
-  button.secondary:focus-visible {
-    outline-offset: 2px;
+  vscode-button > .icon {
+    margin-inline-end: 4px;
   }
   button.plain {
     display: inline-flex;
@@ -89,7 +69,9 @@ export const controlStyles = css`
   button.link:hover {
     text-decoration: underline;
   }
-  input,
+  vscode-textfield {
+    min-width: 0;
+  }
   textarea,
   select {
     box-sizing: border-box;

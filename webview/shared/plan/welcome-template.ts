@@ -4,6 +4,7 @@ import { html, nothing, type TemplateResult } from 'lit';
 import type { Connection, HostState } from '../../messages/messages.ts';
 import { icon } from '../looks/icon.ts';
 import { visibleText } from '../looks/visible-text.ts';
+import '../looks/button.ts';
 
 export interface WelcomeActions {
   readonly onCommand: (id: string) => void;
@@ -31,23 +32,15 @@ export function unavailableTemplate(
         ${
           action === null
             ? nothing
-            : html`<button
-                type="button"
-                class="primary"
-                @click=${() => actions.onCommand(action.command)}
-              >
+            : html`<vscode-button @click=${() => actions.onCommand(action.command)}>
                 ${action.title}
-              </button>`
+              </vscode-button>`
         }
         ${
           connection.reason === 'no_folder'
-            ? html`<button
-                type="button"
-                class="secondary"
-                @click=${() => actions.onCommand('drover.openSample')}
-              >
+            ? html`<vscode-button secondary @click=${() => actions.onCommand('drover.openSample')}>
                 Try a Sample Project
-              </button>`
+              </vscode-button>`
             : nothing
         }
       </div>`;
@@ -61,15 +54,11 @@ export function emptyTemplate(actions: WelcomeActions): TemplateResult {
       Nothing is planned yet. An epic holds tasks that land together; agents work on them in
       parallel.
     </p>
-    <button type="button" class="primary" @click=${actions.onNewEpic}>New Epic</button>
-    <button type="button" class="secondary" @click=${actions.onNewTask}>New Task</button>
-    <button
-      type="button"
-      class="secondary"
-      @click=${() => actions.onCommand('drover.openWalkthrough')}
-    >
+    <vscode-button @click=${actions.onNewEpic}>New Epic</vscode-button>
+    <vscode-button secondary @click=${actions.onNewTask}>New Task</vscode-button>
+    <vscode-button secondary @click=${() => actions.onCommand('drover.openWalkthrough')}>
       Show Me How
-    </button>
+    </vscode-button>
   </div>`;
 }
 

@@ -21,6 +21,9 @@ import {
   type ListParts,
 } from './task-lists.ts';
 import { taskStyles } from './task-styles.ts';
+import '../looks/button.ts';
+import type { VscodeTextfield } from '../looks/text-field.ts';
+import '../looks/text-field.ts';
 
 const titleCharsMax = 500;
 const descriptionCharsMax = 100_000;
@@ -78,16 +81,15 @@ export class DroverTask extends LitElement {
       ${this.#banners(reason ?? lateNote(task), editor.failure)}
       <div>
         <section>
-          <input
+          <vscode-textfield
             class="quiet name"
-            type="text"
-            aria-label="Title"
+            .label=${'Title'}
             maxlength=${titleCharsMax}
             .value=${task.title}
             ?disabled=${isReadOnly}
-            @change=${(event: Event) => this.#rename(event.target as HTMLInputElement)}
+            @change=${(event: Event) => this.#rename(event.target as VscodeTextfield)}
             @keydown=${this.#onTitleKey}
-          />
+          ></vscode-textfield>
         </section>
         ${this.#description(task, isReadOnly)} ${criteriaTemplate(parts)}
         ${task.parent_id === null ? subTasksTemplate(parts) : nothing}
@@ -169,8 +171,8 @@ export class DroverTask extends LitElement {
         @keydown=${(event: KeyboardEvent) => this.#onFieldKey(event, task)}
       ></textarea>
       <div class="buttons">
-        <button type="button" class="primary" @click=${() => this.#save(task)}>Save</button>
-        <button type="button" class="secondary" @click=${() => this.#leave()}>Cancel</button>
+        <vscode-button @click=${() => this.#save(task)}>Save</vscode-button>
+        <vscode-button secondary @click=${() => this.#leave()}>Cancel</vscode-button>
         <span class="empty">Markdown. Ctrl+Enter saves, Escape cancels.</span>
       </div>`;
   }
@@ -208,7 +210,7 @@ export class DroverTask extends LitElement {
     event.stopPropagation();
   }
 
-  #rename(field: HTMLInputElement): void {
+  #rename(field: VscodeTextfield): void {
     const title = field.value.trim();
     const { task } = this;
     if (task === null || title === task.title) return;
@@ -217,9 +219,9 @@ export class DroverTask extends LitElement {
   }
 
   readonly #onTitleKey = (event: KeyboardEvent): void => {
-    const field = event.target as HTMLInputElement;
+    const field = event.target as VscodeTextfield;
     if (event.key === 'Escape') field.value = this.task?.title ?? '';
-    if (event.key === 'Enter' && !event.isComposing) field.blur();
+    if (event.key === 'Enter' && !event.isComposing) field.wrappedElement.blur();
   };
 
   readonly #onHistory = (event: Event): void => {

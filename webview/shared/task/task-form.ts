@@ -5,6 +5,8 @@ import { html, nothing, type TemplateResult } from 'lit';
 import { formatCost } from '../../../server/core/format.ts';
 import type { TaskFields } from '../../../server/protocol/task-fields.ts';
 import type { StatusSnapshot, TaskView } from '../../../server/protocol/views.ts';
+import type { VscodeTextfield } from '../looks/text-field.ts';
+import '../looks/text-field.ts';
 import { visibleLine } from '../looks/visible-text.ts';
 import { labelsOf } from './task-edit.ts';
 
@@ -147,15 +149,14 @@ function text(
 ): TemplateResult {
   return html`<dt id=${idOf(label)}>${label}</dt>
     <dd>
-      <input
-        type="text"
+      <vscode-textfield
         maxlength="2000"
-        aria-labelledby=${idOf(label)}
+        .label=${label}
         placeholder=${placeholder}
         .value=${value}
         ?disabled=${isReadOnly}
-        @change=${(event: Event) => onChange((event.target as HTMLInputElement).value.trim())}
-      />
+        @change=${(event: Event) => onChange((event.target as VscodeTextfield).value.trim())}
+      ></vscode-textfield>
     </dd>`;
 }
 
@@ -165,19 +166,19 @@ function number(
 ): TemplateResult {
   return html`<dt id=${idOf(label)}>${label}</dt>
     <dd>
-      <input
+      <vscode-textfield
         type="number"
         min="1"
         max=${max}
-        aria-labelledby=${idOf(label)}
+        .label=${label}
         .value=${String(value)}
         ?disabled=${isReadOnly}
         @change=${(event: Event) => {
-          const field = event.target as HTMLInputElement;
+          const field = event.target as VscodeTextfield;
           if (field.checkValidity() && field.value !== '') onChange(Number(field.value));
           else field.value = String(value);
         }}
-      />
+      ></vscode-textfield>
     </dd>`;
 }
 

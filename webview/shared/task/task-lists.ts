@@ -5,6 +5,8 @@ import { formatCount } from '../../../server/core/format.ts';
 import { askingTasks } from '../../../server/protocol/needs.ts';
 import type { StatusSnapshot, TaskView } from '../../../server/protocol/views.ts';
 import { statusLook } from '../status-words.ts';
+import type { VscodeTextfield } from '../looks/text-field.ts';
+import '../looks/text-field.ts';
 import { icon } from '../looks/icon.ts';
 import { visibleLine } from '../looks/visible-text.ts';
 import type { TaskEditor } from './task-edit.ts';
@@ -34,15 +36,14 @@ export function criteriaTemplate({ task, editor, isReadOnly }: ListParts): Templ
         (criterion, at) =>
           html`<li class="row">
             ${icon(isMet ? 'pass-filled' : 'circle', isMet ? 'tone-good' : 'tone-quiet')}
-            <input
+            <vscode-textfield
               class="quiet grow"
-              type="text"
-              aria-label=${`Criterion ${at + 1}`}
+              .label=${`Criterion ${at + 1}`}
               maxlength=${criterionCharsMax}
               .value=${criterion}
               ?disabled=${isReadOnly}
               @change=${(event: Event) => replace(at, valueOf(event))}
-            />
+            ></vscode-textfield>
             ${
               isReadOnly
                 ? nothing
@@ -197,7 +198,7 @@ function iconButton(
 
 /** A field that adds what is written by Enter and stays for the next one. */
 function adder(label: string, add: (text: string) => void): TemplateResult {
-  const take = (field: HTMLInputElement): void => {
+  const take = (field: VscodeTextfield): void => {
     const text = field.value.trim();
     if (text === '') return;
     field.value = '';
@@ -205,20 +206,19 @@ function adder(label: string, add: (text: string) => void): TemplateResult {
   };
   return html`<div class="row">
     ${icon('add', 'tone-quiet')}
-    <input
+    <vscode-textfield
       class="quiet grow"
-      type="text"
-      aria-label=${label}
+      .label=${label}
       placeholder=${label}
       maxlength=${criterionCharsMax}
       @keydown=${(event: KeyboardEvent) => {
-        if (event.key === 'Enter' && !event.isComposing) take(event.target as HTMLInputElement);
+        if (event.key === 'Enter' && !event.isComposing) take(event.target as VscodeTextfield);
       }}
-      @blur=${(event: Event) => take(event.target as HTMLInputElement)}
-    />
+      @blur=${(event: Event) => take(event.target as VscodeTextfield)}
+    ></vscode-textfield>
   </div>`;
 }
 
 function valueOf(event: Event): string {
-  return (event.target as HTMLInputElement).value.trim();
+  return (event.target as VscodeTextfield).value.trim();
 }

@@ -56,33 +56,33 @@ export const taskStyles = css`
     background: var(--vscode-inputValidation-errorBackground);
     border-color: var(--vscode-inputValidation-errorBorder);
   }
-  /* A field that reads like text until it is pointed at or written in. */
-  .quiet {
+  vscode-textfield {
     width: 100%;
-    color: var(--vscode-foreground);
-    background: transparent;
-    border-color: transparent;
-    text-overflow: ellipsis;
   }
-  .quiet:hover:enabled {
-    border-color: var(
+  /* What cannot be changed is still read. */
+  vscode-textfield[disabled] {
+    opacity: 1;
+  }
+  /* A field that reads like text until it is pointed at or written in. */
+  .quiet:not(:focus-within) {
+    --vscode-settings-textInputForeground: var(--vscode-foreground);
+    --vscode-settings-textInputBackground: transparent;
+    --vscode-settings-textInputBorder: transparent;
+  }
+  .quiet:hover:not(:focus-within, [disabled]) {
+    --vscode-settings-textInputBorder: var(
       --vscode-input-border,
       var(--vscode-contrastBorder, var(--vscode-widget-border))
     );
   }
-  .quiet:focus {
-    color: var(--vscode-input-foreground);
-    background: var(--vscode-input-background);
-  }
-  .quiet:disabled {
-    opacity: 1;
-    color: var(--vscode-foreground);
+  .page {
+    --drover-title-size: calc(1.3 * var(--vscode-font-size));
   }
   .name {
-    font-size: 130%;
-    font-weight: 600;
-    margin-inline-start: -7px;
-    width: calc(100% + 7px);
+    --vscode-font-size: var(--drover-title-size);
+    --vscode-font-weight: 600;
+    margin-inline-start: -5px;
+    width: calc(100% + 5px);
   }
   .text {
     overflow-wrap: anywhere;
@@ -164,8 +164,7 @@ export const taskStyles = css`
     min-width: 0;
     overflow-wrap: anywhere;
   }
-  dd > select,
-  dd > input {
+  dd > select {
     width: 100%;
   }
   .times {

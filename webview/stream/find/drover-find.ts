@@ -3,6 +3,7 @@
 
 import { css, html, LitElement, type TemplateResult } from 'lit';
 import { controlStyles } from '../../shared/looks/control-styles.ts';
+import { focusField, type VscodeTextfield } from '../../shared/looks/text-field.ts';
 import type { FindQuery } from './find-entries.ts';
 import { icon, iconStyles } from '../../shared/looks/icon.ts';
 
@@ -33,7 +34,7 @@ export class DroverFind extends LitElement {
         border-radius: 0 0 4px 4px;
         box-shadow: 0 0 8px 2px var(--vscode-widget-shadow);
       }
-      input {
+      vscode-textfield {
         width: 200px;
       }
       .result {
@@ -53,16 +54,15 @@ export class DroverFind extends LitElement {
   }
 
   override render(): TemplateResult {
-    return html`<input
-        type="text"
-        role="searchbox"
-        aria-label="Find in transcript"
+    return html`<vscode-textfield
+        type="search"
+        .label=${'Find in transcript'}
         placeholder="Find"
         maxlength=${queryCharsMax}
         .value=${this.query.text}
-        @input=${(event: Event) => this.#change({ text: (event.target as HTMLInputElement).value })}
+        @input=${(event: Event) => this.#change({ text: (event.target as VscodeTextfield).value })}
         @keydown=${this.#onKey}
-      />
+      ></vscode-textfield>
       <button
         type="button"
         class="plain"
@@ -106,9 +106,9 @@ export class DroverFind extends LitElement {
   /** Puts the cursor into the field with everything selected. */
   async enter(): Promise<void> {
     await this.updateComplete;
-    const input = this.renderRoot.querySelector('input');
-    input?.focus();
-    input?.select();
+    const field = this.renderRoot.querySelector('vscode-textfield');
+    await focusField(field);
+    field?.wrappedElement.select();
   }
 
   #change(part: Partial<FindQuery>): void {

@@ -15,6 +15,7 @@ import {
   sendsBack,
   type TaskAction,
 } from './task-actions.ts';
+import '../../shared/looks/button.ts';
 
 const hintCharsMax = 20_000;
 
@@ -116,15 +117,13 @@ export class DroverComposer extends LitElement {
       >
         ${icon('file')}
       </button>
-      <button
-        type="button"
-        class="primary"
+      <vscode-button
         title="Send (Enter)"
         ?disabled=${this.isSending || this.draft.trim() === ''}
         @click=${() => this.#send()}
       >
         ${icon('send')} ${sendsBack(this.task) ? 'Send Back' : 'Send'}
-      </button>
+      </vscode-button>
       <div id="fate" class=${this.draft === '' ? 'hidden' : 'fate'}>${hintFate(this.task)}</div>
     </div>`;
   }

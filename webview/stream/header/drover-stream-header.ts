@@ -26,6 +26,7 @@ import { headerStyles } from './header-styles.ts';
 import { icon, iconStyles } from '../../shared/looks/icon.ts';
 import { actionsFor, actionTexts, type TaskAction } from './task-actions.ts';
 import { visibleLine } from '../../shared/looks/visible-text.ts';
+import '../../shared/looks/button.ts';
 
 const tickMs = 1_000;
 
@@ -212,9 +213,9 @@ export class DroverStreamHeader extends LitElement {
   };
 
   #button(label: string, iconName: string, onClick: () => void): TemplateResult {
-    return html`<button type="button" class="secondary" @click=${onClick}>
+    return html`<vscode-button secondary @click=${onClick}>
       ${icon(iconName)} ${label}
-    </button>`;
+    </vscode-button>`;
   }
 
   #say(name: 'step' | 'act', detail: string): void {

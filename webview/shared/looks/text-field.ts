@@ -1,0 +1,19 @@
+// The text field of `@vscode-elements/elements`, with what it lacks of a native one.
+
+import { VscodeTextfield } from '@vscode-elements/elements/dist/vscode-textfield/index.js';
+
+/** An Enter that only ends the choice of a character in an input method would send its form. */
+function keepComposing(event: KeyboardEvent): void {
+  if (event.key !== 'Enter' || !event.isComposing) return;
+  if (event.composedPath().some((each) => each instanceof VscodeTextfield)) event.stopPropagation();
+}
+
+globalThis.document?.addEventListener('keydown', keepComposing, { capture: true });
+
+/** Puts the cursor into a field that may not have been drawn yet. */
+export async function focusField(field: VscodeTextfield | null): Promise<void> {
+  await field?.updateComplete;
+  field?.focus();
+}
+
+export { VscodeTextfield };
