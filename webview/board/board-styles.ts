@@ -64,29 +64,8 @@ export const boardStyles = css`
     flex: 1;
     min-height: 0;
   }
-  .note {
-    display: flex;
-    gap: 6px;
-    align-items: center;
-    padding: 4px 8px;
-    overflow-wrap: anywhere;
-    max-height: 6em;
-    overflow-y: auto;
-  }
-  .note.error {
-    color: var(--vscode-inputValidation-errorForeground, var(--vscode-foreground));
-    background: var(--vscode-inputValidation-errorBackground);
-    border: 1px solid var(--vscode-inputValidation-errorBorder, transparent);
-  }
   .welcome {
-    display: flex;
-    flex-direction: column;
-    gap: 10px;
     align-items: flex-start;
-    padding: 12px 20px;
-  }
-  .welcome p {
-    margin: 0;
   }
 `;
 

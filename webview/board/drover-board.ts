@@ -5,8 +5,10 @@ import { html, LitElement, nothing, type PropertyValues, type TemplateResult } f
 import type { StatusSnapshot } from '../../server/protocol/views.ts';
 import { BoardController } from '../shared/board-controller.ts';
 import type { Host } from '../shared/host.ts';
+import { tellTime } from '../shared/measured.ts';
 import { controlStyles } from '../shared/looks/control-styles.ts';
 import { icon, iconStyles } from '../shared/looks/icon.ts';
+import { noticeStyles } from '../shared/plan/notice-styles.ts';
 import {
   emptyTemplate,
   unavailableTemplate,
@@ -25,7 +27,7 @@ const modes: Readonly<Record<BoardMode, string>> = { kanban: 'Board', graph: 'Gr
 
 export class DroverBoard extends LitElement {
   static override properties = { host: { attribute: false } };
-  static override styles = [controlStyles, iconStyles, boardStyles];
+  static override styles = [controlStyles, iconStyles, noticeStyles, boardStyles];
   declare host: Host | null;
   #board: BoardController | null = null;
   #plan: BoardPlan | null = null;
@@ -191,10 +193,7 @@ export class DroverBoard extends LitElement {
   override updated(): void {
     if (this.#hasPainted || (this.#board?.board ?? null) === null) return;
     this.#hasPainted = true;
-    requestAnimationFrame(() => {
-      const measured = { name: 'board.firstPaint', ms: performance.now() };
-      this.host?.action('measured', measured).catch(() => {});
-    });
+    requestAnimationFrame(() => tellTime(this.host, 'board.firstPaint'));
   }
 
   #tell(said: string, failed: string): void {

@@ -7,6 +7,7 @@ import { AskFailure } from '../shared/asks.ts';
 import type { Host } from '../shared/host.ts';
 import { controlStyles } from '../shared/looks/control-styles.ts';
 import { icon, iconStyles } from '../shared/looks/icon.ts';
+import { wordsForm, wordsFormStyles } from '../shared/looks/words-form.ts';
 import { visibleLine, visibleText } from '../shared/looks/visible-text.ts';
 import { actionTitle, carryOut, wordsAsked } from './item-actions.ts';
 import { inboxItems, type InboxItem, type ItemAction } from './inbox-items.ts';
@@ -45,6 +46,7 @@ export class DroverInbox extends LitElement {
   static override styles = [
     controlStyles,
     iconStyles,
+    wordsFormStyles,
     css`
       :host {
         display: block;
@@ -84,14 +86,6 @@ export class DroverInbox extends LitElement {
         display: flex;
         flex-wrap: wrap;
         gap: 6px;
-      }
-      form {
-        display: flex;
-        gap: 6px;
-        margin-top: 6px;
-      }
-      vscode-textfield {
-        flex: 1;
       }
       .empty,
       .error {
@@ -200,23 +194,16 @@ export class DroverInbox extends LitElement {
   }
 
   #words(item: InboxItem, action: ItemAction): TemplateResult {
-    const label = wordsAsked(action) ?? '';
-    return html`<form
-      @submit=${(event: SubmitEvent) => {
-        event.preventDefault();
-        const text = this.renderRoot.querySelector('vscode-textfield')?.value.trim() ?? '';
-        if (text === '') return;
+    return wordsForm({
+      label: wordsAsked(action) ?? '',
+      hasPlaceholder: true,
+      button: 'Send',
+      isBusy: false,
+      onWords: (words) => {
         this.#asking = null;
-        this.#carryOut(item, action, text);
-      }}
-    >
-      <vscode-textfield
-        .label=${label}
-        placeholder=${label}
-        maxlength=${textCharsMax}
-      ></vscode-textfield>
-      <vscode-button type="submit">Send</vscode-button>
-    </form>`;
+        this.#carryOut(item, action, words);
+      },
+    });
   }
 
   #act(item: InboxItem, action: ItemAction): void {

@@ -7,9 +7,11 @@ import type { Report } from '../../server/core/history/report.ts';
 import { BoardController } from '../shared/board-controller.ts';
 import type { Host } from '../shared/host.ts';
 import { statusStyles } from '../shared/status-styles.ts';
+import { tellTime } from '../shared/measured.ts';
 import { controlStyles } from '../shared/looks/control-styles.ts';
 import { icon, iconStyles } from '../shared/looks/icon.ts';
 import { visibleText } from '../shared/looks/visible-text.ts';
+import { noticeStyles } from '../shared/plan/notice-styles.ts';
 import { unavailableTemplate } from '../shared/plan/welcome-template.ts';
 import './drover-run-list.ts';
 import './drover-timeline.ts';
@@ -36,7 +38,7 @@ const rowsMore = 200;
 
 export class DroverRun extends LitElement {
   static override properties = { host: { attribute: false } };
-  static override styles = [controlStyles, iconStyles, statusStyles, runStyles];
+  static override styles = [controlStyles, iconStyles, statusStyles, noticeStyles, runStyles];
   declare host: Host | null;
   #board: BoardController | null = null;
   #reader: RunReader | null = null;
@@ -236,10 +238,7 @@ export class DroverRun extends LitElement {
   override updated(): void {
     if (this.#hasPainted || (this.#reader?.report ?? null) === null) return;
     this.#hasPainted = true;
-    requestAnimationFrame(() => {
-      const measured = { name: 'run.firstPaint', ms: performance.now() };
-      this.host?.action('measured', measured).catch(() => {});
-    });
+    requestAnimationFrame(() => tellTime(this.host, 'run.firstPaint'));
   }
 
   #rowsOf(name: string): number {

@@ -6,7 +6,8 @@ import { formatCost, formatDuration, stepText } from '../../server/core/format.t
 import type { ReportAttempt } from '../../server/core/history/report-attempts.ts';
 import { SizeController } from '../shared/size-controller.ts';
 import { controlStyles } from '../shared/looks/control-styles.ts';
-import { icon, iconStyles } from '../shared/looks/icon.ts';
+import { iconStyles } from '../shared/looks/icon.ts';
+import { iconButton } from '../shared/looks/icon-button.ts';
 import { periodWords, toneOf } from './period-words.ts';
 import { shortLine } from './run-words.ts';
 import { barAt, type Step, type Timeline, type TimelineBar } from './timeline-model.ts';
@@ -129,26 +130,12 @@ export class DroverTimeline extends LitElement {
         <span><i class="critical"></i>Critical path</span>
       </span>
       <span class="end">
-        <button
-          type="button"
-          class="plain"
-          aria-label="Zoom out"
-          title="Zoom Out"
-          ?disabled=${this.#zoom <= 1}
-          @click=${() => this.#zoomTo(this.#zoom / 2)}
-        >
-          ${icon('dash')}
-        </button>
-        <button
-          type="button"
-          class="plain"
-          aria-label="Zoom in"
-          title="Zoom In"
-          ?disabled=${this.#zoom >= zoomMax}
-          @click=${() => this.#zoomTo(this.#zoom * 2)}
-        >
-          ${icon('add')}
-        </button>
+        ${iconButton('dash', 'Zoom Out', () => this.#zoomTo(this.#zoom / 2), {
+          isDisabled: this.#zoom <= 1,
+        })}
+        ${iconButton('add', 'Zoom In', () => this.#zoomTo(this.#zoom * 2), {
+          isDisabled: this.#zoom >= zoomMax,
+        })}
       </span>
       <div class="chosen" role="status">
         ${bar === null ? 'Select an attempt to see what it did.' : this.#chosenTemplate(bar)}

@@ -1,15 +1,9 @@
 // The virtual list of rows that are all of one height: only those in sight, and one that holds the
 // focus, are on the page.
 
-import {
-  defaultRangeExtractor,
-  elementScroll,
-  observeElementOffset,
-  observeElementRect,
-  Virtualizer,
-  type VirtualItem,
-} from '@tanstack/virtual-core';
+import type { VirtualItem } from '@tanstack/virtual-core';
 import type { ReactiveController, ReactiveControllerHost } from 'lit';
+import { VirtualRows } from './virtual-rows.ts';
 
 export interface FixedRowsParts {
   readonly scroller: () => HTMLElement | null;
@@ -22,28 +16,24 @@ export interface FixedRowsParts {
 const overscan = 10;
 
 export class FixedRows implements ReactiveController {
-  readonly #component: ReactiveControllerHost;
   readonly #parts: FixedRowsParts;
-  readonly #list: Virtualizer<HTMLElement, HTMLElement>;
-  #unmount: () => void = () => {};
+  readonly #list: VirtualRows['list'];
 
   constructor(component: ReactiveControllerHost, parts: FixedRowsParts) {
-    this.#component = component;
+    const { count, heightPx, kept, scroller } = parts;
     this.#parts = parts;
-    this.#list = new Virtualizer<HTMLElement, HTMLElement>(this.#options());
+    const rows = new VirtualRows(
+      component,
+      () => ({
+        count: count(),
+        getScrollElement: scroller,
+        estimateSize: () => heightPx,
+        overscan,
+      }),
+      () => [kept()],
+    );
+    this.#list = rows.list;
     component.addController(this);
-  }
-
-  hostConnected(): void {
-    this.#unmount = this.#list._didMount();
-  }
-
-  hostDisconnected(): void {
-    this.#unmount();
-  }
-
-  hostUpdate(): void {
-    this.#list.setOptions(this.#options());
   }
 
   hostUpdated(): void {
@@ -60,25 +50,5 @@ export class FixedRows implements ReactiveController {
 
   show(index: number): void {
     if (index >= 0) this.#list.scrollToIndex(index, { align: 'auto' });
-  }
-
-  #options(): ConstructorParameters<typeof Virtualizer<HTMLElement, HTMLElement>>[0] {
-    const { count, heightPx, kept, scroller } = this.#parts;
-    return {
-      count: count(),
-      getScrollElement: scroller,
-      estimateSize: () => heightPx,
-      rangeExtractor: (range) => {
-        const indexes = defaultRangeExtractor(range);
-        const at = kept();
-        if (at < 0 || at >= range.count || indexes.includes(at)) return indexes;
-        return [...indexes, at].sort((a, b) => a - b);
-      },
-      observeElementRect,
-      observeElementOffset,
-      scrollToFn: elementScroll,
-      onChange: () => this.#component.requestUpdate(),
-      overscan,
-    };
   }
 }

@@ -6,9 +6,7 @@ import type { QuestionView } from '../../server/protocol/views.ts';
 import { controlStyles } from '../shared/looks/control-styles.ts';
 import { visibleLine } from '../shared/looks/visible-text.ts';
 import '../shared/looks/button.ts';
-import '../shared/looks/text-field.ts';
-
-const answerCharsMax = 4_000;
+import { wordsForm, wordsFormStyles } from '../shared/looks/words-form.ts';
 
 export class DroverAnswer extends LitElement {
   static override properties = {
@@ -17,20 +15,13 @@ export class DroverAnswer extends LitElement {
   };
   static override styles = [
     controlStyles,
+    wordsFormStyles,
     css`
       .choices {
         display: flex;
         flex-wrap: wrap;
         gap: 6px;
         margin-top: 6px;
-      }
-      form {
-        display: flex;
-        gap: 6px;
-        margin-top: 6px;
-      }
-      vscode-textfield {
-        flex: 1;
       }
     `,
   ];
@@ -45,7 +36,15 @@ export class DroverAnswer extends LitElement {
 
   override render(): TemplateResult {
     const choices = this.question?.choices ?? [];
-    if (choices.length === 0) return this.#field();
+    if (choices.length === 0) {
+      return wordsForm({
+        label: 'Your answer',
+        hasPlaceholder: false,
+        button: 'Answer',
+        isBusy: this.isBusy,
+        onWords: (words) => this.#answer(words),
+      });
+    }
     return html`<div class="choices" role="group" aria-label="Answers">
       ${choices.map(
         (choice, index) =>
@@ -59,23 +58,6 @@ export class DroverAnswer extends LitElement {
           </vscode-button>`,
       )}
     </div>`;
-  }
-
-  #field(): TemplateResult {
-    return html`<form
-      @submit=${(event: SubmitEvent) => {
-        event.preventDefault();
-        const text = this.renderRoot.querySelector('vscode-textfield')?.value.trim() ?? '';
-        if (text !== '') this.#answer(text);
-      }}
-    >
-      <vscode-textfield
-        .label=${'Your answer'}
-        maxlength=${answerCharsMax}
-        ?disabled=${this.isBusy}
-      ></vscode-textfield>
-      <vscode-button type="submit" ?disabled=${this.isBusy}>Answer</vscode-button>
-    </form>`;
   }
 
   #answer(choice: string): void {

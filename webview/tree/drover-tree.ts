@@ -8,9 +8,11 @@ import { FixedRows } from '../shared/fixed-rows.ts';
 import { AskFailure } from '../shared/asks.ts';
 import type { Host } from '../shared/host.ts';
 import { statusStyles } from '../shared/status-styles.ts';
+import { tellTime } from '../shared/measured.ts';
 import { controlStyles } from '../shared/looks/control-styles.ts';
 import { focusField, VscodeTextfield } from '../shared/looks/text-field.ts';
 import { icon, iconStyles } from '../shared/looks/icon.ts';
+import { noticeStyles } from '../shared/plan/notice-styles.ts';
 import { holdsTemplate } from './holds-template.ts';
 import { treeKey, TypeAhead } from './keys.ts';
 import { rowTemplate, type RowActions } from './row-template.ts';
@@ -36,7 +38,7 @@ const tickMs = 1_000;
 
 export class DroverTree extends LitElement {
   static override properties = { host: { attribute: false } };
-  static override styles = [controlStyles, iconStyles, statusStyles, treeStyles];
+  static override styles = [controlStyles, iconStyles, statusStyles, noticeStyles, treeStyles];
   declare host: Host | null;
   #board: BoardController | null = null;
   #parts: TreeParts | null = null;
@@ -143,7 +145,7 @@ export class DroverTree extends LitElement {
     return html`<div class="page">
       ${this.#state.hasBar ? filterBar(this.#state, this.#onFilter, this.#onFilterKey) : nothing}
       ${isEmpty ? emptyTemplate(welcome) : this.#tree(rows)} ${holdsTemplate(board)} ${this.#note()}
-      <div class="unseen" role="status" aria-live="polite">${this.#said}</div>
+      <div class="hidden" role="status" aria-live="polite">${this.#said}</div>
     </div>`;
   }
 
@@ -230,17 +232,12 @@ export class DroverTree extends LitElement {
     }
     if (!this.#hasPainted && this.#state.board !== null) {
       this.#hasPainted = true;
-      requestAnimationFrame(() => this.#measure('tree.firstPaint', 0));
+      requestAnimationFrame(() => tellTime(this.host, 'tree.firstPaint'));
     } else if (this.#changedMs !== null) {
       const since = this.#changedMs;
       this.#changedMs = null;
-      requestAnimationFrame(() => this.#measure('tree.change', since));
+      requestAnimationFrame(() => tellTime(this.host, 'tree.change', since));
     }
-  }
-
-  #measure(name: string, sinceMs: number): void {
-    const ms = performance.now() - sinceMs;
-    this.host?.action('measured', { name, ms }).catch(() => {});
   }
 
   #scroller(): HTMLElement | null {

@@ -199,36 +199,7 @@ export const treeStyles = css`
     outline-offset: -1px;
   }
   .note {
-    display: flex;
-    gap: 6px;
-    padding: 4px 8px;
     border-top: 1px solid
       var(--vscode-sideBarSectionHeader-border, var(--vscode-contrastBorder, transparent));
-    overflow-wrap: anywhere;
-    max-height: 6em;
-    overflow-y: auto;
-  }
-  .note.error {
-    color: var(--vscode-inputValidation-errorForeground, var(--vscode-foreground));
-    background: var(--vscode-inputValidation-errorBackground);
-    border: 1px solid var(--vscode-inputValidation-errorBorder, transparent);
-  }
-  .welcome {
-    display: flex;
-    flex-direction: column;
-    gap: 10px;
-    padding: 12px 20px;
-    overflow-wrap: anywhere;
-  }
-  .welcome p {
-    margin: 0;
-  }
-  .unseen {
-    position: absolute;
-    width: 1px;
-    height: 1px;
-    overflow: hidden;
-    clip-path: inset(50%);
-    white-space: nowrap;
   }
 `;

@@ -6,6 +6,7 @@ import type { Host } from '../host.ts';
 import { statusStyles } from '../status-styles.ts';
 import { controlStyles } from '../looks/control-styles.ts';
 import { icon, iconStyles } from '../looks/icon.ts';
+import { iconButton } from '../looks/icon-button.ts';
 import { codeStyles, proseStyles } from '../text/prose-styles.ts';
 import type { FileReference } from '../text/file-reference.ts';
 import { proseTemplate } from '../text/prose-template.ts';
@@ -130,15 +131,7 @@ export class DroverTask extends LitElement {
         ${
           isReadOnly || this.#draft !== null
             ? nothing
-            : html`<button
-                type="button"
-                class="plain"
-                title="Edit the description"
-                aria-label="Edit the description"
-                @click=${() => this.#write(text)}
-              >
-                ${icon('edit')}
-              </button>`
+            : iconButton('edit', 'Edit the description', () => this.#write(text))
         }
       </h2>
       ${this.#draft === null ? this.#read(text, isReadOnly) : this.#field(task)}

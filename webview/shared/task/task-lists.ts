@@ -8,6 +8,7 @@ import { statusLook } from '../status-words.ts';
 import type { VscodeTextfield } from '../looks/text-field.ts';
 import '../looks/text-field.ts';
 import { icon } from '../looks/icon.ts';
+import { iconButton } from '../looks/icon-button.ts';
 import { visibleLine } from '../looks/visible-text.ts';
 import type { TaskEditor } from './task-edit.ts';
 import { dependentsOf } from './task-edit.ts';
@@ -178,22 +179,6 @@ function count(length: number): TemplateResult | typeof nothing {
 
 function empty(isEmpty: boolean, words: string): TemplateResult | typeof nothing {
   return isEmpty ? html`<div class="empty">${words}</div>` : nothing;
-}
-
-function iconButton(
-  name: Parameters<typeof icon>[0],
-  title: string,
-  onClick: () => void,
-): TemplateResult {
-  return html`<button
-    type="button"
-    class="plain"
-    title=${title}
-    aria-label=${title}
-    @click=${onClick}
-  >
-    ${icon(name)}
-  </button>`;
 }
 
 /** A field that adds what is written by Enter and stays for the next one. */

@@ -5,7 +5,8 @@ import { css, html, LitElement, type TemplateResult } from 'lit';
 import { controlStyles } from '../../shared/looks/control-styles.ts';
 import { focusField, type VscodeTextfield } from '../../shared/looks/text-field.ts';
 import type { FindQuery } from './find-entries.ts';
-import { icon, iconStyles } from '../../shared/looks/icon.ts';
+import { iconStyles } from '../../shared/looks/icon.ts';
+import { iconButton } from '../../shared/looks/icon-button.ts';
 
 const queryCharsMax = 500;
 
@@ -54,53 +55,28 @@ export class DroverFind extends LitElement {
   }
 
   override render(): TemplateResult {
+    const { matchesCase, text } = this.query;
     return html`<vscode-textfield
         type="search"
         .label=${'Find in transcript'}
         placeholder="Find"
         maxlength=${queryCharsMax}
-        .value=${this.query.text}
+        .value=${text}
         @input=${(event: Event) => this.#change({ text: (event.target as VscodeTextfield).value })}
         @keydown=${this.#onKey}
       ></vscode-textfield>
-      <button
-        type="button"
-        class="plain"
-        title="Match Case"
-        aria-label="Match Case"
-        aria-pressed=${this.query.matchesCase}
-        @click=${() => this.#change({ matchesCase: !this.query.matchesCase })}
-      >
-        ${icon('case-sensitive')}
-      </button>
+      ${iconButton(
+        'case-sensitive',
+        'Match Case',
+        () => this.#change({ matchesCase: !matchesCase }),
+        {
+          isPressed: matchesCase,
+        },
+      )}
       <span class="result" role="status">${this.result}</span>
-      <button
-        type="button"
-        class="plain"
-        title="Previous Match (Shift+Enter)"
-        aria-label="Previous Match"
-        @click=${() => this.#step('older')}
-      >
-        ${icon('arrow-up')}
-      </button>
-      <button
-        type="button"
-        class="plain"
-        title="Next Match (Enter)"
-        aria-label="Next Match"
-        @click=${() => this.#step('newer')}
-      >
-        ${icon('arrow-down')}
-      </button>
-      <button
-        type="button"
-        class="plain"
-        title="Close (Escape)"
-        aria-label="Close"
-        @click=${() => this.#close()}
-      >
-        ${icon('close')}
-      </button>`;
+      ${iconButton('arrow-up', 'Previous Match', () => this.#step('older'), { keys: 'Shift+Enter' })}
+      ${iconButton('arrow-down', 'Next Match', () => this.#step('newer'), { keys: 'Enter' })}
+      ${iconButton('close', 'Close', () => this.#close(), { keys: 'Escape' })}`;
   }
 
   /** Puts the cursor into the field with everything selected. */

@@ -6,6 +6,7 @@ import type { TaskView } from '../../../server/protocol/views.ts';
 import type { Host } from '../../shared/host.ts';
 import { controlStyles } from '../../shared/looks/control-styles.ts';
 import { icon, iconStyles } from '../../shared/looks/icon.ts';
+import { iconButton } from '../../shared/looks/icon-button.ts';
 import {
   actionsFor,
   actionTexts,
@@ -108,15 +109,7 @@ export class DroverComposer extends LitElement {
         @input=${this.#onInput}
         @keydown=${this.#onKey}
       ></textarea>
-      <button
-        type="button"
-        class="plain"
-        title="Add a file (@)"
-        aria-label="Add a file"
-        @click=${() => void this.#addFile(false)}
-      >
-        ${icon('file')}
-      </button>
+      ${iconButton('file', 'Add a file', () => void this.#addFile(false), { keys: '@' })}
       <vscode-button
         title="Send (Enter)"
         ?disabled=${this.isSending || this.draft.trim() === ''}

@@ -12,6 +12,7 @@ import {
 } from '../../shared/log/entry-text.ts';
 import type { EntryActions, EntryLook } from './entry-view.ts';
 import { icon } from '../../shared/looks/icon.ts';
+import { iconButton } from '../../shared/looks/icon-button.ts';
 import { proseTemplate, type ProseOptions } from '../../shared/text/prose-template.ts';
 import {
   allLimits,
@@ -19,6 +20,7 @@ import {
   plainTemplate,
   type TextLimits,
 } from '../../shared/text/text-template.ts';
+import { summaryTemplate } from './summary-template.ts';
 import { toolTemplate } from './tool-template.ts';
 import type { Entry, EntryBody } from '../../shared/log/transcript.ts';
 import { visibleLine } from '../../shared/looks/visible-text.ts';
@@ -36,16 +38,7 @@ export function entryTemplate(
   return html`${bodyTemplate(entry, look, actions)}
     <div class="aside">
       <span class="time">${clockText(entry.atMs)}</span>
-      <button
-        class="plain"
-        type="button"
-        tabindex=${look.isActive ? 0 : -1}
-        title="Copy"
-        aria-label="Copy"
-        @click=${() => actions.copy(entry)}
-      >
-        ${icon('copy')}
-      </button>
+      ${iconButton('copy', 'Copy', () => actions.copy(entry), { tabIndex: look.isActive ? 0 : -1 })}
     </div>`;
 }
 
@@ -135,17 +128,14 @@ function foldedTemplate(
   actions: EntryActions,
 ): TemplateResult {
   return html`<div class="thinking">
-    <button
-      class="summary"
-      type="button"
-      aria-expanded=${look.isOpen}
-      tabindex=${look.isActive ? 0 : -1}
-      @click=${() => actions.toggle(entry)}
-    >
-      ${icon(look.isOpen ? 'chevron-down' : 'chevron-right')}${icon(iconName)}
-      <span class="name">${name}</span>
-      ${look.isOpen ? nothing : html`<span class="about">${visibleLine(text.slice(0, 300))}</span>`}
-    </button>
+    ${summaryTemplate(
+      entry,
+      look,
+      actions,
+      html`${icon(iconName)}
+        <span class="name">${name}</span>
+        ${look.isOpen ? nothing : html`<span class="about">${visibleLine(text.slice(0, 300))}</span>`}`,
+    )}
     ${
       look.isOpen
         ? html`<div class="inside">
@@ -182,17 +172,12 @@ function questionSummary(
   more: unknown,
 ): TemplateResult {
   const { glyph, name } = questionLook(body);
-  return html`<button
-    class="summary"
-    type="button"
-    aria-expanded=${look.isOpen}
-    tabindex=${look.isActive ? 0 : -1}
-    @click=${() => actions.toggle(entry)}
-  >
-    ${icon(look.isOpen ? 'chevron-down' : 'chevron-right')}${glyph}
-    <span class="name">${name}</span>
-    ${more}
-  </button>`;
+  return summaryTemplate(
+    entry,
+    look,
+    actions,
+    html`${glyph} <span class="name">${name}</span> ${more}`,
+  );
 }
 
 function questionLook({ asks }: Body<'question'>): { glyph: TemplateResult; name: string } {

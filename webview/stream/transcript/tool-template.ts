@@ -7,6 +7,7 @@ import { codeLineTemplate } from '../../shared/text/code-template.ts';
 import type { EntryActions, EntryLook } from './entry-view.ts';
 import { moreButton, outputTemplate } from './cut-template.ts';
 import { icon } from '../../shared/looks/icon.ts';
+import { summaryTemplate } from './summary-template.ts';
 import type { DiffLine } from '../../shared/text/line-diff.ts';
 import { languageOfPath } from '../../shared/text/highlight.ts';
 import { allLimits, ansiTemplate, cutText, foldedLimits } from '../../shared/text/text-template.ts';
@@ -37,18 +38,14 @@ export function toolTemplate(
   const { name, about } = toolTitle(body.name, insideWorktree(body.title, look.worktree));
   const edits = editsOf(body.name, body.input);
   return html`<div class="tool ${body.result?.isError === true ? 'failed' : ''}">
-    <button
-      class="summary"
-      type="button"
-      aria-expanded=${look.isOpen}
-      tabindex=${look.isActive ? 0 : -1}
-      @click=${() => actions.toggle(entry)}
-    >
-      ${icon(look.isOpen ? 'chevron-down' : 'chevron-right')}${icon(toolIcon(body.name))}
-      <span class="name" data-find>${name}</span>
-      <span class="about mono" data-find>${about}</span>
-      ${countsTemplate(edits)}${resultSign(entry, body)}
-    </button>
+    ${summaryTemplate(
+      entry,
+      look,
+      actions,
+      html`${icon(toolIcon(body.name))} <span class="name" data-find>${name}</span>
+        <span class="about mono" data-find>${about}</span>
+        ${countsTemplate(edits)}${resultSign(entry, body)}`,
+    )}
     ${look.isOpen ? insideTemplate(entry, body, edits, look, actions) : nothing}
   </div>`;
 }

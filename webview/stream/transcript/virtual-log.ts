@@ -2,17 +2,10 @@
 // hold the focus or a selection. Sizes are remembered by key; keys that are gone are forgotten.
 
 import type { ReactiveController, ReactiveControllerHost } from 'lit';
-import {
-  defaultRangeExtractor,
-  elementScroll,
-  observeElementOffset,
-  observeElementRect,
-  Virtualizer,
-  type Range,
-  type VirtualItem,
-} from '@tanstack/virtual-core';
+import type { VirtualItem } from '@tanstack/virtual-core';
 import { endThresholdPx } from './follow.ts';
 import type { Entry } from '../../shared/log/transcript.ts';
+import { VirtualRows, type RowOptions } from '../../shared/virtual-rows.ts';
 
 export interface VirtualLogParts {
   readonly scroller: () => HTMLElement | null;
@@ -25,32 +18,16 @@ export interface VirtualLogParts {
 }
 
 const overscan = 8;
-const keptMax = 400;
 const forgetAbove = 30_000;
 
 export class VirtualLog implements ReactiveController {
-  readonly #component: ReactiveControllerHost;
   readonly #parts: VirtualLogParts;
-  readonly #list: Virtualizer<HTMLElement, HTMLElement>;
-  #unmount: () => void = () => {};
+  readonly #list: VirtualRows['list'];
 
   constructor(component: ReactiveControllerHost, parts: VirtualLogParts) {
-    this.#component = component;
     this.#parts = parts;
-    this.#list = new Virtualizer<HTMLElement, HTMLElement>(this.#options());
+    this.#list = new VirtualRows(component, () => this.#options(), parts.kept).list;
     component.addController(this);
-  }
-
-  hostConnected(): void {
-    this.#unmount = this.#list._didMount();
-  }
-
-  hostDisconnected(): void {
-    this.#unmount();
-  }
-
-  hostUpdate(): void {
-    this.#list.setOptions(this.#options());
   }
 
   /**
@@ -117,18 +94,13 @@ export class VirtualLog implements ReactiveController {
     return false;
   }
 
-  #options(): ConstructorParameters<typeof Virtualizer<HTMLElement, HTMLElement>>[0] {
+  #options(): RowOptions {
     const { entries, estimate, isFollowing, scroller } = this.#parts;
     return {
       count: entries().length,
       getScrollElement: scroller,
       estimateSize: (index) => estimate(entries()[index]),
       getItemKey: (index) => entries()[index]?.key ?? index,
-      rangeExtractor: (range) => this.#indexes(range),
-      observeElementRect,
-      observeElementOffset,
-      scrollToFn: elementScroll,
-      onChange: () => this.#component.requestUpdate(),
       anchorTo: 'end',
       followOnAppend: isFollowing(),
       scrollEndThreshold: endThresholdPx,
@@ -136,13 +108,6 @@ export class VirtualLog implements ReactiveController {
       paddingStart: 4,
       paddingEnd: 8,
     };
-  }
-
-  #indexes(range: Range): number[] {
-    const kept = this.#parts.kept().filter((index) => index >= 0 && index < range.count);
-    const usual = defaultRangeExtractor(range);
-    if (kept.length === 0) return usual;
-    return [...new Set([...kept.slice(0, keptMax), ...usual])].sort((a, b) => a - b);
   }
 
   #forgetSizes(): void {

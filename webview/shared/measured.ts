@@ -1,0 +1,11 @@
+// What a panel measures of itself, for the extension's log and benches.
+
+import type { Host } from './host.ts';
+
+/** `sinceMs`: 0 is the beginning of the page. */
+export function tellTime(host: Host | null, name: string, sinceMs = 0): void {
+  const ms = performance.now() - sinceMs;
+  host?.action('measured', { name, ms }).catch(() => {
+    // A measurement that is not heard is no loss.
+  });
+}

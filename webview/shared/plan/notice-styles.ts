@@ -1,0 +1,30 @@
+// How a panel looks in place of its content, and how a note below it does.
+
+import { css } from 'lit';
+
+export const noticeStyles = css`
+  .note {
+    display: flex;
+    gap: 6px;
+    align-items: center;
+    padding: 4px 8px;
+    overflow-wrap: anywhere;
+    max-height: 6em;
+    overflow-y: auto;
+  }
+  .note.error {
+    color: var(--vscode-inputValidation-errorForeground, var(--vscode-foreground));
+    background: var(--vscode-inputValidation-errorBackground);
+    border: 1px solid var(--vscode-inputValidation-errorBorder, transparent);
+  }
+  .welcome {
+    display: flex;
+    flex-direction: column;
+    gap: 10px;
+    padding: 12px 20px;
+    overflow-wrap: anywhere;
+  }
+  .welcome p {
+    margin: 0;
+  }
+`;
