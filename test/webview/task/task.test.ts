@@ -124,6 +124,11 @@ suite('webview: page of a task', () => {
     await page.keyboard.press('Escape');
     await page.getByText('children indented').waitFor();
     await page.getByRole('button', { name: 'Edit the description' }).press('Enter');
+    await page.getByRole('button', { name: 'Cancel' }).press('Enter');
+    await page.getByText('children indented').waitFor();
+    // The key that pressed Cancel does not press the button that has the focus now.
+    assert.equal(await field.count(), 0);
+    await page.getByRole('button', { name: 'Edit the description' }).press('Enter');
     await field.fill('Print it.');
     await page.keyboard.press('Control+Enter');
     await view.host.waitFor('task.edit', 1);

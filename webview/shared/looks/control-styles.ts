@@ -36,6 +36,9 @@ export const controlStyles = css`
     overflow-wrap: anywhere;
     white-space: normal;
   }
+  vscode-button[secondary]::part(base) {
+    border-color: var(--vscode-button-secondaryBorder, var(--vscode-contrastBorder, transparent));
+  }
   vscode-button > .icon {
     margin-inline-end: 4px;
   }
