@@ -10,7 +10,7 @@ suite('webview: search in the stream', () => {
   let view: OpenStream;
 
   const field = (): ReturnType<typeof view.page.getByRole> =>
-    view.page.getByRole('searchbox', { name: 'Find in transcript' });
+    view.page.getByRole('textbox', { name: 'Find in transcript' });
   const result = (text: string | RegExp): Promise<void> =>
     view.page.locator('drover-find .result').getByText(text).waitFor();
 

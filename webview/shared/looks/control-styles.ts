@@ -72,8 +72,12 @@ export const controlStyles = css`
   button.link:hover {
     text-decoration: underline;
   }
+  /* Its inner field has square corners, which would cover the round ones of its border. */
   vscode-textfield {
+    --vscode-settings-textInputBackground: transparent;
     min-width: 0;
+    border-radius: 4px;
+    background: var(--vscode-input-background);
   }
   textarea,
   select {
@@ -82,7 +86,7 @@ export const controlStyles = css`
     color: var(--vscode-input-foreground);
     background: var(--vscode-input-background);
     border: 1px solid var(--vscode-input-border, var(--vscode-contrastBorder, transparent));
-    border-radius: 2px;
+    border-radius: 4px;
     padding: 3px 6px;
   }
   select {

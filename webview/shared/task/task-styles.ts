@@ -66,8 +66,8 @@ export const taskStyles = css`
   /* A field that reads like text until it is pointed at or written in. */
   .quiet:not(:focus-within) {
     --vscode-settings-textInputForeground: var(--vscode-foreground);
-    --vscode-settings-textInputBackground: transparent;
     --vscode-settings-textInputBorder: transparent;
+    background: transparent;
   }
   .quiet:hover:not(:focus-within, [disabled]) {
     --vscode-settings-textInputBorder: var(

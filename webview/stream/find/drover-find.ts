@@ -57,7 +57,6 @@ export class DroverFind extends LitElement {
   override render(): TemplateResult {
     const { matchesCase, text } = this.query;
     return html`<vscode-textfield
-        type="search"
         .label=${'Find in transcript'}
         placeholder="Find"
         maxlength=${queryCharsMax}
