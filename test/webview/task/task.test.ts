@@ -124,7 +124,7 @@ suite('webview: page of a task', () => {
     await page.keyboard.press('Escape');
     await page.getByText('children indented').waitFor();
     await page.getByRole('button', { name: 'Edit the description' }).press('Enter');
-    await page.getByRole('button', { name: 'Cancel' }).press('Enter');
+    await page.locator('drover-task').getByRole('button', { name: 'Cancel' }).press('Enter');
     await page.getByText('children indented').waitFor();
     // The key that pressed Cancel does not press the button that has the focus now.
     assert.equal(await field.count(), 0);
