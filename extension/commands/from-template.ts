@@ -86,7 +86,7 @@ async function askFor(prompt: string, max: number): Promise<string | null> {
     prompt,
     ignoreFocusOut: true,
     validateInput: (input) => {
-      if (input.trim() === '') return 'This is needed.';
+      if (input.trim() === '') return 'This is required.';
       return input.length > max ? 'This is too long.' : null;
     },
   });

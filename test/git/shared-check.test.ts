@@ -103,7 +103,7 @@ suite('git: whether a remote can be shared', () => {
     {
       name: 'several refs do not move as one there',
       make: () => fleet.remote('config', 'receive.advertiseAtomic', 'false'),
-      says: /cannot move several refs at once/,
+      says: /cannot update several refs at once/,
     },
     {
       name: 'a part of the history',

@@ -177,7 +177,7 @@ export async function undo(
   const started = await client.call('undo', { id, ...by });
   if (started.state === 'running') await untilUndone(context, client, started);
   const paused = started.tasks.length === 1 ? `${started.tasks[0]} is` : 'Its tasks are';
-  const text = `${id} is undone on ${started.line}. ${paused} paused: "drover resume-task <id>" lets an agent make the work again.`;
+  const text = `${id} is undone on ${started.line}. ${paused} paused: "drover resume-task <id>" lets an agent redo the work.`;
   context.answer({ ...started, state: 'undone' }, plainLine(text));
   return exitCodes.done;
 }

@@ -259,11 +259,11 @@ function readTexts(key: string, value: unknown): readonly string[] | string {
   if (key === 'acceptance_criteria' && typeof value === 'string') return nonBlank([value]);
   const needed =
     key === 'acceptance_criteria' ? 'a string or a list of strings' : 'a list of strings';
-  if (!Array.isArray(value)) return `\`${key}\` is ${describeValue(value)}; ${needed} is needed`;
+  if (!Array.isArray(value)) return `\`${key}\` is ${describeValue(value)}; use ${needed}`;
   const items: readonly unknown[] = value;
   if (items.length > 10_000) return `\`${key}\` has more than 10,000 items`;
   const odd = items.find((item) => typeof item !== 'string');
-  if (odd !== undefined) return `\`${key}\` holds ${describeValue(odd)}; ${needed} is needed`;
+  if (odd !== undefined) return `\`${key}\` holds ${describeValue(odd)}; use ${needed}`;
   return nonBlank(items as readonly string[]);
 }
 

@@ -84,7 +84,7 @@ export function remoteFailure(output: GitOutput, remote: string, doing: string):
     gitFailure('failed', `${what} (${reasonOf(text)})${remedy}`, retryable);
   if (/--atomic|does not support atomic/iu.test(text) && /support/iu.test(text)) {
     return say(
-      `The server of ${remote} cannot move several refs at once`,
+      `The server of ${remote} cannot update several refs at once`,
       ': use a git server that supports atomic pushes.',
       false,
     );

@@ -113,8 +113,8 @@ function keepReason(
   if (unmergedCommits > 0) {
     return formatCount(
       unmergedCommits,
-      'of its commits is on no target',
-      'of its commits are on no target',
+      'of its commits is not on any target',
+      'of its commits are not on any target',
     );
   }
   return null;
