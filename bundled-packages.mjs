@@ -25,7 +25,9 @@ export const optionalPackages = [
 export function missingPackages({ outputs }) {
   const imports = Object.values(outputs).flatMap((output) => output.imports);
   const missing = imports.filter(({ external, kind, path }) => {
-    return external === true && kind === 'import-statement' && !isOfNode(path);
+    // A file beside the bundle is made with it.
+    const isPackage = !isOfNode(path) && !path.startsWith('./');
+    return external === true && kind === 'import-statement' && isPackage;
   });
   return [...new Set(missing.map(({ path }) => path))];
 }

@@ -1,7 +1,7 @@
 // Runs: the checks before one, its start, its end, and going on.
 
 import type * as vscode from 'vscode';
-import type { RunOptions } from '../../server/protocol/run-options.ts';
+import type { RunOptions } from '../../server/protocol/requests/runs.ts';
 import type { EpicView, TaskView } from '../../server/protocol/views.ts';
 import { toFailure } from '../backend/failure.ts';
 import { personEnvironment, type Project } from '../project/project.ts';

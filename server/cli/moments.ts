@@ -1,6 +1,6 @@
 // Moments of the past, as they are written on a command line.
 
-import type { PastMoment } from '../protocol/run-views.ts';
+import type { PastMoment } from '../protocol/requests/board.ts';
 
 /** A number is an event's, anything else a local time; null when it is neither. */
 export function momentOf(when: string, nowMs: number): PastMoment | null {

@@ -23,14 +23,6 @@ export interface Subscribed {
   readonly snapshot: StatusSnapshot | null;
 }
 
-/**
- * One of the two: the number of the last event that had happened, or a time in Unix milliseconds.
- */
-export interface PastMoment {
-  readonly seq?: number;
-  readonly at_ms?: number;
-}
-
 /** What an undo takes back, or has taken back. */
 export interface UndoView {
   readonly id: string;

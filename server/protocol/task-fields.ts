@@ -1,39 +1,62 @@
-// The fields of a task that a client gives, as they are named on the wire.
+// The fields of a task that a client gives, as they are named on the wire, and what each is. What
+// its value may be is the store's rule.
 
-export interface TaskFields {
-  readonly title?: string;
-  readonly description?: string;
-  readonly epic?: string | null;
-  readonly parent?: string | null;
-  /** The number of a new sub-task below its parent (`task-x.5`); the next free one when absent. */
-  readonly sequence?: number;
+import * as z from 'zod/mini';
+import {
+  flag,
+  integer,
+  optional,
+  type ParamsOf,
+  text,
+  textOrNull,
+  texts,
+} from './requests/fields.ts';
+
+const described = z.describe;
+
+export const title = text.check(described('What to do, in one line.'));
+
+export const taskFields = {
+  title: optional(title),
+  description: optional(
+    text.check(described('Everything the agent needs to know. It does not see your conversation.')),
+  ),
+  epic: optional(textOrNull),
+  parent: optional(textOrNull),
   /** An integer, or one of critical, high, normal, low. */
-  readonly priority?: number | string;
-  readonly blocked_by?: readonly string[];
-  readonly add_blockers?: readonly string[];
-  readonly remove_blockers?: readonly string[];
-  readonly type?: string;
-  readonly labels?: readonly string[];
-  readonly accept?: readonly string[];
-  readonly agent?: string | null;
+  priority: optional(z.union([z.number(), text], { error: 'a number or a string' })),
+  blocked_by: optional(texts.check(described('Tasks that must land before this one starts.'))),
+  add_blockers: optional(texts),
+  remove_blockers: optional(texts),
+  type: optional(text.check(described('feature, bug, test, docs, refactor, research …'))),
+  labels: optional(texts),
+  accept: optional(
+    texts.check(described('Acceptance criteria: how a reader checks that it is done.')),
+  ),
+  agent: optional(textOrNull),
   /**
-   * Who takes over from it, as `codex,claude:opus`; `none` = nobody, null or empty = as the
+   * Who takes over from it, as `codex,claude:opus`; `none` = no other agent, null or empty = as the
    * settings say.
    */
-  readonly fallback?: string | null;
+  fallback: optional(textOrNull),
   /** Candidates side by side, one of which lands. */
-  readonly best_of?: number;
+  best_of: optional(integer()),
   /** Who chooses: first-green, smallest-change or person; null or empty = as the settings say. */
-  readonly choose?: string | null;
-  readonly gate?: string | null;
-  readonly test_mode?: string;
-  readonly test_scope?: string;
-  readonly max_attempts?: number;
+  choose: optional(textOrNull),
+  gate: optional(textOrNull),
+  test_mode: optional(text),
+  test_scope: optional(text),
+  max_attempts: optional(integer()),
   /** A plan first, which a person approves; absent: as the settings say. */
-  readonly plan?: boolean;
+  plan: optional(flag),
   /** Where its agent runs: local or remote; null or empty = as its epic or the settings say. */
-  readonly runs_on?: string | null;
-}
+  runs_on: optional(textOrNull),
+};
+
+export type TaskFields = Readonly<ParamsOf<typeof taskFields>>;
+
+/** The number of a new sub-task below its parent (`task-x.5`); the next free one when absent. */
+export const sequence = optional(integer(1, 1_000_000));
 
 /** What a view tells of the fields that say how a task is done. */
 export interface TaskRuleView {
@@ -48,41 +71,3 @@ export interface TaskRuleView {
   /** Whether an agent plans it first; null: as the settings say. */
   readonly plan: boolean | null;
 }
-
-/** What a parameter is: a handler may rely on it. */
-export type FieldShape =
-  | 'text'
-  | 'number'
-  | 'flag'
-  | 'texts'
-  | 'numbers'
-  | 'texts by name'
-  | 'text or null'
-  | 'number or text';
-
-/** The shape of each on the wire; what its value may be is the store's rule. */
-export const taskFieldShapes = {
-  description: 'text?',
-  epic: 'text or null?',
-  parent: 'text or null?',
-  sequence: 'number?',
-  priority: 'number or text?',
-  blocked_by: 'texts?',
-  add_blockers: 'texts?',
-  remove_blockers: 'texts?',
-  type: 'text?',
-  labels: 'texts?',
-  accept: 'texts?',
-  agent: 'text or null?',
-  fallback: 'text or null?',
-  best_of: 'number?',
-  choose: 'text or null?',
-  gate: 'text or null?',
-  test_mode: 'text?',
-  test_scope: 'text?',
-  max_attempts: 'number?',
-  plan: 'flag?',
-  runs_on: 'text or null?',
-} as const satisfies {
-  readonly [Name in Exclude<keyof TaskFields, 'title'>]-?: `${FieldShape}?`;
-};

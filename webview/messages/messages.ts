@@ -4,13 +4,12 @@
 // webview asks again for all it needs when it is shown.
 
 import type { PackedTasks } from '../../server/protocol/packed-tasks.ts';
-import type { PanelRequests } from '../../server/protocol/panel-requests.ts';
 import type { BoardChanges } from '../../server/protocol/panel-views.ts';
-import type { Requests } from '../../server/protocol/api.ts';
+import type { RequestName, Requests } from '../../server/protocol/api.ts';
 import type { StatusSnapshot } from '../../server/protocol/views.ts';
 
-export type BackendRequests = Requests & PanelRequests;
-export type BackendRequestName = keyof BackendRequests;
+export type BackendRequests = Requests;
+export type BackendRequestName = RequestName;
 
 /** Requests of the backend that a webview may make; the extension passes nothing else on. */
 export const webviewRequests = [

@@ -10,7 +10,7 @@ import type {
   RunView,
   StatusSnapshot,
 } from '../../protocol/api.ts';
-import type { RunOptions } from '../../protocol/run-options.ts';
+import type { RunOptions } from '../../protocol/requests/runs.ts';
 import { BackendGone } from '../../rpc/transport/errors.ts';
 import type { CommandContext } from '../context.ts';
 import { exitCodes, judgeRun } from '../exit-codes.ts';

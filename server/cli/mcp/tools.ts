@@ -3,9 +3,16 @@
 
 import type { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import { newId } from '../../core/ids.ts';
 import type { Client, Params } from '../../protocol/api.ts';
+import { boardShapes } from '../../protocol/requests/board.ts';
+import { epicShapes } from '../../protocol/requests/epics.ts';
+import { anyText, integer, optional } from '../../protocol/requests/fields.ts';
+import { reviewShapes } from '../../protocol/requests/reviews.ts';
+import { runShapes } from '../../protocol/requests/runs.ts';
+import { taskShapes } from '../../protocol/requests/tasks.ts';
+import { taskFields } from '../../protocol/task-fields.ts';
 import { reportMarkdown } from '../render/report.ts';
 import { runIsOver, statusOf } from './status.ts';
 
@@ -29,28 +36,26 @@ const readOnly = { readOnlyHint: true, openWorldHint: false } as const;
 const adding = { readOnlyHint: false, destructiveHint: false, openWorldHint: false } as const;
 const running = { readOnlyHint: false, destructiveHint: false, openWorldHint: true } as const;
 
-const id = z.string().describe('Id of a task, as status shows it.');
+const id = taskShapes['task.show'].id.check(z.describe('Id of a task, as status shows it.'));
+const { description, accept, blocked_by, labels, type } = taskFields;
 const taskShape = {
-  title: z.string().describe('What to do, in one line.'),
-  description: z
-    .string()
-    .optional()
-    .describe('Everything the agent needs to know. It does not see your conversation.'),
-  accept: z
-    .array(z.string())
-    .optional()
-    .describe('Acceptance criteria: how a reader checks that it is done.'),
-  blocked_by: z
-    .array(z.string())
-    .optional()
-    .describe('Tasks that must land before this one starts.'),
-  priority: z
-    .union([z.number().int(), z.enum(['critical', 'high', 'normal', 'low'])])
-    .optional()
-    .describe('Higher starts first.'),
-  labels: z.array(z.string()).optional(),
-  type: z.string().optional().describe('feature, bug, test, docs, refactor, research …'),
+  title: taskShapes['task.add'].title,
+  description,
+  accept,
+  blocked_by,
+  priority: optional(
+    z
+      .union([z.int(), z.enum(['critical', 'high', 'normal', 'low'])])
+      .check(z.describe('Higher starts first.')),
+  ),
+  labels,
+  type,
 } as const;
+
+/** The same part of a request, with what a model has to know about it here. */
+function optionalText(description: string): z.ZodMiniExactOptional<z.ZodMiniString> {
+  return optional(anyText.check(z.describe(description)));
+}
 
 export function defineTools(server: McpServer, host: ToolHost): void {
   definePlanning(server, host);
@@ -61,7 +66,8 @@ export function defineTools(server: McpServer, host: ToolHost): void {
 }
 
 function definePlanning(server: McpServer, { ask, ensureProject }: ToolHost): void {
-  const epic = { title: z.string(), description: z.string().optional() };
+  const { title, description: about } = epicShapes['epic.add'];
+  const epic = { title, description: about };
   server.registerTool(
     'add_epic',
     { description: 'Adds an epic: a group of tasks.', inputSchema: epic, annotations: adding },
@@ -77,8 +83,8 @@ function definePlanning(server: McpServer, { ask, ensureProject }: ToolHost): vo
       description: 'Adds one task. It starts with the next run, or at once while a run is active.',
       inputSchema: {
         ...taskShape,
-        epic: z.string().optional().describe('Id of its epic.'),
-        parent: z.string().optional().describe('Id of the parent task, if this is a sub-task.'),
+        epic: optionalText('Id of its epic.'),
+        parent: optionalText('Id of the parent task, if this is a sub-task.'),
       },
       annotations: adding,
     },
@@ -95,8 +101,8 @@ function definePlanning(server: McpServer, { ask, ensureProject }: ToolHost): vo
       description:
         'Adds epics and tasks with their dependencies, all or none. `key` names a record inside this plan; epic and blocked_by take keys, or ids that exist already. The answer has the id of each key.',
       inputSchema: {
-        epics: z.array(z.object({ key: z.string(), ...epic })).optional(),
-        tasks: z.array(z.object({ key: z.string(), ...taskShape, epic: z.string().optional() })),
+        epics: optional(z.array(z.object({ key: anyText, ...epic }))),
+        tasks: z.array(z.object({ key: anyText, ...taskShape, epic: optional(anyText) })),
       },
       annotations: adding,
     },
@@ -171,8 +177,8 @@ function defineChanging(server: McpServer, { ask }: ToolHost): void {
       inputSchema: {
         id,
         ...taskShape,
-        title: taskShape.title.optional(),
-        epic: z.string().optional().describe('Id of its epic.'),
+        title: taskFields.title,
+        epic: optionalText('Id of its epic.'),
       },
       annotations: adding,
     },
@@ -190,8 +196,10 @@ function defineChanging(server: McpServer, { ask }: ToolHost): void {
       description:
         'Answers an open question of an agent. Ask the person first unless the answer is already known from this conversation.',
       inputSchema: {
-        question: z.string().describe('Id of the question, as status shows it.'),
-        choice: z.string().describe('One of its choices, or the text of the answer.'),
+        question: anyText.check(z.describe('Id of the question, as status shows it.')),
+        choice: reviewShapes.answer.choice.check(
+          z.describe('One of its choices, or the text of the answer.'),
+        ),
       },
       annotations: adding,
     },
@@ -204,7 +212,7 @@ function defineChanging(server: McpServer, { ask }: ToolHost): void {
     'hint',
     {
       description: 'Gives the agent of a task a hint, now or with its next attempt.',
-      inputSchema: { id, text: z.string() },
+      inputSchema: { id, text: taskShapes['task.hint'].text },
       annotations: adding,
     },
     (given) => answer(() => ask('engine', (client) => shortTask(client.call('task.hint', given)))),
@@ -218,9 +226,9 @@ function defineRunning(server: McpServer, { ask, sleep, nowMs }: ToolHost): void
       description:
         'Starts a run in the background: agents work on all ready tasks, or on those of one epic. It continues when this server ends. Use wait or status to follow it.',
       inputSchema: {
-        epic: z.string().optional().describe('Only this epic; it lands as one merge at the end.'),
-        workers: z.number().int().positive().optional().describe('How many agents run at once.'),
-        target: z.string().optional().describe('Branch to land on (default: the checked out one).'),
+        epic: optionalText('Only this epic; it lands as one merge at the end.'),
+        workers: optional(integer(1).check(z.describe('How many agents run at once.'))),
+        target: optionalText('Branch to land on (default: the checked out one).'),
       },
       annotations: running,
     },
@@ -256,7 +264,7 @@ function defineRunning(server: McpServer, { ask, sleep, nowMs }: ToolHost): void
     {
       description:
         'Waits until the run has ended or a question is open, 45 s at most; then status.',
-      inputSchema: { epic: z.string().optional() },
+      inputSchema: boardShapes.status,
       annotations: readOnly,
     },
     (given) =>
@@ -285,7 +293,7 @@ function defineLooking(server: McpServer, { ask }: ToolHost): void {
     {
       description:
         'Progress, the run, epics, tasks with their states and blockers, open questions, and stuck tasks.',
-      inputSchema: { epic: z.string().optional().describe('Only this epic.') },
+      inputSchema: { epic: optionalText('Only this epic.') },
       annotations: readOnly,
     },
     (given) =>
@@ -320,8 +328,8 @@ function defineHistory(server: McpServer, { ask }: ToolHost): void {
       description: 'The last log entries of the agent of a task.',
       inputSchema: {
         id,
-        attempt: z.number().int().positive().optional(),
-        limit: z.number().int().min(1).max(500).optional().describe('Entries (default 50).'),
+        attempt: optional(integer(1)),
+        limit: optional(integer(1, 500).check(z.describe('Entries (default 50).'))),
       },
       annotations: readOnly,
     },
@@ -338,7 +346,7 @@ function defineHistory(server: McpServer, { ask }: ToolHost): void {
     'diff',
     {
       description: 'The change of a task or an epic against its base, as a patch.',
-      inputSchema: { id: z.string().describe('Id of a task or an epic.') },
+      inputSchema: { id: reviewShapes.diff.id.check(z.describe('Id of a task or an epic.')) },
       annotations: readOnly,
     },
     (given) => answer(() => ask('data', async (client) => (await client.call('diff', given)).text)),
@@ -347,7 +355,7 @@ function defineHistory(server: McpServer, { ask }: ToolHost): void {
     'report',
     {
       description: 'How a run or an epic spent its time and money, as Markdown.',
-      inputSchema: { id: z.string().describe('Id of a run or an epic.') },
+      inputSchema: { id: runShapes.report.id.check(z.describe('Id of a run or an epic.')) },
       annotations: readOnly,
     },
     (given) =>

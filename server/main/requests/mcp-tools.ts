@@ -3,8 +3,8 @@
 
 import type { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
-import * as z from 'zod';
 import type { AgentParams, AgentRequestName, AgentResult } from '../../protocol/agent-requests.ts';
+import { agentShapes } from '../../protocol/requests/agents.ts';
 
 export const instructions =
   'Drover assigned your task to you. These tools read the task and the board, add tasks, report a blocker, ask the person and report progress. Drover applies its own rules: a refusal explains why, and changes nothing.';
@@ -17,15 +17,7 @@ export type Ask = <N extends AgentRequestName>(
 const readOnly = { readOnlyHint: true, openWorldHint: false } as const;
 const adding = { readOnlyHint: false, destructiveHint: false, openWorldHint: false } as const;
 
-const title = z.string().describe('What is to be done, in one line.');
-const description = z
-  .string()
-  .optional()
-  .describe('Everything the agent that does it needs to know. It does not see your conversation.');
-const accept = z
-  .array(z.string())
-  .optional()
-  .describe('Acceptance criteria: how to tell that it is done.');
+const { title, description, accept, blocked_by } = agentShapes['agent.add'];
 
 /** The server checks shapes; bounds and rules are the backend's, so that each is in one place. */
 export function defineTools(server: McpServer, ask: Ask): void {
@@ -40,7 +32,7 @@ function defineReading(server: McpServer, ask: Ask): void {
     {
       description:
         'Your task with its acceptance criteria, its sub-tasks, and the results of the tasks that it waited for. With an id: one of these.',
-      inputSchema: { id: z.string().optional() },
+      inputSchema: agentShapes['agent.task'],
       annotations: readOnly,
     },
     ({ id }) => answer(() => ask('agent.task', id === undefined ? {} : { id })),
@@ -76,10 +68,7 @@ function definePlanning(server: McpServer, ask: Ask): void {
         title,
         description,
         accept,
-        blocked_by: z
-          .array(z.string())
-          .optional()
-          .describe('Ids of other tasks that it has to wait for as well.'),
+        blocked_by,
       },
       annotations: adding,
     },
@@ -91,8 +80,8 @@ function definePlanning(server: McpServer, ask: Ask): void {
       description:
         'Reports that your task cannot continue until another one is done. Your work is kept. End your turn; you continue when the other task has landed.',
       inputSchema: {
-        task: z.string().describe('Id of the task to wait for.'),
-        reason: z.string().optional(),
+        task: agentShapes['agent.block'].by,
+        reason: agentShapes['agent.block'].reason,
       },
       annotations: adding,
     },
@@ -108,8 +97,8 @@ function defineWords(server: McpServer, ask: Ask): void {
       description:
         'Asks the person and waits up to 45 s for an answer. While the state is "open", the question is unanswered: ask the same question again to keep waiting, or do something else in the meantime.',
       inputSchema: {
-        question: z.string(),
-        choices: z.array(z.string()).optional().describe('Answers to choose from.'),
+        question: agentShapes['agent.ask'].text,
+        choices: agentShapes['agent.ask'].choices,
       },
       annotations: adding,
     },
@@ -122,7 +111,7 @@ function defineWords(server: McpServer, ask: Ask): void {
     'report_progress',
     {
       description: 'Leaves a note in the log of your attempt: what is done, what comes next.',
-      inputSchema: { note: z.string() },
+      inputSchema: { note: agentShapes['agent.progress'].text },
       annotations: adding,
     },
     ({ note }) => answer(() => ask('agent.progress', { text: note })),

@@ -1,7 +1,7 @@
 // What an agent may see: its own task with what is around it, and the board in short.
 
 import { Refusal } from '../../core/failure.ts';
-import type { AgentBoard, AgentTask } from '../../protocol/agent-requests.ts';
+import type { AgentBoard, AgentTask } from '../../protocol/agent-views.ts';
 import {
   blockersOf,
   countsInScope,

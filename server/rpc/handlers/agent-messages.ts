@@ -2,7 +2,8 @@
 
 import { createHash } from 'node:crypto';
 import { Refusal } from '../../core/failure.ts';
-import type { AgentAnswer, AgentParams, AgentResult } from '../../protocol/agent-requests.ts';
+import type { AgentParams, AgentResult } from '../../protocol/agent-requests.ts';
+import type { AgentAnswer } from '../../protocol/agent-views.ts';
 import { askedInAttempt, askQuestion, questionById, type QuestionRow } from '../../store/port.ts';
 import type { AgentScope } from '../../workflows/engine.ts';
 import { attemptAtWork, boundedText, notMore } from './agent-attempt.ts';

@@ -4,10 +4,10 @@ import { agentChoices } from '../../core/settings/agent-settings.ts';
 import { Refusal } from '../../core/failure.ts';
 import { droverVersion } from '../../protocol/version.ts';
 import type { Handlers } from '../../protocol/api.ts';
+import type { PastMoment as GivenMoment } from '../../protocol/requests/board.ts';
 import type { Past, PastMoment } from '../../store/history/past.ts';
 import { readSnapshot } from '../../store/board/snapshot.ts';
 import { why } from '../../store/why/why.ts';
-import { given, idOf, optionalInteger, optionalText, recordOf } from './params.ts';
 import { newestRun, readLine } from '../../store/port.ts';
 import type { DataHandlerDeps } from './data-deps.ts';
 
@@ -23,14 +23,13 @@ type HistoryRequests =
 const loadHistory = async () => await import('../../store/history/read-history.ts');
 
 const runsAtOnce = 200;
-const runsMax = 5_000;
 const searchCharsMax = 200;
 
 export function historyHandlers(deps: DataHandlerDeps): Pick<Handlers, HistoryRequests> {
   const { store } = deps;
-  const inPast = async <T>(params: unknown, body: (past: Past) => Promise<T>): Promise<T> => {
+  const inPast = async <T>(moment: GivenMoment, body: (past: Past) => Promise<T>): Promise<T> => {
     const { openPast } = await import('../../store/history/past.ts');
-    const past = await openPast(store.db, momentOf(recordOf(params)));
+    const past = await openPast(store.db, momentOf(moment));
     try {
       return await body(past);
     } finally {
@@ -38,22 +37,19 @@ export function historyHandlers(deps: DataHandlerDeps): Pick<Handlers, HistoryRe
     }
   };
   return {
-    report: async (params) => {
+    report: async ({ id }) => {
       const { readReport } = await loadHistory();
-      return readReport(store.db, idOf(recordOf(params)['id']), store.sources.clock.now());
+      return readReport(store.db, id, store.sources.clock.now());
     },
-    'runs.list': async (params) => {
-      const { search, limit } = recordOf(params);
-      const bounds = { min: 1, max: runsMax };
+    'runs.list': async ({ search = '', limit = runsAtOnce }) => {
       const { readRuns } = await loadHistory();
       return readRuns(store.db, {
-        search: (optionalText(search, 'search') ?? '').slice(0, searchCharsMax),
-        max: optionalInteger(limit, 'limit', bounds) ?? runsAtOnce,
+        search: search.slice(0, searchCharsMax),
+        max: limit,
         nowMs: store.sources.clock.now(),
       });
     },
-    'trace.export': async (params) => {
-      const id = idOf(recordOf(params)['id']);
+    'trace.export': async ({ id }) => {
       const { otlpTrace } = await import('../../core/history/otlp.ts');
       const { readTrace } = await loadHistory();
       return otlpTrace(await readTrace(store.db, id, store.sources.clock.now()), droverVersion);
@@ -62,10 +58,10 @@ export function historyHandlers(deps: DataHandlerDeps): Pick<Handlers, HistoryRe
       const { readMetrics } = await loadHistory();
       return { text: await readMetrics(store.db, store.sources.clock.now()) };
     },
-    'past.status': async (params) => {
-      const epic = optionalText(recordOf(params)['epic'], 'epic')?.trim();
-      return inPast(params, async ({ db, atMs }) => {
-        const snapshot = await readSnapshot(db, given({ epic }), {
+    'past.status': async ({ epic, ...moment }) => {
+      const scope = epic === undefined ? {} : { epic };
+      return inPast(moment, async ({ db, atMs }) => {
+        const snapshot = await readSnapshot(db, scope, {
           config: deps.config(),
           targetBranch: deps.settings().land.target ?? deps.git.facts.headBranch,
           // What the branch held then, as far as Drover saw it.
@@ -74,10 +70,9 @@ export function historyHandlers(deps: DataHandlerDeps): Pick<Handlers, HistoryRe
         return { ...snapshot, at_ms: atMs };
       });
     },
-    'past.why': async (params) => {
-      const id = idOf(recordOf(params)['id']);
+    'past.why': async ({ id, ...moment }) => {
       const { agent, agents } = deps.settings();
-      return inPast(params, async ({ db, atMs }) => {
+      return inPast(moment, async ({ db, atMs }) => {
         const facts = {
           nowMs: atMs,
           agentKind: agent.kind,
@@ -90,10 +85,7 @@ export function historyHandlers(deps: DataHandlerDeps): Pick<Handlers, HistoryRe
   };
 }
 
-function momentOf(params: Readonly<Record<string, unknown>>): PastMoment {
-  const bounds = { min: 0, max: Number.MAX_SAFE_INTEGER };
-  const seq = optionalInteger(params['seq'], 'seq', bounds);
-  const atMs = optionalInteger(params['at_ms'], 'at_ms', bounds);
+function momentOf({ seq, at_ms: atMs }: GivenMoment): PastMoment {
   if (seq !== undefined && atMs === undefined) return { seq };
   if (atMs !== undefined && seq === undefined) return { atMs };
   throw new Refusal('bad_request', 'Give either "seq" or "at_ms".');

@@ -2,10 +2,9 @@
 // to be written.
 
 import { join } from 'node:path';
-import type { Handlers, LogPageView } from '../../protocol/api.ts';
+import type { Handlers, LogPageView, Params } from '../../protocol/api.ts';
 import { type AttemptLog, attemptLog } from '../../store/work/attempt-log.ts';
 import type { StoreSources } from '../../store/port.ts';
-import { idOf, optionalInteger, recordOf } from './params.ts';
 import type { DataHandlerDeps, DataLogPage } from './data-deps.ts';
 
 /** Events of one page; a caller may wish for more and gets them with the next one. */
@@ -44,20 +43,15 @@ export function logHandlers(deps: DataHandlerDeps): Pick<Handlers, 'log.read'> {
   };
 }
 
-function wishOf(params: unknown): Wish {
-  const record = recordOf(params);
-  const bounds = { min: 0, max: Number.MAX_SAFE_INTEGER };
-  const limit = optionalInteger(record['limit'], 'limit', { ...bounds, min: 1 });
-  const waitMs = optionalInteger(record['wait_ms'], 'wait_ms', bounds) ?? 0;
-  const before = optionalInteger(record['before'], 'before', bounds);
+function wishOf({ id, attempt, before, ...given }: Params<'log.read'>): Wish {
   return {
-    id: idOf(record['id']),
-    attempt: optionalInteger(record['attempt'], 'attempt', bounds),
-    offset: optionalInteger(record['offset'], 'offset', bounds) ?? 0,
+    id,
+    attempt,
+    offset: given.offset ?? 0,
     before,
-    limit: Math.min(limit ?? eventsMax, eventsMax),
-    newest: before === undefined && record['newest'] === true,
-    waitMs: before === undefined ? Math.min(waitMs, waitMaxMs) : 0,
+    limit: Math.min(given.limit ?? eventsMax, eventsMax),
+    newest: before === undefined && given.newest === true,
+    waitMs: before === undefined ? Math.min(given.wait_ms ?? 0, waitMaxMs) : 0,
   };
 }
 

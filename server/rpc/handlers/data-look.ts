@@ -11,7 +11,6 @@ import { readMachines } from '../../store/fleet/machine-views.ts';
 import { readAtOneMoment } from '../../store/rows/read.ts';
 import { openQuestions, readSnapshot, type SnapshotExtras } from '../../store/board/snapshot.ts';
 import { why } from '../../store/why/why.ts';
-import { given, idOf, optionalInteger, optionalText, recordOf } from './params.ts';
 import type { DataHandlerDeps } from './data-deps.ts';
 
 type LookRequests =
@@ -79,9 +78,8 @@ const remoteAnswersMs = 800;
 export function lookHandlers(deps: DataHandlerDeps): Pick<Handlers, LookRequests> {
   const { store } = deps;
   return {
-    status: async (params) => {
-      const epic = optionalText(recordOf(params)['epic'], 'epic')?.trim();
-      const snapshot = await readSnapshot(store.db, given({ epic }), snapshotExtras(deps));
+    status: async (scope) => {
+      const snapshot = await readSnapshot(store.db, scope, snapshotExtras(deps));
       const machines = await readMachines(store.db, deps.settings().fleet.takeOverAfterMs);
       const unaccepted = deps.unaccepted?.() ?? [];
       return {
@@ -91,8 +89,7 @@ export function lookHandlers(deps: DataHandlerDeps): Pick<Handlers, LookRequests
         ...(machines.length > 0 && { machines }),
       };
     },
-    why: async (params) => {
-      const id = idOf(recordOf(params)['id']);
+    why: async ({ id }) => {
       const facts = {
         nowMs: store.sources.clock.now(),
         agentKind: deps.settings().agent.kind,
@@ -103,29 +100,15 @@ export function lookHandlers(deps: DataHandlerDeps): Pick<Handlers, LookRequests
       const waiting = (deps.unaccepted?.() ?? []).map(unacceptedSentence);
       return { id, reasons: [...(await why(store.db, id, facts)), ...waiting] };
     },
-    'events.read': async (params) => {
-      const record = recordOf(params);
-      const limit = optionalInteger(record['limit'], 'limit', {
-        min: 1,
-        max: Number.MAX_SAFE_INTEGER,
-      });
-      const options = {
-        after:
-          optionalInteger(record['after'], 'after', { min: 0, max: Number.MAX_SAFE_INTEGER }) ?? 0,
-        limit: Math.min(limit ?? eventsDefault, eventsMax),
-        ...given({
-          type: optionalText(record['type'], 'type'),
-          task: optionalText(record['task'], 'task'),
-        }),
-      };
-      const events = await store.feed.read(options);
+    'events.read': async ({ after = 0, limit = eventsDefault, ...filter }) => {
+      const bounded = Math.min(limit, eventsMax);
+      const events = await store.feed.read({ after, limit: bounded, ...filter });
       return { events, seq: await store.feed.lastSeq() };
     },
     questions: async () => readAtOneMoment(store.db, openQuestions),
-    'machines.list': async (params) => {
-      const isAll = recordOf(params)['all'] === true;
+    'machines.list': async ({ all }) => {
       const { takeOverAfterMs } = deps.settings().fleet;
-      return readAtOneMoment(store.db, (db) => readMachines(db, takeOverAfterMs, isAll));
+      return readAtOneMoment(store.db, (db) => readMachines(db, takeOverAfterMs, all === true));
     },
     'worktree.list': async () => deps.worktrees(),
   };

@@ -7,7 +7,6 @@ import type { Handlers } from '../../protocol/api.ts';
 import { attemptLog } from '../../store/work/attempt-log.ts';
 import { changeOf, type Change } from '../../store/status/changes.ts';
 import type { TaskSnapshots, TaskSnapshotView } from '../../protocol/views.ts';
-import { idOf, optionalInteger, recordOf } from './params.ts';
 import type { DataGit, DataHandlerDeps } from './data-deps.ts';
 import { basesByAttempt } from '../../store/work/attempt-rows.ts';
 
@@ -22,11 +21,8 @@ const diffCharactersMax = 8 * 1024 * 1024;
 export function workHandlers(deps: DataHandlerDeps): Pick<Handlers, WorkRequests> {
   const { db } = deps.store;
   return {
-    'log.prompt': async (params) => {
-      const record = recordOf(params);
-      const bounds = { min: 0, max: Number.MAX_SAFE_INTEGER };
-      const wanted = optionalInteger(record['attempt'], 'attempt', bounds);
-      const log = await attemptLog(db, idOf(record['id']), wanted);
+    'log.prompt': async ({ id, attempt }) => {
+      const log = await attemptLog(db, id, attempt);
       await deps.output.beforeRead(log);
       const prompt =
         log.file === null ? null : await readStart(`${join(deps.logs, log.file)}.prompt`);
@@ -38,14 +34,9 @@ export function workHandlers(deps: DataHandlerDeps): Pick<Handlers, WorkRequests
       }
       return { task_id: log.taskId, attempt: log.attempt, prompt };
     },
-    snapshots: async (params) => snapshotViews(deps, idOf(recordOf(params)['id'])),
-    diff: async (params) => {
-      const record = recordOf(params);
-      const change = await changeOf(db, idOf(record['id']));
-      const wanted = optionalInteger(record['snapshot'], 'snapshot', {
-        min: 1,
-        max: Number.MAX_SAFE_INTEGER,
-      });
+    snapshots: async ({ id }) => snapshotViews(deps, id),
+    diff: async ({ id, snapshot: wanted }) => {
+      const change = await changeOf(db, id);
       const { base, head } =
         wanted === undefined
           ? await endsOf(deps.git, change)

@@ -1,7 +1,6 @@
 // The requests that need the engine: runs, and what a person says to tasks. Each answers with the
 // row as it is then.
 
-import { Refusal } from '../../core/failure.ts';
 import type { TaskStatus } from '../../core/plan/state.ts';
 import type { Answer, EpicView, Handlers, Params, RunView, TaskView } from '../../protocol/api.ts';
 import {
@@ -71,7 +70,7 @@ function runHandlers(deps: EngineHandlerDeps): Pick<Handlers, RunRequests> {
     'run.resume': async (options) => resumeRequest(deps, options, told),
     'run.stop': async ({ run }) => ({ stopped: await stopRuns(engine, run ?? null) }),
     reset: async (options) => {
-      const ids = (options.ids ?? []).map((id) => text(id, 'ids'));
+      const ids = options.ids ?? [];
       const statuses: TaskStatus[] = [
         ...(options.completed === true ? (['completed'] as const) : []),
         ...(options.failed === true ? (['failed'] as const) : []),
@@ -220,46 +219,41 @@ function taskHandlers(deps: EngineHandlerDeps): Pick<Handlers, TaskRequests> {
     kind === 'epic' ? epicView(id) : taskView(id);
   return {
     'task.pause': async ({ id }) => {
-      await pauseTask(engine, text(id, 'id'));
+      await pauseTask(engine, id);
       return taskView(id);
     },
     'task.unpause': async ({ id, hint }) => {
-      await unpauseTask(engine, text(id, 'id'), hint ?? null);
+      await unpauseTask(engine, id, hint ?? null);
       return taskView(id);
     },
     'task.cancel': async ({ id, reason }) => {
-      await cancelTask(engine, text(id, 'id'), reason ?? null);
+      await cancelTask(engine, id, reason ?? null);
       return taskView(id);
     },
     'task.retry': async ({ id, force }) => {
-      await retryTask(engine, text(id, 'id'), force === true);
+      await retryTask(engine, id, force === true);
       return taskView(id);
     },
     'task.restore': async ({ id, snapshot }) => {
-      const number = await restoreTask(engine, text(id, 'id'), snapshot ?? null);
+      const number = await restoreTask(engine, id, snapshot ?? null);
       return { task: await taskView(id), snapshot: number };
     },
     'task.hint': async ({ id, text: words }) => {
-      const reaches = await hintTask(engine, text(id, 'id'), text(words, 'text'));
+      const reaches = await hintTask(engine, id, words);
       return { ...(await taskView(id)), hint_reaches: reaches };
     },
     'task.resolve': async ({ id, note }) => {
-      await resolveTask(engine, text(id, 'id'), text(note, 'note'));
+      await resolveTask(engine, id, note);
       return taskView(id);
     },
-    'task.send_back': async ({ id, text: words }) =>
-      either(await sendBack(engine, text(id, 'id'), text(words, 'text')), id),
-    approve: async ({ id, seen, plan }) => {
-      const looked = seen === undefined ? null : text(seen, 'seen');
-      const changed = plan === undefined ? null : text(plan, 'plan');
-      return either(await approve(engine, text(id, 'id'), looked, changed), id);
-    },
-    answer: async ({ id, choice }) =>
-      taskView(await answerQuestion(engine, text(id, 'id'), text(choice, 'choice'))),
+    'task.send_back': async ({ id, text: words }) => either(await sendBack(engine, id, words), id),
+    approve: async ({ id, seen, plan }) =>
+      either(await approve(engine, id, seen ?? null, plan ?? null), id),
+    answer: async ({ id, choice }) => taskView(await answerQuestion(engine, id, choice)),
     undo: async ({ id, dry_run: isDry, by }) => {
-      const asker = by === undefined ? 'person' : text(by, 'by').slice(0, askerMax);
-      if (isDry !== true) return undoView(await undoLanding(engine, text(id, 'id'), asker), null);
-      const preview = await previewUndo(engine, text(id, 'id'));
+      const asker = by?.slice(0, askerMax) ?? 'person';
+      if (isDry !== true) return undoView(await undoLanding(engine, id, asker), null);
+      const preview = await previewUndo(engine, id);
       return undoView(preview, preview.tree);
     },
   };
@@ -275,13 +269,6 @@ function undoView(
   const reverts = plan.reverts.map(({ sha }) => sha);
   const tasks = plan.tasks.map((task) => task.id);
   return { id: plan.id, reverts, dependents, tasks, line: plan.line, tree, state, workflow, after };
-}
-
-/** Parameters come from outside: a text is checked to be one before it is used. */
-function text(value: unknown, name: string): string {
-  if (typeof value !== 'string' || value.includes('\0'))
-    throw new Refusal('bad_request', `${name} must be a string`);
-  return value;
 }
 
 async function viewOf(engine: Engine, row: RunRow): Promise<RunView> {

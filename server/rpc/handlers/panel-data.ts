@@ -6,7 +6,6 @@ import { readChanges } from '../../store/board/board-changes.ts';
 import { snapshotExtras, withSandboxes } from './data-look.ts';
 import { reviewHandlers } from './panel-review.ts';
 import { placeHandlers } from './panel-place.ts';
-import { idOf, integerOf, recordOf } from './params.ts';
 import type { DataHandlerDeps } from './data-deps.ts';
 
 type PanelDataRequests =
@@ -23,16 +22,14 @@ type PanelDataRequests =
 export function panelDataHandlers(deps: DataHandlerDeps): Pick<Handlers, PanelDataRequests> {
   const { store } = deps;
   return {
-    'board.changes': async (params) => {
-      const bounds = { min: 0, max: Number.MAX_SAFE_INTEGER };
-      const after = integerOf(recordOf(params)['after'], 'after', bounds);
+    'board.changes': async ({ after }) => {
       const changes = await readChanges(store.db, after, snapshotExtras(deps));
       const { tasks } = await withSandboxes(deps, changes.tasks);
       if (changes.snapshot === null) return { ...changes, tasks };
       const whole = await withSandboxes(deps, changes.snapshot.tasks);
       return { ...changes, tasks, snapshot: { ...changes.snapshot, ...whole } };
     },
-    attempts: async (params) => readAttempts(store.db, idOf(recordOf(params)['id'])),
+    attempts: async ({ id }) => readAttempts(store.db, id),
     ...placeHandlers(deps),
     ...reviewHandlers(deps),
   };

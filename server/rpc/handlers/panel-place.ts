@@ -6,7 +6,6 @@ import { moveEpic, removeEpic } from '../../store/plan/epic-place.ts';
 import { moveTasks } from '../../store/plan/task-move.ts';
 import { Removals, restoreRemoved } from '../../store/plan/restore.ts';
 import { removeTasks } from '../../store/plan/task-remove.ts';
-import { given, idOf, nullableText, optionalTexts, recordOf } from './params.ts';
 import type { DataHandlerDeps } from './data-deps.ts';
 
 type PlaceRequests = 'task.move' | 'epic.move' | 'task.remove' | 'epic.remove' | 'plan.restore';
@@ -16,48 +15,28 @@ export function placeHandlers(deps: DataHandlerDeps): Pick<Handlers, PlaceReques
   const { db, sources } = store;
   const removals = new Removals();
   return {
-    'task.move': async (params) => {
-      const record = recordOf(params);
-      const move = {
-        ids: optionalTexts(record['ids'], 'ids') ?? [],
-        before: trimmed(record['before'], 'before') ?? null,
-        ...given({
-          epic: trimmed(record['epic'], 'epic'),
-          parent: trimmed(record['parent'], 'parent'),
-        }),
-      };
-      const ids = await store.transaction((tx) => moveTasks(tx, sources, move));
+    'task.move': async ({ before = null, ...move }) => {
+      const ids = await store.transaction((tx) => moveTasks(tx, sources, { ...move, before }));
       return readTaskViews(db, ids);
     },
-    'epic.move': async (params) => {
-      const record = recordOf(params);
-      const id = idOf(record['id']);
-      const before = trimmed(record['before'], 'before') ?? null;
+    'epic.move': async ({ id, before }) => {
       await store.transaction((tx) => moveEpic(tx, sources, id, before));
       return { id };
     },
-    'task.remove': async (params) => {
-      const ids = optionalTexts(recordOf(params)['ids'], 'ids') ?? [];
+    'task.remove': async ({ ids }) => {
       const tasks = await store.transaction((tx) => removeTasks(tx, sources, ids));
       removals.keep({ epics: [], tasks });
       return { removed: tasks.map(({ row }) => row.id) };
     },
-    'epic.remove': async (params) => {
-      const id = idOf(recordOf(params)['id']);
+    'epic.remove': async ({ id }) => {
       const epic = await store.transaction((tx) => removeEpic(tx, sources, id));
       removals.keep({ epics: [epic], tasks: [] });
       return { removed: id };
     },
-    'plan.restore': async (params) => {
-      const ids = optionalTexts(recordOf(params)['ids'], 'ids') ?? [];
+    'plan.restore': async ({ ids }) => {
       const removed = removals.find(ids);
       await store.transaction((tx) => restoreRemoved(tx, sources, removed));
       return { restored: ids };
     },
   };
-}
-
-function trimmed(value: unknown, name: string): string | null | undefined {
-  const text = nullableText(value, name);
-  return typeof text === 'string' ? text.trim() : text;
 }

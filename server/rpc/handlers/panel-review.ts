@@ -6,22 +6,20 @@ import { Refusal } from '../../core/failure.ts';
 import type { Handlers } from '../../protocol/api.ts';
 import { changeOf, type Change } from '../../store/status/changes.ts';
 import { endsOf } from './data-work.ts';
-import { idOf, recordOf, textOf } from './params.ts';
 import type { DataGit, DataHandlerDeps } from './data-deps.ts';
 
 type ReviewRequests = 'change' | 'file.read';
 
 const filesMax = 2_000;
 const fileBytesMax = 8 * 1024 * 1024;
-const pathCharactersMax = 4_096;
 /** As far as git itself looks for what makes a file no text. */
 const binaryLookBytes = 8_000;
 
 export function reviewHandlers(deps: DataHandlerDeps): Pick<Handlers, ReviewRequests> {
   const { git, store } = deps;
   return {
-    change: async (params) => {
-      const change = await changeOf(store.db, idOf(recordOf(params)['id']));
+    change: async ({ id: wanted }) => {
+      const change = await changeOf(store.db, wanted);
       const { base, head } = (await mergedEnds(git, change)) ?? (await endsOf(git, best(change)));
       const files = await git.changedFiles(base, head);
       if (!files.ok) throw new Refusal('git', files.error.message);
@@ -39,10 +37,7 @@ export function reviewHandlers(deps: DataHandlerDeps): Pick<Handlers, ReviewRequ
         truncated: files.value.length > filesMax,
       };
     },
-    'file.read': async (params) => {
-      const record = recordOf(params);
-      const sha = textOf(record['sha'], 'sha', 64);
-      const path = textOf(record['path'], 'path', pathCharactersMax);
+    'file.read': async ({ sha, path }) => {
       refuseOddPath(path);
       if (!/^(?:[0-9a-f]{40}|[0-9a-f]{64})$/u.test(sha)) {
         throw new Refusal('bad_request', '"sha" must be a full commit id.');

@@ -1,6 +1,6 @@
 // What a run is told beside the settings.
 
-import type { RunOptions } from '../../protocol/run-options.ts';
+import type { RunOptions } from '../../protocol/requests/runs.ts';
 
 /** By setting; what is not said is absent. */
 export function runFlags(options: Omit<RunOptions, 'env'>): Readonly<Record<string, unknown>> {

@@ -18,9 +18,15 @@ import { Refusal } from '../../core/failure.ts';
 import type { AgentHandlers } from '../../protocol/agent-requests.ts';
 import { protocolVersion } from '../../protocol/api.ts';
 import type { Answer, Params, RequestName } from '../../protocol/api.ts';
+import {
+  isAgentRequestName,
+  isRequestName,
+  readAgentParams,
+  readParams,
+} from '../../protocol/requests/read.ts';
 import { compareVersions } from '../../protocol/version.ts';
 import { boardFeed, type BoardFeed } from './board-feed.ts';
-import { toResponseError } from './errors.ts';
+import { toResponseError, valueOf } from './errors.ts';
 import { startFeedPump, type Feed } from './feed.ts';
 import {
   endName,
@@ -30,7 +36,6 @@ import {
   initialized,
 } from './language-client.ts';
 import type { RequestHandlers } from './local.ts';
-import { isAgentRequestName, isRequestName, shapeAgentParams, shapeParams } from './shapes.ts';
 import { MessageSizeGuard } from './size-guard.ts';
 import { answerSubscribe } from './subscribe.ts';
 
@@ -235,9 +240,7 @@ class GreetedConnection implements ServedConnection {
 }
 
 function shaped<N extends RequestName>(name: N, raw: unknown): Params<N> {
-  const result = shapeParams(name, raw);
-  if (result.ok) return result.params;
-  throw new ResponseError(ErrorCodes.InvalidParams, result.message);
+  return valueOf(readParams(name, raw));
 }
 
 async function callAgentHandler(
@@ -251,10 +254,9 @@ async function callAgentHandler(
       `An agent may not ask for ${printable(name)}: its token is good for its own attempt's requests alone.`,
     );
   }
-  const result = shapeAgentParams(name, raw);
-  if (!result.ok) throw new ResponseError(ErrorCodes.InvalidParams, result.message);
+  const params = valueOf(readAgentParams(name, raw));
   const handler = handlers[name] as (params: unknown) => Promise<unknown>;
-  return await handler.call(handlers, result.params);
+  return await handler.call(handlers, params);
 }
 
 function waitMs(ms: number): Promise<void> {

@@ -1,7 +1,7 @@
 // Refusals and faults on their way over the wire and back.
 
 import { ConnectionError, ErrorCodes, ResponseError } from 'vscode-jsonrpc/node';
-import { Refusal } from '../../core/failure.ts';
+import { Refusal, type Result } from '../../core/failure.ts';
 import { refusalErrorCode } from '../../protocol/api.ts';
 
 /** The backend went away (or never answered): the caller may connect again. */
@@ -28,6 +28,12 @@ export class ConnectFailure extends Error {
   }
 }
 
+/** The parameters of a request, or its refusal. */
+export function valueOf<Value>(read: Result<Value, string>): Value {
+  if (read.ok) return read.value;
+  throw new Refusal('bad_request', read.error);
+}
+
 interface ErrorData {
   readonly kind: string;
 }
@@ -44,7 +50,7 @@ export function toResponseError(error: unknown): ResponseError<ErrorData> {
 export function fromResponseError(error: unknown): Error {
   if (error instanceof ResponseError) {
     if (error.code === refusalErrorCode) return new Refusal(kindOf(error.data), error.message);
-    if (error.code === ErrorCodes.InvalidParams) return new Refusal('bad_params', error.message);
+    if (error.code === ErrorCodes.InvalidParams) return new Refusal('bad_request', error.message);
     if (error.code === ErrorCodes.PendingResponseRejected) return gone();
     return new Error(error.message);
   }

@@ -11,6 +11,28 @@ import { answerSubscribe } from './subscribe.ts';
 /** What serves: everything but the two requests that belong to the connection itself. */
 export type RequestHandlers = Omit<Handlers, 'hello' | 'subscribe'>;
 
+/** No bound of a string or a list is below this. */
+const shortMax = 64;
+
+/** Within this process the compiler has checked what each value is; what is left are the bounds. */
+function mayBreakBound(value: unknown): boolean {
+  if (typeof value === 'string') return value.length > shortMax || value.trim() !== value;
+  if (typeof value === 'object' && value !== null) {
+    const parts = Object.values(value);
+    return parts.length > shortMax || parts.some(mayBreakBound);
+  }
+  return typeof value === 'number';
+}
+
+/** A command that shows a task loads no schema for it. */
+async function read<N extends RequestName>(name: N, params: Params<N>): Promise<Params<N>> {
+  if (!mayBreakBound(params)) return params;
+  const { readParams } = await import('../../protocol/requests/read.ts');
+  const result = readParams(name, params);
+  if (result.ok) return result.value;
+  throw new Refusal('bad_request', result.error);
+}
+
 /** Nobody else may tell us of an append, so the feed is looked at this often. */
 const localPollMs = 300;
 
@@ -36,7 +58,7 @@ export function localClient(
   return {
     async call<N extends RequestName>(name: N, params: Params<N>): Promise<Answer<N>> {
       if (closed) throw new Refusal('closed', 'The connection is closed.');
-      return await all[name](params);
+      return await all[name](await read(name, params));
     },
     async follow(after, onEvents, onEnd) {
       const stop = startFeedPump({

@@ -81,7 +81,7 @@ suite('the door for agents', () => {
     ['constructor', {}, /may not ask for "constructor"/],
     ['hello', { token: ownersToken, client: 'x', version: '1', protocol: 1 }, /already sent/],
     ['agent.progress', {}, /needs the parameter text/],
-    ['agent.progress', { text: 7 }, /must be: text/],
+    ['agent.progress', { text: 7 }, /"text" must be a string/],
     ['agent.add', [], /must be an object/],
   ];
   for (const [name, params, sentence] of forbidden) {

@@ -6,6 +6,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { dataRequests } from '../../../server/protocol/api.ts';
 import { noOutput } from '../../../server/main/output/agent-output.ts';
+import { readParams } from '../../../server/protocol/requests/read.ts';
+import { valueOf } from '../../../server/rpc/transport/errors.ts';
 import { createDataHandlers } from '../../../server/rpc/handlers/data.ts';
 import { memoryStore, moveTask, refusalOf, type TestStore } from '../store/memory-store.ts';
 import type { DataGit } from '../../../server/rpc/handlers/data-deps.ts';
@@ -81,24 +83,25 @@ suite('data requests', () => {
   });
 
   /** As they come from the wire: nothing is known about them. */
-  const call = (name: (typeof dataRequests)[number], params: unknown): Promise<unknown> =>
-    (handlers[name] as (params: unknown) => Promise<unknown>)(params);
+  const call = async (name: (typeof dataRequests)[number], params: unknown): Promise<unknown> =>
+    (handlers[name] as (params: unknown) => Promise<unknown>)(valueOf(readParams(name, params)));
 
   test('are all there', () => {
     assert.deepEqual(Object.keys(handlers).toSorted(), [...dataRequests].toSorted());
   });
 
   const wrong: readonly [(typeof dataRequests)[number], unknown, RegExp][] = [
-    ['task.add', null, /must be an object/],
+    ['task.add', null, /task.add needs the parameter title/],
+    ['task.add', 7, /must be an object/],
     ['task.add', [], /must be an object/],
-    ['task.add', {}, /"title" must be a string/],
+    ['task.add', {}, /task.add needs the parameter title/],
     ['task.add', { title: 7 }, /"title" must be a string/],
     ['task.add', { title: 'x', blocked_by: 'y' }, /"blocked_by" must be a list/],
     ['task.add', { title: 'x', blocked_by: [1] }, /"blocked_by" must be a string/],
-    ['task.add', { title: 'x', priority: {} }, /"priority" must be a string/],
+    ['task.add', { title: 'x', priority: {} }, /"priority" must be a number or a string/],
     ['task.add', { title: 'x', max_attempts: 'many' }, /"max_attempts" must be a whole number/],
-    ['task.add', { title: 'x', labels: Array(3_000).fill('a') }, /at most 2000 texts/],
-    ['task.edit', { title: 'x' }, /"id" must be a string/],
+    ['task.add', { title: 'x', labels: Array(3_000).fill('a') }, /at most 2000 strings/],
+    ['task.edit', { title: 'x' }, /task.edit needs the parameter id/],
     ['task.show', { id: ['a'] }, /"id" must be a string/],
     ['task.show', { id: 'x'.repeat(300) }, /at most 200/],
     ['epic.add', { title: null }, /"title"/],
@@ -109,7 +112,11 @@ suite('data requests', () => {
     ['log.read', { id: 'x', offset: 1.5 }, /"offset"/],
     ['log.read', { id: 'x', attempt: 'last' }, /"attempt"/],
     ['import', { text: 'x', file: 'f', format: 'xml' }, /"format" must be one of auto, session/],
-    ['import', { text: 'x', file: 'f', format: 'auto', update: 1 }, /"update" must be true or/],
+    [
+      'import',
+      { text: 'x', file: 'f', format: 'auto', bad_utf8_lines: [], update: 1 },
+      /"update" must be true or/,
+    ],
     ['import', { text: 'x', file: 'f', format: 'auto', bad_utf8_lines: ['a'] }, /bad_utf8_lines/],
     ['export', { format: 'xml' }, /"format" must be one of session/],
   ];

@@ -1,0 +1,57 @@
+// What an agent gets to see of its task and the board when it asks.
+
+export interface AgentBoardTask {
+  readonly id: string;
+  readonly title: string;
+  readonly status: string;
+  readonly epic: string | null;
+  readonly parent: string | null;
+  readonly blocked_by: readonly string[];
+}
+
+export interface AgentTask {
+  readonly id: string;
+  readonly title: string;
+  readonly description: string;
+  readonly type: string;
+  readonly status: string;
+  readonly epic: string | null;
+  readonly parent: string | null;
+  readonly acceptance_criteria: readonly string[];
+  readonly attempt: number;
+  readonly sub_tasks: readonly {
+    readonly id: string;
+    readonly title: string;
+    readonly status: string;
+  }[];
+  /** What it waits for or has waited for, with what came of it. */
+  readonly blockers: readonly {
+    readonly id: string;
+    readonly title: string;
+    readonly status: string;
+    readonly result: string;
+    readonly landed_sha: string | null;
+  }[];
+}
+
+export interface AgentBoard {
+  readonly counts: Readonly<Record<string, number>>;
+  readonly tasks: readonly AgentBoardTask[];
+  /** Tasks that are not listed, because there are too many. */
+  readonly left_out: number;
+}
+
+export interface AgentAdded {
+  readonly id: string;
+  readonly status: string;
+  /** How many more this attempt may add. */
+  readonly left: number;
+  readonly message: string;
+}
+
+export interface AgentAnswer {
+  readonly question: string;
+  /** `open`: nobody has answered yet; the same request again goes on waiting. */
+  readonly state: 'open' | 'answered' | 'withdrawn';
+  readonly answer: string | null;
+}

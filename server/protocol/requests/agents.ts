@@ -1,0 +1,52 @@
+// What an agent may ask of the backend about its own attempt: the whole list. It is another one
+// than that of people's clients, and goes over the same wire after a greeting with the token of the
+// attempt. Bounds are the handlers': their refusals are sentences for a model.
+
+import * as z from 'zod/mini';
+import type { AgentAdded, AgentAnswer, AgentBoard, AgentTask } from '../agent-views.ts';
+import { anyText, anyTexts, number, optional } from './fields.ts';
+
+const described = z.describe;
+
+export const agentShapes = {
+  /** The task itself, or one of those around it: its parent, its sub-tasks, its blockers. */
+  'agent.task': { id: optional(anyText) },
+  'agent.board': {},
+  'agent.add': {
+    kind: anyText,
+    title: anyText.check(described('What is to be done, in one line.')),
+    description: optional(
+      anyText.check(
+        described(
+          'Everything the agent that does it needs to know. It does not see your conversation.',
+        ),
+      ),
+    ),
+    accept: optional(
+      anyTexts.check(described('Acceptance criteria: how to tell that it is done.')),
+    ),
+    /** For a follow-up: what it waits for beside the agent's own task. */
+    blocked_by: optional(
+      anyTexts.check(described('Ids of other tasks that it has to wait for as well.')),
+    ),
+  },
+  'agent.block': {
+    by: anyText.check(described('Id of the task to wait for.')),
+    reason: optional(anyText),
+  },
+  'agent.ask': {
+    text: anyText,
+    choices: optional(anyTexts.check(described('Answers to choose from.'))),
+    wait_ms: optional(number),
+  },
+  'agent.progress': { text: anyText },
+};
+
+export interface AgentAnswers {
+  'agent.task': AgentTask;
+  'agent.board': AgentBoard;
+  'agent.add': AgentAdded;
+  'agent.block': { message: string };
+  'agent.ask': AgentAnswer;
+  'agent.progress': { message: string };
+}

@@ -1,0 +1,67 @@
+// Requests that look: the state now and earlier, the feed, the logs, the machines.
+
+import type { BoardChanges } from '../panel-views.ts';
+import type { Subscribed } from '../run-views.ts';
+import type { EventView, LogPageView, MachineView, StatusSnapshot } from '../views.ts';
+import { flag, id, integer, number, optional, type ParamsOf, place, text } from './fields.ts';
+
+/**
+ * One of the two: the number of the last event that had happened, or a time in Unix milliseconds.
+ */
+const moment = { seq: optional(place), at_ms: optional(place) };
+
+export type PastMoment = Readonly<ParamsOf<typeof moment>>;
+
+export const boardShapes = {
+  status: { epic: optional(id) },
+  /** The state at an earlier moment; configuration as it is now. */
+  'past.status': { ...moment, epic: optional(id) },
+  why: { id },
+  'past.why': { ...moment, id },
+  'board.changes': { after: place },
+  'events.read': {
+    after: optional(place),
+    type: optional(text),
+    task: optional(text),
+    limit: optional(integer(1)),
+  },
+  /** `board`: changes of the board come along with the events; it has to be at `after`. */
+  subscribe: { after: optional(number), board: optional(flag) },
+  'log.read': {
+    id,
+    attempt: optional(place),
+    offset: optional(place),
+    /** The page that ends here (`limit` events back), not the one that begins at `offset`. */
+    before: optional(place),
+    limit: optional(integer(1)),
+    /**
+     * Of what is new at `offset` only the last `limit` events: `offset` of the page says where they
+     * begin.
+     */
+    newest: optional(flag),
+    /**
+     * Nothing new at `offset`: the answer waits for it so long at most (30 s), or until the attempt
+     * is over.
+     */
+    wait_ms: optional(place),
+  },
+  'log.prompt': { id, attempt: optional(place) },
+  /**
+   * The machines of the fleet; none where the project has one machine only. `all`: also those that
+   * are gone for longer than a week.
+   */
+  'machines.list': { all: optional(flag) },
+};
+
+export interface BoardAnswers {
+  status: StatusSnapshot;
+  'past.status': StatusSnapshot & { readonly at_ms: number };
+  why: { id: string; reasons: readonly string[] };
+  'past.why': { id: string; reasons: readonly string[] };
+  'board.changes': BoardChanges;
+  'events.read': { events: readonly EventView[]; seq: number };
+  subscribe: Subscribed;
+  'log.read': LogPageView;
+  'log.prompt': { task_id: string; attempt: number; prompt: string };
+  'machines.list': readonly MachineView[];
+}

@@ -1,0 +1,28 @@
+// Requests about epics.
+
+import type { EpicView, TaskView } from '../views.ts';
+import { id, idOrNull, optional, text, textOrNull } from './fields.ts';
+
+const epicFields = { description: optional(text), runs_on: optional(textOrNull) };
+
+export const epicShapes = {
+  'epic.add': { title: text, ...epicFields },
+  'epic.list': {},
+  'epic.show': { id },
+  'epic.edit': { id, title: optional(text), ...epicFields },
+  'epic.close': { id },
+  /** Moves an epic in front of another one (null: to the end). */
+  'epic.move': { id, before: idOrNull },
+  /** Removes an epic that holds no task. */
+  'epic.remove': { id },
+};
+
+export interface EpicAnswers {
+  'epic.add': EpicView;
+  'epic.list': readonly EpicView[];
+  'epic.show': EpicView & { readonly tasks: readonly TaskView[] };
+  'epic.edit': EpicView;
+  'epic.close': EpicView;
+  'epic.move': { id: string };
+  'epic.remove': { removed: string };
+}

@@ -1,0 +1,60 @@
+// Requests that take plans in and give them out: files, and plans made of design texts.
+
+import type { SpecPlanView } from '../spec-plan.ts';
+import type { ImportResultView } from '../views.ts';
+import { flag, integer, listOf, oneOf, optional, text, textOf, textsByName } from './fields.ts';
+
+/** As much as the wire carries: a file is handed over as one text. */
+const fileText = textOf(40 * 1024 * 1024);
+const badLinesMax = 1_000_000;
+const idsMax = 2_000;
+
+export const exchangeShapes = {
+  import: {
+    /** The file's text; bytes that are no UTF-8 are named by line. */
+    text: fileText,
+    file: textOf(4_096),
+    format: oneOf(['auto', 'session', 'jsonl', 'beads']),
+    bad_utf8_lines: listOf(integer(1), badLinesMax),
+    dry_run: optional(flag),
+    update: optional(flag),
+    rename: optional(flag),
+    skip_invalid: optional(flag),
+    /**
+     * Of a Beads file: its text when both sides were last equal. Only what differs from it is taken
+     * over.
+     */
+    base: optional(fileText),
+  },
+  export: {
+    format: oneOf(['session', 'json', 'yaml', 'beads', 'jsonl']),
+    /** For `beads`: the file as it is. Other tools write in it too, and what is theirs stays. */
+    present: optional(fileText),
+    /**
+     * Both sides are kept equal: what is cancelled here gets no new line, and the lines of these
+     * ids stay.
+     */
+    leave: optional(listOf(textOf(64), idsMax)),
+  },
+  /**
+   * Makes a plan of design texts (by name) and writes nothing; `import` takes its `jsonl`. One at a
+   * time.
+   */
+  'spec.plan': { documents: textsByName, model: optional(text) },
+  /** Ends the planning that is going on; it is then refused. */
+  'spec.cancel': {},
+};
+
+export interface ExchangeAnswers {
+  import: ImportResultView;
+  export: {
+    text: string;
+    /**
+     * Says that `present` was merged: ids of records that are newer there and were left as they
+     * are.
+     */
+    kept?: readonly string[];
+  };
+  'spec.plan': SpecPlanView;
+  'spec.cancel': { cancelled: boolean };
+}

@@ -1,0 +1,104 @@
+// What the parameters of requests are made of: shared parts, each with the words by which a refusal
+// says what was needed. Schemas are built where requests are read, never by panels or by a client
+// of the wire, which take their types alone.
+
+import * as z from 'zod/mini';
+
+const textCharactersMax = 2 * 1024 * 1024;
+const listItemsMax = 2_000;
+const idCharactersMax = 200;
+
+/** A bound that a tool does not show to a model: its own words say what is good. */
+function atMost(charactersMax: number): ReturnType<typeof z.refine<string>> {
+  return z.refine((value: string) => value.length <= charactersMax, {
+    error: `a string of at most ${charactersMax} characters`,
+  });
+}
+
+/** A string of at most so many characters. */
+export function textOf(charactersMax: number): z.ZodMiniString {
+  return z.string({ error: 'a string' }).check(atMost(charactersMax));
+}
+
+/** A string whose length the handler bounds, in words of its own. */
+export const anyText = z.string({ error: 'a string' });
+
+export const text = textOf(textCharactersMax);
+
+/** What becomes part of a command, a file name or a message to an agent. */
+export const word = anyText.check(
+  z.refine((value) => !value.includes('\0'), { error: 'a string without NUL characters' }),
+);
+
+export const id = textOf(idCharactersMax).check(z.trim());
+
+export const flag = z.boolean({ error: 'true or false' });
+
+export const number = z.number({ error: 'a number' });
+
+/** A whole number within bounds, both included. */
+export function integer(
+  min = Number.MIN_SAFE_INTEGER,
+  max = Number.MAX_SAFE_INTEGER,
+): z.ZodMiniNumber {
+  const error = `a whole number from ${min} to ${max}`;
+  return z.int({ error }).check(z.minimum(min, { error }), z.maximum(max, { error }));
+}
+
+/** A place, a count or a time: nothing below zero. */
+export const place = integer(0);
+
+/** A choice of a few words. */
+export function oneOf<const Words extends readonly [string, ...string[]]>(
+  words: Words,
+): z.ZodMiniEnum<{ [W in Words[number]]: W }> {
+  return z.enum(words, { error: `one of ${words.join(', ')}` });
+}
+
+/** A list that handlers do not change; the check itself leaves it as it is. */
+type ListOf<Item extends z.ZodMiniType> = z.ZodMiniType<
+  readonly z.output<Item>[],
+  readonly z.input<Item>[]
+>;
+
+/** A list of so many items at most. */
+export function listOf<Item extends z.ZodMiniType>(
+  item: Item,
+  itemsMax: number,
+  items = 'entries',
+): ListOf<Item> {
+  const error = `a list of at most ${itemsMax} ${items}`;
+  const list: ListOf<Item> = z.array(item, { error });
+  return list.check(z.refine(({ length }) => length <= itemsMax, { error }));
+}
+
+export const texts = listOf(text, listItemsMax, 'strings');
+
+/** A list whose length and items the handler bounds, in words of its own. */
+export const anyTexts: ListOf<typeof anyText> = z.array(anyText, { error: 'a list of strings' });
+
+/** Strings under names of the caller's own. */
+export const textsByName = z.record(z.string(), text, { error: 'strings by name' }).check(
+  z.refine((value) => Object.keys(value).length <= listItemsMax, {
+    error: `at most ${listItemsMax} strings`,
+  }),
+);
+
+/** Words for no value: null, beside a string. */
+export const textOrNull = z.nullable(text);
+export const idOrNull = z.nullable(text.check(z.trim()));
+
+const optionals = new WeakMap<z.ZodMiniType, z.ZodMiniType>();
+
+/** May be left out. One for each part that is shared: to make one costs more than to check one. */
+export function optional<Part extends z.ZodMiniType>(part: Part): z.ZodMiniExactOptional<Part> {
+  const made = optionals.get(part) ?? z.exactOptional(part);
+  optionals.set(part, made);
+  return made as z.ZodMiniExactOptional<Part>;
+}
+
+/** The parameters that a request takes, by name. */
+export type Shape = Readonly<Record<string, z.ZodMiniType>>;
+
+/** What a shape lets through. */
+export type ParamsOf<S extends Shape> = z.output<z.ZodMiniObject<S>>;

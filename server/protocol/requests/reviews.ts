@@ -1,0 +1,41 @@
+// Requests about changes and what a person decides on them: diffs, approvals, answers, undoing.
+
+import type { ChangeView } from '../panel-views.ts';
+import type { UndoView } from '../run-views.ts';
+import type { EpicView, QuestionView, TaskView } from '../views.ts';
+import { flag, id, integer, optional, textOf, word } from './fields.ts';
+
+const shaCharactersMax = 64;
+const pathCharactersMax = 4_096;
+
+export const reviewShapes = {
+  /** `snapshot`: its number; the change up to it instead of the task's. */
+  diff: { id, snapshot: optional(integer(1)) },
+  change: { id },
+  'file.read': { sha: textOf(shaCharactersMax), path: textOf(pathCharactersMax) },
+  /**
+   * `seen`: the commit that was looked at. Of a task: refused when it is another one by now; of an
+   * epic: its tree is approved. `plan`: the plan that waits, as the person wants it; `seen` is
+   * `plan-<number>` then.
+   */
+  approve: { id, seen: optional(word), plan: optional(word) },
+  questions: {},
+  answer: { id, choice: word },
+  /**
+   * Takes a landed task or epic back by a commit that reverts it, through the gate like any
+   * landing. `dry_run`: only what it would take back, and what depends on it. `by`: who asks, as
+   * its events say it; absent: a person.
+   */
+  undo: { id, dry_run: optional(flag), by: optional(word) },
+};
+
+export interface ReviewAnswers {
+  diff: { id: string; base: string; head: string; text: string };
+  change: ChangeView;
+  /** A file's text at a commit; null when it does not exist there or is no text. */
+  'file.read': { text: string | null; binary: boolean; size: number };
+  approve: TaskView | EpicView;
+  questions: readonly QuestionView[];
+  answer: TaskView;
+  undo: UndoView;
+}

@@ -1,0 +1,79 @@
+// Requests about runs: starting, joining, ending, and what they did.
+
+import * as z from 'zod/mini';
+import type { OtlpTrace } from '../../core/history/otlp.ts';
+import type { Report } from '../../core/history/report.ts';
+import type { RunList } from '../../core/history/run-list.ts';
+import type { LandMode } from '../../core/plan/task.ts';
+import type { PreflightView } from '../panel-views.ts';
+import type { RunStarted } from '../run-views.ts';
+import { flag, id, integer, number, optional, type ParamsOf, text, textsByName } from './fields.ts';
+
+const runsMax = 5_000;
+
+/** Another word is refused by the settings, in the words for all of their sources. */
+const landMode = z.custom<LandMode>((value) => typeof value === 'string', { error: 'a string' });
+
+/** What a person wants of one run; it goes before what the settings say, which check it. */
+const wanted = {
+  workers: optional(number),
+  epic: optional(text),
+  target: optional(text),
+  gate: optional(text),
+  land: optional(landMode),
+  /** Kind of the agent, for tasks that name none, and the model to ask it for. */
+  agent: optional(text),
+  model: optional(text),
+  /** A plan first, for tasks that say nothing of it. */
+  plan: optional(flag),
+  /** US dollars: of a run of one epic for the epic, else for each task. */
+  budget_usd: optional(number),
+};
+
+/** Environment of the caller that agents may need (filtered by the backend's allow-list). */
+const env = optional(textsByName);
+
+export const runShapes = {
+  'run.start': {
+    ...wanted,
+    /**
+     * Real path of the folder that the command was called in. In a linked worktree of a person's,
+     * the branch checked out there is the target where nothing else names one.
+     */
+    called_in: optional(text),
+    /** Who takes over when an agent cannot do a task, as `codex,claude:opus`. */
+    fallback: optional(text),
+    env,
+  },
+  'run.resume': { env },
+  /**
+   * Ends the agents, gives the tasks back (no attempt is used) and ends the run, which `resume`
+   * continues.
+   */
+  'run.stop': { run: optional(text) },
+  preflight: wanted,
+  /**
+   * The runs of the project, newest first; `search`: words that a run's tasks, errors or epic must
+   * hold.
+   */
+  'runs.list': { search: optional(text), limit: optional(integer(1, runsMax)) },
+  /** What a run or an epic did with its time and money, from the feed. */
+  report: { id },
+  /** The spans of a run, an epic or a task, in OTLP's JSON. */
+  'trace.export': { id },
+  /** As Prometheus reads them. */
+  metrics: {},
+};
+
+export type RunOptions = Readonly<ParamsOf<(typeof runShapes)['run.start']>>;
+
+export interface RunAnswers {
+  'run.start': RunStarted;
+  'run.resume': RunStarted | { run: null; message: string };
+  'run.stop': { stopped: readonly string[] };
+  preflight: PreflightView;
+  'runs.list': RunList;
+  report: Report;
+  'trace.export': OtlpTrace;
+  metrics: { text: string };
+}

@@ -1,0 +1,107 @@
+// Requests about tasks: adding, changing, showing, moving, and what a person says to one.
+
+import type { AttemptView, TakeOverView } from '../panel-views.ts';
+import { sequence, taskFields, title } from '../task-fields.ts';
+import type { EpicView, TaskSnapshots, TaskView } from '../views.ts';
+import {
+  flag,
+  id,
+  idOrNull,
+  number,
+  oneOf,
+  optional,
+  text,
+  texts,
+  textsByName,
+  word,
+} from './fields.ts';
+
+export const taskShapes = {
+  /**
+   * `template`: one of the settings, its placeholders filled from `set`; what is given beside it
+   * goes before it.
+   */
+  'task.add': {
+    ...taskFields,
+    title,
+    sequence,
+    template: optional(text),
+    set: optional(textsByName),
+  },
+  'task.edit': { id, ...taskFields },
+  /** With `proposal`, the newest plan as a whole, whatever has become of it. */
+  'task.show': { id },
+  'task.pause': { id },
+  'task.unpause': { id, hint: optional(text) },
+  'task.cancel': { id, reason: optional(text) },
+  'task.retry': { id, force: optional(flag) },
+  /** The next attempt begins with a snapshot; without a number with the last one. */
+  'task.restore': { id, snapshot: optional(number) },
+  'task.hint': { id, text: word },
+  'task.resolve': { id, note: word },
+  'task.send_back': { id, text: word },
+  /**
+   * Moves tasks, all or none: into an epic (null: out of any), below a parent (null: out of it;
+   * absent: as it is), and in front of another task (`before`; null or absent: to the end). Their
+   * order among themselves is as given.
+   */
+  'task.move': {
+    ids: texts,
+    epic: optional(idOrNull),
+    parent: optional(idOrNull),
+    before: optional(idOrNull),
+  },
+  /** Removes tasks that were never begun and that nothing depends on. All or none. */
+  'task.remove': { ids: texts },
+  /**
+   * Takes removals back, under the same ids; the backend remembers the last hundred of its own
+   * life.
+   */
+  'plan.restore': { ids: texts },
+  /** Ends the agent, keeps everything, and pauses the task for a person to go on by hand. */
+  'task.take_over': { id },
+  /**
+   * The person is done: the agent continues in the same worktree and session, and gets the note.
+   */
+  'task.give_back': { id, note: optional(text) },
+  /** Attempts of a task, oldest first. */
+  attempts: { id },
+  /** What is kept of a task's attempts, oldest first. */
+  snapshots: { id },
+  /**
+   * What the gate or the setup command of a task has printed last; refused where no log is kept.
+   */
+  'step.log': { id, attempt: number, step: oneOf(['setup', 'gate']) },
+  reset: {
+    ids: optional(texts),
+    completed: optional(flag),
+    failed: optional(flag),
+    claimed: optional(flag),
+    in_progress: optional(flag),
+  },
+};
+
+export interface TaskAnswers {
+  'task.add': TaskView;
+  'task.edit': TaskView;
+  'task.show': TaskView;
+  'task.pause': TaskView;
+  'task.unpause': TaskView;
+  'task.cancel': TaskView;
+  'task.retry': TaskView;
+  'task.restore': { task: TaskView; snapshot: number };
+  /** `hint_reaches`: the agent hears it `now`, or gets it with its `next_prompt`. */
+  'task.hint': TaskView & { readonly hint_reaches?: 'now' | 'next_prompt' };
+  'task.resolve': TaskView;
+  'task.send_back': TaskView | EpicView;
+  'task.move': readonly TaskView[];
+  'task.remove': { removed: readonly string[] };
+  'plan.restore': { restored: readonly string[] };
+  'task.take_over': TakeOverView;
+  'task.give_back': TaskView;
+  attempts: readonly AttemptView[];
+  snapshots: TaskSnapshots;
+  /** `is_cut`: only the end of it. */
+  'step.log': { path: string; text: string; is_cut: boolean };
+  reset: { reset: readonly string[]; refused: readonly { id: string; reason: string }[] };
+}

@@ -1,0 +1,65 @@
+// The schemas of requests: what they let through, what a refusal says, and what a client in the
+// same process may rely on.
+
+import assert from 'node:assert/strict';
+import type { Result } from '../../../server/core/failure.ts';
+import { agentShapes } from '../../../server/protocol/requests/agents.ts';
+import {
+  readAgentParams,
+  readParams,
+  requestShapes,
+} from '../../../server/protocol/requests/read.ts';
+
+const shapes = { ...requestShapes, ...agentShapes };
+
+type Read = Result<unknown, string>;
+
+function errorOf(read: Read): string {
+  assert(!read.ok);
+  return read.error;
+}
+
+suite('parameters of requests', () => {
+  test('keys that no schema names are dropped, and ids lose the space around them', () => {
+    const read = readParams('task.show', { id: ' task-1 ', more: true });
+    assert.deepEqual(read, { ok: true, value: { id: 'task-1' } });
+  });
+
+  test('nothing is taken for no parameters', () => {
+    for (const raw of [undefined, null, {}]) {
+      assert.deepEqual(readParams('epic.list', raw), { ok: true, value: {} });
+    }
+  });
+
+  const refused: readonly (readonly [() => Read, RegExp])[] = [
+    [() => readParams('task.show', []), /^The parameters of task.show must be an object\.$/],
+    [() => readParams('task.show', {}), /^task.show needs the parameter id\.$/],
+    [() => readParams('task.show', { id: null }), /^"id" must be a string\.$/],
+    [() => readParams('task.add', { title: 'x', epic: 5 }), /^"epic" must be a string\.$/],
+    [() => readParams('task.add', { title: 'x', set: { a: 1 } }), /^"set.a" must be a string\.$/],
+    [() => readParams('task.add', { title: 'x', set: [] }), /^"set" must be strings by name\.$/],
+    [() => readParams('task.add', { title: 'x', plan: 1 }), /^"plan" must be true or false\.$/],
+    [() => readParams('task.hint', { id: 'x', text: 'a\0' }), /"text" .* without NUL/],
+    [() => readParams('diff', { id: 'x', snapshot: 0 }), /"snapshot" .* whole number from 1 to/],
+    [() => readParams('diff', { id: 'x', snapshot: 1.5 }), /"snapshot" .* whole number from 1 to/],
+    [() => readParams('runs.list', { limit: 5_001 }), /"limit" .* from 1 to 5000\./],
+    [() => readParams('step.log', { id: 'x', attempt: 1, step: 'x' }), /one of setup, gate/],
+    [() => readAgentParams('agent.ask', { text: 'x', choices: 'y' }), /"choices" must be a list/],
+  ];
+  for (const [read, sentence] of refused) {
+    test(`refused: ${sentence.source}`, () => assert.match(errorOf(read()), sentence));
+  }
+
+  test('a short string passes every bound unchanged, so a command need not load the schemas', () => {
+    const short = 'a'.repeat(64);
+    for (const [name, shape] of Object.entries(shapes)) {
+      for (const [key, part] of Object.entries(shape)) {
+        const takesStrings = part.safeParse('auto').success || part.safeParse('setup').success;
+        if (!takesStrings) continue;
+        const read = part.safeParse(short);
+        const isChoice = !read.success && read.error.issues[0]?.code === 'invalid_value';
+        if (!isChoice) assert.deepEqual(read.data, short, `${name}: ${key}`);
+      }
+    }
+  });
+});
