@@ -152,7 +152,7 @@ const openTypePattern =
 
 const mayUseVscode = (file: string): boolean => file.startsWith('extension/');
 
-const importPattern = /(?:from|import)\s*\(?\s*'([^']+)'/g;
+const importPattern = /\b(?:from|import)\s*\(?\s*'([^']+)'/g;
 
 /** The sentences about one file; empty when it keeps to the walls. */
 function violations(file: string, text: string, exempt = entries): string[] {

@@ -1,5 +1,6 @@
 // The exit codes of the command, and the judgement of a run over all tasks in its scope.
 
+import type { RefusalKind } from '../core/failure.ts';
 import type { TaskView } from '../protocol/api.ts';
 
 export const exitCodes = {
@@ -12,6 +13,21 @@ export const exitCodes = {
 } as const;
 
 export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes];
+
+/** What `error.kind` of `--json` can be: a refusal, wrong use of the command line, or a fault. */
+export type ErrorKind = RefusalKind | 'usage' | 'internal';
+
+const exceptRefusals = {
+  usage: exitCodes.wrongUse,
+  internal: exitCodes.failed,
+} as const satisfies {
+  readonly [K in Exclude<ErrorKind, RefusalKind>]: ExitCode;
+};
+
+/** Every refusal has changed nothing, whatever its kind. */
+export function exitCodeOf(kind: ErrorKind): ExitCode {
+  return kind === 'usage' || kind === 'internal' ? exceptRefusals[kind] : exitCodes.refused;
+}
 
 export interface JudgedScope {
   readonly tasks: readonly Pick<TaskView, 'status'>[];

@@ -1,6 +1,8 @@
 // Why an attempt did not end well. A failure is a value: a kind, whether a retry can cure it, and a
 // sentence for a person.
 
+import { ownRefusalKinds } from './refusal-kinds.ts';
+
 export const failureKinds = [
   'agent_failed', // the program ended with an error of its own
   'agent_missing', // the program could not be found or started
@@ -69,10 +71,20 @@ export function err<E>(error: E): { readonly ok: false; readonly error: E } {
   return { ok: false, error };
 }
 
+/** A run that cannot begin may say why in the words of an attempt that failed. */
+export type RefusalKind = (typeof ownRefusalKinds)[number] | FailureKind;
+
+export const refusalKinds: ReadonlySet<string> = new Set([...ownRefusalKinds, ...failureKinds]);
+
+/** What another version says may be a kind that this one does not know. */
+export function refusalKindOf(word: unknown): RefusalKind {
+  return typeof word === 'string' && refusalKinds.has(word) ? (word as RefusalKind) : 'refused';
+}
+
 /** A request of a person that is refused, with nothing changed (exit code 3 of the command). */
 export class Refusal extends Error {
-  readonly kind: string;
-  constructor(kind: string, message: string) {
+  readonly kind: RefusalKind;
+  constructor(kind: RefusalKind, message: string) {
     super(message);
     this.name = 'Refusal';
     this.kind = kind;

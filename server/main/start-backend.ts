@@ -5,7 +5,7 @@ import { spawn } from 'node:child_process';
 import { closeSync, constants, existsSync, mkdirSync, openSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { Refusal } from '../core/failure.ts';
+import { Refusal, refusalKindOf } from '../core/failure.ts';
 import { placesOf } from './project/places.ts';
 
 export interface StartOptions {
@@ -114,8 +114,8 @@ export const exitAlreadyRunning = 75;
 function startFailure(words: string, isAlive: boolean): Refusal {
   const line = words.split('\n').findLast((text) => text.startsWith('{"refusal"'));
   if (line !== undefined) {
-    const { refusal } = JSON.parse(line) as { refusal: { kind: string; message: string } };
-    return new Refusal(refusal.kind, refusal.message);
+    const { refusal } = JSON.parse(line) as { refusal: { kind: unknown; message: string } };
+    return new Refusal(refusalKindOf(refusal.kind), refusal.message);
   }
   return new Refusal(
     'backend',

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { withTable } from './agents-table.ts';
 import { clickhouseTableText, traceDashboardText } from './clickhouse.ts';
 import { collectorText } from './collector.ts';
+import { withRefusals } from './refusals-table.ts';
 import { readRooms, withImports } from './room-readmes.ts';
 import { settingsSchemaText } from './settings-schema.ts';
 import { withSettings } from './settings-table.ts';
@@ -18,6 +19,7 @@ function rewrite(name: string, change: (page: string) => string): void {
 }
 
 rewrite('agents.md', withTable);
+rewrite('refusals.md', withRefusals);
 rewrite('settings.md', withSettings);
 rewrite('telemetry.md', withTelemetry);
 const telemetryFiles = {

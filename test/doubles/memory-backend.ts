@@ -121,7 +121,7 @@ export function memoryBackend(
   const answer = async (name: ServedName, params: unknown): Promise<unknown> => {
     calls.push({ name, params });
     const handler = own[name] as ((params: unknown) => unknown) | undefined;
-    if (handler === undefined) throw new Refusal('unknown', `The double has no ${name}.`);
+    if (handler === undefined) throw new Refusal('unknown_id', `The double has no ${name}.`);
     const given = await handler(params);
     answerOf(name).resolve();
     return given;
@@ -205,7 +205,7 @@ export function memoryBackend(
 function planHandlers(tasks: Map<string, TaskView>, epics: Map<string, EpicView>): Overrides {
   const known = (id: string): TaskView => {
     const task = tasks.get(id);
-    if (task === undefined) throw new Refusal('unknown_task', `There is no task ${id}.`);
+    if (task === undefined) throw new Refusal('unknown_id', `There is no task ${id}.`);
     return task;
   };
   return {

@@ -202,7 +202,7 @@ class GreetedConnection implements ServedConnection {
 
   async #hello(params: Params<'hello'>): Promise<Answer<'hello'>> {
     const { token, version, root, isIdle, onOpen, onLeave } = this.#options;
-    if (this.#state !== 'waiting') throw new Refusal('greeted', 'hello was already sent.');
+    if (this.#state !== 'waiting') throw new Refusal('greeting', 'hello was already sent.');
     if (token !== null && !sameToken(params.token, token)) {
       this.#agentHandlers = this.#options.agents?.open(params.token) ?? null;
       if (this.#agentHandlers === null) {

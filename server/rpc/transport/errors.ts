@@ -1,7 +1,7 @@
 // Refusals and faults on their way over the wire and back.
 
 import { ConnectionError, ErrorCodes, ResponseError } from 'vscode-jsonrpc/node';
-import { Refusal, type Result } from '../../core/failure.ts';
+import { Refusal, refusalKindOf, type Result } from '../../core/failure.ts';
 import { refusalErrorCode } from '../../protocol/api.ts';
 
 /** The backend went away (or never answered): the caller may connect again. */
@@ -49,7 +49,8 @@ export function toResponseError(error: unknown): ResponseError<ErrorData> {
 
 export function fromResponseError(error: unknown): Error {
   if (error instanceof ResponseError) {
-    if (error.code === refusalErrorCode) return new Refusal(kindOf(error.data), error.message);
+    if (error.code === refusalErrorCode)
+      return new Refusal(refusalKindOf(kindIn(error.data)), error.message);
     if (error.code === ErrorCodes.InvalidParams) return new Refusal('bad_request', error.message);
     if (error.code === ErrorCodes.PendingResponseRejected) return gone();
     return new Error(error.message);
@@ -68,7 +69,6 @@ function isStreamFault(error: Error): boolean {
   return code === 'EPIPE' || code === 'ECONNRESET' || code === 'ERR_STREAM_DESTROYED';
 }
 
-function kindOf(data: unknown): string {
-  if (typeof data !== 'object' || data === null || !('kind' in data)) return 'refused';
-  return typeof data.kind === 'string' ? data.kind : 'refused';
+function kindIn(data: unknown): unknown {
+  return typeof data === 'object' && data !== null && 'kind' in data ? data.kind : null;
 }

@@ -221,7 +221,7 @@ suite('commands', () => {
       const json = await drover(['edit', 'task-9', '--title', 'x', '--json'], backend);
       assert.equal(json.code, 3);
       assert.deepEqual(JSON.parse(json.out), {
-        error: { kind: 'unknown_task', message: 'There is no task task-9.' },
+        error: { kind: 'unknown_id', message: 'There is no task task-9.' },
       });
     });
 

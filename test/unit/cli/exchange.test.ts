@@ -294,7 +294,7 @@ suite('exchange and logs', () => {
     test('an unknown task is refused', async () => {
       const backend = memoryBackend({
         'log.read': () => {
-          throw new Refusal('unknown_task', 'There is no task x.');
+          throw new Refusal('unknown_id', 'There is no task x.');
         },
       });
       assert.equal((await drover(['log', 'x', '--follow'], backend)).code, 3);

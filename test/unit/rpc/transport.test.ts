@@ -107,7 +107,7 @@ suite('socket transport', () => {
   test('a refusal keeps its kind and sentence; another fault is no refusal', async () => {
     backend = memoryBackend({
       why: () => {
-        throw new Refusal('unknown_task', 'There is no task x.');
+        throw new Refusal('unknown_id', 'There is no task x.');
       },
       diff: () => {
         throw new Error('broken');
@@ -117,7 +117,7 @@ suite('socket transport', () => {
     const caller = await client();
     await assert.rejects(caller.call('why', { id: 'x' }), (error) => {
       assert(error instanceof Refusal);
-      assert.equal(error.kind, 'unknown_task');
+      assert.equal(error.kind, 'unknown_id');
       assert.equal(error.message, 'There is no task x.');
       return true;
     });

@@ -1,0 +1,27 @@
+// The kinds of refusals: what the page says of them, and what a kind of another version becomes.
+
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { refusalKindOf, refusalKinds } from '../../../server/core/failure.ts';
+import { withRefusals } from '../../docs/refusals-table.ts';
+
+const page = readFileSync(join(import.meta.dirname, '../../../docs/refusals.md'), 'utf8');
+
+suite('kinds of refusals', () => {
+  test('the page has each of them, and no other', () => {
+    assert.equal(withRefusals(page), page, 'run npm run docs');
+    const rows = page.matchAll(/^`([^`]+)` \|/gm);
+    const [, last = ''] = page.split('kind of failed attempts:');
+    const failures = last.matchAll(/`([a-z_]+)`[,.]/g);
+    const named = [...rows, ...failures].map(([, kind]) => kind ?? '');
+    assert.deepEqual([...new Set(named)].toSorted(), [...refusalKinds].toSorted());
+  });
+
+  test('a kind that this version does not know is a refusal all the same', () => {
+    assert.equal(refusalKindOf('unknown_id'), 'unknown_id');
+    for (const word of ['constructor', 'of tomorrow', 7, null, undefined]) {
+      assert.equal(refusalKindOf(word), 'refused');
+    }
+  });
+});
