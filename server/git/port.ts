@@ -270,6 +270,11 @@ export interface GitRepository {
     seen?: Sha | null,
   ): Promise<GitResult<FollowOutcome>>;
   /**
+   * Whether the last move of the branch, between these commits, was a rebase that was given up:
+   * that is no word of a person's on what had landed while it ran.
+   */
+  isGivenUp(branch: string, from: Sha, to: Sha): Promise<boolean>;
+  /**
    * Moves, makes (`from` null) or deletes (`next` null) a branch of Drover's own, from exactly the
    * value `from` (`stale` otherwise) and never under a worktree that has it checked out: there it
    * is fast-forwarded, or kept.

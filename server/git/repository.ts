@@ -15,7 +15,7 @@ import {
   readFacts,
   type RepositoryPlace,
 } from './read/repository-facts.ts';
-import { follow, moveBranch } from './moves/follow.ts';
+import { follow, isGivenUp, moveBranch } from './moves/follow.ts';
 import { changedFiles, fileAt, revertOf } from './read/contents.ts';
 import {
   changedPaths,
@@ -219,6 +219,7 @@ function operations(
     listWorktrees: () => listWorktrees(context),
     merge: (request) => merge(context, request),
     follow: (target, tip, mode, seen) => follow(context, target, tip, mode, seen),
+    isGivenUp: (branch, from, to) => isGivenUp(context, branch, from, to),
     moveBranch: (branch, next, from) => moveBranch(context, branch, next, from),
     canonicalBranch: async (branch) => branchName(await finalRef(context, branchRef(branch))),
     diff: (from, to) => diff(context, from, to),

@@ -306,6 +306,10 @@ export class SimulatedGit extends SimulatedContents implements GitRepository {
     });
   }
 
+  isGivenUp(): Promise<boolean> {
+    return Promise.resolve(false);
+  }
+
   follow(
     target: string,
     tip: Sha,

@@ -59,6 +59,26 @@ suite('landing: history that people rewrite', function () {
     assert.equal(here.git('show', 'main:mine.txt'), 'mine');
   });
 
+  test('a rebase that began as work landed, and is given up, takes nothing of it back', async () => {
+    const here = project({ agent: writesOneFile });
+    await beginPlan(here, ['t1']);
+    const before = here.git('rev-parse', 'main');
+    await here.expect(0, ['run']);
+    const landed = here.git('rev-parse', 'main');
+    const edit = `GIT_SEQUENCE_EDITOR='sed -i s/^pick/edit/' git rebase -q -i ${before}`;
+    assert.equal(here.sh(here.root, edit), 0);
+    writeFileSync(join(here.root, '.git', 'rebase-merge', 'orig-head'), `${before}\n`);
+    here.git('rebase', '--abort');
+    assert.equal(here.git('rev-parse', 'main'), before);
+    await here.expect(0, ['run']);
+    assert.equal(here.git('rev-parse', 'main'), landed);
+    assert.equal(here.read('repo/t1.txt'), 'work of t1\n');
+    // Whoever takes it back on purpose is believed.
+    here.git('reset', '-q', '--hard', before);
+    await here.expect(0, ['run']);
+    assert.equal(here.git('rev-parse', 'main'), before);
+  });
+
   test('landed work that waits is brought over without what a reset took out', async () => {
     const here = project({
       files: { 'poem.txt': 'one\n' },

@@ -1,6 +1,7 @@
 // The target branch follows what has landed; the checkout of the user is never forced.
 
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { FollowOutcome, GitRepository } from '../../server/git/port.ts';
@@ -59,6 +60,26 @@ suite('git: follow', () => {
       assert.equal(main(), theirs);
     });
   }
+
+  test('what a rebase that is given up has put back follows again', async () => {
+    const tip = await land(main(), { 'new.txt': 'n\n' });
+    const before = main();
+    const editor = { GIT_SEQUENCE_EDITOR: 'sed -i s/^pick/edit/' };
+    execFileSync('git', ['rebase', '-q', '-i', '--root'], {
+      cwd: fixture.root,
+      env: { ...fixture.environment, ...editor },
+      stdio: 'ignore',
+    });
+    // The landing was under way already as the rebase began.
+    fixture.git('update-ref', '--create-reflog', 'refs/heads/main', tip);
+    fixture.git('rebase', '--abort');
+    assert.equal(main(), before);
+    assert.equal(await repository.isGivenUp('main', tip, before), true);
+    assert.equal(await repository.isGivenUp('main', before, tip), false);
+    assert.deepEqual(await follow(tip), { kind: 'followed', sha: tip });
+    assert.equal(main(), tip);
+    assert.equal(fixture.git('status', '--porcelain'), '');
+  });
 
   test('a branch that was moved after the look stays where it is', async () => {
     const looked = main();

@@ -204,7 +204,8 @@ export class Play {
       const isDone =
         round > 0
           ? codes.every((code) => code === 0)
-          : status.epics.every(({ landing_state: state }) => state === 'landed');
+          : status.epics.every(({ landing_state: state }) => state === 'landed') &&
+            !this.#wasGivenUp();
       if (isDone && open.length === 0 && waiting === 0) return [];
       if (waiting > 0 && round > 1) this.#mergeByHand(stage.root, 'drover/results/main');
       if (status.epics.some(({ landing_state: state }) => state === 'conflict'))
@@ -224,6 +225,12 @@ export class Play {
       `stuck: after ${settleRounds} rounds ${open.map(({ id, status: state }) => `${id} ${state}`).join(', ')}; codes ${codes.join(' ')}; ` +
         `${status.target?.pending} wait for ${status.target?.branch}; ${JSON.stringify(status.holds)}; ${status.epics.map(({ landing_state: state, landing_note: note }) => `epic ${state}: ${note}`).join('; ')}\n${words.join('\n')}`,
     ];
+  }
+
+  /** A rebase that was given up has put main back: a run brings what landed in the moment of its beginning. */
+  #wasGivenUp(): boolean {
+    const last = this.stage.git(['log', '-1', '-g', '--format=%gs', 'refs/heads/main']);
+    return last?.startsWith('rebase (abort)') === true;
   }
 
   async #runToItsEnd(...scope: readonly string[]): Promise<number | null> {

@@ -107,8 +107,28 @@ async function followNow(
  * bring back what they have taken out.
  */
 function hasLeft(context: RepositoryContext, ref: string, tip: Sha): boolean {
-  const log = readText(join(context.commonDir, 'logs', ref)) ?? '';
-  return log.startsWith(`${tip} `) || log.includes(`\n${tip} `);
+  return movesOf(context, ref).some((move) => move.startsWith(`${tip} `) && !givenUp.test(move));
+}
+
+/** Oldest first: old commit, new commit, who, when, and after a tab why. */
+function movesOf(context: RepositoryContext, ref: string): readonly string[] {
+  return (readText(join(context.commonDir, 'logs', ref)) ?? '').trimEnd().split('\n');
+}
+
+/**
+ * A rebase that is given up puts its branch back where it was as the rebase began, also over what
+ * has landed in that very moment. Nobody has decided on that.
+ */
+const givenUp = /\trebase \(abort\)/;
+
+export async function isGivenUp(
+  context: RepositoryContext,
+  branch: string,
+  from: Sha,
+  to: Sha,
+): Promise<boolean> {
+  const last = movesOf(context, await finalRef(context, branchRef(branch))).at(-1) ?? '';
+  return last.startsWith(`${from} ${to} `) && givenUp.test(last);
 }
 
 /**

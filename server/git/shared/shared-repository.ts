@@ -341,6 +341,8 @@ function sharedMethods(local: LocalRepository, shared: Shared): SharedRepository
       return shared.with(needed, () => local.merge(request));
     },
     follow: (target, tip, mode) => followShared(shared, target, tip, mode),
+    // The branch is the remote's, which knows no rebase.
+    isGivenUp: () => Promise.resolve(false),
     // On the remote nobody has it checked out.
     moveBranch: async (branch, next, from) => {
       const moved = await shared.updateRefs(
