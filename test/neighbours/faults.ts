@@ -33,7 +33,7 @@ export const plantedFaults: { readonly [name: string]: PlantedFault } = {
     seed: 1,
     breaks: ['foreign', 'unclean', 'lost'],
     file: 'server/git/slots/slot-emptying.ts',
-    find: '    if (!isDirty(status.value)) {',
+    find: '    if (!isDirty(status.value) || isRemade) {',
     replace: '    if (status.ok) {',
     often: ['edit-a-slot', 'fail'],
   },
@@ -46,13 +46,15 @@ export const plantedFaults: { readonly [name: string]: PlantedFault } = {
     often: ['edit', 'stage-and-edit', 'stage'],
   },
   'bring-back-what-was-taken-out': {
-    breaks: ['came-back'],
+    seed: 43,
+    breaks: ['came-back', 'blamed'],
     file: 'server/workflows/lines/own-range.ts',
     find: '  return best === null ? null : withMerged(engine, best, { head, commit });',
     replace: '  return best === null ? null : withMerged.length > 9 ? best : null;',
     often: ['amend-a-secret-away', 'amend'],
   },
   'every-gate-is-green': {
+    seed: 54,
     breaks: ['red'],
     file: 'server/workflows/landing/gate.ts',
     find: "    ok: outcome.kind === 'exited' && outcome.exitCode === 0,",
@@ -90,6 +92,7 @@ export const plantedFaults: { readonly [name: string]: PlantedFault } = {
     often: ['kill', 'stop-backend'],
   },
   'blame-for-the-base': {
+    seed: 31,
     breaks: ['blamed'],
     file: 'server/workflows/landing/test-batch.ts',
     find: '      return (await testBase(engine, { ...base, command, redSinceMs }, stop)) ?? verdict;',
@@ -104,6 +107,7 @@ export const plantedFaults: { readonly [name: string]: PlantedFault } = {
     often: ['amend', 'amend-a-secret-away', 'rebase'],
   },
   'marks-of-all-projects': {
+    seed: 29,
     breaks: ['blamed'],
     file: 'server/workflows/kit/run-ids.ts',
     find: '  return `${places.mark}/${taskId}/${attempt}/${part ?? taskId}`;',
