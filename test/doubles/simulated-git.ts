@@ -306,10 +306,6 @@ export class SimulatedGit extends SimulatedContents implements GitRepository {
     });
   }
 
-  isGivenUp(): Promise<boolean> {
-    return Promise.resolve(false);
-  }
-
   follow(
     target: string,
     tip: Sha,
@@ -399,5 +395,6 @@ export class SimulatedGit extends SimulatedContents implements GitRepository {
     });
   }
 
+  isGivenUp = (): Promise<boolean> => Promise.resolve(false);
   sync = (): Promise<void> => this.#calls.run('git.sync', () => undefined);
 }
