@@ -14,6 +14,8 @@ import {
 } from './source-files.ts';
 
 const filesPerRoomMax = 25;
+/** Those that use most of it, and what is built with it. Only ever fewer. */
+const wholeEngineMax = 68;
 const widthMax = 100;
 
 const handedOn = /^export (?:type )?\{[^}]*\} from '[^']+';$/gmu;
@@ -118,6 +120,15 @@ suite('tidy', () => {
     assert.deepEqual(found, []);
     assert.match('class A {\n  private readonly a = 1;\n}', keyword);
     assert.doesNotMatch('class A {\n  private constructor() {}\n}', keyword);
+  });
+
+  test('a function says what it takes of the engine', () => {
+    const workflows = code.filter(({ path }) => /^server\/(workflows|rpc\/handlers)\//u.test(path));
+    const taking = workflows.flatMap(({ path, text }) =>
+      [...text.matchAll(/[ ({]engine: Engine\b/gu)].map(() => path),
+    );
+    const whole = `${taking.length} functions take the whole engine; take Uses<'store' | …>`;
+    assert(taking.length <= wholeEngineMax, whole);
   });
 
   test('no comment is wider than 100 columns', () => {

@@ -6,7 +6,7 @@ import { endLeftCommands } from './landing/left-commands.ts';
 import { landEpic, landEpicWorkflow, type LandEpicInput } from './landing/land-epic.ts';
 import { landTasks, type LandInput } from './landing/land-tasks.ts';
 import { nextAppend } from './kit/next-append.ts';
-import { type Engine, type Parts, Switchboard } from './kit/parts.ts';
+import { type Engine, type Parts, Switchboard, type Uses } from './kit/parts.ts';
 import { agentQueueOf, machineOfQueue } from './kit/placement.ts';
 import { finishStopped, runEpic, runQueue, runWorkflow } from './run/run-epic.ts';
 import { isLandQueue, landWorkflow, limitLandQueue } from './attempt/submission.ts';
@@ -29,6 +29,7 @@ import { runUndo, undoWorkflow, type UndoInput } from './person/undo-landing.ts'
 export type {
   Engine,
   Parts,
+  Uses,
   WorkSettings,
   WorkPlaces,
   Commands,
@@ -89,7 +90,10 @@ export function sharedQueueLimits(
 }
 
 /** In a fleet, whatever a run's command said has to be known to every machine that works for it. */
-async function useRunOf(engine: Engine, runId: string): Promise<void> {
+async function useRunOf(
+  engine: Uses<'machineId' | 'store' | 'useRun'>,
+  runId: string,
+): Promise<void> {
   if (engine.machineId === '') return;
   const row = await runById(engine.store.db, runId);
   if (row !== null) await engine.useRun(row);
@@ -144,7 +148,10 @@ export async function stopRuns(engine: Engine, runId: string | null): Promise<re
  */
 const stopWaitMaxMs = 15_000;
 
-export async function untilGivenBack(engine: Engine, ids: readonly string[]): Promise<void> {
+export async function untilGivenBack(
+  engine: Uses<'clock' | 'store'>,
+  ids: readonly string[],
+): Promise<void> {
   if (ids.length === 0) return;
   const endMs = engine.clock.now() + stopWaitMaxMs;
   while (engine.clock.now() < endMs) {
@@ -155,7 +162,7 @@ export async function untilGivenBack(engine: Engine, ids: readonly string[]): Pr
 }
 
 /** True when nothing is at work and nothing is about to be. */
-export async function isIdle(engine: Engine): Promise<boolean> {
+export async function isIdle(engine: Uses<'store' | 'switchboard'>): Promise<boolean> {
   if (engine.switchboard.isWorking) return false;
   const runs = await activeRuns(engine);
   if (runs.length > 0) return false;

@@ -14,7 +14,7 @@ import {
   unpauseTask,
 } from '../../workflows/person/controls.ts';
 import { restoreTask } from '../../workflows/person/restore-task.ts';
-import { type Engine, stopRuns } from '../../workflows/engine.ts';
+import { stopRuns, type Uses } from '../../workflows/engine.ts';
 import { returnOrphans } from '../../workflows/run/orphans.ts';
 import { approve, sendBack } from '../../workflows/person/reviews.ts';
 import { previewUndo, undoLanding, type UndoAnswer } from '../../workflows/person/undo-landing.ts';
@@ -142,7 +142,7 @@ function unusedFlags(
  * before its end.
  */
 async function seqBefore(
-  engine: Engine,
+  engine: Uses<'store'>,
   runId: string,
   types: readonly string[] = ['run.started', 'run.resumed'],
 ): Promise<number> {
@@ -160,7 +160,9 @@ const takeOverMs = 10_000;
  * What an earlier backend left goes on by itself, and may be over before the person's "resume" is
  * heard. It is the run that was meant, and its end is the answer.
  */
-async function endedSinceLaunch(engine: Engine): Promise<RunRow | null> {
+async function endedSinceLaunch(
+  engine: Uses<'clock' | 'launchedAtMs' | 'store'>,
+): Promise<RunRow | null> {
   if (engine.clock.now() - engine.launchedAtMs > takeOverMs) return null;
   const last = await newestRun(engine.store.db);
   if (last === null || last.state !== 'finished') return null;
@@ -169,7 +171,7 @@ async function endedSinceLaunch(engine: Engine): Promise<RunRow | null> {
 }
 
 /** What was never run, or became ready since, needs a run of its own. */
-async function nothingToResume(engine: Engine, hasRun: boolean): Promise<string> {
+async function nothingToResume(engine: Uses<'store'>, hasRun: boolean): Promise<string> {
   const n = await countReady(engine.store.db);
   const why = hasRun ? 'the last run has finished' : 'no run was ever started';
   const ready = n === 1 ? '1 task is ready' : `${n} tasks are ready`;
@@ -271,6 +273,6 @@ function undoView(
   return { id: plan.id, reverts, dependents, tasks, line: plan.line, tree, state, workflow, after };
 }
 
-async function viewOf(engine: Engine, row: RunRow): Promise<RunView> {
+async function viewOf(engine: Uses<'store'>, row: RunRow): Promise<RunView> {
   return runView(row, await readLine(engine.store.db, row.target_branch));
 }

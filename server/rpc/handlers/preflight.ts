@@ -12,7 +12,7 @@ import { readGraph } from '../../store/status/graph-rows.ts';
 import { gateVerdict, readLine } from '../../store/port.ts';
 import { unmetWants } from '../../store/board/machine-wants.ts';
 import { stuckCauses, stuckReason } from '../../store/board/stuck.ts';
-import type { Engine } from '../../workflows/engine.ts';
+import type { Uses } from '../../workflows/engine.ts';
 import {
   agentsNeeded,
   checkEpic,
@@ -161,7 +161,7 @@ function levelsOf(board: Board, open: readonly number[]): ReadonlyMap<number, nu
   return levels;
 }
 
-async function graphCheck(engine: Engine, board: Board, work: Work): Promise<Check> {
+async function graphCheck(engine: Uses<'store'>, board: Board, work: Work): Promise<Check> {
   const loop = findCycle(await readGraph(engine.store.db));
   if (loop !== null) {
     const remedy = 'Remove one of these dependencies.';
@@ -179,7 +179,7 @@ async function graphCheck(engine: Engine, board: Board, work: Work): Promise<Che
   return check('graph', 'ok', 'No task waits for itself, and none is stuck.');
 }
 
-function gitCheck(engine: Engine): Check {
+function gitCheck(engine: Uses<'git'>): Check {
   const { hasSubmodules, usesLfs, root } = engine.git.facts;
   if (hasSubmodules) {
     const remedy = 'Add "git submodule update --init" to [setup] command.';
@@ -190,7 +190,7 @@ function gitCheck(engine: Engine): Check {
 }
 
 async function targetCheck(
-  engine: Engine,
+  engine: Uses<'git' | 'places' | 'settings' | 'store'>,
   wish: Wish,
 ): Promise<{ readonly check: Check; readonly branch: string | null }> {
   const { target, land } = engine.settings();
@@ -212,7 +212,10 @@ async function targetCheck(
 }
 
 /** The same look as the run itself takes. */
-async function agentChecks(engine: Engine, epicId: string | null): Promise<readonly Check[]> {
+async function agentChecks(
+  engine: Uses<'agentEnvironment' | 'driverFor' | 'settings' | 'store'>,
+  epicId: string | null,
+): Promise<readonly Check[]> {
   const needed = await agentsNeeded(engine, epicId);
   const chains = needed.length === 0 ? [[engine.settings().agentKind]] : needed;
   const checks = new Map<string, Check>();
@@ -234,7 +237,10 @@ async function agentChecks(engine: Engine, epicId: string | null): Promise<reado
   return [...checks.values()];
 }
 
-async function agentCheckOrRefusal(engine: Engine, kind: string): Promise<Check> {
+async function agentCheckOrRefusal(
+  engine: Uses<'agentEnvironment' | 'driverFor'>,
+  kind: string,
+): Promise<Check> {
   try {
     return await agentCheck(engine, kind);
   } catch (error) {
@@ -243,7 +249,10 @@ async function agentCheckOrRefusal(engine: Engine, kind: string): Promise<Check>
   }
 }
 
-async function agentCheck(engine: Engine, kind: string): Promise<Check> {
+async function agentCheck(
+  engine: Uses<'agentEnvironment' | 'driverFor'>,
+  kind: string,
+): Promise<Check> {
   const driver = engine.driverFor(kind);
   const probe = await driver.probe();
   if (!probe.ok) return check('agent', 'error', probe.message);
@@ -254,7 +263,10 @@ async function agentCheck(engine: Engine, kind: string): Promise<Check> {
   return check('agent', 'ok', `Agent ${kind}${version} found${login}.`);
 }
 
-async function gateCheck(engine: Engine, branch: string | null): Promise<Check> {
+async function gateCheck(
+  engine: Uses<'git' | 'mask' | 'settings' | 'store'>,
+  branch: string | null,
+): Promise<Check> {
   const command = engine.settings().gateCommand;
   if (command === null) {
     const remedy = 'Set [gate] command in .drover.toml.';
@@ -275,7 +287,7 @@ async function gateCheck(engine: Engine, branch: string | null): Promise<Check> 
   return check('gate', 'warning', `${shown} was red on ${branch}.`, remedy);
 }
 
-function setupCheck(engine: Engine, board: Board): Check {
+function setupCheck(engine: Uses<'mask' | 'settings'>, board: Board): Check {
   const command = engine.settings().setupCommand;
   const failed = board.tasks.find((task) => task.blocked_reason?.startsWith('setup: ') ?? false);
   if (failed !== undefined) {
@@ -294,7 +306,7 @@ function diskCheck(deps: EngineHandlerDeps): Check {
   return check('disk', 'warning', free, 'Free some space first.');
 }
 
-async function checkoutCheck(engine: Engine, branch: string | null): Promise<Check> {
+async function checkoutCheck(engine: Uses<'git'>, branch: string | null): Promise<Check> {
   const { root, headBranch } = engine.git.facts;
   const status = await engine.git.status(root);
   if (!status.ok) return check('checkout', 'note', status.error.message);
@@ -309,7 +321,10 @@ async function checkoutCheck(engine: Engine, branch: string | null): Promise<Che
 }
 
 /** Of a fleet: nothing would start, or not all of it. */
-async function machineChecks(engine: Engine, epicId: string | null): Promise<readonly Check[]> {
+async function machineChecks(
+  engine: Uses<'store'>,
+  epicId: string | null,
+): Promise<readonly Check[]> {
   const wants = await unmetWants(engine.store.db, epicId);
   return wants.slice(0, namedMax).map((want) => check('machines', 'warning', want));
 }

@@ -4,7 +4,7 @@
 import type { AgentOutcome, AgentProcess, AgentRequest } from '../../agents/port.ts';
 import { type AttemptRow, type Claim, lastAttempt } from '../../store/port.ts';
 import { keepWork } from './kept-work.ts';
-import type { Engine } from '../kit/parts.ts';
+import type { Engine, Uses } from '../kit/parts.ts';
 import { buildPartPrompt, hintsTold } from './prompt-step.ts';
 import { agentRunId } from '../kit/run-ids.ts';
 import { noteOf, whileKept } from './while-kept.ts';
@@ -129,7 +129,7 @@ async function runToItsEnd(
  * A backend that was killed between the start of its agent and the note of it has left one that no
  * row names.
  */
-function isFromEarlierLife(engine: Engine, attempt: AttemptRow): boolean {
+function isFromEarlierLife(engine: Uses<'launchedAtMs'>, attempt: AttemptRow): boolean {
   return attempt.started_at_ms < engine.launchedAtMs;
 }
 
@@ -142,7 +142,11 @@ function leftoverProcess(attempt: AttemptRow, part: string): AgentProcess | null
  * The agent was killed, with the backend or by itself: what it had made stays in the slot, and
  * becomes a snapshot.
  */
-async function keepAfterDeath(engine: Engine, claim: Claim, place: Place): Promise<void> {
+async function keepAfterDeath(
+  engine: Uses<'files' | 'git' | 'report' | 'store'>,
+  claim: Claim,
+  place: Place,
+): Promise<void> {
   const { taskId, attempt } = claim;
   const { path, base } = place;
   await keepWork(engine, { taskId, attempt, path, base }, { reason: 'death', author: 'agent' });

@@ -20,12 +20,12 @@ import {
   noOwner,
 } from '../../store/port.ts';
 import { takesOver, takesOverAtLimit } from './fallback.ts';
-import type { Engine } from '../kit/parts.ts';
+import type { Uses } from '../kit/parts.ts';
 import { beginSlowly } from '../kit/holds.ts';
 import { stoppedInstead } from './stops.ts';
 
 export async function recordFailure(
-  engine: Engine,
+  engine: Uses<'chance' | 'clock' | 'mask' | 'settings' | 'store'>,
   tx: Tx,
   claim: Claim,
   reason: Failure,
@@ -62,7 +62,7 @@ export async function recordFailure(
  * at no cost.
  */
 export async function beginAnew(
-  engine: Engine,
+  engine: Uses<'clock' | 'store'>,
   tx: Tx,
   { taskId, epoch, attempt, runId }: Claim,
   message: string,
@@ -81,7 +81,7 @@ export async function beginAnew(
 }
 
 /** Another agent has no reason to wait when the one before could not even try. */
-function delayBefore(engine: Engine, next: NextAgent | null, failed: number): number {
+function delayBefore(engine: Uses<'chance'>, next: NextAgent | null, failed: number): number {
   return next?.usesAttempt === false ? 0 : retryDelayMs(failed, engine.chance());
 }
 
@@ -99,7 +99,7 @@ export interface Block {
  * the task is resolved.
  */
 export async function blockTask(
-  engine: Engine,
+  engine: Uses<'store'>,
   tx: Tx,
   claim: Pick<Claim, 'taskId' | 'epoch' | 'attempt' | 'runId'>,
   { kind, message, detail, commit }: Block,
@@ -124,7 +124,7 @@ export async function blockTask(
 }
 
 export async function blockFromOutside(
-  engine: Engine,
+  engine: Uses<'clock' | 'mask' | 'store'>,
   run: DurableRun<Tx>,
   claim: Claim,
   words: string,
@@ -148,7 +148,7 @@ const unknownLimitMs = 60_000;
 const limitJitterMs = 2_000;
 
 export async function waitForAccount(
-  engine: Engine,
+  engine: Uses<'chance' | 'clock' | 'mask' | 'settings' | 'store'>,
   run: DurableRun<Tx>,
   claim: Claim,
   untilMs: number | null,
@@ -182,7 +182,7 @@ export async function waitForAccount(
  * after any attempt.
  */
 async function passOnAtLimit(
-  engine: Engine,
+  engine: Uses<'clock' | 'mask' | 'store'>,
   tx: Tx,
   claim: Claim,
   message: string,

@@ -7,7 +7,7 @@ import type { DurableRun } from '../../durable/port.ts';
 import { type Claim, setAttempt, type Tx, noOwner } from '../../store/port.ts';
 import { recordFailure } from './attempt-ends.ts';
 import type { WatchStop } from './budget-watch.ts';
-import type { Engine } from '../kit/parts.ts';
+import type { Engine, Uses } from '../kit/parts.ts';
 import { isStopRequested, settleStop, stoppedInstead } from './stops.ts';
 
 export async function endAtBudget(
@@ -32,7 +32,12 @@ export async function endAtBudget(
 }
 
 /** No attempt is used: the same conversation goes on as soon as the budget lets something start. */
-async function giveBack(engine: Engine, tx: Tx, claim: Claim, reason: string): Promise<void> {
+async function giveBack(
+  engine: Uses<'clock' | 'store'>,
+  tx: Tx,
+  claim: Claim,
+  reason: string,
+): Promise<void> {
   if (await stoppedInstead(engine, tx, claim)) return;
   await setAttempt(tx, claim.taskId, claim.attempt, {
     state: 'interrupted',

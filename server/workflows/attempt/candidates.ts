@@ -39,7 +39,7 @@ import {
 } from '../../store/port.ts';
 import { recordFailure } from './attempt-ends.ts';
 import { type GateVerdict, runGate } from '../landing/gate.ts';
-import type { Engine } from '../kit/parts.ts';
+import type { Engine, Uses } from '../kit/parts.ts';
 import { settleStop, stoppedInstead } from './stops.ts';
 import { gateOf } from './submission.ts';
 
@@ -72,7 +72,7 @@ export async function gateCandidate(
 /**
  * Not when its work went to a person, or when it has been tested in an earlier life of the backend.
  */
-async function waitsForGate(engine: Engine, claim: Claim): Promise<boolean> {
+async function waitsForGate(engine: Uses<'store'>, claim: Claim): Promise<boolean> {
   const row = await taskById(engine.store.db, claim.taskId);
   if (row === null || row.epoch !== claim.epoch) return false;
   return row.status === 'in_progress' && row.phase === 'gate' && row.commit_sha !== null;
@@ -112,7 +112,7 @@ async function testCandidate(
 }
 
 async function recordTested(
-  engine: Engine,
+  engine: Uses<'chance' | 'clock' | 'mask' | 'settings' | 'store'>,
   tx: Tx,
   claim: Claim,
   { verdict, changedLines }: TestedCandidate,
@@ -123,7 +123,7 @@ async function recordTested(
 }
 
 async function park(
-  engine: Engine,
+  engine: Uses<'clock' | 'store'>,
   tx: Tx,
   claim: Claim,
   changedLines: number | null,
@@ -155,7 +155,7 @@ async function park(
  * that.
  */
 export async function beginCandidates(
-  engine: Engine,
+  engine: Uses<'settings' | 'store'>,
   tx: Tx,
   run: RunRow,
   wanted: Pick<TaskRow, 'id' | 'status' | 'best_of' | 'fallback_from'>,
@@ -179,7 +179,9 @@ export async function beginCandidates(
  * Every task with candidates is looked at: a choice that can be made now is made. Resolves with how
  * many have changed.
  */
-export async function settleAll(engine: Engine): Promise<number> {
+export async function settleAll(
+  engine: Uses<'settings' | 'store' | 'switchboard'>,
+): Promise<number> {
   let changed = 0;
   for (const id of await tasksWithCandidates(engine.store.db)) {
     const settled = await engine.store.transaction((tx) => settleCandidates(engine, tx, id));
@@ -197,7 +199,11 @@ interface Settled {
 
 const nothingSettled: Settled = { changed: false, stopped: [] };
 
-async function settleCandidates(engine: Engine, tx: Tx, taskId: string): Promise<Settled> {
+async function settleCandidates(
+  engine: Uses<'settings' | 'store'>,
+  tx: Tx,
+  taskId: string,
+): Promise<Settled> {
   const task = await taskById(tx, taskId);
   const rows = await candidatesOf(tx, taskId);
   if (task === null || terminalStatuses.has(task.status)) {
@@ -230,7 +236,7 @@ async function settleCandidates(engine: Engine, tx: Tx, taskId: string): Promise
 }
 
 async function giveUpAll(
-  engine: Engine,
+  engine: Uses<'store'>,
   tx: Tx,
   rows: readonly TaskRow[],
   reason: string,
@@ -242,7 +248,7 @@ async function giveUpAll(
 }
 
 async function choose(
-  engine: Engine,
+  engine: Uses<'store'>,
   tx: Tx,
   task: TaskRow,
   id: string,
@@ -263,7 +269,12 @@ async function choose(
 }
 
 /** What a candidate has committed stays on its branch. True: its agent is to be ended first. */
-async function giveUp(engine: Engine, tx: Tx, row: TaskRow, reason: string): Promise<boolean> {
+async function giveUp(
+  engine: Uses<'store'>,
+  tx: Tx,
+  row: TaskRow,
+  reason: string,
+): Promise<boolean> {
   const { store } = engine;
   if (ownedStatuses.has(row.status)) {
     await askToStop(tx, row.id, 'cancel', reason);
@@ -287,7 +298,7 @@ async function giveUp(engine: Engine, tx: Tx, row: TaskRow, reason: string): Pro
 
 /** False when the same question is open already. */
 async function askPerson(
-  engine: Engine,
+  engine: Uses<'store'>,
   tx: Tx,
   task: TaskRow,
   rows: readonly TaskRow[],
@@ -322,7 +333,7 @@ function candidateWords(row: TaskRow): string {
 
 /** A person has chosen, by an answer (`first` notes it) or by approving a candidate. */
 export async function chooseByPerson(
-  engine: Engine,
+  engine: Uses<'durable' | 'store' | 'switchboard'>,
   candidateId: string,
   first: (tx: Tx) => Promise<unknown> = async () => {},
 ): Promise<void> {
@@ -335,7 +346,7 @@ export async function chooseByPerson(
 }
 
 async function chooseByPersonIn(
-  engine: Engine,
+  engine: Uses<'store'>,
   tx: Tx,
   candidateId: string,
 ): Promise<readonly string[]> {

@@ -13,7 +13,7 @@ import {
   setAttempt,
 } from '../../store/port.ts';
 import { gitFailed } from '../kit/git-trouble.ts';
-import type { Engine } from '../kit/parts.ts';
+import type { Uses } from '../kit/parts.ts';
 import type { Sha } from '../../git/sha.ts';
 
 /** `drover/<task>/<attempt>` without its first part. */
@@ -21,7 +21,7 @@ function labelOf(branch: string): string {
   return branch.slice('drover/'.length);
 }
 
-async function lastOf(engine: Engine, branch: string): Promise<SnapshotView | null> {
+async function lastOf(engine: Uses<'git'>, branch: string): Promise<SnapshotView | null> {
   // It may have been made by a machine that is dead by now.
   const last = await engine.git.lastSnapshot(labelOf(branch), 'anywhere');
   if (!last.ok) throw new GitTrouble(last.error);
@@ -37,7 +37,10 @@ export function restoreRef(taskId: string, attempt: number): string {
  * The snapshot that a person has chosen for the beginning of this attempt, on whatever machine of a
  * fleet, or null.
  */
-async function chosenFor(engine: Engine, attempt: AttemptRow): Promise<SnapshotView | null> {
+async function chosenFor(
+  engine: Uses<'git' | 'machineId' | 'store'>,
+  attempt: AttemptRow,
+): Promise<SnapshotView | null> {
   const commit =
     (engine.machineId === ''
       ? null
@@ -57,7 +60,7 @@ export interface EarlierCommit {
 
 /** Null: the new attempt begins with its base alone. */
 export async function startOfAttempt(
-  engine: Engine,
+  engine: Uses<'git' | 'machineId' | 'store'>,
   attempt: AttemptRow,
 ): Promise<EarlierCommit | null> {
   const chosen = await chosenFor(engine, attempt);
@@ -70,7 +73,7 @@ export async function startOfAttempt(
 /**
  * The last commit of an attempt, on its branch or wherever its agent stood; null when it made none.
  */
-async function endOfEarlier(engine: Engine, branch: string): Promise<Sha | null> {
+async function endOfEarlier(engine: Uses<'git'>, branch: string): Promise<Sha | null> {
   const tip = await engine.git.readRef(branchRef(branch));
   const head = (await lastOf(engine, branch))?.head ?? null;
   if (tip === null || head === null || tip === head) return tip ?? head;
@@ -82,7 +85,7 @@ async function endOfEarlier(engine: Engine, branch: string): Promise<Sha | null>
  * contradicts what is, its snapshot stays to look at.
  */
 export async function restoreEarlier(
-  engine: Engine,
+  engine: Uses<'git' | 'machineId' | 'store'>,
   attempt: AttemptRow,
   { path, hasCommitted }: { readonly path: string; readonly hasCommitted: boolean },
 ): Promise<Failure | null> {
@@ -106,7 +109,7 @@ export async function restoreEarlier(
 }
 
 async function restoreChosen(
-  engine: Engine,
+  engine: Uses<'git' | 'store'>,
   attempt: AttemptRow,
   path: string,
   chosen: SnapshotView,
@@ -116,7 +119,7 @@ async function restoreChosen(
 }
 
 async function noteChosen(
-  engine: Engine,
+  engine: Uses<'store'>,
   attempt: AttemptRow,
   chosen: SnapshotView,
 ): Promise<null> {
@@ -128,7 +131,7 @@ async function noteChosen(
 
 /** What an agent that knows nothing of it finds in its slot; null when that is the base alone. */
 export async function presentWork(
-  engine: Engine,
+  engine: Uses<'git' | 'machineId' | 'store'>,
   claim: Claim,
   attempt: AttemptRow,
 ): Promise<PresentWork | null> {

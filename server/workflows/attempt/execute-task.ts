@@ -17,7 +17,7 @@ import {
 import { gateCandidate } from './candidates.ts';
 import { blockTask, recordFailure } from './attempt-ends.ts';
 import { waitForBase } from './missing-base.ts';
-import type { Engine } from '../kit/parts.ts';
+import type { Engine, Uses } from '../kit/parts.ts';
 import { makePlan } from './plan-attempt.ts';
 import { nameKeptRefs } from './kept-work.ts';
 import { publishAgain } from './refused-work.ts';
@@ -89,7 +89,7 @@ async function executeUntilStopped(
  * to land.
  */
 async function landAgain(
-  engine: Engine,
+  engine: Uses<'durable' | 'machineId' | 'settings' | 'store'>,
   run: DurableRun<Tx>,
   claim: Claim,
   runRow: RunRow,
@@ -107,7 +107,7 @@ async function landAgain(
 }
 
 async function goOnWithWork(
-  engine: Engine,
+  engine: Uses<'store'>,
   tx: Tx,
   claim: Claim,
   commitSha: string | null,
@@ -126,7 +126,7 @@ async function goOnWithWork(
 }
 
 async function recordPlace(
-  engine: Engine,
+  engine: Uses<'clock' | 'git' | 'store'>,
   tx: Tx,
   claim: Claim,
   outcome: PlaceOutcome,
@@ -169,7 +169,7 @@ async function recordPlace(
 }
 
 /** What a worktree of this repository does not bring by itself is said with the task. */
-function repositoryNotes(engine: Engine): { readonly notes?: readonly string[] } {
+function repositoryNotes(engine: Uses<'git'>): { readonly notes?: readonly string[] } {
   const { hasSubmodules, usesLfs } = engine.git.facts;
   const notes = [
     ...(hasSubmodules

@@ -18,7 +18,7 @@ import {
   type TaskRow,
   unendedStates,
 } from '../../store/port.ts';
-import type { Engine } from '../kit/parts.ts';
+import type { Uses } from '../kit/parts.ts';
 
 type Who = Pick<TaskRow, 'id' | 'agent' | 'fallback' | 'fallback_from'>;
 
@@ -33,7 +33,7 @@ export type LimitedAccounts = ReadonlyMap<string, number>;
 
 /** The agent of the next attempt, or null while all that could have it are at their limit. */
 export async function chooseAgent(
-  engine: Engine,
+  engine: Uses<'clock' | 'settings'>,
   tx: Reads,
   task: Who,
   limited: LimitedAccounts,
@@ -57,14 +57,14 @@ export async function chooseAgent(
 }
 
 /** Whether a limit lasts longer than it is to be waited for. */
-function isTooLong(engine: Engine, untilMs: number): boolean {
+function isTooLong(engine: Uses<'clock' | 'settings'>, untilMs: number): boolean {
   const { limitWaitMs } = engine.settings().agents;
   return limitWaitMs !== null && untilMs - engine.clock.now() > limitWaitMs;
 }
 
 /** Who takes over when the running attempt ends like this; null: nobody, or not yet. */
 export async function takesOver(
-  engine: Engine,
+  engine: Uses<'settings'>,
   tx: Reads,
   claim: Pick<Claim, 'taskId'>,
   failureKind: string,
@@ -90,7 +90,7 @@ export async function takesOver(
  * Who takes over from an agent whose account has come to its limit; null: the limit is waited for.
  */
 export async function takesOverAtLimit(
-  engine: Engine,
+  engine: Uses<'clock' | 'settings'>,
   tx: Reads,
   claim: Pick<Claim, 'taskId' | 'agent'>,
   untilMs: number,

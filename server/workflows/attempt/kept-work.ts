@@ -12,7 +12,7 @@ import {
   type Store,
   type Tx,
 } from '../../store/port.ts';
-import type { Engine } from '../kit/parts.ts';
+import type { Uses } from '../kit/parts.ts';
 
 const workRoots = [workRoot, rescueRoot];
 
@@ -59,7 +59,11 @@ export interface WorkPlace {
  * Makes a snapshot of what an attempt has in its slot, and names it at the task. False: that was
  * not possible.
  */
-export async function keepWork(engine: Engine, place: WorkPlace, note: KeptNote): Promise<boolean> {
+export async function keepWork(
+  engine: Uses<'files' | 'git' | 'report' | 'store'>,
+  place: WorkPlace,
+  note: KeptNote,
+): Promise<boolean> {
   const { taskId, attempt, path, base } = place;
   if (!(await engine.files.exists(path))) return true;
   const label = `${taskId}/${attempt}`;
@@ -76,7 +80,7 @@ export async function keepWork(engine: Engine, place: WorkPlace, note: KeptNote)
 
 /** The same for an attempt of which only the rows tell where it works. */
 export async function keepWorkOf(
-  engine: Engine,
+  engine: Uses<'files' | 'git' | 'machineId' | 'report' | 'store'>,
   claim: Pick<Claim, 'taskId' | 'attempt'>,
   note: KeptNote,
 ): Promise<void> {

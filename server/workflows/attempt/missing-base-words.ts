@@ -1,7 +1,7 @@
 // The sentence of a task whose base lacks the commit of a blocker.
 
 import { branchRef, resultBranch } from '../../core/work/ref-names.ts';
-import type { Engine } from '../kit/parts.ts';
+import type { Uses } from '../kit/parts.ts';
 import type { Sha } from '../../git/sha.ts';
 
 interface Blocker {
@@ -15,7 +15,7 @@ interface Blocker {
  * the line out of it again.
  */
 export async function missingBaseWords(
-  engine: Engine,
+  engine: Uses<'git'>,
   taskId: string,
   blocker: Blocker,
   line: string,
@@ -25,7 +25,7 @@ export async function missingBaseWords(
 }
 
 async function whereIs(
-  engine: Engine,
+  engine: Uses<'git'>,
   { id, sha, landedOn }: Blocker,
   line: string,
 ): Promise<{ readonly where: string; readonly remedy: string }> {

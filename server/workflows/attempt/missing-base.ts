@@ -20,7 +20,7 @@ import {
   waitsForRuns,
 } from '../../store/port.ts';
 import { syncLine } from '../lines/lines.ts';
-import type { Engine } from '../kit/parts.ts';
+import type { Engine, Uses } from '../kit/parts.ts';
 import { scopeState } from '../kit/scope-state.ts';
 import { stoppedInstead } from './stops.ts';
 import type { Sha } from '../../git/sha.ts';
@@ -41,7 +41,7 @@ const missingBaseLike = 'the commit of its blocker % is on %';
  * it, only a person can.
  */
 export async function waitForBase(
-  engine: Engine,
+  engine: Uses<'clock' | 'store'>,
   tx: Tx,
   claim: Claim,
   { reason, landedOn }: { readonly reason: string; readonly landedOn: string | null },
@@ -72,7 +72,10 @@ export async function waitForBase(
  * Before anything is claimed: tasks of the run whose blockers are still on the line of another
  * active run wait for it.
  */
-export async function waitForOtherLines(engine: Engine, run: RunRow): Promise<void> {
+export async function waitForOtherLines(
+  engine: Uses<'clock' | 'git' | 'store'>,
+  run: RunRow,
+): Promise<void> {
   const { db } = engine.store;
   const lines = await linesOnTheWay(db, run.id);
   if (lines.size === 0) return;
@@ -90,7 +93,7 @@ export async function waitForOtherLines(engine: Engine, run: RunRow): Promise<vo
  * Whether the run has tasks that wait for unfinished tasks of another active run, while one of
  * those runs moves by itself: two runs that only wait for each other both end.
  */
-export async function waitsForOtherRuns(engine: Engine, run: RunRow): Promise<boolean> {
+export async function waitsForOtherRuns(engine: Uses<'store'>, run: RunRow): Promise<boolean> {
   const { db } = engine.store;
   const active = await activeRunsIn(db);
   const others = active.filter(({ id }) => id !== run.id);
@@ -113,7 +116,7 @@ function scopeOf(run: RunRow): { readonly epicId: string | null; readonly line: 
 }
 
 /** Ready tasks of a run whose blockers are on the lines of others: they move only when those do. */
-async function waitingForLines(engine: Engine, run: RunRow): Promise<number> {
+async function waitingForLines(engine: Uses<'store'>, run: RunRow): Promise<number> {
   const { db } = engine.store;
   const lines = [...(await linesOnTheWay(db, run.id))];
   if (lines.length === 0) return 0;
@@ -124,7 +127,7 @@ async function waitingForLines(engine: Engine, run: RunRow): Promise<number> {
  * Whether a task of this line can begin with the commit: a line takes in its parent when one needs
  * that.
  */
-async function isOnLine(engine: Engine, line: string, sha: Sha): Promise<boolean> {
+async function isOnLine(engine: Uses<'git' | 'store'>, line: string, sha: Sha): Promise<boolean> {
   const parent = (await readLine(engine.store.db, line))?.parent_branch ?? null;
   for (const branch of parent === null ? [line] : [line, parent]) {
     const tip = await engine.git.readRef(landingRef(branch));
@@ -137,7 +140,9 @@ async function isOnLine(engine: Engine, line: string, sha: Sha): Promise<boolean
  * Tasks that were blocked because a commit was not in their line, and is now, are ready again.
  * Resolves with how many.
  */
-export async function releaseFromMissingBase(engine: Engine): Promise<number> {
+export async function releaseFromMissingBase(
+  engine: Uses<'git' | 'machineId' | 'store'>,
+): Promise<number> {
   const { db } = engine.store;
   const rows = await tasksBlockedLike(db, missingBaseLike, looksMax);
   let released = 0;
@@ -166,7 +171,11 @@ export async function releaseFromMissingBase(engine: Engine): Promise<number> {
  */
 const releasedAt = new WeakMap<Engine['store'], Map<string, string>>();
 
-async function isTriedAlready(engine: Engine, taskId: string, line: string): Promise<boolean> {
+async function isTriedAlready(
+  engine: Uses<'git' | 'store'>,
+  taskId: string,
+  line: string,
+): Promise<boolean> {
   const known = releasedAt.get(engine.store) ?? new Map<string, string>();
   releasedAt.set(engine.store, known);
   const parent = (await readLine(engine.store.db, line))?.parent_branch ?? line;
@@ -178,7 +187,11 @@ async function isTriedAlready(engine: Engine, taskId: string, line: string): Pro
   return false;
 }
 
-async function hasArrived(engine: Engine, taskId: string, line: string): Promise<boolean> {
+async function hasArrived(
+  engine: Uses<'git' | 'machineId' | 'store'>,
+  taskId: string,
+  line: string,
+): Promise<boolean> {
   const blockers = await blockersOf(engine.store.db, [taskId]);
   const landed = blockers.flatMap((row) => (row.landed_sha === null ? [] : [row.landed_sha]));
   // Commits that people have brought there count once the line has taken them in.

@@ -2,14 +2,14 @@
 // summary.
 
 import { type Claim, movePhase, recordUsage, setAttempt, type Tx } from '../../store/port.ts';
-import type { Engine } from '../kit/parts.ts';
+import type { Uses } from '../kit/parts.ts';
 import type { PartOutcome } from './part-session.ts';
 
 /** Longest summary that is kept for the prompts of dependents. */
 const summaryMax = 2_000;
 
 export async function recordPart(
-  engine: Engine,
+  engine: Uses<'mask' | 'store'>,
   tx: Tx,
   claim: Claim,
   part: string,

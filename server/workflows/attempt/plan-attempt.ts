@@ -16,7 +16,7 @@ import {
   noOwner,
 } from '../../store/port.ts';
 import { recordFailure } from './attempt-ends.ts';
-import type { Engine } from '../kit/parts.ts';
+import type { Uses } from '../kit/parts.ts';
 import { keepWork, nameKeptRefs } from './kept-work.ts';
 import { isStopRequested, settleStop, stoppedInstead } from './stops.ts';
 import { type AttemptAtWork, runAgent } from './work-parts.ts';
@@ -42,7 +42,11 @@ export async function makePlan(attempt: AttemptAtWork): Promise<string> {
  * Uncommitted changes and commits alike: kept, named at the task, and out of the way of what is
  * built.
  */
-async function setWorkAside(engine: Engine, claim: Claim, place: Place): Promise<void> {
+async function setWorkAside(
+  engine: Uses<'files' | 'git' | 'report' | 'store'>,
+  claim: Claim,
+  place: Place,
+): Promise<void> {
   const { taskId, attempt } = claim;
   const { path, base } = place;
   const note = { reason: 'plan', author: 'agent' } as const;
@@ -66,7 +70,12 @@ async function setWorkAside(engine: Engine, claim: Claim, place: Place): Promise
   }
 }
 
-async function waitForDecision(engine: Engine, tx: Tx, claim: Claim, text: string): Promise<void> {
+async function waitForDecision(
+  engine: Uses<'clock' | 'store'>,
+  tx: Tx,
+  claim: Claim,
+  text: string,
+): Promise<void> {
   if (await stoppedInstead(engine, tx, claim)) return;
   const { taskId, attempt } = claim;
   const plan = await proposePlan(tx, engine.store.sources, { taskId, attempt, text });

@@ -28,7 +28,7 @@ import {
   subTasksOf,
 } from '../../store/port.ts';
 import { presentWork } from './earlier-work.ts';
-import type { Engine } from '../kit/parts.ts';
+import type { Engine, Uses } from '../kit/parts.ts';
 import { surroundingsOf } from './surroundings.ts';
 
 /** Most siblings named in a prompt. */
@@ -72,7 +72,7 @@ export async function buildPartPrompt(
 }
 
 /** It goes on in the conversation that planned, which has not been told to build yet. */
-async function isAfterPlanning(engine: Engine, attempt: AttemptRow): Promise<boolean> {
+async function isAfterPlanning(engine: Uses<'store'>, attempt: AttemptRow): Promise<boolean> {
   if (attempt.planning === 1) return false;
   const before = await attemptOf(engine.store.db, attempt.task_id, attempt.number - 1);
   return before?.planning === 1 && before.session_id === attempt.session_id;
@@ -82,7 +82,7 @@ async function isAfterPlanning(engine: Engine, attempt: AttemptRow): Promise<boo
  * A plan that was sent back is the one to answer, also for the attempt that tries it again after a
  * failure.
  */
-async function planOf(engine: Engine, claim: Claim): Promise<PromptPlan | null> {
+async function planOf(engine: Uses<'store'>, claim: Claim): Promise<PromptPlan | null> {
   const { db } = engine.store;
   if (claim.planning !== true) {
     const approved = await approvedPlan(db, claim.taskId);
@@ -95,7 +95,7 @@ async function planOf(engine: Engine, claim: Claim): Promise<PromptPlan | null> 
 }
 
 /** Hints told with a prompt count as delivered once it is given to an agent. */
-export async function hintsTold(engine: Engine, ids: readonly string[]): Promise<void> {
+export async function hintsTold(engine: Uses<'store'>, ids: readonly string[]): Promise<void> {
   const { store } = engine;
   if (ids.length === 0) return;
   await store.transaction(async (tx) => {
@@ -154,7 +154,7 @@ async function promptInput(
 }
 
 async function recentTasks(
-  engine: Engine,
+  engine: Uses<'clock' | 'settings' | 'store'>,
   part: string,
   epicId: string | null,
   blockers: readonly string[],
@@ -177,7 +177,7 @@ async function recentTasks(
 }
 
 async function siblingsOf(
-  engine: Engine,
+  engine: Uses<'store'>,
   parentId: string | null,
   part: string,
 ): Promise<PromptInput['siblings']> {
@@ -193,7 +193,7 @@ function hintIds(claim: Claim, part: string): readonly string[] {
 }
 
 async function lastFailure(
-  engine: Engine,
+  engine: Uses<'git' | 'store'>,
   claim: Claim,
   attempt: AttemptRow,
 ): Promise<PromptInput['lastFailure']> {
@@ -216,7 +216,10 @@ async function lastFailure(
 }
 
 /** The work that is in conflict, where an attempt between has changed nothing. */
-async function conflictingCommit(engine: Engine, before: AttemptRow): Promise<string | null> {
+async function conflictingCommit(
+  engine: Uses<'store'>,
+  before: AttemptRow,
+): Promise<string | null> {
   if (before.failure_kind !== 'conflict') return null;
   return lastCommitBefore(engine.store.db, before.task_id, before.number);
 }
@@ -229,7 +232,7 @@ const landedMax = 20;
  * with its intent.
  */
 async function landedMeanwhile(
-  engine: Engine,
+  engine: Uses<'git' | 'store'>,
   before: AttemptRow,
   conflictFiles: readonly string[],
 ): Promise<readonly FinishedTask[]> {
@@ -249,7 +252,7 @@ async function landedMeanwhile(
 
 /** Sub-tasks that were done before their parent's own turn. */
 async function doneBefore(
-  engine: Engine,
+  engine: Uses<'store'>,
   part: string,
 ): Promise<NonNullable<PromptInput['subTasks']>> {
   const rows = await subTasksOf(engine.store.db, part);
@@ -261,7 +264,7 @@ async function doneBefore(
 
 /** A description too long for a prompt goes to a file beside the logs, and the prompt names it. */
 async function descriptionFile(
-  engine: Engine,
+  engine: Uses<'files' | 'mask' | 'places' | 'settings'>,
   claim: Claim,
   part: string,
   description: string,

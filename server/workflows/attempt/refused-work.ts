@@ -16,7 +16,7 @@ import {
 } from '../../store/port.ts';
 import { beginAnew, blockTask, recordFailure } from './attempt-ends.ts';
 import { gitFailed, whileAway } from '../kit/git-trouble.ts';
-import type { Engine } from '../kit/parts.ts';
+import type { Engine, Uses } from '../kit/parts.ts';
 import { stoppedInstead } from './stops.ts';
 import type { Sha } from '../../git/sha.ts';
 import type { CommitLeftoversOutcome } from '../../git/slot-port.ts';
@@ -109,7 +109,7 @@ export async function wordsOfMissing(
 }
 
 async function holdRefused(
-  engine: Engine,
+  engine: Uses<'clock' | 'mask' | 'owner' | 'store'>,
   tx: Tx,
   claim: Claim,
   words: string,

@@ -15,11 +15,11 @@ import {
   noStop,
 } from '../../store/port.ts';
 import { endLeftAgent } from '../landing/left-commands.ts';
-import type { Engine } from '../kit/parts.ts';
+import type { Engine, Uses } from '../kit/parts.ts';
 import { keepWorkOf, type KeptNote } from './kept-work.ts';
 
 export async function isStopRequested(
-  engine: Engine,
+  engine: Uses<'store'>,
   claim: Pick<Claim, 'taskId' | 'epoch'>,
 ): Promise<boolean> {
   const row = await taskById(engine.store.db, claim.taskId);
@@ -40,7 +40,10 @@ export async function settleStop(
 }
 
 /** Whatever is asked for next, what the attempt has made until now is kept first. */
-async function keepStopped(engine: Engine, claim: Claim): Promise<void> {
+async function keepStopped(
+  engine: Uses<'files' | 'git' | 'machineId' | 'report' | 'store'>,
+  claim: Claim,
+): Promise<void> {
   const row = await taskById(engine.store.db, claim.taskId);
   const kind = row?.stop_requested ?? 'stop';
   await keepWorkOf(engine, claim, stopNotes[kind]);
@@ -53,7 +56,7 @@ const stopNotes: Readonly<Record<StopKind, KeptNote>> = {
 };
 
 export async function settleStopIn(
-  engine: Engine,
+  engine: Uses<'clock' | 'store'>,
   tx: Tx,
   claim: Pick<Claim, 'taskId' | 'epoch' | 'attempt' | 'runId'>,
 ): Promise<void> {
@@ -97,7 +100,7 @@ export async function settleStopIn(
  * word counts. True when it has been carried out, and nothing else is to be written.
  */
 export async function stoppedInstead(
-  engine: Engine,
+  engine: Uses<'clock' | 'store'>,
   tx: Tx,
   claim: Pick<Claim, 'taskId' | 'epoch' | 'attempt' | 'runId'>,
 ): Promise<boolean> {

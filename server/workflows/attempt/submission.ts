@@ -21,7 +21,7 @@ import {
 } from '../../store/port.ts';
 import { beginAnew, recordFailure } from './attempt-ends.ts';
 import { takesOver } from './fallback.ts';
-import type { Engine } from '../kit/parts.ts';
+import type { Engine, Uses } from '../kit/parts.ts';
 import { stoppedInstead } from './stops.ts';
 import type { Place } from './worktree-step.ts';
 import type { CommitLeftoversOutcome } from '../../git/slot-port.ts';
@@ -94,7 +94,7 @@ async function conflictLeft(
 
 /** A candidate's work goes no further than its own gate: it waits for the choice. */
 async function holdCandidate(
-  engine: Engine,
+  engine: Uses<'store'>,
   tx: Tx,
   claim: Claim,
   { commit }: CommitLeftoversOutcome,
@@ -111,7 +111,7 @@ async function holdCandidate(
 }
 
 async function queueWork(
-  engine: Engine,
+  engine: Uses<'durable' | 'machineId' | 'settings' | 'store'>,
   tx: Tx,
   claim: Claim,
   runRow: RunRow,
@@ -135,7 +135,7 @@ async function queueWork(
 
 /** The gate command that covers the task, or null when it has none. */
 export function gateOf(
-  engine: Engine,
+  engine: Uses<'settings'>,
   run: Pick<RunRow, 'flags'>,
   task: Submission['task'],
 ): string | null {
@@ -151,7 +151,7 @@ export function gateOf(
  * work lands.
  */
 export function gateOfRun(
-  engine: Engine,
+  engine: Uses<'settings'>,
   run: Pick<RunRow, 'flags'> | null | undefined,
 ): string | null {
   const flags = JSON.parse(run?.flags ?? '{}') as Readonly<Record<string, unknown>>;
@@ -171,7 +171,7 @@ export function landQueue(line: string): string {
  * One landing at a time for each line. In a fleet every machine knows that without being told
  * (`sharedQueueLimits`).
  */
-export function limitLandQueue(engine: Engine, line: string): void {
+export function limitLandQueue(engine: Uses<'durable' | 'machineId'>, line: string): void {
   if (engine.machineId === '') engine.durable.queue(landQueue(line), { concurrency: 1 });
 }
 
@@ -180,7 +180,7 @@ export function isLandQueue(queue: string): boolean {
 }
 
 export async function submitLanding(
-  engine: Engine,
+  engine: Uses<'durable' | 'machineId' | 'store'>,
   tx: Tx,
   claim: Pick<Claim, 'taskId' | 'epoch' | 'attempt' | 'runId'>,
   line: string,
@@ -206,7 +206,7 @@ export async function submitLanding(
 }
 
 async function review(
-  engine: Engine,
+  engine: Uses<'chance' | 'clock' | 'mask' | 'settings' | 'store'>,
   tx: Tx,
   claim: Claim,
   judgement: Judgement,
@@ -269,7 +269,7 @@ function cutOffWords({ attempt }: Claim): string {
 /**
  * Before a person is asked about an attempt without changes, the agent that takes over has its try.
  */
-async function hasAnotherTry(engine: Engine, tx: Tx, claim: Claim): Promise<boolean> {
+async function hasAnotherTry(engine: Uses<'settings'>, tx: Tx, claim: Claim): Promise<boolean> {
   const next = await takesOver(engine, tx, claim, 'no_changes');
   if (next === null) return false;
   const task = await existingTask(tx, claim.taskId);
@@ -277,7 +277,7 @@ async function hasAnotherTry(engine: Engine, tx: Tx, claim: Claim): Promise<bool
 }
 
 async function completeWithoutCommit(
-  engine: Engine,
+  engine: Uses<'clock' | 'store'>,
   tx: Tx,
   claim: Claim,
   reason: string | null,

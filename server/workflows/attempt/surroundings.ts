@@ -10,7 +10,7 @@ import {
   flagsOfRun,
   othersInProgress,
 } from '../../store/port.ts';
-import type { Engine } from '../kit/parts.ts';
+import type { Engine, Uses } from '../kit/parts.ts';
 import { gateOf } from './submission.ts';
 import type { Sha } from '../../git/sha.ts';
 
@@ -23,7 +23,7 @@ const rememberedMax = 200;
 
 /** Null while planning: nothing is built, so nothing is judged. */
 export async function surroundingsOf(
-  engine: Engine,
+  engine: Uses<'git' | 'mask' | 'settings' | 'store'>,
   claim: Claim,
   attempt: AttemptRow,
   hasTools: boolean,
@@ -45,7 +45,7 @@ export async function surroundingsOf(
   };
 }
 
-async function gateFor(engine: Engine, claim: Claim): Promise<string | null> {
+async function gateFor(engine: Uses<'settings' | 'store'>, claim: Claim): Promise<string | null> {
   const { db } = engine.store;
   const run = await flagsOfRun(db, claim.runId);
   const task = await existingTask(db, claim.taskId);
@@ -55,7 +55,10 @@ async function gateFor(engine: Engine, claim: Claim): Promise<string | null> {
 /** By commit: paths that differ from the base of its attempt. */
 const remembered = new WeakMap<Engine['store'], Map<Sha, Promise<readonly string[]>>>();
 
-async function changesOfOthers(engine: Engine, taskId: string): Promise<readonly OtherTask[]> {
+async function changesOfOthers(
+  engine: Uses<'git' | 'store'>,
+  taskId: string,
+): Promise<readonly OtherTask[]> {
   const rows = await othersInProgress(engine.store.db, taskId, othersMax);
   const found: OtherTask[] = [];
   for (const row of rows) {
@@ -73,7 +76,11 @@ async function changesOfOthers(engine: Engine, taskId: string): Promise<readonly
  * A prompt can do without it: what git cannot tell is left out. Prompts that are made at the same
  * time share one comparison.
  */
-function changedIn(engine: Engine, base: Sha, commit: Sha): Promise<readonly string[]> {
+function changedIn(
+  engine: Uses<'git' | 'store'>,
+  base: Sha,
+  commit: Sha,
+): Promise<readonly string[]> {
   const known = remembered.get(engine.store) ?? new Map<Sha, Promise<readonly string[]>>();
   remembered.set(engine.store, known);
   const before = known.get(commit);

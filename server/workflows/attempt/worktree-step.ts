@@ -24,7 +24,7 @@ import { baseContaining, containsAll } from '../lines/lines.ts';
 import { missingBaseWords } from './missing-base-words.ts';
 import { baseOfBranch, findAgain } from '../lines/landed-again.ts';
 import { ownBase } from '../lines/own-range.ts';
-import type { Engine } from '../kit/parts.ts';
+import type { Engine, Uses } from '../kit/parts.ts';
 import { enterPhase } from '../kit/phases.ts';
 import { setupRunId } from '../kit/run-ids.ts';
 import { setUp } from '../kit/setup-step.ts';
@@ -153,7 +153,11 @@ async function prepareIn(
  * A process that stood still while another took over its work must not take a slot that nobody
  * would give back.
  */
-async function leaseOwnSlot(engine: Engine, tx: Tx, claim: Claim): Promise<SlotRow> {
+async function leaseOwnSlot(
+  engine: Uses<'machineId' | 'places' | 'store'>,
+  tx: Tx,
+  claim: Claim,
+): Promise<SlotRow> {
   const task = await taskById(tx, claim.taskId);
   const isOwned = task?.epoch === claim.epoch && ownedStatuses.has(task.status);
   if (!isOwned || task.phase === 'gate' || task.phase === 'land')
@@ -168,14 +172,18 @@ async function leaseOwnSlot(engine: Engine, tx: Tx, claim: Claim): Promise<SlotR
 }
 
 /** The conversation goes on in the worktree as it was left: nothing in it may be touched. */
-async function holdsBranch(engine: Engine, path: string, branch: string): Promise<boolean> {
+async function holdsBranch(
+  engine: Uses<'files' | 'git'>,
+  path: string,
+  branch: string,
+): Promise<boolean> {
   if (!(await engine.files.exists(path))) return false;
   const status = await engine.git.status(path);
   return status.ok && status.value.branch === branch;
 }
 
 async function chooseBase(
-  engine: Engine,
+  engine: Uses<'git' | 'machineId' | 'report' | 'settings' | 'store'>,
   claim: Claim,
   attempt: AttemptRow,
   line: string,
@@ -212,7 +220,7 @@ async function chooseBase(
  * Candidates of one task begin at one commit, whenever each of them starts: so they can be
  * compared.
  */
-async function baseOfCandidates(engine: Engine, taskId: string): Promise<Sha | null> {
+async function baseOfCandidates(engine: Uses<'store'>, taskId: string): Promise<Sha | null> {
   const row = await taskById(engine.store.db, taskId);
   return row === null || row.candidate_of === null ? null : row.base_sha;
 }
@@ -268,7 +276,7 @@ async function keepEarlierBranch(
 
 /** An interrupted attempt that has to move to another base takes its uncommitted changes along. */
 async function commitUnfinished(
-  engine: Engine,
+  engine: Uses<'files' | 'git' | 'report' | 'settings'>,
   claim: Claim,
   attempt: AttemptRow,
   path: string,
@@ -293,7 +301,7 @@ async function commitUnfinished(
 
 /** Earlier work on top of the present base, when it merges cleanly. */
 async function ontoBase(
-  engine: Engine,
+  engine: Uses<'git' | 'store'>,
   attempt: AttemptRow,
   base: Sha,
   earlier: Sha,
@@ -349,7 +357,7 @@ const portBaseFirst = 20_000;
 
 /** The variables every agent, setup and gate of a task gets. */
 export function taskVariables(
-  engine: Engine,
+  engine: Uses<'settings'>,
   taskId: string,
   attempt: number,
   slotNumber: number,

@@ -11,7 +11,7 @@ import {
   stopHere,
 } from '../../core/work/budget.ts';
 import { answersTo, type Reads, spentByScope } from '../../store/port.ts';
-import type { Engine } from './parts.ts';
+import type { Uses } from './parts.ts';
 
 export interface BudgetPlace {
   readonly scope: BudgetScope;
@@ -28,7 +28,7 @@ const fine: BudgetWord = { kind: 'ok' };
 
 /** `attempt`: a person who stopped an earlier attempt of the task has let this one begin. */
 export async function budgetWord(
-  engine: Engine,
+  engine: Uses<'settings'>,
   tx: Reads,
   place: BudgetPlace,
   attempt: number | null,

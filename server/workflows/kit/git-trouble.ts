@@ -6,7 +6,7 @@ import { failure, type Failure } from '../../core/failure.ts';
 import { type GitFailure, type GitResult, GitTrouble } from '../../git/port.ts';
 import type { DurableRun } from '../../durable/port.ts';
 import { othersLand, type Tx } from '../../store/port.ts';
-import type { Engine } from './parts.ts';
+import type { Uses } from './parts.ts';
 
 /** What `body` returns; or what `otherwise` makes of the trouble, when git could not tell. */
 export async function orElse<T>(
@@ -40,7 +40,7 @@ export function isPassingTrouble(error: unknown): boolean {
  * meanwhile must not take it back.
  */
 export async function ownLine(
-  engine: Engine,
+  engine: Uses<'git'>,
   line: string,
 ): Promise<() => Promise<GitResult<void>>> {
   let owned = await engine.git.ownLine(line);
@@ -60,7 +60,7 @@ const waitMs = 15_000;
  * land: what waits behind it must not wait for this machine's network.
  */
 export async function whileAway<T>(
-  engine: Engine,
+  engine: Uses<'clock' | 'machineId' | 'report' | 'store'>,
   signal: AbortSignal,
   body: () => Promise<T>,
   troubleIn: (outcome: T) => Failure | null,
@@ -81,7 +81,7 @@ export async function whileAway<T>(
   }
 }
 
-function pause(engine: Engine, signal: AbortSignal): Promise<void> {
+function pause(engine: Uses<'clock'>, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const off = engine.clock.timer(waitMs, done);
     signal.addEventListener('abort', done, { once: true });

@@ -20,7 +20,7 @@ import {
 } from '../../store/port.ts';
 import { budgetWord } from './budget-scopes.ts';
 import { dayOf, nextDayMs } from './days.ts';
-import type { Engine } from './parts.ts';
+import type { Uses } from './parts.ts';
 
 export interface StartRules {
   /** Nothing starts at all. */
@@ -31,7 +31,9 @@ export interface StartRules {
 }
 
 /** What may start now; what may not is written down with its reason when that has changed. */
-export async function startRules(engine: Engine): Promise<StartRules> {
+export async function startRules(
+  engine: Uses<'clock' | 'machine' | 'settings' | 'store'>,
+): Promise<StartRules> {
   const { db } = engine.store;
   const busy = await busyAgents(db);
   const general = [...(await dayHold(engine, db)), ...machineHolds(engine, busy)];
@@ -47,7 +49,7 @@ export async function startRules(engine: Engine): Promise<StartRules> {
 
 const epicScope = 'epic/';
 
-async function tellHolds(engine: Engine, holds: readonly Hold[]): Promise<void> {
+async function tellHolds(engine: Uses<'store'>, holds: readonly Hold[]): Promise<void> {
   const { store } = engine;
   const stored = await readHolds(store.db);
   const isSame =
@@ -61,7 +63,7 @@ async function tellHolds(engine: Engine, holds: readonly Hold[]): Promise<void> 
   if (!isSame) await store.transaction((tx) => setHolds(tx, store.sources, holds));
 }
 
-async function dayHold(engine: Engine, db: Reads): Promise<Hold[]> {
+async function dayHold(engine: Uses<'clock' | 'settings'>, db: Reads): Promise<Hold[]> {
   const nowMs = engine.clock.now();
   const place = { scope: 'day', name: dayOf(nowMs) } as const;
   const word = await budgetWord(engine, db, place, null);
@@ -69,7 +71,10 @@ async function dayHold(engine: Engine, db: Reads): Promise<Hold[]> {
   return [{ scope: 'day', reason: word.sentence, untilMs: nextDayMs(nowMs) }];
 }
 
-function machineHolds(engine: Engine, busy: ReadonlyMap<string, number>): Hold[] {
+function machineHolds(
+  engine: Uses<'machine' | 'settings'>,
+  busy: ReadonlyMap<string, number>,
+): Hold[] {
   const facts = engine.machine();
   if (facts === null) return [];
   const agents = [...busy.values()].reduce((sum, n) => sum + n, 0);
@@ -77,7 +82,7 @@ function machineHolds(engine: Engine, busy: ReadonlyMap<string, number>): Hold[]
   return reason === null ? [] : [{ scope: 'machine', reason, untilMs: null }];
 }
 
-async function epicHolds(engine: Engine, db: Reads): Promise<Hold[]> {
+async function epicHolds(engine: Uses<'settings'>, db: Reads): Promise<Hold[]> {
   if (!hasLimit(engine.settings().budget.epic)) return [];
   const holds: Hold[] = [];
   for (const id of await epicsToStart(db)) {
@@ -89,7 +94,7 @@ async function epicHolds(engine: Engine, db: Reads): Promise<Hold[]> {
 }
 
 async function paceHolds(
-  engine: Engine,
+  engine: Uses<'clock'>,
   db: Reads,
   busy: ReadonlyMap<string, number>,
 ): Promise<{ holds: Hold[]; free: Map<string, number> }> {
@@ -116,7 +121,7 @@ async function paceHolds(
  * work at once.
  */
 export async function slowDown(
-  engine: Engine,
+  engine: Uses<'clock'>,
   tx: Tx,
   claim: Claim,
   retry: { readonly status: number | null; readonly error: string },

@@ -296,3 +296,6 @@ export interface Engine extends Parts {
    */
   readonly launchedAtMs: number;
 }
+
+/** What a function takes of the engine: that which it uses, so that its signature says it. */
+export type Uses<Name extends keyof Engine> = Pick<Engine, Name>;

@@ -3,9 +3,9 @@
 
 import type { Phase } from '../../core/plan/task.ts';
 import { type Claim, enterOwnedPhase } from '../../store/port.ts';
-import type { Engine } from './parts.ts';
+import type { Uses } from './parts.ts';
 
-export async function enterPhase(engine: Engine, claim: Claim, phase: Phase): Promise<void> {
+export async function enterPhase(engine: Uses<'store'>, claim: Claim, phase: Phase): Promise<void> {
   await engine.store.transaction(async (tx) => {
     if (!(await enterOwnedPhase(tx, claim, phase))) return;
     await engine.store.append(tx, {

@@ -14,7 +14,7 @@ import {
   type Reads,
   textList,
 } from '../../store/port.ts';
-import type { Engine } from './parts.ts';
+import type { Uses } from './parts.ts';
 
 const queuePrefix = 'agents@';
 
@@ -45,7 +45,10 @@ export interface Placement {
   nameOf(machine: string): string | null;
 }
 
-export async function openPlacement(engine: Engine, tx: Reads): Promise<Placement> {
+export async function openPlacement(
+  engine: Uses<'compatibility' | 'machineId'>,
+  tx: Reads,
+): Promise<Placement> {
   if (engine.machineId === '') {
     return { room: null, choose: async () => '', taken: () => {}, nameOf: () => null };
   }

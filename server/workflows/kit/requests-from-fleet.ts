@@ -2,7 +2,7 @@
 // that there is something to look at. Here it reaches the workflow that is at work.
 
 import { askedToStop, endedQuestions, tasksWithOpenHints } from '../../store/port.ts';
-import type { Engine } from './parts.ts';
+import type { Uses } from './parts.ts';
 
 /** The feed can be deaf for a moment (a lost connection): looked again this often. */
 const lookAgainMs = 2_000;
@@ -11,7 +11,9 @@ const lookAgainMs = 2_000;
  * Starts listening; returns stop. Nothing to do on a single machine, where every word is said in
  * this process.
  */
-export function followFleetRequests(engine: Engine): () => void {
+export function followFleetRequests(
+  engine: Uses<'clock' | 'machineId' | 'report' | 'store' | 'switchboard'>,
+): () => void {
   if (engine.machineId === '') return () => {};
   let over = false;
   let isLooking = false;
@@ -45,7 +47,7 @@ export function followFleetRequests(engine: Engine): () => void {
   };
 }
 
-async function passOn(engine: Engine): Promise<void> {
+async function passOn(engine: Uses<'store' | 'switchboard'>): Promise<void> {
   const { db } = engine.store;
   const { switchboard } = engine;
   const stoppable = [...new Set(switchboard.stoppable().map(({ taskId }) => taskId))];

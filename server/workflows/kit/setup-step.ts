@@ -5,7 +5,7 @@ import { failure, type Failure } from '../../core/failure.ts';
 import { evidenceOf } from '../../core/prompt/telling-lines.ts';
 import { commandEnd } from './command-ends.ts';
 import { gitFailed } from './git-trouble.ts';
-import type { Engine } from './parts.ts';
+import type { Engine, Uses } from './parts.ts';
 
 export interface SetupJob {
   readonly path: string;
@@ -62,7 +62,7 @@ const leaders = new WeakMap<Engine['store'], Map<string, Promise<unknown>>>();
 
 /** False: nobody makes this state now. */
 async function waitForLeader(
-  engine: Engine,
+  engine: Uses<'store'>,
   fingerprint: string,
   signal: AbortSignal,
 ): Promise<boolean> {
@@ -79,7 +79,7 @@ async function waitForLeader(
 }
 
 async function lead(
-  engine: Engine,
+  engine: Uses<'store'>,
   fingerprint: string | null,
   body: () => Promise<SetupEnd>,
 ): Promise<SetupEnd> {
@@ -98,7 +98,7 @@ async function lead(
 }
 
 async function runCommand(
-  engine: Engine,
+  engine: Uses<'commands' | 'mask' | 'settings'>,
   job: SetupJob,
   command: string,
   signal: AbortSignal,

@@ -13,7 +13,7 @@ import {
   type Tx,
 } from '../../store/port.ts';
 import { commandEnd } from '../kit/command-ends.ts';
-import type { Engine } from '../kit/parts.ts';
+import type { Engine, Uses } from '../kit/parts.ts';
 import { gateRunId } from '../kit/run-ids.ts';
 import { setUp } from '../kit/setup-step.ts';
 import type { Sha } from '../../git/sha.ts';
@@ -76,7 +76,10 @@ export async function runGate(
 /** Folders in a row that turn out to be somebody else's. */
 const foreignMax = 20;
 
-async function knownVerdict(engine: Engine, question: GateQuestion): Promise<GateVerdict | null> {
+async function knownVerdict(
+  engine: Uses<'mask' | 'settings' | 'store'>,
+  question: GateQuestion,
+): Promise<GateVerdict | null> {
   const known = await gateVerdict(engine.store.db, question.tree, question.command);
   if (known === null) return null;
   if (known.ok === 1) return { kind: 'green', flaky: known.flaky === 1, cached: true };
@@ -93,7 +96,7 @@ function gateHolder(commit: Sha): string {
 }
 
 /** Names of all the commands that the holder of a gate slot can have started. */
-export function gateRunIds(engine: Engine, holder: string): readonly string[] {
+export function gateRunIds(engine: Uses<'places'>, holder: string): readonly string[] {
   const commit = holder.slice(gateHolder('').length);
   return ['setup', 1, 2].map((part) => gateRunId(engine, commit, part));
 }
@@ -192,7 +195,7 @@ interface GateTry {
 }
 
 async function runOnce(
-  engine: Engine,
+  engine: Uses<'commandEnvironment' | 'commands' | 'mask' | 'places' | 'settings'>,
   job: GateJob,
   attempt: number,
   signal: AbortSignal,
@@ -226,7 +229,7 @@ async function runOnce(
 }
 
 function gateEnvironment(
-  engine: Engine,
+  engine: Uses<'commandEnvironment' | 'settings'>,
   job: GateJob,
   command: 'gate' | 'setup',
 ): Record<string, string> {
@@ -244,7 +247,7 @@ const changedMax = 20;
 const gatePortBase = 28_000;
 
 async function remember(
-  engine: Engine,
+  engine: Uses<'clock' | 'mask' | 'settings' | 'store'>,
   job: GateJob,
   last: GateTry,
   flaky: boolean,
@@ -277,7 +280,7 @@ async function remember(
 }
 
 async function keepVerdict(
-  engine: Engine,
+  engine: Uses<'clock'>,
   tx: Tx,
   job: GateJob,
   last: GateTry,
@@ -296,7 +299,7 @@ async function keepVerdict(
 }
 
 function redGate(
-  engine: Engine,
+  engine: Uses<'mask' | 'settings'>,
   { command, about = 'the gate is red on the merged tree' }: GateQuestion,
   last: Pick<GateTry, 'kind' | 'exitCode' | 'tail' | 'telling'>,
 ): Failure {

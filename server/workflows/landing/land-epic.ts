@@ -24,7 +24,7 @@ import { isWithinReach } from './landing-rows.ts';
 import { moveOnto } from '../lines/line-holds.ts';
 import { headOn, syncLine } from '../lines/lines.ts';
 import { isLandedOn, ownBase } from '../lines/own-range.ts';
-import type { Engine } from '../kit/parts.ts';
+import type { Engine, Uses } from '../kit/parts.ts';
 import type { Sha } from '../../git/sha.ts';
 
 export const landEpicWorkflow = 'land-epic';
@@ -44,7 +44,7 @@ export interface LandEpicInput {
  * wait for: landed, or waiting for a person.
  */
 export async function startEpicLanding(
-  engine: Engine,
+  engine: Uses<'durable' | 'git' | 'machineId' | 'store'>,
   row: RunRow,
   /**
    * A person has just approved: an earlier landing of the same tree, which came to nothing, is no
@@ -82,12 +82,12 @@ export async function startEpicLanding(
 }
 
 /** A person has merged the line by hand. */
-async function noteLanded(engine: Engine, epicId: string, line: string): Promise<void> {
+async function noteLanded(engine: Uses<'store'>, epicId: string, line: string): Promise<void> {
   if (!(await holdsLandedWork(engine.store.db, line))) return;
   await engine.store.transaction((tx) => markEpicLanded(tx, epicId, null));
 }
 
-async function approvedTree(engine: Engine, epicId: string): Promise<string | null> {
+async function approvedTree(engine: Uses<'store'>, epicId: string): Promise<string | null> {
   return (await epicById(engine.store.db, epicId))?.approved_tree ?? null;
 }
 
@@ -160,7 +160,7 @@ function notBuilt(trouble: Failure): BuiltEpic {
 }
 
 async function buildEpic(
-  engine: Engine,
+  engine: Uses<'git' | 'machineId' | 'store'>,
   input: LandEpicInput,
   own: () => Promise<GitResult<void>>,
 ): Promise<BuiltEpic> {
@@ -223,7 +223,7 @@ async function testEpic(
 }
 
 async function recordLanded(
-  engine: Engine,
+  engine: Uses<'store'>,
   tx: Tx,
   input: LandEpicInput,
   candidate: EpicMerge,
@@ -239,7 +239,7 @@ async function recordLanded(
 }
 
 async function endEpic(
-  engine: Engine,
+  engine: Uses<'store'>,
   run: DurableRun<Tx>,
   input: LandEpicInput,
   state: 'conflict' | 'gate_failed' | 'needs_review',

@@ -15,7 +15,7 @@ import {
   type Tx,
 } from '../../store/port.ts';
 import { takesOver } from '../attempt/fallback.ts';
-import type { Engine } from '../kit/parts.ts';
+import type { Uses } from '../kit/parts.ts';
 import { stoppedInstead } from '../attempt/stops.ts';
 
 export interface Returned {
@@ -26,7 +26,7 @@ export interface Returned {
 }
 
 export async function returnLanding(
-  engine: Engine,
+  engine: Uses<'chance' | 'clock' | 'settings' | 'store'>,
   tx: Tx,
   claim: Pick<Claim, 'taskId' | 'epoch' | 'attempt' | 'runId'>,
   { reason, atEnd, files }: Returned,
@@ -65,7 +65,7 @@ export async function returnLanding(
  * decides again.
  */
 export async function backToReview(
-  engine: Engine,
+  engine: Uses<'store'>,
   tx: Tx,
   claim: Pick<Claim, 'taskId' | 'epoch' | 'attempt' | 'runId'>,
   reason: Failure,

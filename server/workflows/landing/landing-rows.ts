@@ -6,7 +6,7 @@ import { failure, type Failure } from '../../core/failure.ts';
 import type { GitResult, Merge, MergeConflict } from '../../git/port.ts';
 import { attemptOf, type LandingRow, taskById, type TaskRow } from '../../store/port.ts';
 import { broughtInBy, ownBase } from '../lines/own-range.ts';
-import type { Engine } from '../kit/parts.ts';
+import type { Uses } from '../kit/parts.ts';
 import { wordsOfMissing } from '../attempt/refused-work.ts';
 import type { Sha } from '../../git/sha.ts';
 
@@ -17,7 +17,7 @@ import type { Sha } from '../../git/sha.ts';
  * and nobody had to approve, it knows.
  */
 export async function landedBefore(
-  engine: Engine,
+  engine: Uses<'git' | 'launchedAtMs' | 'store'>,
   row: LandingRow,
   head: Sha,
 ): Promise<{ readonly commit: Sha; readonly tree: Sha } | null> {
@@ -36,7 +36,7 @@ export async function landedBefore(
 
 /** Where the work of a row begins, when people have taken that out of the line. */
 async function baseOfRow(
-  engine: Engine,
+  engine: Uses<'git' | 'store'>,
   row: LandingRow,
   line: string,
   head: Sha,
@@ -48,7 +48,7 @@ async function baseOfRow(
 
 /** The row's work on top of `head`, as the one commit that its task is on the line. */
 export async function mergeRow(
-  engine: Engine,
+  engine: Uses<'git' | 'store'>,
   row: LandingRow,
   line: string,
   head: Sha,
@@ -68,7 +68,7 @@ export async function mergeRow(
  * here.
  */
 export async function whyUnmergeable(
-  engine: Engine,
+  engine: Uses<'git' | 'store'>,
   row: LandingRow,
   head: Sha,
 ): Promise<Failure | null> {
@@ -91,13 +91,13 @@ export async function whyUnmergeable(
  * False: neither this clone nor the remote has the commit, so another machine has made it, and it
  * must be made anew.
  */
-export async function isWithinReach(engine: Engine, commit: Sha): Promise<boolean> {
+export async function isWithinReach(engine: Uses<'git'>, commit: Sha): Promise<boolean> {
   const tree = await engine.git.treeOf(commit);
   return tree.ok || tree.error.kind !== 'unknown_ref';
 }
 
 /** On one line, for a commit. */
-async function titleOf(engine: Engine, taskId: string): Promise<string> {
+async function titleOf(engine: Uses<'store'>, taskId: string): Promise<string> {
   const row = await taskById(engine.store.db, taskId);
   return (row?.title ?? '').split(/[\r\n]/, 1)[0] ?? '';
 }

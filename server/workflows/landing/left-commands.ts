@@ -3,13 +3,15 @@
 
 import { attemptOfOwner, endAllUpkeep, heldSlots, releaseSlot } from '../../store/port.ts';
 import { gateRunIds } from './gate.ts';
-import type { Engine } from '../kit/parts.ts';
+import type { Uses } from '../kit/parts.ts';
 import { agentRunId, setupRunId } from '../kit/run-ids.ts';
 
 const endGraceMs = 2_000;
 
 /** Called before any work of this process begins, so that whatever runs in a slot is nobody's. */
-export async function endLeftCommands(engine: Engine): Promise<void> {
+export async function endLeftCommands(
+  engine: Uses<'machineId' | 'places' | 'processes' | 'store'>,
+): Promise<void> {
   await engine.store.transaction((tx) => endAllUpkeep(tx, engine.machineId));
   for (const slot of await heldSlots(engine.store.db, engine.machineId)) {
     const holder = slot.task_id ?? '';
@@ -26,7 +28,11 @@ export async function endLeftCommands(engine: Engine): Promise<void> {
 }
 
 /** Ends the agent that an attempt is known to have had and that nobody will follow any more. */
-export async function endLeftAgent(engine: Engine, taskId: string, epoch: number): Promise<void> {
+export async function endLeftAgent(
+  engine: Uses<'machineId' | 'places' | 'processes' | 'store'>,
+  taskId: string,
+  epoch: number,
+): Promise<void> {
   const owner = { machine: engine.machineId, taskId, epoch };
   const left = await attemptOfOwner(engine.store.db, owner);
   if (left === null || left.pid === null || left.pid_start === null) return;

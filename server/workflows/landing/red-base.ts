@@ -14,18 +14,18 @@ import {
 import { blockTask } from '../attempt/attempt-ends.ts';
 import { backToReview } from './landing-returns.ts';
 import { syncLine } from '../lines/lines.ts';
-import type { Engine } from '../kit/parts.ts';
+import type { Uses } from '../kit/parts.ts';
 import { stoppedInstead } from '../attempt/stops.ts';
 
 /** Begins the sentence that says so; `releaseFromRedBase` reads line and place out of it again. */
-export async function redBaseWords(engine: Engine, line: string): Promise<string> {
+export async function redBaseWords(engine: Uses<'git'>, line: string): Promise<string> {
   return `${line} is red before any task (${await placeOf(engine, line)})`;
 }
 
 const redBasePattern = /^(\S+) is red before any task \(([0-9a-f+]+)\)/;
 
 /** Where the line stands: its tip, and the branch where that is elsewhere. */
-async function placeOf(engine: Engine, line: string): Promise<string> {
+async function placeOf(engine: Uses<'git'>, line: string): Promise<string> {
   const tip = (await engine.git.readRef(landingRef(line))) ?? '';
   const branch = (await engine.git.readRef(branchRef(line))) ?? tip;
   const places = tip === branch ? [tip] : [tip, branch];
@@ -38,7 +38,7 @@ export function redBaseFailure(red: Failure): Failure {
 
 /** The attempt keeps its commit and is not used up: the work lands when the line is mended. */
 export async function waitForLine(
-  engine: Engine,
+  engine: Uses<'clock' | 'store'>,
   tx: Tx,
   claim: Pick<Claim, 'taskId' | 'epoch' | 'attempt' | 'runId'>,
   reason: Failure,
@@ -51,7 +51,9 @@ export async function waitForLine(
 }
 
 /** Tasks that waited for a line which has moved since are ready again. Resolves with how many. */
-export async function releaseFromRedBase(engine: Engine): Promise<number> {
+export async function releaseFromRedBase(
+  engine: Uses<'git' | 'machineId' | 'store'>,
+): Promise<number> {
   const rows = await tasksBlockedLike(engine.store.db, '% is red before any task (%');
   let released = 0;
   for (const row of rows) {
@@ -61,7 +63,10 @@ export async function releaseFromRedBase(engine: Engine): Promise<number> {
   return released;
 }
 
-async function hasMoved(engine: Engine, reason: string): Promise<boolean> {
+async function hasMoved(
+  engine: Uses<'git' | 'machineId' | 'store'>,
+  reason: string,
+): Promise<boolean> {
   const [, line, place] = redBasePattern.exec(reason) ?? [];
   if (line === undefined || place === undefined) return false;
   // Commits of people count once the line has taken them in.
@@ -70,7 +75,7 @@ async function hasMoved(engine: Engine, reason: string): Promise<boolean> {
 }
 
 async function release(
-  engine: Engine,
+  engine: Uses<'store'>,
   tx: Tx,
   row: Pick<TaskRow, 'id' | 'blocked_reason'>,
 ): Promise<number> {

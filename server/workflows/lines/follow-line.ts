@@ -7,7 +7,7 @@ import { orElse } from '../kit/git-trouble.ts';
 import { isNewer, whyGone, whyNotOurs } from './line-holds.ts';
 import { branchRef, landingRef } from '../../core/work/ref-names.ts';
 import { countWaiting, isRewritten } from './own-range.ts';
-import type { Engine } from '../kit/parts.ts';
+import type { Engine, Uses } from '../kit/parts.ts';
 import { keepResultBranch } from './result-branch.ts';
 import type { Sha } from '../../git/sha.ts';
 
@@ -18,7 +18,7 @@ const casTriesMax = 5;
  * `obstacle`: what is known to stand in the way, in words.
  */
 export async function followLine(
-  engine: Engine,
+  engine: Uses<'git' | 'machineId' | 'report' | 'settings' | 'store'>,
   branch: string,
   obstacle: string | null = null,
 ): Promise<Followed> {
@@ -32,7 +32,7 @@ export async function followLine(
 
 /** For whoever has not moved the line itself: another machine may have, since this one looked. */
 export async function followAsOfNow(
-  engine: Engine,
+  engine: Uses<'git' | 'machineId' | 'report' | 'settings' | 'store'>,
   branch: string,
   obstacle: string | null = null,
 ): Promise<Followed> {
@@ -57,7 +57,7 @@ interface Followed {
 const turnsOf = new WeakMap<Engine['store'], Map<string, Promise<unknown>>>();
 
 async function followNow(
-  engine: Engine,
+  engine: Uses<'git' | 'machineId' | 'report' | 'settings' | 'store'>,
   branch: string,
   obstacle: string | null,
 ): Promise<Followed> {
@@ -91,7 +91,7 @@ async function followNow(
 }
 
 /** Undefined: it can't be told now. */
-async function targetOf(engine: Engine, branch: string): Promise<Sha | null | undefined> {
+async function targetOf(engine: Uses<'git'>, branch: string): Promise<Sha | null | undefined> {
   return orElse<Sha | null | undefined>(
     () => engine.git.readRef(branchRef(branch)),
     () => undefined,
@@ -103,7 +103,7 @@ async function targetOf(engine: Engine, branch: string): Promise<Sha | null | un
  * taken away.
  */
 async function whyStopped(
-  engine: Engine,
+  engine: Uses<'git' | 'store'>,
   branch: string,
   tip: Sha,
   known: LineRow | null,
@@ -125,7 +125,7 @@ async function whyStopped(
  * the branch. Null: nothing was removed.
  */
 async function whyRewritten(
-  engine: Engine,
+  engine: Uses<'git' | 'store'>,
   branch: string,
   tip: Sha,
   seen: Sha | null | undefined,
@@ -155,7 +155,7 @@ interface TipToFollow {
  * it looks again.
  */
 async function tipToFollow(
-  engine: Engine,
+  engine: Uses<'git' | 'machineId'>,
   branch: string,
   known: LineRow | null,
 ): Promise<TipToFollow> {
@@ -179,7 +179,7 @@ async function tipToFollow(
  * one is newer.
  */
 async function writeFollowed(
-  engine: Engine,
+  engine: Uses<'machineId' | 'store'>,
   { branch, tip, pending, reason }: Followed & { readonly branch: string; readonly tip: Sha },
   before: LineRow | null,
 ): Promise<boolean> {

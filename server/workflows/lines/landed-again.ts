@@ -4,7 +4,7 @@
 import { baseOfAttemptBranch, lastAttempt, noteLandedAgain, readLine } from '../../store/port.ts';
 import { landingRef } from '../../core/work/ref-names.ts';
 import { landedAgainAs } from './own-range.ts';
-import type { Engine } from '../kit/parts.ts';
+import type { Uses } from '../kit/parts.ts';
 import type { Sha } from '../../git/sha.ts';
 
 /**
@@ -12,7 +12,7 @@ import type { Sha } from '../../git/sha.ts';
  * another than before.
  */
 export async function findAgain(
-  engine: Engine,
+  engine: Uses<'git' | 'store'>,
   line: string,
   blockers: readonly {
     readonly id: string;
@@ -41,6 +41,6 @@ export async function findAgain(
 }
 
 /** The base of the attempt that this is the branch of. */
-export async function baseOfBranch(engine: Engine, branch: string): Promise<Sha | null> {
+export async function baseOfBranch(engine: Uses<'store'>, branch: string): Promise<Sha | null> {
   return baseOfAttemptBranch(engine.store.db, branch);
 }

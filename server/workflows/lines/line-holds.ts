@@ -13,7 +13,7 @@ import {
   readLine,
 } from '../../store/port.ts';
 import { landingRef, rescueRef } from '../../core/work/ref-names.ts';
-import type { Engine } from '../kit/parts.ts';
+import type { Engine, Uses } from '../kit/parts.ts';
 import type { Sha } from '../../git/sha.ts';
 
 /**
@@ -22,7 +22,7 @@ import type { Sha } from '../../git/sha.ts';
  * may lead to what had landed with it.
  */
 export async function moveLine(
-  engine: Engine,
+  engine: Uses<'git' | 'store'>,
   branch: string,
   next: Sha,
   old: Sha | null,
@@ -44,7 +44,11 @@ export interface MadeMerge {
 }
 
 /** Whether the line has moved onto this merge already, in an earlier life of the same step. */
-export async function isOnLine(engine: Engine, branch: string, made: MadeMerge): Promise<boolean> {
+export async function isOnLine(
+  engine: Uses<'git'>,
+  branch: string,
+  made: MadeMerge,
+): Promise<boolean> {
   const present = await engine.git.readRef(landingRef(branch));
   if (present === made.commit) return true;
   if (present === null || present === made.tip) return false;
@@ -53,7 +57,7 @@ export async function isOnLine(engine: Engine, branch: string, made: MadeMerge):
 
 /** Moves the line onto the merge, once. False: it has moved elsewhere meanwhile. */
 export async function moveOnto(
-  engine: Engine,
+  engine: Uses<'git' | 'store'>,
   branch: string,
   made: MadeMerge,
   reason: string,
@@ -69,7 +73,7 @@ export async function moveOnto(
  * follow.
  */
 export async function moveLineAlone(
-  engine: Engine,
+  engine: Uses<'git' | 'store'>,
   branch: string,
   next: Sha,
   old: Sha,
@@ -81,7 +85,7 @@ export async function moveLineAlone(
 
 /** What people or a rewritten branch leave out of the line stays within reach. */
 export async function keepTip(
-  engine: Engine,
+  engine: Uses<'git'>,
   branch: string,
   tip: Sha,
   reason: string,
@@ -94,7 +98,7 @@ export async function keepTip(
 }
 
 /** Another machine has landed since this one has looked: what it has written down is newer. */
-export function isNewer(engine: Engine, known: LineRow, landed: Sha): boolean {
+export function isNewer(engine: Uses<'machineId'>, known: LineRow, landed: Sha): boolean {
   return engine.machineId !== '' && known.landed_sha !== landed;
 }
 
@@ -111,7 +115,7 @@ const unknownMax = 500;
  * before the ref was.
  */
 export async function whyNotOurs(
-  engine: Engine,
+  engine: Uses<'git' | 'store'>,
   branch: string,
   found: Sha,
   known: LineRow | null,
@@ -137,7 +141,7 @@ export async function whyNotOurs(
   );
 }
 
-async function bearsOurHand(engine: Engine, from: Sha, to: Sha): Promise<boolean> {
+async function bearsOurHand(engine: Uses<'git'>, from: Sha, to: Sha): Promise<boolean> {
   if (!(await engine.git.isAncestor(from, to))) return false;
   const commits = await engine.git.lineCommits(from, to, unknownMax);
   if (!commits.ok || commits.value.length === unknownMax) return false;
@@ -159,7 +163,7 @@ export function whyGone(branch: string, known: LineRow | null): string | null {
 
 /** A line that cannot go on says so in its row; one that can again is free. */
 export async function tellHold<T>(
-  engine: Engine,
+  engine: Uses<'store'>,
   branch: string,
   outcome: Result<T>,
 ): Promise<Result<T>> {

@@ -16,7 +16,7 @@ import {
   whyNotOurs,
 } from './line-holds.ts';
 import { isRewritten, replayOnto, takeInSubject } from './own-range.ts';
-import type { Engine } from '../kit/parts.ts';
+import type { Uses } from '../kit/parts.ts';
 import { whyUngated } from './ungated-work.ts';
 import type { Sha } from '../../git/sha.ts';
 
@@ -27,11 +27,17 @@ const casTriesMax = 5;
  * is the truth, wherever people have moved it; something waits → the tip stays, and the next
  * candidate takes their commits in (`headOn`).
  */
-export async function syncLine(engine: Engine, branch: string): Promise<Result<Sha>> {
+export async function syncLine(
+  engine: Uses<'git' | 'machineId' | 'store'>,
+  branch: string,
+): Promise<Result<Sha>> {
   return orElse(async () => tellHold(engine, branch, await syncLineNow(engine, branch)), err);
 }
 
-async function syncLineNow(engine: Engine, branch: string): Promise<Result<Sha>> {
+async function syncLineNow(
+  engine: Uses<'git' | 'machineId' | 'store'>,
+  branch: string,
+): Promise<Result<Sha>> {
   for (let tries = 0; tries < casTriesMax; tries += 1) {
     // In this order: what was known before the branch is looked at tells a rewind from a branch
     // that is just following.
@@ -76,7 +82,7 @@ async function syncLineNow(engine: Engine, branch: string): Promise<Result<Sha>>
 
 /** Null: the branch is elsewhere by now. */
 async function inStep(
-  engine: Engine,
+  engine: Uses<'git' | 'store'>,
   branch: string,
   target: Sha,
   landed: Sha,
@@ -107,11 +113,19 @@ async function inStep(
  * tested as a whole. Where they conflict, the work lands without theirs and waits with the rest:
  * whoever brings both together is a person.
  */
-export async function headOn(engine: Engine, branch: string, tip: Sha): Promise<Result<Sha>> {
+export async function headOn(
+  engine: Uses<'git' | 'store'>,
+  branch: string,
+  tip: Sha,
+): Promise<Result<Sha>> {
   return orElse(() => headOnNow(engine, branch, tip), err);
 }
 
-async function headOnNow(engine: Engine, branch: string, tip: Sha): Promise<Result<Sha>> {
+async function headOnNow(
+  engine: Uses<'git' | 'store'>,
+  branch: string,
+  tip: Sha,
+): Promise<Result<Sha>> {
   const target = await engine.git.readRef(branchRef(branch));
   if (target === null || target === tip) return ok(tip);
   if (await isRewritten(engine, branch, tip)) {
@@ -137,7 +151,11 @@ export function takeInConflict(branch: string, files: readonly string[]): Failur
  * Seen before or not: now the branch holds all of ours, which decides what a later rewind of it
  * means.
  */
-async function rememberFollowed(engine: Engine, branch: string, landed: Sha): Promise<Sha> {
+async function rememberFollowed(
+  engine: Uses<'machineId' | 'store'>,
+  branch: string,
+  landed: Sha,
+): Promise<Sha> {
   const known = await readLine(engine.store.db, branch);
   if (known !== null && known.followed_sha !== landed && !isNewer(engine, known, landed))
     await rememberLine(engine, branch, landed, landed, known);
@@ -149,7 +167,7 @@ async function rememberFollowed(engine: Engine, branch: string, landed: Sha): Pr
  * that one stays.
  */
 async function rememberLine(
-  engine: Engine,
+  engine: Uses<'store'>,
   branch: string,
   landed: Sha,
   followed: Sha | null,
@@ -175,7 +193,7 @@ async function rememberLine(
  * from this line yet.
  */
 export async function baseContaining(
-  engine: Engine,
+  engine: Uses<'git' | 'machineId' | 'report' | 'settings' | 'store'>,
   branch: string,
   commits: readonly Sha[],
 ): Promise<Result<Sha | null>> {
@@ -183,7 +201,7 @@ export async function baseContaining(
 }
 
 async function baseContainingNow(
-  engine: Engine,
+  engine: Uses<'git' | 'machineId' | 'report' | 'settings' | 'store'>,
   branch: string,
   commits: readonly Sha[],
 ): Promise<Result<Sha | null>> {
@@ -215,7 +233,7 @@ async function baseContainingNow(
  * last heard.
  */
 async function tipForBase(
-  engine: Engine,
+  engine: Uses<'git' | 'machineId' | 'store'>,
   branch: string,
   commits: readonly Sha[],
 ): Promise<Result<Sha>> {
@@ -227,7 +245,7 @@ async function tipForBase(
 }
 
 export async function containsAll(
-  engine: Engine,
+  engine: Uses<'git'>,
   tip: Sha,
   commits: readonly Sha[],
 ): Promise<boolean> {

@@ -8,7 +8,7 @@ import { droppedTips, noteDropped, readLine } from '../../store/port.ts';
 import { gitFailed } from '../kit/git-trouble.ts';
 import { branchRef, resultBranch } from '../../core/work/ref-names.ts';
 import { keepTip } from './line-holds.ts';
-import type { Engine } from '../kit/parts.ts';
+import type { Uses } from '../kit/parts.ts';
 import { err, failure, ok, type Result } from '../../core/failure.ts';
 import type { Sha } from '../../git/sha.ts';
 
@@ -21,7 +21,7 @@ const lineMax = 5_000;
  * begun on, as far as it is known.
  */
 export async function ownBase(
-  engine: Engine,
+  engine: Uses<'git' | 'store'>,
   line: string,
   work: { readonly head: Sha; readonly commit: Sha; readonly base: Sha | null },
 ): Promise<Sha | null> {
@@ -46,7 +46,7 @@ export async function ownBase(
  * The work begins at both, or every line that they have decided on would conflict once more.
  */
 async function withMerged(
-  engine: Engine,
+  engine: Uses<'git'>,
   base: Sha,
   { head, commit }: { readonly head: Sha; readonly commit: Sha },
 ): Promise<Sha> {
@@ -63,7 +63,7 @@ async function withMerged(
   return both.ok && both.value.kind === 'merged' ? both.value.commit : joined;
 }
 
-async function droppedFrom(engine: Engine, line: string): Promise<readonly Sha[]> {
+async function droppedFrom(engine: Uses<'store'>, line: string): Promise<readonly Sha[]> {
   const known = await readLine(engine.store.db, line);
   const parent = known?.parent_branch ?? null;
   const above = parent === null ? null : await readLine(engine.store.db, parent);
@@ -74,7 +74,11 @@ async function droppedFrom(engine: Engine, line: string): Promise<readonly Sha[]
  * True when people have rewritten the branch although landed work waits for it: the line at `tip`
  * holds commits of theirs that are not in the branch any more. What they took out is noted.
  */
-export async function isRewritten(engine: Engine, branch: string, tip: Sha): Promise<boolean> {
+export async function isRewritten(
+  engine: Uses<'git' | 'store'>,
+  branch: string,
+  tip: Sha,
+): Promise<boolean> {
   const known = await readLine(engine.store.db, branch);
   if (known === null || known.followed_sha === null || known.followed_sha === known.landed_sha)
     return false;
@@ -105,7 +109,7 @@ export function takeInSubject(branch: string): string {
 }
 
 async function waitingOn(
-  engine: Engine,
+  engine: Uses<'git'>,
   branch: string,
   followed: Sha | null,
   tip: Sha,
@@ -131,7 +135,11 @@ async function waitingOn(
 }
 
 /** How much landed work the branch does not hold yet. */
-export async function countWaiting(engine: Engine, branch: string, tip: Sha): Promise<number> {
+export async function countWaiting(
+  engine: Uses<'git' | 'store'>,
+  branch: string,
+  tip: Sha,
+): Promise<number> {
   const known = await readLine(engine.store.db, branch);
   const waits = await waitingOn(engine, branch, known?.followed_sha ?? null, tip);
   return waits.ok ? waits.value.work.length : 0;
@@ -142,7 +150,7 @@ export async function countWaiting(engine: Engine, branch: string, tip: Sha): Pr
  * branch.
  */
 export async function replayOnto(
-  engine: Engine,
+  engine: Uses<'git' | 'store'>,
   branch: string,
   target: Sha,
   tip: Sha,
@@ -176,7 +184,7 @@ export async function replayOnto(
  * Whether a line's commit has landed on another line: as itself, or as a part of what landed
  * without its history.
  */
-export async function isLandedOn(engine: Engine, sha: Sha, target: Sha): Promise<boolean> {
+export async function isLandedOn(engine: Uses<'git'>, sha: Sha, target: Sha): Promise<boolean> {
   if (await engine.git.isAncestor(sha, target)) return true;
   const listed = await engine.git.lineCommits(null, target, lineMax);
   if (!listed.ok) return false;
@@ -203,7 +211,7 @@ export async function isLandedOn(engine: Engine, sha: Sha, target: Sha): Promise
  * null: none does.
  */
 export async function broughtInBy(
-  engine: Engine,
+  engine: Uses<'git'>,
   head: Sha,
   work: {
     readonly taskId: string;
@@ -239,7 +247,7 @@ export async function broughtInBy(
  * where the task was reset and done again.
  */
 export async function landedAgainAs(
-  engine: Engine,
+  engine: Uses<'git'>,
   tip: Sha,
   task: {
     readonly id: string;
@@ -261,7 +269,12 @@ export async function landedAgainAs(
 }
 
 /** The same change is there already, under whatever name. */
-async function changesNothing(engine: Engine, tip: Sha, commit: Sha, base: Sha): Promise<boolean> {
+async function changesNothing(
+  engine: Uses<'git'>,
+  tip: Sha,
+  commit: Sha,
+  base: Sha,
+): Promise<boolean> {
   const merged = await engine.git.merge({
     tip,
     commit,

@@ -3,14 +3,14 @@
 import { isNotedTip } from '../../store/port.ts';
 import { orElse } from '../kit/git-trouble.ts';
 import { branchRef, resultBranch } from '../../core/work/ref-names.ts';
-import type { Engine } from '../kit/parts.ts';
+import type { Uses } from '../kit/parts.ts';
 import type { Sha } from '../../git/sha.ts';
 
 /**
  * `tip` null: there is nothing to show any more. What a person has put on the branch stays there.
  */
 export async function keepResultBranch(
-  engine: Engine,
+  engine: Uses<'git' | 'report' | 'store'>,
   branch: string,
   tip: Sha | null,
 ): Promise<void> {
@@ -31,7 +31,7 @@ export async function keepResultBranch(
 
 /** Drover wrote it, or nothing of it is lost when it goes. */
 async function mayLeave(
-  engine: Engine,
+  engine: Uses<'git' | 'store'>,
   branch: string,
   present: Sha,
   tip: Sha | null,

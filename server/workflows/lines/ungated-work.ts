@@ -2,7 +2,7 @@
 // the branch by itself.
 
 import { attemptsOfAgents } from '../../store/port.ts';
-import type { Engine } from '../kit/parts.ts';
+import type { Uses } from '../kit/parts.ts';
 import { branchRef } from '../../core/work/ref-names.ts';
 import type { Sha } from '../../git/sha.ts';
 
@@ -11,7 +11,7 @@ import type { Sha } from '../../git/sha.ts';
  * person can do.
  */
 export async function whyUngated(
-  engine: Engine,
+  engine: Uses<'git' | 'store'>,
   branch: string,
   landed: Sha,
   target: Sha,

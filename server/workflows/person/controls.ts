@@ -26,12 +26,21 @@ import {
 import { chooseByPerson, isChoice } from '../attempt/candidates.ts';
 import { nextAction } from './next-action.ts';
 import { nextAppend } from '../kit/next-append.ts';
-import type { Engine } from '../kit/parts.ts';
+import type { Uses } from '../kit/parts.ts';
+
+/** What ends an agent, and waits until it has ended. */
+type Stopping = Uses<'clock' | 'store' | 'switchboard'>;
+
+/** What changes a row at a time. */
+type Changing = Uses<'clock' | 'store'>;
+
+/** What reads and changes rows. */
+type Stored = Uses<'store'>;
 
 /** How long a command waits for its change to be real (contract of the command). */
 const waitMaxMs = 15_000;
 
-export async function pauseTask(engine: Engine, id: string): Promise<void> {
+export async function pauseTask(engine: Stopping, id: string): Promise<void> {
   const row = await requireRoot(engine, id, 'paused');
   if (row.status === 'paused') return;
   if (ownedStatuses.has(row.status)) return pauseOwned(engine, row);
@@ -50,7 +59,7 @@ export async function pauseTask(engine: Engine, id: string): Promise<void> {
   throw new Refusal('illegal', cannotBecome(id, now.status, 'paused', []));
 }
 
-async function pauseOwned(engine: Engine, row: TaskRow): Promise<void> {
+async function pauseOwned(engine: Stopping, row: TaskRow): Promise<void> {
   await stopOwned(engine, row, 'pause', null);
   // The choice of another candidate, or another person, may have had the last word.
   const { status } = await requireTask(engine, row.id);
@@ -58,7 +67,7 @@ async function pauseOwned(engine: Engine, row: TaskRow): Promise<void> {
     throw new Refusal('illegal', cannotBecome(row.id, status, 'paused', []));
 }
 
-export async function unpauseTask(engine: Engine, id: string, hint: string | null): Promise<void> {
+export async function unpauseTask(engine: Stored, id: string, hint: string | null): Promise<void> {
   const row = await requireRoot(engine, id, 'unpaused');
   await engine.store.transaction(async (tx) => {
     if (hint !== null) await addHint(tx, engine.store.sources, id, hint);
@@ -66,7 +75,11 @@ export async function unpauseTask(engine: Engine, id: string, hint: string | nul
   });
 }
 
-export async function cancelTask(engine: Engine, id: string, reason: string | null): Promise<void> {
+export async function cancelTask(
+  engine: Stopping,
+  id: string,
+  reason: string | null,
+): Promise<void> {
   const row = await requireTask(engine, id);
   if (row.status === 'cancelled') return;
   if (row.status === 'completed')
@@ -106,7 +119,7 @@ export function isHeld(row: Pick<TaskRow, 'status' | 'phase'>): boolean {
 
 /** Asks the owner to stop and waits until the row says so. */
 async function stopOwned(
-  engine: Engine,
+  engine: Stopping,
   row: TaskRow,
   kind: StopKind,
   reason: string | null,
@@ -124,7 +137,7 @@ async function stopOwned(
 }
 
 export async function requestStop(
-  engine: Engine,
+  engine: Uses<'store' | 'switchboard'>,
   id: string,
   kind: StopKind,
   reason: string | null,
@@ -138,7 +151,7 @@ export async function requestStop(
   if (epoch !== null) engine.switchboard.stop(id, epoch);
 }
 
-export async function retryTask(engine: Engine, id: string, force: boolean): Promise<void> {
+export async function retryTask(engine: Changing, id: string, force: boolean): Promise<void> {
   const row = await requireRoot(engine, id, 'retried');
   const allowed: TaskStatus[] = ['failed', 'cancelled', 'conflict', 'needs_review'];
   if (force) allowed.push('completed', 'paused');
@@ -163,7 +176,7 @@ export async function retryTask(engine: Engine, id: string, force: boolean): Pro
  * `goesOn`.
  */
 export async function freshStart(
-  engine: Engine,
+  engine: Changing,
   tx: Tx,
   row: TaskRow,
   event: string,
@@ -208,7 +221,11 @@ async function onlyLands(tx: Tx, id: string): Promise<boolean> {
  */
 export type HintDelivery = 'now' | 'next_prompt';
 
-export async function hintTask(engine: Engine, id: string, text: string): Promise<HintDelivery> {
+export async function hintTask(
+  engine: Uses<'driverFor' | 'store' | 'switchboard'>,
+  id: string,
+  text: string,
+): Promise<HintDelivery> {
   if (text.trim() === '') throw new Refusal('bad_request', 'the hint must not be empty');
   const row = await requireTask(engine, id);
   if (row.status === 'completed' || row.status === 'cancelled')
@@ -224,7 +241,11 @@ export async function hintTask(engine: Engine, id: string, text: string): Promis
   return hears ? 'now' : 'next_prompt';
 }
 
-export async function answerQuestion(engine: Engine, id: string, choice: string): Promise<string> {
+export async function answerQuestion(
+  engine: Uses<'durable' | 'mask' | 'store' | 'switchboard'>,
+  id: string,
+  choice: string,
+): Promise<string> {
   const row = await questionById(engine.store.db, id);
   if (row === null)
     throw new Refusal(
@@ -272,7 +293,7 @@ function pickChoice(choices: readonly string[], text: string): string | null {
 }
 
 /** A person has dealt with what blocked the task from outside, or with its conflict. */
-export async function resolveTask(engine: Engine, id: string, note: string): Promise<void> {
+export async function resolveTask(engine: Changing, id: string, note: string): Promise<void> {
   const row = await requireRoot(engine, id, 'resolved');
   const outside = row.status === 'blocked' && row.blocked_reason !== null;
   if (!outside && row.status !== 'conflict') {
@@ -290,7 +311,7 @@ export async function resolveTask(engine: Engine, id: string, note: string): Pro
 }
 
 export async function resetTasks(
-  engine: Engine,
+  engine: Changing,
   wish: { readonly ids: readonly string[]; readonly statuses: readonly TaskStatus[] },
 ): Promise<{ reset: string[]; refused: { id: string; reason: string }[] }> {
   const rows = await rootTasks(engine.store.db, wish);
@@ -322,14 +343,14 @@ export async function resetTasks(
   return { reset: done, refused };
 }
 
-export async function requireTask(engine: Engine, id: string): Promise<TaskRow> {
+export async function requireTask(engine: Stored, id: string): Promise<TaskRow> {
   const row = await taskById(engine.store.db, id);
   if (row === null)
     throw new Refusal('unknown_id', `task ${id} does not exist; "drover status" lists the tasks`);
   return row;
 }
 
-export async function requireRoot(engine: Engine, id: string, verb: string): Promise<TaskRow> {
+export async function requireRoot(engine: Stored, id: string, verb: string): Promise<TaskRow> {
   const row = await requireTask(engine, id);
   if (row.parent_id === null) return row;
   const root = await engine.store.transaction((tx) => rootOf(tx, id));
@@ -337,7 +358,7 @@ export async function requireRoot(engine: Engine, id: string, verb: string): Pro
 }
 
 async function changeIn(
-  engine: Engine,
+  engine: Stored,
   tx: Tx,
   row: TaskRow,
   to: TaskStatus,
@@ -367,7 +388,7 @@ function cannotBecome(
   return `${id} is ${status}, ${only}; ${nextAction(id, status)}`;
 }
 
-export async function waitFor(engine: Engine, done: () => Promise<boolean>): Promise<boolean> {
+export async function waitFor(engine: Changing, done: () => Promise<boolean>): Promise<boolean> {
   const endMs = engine.clock.now() + waitMaxMs;
   for (;;) {
     if (await done()) return true;

@@ -21,7 +21,7 @@ import { chooseByPerson } from '../attempt/candidates.ts';
 import { isHeld, requireTask } from './controls.ts';
 import { startEpicLanding } from '../landing/land-epic.ts';
 import { nextAction } from './next-action.ts';
-import type { Engine } from '../kit/parts.ts';
+import type { Engine, Uses } from '../kit/parts.ts';
 import { approvePlan, sendPlanBack } from '../run/plan-decisions.ts';
 import { gateOf, submitLanding } from '../attempt/submission.ts';
 
@@ -63,7 +63,7 @@ export async function approve(
   return 'task';
 }
 
-async function treeSeen(engine: Engine, seen: string): Promise<string> {
+async function treeSeen(engine: Uses<'git'>, seen: string): Promise<string> {
   const tree = await engine.git.treeOf(seen);
   if (!tree.ok) throw new Refusal('git', tree.error.message);
   return tree.value;
@@ -81,7 +81,7 @@ function changedSince(id: string): Refusal {
 }
 
 async function approveEpic(
-  engine: Engine,
+  engine: Uses<'durable' | 'git' | 'machineId' | 'store'>,
   id: string,
   state: string | null,
   tree: string | null,
@@ -118,7 +118,7 @@ function notForReview(id: string, state: string | null): string {
  * Held files that the agent has committed itself stay out of the tree and of the history. Null:
  * nothing is to land.
  */
-async function commitToLand(engine: Engine, row: TaskRow): Promise<string | null> {
+async function commitToLand(engine: Uses<'git'>, row: TaskRow): Promise<string | null> {
   const { commit_sha: commit, base_sha: base } = row;
   if (commit === null || base === null || row.review_kind !== 'held_files') return commit;
   const trailers = [trailer('task', row.id)];
@@ -135,7 +135,11 @@ async function commitToLand(engine: Engine, row: TaskRow): Promise<string | null
 }
 
 /** Whatever machine lands it has to find it. */
-async function publishApproved(engine: Engine, id: string, commit: string | null): Promise<void> {
+async function publishApproved(
+  engine: Uses<'git' | 'store'>,
+  id: string,
+  commit: string | null,
+): Promise<void> {
   const attempt = await lastAttempt(engine.store.db, id);
   if (commit === null || attempt === null || engine.git.sharedRemote === null) return;
   const published = await engine.git.publish(attempt.branch, commit);
@@ -143,7 +147,10 @@ async function publishApproved(engine: Engine, id: string, commit: string | null
 }
 
 /** Work with files held back lands without them; an attempt without changes is taken as done. */
-async function approveTask(engine: Engine, row: TaskRow): Promise<void> {
+async function approveTask(
+  engine: Uses<'durable' | 'git' | 'machineId' | 'settings' | 'store'>,
+  row: TaskRow,
+): Promise<void> {
   const { store } = engine;
   const commitSha = await commitToLand(engine, row);
   await publishApproved(engine, row.id, commitSha);
@@ -185,7 +192,11 @@ async function approveTask(engine: Engine, row: TaskRow): Promise<void> {
 const sentBackStates: ReadonlySet<string> = new Set(['needs_review', 'conflict', 'gate_failed']);
 
 /** Back to the author's session with the reviewer's words, as a further attempt. */
-export async function sendBack(engine: Engine, id: string, text: string): Promise<'task' | 'epic'> {
+export async function sendBack(
+  engine: Uses<'clock' | 'durable' | 'mask' | 'store'>,
+  id: string,
+  text: string,
+): Promise<'task' | 'epic'> {
   if (text.trim() === '') throw new Refusal('bad_request', 'state what to change');
   const epic = await epicById(engine.store.db, id);
   if (epic !== null) {
@@ -234,7 +245,7 @@ export async function sendBack(engine: Engine, id: string, text: string): Promis
 const sentBackTitleMax = 120;
 
 /** An epic sent back becomes work again: a new task in it carries the words. */
-async function sendBackEpic(engine: Engine, id: string, text: string): Promise<'epic'> {
+async function sendBackEpic(engine: Uses<'store'>, id: string, text: string): Promise<'epic'> {
   await engine.store.transaction(async (tx) => {
     await sendEpicBack(tx, id, text);
     const words = (text.trim().split(/[\r\n]/, 1)[0] ?? '').slice(0, sentBackTitleMax);

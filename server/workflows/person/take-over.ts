@@ -15,7 +15,7 @@ import {
 } from '../../store/port.ts';
 import { pauseTask, requireRoot } from './controls.ts';
 import { nextAction } from './next-action.ts';
-import type { Engine } from '../kit/parts.ts';
+import type { Engine, Uses } from '../kit/parts.ts';
 
 export interface TakenOver {
   readonly taskId: string;
@@ -28,7 +28,7 @@ export interface TakenOver {
 }
 
 /** Its worktree and its conversation are on the disk of the machine that it works on. */
-async function refuseElsewhere(engine: Engine, id: string): Promise<void> {
+async function refuseElsewhere(engine: Uses<'machineId' | 'store'>, id: string): Promise<void> {
   const attempt = await lastAttempt(engine.store.db, id);
   if (attempt === null || attempt.machine === engine.machineId) return;
   const name = await nameOfMachine(engine.store.db, attempt.machine);
@@ -90,7 +90,11 @@ const byHand =
 /**
  * The same attempt goes on, in the same worktree and session, as soon as a run has a worker for it.
  */
-export async function giveBack(engine: Engine, id: string, note: string | null): Promise<void> {
+export async function giveBack(
+  engine: Uses<'files' | 'git' | 'settings' | 'store'>,
+  id: string,
+  note: string | null,
+): Promise<void> {
   const row = await requireRoot(engine, id, 'given back');
   if (row.status !== 'paused') {
     throw new Refusal(
@@ -119,7 +123,10 @@ export async function giveBack(engine: Engine, id: string, note: string | null):
  * An agent with a memory goes on in the worktree as it stands. Another one begins anew, at a base
  * of its own: what the person has made is committed, and the attempt goes on from there.
  */
-async function keepForNewAgent(engine: Engine, id: string): Promise<void> {
+async function keepForNewAgent(
+  engine: Uses<'files' | 'git' | 'settings' | 'store'>,
+  id: string,
+): Promise<void> {
   const attempt = await lastAttempt(engine.store.db, id);
   if (attempt === null || attempt.session_started === 1) return;
   const { worktree_path: path, base_sha: base, branch } = attempt;

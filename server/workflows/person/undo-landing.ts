@@ -21,7 +21,7 @@ import { followLine } from '../lines/follow-line.ts';
 import { isWithinReach } from '../landing/landing-rows.ts';
 import { moveOnto } from '../lines/line-holds.ts';
 import { headOn, syncLine } from '../lines/lines.ts';
-import type { Engine } from '../kit/parts.ts';
+import type { Engine, Uses } from '../kit/parts.ts';
 import { landQueue, limitLandQueue } from '../attempt/submission.ts';
 import { planUndo, type Revert, type UndoPlan } from './undo-plan.ts';
 import type { Sha } from '../../git/sha.ts';
@@ -50,7 +50,7 @@ export interface UndoAnswer {
 
 /** Says what an undo would take back, and whether it can be built; nothing is moved. */
 export async function previewUndo(
-  engine: Engine,
+  engine: Uses<'git' | 'machineId' | 'settings' | 'store'>,
   id: string,
 ): Promise<UndoAnswer & { readonly tree: Sha }> {
   const { plan, dependents } = await planUndo(engine, id);
@@ -84,7 +84,11 @@ export async function undoLanding(engine: Engine, id: string, by: string): Promi
   return { ...answer, state: 'undone' };
 }
 
-async function lastWord(engine: Engine, after: number, workflowId: string): Promise<string | null> {
+async function lastWord(
+  engine: Uses<'store'>,
+  after: number,
+  workflowId: string,
+): Promise<string | null> {
   const events = await engine.store.feed.read({ after, type: 'landing.undo_failed', limit: 1_000 });
   const own = events.findLast(({ data }) => data['workflow'] === workflowId);
   const reason = own?.data['reason'];
@@ -145,7 +149,7 @@ export async function runUndo(
 }
 
 async function buildOwned(
-  engine: Engine,
+  engine: Uses<'git' | 'machineId' | 'store'>,
   input: UndoInput,
   own: () => Promise<GitResult<void>>,
 ): Promise<Built> {
@@ -157,7 +161,10 @@ function failedBuild(message: string): Built {
   return { kind: 'failed', failure: failure('git_failed', message) };
 }
 
-async function buildUndo(engine: Engine, input: UndoInput): Promise<Built> {
+async function buildUndo(
+  engine: Uses<'git' | 'machineId' | 'store'>,
+  input: UndoInput,
+): Promise<Built> {
   const tip = await syncLine(engine, input.line);
   if (!tip.ok) return { kind: 'failed', failure: tip.error };
   const head = await headOn(engine, input.line, tip.value);
@@ -185,7 +192,7 @@ async function buildUndo(engine: Engine, input: UndoInput): Promise<Built> {
 
 /** A sentence where the commit is gone from the line, or holds more than the work in question. */
 async function whyNotRevertible(
-  engine: Engine,
+  engine: Uses<'git'>,
   { id, line }: UndoInput,
   head: Sha,
   { sha, mark }: Revert,
@@ -204,7 +211,7 @@ type TakenBack =
   | { readonly ok: false; readonly error: string };
 
 async function takeBack(
-  engine: Engine,
+  engine: Uses<'git'>,
   input: UndoInput,
   tip: Sha,
   landed: Sha,
@@ -256,7 +263,7 @@ async function testUndo(
 }
 
 async function recordUndone(
-  engine: Engine,
+  engine: Uses<'store'>,
   tx: Tx,
   input: UndoInput,
   undone: Undone,
@@ -282,7 +289,7 @@ async function recordUndone(
 }
 
 async function freeTask(
-  engine: Engine,
+  engine: Uses<'store'>,
   tx: Tx,
   { id: taskId, epoch, landed }: UndoInput['tasks'][number],
   { input, undone, workflow }: { input: UndoInput; undone: Undone; workflow: string },
@@ -316,7 +323,7 @@ async function freeTask(
 }
 
 async function giveUp(
-  engine: Engine,
+  engine: Uses<'mask' | 'store'>,
   run: DurableRun<Tx>,
   input: UndoInput,
   reason: Failure,

@@ -22,7 +22,7 @@ import {
 } from '../../store/port.ts';
 import { isHeld, requireRoot } from './controls.ts';
 import { nextAction } from './next-action.ts';
-import type { Engine } from '../kit/parts.ts';
+import type { Uses } from '../kit/parts.ts';
 import { gateOf, gateOfRun } from '../attempt/submission.ts';
 import type { Sha } from '../../git/sha.ts';
 
@@ -52,7 +52,7 @@ const runningStatuses = new Set(['claimed', 'in_progress', 'needs_review', 'wait
 
 /** Refuses what cannot be undone. */
 export async function planUndo(
-  engine: Engine,
+  engine: Uses<'git' | 'settings' | 'store'>,
   id: string,
 ): Promise<{ readonly plan: UndoPlan; readonly dependents: readonly string[] }> {
   const epic = await epicById(engine.store.db, id);
@@ -69,7 +69,7 @@ export async function planUndo(
   return { plan, dependents: dependents.map((task) => task.id) };
 }
 
-async function planTask(engine: Engine, id: string): Promise<UndoPlan> {
+async function planTask(engine: Uses<'git' | 'settings' | 'store'>, id: string): Promise<UndoPlan> {
   const row = await requireRoot(engine, id, 'undone');
   const { landed_sha: landed, landed_on: line } = row;
   if (row.status !== 'completed') {
@@ -94,7 +94,10 @@ async function planTask(engine: Engine, id: string): Promise<UndoPlan> {
   };
 }
 
-async function planEpic(engine: Engine, epic: EpicRow): Promise<UndoPlan> {
+async function planEpic(
+  engine: Uses<'git' | 'settings' | 'store'>,
+  epic: EpicRow,
+): Promise<UndoPlan> {
   const { id } = epic;
   const rows = await rootTasksOf(engine.store.db, id);
   const busy = rows.find((row) => isHeld(row) || row.status === 'needs_review');
@@ -143,7 +146,11 @@ function landedOf(row: TaskRow): readonly Landed[] {
  * All of the epic's work must be on the same line: otherwise its landing as a whole is still to
  * come.
  */
-async function oneLine(engine: Engine, epic: EpicRow, landed: readonly Landed[]): Promise<string> {
+async function oneLine(
+  engine: Uses<'git' | 'store'>,
+  epic: EpicRow,
+  landed: readonly Landed[],
+): Promise<string> {
   const lines = new Map<string, string>();
   for (const task of landed) {
     const line = await lineThatHolds(engine, task.landedOn, task.landed);
@@ -168,7 +175,7 @@ async function oneLine(engine: Engine, epic: EpicRow, landed: readonly Landed[])
 }
 
 async function revertsOf(
-  engine: Engine,
+  engine: Uses<'git'>,
   epic: EpicRow,
   line: string,
   landed: readonly Landed[],
@@ -197,7 +204,7 @@ async function revertsOf(
  * by one.
  */
 async function newestFirst(
-  engine: Engine,
+  engine: Uses<'git'>,
   reverts: readonly Revert[],
   line: readonly Sha[],
 ): Promise<readonly Revert[]> {
@@ -221,7 +228,11 @@ async function newestFirst(
 }
 
 /** That of an epic which has landed as a whole is over: its target holds the work. */
-async function lineThatHolds(engine: Engine, line: string, landed: Sha): Promise<string> {
+async function lineThatHolds(
+  engine: Uses<'git' | 'store'>,
+  line: string,
+  landed: Sha,
+): Promise<string> {
   const known = await readLine(engine.store.db, line);
   const parent = known?.parent_branch ?? null;
   if (parent === null) return line;

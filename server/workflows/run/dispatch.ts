@@ -24,7 +24,7 @@ import { chooseAgent } from '../attempt/fallback.ts';
 import { startRules, type StartRules } from '../kit/holds.ts';
 import { releaseFromMissingBase, waitForOtherLines } from '../attempt/missing-base.ts';
 import { releaseFromRedBase } from '../landing/red-base.ts';
-import type { Engine } from '../kit/parts.ts';
+import type { Engine, Uses } from '../kit/parts.ts';
 import { isStopped } from '../kit/scope-state.ts';
 import { openRemotePlaces } from './remote-places.ts';
 import { agentQueueOf, openPlacement, type Placement } from '../kit/placement.ts';
@@ -114,7 +114,7 @@ export async function dispatch(engine: Engine, run: RunRow): Promise<Dispatched>
 }
 
 function scopeOf(
-  engine: Engine,
+  engine: Uses<'clock'>,
   run: RunRow,
   active: readonly RunRow[],
   rules: StartRules,
@@ -247,7 +247,7 @@ const candidatesSpare = 50;
  * limit's end. Null: never.
  */
 export async function nextWakeMs(
-  engine: Engine,
+  engine: Uses<'store'>,
   run: RunRow,
   nowMs: number,
 ): Promise<number | null> {

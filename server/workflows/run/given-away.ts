@@ -4,7 +4,7 @@
 
 import { branchRef } from '../../core/work/ref-names.ts';
 import { attemptKey } from '../attempt/execute-task.ts';
-import type { Engine } from '../kit/parts.ts';
+import type { Engine, Uses } from '../kit/parts.ts';
 import { agentRunId } from '../kit/run-ids.ts';
 import { keepWork, nameKeptRefs } from '../attempt/kept-work.ts';
 import { attemptsLeftOn, forgetProcess, type LeftAttempt } from '../../store/port.ts';
@@ -37,7 +37,10 @@ async function endLeft(engine: Engine, attempt: LeftAttempt): Promise<void> {
 }
 
 /** Its work while its worktree is still its own, and its commits that no other machine has. */
-async function keep(engine: Engine, attempt: LeftAttempt): Promise<void> {
+async function keep(
+  engine: Uses<'files' | 'git' | 'report' | 'store'>,
+  attempt: LeftAttempt,
+): Promise<void> {
   const { worktree_path: path, base_sha: base, branch, task_id: taskId, number } = attempt;
   if (path !== null && (await engine.files.exists(path))) {
     const status = await engine.git.status(path);

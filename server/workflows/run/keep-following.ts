@@ -11,7 +11,7 @@ import { moveLine } from '../lines/line-holds.ts';
 import { syncLine, takeInConflict } from '../lines/lines.ts';
 import { returnOrphans } from './orphans.ts';
 import { isRewritten, replayOnto, takeInSubject } from '../lines/own-range.ts';
-import type { Engine } from '../kit/parts.ts';
+import type { Engine, Uses } from '../kit/parts.ts';
 import { activeRuns } from './start-run.ts';
 import { gateOfRun } from '../attempt/submission.ts';
 import { sweepBranches } from './sweep.ts';
@@ -117,7 +117,7 @@ const madeOf = new WeakMap<Engine['store'], Map<string, Together | string>>();
 
 /** Null: nothing has to be brought together. A text: why it can't be. */
 async function bothOf(
-  engine: Engine,
+  engine: Uses<'git' | 'store'>,
   branch: string,
   theirs: Sha,
   ours: Sha,
@@ -140,7 +140,12 @@ async function bothOf(
 
 type Made = { ok: true; value: Together | string } | { ok: false; error: string };
 
-async function replayed(engine: Engine, branch: string, theirs: Sha, ours: Sha): Promise<Made> {
+async function replayed(
+  engine: Uses<'git' | 'store'>,
+  branch: string,
+  theirs: Sha,
+  ours: Sha,
+): Promise<Made> {
   const head = await replayOnto(engine, branch, theirs, ours);
   if (!head.ok) {
     const { kind, message } = head.error;
@@ -152,7 +157,12 @@ async function replayed(engine: Engine, branch: string, theirs: Sha, ours: Sha):
     : { ok: false, error: tree.error.message };
 }
 
-async function mergedWith(engine: Engine, branch: string, theirs: Sha, ours: Sha): Promise<Made> {
+async function mergedWith(
+  engine: Uses<'git'>,
+  branch: string,
+  theirs: Sha,
+  ours: Sha,
+): Promise<Made> {
   const subject = takeInSubject(branch);
   const merged = await engine.git.merge({ tip: ours, commit: theirs, subject, trailers: [] });
   if (!merged.ok) return { ok: false, error: merged.error.message };

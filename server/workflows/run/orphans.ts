@@ -24,7 +24,7 @@ import {
 } from '../../store/port.ts';
 import { executeWorkflowId } from '../attempt/execute-task.ts';
 import { endLeftAgent } from '../landing/left-commands.ts';
-import type { Engine } from '../kit/parts.ts';
+import type { Engine, Uses } from '../kit/parts.ts';
 import { machineOfQueue } from '../kit/placement.ts';
 import { isLandQueue } from '../attempt/submission.ts';
 
@@ -55,7 +55,7 @@ export async function returnOrphans(engine: Engine): Promise<readonly string[]> 
   return returned;
 }
 
-async function aliveMachines(engine: Engine): Promise<readonly LiveMachine[]> {
+async function aliveMachines(engine: Uses<'machineId' | 'store'>): Promise<readonly LiveMachine[]> {
   return engine.machineId === '' ? [] : liveMachines(engine.store.db);
 }
 
@@ -63,7 +63,11 @@ async function aliveMachines(engine: Engine): Promise<readonly LiveMachine[]> {
  * Whether a machine is alive that can go on with it: the one of its queue, or any that lands, of
  * its own release.
  */
-function isInReach(engine: Engine, info: WorkflowInfo, machines: readonly LiveMachine[]): boolean {
+function isInReach(
+  engine: Uses<'compatibility' | 'machineId'>,
+  info: WorkflowInfo,
+  machines: readonly LiveMachine[],
+): boolean {
   if (engine.machineId === '') return true;
   const own = machineOfQueue(info.queue);
   // One that runs is looked after by its process, or given up by it.
@@ -86,7 +90,7 @@ type Owner =
   | { readonly kind: 'broken'; readonly error: string };
 
 async function ownerOf(
-  engine: Engine,
+  engine: Uses<'compatibility' | 'durable' | 'machineId' | 'store'>,
   row: OwnedRow,
   machines: readonly LiveMachine[],
 ): Promise<Owner> {
@@ -108,7 +112,7 @@ async function ownerOf(
 }
 
 async function giveBack(
-  engine: Engine,
+  engine: Uses<'chance' | 'clock' | 'mask' | 'store'>,
   tx: Tx,
   row: OwnedRow,
   { error, reason }: { readonly error: string | null; readonly reason: string },
@@ -134,7 +138,7 @@ async function giveBack(
 
 /** An approval whose landing is gone can be given again. */
 async function giveBackReview(
-  engine: Engine,
+  engine: Uses<'store'>,
   tx: Tx,
   row: OwnedRow,
   error: string | null,
@@ -147,7 +151,7 @@ async function giveBackReview(
 }
 
 async function failBroken(
-  engine: Engine,
+  engine: Uses<'chance' | 'clock' | 'mask' | 'store'>,
   tx: Tx,
   row: OwnedRow,
   attempt: { readonly number: number; readonly run_id: string | null },

@@ -4,14 +4,14 @@
 import { Refusal } from '../../core/failure.ts';
 import { boundedPlan, planCharactersMax } from '../../core/prompt/plan-prompt.ts';
 import { decidePlan, lastAttempt, setAttempt, type TaskRow } from '../../store/port.ts';
-import type { Engine } from '../kit/parts.ts';
+import type { Uses } from '../kit/parts.ts';
 
 /**
  * `changed`: the plan as the person wants it, in place of the agent's; `seen`: the number of the
  * plan that was read.
  */
 export async function approvePlan(
-  engine: Engine,
+  engine: Uses<'durable' | 'mask' | 'store'>,
   row: TaskRow,
   { changed, seen }: { readonly changed: string | null; readonly seen: string | null },
 ): Promise<void> {
@@ -42,7 +42,11 @@ export async function approvePlan(
   engine.durable.wake();
 }
 
-export async function sendPlanBack(engine: Engine, row: TaskRow, words: string): Promise<void> {
+export async function sendPlanBack(
+  engine: Uses<'durable' | 'mask' | 'store'>,
+  row: TaskRow,
+  words: string,
+): Promise<void> {
   const comment = boundedPlan(engine.mask(words).trim());
   await engine.store.transaction(async (tx) => {
     const plan = await decidePlan(tx, engine.store.sources, row.id, {

@@ -2,7 +2,7 @@
 
 import type { RunPlace } from '../../core/settings/remote-settings.ts';
 import { countOnWorkers, placesOfEpics, type Reads, type Startable } from '../../store/port.ts';
-import type { Engine } from '../kit/parts.ts';
+import type { Uses } from '../kit/parts.ts';
 
 export interface RemotePlaces {
   /** The task's own word, else its epic's, else the project's. */
@@ -11,7 +11,7 @@ export interface RemotePlaces {
   left: number;
 }
 
-export async function openRemotePlaces(engine: Engine, tx: Reads): Promise<RemotePlaces> {
+export async function openRemotePlaces(engine: Uses<'settings'>, tx: Reads): Promise<RemotePlaces> {
   const { runsOn, remoteMax } = engine.settings();
   const byEpic = await placesOfEpics(tx);
   const onWorkers = await countOnWorkers(tx);

@@ -25,7 +25,7 @@ import { returnOrphans } from './orphans.ts';
 import { releaseFromMissingBase, waitsForOtherRuns } from '../attempt/missing-base.ts';
 import { releaseFromRedBase } from '../landing/red-base.ts';
 import { isLandedOn } from '../lines/own-range.ts';
-import type { Engine } from '../kit/parts.ts';
+import type { Engine, Uses } from '../kit/parts.ts';
 import { type ScopeState, scopeState } from '../kit/scope-state.ts';
 import { sweepBranches } from './sweep.ts';
 
@@ -99,7 +99,12 @@ export async function runEpic(
   }
 }
 
-async function stopBroken(engine: Engine, tx: Tx, id: string, error: unknown): Promise<void> {
+async function stopBroken(
+  engine: Uses<'clock' | 'mask' | 'store'>,
+  tx: Tx,
+  id: string,
+  error: unknown,
+): Promise<void> {
   const words = error instanceof Error ? error.message : String(error);
   const stopped = await stopActiveRun(tx, id, engine.clock.now());
   if (stopped === null) return;
@@ -120,7 +125,10 @@ async function stopBroken(engine: Engine, tx: Tx, id: string, error: unknown): P
  * The last word of a run that a person has stopped, once its agents have ended; none when it goes
  * on already.
  */
-export async function finishStopped(engine: Engine, row: RunRow): Promise<void> {
+export async function finishStopped(
+  engine: Uses<'git' | 'machineId' | 'report' | 'settings' | 'store'>,
+  row: RunRow,
+): Promise<void> {
   const followed = await followAsOfNow(engine, row.target_branch);
   const unlanded = await unlandedWork(engine, row);
   await engine.store.transaction(async (tx) => {
@@ -154,7 +162,7 @@ function summaryOf(
 }
 
 async function appendFinished(
-  engine: Engine,
+  engine: Uses<'store'>,
   tx: Tx,
   row: RunRow,
   summary: RunSummary,
@@ -230,7 +238,11 @@ async function goThrough(
  * Nothing moves any more: a finished epic still has to land on its target, if that can be done
  * without a person.
  */
-async function settled(engine: Engine, row: RunRow, state: ScopeState): Promise<boolean> {
+async function settled(
+  engine: Uses<'durable' | 'git' | 'machineId' | 'store'>,
+  row: RunRow,
+  state: ScopeState,
+): Promise<boolean> {
   if (row.epic_id === null || row.land === 'task') return true;
   if (state.left > 0 || state.failed > 0 || state.completed === 0) return true;
   // It would land without a part of its work.
@@ -262,7 +274,7 @@ async function finish(
   });
 }
 
-async function unlandedWork(engine: Engine, row: RunRow): Promise<UnlandedWork> {
+async function unlandedWork(engine: Uses<'git' | 'store'>, row: RunRow): Promise<UnlandedWork> {
   return {
     epicLeft: await epicNotLanded(engine, row),
     elsewhere: await workElsewhere(engine, row),
@@ -272,7 +284,10 @@ async function unlandedWork(engine: Engine, row: RunRow): Promise<UnlandedWork> 
 /**
  * Tasks that moved between epics, or were done by a run of their epic that has not come to its end.
  */
-async function workElsewhere(engine: Engine, row: RunRow): Promise<readonly WorkOnLine[]> {
+async function workElsewhere(
+  engine: Uses<'git' | 'store'>,
+  row: RunRow,
+): Promise<readonly WorkOnLine[]> {
   const { db } = engine.store;
   const exceptEpics = epicsOfOthers(await activeRunsIn(db), row);
   const scope = { epicId: row.epic_id, exceptEpics };
@@ -289,7 +304,7 @@ async function workElsewhere(engine: Engine, row: RunRow): Promise<readonly Work
   return [...found].map(([branch, tasks]) => ({ branch, tasks }));
 }
 
-async function epicNotLanded(engine: Engine, row: RunRow): Promise<boolean> {
+async function epicNotLanded(engine: Uses<'git' | 'store'>, row: RunRow): Promise<boolean> {
   if (row.epic_id === null || row.land === 'task') return false;
   // An epic without a change of its own has nothing to land.
   const tip = await engine.git.readRef(landingRef(row.line));

@@ -2,13 +2,16 @@
 // git cannot hold both.
 
 import { Refusal } from '../../core/failure.ts';
-import type { Engine } from '../kit/parts.ts';
+import type { Uses } from '../kit/parts.ts';
 import { branchRef, landingRef, resultBranch } from '../../core/work/ref-names.ts';
 import { allLines } from '../../store/port.ts';
 import { keepTip } from '../lines/line-holds.ts';
 
 /** Keeps what such a line holds under `refs/drover/rescue/lines/`, and takes its refs away. */
-export async function clearStaleLines(engine: Engine, branch: string): Promise<void> {
+export async function clearStaleLines(
+  engine: Uses<'git' | 'store'>,
+  branch: string,
+): Promise<void> {
   const rows = await allLines(engine.store.db);
   const inTheWay = rows.filter(
     (row) => row.branch.startsWith(`${branch}/`) || branch.startsWith(`${row.branch}/`),
@@ -32,7 +35,7 @@ export async function clearStaleLines(engine: Engine, branch: string): Promise<v
 }
 
 /** Every branch of Drover's lies below `drover/`. */
-export async function refuseBranchInTheWay(engine: Engine): Promise<void> {
+export async function refuseBranchInTheWay(engine: Uses<'git'>): Promise<void> {
   if ((await engine.git.readRef(branchRef('drover'))) === null) return;
   throw new Refusal(
     'branch_in_the_way',

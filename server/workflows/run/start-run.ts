@@ -23,7 +23,7 @@ import { followLine } from '../lines/follow-line.ts';
 import { moveLine, moveLineAlone, whyNotOurs } from '../lines/line-holds.ts';
 import { syncLine } from '../lines/lines.ts';
 import { runQueue, runWorkflow } from './run-epic.ts';
-import type { Engine } from '../kit/parts.ts';
+import type { Engine, Uses } from '../kit/parts.ts';
 import { clearStaleLines, refuseBranchInTheWay } from './stale-lines.ts';
 import { gateOfRun } from '../attempt/submission.ts';
 
@@ -95,7 +95,11 @@ export async function startRun(engine: Engine, wish: RunWish): Promise<RunBegun>
  * What the person has said about landing is not left out silently: work would land untested, or
  * without a review.
  */
-async function joinedTo(engine: Engine, row: RunRow, { flags }: RunWish): Promise<RunBegun> {
+async function joinedTo(
+  engine: Uses<'git' | 'settings'>,
+  row: RunRow,
+  { flags }: RunWish,
+): Promise<RunBegun> {
   const { 'land.mode': land, 'land.target': target, 'gate.command': gate } = flags;
   const differences: string[] = [];
   if (land !== undefined && land !== row.land) {
@@ -119,7 +123,12 @@ async function joinedTo(engine: Engine, row: RunRow, { flags }: RunWish): Promis
   return { row, joined: true };
 }
 
-async function begin(engine: Engine, tx: Tx, row: RunRow, event: string): Promise<void> {
+async function begin(
+  engine: Uses<'durable' | 'mask' | 'settings' | 'store'>,
+  tx: Tx,
+  row: RunRow,
+  event: string,
+): Promise<void> {
   const gate = gateOfRun(engine, row);
   await engine.store.append(tx, {
     type: event,
@@ -143,7 +152,9 @@ async function begin(engine: Engine, tx: Tx, row: RunRow, event: string): Promis
 }
 
 /** Goes on with the last run that did not end; null when there is nothing to go on with. */
-export async function resumeRun(engine: Engine): Promise<RunBegun | null> {
+export async function resumeRun(
+  engine: Uses<'driverFor' | 'durable' | 'mask' | 'settings' | 'store'>,
+): Promise<RunBegun | null> {
   const active = await activeRuns(engine);
   if (active[0] !== undefined) return { row: active[0], joined: true };
   const stopped = await lastStoppedRun(engine);
@@ -159,7 +170,10 @@ export async function resumeRun(engine: Engine): Promise<RunBegun | null> {
 }
 
 /** The active run that covers the epic (null: everything), or null. */
-export async function coveringRun(engine: Engine, epicId: string | null): Promise<RunRow | null> {
+export async function coveringRun(
+  engine: Uses<'store'>,
+  epicId: string | null,
+): Promise<RunRow | null> {
   return covers(await activeRuns(engine), epicId);
 }
 
@@ -169,16 +183,16 @@ function covers(active: readonly RunRow[], epicId: string | null): RunRow | null
   return own ?? active.find((row) => row.epic_id === null) ?? null;
 }
 
-export async function activeRuns(engine: Engine): Promise<RunRow[]> {
+export async function activeRuns(engine: Uses<'store'>): Promise<RunRow[]> {
   return activeRunsIn(engine.store.db);
 }
 
-export async function lastStoppedRun(engine: Engine): Promise<RunRow | null> {
+export async function lastStoppedRun(engine: Uses<'store'>): Promise<RunRow | null> {
   const row = await newestRun(engine.store.db);
   return row?.state === 'stopped' ? row : null;
 }
 
-export async function checkEpic(engine: Engine, epicId: string | null): Promise<void> {
+export async function checkEpic(engine: Uses<'store'>, epicId: string | null): Promise<void> {
   if (epicId === null) return;
   const epic = await epicById(engine.store.db, epicId);
   if (epic === null)
@@ -189,7 +203,10 @@ export async function checkEpic(engine: Engine, epicId: string | null): Promise<
 }
 
 /** Every agent that the scope needs has to be there before the first task starts. */
-async function checkAgents(engine: Engine, epicId: string | null): Promise<void> {
+async function checkAgents(
+  engine: Uses<'driverFor' | 'settings' | 'store'>,
+  epicId: string | null,
+): Promise<void> {
   const missing = new Map<string, string | null>();
   for (const chain of await agentsNeeded(engine, epicId)) {
     for (const kind of chain) {
@@ -203,7 +220,7 @@ async function checkAgents(engine: Engine, epicId: string | null): Promise<void>
   }
 }
 
-async function whyMissing(engine: Engine, kind: string): Promise<string | null> {
+async function whyMissing(engine: Uses<'driverFor'>, kind: string): Promise<string | null> {
   try {
     const probe = await engine.driverFor(kind).probe();
     return probe.ok ? null : probe.message;
@@ -217,7 +234,7 @@ async function whyMissing(engine: Engine, kind: string): Promise<string | null> 
  * For the tasks in scope: their agents, each list from the first one to the last that takes over.
  */
 export async function agentsNeeded(
-  engine: Engine,
+  engine: Uses<'settings' | 'store'>,
   epicId: string | null,
 ): Promise<readonly (readonly string[])[]> {
   const rows = await agentsNamed(engine.store.db, epicId);
@@ -240,7 +257,7 @@ export function refuseLandWithoutEpic({ land, epicId }: Pick<RunWish, 'land' | '
 }
 
 export async function chooseTarget(
-  engine: Engine,
+  engine: Uses<'git' | 'places'>,
   wanted: string | null,
   calledIn: string | null = null,
 ): Promise<string> {
@@ -277,7 +294,10 @@ export async function chooseTarget(
 }
 
 /** The linked worktree of a person's that holds the folder; null: none, or one of ours. */
-async function worktreeAround(engine: Engine, folder: string): Promise<WorktreeEntry | null> {
+async function worktreeAround(
+  engine: Uses<'git' | 'places'>,
+  folder: string,
+): Promise<WorktreeEntry | null> {
   const { root } = engine.git.facts;
   const listed = await engine.git.listWorktrees();
   const [around] = (listed.ok ? listed.value : [])
@@ -296,7 +316,7 @@ function isBelow(path: string, folder: string): boolean {
 
 /** The epic's own line begins at the target's tip, and is a branch that people can look at. */
 async function openEpicLine(
-  engine: Engine,
+  engine: Uses<'git' | 'machineId' | 'report' | 'settings' | 'store'>,
   line: string,
   target: string,
   base: string,

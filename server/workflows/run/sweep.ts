@@ -12,7 +12,7 @@ import {
   inParts,
 } from '../../store/port.ts';
 import { orElse } from '../kit/git-trouble.ts';
-import type { Engine } from '../kit/parts.ts';
+import type { Engine, Uses } from '../kit/parts.ts';
 import { nameKeptRefs } from '../attempt/kept-work.ts';
 import type { Sha } from '../../git/sha.ts';
 
@@ -67,7 +67,11 @@ async function sweepNow(engine: Engine): Promise<void> {
  * What landed without its history, because people had rewritten the line, keeps that history as a
  * snapshot.
  */
-async function isKept(engine: Engine, present: Sha, row: EndedAttempt): Promise<boolean> {
+async function isKept(
+  engine: Uses<'git' | 'report'>,
+  present: Sha,
+  row: EndedAttempt,
+): Promise<boolean> {
   if (row.landed_sha === null || present === row.base_sha) return true;
   if (await engine.git.isAncestor(present, row.landed_sha)) return true;
   const kept = await engine.git.keepCommit(present, row.branch.slice('drover/'.length));
@@ -76,7 +80,7 @@ async function isKept(engine: Engine, present: Sha, row: EndedAttempt): Promise<
 }
 
 /** A task names no branch that is not there. */
-async function forgetGone(engine: Engine, branches: readonly string[]): Promise<void> {
+async function forgetGone(engine: Uses<'store'>, branches: readonly string[]): Promise<void> {
   for (const part of inParts(branches)) {
     await engine.store.transaction(async (tx) => {
       const tasks = await forgetBranches(tx, part);
@@ -86,18 +90,22 @@ async function forgetGone(engine: Engine, branches: readonly string[]): Promise<
   }
 }
 
-async function nameRef(engine: Engine, ref: string, { task_id: id }: EndedAttempt): Promise<void> {
+async function nameRef(
+  engine: Uses<'store'>,
+  ref: string,
+  { task_id: id }: EndedAttempt,
+): Promise<void> {
   await engine.store.transaction((tx) => nameKeptRefs(tx, engine.store, [ref], id));
 }
 
 /** Names the process as well: what an earlier one has left held is nobody's. */
-function upkeepName(engine: Engine): string {
+function upkeepName(engine: Uses<'launchedAtMs'>): string {
   return `sweep/${engine.launchedAtMs}`;
 }
 
 /** Only free slots are taken off their branch; a slot that somebody holds keeps it. */
 async function detach(
-  engine: Engine,
+  engine: Uses<'git' | 'launchedAtMs' | 'machineId' | 'settings' | 'store'>,
   path: string,
   sha: string,
   row: EndedAttempt,
