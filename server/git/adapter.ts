@@ -12,7 +12,7 @@ import {
   readFacts,
   type RepositoryPlace,
 } from './read/repository-facts.ts';
-import { missingIdentity } from './process/identity.ts';
+import { committerOf } from './process/identity.ts';
 import { openGitProcesses, type GitProcesses, type RunElsewhere } from './process/process.ts';
 import type { GitAdapter, GitResult, RepositoryFacts } from './port.ts';
 import { type LocalRepository, openRepository } from './repository.ts';
@@ -97,10 +97,10 @@ export function openGitAdapter(options: GitAdapterOptions = {}): BinaryGitAdapte
     const looked = await lookAt(processes, folder, knownVersion());
     if (!looked.ok) return looked;
     const { place, facts } = looked.value;
-    const identity = missingIdentity(place.config, inherited);
+    const committer = committerOf(place.commonDir, place.config, inherited);
     const known = repositories.get(facts.commonDir);
     if (known) {
-      known.renew(facts, identity);
+      known.renew(facts, committer);
       return ok(known.repository);
     }
     const opened = openRepository({
@@ -108,7 +108,7 @@ export function openGitAdapter(options: GitAdapterOptions = {}): BinaryGitAdapte
       mutex,
       place,
       facts,
-      identity,
+      committer,
       inherited,
       durable: options.durable ?? true,
       lockPatienceMs: options.lockPatienceMs ?? defaults.lockPatienceMs,

@@ -7,6 +7,7 @@ import type { CommitObjects } from './files/loose-objects.ts';
 import type { PackedRefs } from './files/packed-refs.ts';
 import type { TouchedPaths } from './read/touched-paths.ts';
 import type { PruneWatch } from './files/prune-watch.ts';
+import type { Signatures } from './process/identity.ts';
 import type { GitOutput } from './process/process.ts';
 import type { Trash } from './files/trash.ts';
 import type { Sha } from './sha.ts';
@@ -86,6 +87,8 @@ export interface RepositoryContext {
   /** Null: contents are not looked into. */
   readonly secretsIn: SecretSearch | null;
   identity(signature?: Signature | null): Record<string, string>;
+  /** What a commit of ours says of who made it; null: git has to make it. */
+  signatures(): Signatures | null;
   git(args: readonly string[], options?: RunOptions): Promise<GitOutput>;
   /**
    * One at a time over the whole repository: adding, removing and pruning worktrees, and writing

@@ -26,7 +26,7 @@ import {
   subjects,
 } from './read/history.ts';
 import { isHeldFileName } from './read/held-files.ts';
-import { identityVariables, missingIdentity, type Identity } from './process/identity.ts';
+import { committerOf, identityVariables, type Committer } from './process/identity.ts';
 import { IgnoreRules } from './files/ignore-rules.ts';
 import { CommitObjects } from './files/loose-objects.ts';
 import { lendGit, type LentGit } from './lent/lent-folder.ts';
@@ -68,7 +68,7 @@ export interface RepositoryParts {
   readonly mutex: KeyedMutex;
   readonly place: RepositoryPlace;
   readonly facts: RepositoryFacts;
-  readonly identity: Identity;
+  readonly committer: Committer;
   readonly inherited: Variables;
   readonly durable: boolean;
   readonly lockPatienceMs: number;
@@ -100,14 +100,14 @@ export interface LocalRepository extends GitRepository {
 
 export interface OpenedRepository {
   readonly repository: LocalRepository;
-  readonly renew: (facts: RepositoryFacts, identity: Identity) => void;
+  readonly renew: (facts: RepositoryFacts, committer: Committer) => void;
   readonly settled: () => Promise<void>;
 }
 
 export function openRepository(parts: RepositoryParts): OpenedRepository {
   const { place, mutex } = parts;
   let facts = parts.facts;
-  let identity = parts.identity;
+  let committer = parts.committer;
   let processCount = 0;
   const remembered = memories(place.commonDir);
   const git = repositoryRunner({
@@ -137,14 +137,15 @@ export function openRepository(parts: RepositoryParts): OpenedRepository {
     checkoutSettings: parts.checkoutSettings,
     secretsIn: parts.secretsIn,
     isHeldName: (path) => isHeldFileName(path) && !parts.secretsAllowed(path),
-    identity: (signature) => identityVariables(identity, signature),
+    identity: (signature) => identityVariables(committer.missing, signature),
+    signatures: () => committer.known(),
     git,
     exclusively: (body) => mutex.run(place.commonDir, body),
     inTurn: (key, body) => mutex.run(`${place.commonDir} ${key}`, body),
   };
-  const renew = (nextFacts: RepositoryFacts, nextIdentity: Identity): void => {
+  const renew = (nextFacts: RepositoryFacts, nextCommitter: Committer): void => {
     facts = nextFacts;
-    identity = nextIdentity;
+    committer = nextCommitter;
   };
 
   const repository: LocalRepository = {
@@ -158,7 +159,7 @@ export function openRepository(parts: RepositoryParts): OpenedRepository {
     },
     refresh: async () => {
       const read = await readAgain(parts);
-      if (read.ok) renew(read.value.facts, read.value.identity);
+      if (read.ok) renew(read.value.facts, read.value.committer);
       return read.ok ? ok(facts) : read;
     },
     rootCommit: () => rootCommit(context),
@@ -180,7 +181,7 @@ async function readAgain({
   place,
   inherited,
 }: RepositoryParts): Promise<
-  GitResult<{ readonly facts: RepositoryFacts; readonly identity: Identity }>
+  GitResult<{ readonly facts: RepositoryFacts; readonly committer: Committer }>
 > {
   const [found, asked] = await Promise.all([
     findRepository(run, place.root),
@@ -188,7 +189,7 @@ async function readAgain({
   ]);
   if (!found.ok) return found;
   const facts = await readFacts(run, place, asked);
-  return ok({ facts, identity: missingIdentity(found.value.config, inherited) });
+  return ok({ facts, committer: committerOf(place.commonDir, found.value.config, inherited) });
 }
 
 /** Everything of the port that needs no more than the shared context. */

@@ -119,6 +119,26 @@ suite('git: a slot is ours, and as its base says', () => {
     });
   }
 
+  test('a slot that was seen before is proved anew each time', async () => {
+    const isKnown = async (path: string): Promise<boolean> => (await repository.status(path)).ok;
+    assert.equal(await isKnown(task.path), true);
+    const books = join(fixture.root, '.git', 'worktrees');
+    // Under another name in the books.
+    renameSync(join(books, 's0'), join(books, 'renamed'));
+    writeFileSync(join(task.path, '.git'), `gitdir: ${join(books, 'renamed')}\n`);
+    assert.equal(await isKnown(task.path), true);
+    // A later entry for the same folder is not taken for it.
+    cpSync(join(books, 'renamed'), join(books, 'a-copy'), { recursive: true });
+    writeFileSync(join(books, 'a-copy', 'HEAD'), 'ref: refs/heads/elsewhere\n');
+    const status = valueOf(await repository.status(task.path));
+    assert.equal(status.branch, 'drover/task-1/1');
+    // Forgotten, or elsewhere.
+    for (const name of ['renamed', 'a-copy']) {
+      writeFileSync(join(books, name, 'gitdir'), join(fixture.slot('elsewhere'), '.git'));
+    }
+    assert.equal(await isKnown(task.path), false);
+  });
+
   test('what an agent told git not to look at goes like everything else', async () => {
     inSlot('update-index', '--assume-unchanged', 'README.md');
     inSlot('update-index', '--skip-worktree', 'src/a.txt');

@@ -14,6 +14,11 @@ export interface CommitObject {
 const maxCommitBytes = 1024 * 1024;
 const maxRemembered = 10_000;
 
+/** Where an object lies until it is packed. */
+export function looseFile(objectsDir: string, sha: string): string {
+  return join(objectsDir, sha.slice(0, 2), sha.slice(2));
+}
+
 export function isSha(text: string): boolean {
   return /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/.test(text);
 }
@@ -40,9 +45,14 @@ export class CommitObjects {
     const known = this.#known.get(sha);
     if (known) return known;
     if (!isSha(sha)) return null;
-    const commit = readLooseCommit(join(this.#objectsDir, sha.slice(0, 2), sha.slice(2)));
+    const commit = readLooseCommit(looseFile(this.#objectsDir, sha));
     if (commit) this.remember(sha, commit);
     return commit;
+  }
+
+  /** It is in a file of its own now. */
+  isLoose(sha: string): boolean {
+    return factsOf(looseFile(this.#objectsDir, sha)) !== null;
   }
 
   remember(sha: string, commit: CommitObject): void {

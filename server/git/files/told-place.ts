@@ -4,7 +4,7 @@
 import { join } from 'node:path';
 import type { RepositoryContext } from '../context.ts';
 import { factsOf } from './small-files.ts';
-import { canonicalPath, linkedWorktrees } from './worktree-link.ts';
+import { canonicalPath, linkedWorktree } from './worktree-link.ts';
 
 /** Folder of what a confined program made, in the private folder of its worktree. */
 export const lentName = 'drover-git';
@@ -29,8 +29,8 @@ export function toldPlace(
   if (at === undefined || at === place.root) return { gitDir: place.commonDir, variables: {} };
   const path = canonicalPath(at);
   if (path === place.root) return { gitDir: place.commonDir, variables: {} };
-  const entry = linkedWorktrees(place).find((one) => one.path === path);
-  if (entry === undefined) return null;
+  const entry = linkedWorktree(place, path);
+  if (entry === null) return null;
   return {
     gitDir: entry.gitDir,
     variables: {

@@ -101,11 +101,27 @@ function isNobodysElse(gitDir: string): boolean {
 
 /** The private folder whose `gitdir` leads to this worktree. */
 function findMetadata(context: RepositoryContext, path: string): string | null {
-  const wanted = join(path, '.git');
-  for (const entry of linkedWorktrees(context)) {
-    if (join(entry.path, '.git') === wanted) return entry.gitDir;
-  }
-  return null;
+  return linkedWorktree(context, path)?.gitDir ?? null;
+}
+
+/** Where entries were found last. A look at one of them replaces looks at all. */
+const lastFound = new Map<string, string>();
+const lastFoundMax = 1_000;
+
+/** The worktree with this canonical path, or null when git knows none there. */
+export function linkedWorktree(
+  context: Pick<RepositoryContext, 'commonDir'>,
+  path: string,
+): LinkedWorktree | null {
+  const key = `${context.commonDir}\0${path}`;
+  const gitDir = lastFound.get(key);
+  if (gitDir !== undefined && worktreeOf(gitDir) === path) return { path, gitDir };
+  lastFound.delete(key);
+  const found = linkedWorktrees(context).find((entry) => entry.path === path) ?? null;
+  if (found === null) return null;
+  if (lastFound.size >= lastFoundMax) lastFound.clear();
+  lastFound.set(key, found.gitDir);
+  return found;
 }
 
 /** All linked worktrees that git knows, whether their folders are there or not. */
@@ -115,13 +131,16 @@ export function linkedWorktrees(context: Pick<RepositoryContext, 'commonDir'>): 
   const found: LinkedWorktree[] = [];
   for (const name of names) {
     const gitDir = join(adminRoot, name);
-    const content = readText(join(gitDir, 'gitdir'));
-    if (content === null) continue;
-    const target = content.trim();
-    const file = isAbsolute(target) ? resolve(target) : resolve(gitDir, target);
-    found.push({ path: dirname(file), gitDir });
+    const path = worktreeOf(gitDir);
+    if (path !== null) found.push({ path, gitDir });
   }
   return found;
+}
+
+function worktreeOf(gitDir: string): string | null {
+  const target = readText(join(gitDir, 'gitdir'))?.trim();
+  if (target === undefined) return null;
+  return dirname(isAbsolute(target) ? resolve(target) : resolve(gitDir, target));
 }
 
 /** Where a `.git` file leads, or null when it is none. */

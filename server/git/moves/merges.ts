@@ -1,5 +1,6 @@
 // Merges two commits without a checkout: merge-tree finds the tree, commit-tree makes the commit.
 
+import { join } from 'node:path';
 import { err, ok } from '../../core/failure.ts';
 import { liesOnLine, treeOf } from '../read/ancestry.ts';
 import { settleBeads } from './beads-files.ts';
@@ -7,6 +8,7 @@ import type { RepositoryContext } from '../context.ts';
 import { settings } from '../process/environment.ts';
 import { failureOf, gitFailure } from '../process/failures.ts';
 import { isSha } from '../files/loose-objects.ts';
+import { writeCommit } from '../files/write-commit.ts';
 import { commitMessage } from '../refs/messages.ts';
 import { type PathBytes, shown, splitZero } from '../files/paths.ts';
 import type { GitOutput } from '../process/process.ts';
@@ -57,14 +59,43 @@ export async function merge(
   if (merged.value.kind === 'conflict') return ok(merged.value);
   const { tree } = merged.value;
   const parents = base === null ? [tip, commit] : [tip];
+  const made = await commitMerge(context, request, tree, parents);
+  if (!made.ok) return made;
+  context.commits.remember(made.value, { tree, parents });
+  return ok({ kind: 'merged', commit: made.value, tree });
+}
+
+async function commitMerge(
+  context: RepositoryContext,
+  { commit, subject, trailers }: MergeRequest,
+  tree: Sha,
+  parents: readonly Sha[],
+): Promise<GitResult<Sha>> {
+  const message = commitMessage(subject, trailers);
+  const written = writeHere(context, tree, parents, message);
+  if (written !== null) return ok(written);
   const made = await context.git(
     ['commit-tree', tree, ...parents.flatMap((parent) => ['-p', parent]), '-F', '-'],
-    { input: commitMessage(request.subject, request.trailers), env: context.identity() },
+    { input: message, env: context.identity() },
   );
   const sha = made.stdout.toString('utf8').trim();
-  if (made.code !== 0 || !isSha(sha)) return err(failureOf(made, `commit the merge of ${commit}`));
-  context.commits.remember(sha, { tree, parents });
-  return ok({ kind: 'merged', commit: sha, tree });
+  if (made.code === 0 && isSha(sha)) return ok(sha);
+  return err(failureOf(made, `commit the merge of ${commit}`));
+}
+
+/** Null: a process is needed, also where it is to look whether a pruned parent is still there. */
+function writeHere(
+  context: RepositoryContext,
+  tree: Sha,
+  parents: readonly Sha[],
+  message: string,
+): Sha | null {
+  const signatures = context.signatures();
+  if (signatures === null || context.prunes.isSuspect()) return null;
+  if (!parents.every((parent) => context.commits.isLoose(parent))) return null;
+  context.prunes.beforeCommand(['commit-tree']);
+  const objects = join(context.commonDir, 'objects');
+  return writeCommit(objects, { tree, parents, ...signatures, message, atMs: Date.now() });
 }
 
 /**

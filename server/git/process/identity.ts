@@ -1,6 +1,8 @@
 // Who commits: the repository's own identity, or Drover where the user has not set one.
 // Configuration is never written.
 
+import { statSync } from 'node:fs';
+import { join } from 'node:path';
 import type { Variables } from './environment.ts';
 import type { Signature } from '../slot-port.ts';
 
@@ -47,4 +49,86 @@ export function identityVariables(
 ): Record<string, string> {
   if (!signature) return { ...identity };
   return { ...identity, GIT_AUTHOR_NAME: signature.name, GIT_AUTHOR_EMAIL: signature.email };
+}
+
+/** Author and committer as they stand in a commit: `Name <email>`. */
+export interface Signatures {
+  readonly author: string;
+  readonly committer: string;
+}
+
+/** Who makes the commits of a repository. */
+export interface Committer {
+  /** Added to the environment of a git that commits. */
+  readonly missing: Identity;
+  /** What git would write itself; null: only git can tell. */
+  readonly known: () => Signatures | null;
+}
+
+export function committerOf(
+  commonDir: string,
+  configured: ReadonlyMap<string, string>,
+  environment: Variables,
+): Committer {
+  return {
+    missing: missingIdentity(configured, environment),
+    known: knownSignatures(commonDir, configured, environment),
+  };
+}
+
+/** With these, what a commit holds or how its file is written is for git alone to tell. */
+const forGitAlone = /^(?:i18n\.commitencoding|core\.sharedrepository|include(?:if)?\..*)$/;
+/** Git changes such a text before it writes it. */
+const isChanged = /^[\s.,:;<>"'\\]|[\p{Cc}<>\uFFFD]|[\s.,:;<>"'\\]$/u;
+
+/** Tells who commits as long as no file of the configuration has changed; null: ask git. */
+function knownSignatures(
+  commonDir: string,
+  configured: ReadonlyMap<string, string>,
+  environment: Variables,
+): () => Signatures | null {
+  const missing = missingIdentity(configured, environment);
+  const partOf = (role: 'author' | 'committer', part: 'name' | 'email'): string => {
+    const variable = `GIT_${role.toUpperCase()}_${part.toUpperCase()}`;
+    return (
+      environment[variable] ||
+      configured.get(`${role}.${part}`) ||
+      configured.get(`user.${part}`) ||
+      (missing[variable] ?? '')
+    );
+  };
+  const parts = (['author', 'committer'] as const).flatMap((role) => [
+    partOf(role, 'name'),
+    partOf(role, 'email'),
+  ]);
+  const [authorName, authorEmail, committerName, committerEmail] = parts;
+  if ([...configured.keys()].some((key) => forGitAlone.test(key))) return () => null;
+  if (parts.some((part) => part === '' || isChanged.test(part))) return () => null;
+  const known = {
+    author: `${authorName} <${authorEmail}>`,
+    committer: `${committerName} <${committerEmail}>`,
+  };
+  const files = configurationFiles(commonDir, environment);
+  const stamp = stampOf(files);
+  return () => (stampOf(files) === stamp ? known : null);
+}
+
+function configurationFiles(commonDir: string, environment: Variables): string[] {
+  const home = environment['HOME'] ?? '';
+  const settings = environment['XDG_CONFIG_HOME'] || join(home, '.config');
+  return [
+    join(commonDir, 'config'),
+    join(commonDir, 'config.worktree'),
+    environment['GIT_CONFIG_GLOBAL'] || join(home, '.gitconfig'),
+    join(settings, 'git', 'config'),
+  ];
+}
+
+function stampOf(files: readonly string[]): string {
+  return files
+    .map((file) => {
+      const stats = statSync(file, { throwIfNoEntry: false, bigint: true });
+      return stats === undefined ? '-' : `${stats.ino}:${stats.size}:${stats.mtimeNs}`;
+    })
+    .join(' ');
 }
