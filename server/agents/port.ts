@@ -209,5 +209,5 @@ export interface ProcessTable {
    */
   endTree(runId: string, process: AgentProcess | null, graceMs: number): Promise<void>;
   /** Ends processes without a parent, younger than the agent, that still work below a folder. */
-  endOrphansIn(path: string, agentStart: string): Promise<void>;
+  endOrphansIn(path: string, agent: AgentProcess): Promise<void>;
 }

@@ -41,7 +41,7 @@ suite('orphans of an agent', () => {
     });
     const agentStart = String(Number(processStartTime(older)) + 1);
     const late = await orphan('late');
-    await createProcessTable().endOrphansIn(folder, agentStart);
+    await createProcessTable().endOrphansIn(folder, { pid: 0, startTime: agentStart });
     assert.equal(processStartTime(late), null);
     assert.notEqual(processStartTime(older), null);
     assert.notEqual(processStartTime(child.pid ?? 0), null);

@@ -43,8 +43,9 @@ export async function runPart(
   // Nothing of this attempt writes into the slot any more, when its work is kept, committed or
   // handed on.
   const ran = await lastAttempt(engine.store.db, claim.taskId);
-  if (ran !== null && ran.pid_start !== null) {
-    await engine.processes.endOrphansIn(place.path, ran.pid_start);
+  if (ran !== null && ran.pid !== null && ran.pid_start !== null) {
+    const agent = { pid: ran.pid, startTime: ran.pid_start };
+    await engine.processes.endOrphansIn(place.path, agent);
   }
   const note = noteOf(outcome, stop !== null);
   if (note !== null && !signal.aborted) await keepWork(engine, work, note);

@@ -1,11 +1,12 @@
 // Reading /proc/<pid>/stat, whose second field may hold anything.
 
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { lowestPidSince, noteBirth } from '../../../server/agents/kit/process/pid-order.ts';
 import {
   listProcesses,
   parseLinuxStat,
@@ -23,6 +24,17 @@ function check(text: string, expected: object | null): void {
 }
 
 suite('process list', () => {
+  test('numbers below a process are left out while none can have been given away again', () => {
+    if (process.platform !== 'linux') return;
+    const self = { pid: process.pid, startTime: processStartTime(process.pid) ?? '' };
+    // Not noted, and as old as the system: anything may have happened since.
+    assert.equal(lowestPidSince({ ...self, startTime: '0' }), 0);
+    noteBirth({ ...self, startTime: '0' });
+    spawnSync('true');
+    const largest = Number(readFileSync('/proc/sys/kernel/pid_max', 'latin1'));
+    assert.equal(lowestPidSince({ ...self, startTime: '0' }), self.pid);
+    assert.equal(lowestPidSince({ pid: largest, startTime: '0' }), 0, 'begun anew');
+  });
   test('fields are counted from the last bracket', () => {
     check(`5 (sh) S ${rest}`, { parentPid: 1, groupId: 77, startTime: '987654', isZombie: false });
     check(`5 (a) b) R 9 (x) T ${rest}`, { isStopped: true, startTime: '987654' });
@@ -51,6 +63,10 @@ suite('process list', () => {
     }
     const all = await marked(agent);
     assert.ok(all.includes(agent.pid) && all.includes(later.pid ?? 0), String(all));
+    if (process.platform === 'linux') {
+      const listed = await listProcesses('list-test', agent);
+      assert.ok(!listed.some((one) => one.pid === process.pid), 'an elder');
+    }
     // A start time that says nothing leaves nothing out.
     assert.ok((await marked({ ...agent, startTime: 'unknown' })).length >= all.length);
     for (const child of [first, later]) {

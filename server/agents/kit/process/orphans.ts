@@ -3,6 +3,8 @@
 
 import { readdirSync, readFileSync, readlinkSync, realpathSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
+import type { AgentProcess } from '../../port.ts';
+import { lowestPidSince } from './pid-order.ts';
 
 /** Programs that collect processes whose parents have ended. */
 const reapers: ReadonlySet<string> = new Set([
@@ -25,31 +27,33 @@ interface Listed {
 /**
  * Ends orphans that work below a folder, and their children. A program of a person's there has a
  * terminal, or a parent (an editor, a shell), or is older than the agent: it is left alone.
- * `agentStart`: as `processStartTime` tells it. Only Linux tells where a process works; elsewhere
- * nothing happens.
+ * Only Linux tells where a process works; elsewhere nothing happens.
  */
-export async function endOrphansIn(path: string, agentStart: string): Promise<void> {
-  if (process.platform !== 'linux' || !/^\d+$/.test(agentStart)) return;
+export async function endOrphansIn(path: string, agent: AgentProcess): Promise<void> {
+  if (process.platform !== 'linux' || !/^\d+$/.test(agent.startTime)) return;
   let folder: string;
   try {
     folder = realpathSync(path);
   } catch {
     return;
   }
-  const found = orphansIn(folder, Number(agentStart));
+  const found = orphansIn(folder, agent);
   if (found.length === 0) return;
   for (const one of found) signal(one, 'SIGTERM');
   const endsAt = performance.now() + graceMs;
   while (found.some(isAlive) && performance.now() < endsAt) await delay(roundMs);
   // What they have started meanwhile is looked for once more.
-  for (const one of [...found, ...orphansIn(folder, Number(agentStart))]) signal(one, 'SIGKILL');
+  for (const one of [...found, ...orphansIn(folder, agent)]) signal(one, 'SIGKILL');
 }
 
-function orphansIn(folder: string, sinceTicks: number): Listed[] {
+function orphansIn(folder: string, agent: AgentProcess): Listed[] {
+  const sinceTicks = Number(agent.startTime);
+  const lowestPid = lowestPidSince(agent);
   const inside: Listed[] = [];
   const orphans = new Set<number>();
   for (const name of readdirSync('/proc')) {
     if (!/^\d+$/.test(name) || Number(name) === process.pid) continue;
+    if (Number(name) < lowestPid) continue;
     const place = worksIn(name);
     if (place === null || (place !== folder && !place.startsWith(`${folder}/`))) continue;
     const facts = factsOf(name);

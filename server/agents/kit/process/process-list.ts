@@ -3,10 +3,10 @@
 
 import { execFile, spawnSync } from 'node:child_process';
 import { closeSync, openSync, readFileSync, readSync, readdirSync } from 'node:fs';
-import { uptime } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import type { AgentProcess } from '../../port.ts';
+import { lowestPidSince } from './pid-order.ts';
 
 /** The variable that every process of a run inherits, also shells that left the process group. */
 export const runMarker = 'DROVER_RUN';
@@ -76,7 +76,7 @@ export async function listProcesses(
 ): Promise<readonly ListedProcess[]> {
   switch (process.platform) {
     case 'linux':
-      return await listLinuxProcesses(runId, first === null ? 0 : lowestPidSince(first));
+      return await listLinuxProcesses(runId, first);
     case 'win32':
       return [];
     default:
@@ -94,7 +94,13 @@ const listingsMax = 50;
  * Looks into the list of numbers until it holds no new one: what was begun meanwhile by a process
  * that was gone before its turn came would be missed, and so outlive its run.
  */
-async function listLinuxProcesses(runId: string, lowestPid: number): Promise<ListedProcess[]> {
+async function listLinuxProcesses(
+  runId: string,
+  first: AgentProcess | null,
+): Promise<ListedProcess[]> {
+  const lowestPid = first === null ? 0 : lowestPidSince(first);
+  // NaN where it is not known: nothing is older than that.
+  const sinceTicks = first === null ? 0 : Number(first.startTime);
   const marker = markerOf(runId);
   const found: ListedProcess[] = [];
   const seen = new Set<string>();
@@ -104,7 +110,9 @@ async function listLinuxProcesses(runId: string, lowestPid: number): Promise<Lis
     for (const name of names) {
       seen.add(name);
       const stat = readLinuxStat(Number(name));
-      if (stat !== null) found.push({ ...stat, hasMarker: await linuxHasMarker(stat.pid, marker) });
+      // Reading an environment costs more than all the rest, and nearly every process is older.
+      if (stat === null || Number(stat.startTime) < sinceTicks) continue;
+      found.push({ ...stat, hasMarker: await linuxHasMarker(stat.pid, marker) });
     }
   }
   return found;
@@ -113,28 +121,6 @@ async function listLinuxProcesses(runId: string, lowestPid: number): Promise<Lis
 function isNewPid(name: string, lowestPid: number, seen: ReadonlySet<string>): boolean {
   const pid = Number(name);
   return Number.isInteger(pid) && pid >= lowestPid && !seen.has(name);
-}
-
-/** More processes in a second than any system starts for long. */
-const startsPerSecondMax = 20_000;
-const ticksPerSecond = 100;
-let pidMax: number | null = null;
-
-/**
- * Process numbers grow until the largest is reached and begin anew then. As long as that cannot
- * have happened since a process began, everything below its number is older than it, and need not
- * be looked at: that is nearly everything.
- */
-function lowestPidSince(first: AgentProcess): number {
-  try {
-    pidMax ??= Number(readFileSync('/proc/sys/kernel/pid_max', 'latin1'));
-    const lastPid = Number(readFileSync('/proc/loadavg', 'latin1').trim().split(' ').at(-1));
-    const ageSeconds = uptime() - Number(first.startTime) / ticksPerSecond;
-    const isYoung = ageSeconds >= 0 && (ageSeconds + 1) * startsPerSecondMax < pidMax;
-    return isYoung && lastPid >= first.pid ? first.pid : 0;
-  } catch {
-    return 0;
-  }
 }
 
 const statBuffer = Buffer.alloc(4096);

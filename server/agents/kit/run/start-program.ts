@@ -5,6 +5,7 @@ import { writeFileSync, rmSync } from 'node:fs';
 import { err, failure, ok, type Result } from '../../../core/failure.ts';
 import type { ProgramStart } from '../../port.ts';
 import { removeRawFiles } from '../log/run-files.ts';
+import { noteBirth } from '../process/pid-order.ts';
 import { spawnAgentElsewhere, type AgentChild } from '../process/spawn.ts';
 import type { AgentRun } from './agent-run.ts';
 import { Spool, type OutputStream } from './spool.ts';
@@ -60,6 +61,7 @@ export async function startProgram(
     const message = `The agent program "${program}" could not be started in ${request.cwd}: ${reason}.`;
     return err(failure('agent_failed', record.mask(message)));
   }
+  noteBirth(child.process);
   // The program reads the prompt from the file that is open already; no one else has business with
   // it.
   rmSync(record.files.input, { force: true });

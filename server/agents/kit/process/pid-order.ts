@@ -1,0 +1,65 @@
+// Which process numbers need not be looked at: as long as Linux has not begun anew with them, every
+// number below that of a process belongs to an older one. That is nearly every process.
+
+import { readFileSync } from 'node:fs';
+import { uptime } from 'node:os';
+import type { AgentProcess } from '../../port.ts';
+
+/** More processes in a second than any system starts for long. */
+const startsPerSecondMax = 20_000;
+const ticksPerSecond = 100;
+let pidMax: number | null = null;
+
+/** How many processes the system had started when one of ours had just been. */
+const startsAtBirth = new Map<string, number>();
+const birthsMax = 1_000;
+
+/** To be called when an agent's process is there, before its program begins. */
+export function noteBirth(agent: AgentProcess): void {
+  if (process.platform !== 'linux') return;
+  const starts = startsSoFar();
+  if (starts === null) return;
+  if (startsAtBirth.size >= birthsMax) startsAtBirth.clear();
+  startsAtBirth.set(keyOf(agent), starts);
+}
+
+/** No descendant of the process has a lower number; 0 where that cannot be told. */
+export function lowestPidSince(first: AgentProcess): number {
+  try {
+    pidMax ??= Number(readFileSync('/proc/sys/kernel/pid_max', 'latin1'));
+    const lastPid = Number(readFileSync('/proc/loadavg', 'latin1').trim().split(' ').at(-1));
+    if (!(lastPid >= first.pid)) return 0;
+    const starts = startsSince(first) ?? startsAtMost(first);
+    // Numbers in use are passed over, and some were given away before the birth was noted.
+    return starts < pidMax / 2 ? first.pid : 0;
+  } catch {
+    return 0;
+  }
+}
+
+/** Null for a process whose birth was not noted, and on a system that does not count. */
+function startsSince(first: AgentProcess): number | null {
+  const before = startsAtBirth.get(keyOf(first));
+  const now = before === undefined ? null : startsSoFar();
+  return before === undefined || now === null || now <= before ? null : now - before;
+}
+
+function startsAtMost(first: AgentProcess): number {
+  const ageSeconds = uptime() - Number(first.startTime) / ticksPerSecond;
+  return ageSeconds >= 0 ? (ageSeconds + 1) * startsPerSecondMax : Number.POSITIVE_INFINITY;
+}
+
+/** Threads included: they take numbers too. */
+function startsSoFar(): number | null {
+  try {
+    const text = readFileSync('/proc/stat', 'latin1');
+    const count = Number(/^processes (\d+)$/mu.exec(text)?.[1] ?? 0);
+    return count > 0 ? count : null;
+  } catch {
+    return null;
+  }
+}
+
+function keyOf({ pid, startTime }: AgentProcess): string {
+  return `${pid} ${startTime}`;
+}
