@@ -98,7 +98,7 @@ suite('git: whether a remote can be shared', () => {
     {
       name: 'what is pushed there is hidden',
       make: () => fleet.remote('config', 'uploadpack.hideRefs', 'refs/drover'),
-      says: /takes refs\/drover\/check\/one-\/one and does not show it again/,
+      says: /takes refs\/drover\/check\/one-\/one but hides it/,
     },
     {
       name: 'several refs do not move as one there',
@@ -123,7 +123,7 @@ suite('git: whether a remote can be shared', () => {
         for (const place of ['a', 'b'])
           one.git('remote', 'set-url', '--add', '--push', 'origin', `/x/${place}`);
       },
-      says: /pushes to 2 places/,
+      says: /pushes to 2 addresses/,
     },
   ];
   for (const { name, make, says } of bad) {
