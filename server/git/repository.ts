@@ -144,8 +144,7 @@ export function openRepository(parts: RepositoryParts): OpenedRepository {
     inTurn: (key, body) => mutex.run(`${place.commonDir} ${key}`, body),
   };
   const renew = (nextFacts: RepositoryFacts, nextCommitter: Committer): void => {
-    facts = nextFacts;
-    committer = nextCommitter;
+    [facts, committer] = [nextFacts, nextCommitter];
   };
 
   const repository: LocalRepository = {
