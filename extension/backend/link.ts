@@ -5,13 +5,12 @@
 
 import type { LogOutputChannel } from 'vscode';
 import type { StatusSnapshot } from '../../server/protocol/views.ts';
-import type { BoardChanges } from '../../server/protocol/panel-views.ts';
 import type {
   BackendRequestName,
   BackendRequests,
   Connection,
 } from '../../webview/messages/messages.ts';
-import { BoardStore } from '../project/board-store.ts';
+import { type BoardChange, BoardStore } from '../project/board-store.ts';
 import { reasonOfRefusal, unavailable } from '../project/unavailable.ts';
 import type { BackendAccess } from './access.ts';
 import { BackendFailure, toFailure } from './failure.ts';
@@ -21,20 +20,21 @@ import { Reconnecting } from './reconnecting.ts';
 /** The backend's own words when a person has ended it: nobody but a person starts it again. */
 const askedToLeave = 'asked to leave';
 
-export interface LinkListener {
-  readonly onConnection: (connection: Connection) => void;
-  readonly onBoard: (board: StatusSnapshot) => void;
-  readonly onChanges: (changes: BoardChanges, board: StatusSnapshot) => void;
-  /** The board is there again after a connection of this window was lost, or for the first time. */
-  readonly onAttached: (board: StatusSnapshot, isAgain: boolean) => void;
-}
+/**
+ * What becomes different, in the words that all of the window uses. `attached`: the board is there
+ * for the first time, or again after a connection of this window was lost.
+ */
+export type LinkChange =
+  | { readonly kind: 'connection' }
+  | BoardChange
+  | { readonly kind: 'attached'; readonly board: StatusSnapshot; readonly isAgain: boolean };
 
 export interface LinkOptions {
   readonly root: string;
   readonly access: BackendAccess;
   readonly environment: () => Promise<NodeJS.ProcessEnv>;
   readonly log: LogOutputChannel;
-  readonly listener: LinkListener;
+  readonly onChange: (change: LinkChange) => void;
 }
 
 export class BackendLink {
@@ -50,10 +50,9 @@ export class BackendLink {
 
   constructor(options: LinkOptions) {
     this.#options = options;
-    const { listener, log } = options;
+    const { onChange, log } = options;
     this.#store = new BoardStore({
-      onBoard: listener.onBoard,
-      onChanges: listener.onChanges,
+      onChange,
       onFailure: (error) => log.warn(`The board could not be read: ${toFailure(error).message}`),
     });
   }
@@ -103,7 +102,7 @@ export class BackendLink {
 
   #say(connection: Connection): void {
     this.#connection = connection;
-    this.#options.listener.onConnection(connection);
+    this.#options.onChange({ kind: 'connection' });
   }
 
   /** Tries until connected, given up, or overtaken by a newer call. */
@@ -133,7 +132,7 @@ export class BackendLink {
   }
 
   async #tryOnce(attempt: number): Promise<BackendFailure | null> {
-    const { access, root, environment, log, listener } = this.#options;
+    const { access, root, environment, log, onChange } = this.#options;
     let client: BackendClient | null = null;
     try {
       client = await connectClient(
@@ -157,7 +156,7 @@ export class BackendLink {
       const board = await this.#attach(client);
       this.#reconnecting.connected();
       this.#say({ kind: 'connected', version: client.hello.version, root });
-      listener.onAttached(board, this.#hasBeenAttached);
+      onChange({ kind: 'attached', board, isAgain: this.#hasBeenAttached });
       this.#hasBeenAttached = true;
       return null;
     } catch (error) {

@@ -10,10 +10,13 @@ export interface BoardSource {
   changes(after: number): Promise<BoardChanges>;
 }
 
-export interface BoardListener {
-  /** Everything anew. */
-  readonly onBoard: (board: StatusSnapshot) => void;
-  readonly onChanges: (changes: BoardChanges, board: StatusSnapshot) => void;
+/** `board`: everything anew; `changes`: what changed, and the board with it. */
+export type BoardChange =
+  | { readonly kind: 'board'; readonly board: StatusSnapshot }
+  | { readonly kind: 'changes'; readonly changes: BoardChanges; readonly board: StatusSnapshot };
+
+export interface BoardStoreOptions {
+  readonly onChange: (change: BoardChange) => void;
   readonly onFailure: (error: unknown) => void;
 }
 
@@ -32,7 +35,7 @@ const systemDelay: Delay = {
 const retryMs = 1_000;
 
 export class BoardStore {
-  readonly #listener: BoardListener;
+  readonly #options: BoardStoreOptions;
   readonly #delay: Delay;
   #source: BoardSource | null = null;
   #board: StatusSnapshot | null = null;
@@ -40,8 +43,8 @@ export class BoardStore {
   /** Who is being asked for changes. */
   #asked: BoardSource | null = null;
 
-  constructor(listener: BoardListener, delay: Delay = systemDelay) {
-    this.#listener = listener;
+  constructor(options: BoardStoreOptions, delay: Delay = systemDelay) {
+    this.#options = options;
     this.#delay = delay;
   }
 
@@ -90,12 +93,12 @@ export class BoardStore {
     const next = applyChanges(board, changes);
     if (next === null) return;
     this.#board = next;
-    this.#listener.onChanges(changes, next);
+    this.#options.onChange({ kind: 'changes', changes, board: next });
   }
 
   #take(board: StatusSnapshot): void {
     this.#board = board;
-    this.#listener.onBoard(board);
+    this.#options.onChange({ kind: 'board', board });
   }
 
   /** Asks until the board is where the feed is, or its source is no longer the one that counts. */
@@ -105,7 +108,7 @@ export class BoardStore {
       try {
         await this.#ask(source);
       } catch (error) {
-        if (source === this.#source) this.#listener.onFailure(error);
+        if (source === this.#source) this.#options.onFailure(error);
         pauseMs = retryMs;
       }
       await this.#delay.wait(pauseMs);

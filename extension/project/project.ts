@@ -2,24 +2,13 @@
 
 import { basename } from 'node:path';
 import * as vscode from 'vscode';
-import type { BoardChanges } from '../../server/protocol/panel-views.ts';
 import type { StatusSnapshot } from '../../server/protocol/views.ts';
-import type {
-  BackendRequestName,
-  BackendRequests,
-  Connection,
-} from '../../webview/messages/messages.ts';
+import type { Connection } from '../../webview/messages/messages.ts';
 import type { BackendAccess } from '../backend/access.ts';
-import { BackendLink } from '../backend/link.ts';
+import { BackendLink, type LinkChange } from '../backend/link.ts';
 import { fleetVariables } from './secrets.ts';
 import { readSettings } from './settings.ts';
 import { settingVariables, type ExtensionSettings } from './settings-table.ts';
-
-export type ProjectChange =
-  | { readonly kind: 'connection' }
-  | { readonly kind: 'board'; readonly board: StatusSnapshot }
-  | { readonly kind: 'changes'; readonly changes: BoardChanges; readonly board: StatusSnapshot }
-  | { readonly kind: 'attached'; readonly board: StatusSnapshot; readonly isAgain: boolean };
 
 export interface ProjectOptions {
   readonly root: string;
@@ -36,8 +25,10 @@ export class Project implements vscode.Disposable {
   readonly root: string;
   readonly name: string;
   readonly folder: vscode.WorkspaceFolder;
+  /** The link's own. */
+  readonly request: BackendLink['request'];
   readonly #link: BackendLink;
-  readonly #changed = new vscode.EventEmitter<ProjectChange>();
+  readonly #changed = new vscode.EventEmitter<LinkChange>();
   readonly onChange = this.#changed.event;
 
   constructor({ root, folder, access, log, secrets }: ProjectOptions) {
@@ -54,13 +45,9 @@ export class Project implements vscode.Disposable {
         ...backendEnvironment(this.settings),
         ...(await fleetVariables(secrets, root)),
       }),
-      listener: {
-        onConnection: () => this.#changed.fire({ kind: 'connection' }),
-        onBoard: (board) => this.#changed.fire({ kind: 'board', board }),
-        onChanges: (changes, board) => this.#changed.fire({ kind: 'changes', changes, board }),
-        onAttached: (board, isAgain) => this.#changed.fire({ kind: 'attached', board, isAgain }),
-      },
+      onChange: (change) => this.#changed.fire(change),
     });
+    this.request = this.#link.request.bind(this.#link);
   }
 
   get connection(): Connection {
@@ -101,13 +88,6 @@ export class Project implements vscode.Disposable {
 
   pause(): void {
     this.#link.pause();
-  }
-
-  request<N extends BackendRequestName>(
-    name: N,
-    params: BackendRequests[N]['params'],
-  ): Promise<BackendRequests[N]['result']> {
-    return this.#link.request(name, params);
   }
 
   dispose(): void {

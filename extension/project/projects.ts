@@ -4,7 +4,8 @@
 import * as vscode from 'vscode';
 import type { Connection } from '../../webview/messages/messages.ts';
 import type { BackendAccess, RootState } from '../backend/access.ts';
-import { Project, type ProjectChange } from './project.ts';
+import type { LinkChange } from '../backend/link.ts';
+import { Project } from './project.ts';
 import { unavailable } from './unavailable.ts';
 
 const currentKey = 'currentProject';
@@ -12,7 +13,7 @@ const currentKey = 'currentProject';
 export interface ProjectsChange {
   readonly project: Project | null;
   /** `list`: projects came, went, or another one is current. */
-  readonly change: ProjectChange | { readonly kind: 'list' };
+  readonly change: LinkChange | { readonly kind: 'list' };
 }
 
 export class Projects implements vscode.Disposable {

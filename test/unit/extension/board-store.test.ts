@@ -25,8 +25,8 @@ class Recorder {
   snapshots: StatusSnapshot[] = [];
   readonly store = new BoardStore(
     {
-      onBoard: (now) => this.heard.push(`board ${now.seq}`),
-      onChanges: (_changes, now) => this.heard.push(`changes ${now.seq} ${now.tasks[0]?.title}`),
+      onChange: ({ kind, board: { seq, tasks } }) =>
+        this.heard.push(kind === 'board' ? `board ${seq}` : `changes ${seq} ${tasks[0]?.title}`),
       onFailure: (error) => this.heard.push(`failure ${String(error)}`),
     },
     { wait: () => new Promise((resolve) => this.frames.push(resolve)) },
