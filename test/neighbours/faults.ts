@@ -66,7 +66,7 @@ export const plantedFaults: { readonly [name: string]: PlantedFault } = {
     file: 'server/git/slots/slot-emptying.ts',
     find: '  if (unwatched.length === 0) return ok(undefined);',
     replace: '  if (unwatched !== null) return ok(undefined);',
-    often: ['hide-by-flag'],
+    often: ['hide-by-flag', 'pick-in-progress'],
   },
   'trust-ignore-files': {
     seed: 1,
@@ -89,7 +89,7 @@ export const plantedFaults: { readonly [name: string]: PlantedFault } = {
     find: '  return [...found].map(([branch, tasks]) => ({ branch, tasks }));',
     replace:
       '  return found.size < 0 ? [...found].map(([branch, tasks]) => ({ branch, tasks })) : [];',
-    often: ['kill', 'stop-backend'],
+    often: ['pause', 'second-run'],
   },
   'blame-for-the-base': {
     seed: 31,

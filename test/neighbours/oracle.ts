@@ -2,7 +2,7 @@
 
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
-import type { EventView } from '../../server/protocol/api.ts';
+import type { EventView, TaskView } from '../../server/protocol/api.ts';
 import type { PersonFacts } from './person-facts.ts';
 import { personFacts } from './person-facts.ts';
 import { movesHead } from './agent-acts.ts';
@@ -27,18 +27,28 @@ export async function checkAtTheEnd(play: Play): Promise<readonly string[]> {
     .split('\n')
     .filter((line) => line !== '')
     .map((line) => JSON.parse(line) as EventView);
-  const completed = status.tasks
-    .filter((task) => task.status === 'completed' && task.parent_id === null)
-    .map(({ id }) => id);
   return [
     ...checkReachable(stage),
     ...checkForeign(stage),
-    ...checkLanded(play, completed),
+    ...checkLanded(play, completedOf(status.tasks)),
     ...checkTakenOut(stage),
     ...checkClone(stage),
     ...checkBlame(stage, events),
     ...checkBeginnings(play),
   ];
+}
+
+/** Whoever says that all is done, by a run that ends with 0 and tasks that are completed, has it on the target. */
+export async function checkWhatIsSaid(play: Play): Promise<readonly string[]> {
+  const { tasks, target } = await play.status();
+  const isOver = tasks.every(({ status }) => ['completed', 'cancelled'].includes(status));
+  return isOver && (target?.pending ?? 0) === 0 ? checkLanded(play, completedOf(tasks)) : [];
+}
+
+function completedOf(tasks: readonly TaskView[]): readonly string[] {
+  return tasks
+    .filter((task) => task.status === 'completed' && task.parent_id === null)
+    .map(({ id }) => id);
 }
 
 interface Ledger {

@@ -10,7 +10,7 @@ import { makeProject, type Project } from '../e2e/support/project.ts';
 import type { RunningProgram } from '../e2e/support/run-program.ts';
 import { agentBody, agentScripts } from './agent-acts.ts';
 import { engineScripts } from './engine-acts.ts';
-import { checkAtTheEnd, checkThePerson } from './oracle.ts';
+import { checkAtTheEnd, checkThePerson, checkWhatIsSaid } from './oracle.ts';
 import { finish, mend, personScripts } from './person-acts.ts';
 import { personFacts, type PersonFacts } from './person-facts.ts';
 import type { Schedule, TimedAct } from './schedule.ts';
@@ -214,6 +214,8 @@ export class Play {
       for (const command of [...open.flatMap(settling), ...cancelledBlockers(status.tasks)])
         await this.drover(command);
       codes = [await this.#runToItsEnd()];
+      const untrue = codes[0] === 0 ? await checkWhatIsSaid(this) : [];
+      if (untrue.length > 0) return untrue;
       if (this.schedule.epic !== 'none') {
         codes = [...codes, await this.#runToItsEnd('--epic', 'E', '--land', this.schedule.epic)];
       }
