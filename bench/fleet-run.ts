@@ -71,7 +71,13 @@ async function bare(): Promise<void> {
     },
     { name: fleetWorkflow },
   );
-  DBOS.setConfig({ name: 'bare', systemDatabaseUrl: values.url, logLevel: 'error' });
+  DBOS.setConfig({
+    name: 'bare',
+    systemDatabaseUrl: values.url,
+    logLevel: 'error',
+    // Without one DBOS takes its own version, which a bundle has not beside it.
+    applicationVersion: 'bench',
+  });
   await DBOS.launch();
   const beganAtMs = performance.now();
   const starting = [...ids];

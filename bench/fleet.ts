@@ -11,16 +11,23 @@ import { median, short, type Figure } from './figures.ts';
 import type { FleetRun } from './fleet-run.ts';
 
 const part = 'fleet';
-const tasksOfRun = 300;
-const manyTasks = 10_000;
 const machines = 3;
 const agentMs = 1_000;
-const agentTasks = 96;
-const dispatches = 60;
 const queue = { queue: 'bench' };
 const workflow = 'six steps';
 
+interface Sizes {
+  readonly tasksOfRun: number;
+  readonly manyTasks: number;
+  readonly agentTasks: number;
+  readonly dispatches: number;
+}
+
+const fullSizes: Sizes = { tasksOfRun: 300, manyTasks: 10_000, agentTasks: 96, dispatches: 60 };
+const briefSizes: Sizes = { tasksOfRun: 10, manyTasks: 100, agentTasks: 4, dispatches: 2 };
+
 interface FleetBench extends Bench {
+  readonly sizes: Sizes;
   readonly server: PostgresServer;
   readonly database: () => Promise<string>;
 }
@@ -32,7 +39,8 @@ export async function benchFleet(bench: Bench): Promise<Figure[]> {
     databases += 1;
     return server.createDatabase(`fleet_${databases}`);
   };
-  const fleetBench = { ...bench, server, database };
+  const sizes = bench.options.brief ? briefSizes : fullSizes;
+  const fleetBench = { ...bench, sizes, server, database };
   try {
     return [
       await againstDbos(fleetBench),
@@ -45,13 +53,13 @@ export async function benchFleet(bench: Bench): Promise<Figure[]> {
 }
 
 async function rateOf(
-  { programs, database }: FleetBench,
+  { programs, database, sizes }: FleetBench,
   kind: 'ours' | 'bare',
   prepare: (url: string) => Promise<void> = async () => undefined,
 ): Promise<number> {
   const url = await database();
   await prepare(url);
-  const run = await programs.json<FleetRun>('fleet-run', { url, kind, tasks: tasksOfRun });
+  const run = await programs.json<FleetRun>('fleet-run', { url, kind, tasks: sizes.tasksOfRun });
   return run.tasksPerSecond;
 }
 
@@ -78,13 +86,14 @@ async function againstDbos(bench: FleetBench): Promise<Figure> {
 }
 
 async function amongMany(bench: FleetBench): Promise<Figure> {
+  const { manyTasks } = bench.sizes;
   const few: number[] = [];
   const many: number[] = [];
   for (let pair = 0; pair < bench.options.pairs; pair += 1) {
     bench.say(`fleet: among many tasks, pair ${pair + 1} of ${bench.options.pairs}`);
     const runs = [
       async () => few.push(await rateOf(bench, 'ours')),
-      async () => many.push(await rateOf(bench, 'ours', fill)),
+      async () => many.push(await rateOf(bench, 'ours', (url) => fill(url, manyTasks))),
     ];
     for (const one of pair % 2 === 0 ? runs : runs.toReversed()) await one();
   }
@@ -100,7 +109,7 @@ async function amongMany(bench: FleetBench): Promise<Figure> {
 }
 
 /** Half of them have ended, half wait in a queue that is closed. */
-async function fill(url: string): Promise<void> {
+async function fill(url: string, manyTasks: number): Promise<void> {
   const fleet = await openFleet({ url });
   await sql`
     insert into dbos.workflow_status (workflow_uuid, status, name, queue_name, priority, created_at, updated_at,
@@ -116,15 +125,16 @@ async function fill(url: string): Promise<void> {
 }
 
 async function onMachines(bench: FleetBench): Promise<Figure[]> {
+  const { agentTasks, dispatches } = bench.sizes;
   bench.say('fleet: on one machine and on three');
   const url = await bench.database();
   const here = await openFleet({ url });
   try {
     const first = await startMachine(bench, url);
-    const latencies = await dispatchTimes(here);
-    const one = await agentsTime(here, 'one');
+    const latencies = await dispatchTimes(here, dispatches);
+    const one = await agentsTime(here, 'one', agentTasks);
     const others = [await startMachine(bench, url), await startMachine(bench, url)];
-    const three = await agentsTime(here, 'three');
+    const three = await agentsTime(here, 'three', agentTasks);
     await Promise.all([first, ...others].map((machine) => machine.close()));
     return [
       {
@@ -168,7 +178,10 @@ async function startMachine({ programs }: Bench, url: string): Promise<Machine> 
   };
 }
 
-async function dispatchTimes({ durable }: OpenedFleet<unknown>): Promise<readonly number[]> {
+async function dispatchTimes(
+  { durable }: OpenedFleet<unknown>,
+  dispatches: number,
+): Promise<readonly number[]> {
   const times: number[] = [];
   for (let n = 0; n < dispatches; n += 1) {
     const beganAtMs = performance.now();
@@ -179,7 +192,11 @@ async function dispatchTimes({ durable }: OpenedFleet<unknown>): Promise<readonl
   return times;
 }
 
-async function agentsTime({ durable }: OpenedFleet<unknown>, name: string): Promise<number> {
+async function agentsTime(
+  { durable }: OpenedFleet<unknown>,
+  name: string,
+  agentTasks: number,
+): Promise<number> {
   const ids = Array.from({ length: agentTasks }, (_, index) => `${name} ${index}`);
   const beganAtMs = performance.now();
   await Promise.all(ids.map((id) => durable.start(workflow, id, { workMs: agentMs }, queue)));

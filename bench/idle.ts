@@ -50,12 +50,10 @@ export async function benchIdle(bench: Bench): Promise<Figure[]> {
   }
 }
 
-const streams = 16;
 const linesPerSecond = 1_000;
-const seconds = 10;
 
 /** Prints in portions of a twentieth of a second, catching up when the machine was slow. */
-const talker = `
+const talker = (seconds: number): string => `
 const total = ${linesPerSecond * seconds}, startedAt = Date.now();
 let printed = 0;
 const timer = setInterval(() => {
@@ -68,11 +66,14 @@ const timer = setInterval(() => {
 `;
 
 export async function benchStreams(bench: Bench): Promise<Figure[]> {
+  const { streams, seconds } = bench.options.brief
+    ? { streams: 2, seconds: 1 }
+    : { streams: 16, seconds: 10 };
   bench.say(`streams: ${streams} agents, ${linesPerSecond} lines a second each, ${seconds} s`);
   const agent = script(
     bench.folder,
     'talking-agent',
-    `mkdir -p made\necho x > "made/$DROVER_TASK_ID.txt"\nexec '${process.execPath}' -e "$(cat <<'END'${talker}END\n)"\n`,
+    `mkdir -p made\necho x > "made/$DROVER_TASK_ID.txt"\nexec '${process.execPath}' -e "$(cat <<'END'${talker(seconds)}END\n)"\n`,
   );
   const project = await projectOf(bench, repositoryOf(bench.folder, 100), agent);
   try {
@@ -92,7 +93,7 @@ export async function benchStreams(bench: Bench): Promise<Figure[]> {
     clearInterval(watch);
     const cpuMs = ownUse(backend.pid).cpuMs - before;
     const lost = ended
-      .map((event) => lostLines(project.repository, event.task_id ?? ''))
+      .map((event) => lostLines(project.repository, event.task_id ?? '', linesPerSecond * seconds))
       .reduce((sum, lines) => sum + lines, 0);
     await backend.kill('SIGTERM');
     return [
@@ -118,7 +119,7 @@ export async function benchStreams(bench: Bench): Promise<Figure[]> {
 }
 
 /** Reads the whole log of a task and looks for every line at its place. */
-function lostLines(repository: string, task: string): number {
+function lostLines(repository: string, task: string, lines: number): number {
   const path = join(repository, '.drover', 'logs', task, '1.ndjson');
   let expected = 0;
   let wrong = 0;
@@ -132,5 +133,5 @@ function lostLines(repository: string, task: string): number {
     atEnd = page.atEnd || page.nextOffset === offset;
     offset = page.nextOffset;
   }
-  return wrong + linesPerSecond * seconds - expected;
+  return wrong + lines - expected;
 }

@@ -8,22 +8,22 @@ import type { Bench } from './bench.ts';
 import { median, short, type Figure } from './figures.ts';
 
 const part = 'machines';
-const agentSeconds = 10;
 const agentsOfOne = 4;
-const tasks = 36;
-const otherTasks = 10_000;
-const costTasks = 100;
+const fullSizes = { agentSeconds: 10, tasks: 36, otherTasks: 10_000, costTasks: 100 };
+const briefSizes = { agentSeconds: 1, tasks: 3, otherTasks: 20, costTasks: 3 };
 
-const sleeping = `
+const sleeping = (seconds: number): string => `
 cat > /dev/null
-case "$id" in S-*) sleep ${agentSeconds} ;; esac
+case "$id" in S-*) sleep ${seconds} ;; esac
 echo "work of $id" > "$id.txt"
 `;
 
 export async function benchMachines(bench: Bench): Promise<Figure[]> {
+  const sizes = bench.options.brief ? briefSizes : fullSizes;
+  const { agentSeconds, tasks, otherTasks, costTasks } = sizes;
   const fleet = await makeFleet({
     machines: ['desk', 'one', 'two', 'three'],
-    agent: sleeping,
+    agent: sleeping(agentSeconds),
     settings: '[gate]\ncommand = "true"\n',
   });
   try {

@@ -9,10 +9,14 @@ import { repositoryOf, smallAgent } from './repositories.ts';
 import type { StoreRun } from './store-run.ts';
 
 const part = 'store';
-const manyTasks = 10_000;
 const fewTasks = 100;
 
+function manyOf({ options }: Bench): number {
+  return options.brief ? 200 : 10_000;
+}
+
 export async function benchStore(bench: Bench): Promise<Figure[]> {
+  const manyTasks = manyOf(bench);
   const few: StoreRun[] = [];
   const many: StoreRun[] = [];
   const rounds = Math.min(bench.options.pairs, 3);
@@ -35,7 +39,7 @@ export async function benchStore(bench: Bench): Promise<Figure[]> {
     },
     {
       part,
-      what: 'a transition among 10,000 tasks against 100',
+      what: `a transition among ${manyTasks} tasks against ${fewTasks}`,
       value: median(ratios),
       unit: '×',
       target: { atMost: 1.2 },
@@ -43,7 +47,7 @@ export async function benchStore(bench: Bench): Promise<Figure[]> {
     },
     {
       part,
-      what: 'snapshot of 10,000 tasks with its JSON',
+      what: `snapshot of ${manyTasks} tasks with its JSON`,
       value: median(snapshots),
       unit: 'ms',
       target: { atMost: 100 },
@@ -80,7 +84,8 @@ async function engineAmongMany(bench: Bench): Promise<Figure> {
       async () => few.push((await engineRun(programs, folder, wish)).cpuMsPerTask),
       async () =>
         many.push(
-          (await engineRun(programs, folder, { ...wish, others: manyTasks - tasks })).cpuMsPerTask,
+          (await engineRun(programs, folder, { ...wish, others: manyOf(bench) - tasks }))
+            .cpuMsPerTask,
         ),
     ];
     for (const one of pair % 2 === 0 ? runs : runs.toReversed()) await one();
@@ -88,7 +93,7 @@ async function engineAmongMany(bench: Bench): Promise<Figure> {
   const ratios = many.map((ms, at) => ms / (few[at] ?? Number.NaN));
   return {
     part,
-    what: "the engine's CPU time for a task, 10,000 in scope against 100",
+    what: `the engine's CPU time for a task, ${manyOf(bench)} in scope against ${fewTasks}`,
     value: median(ratios),
     unit: '×',
     target: { atMost: 1.2 },
