@@ -23,7 +23,6 @@ export const soakFiles: ReadonlySet<string> = new Set([
   'test/neighbours/faults.test.ts',
   'test/agents/claude-cut.test.ts',
   'test/e2e/agents.test.ts',
-  'test/e2e/bench.test.ts',
   'test/e2e/mcp-acp.test.ts',
   'test/e2e/quota.test.ts',
   'test/fleet/gone.test.ts',

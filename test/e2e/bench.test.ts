@@ -28,12 +28,23 @@ suite('the benches', function () {
     return new Set(figures.map((line) => (JSON.parse(line) as { part: string }).part));
   }
 
-  const parts = sized(
-    ['start', 'recovery', 'idle'],
-    ['start', 'memory', 'recovery', 'idle', 'dispatch', 'pool', 'streams', 'store'],
-  );
-  test(`${parts.join(', ')}`, async () => {
-    assert.deepEqual([...(await figuresOf(parts))].sort(), parts.toSorted());
+  const inGate = [
+    ['start', 'memory', 'recovery', 'idle', 'dispatch', 'pool'],
+    ['store', 'history', 'streams', 'failures', 'orchestration'],
+  ];
+  // These need a PostgreSQL, and namespaces of the network.
+  const all = [...inGate, ['fleet', 'machines']];
+  for (const parts of sized(inGate, all)) {
+    test(`${parts.join(', ')}`, async () => {
+      assert.deepEqual([...(await figuresOf(parts))].sort(), parts.toSorted());
+    });
+  }
+
+  test('no part is left out', async () => {
+    const help = run(process.execPath, ['bench/main.ts', '--help'], { cwd: root });
+    const { stdout } = (await help.catch((failed: unknown) => failed)) as { stdout: string };
+    const [, named = ''] = /^parts: ([\w, ]+) \(/mu.exec(stdout) ?? [];
+    assert.deepEqual(named.split(', ').sort(), [...all.flat(), 'against'].sort());
   });
 
   test('another program, by an adapter', async function () {
