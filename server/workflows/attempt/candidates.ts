@@ -227,7 +227,7 @@ async function settleCandidates(
   switch (choice.kind) {
     case 'wait':
     case 'none':
-      return nothingSettled;
+      return { changed: await withdrawEmptyChoice(engine, tx, taskId, rows), stopped: [] };
     case 'choose':
       return { changed: true, stopped: await choose(engine, tx, task, choice.id, rule) };
     case 'ask':
@@ -319,6 +319,22 @@ async function askPerson(
     text: `Which candidate is to land as ${task.id}? "drover diff <candidate>" shows its change.\n${lines.join('\n')}`,
     choices: green.map((row) => row.id),
   });
+  return true;
+}
+
+/**
+ * A question of which every candidate was sent back or has ended can only be answered wrongly: it
+ * goes, and the choice is put again when there is one. True when there was such a question.
+ */
+async function withdrawEmptyChoice(
+  engine: Uses<'store'>,
+  tx: Tx,
+  taskId: string,
+  rows: readonly TaskRow[],
+): Promise<boolean> {
+  if (rows.some((row) => standOf(candidateFacts(row)) === 'green')) return false;
+  if (!(await openQuestions(tx, taskId)).some(isChoice)) return false;
+  await withdrawQuestions(tx, engine.store.sources, taskId);
   return true;
 }
 
