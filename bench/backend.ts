@@ -5,7 +5,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { initProject } from '../server/main/project/init.ts';
-import { placesOf, readAddress } from '../server/main/project/places.ts';
+import { placesOf, readAddress } from '../server/main/project/project-places.ts';
 import { backendNodeArgs } from '../server/main/start-backend.ts';
 import type { Client } from '../server/protocol/api.ts';
 import { connectSocket } from '../server/rpc/transport/client.ts';

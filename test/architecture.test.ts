@@ -148,7 +148,7 @@ const queryPattern =
 
 /** Types of the database as the store has it; what others are lent is closed (`server/store/port.ts`). */
 const openTypePattern =
-  /import[^;]*\b(?:Db|Reads|Tx)\b[^;]*from '[^']*store\/(?:rows\/read|schema\/tables)\.ts'/;
+  /import[^;]*\b(?:Db|Reads|Tx)\b[^;]*from '[^']*store\/(?:rows\/one-moment|schema\/tables)\.ts'/;
 
 const mayUseVscode = (file: string): boolean => file.startsWith('extension/');
 
@@ -270,7 +270,7 @@ suite('architecture', () => {
     assert.deepEqual(violations(where, "import { sql } from 'kysely';"), [
       `${where} imports kysely`,
     ]);
-    const open = "import type { Db } from '../store/rows/read.ts';";
+    const open = "import type { Db } from '../store/rows/one-moment.ts';";
     assert.deepEqual(violations('server/rpc/x.ts', open), [
       "server/rpc/x.ts takes the store's own database type",
     ]);

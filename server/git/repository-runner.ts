@@ -8,7 +8,7 @@ import { toldPlace } from './files/told-place.ts';
 import type { TrustedConfig } from './process/trusted-config.ts';
 import type { RunOptions, RepositoryContext } from './context.ts';
 
-export interface RunnerParts {
+export interface RunnerDeps {
   readonly processes: GitProcesses;
   readonly root: string;
   readonly commonDir: string;
@@ -23,21 +23,21 @@ export const firstPauseMs = 20;
 export const longestPauseMs = 400;
 
 /** Runs git in a repository and waits, within bounds, for locks that somebody else holds. */
-export function repositoryRunner(parts: RunnerParts): RepositoryContext['git'] {
+export function repositoryRunner(deps: RunnerDeps): RepositoryContext['git'] {
   return async (args, options = {}) => {
-    const place = toldPlace(parts, options.at);
+    const place = toldPlace(deps, options.at);
     if (place === null) return notInOurBooks(options.at ?? '');
-    const overrules = await parts.trusted.overrules(place.gitDir);
-    const command = commandFor(parts.root, [...overrules, ...args], options, place.variables);
+    const overrules = await deps.trusted.overrules(place.gitDir);
+    const command = commandFor(deps.root, [...overrules, ...args], options, place.variables);
     let waitedMs = 0;
     for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(pauseMs * 2, longestPauseMs)) {
-      parts.onStart(args);
-      const output = await parts.processes.run(command);
+      deps.onStart(args);
+      const output = await deps.processes.run(command);
       const mayPass =
         output.code !== 0 &&
         output.problem === null &&
         (lockFileOf(output.stderr) !== null || isPassingRace(output.stderr));
-      if (!mayPass || options.waitForLocks === false || waitedMs >= parts.lockPatienceMs) {
+      if (!mayPass || options.waitForLocks === false || waitedMs >= deps.lockPatienceMs) {
         return output;
       }
       await delay(pauseMs);

@@ -63,7 +63,7 @@ import { parseWorktreeList } from './read/worktree-list-format.ts';
 import type { Sha } from './sha.ts';
 import { repositoryRunner } from './repository-runner.ts';
 
-export interface RepositoryParts {
+export interface RepositoryDeps {
   readonly processes: GitProcesses;
   readonly mutex: KeyedMutex;
   readonly place: RepositoryPlace;
@@ -104,20 +104,20 @@ export interface OpenedRepository {
   readonly settled: () => Promise<void>;
 }
 
-export function openRepository(parts: RepositoryParts): OpenedRepository {
-  const { place, mutex } = parts;
-  let facts = parts.facts;
-  let committer = parts.committer;
+export function openRepository(deps: RepositoryDeps): OpenedRepository {
+  const { place, mutex } = deps;
+  let facts = deps.facts;
+  let committer = deps.committer;
   let processCount = 0;
   const remembered = memories(place.commonDir);
   const git = repositoryRunner({
-    processes: parts.processes,
+    processes: deps.processes,
     root: place.root,
     commonDir: place.commonDir,
     trusted: new TrustedConfig(place.commonDir, place.config, (gitDir) =>
-      readConfiguration(parts.processes.run, place.root, gitDir),
+      readConfiguration(deps.processes.run, place.root, gitDir),
     ),
-    lockPatienceMs: parts.lockPatienceMs,
+    lockPatienceMs: deps.lockPatienceMs,
     onStart: (args) => {
       remembered.prunes.beforeCommand(args);
       processCount += 1;
@@ -128,15 +128,15 @@ export function openRepository(parts: RepositoryParts): OpenedRepository {
     root: place.root,
     isBare: place.isBare,
     refsAreFiles: (place.config.get('extensions.refstorage') ?? 'files') === 'files',
-    staleLockMs: parts.staleLockMs,
-    durability: parts.durable ? openDurability(place.commonDir) : noDurability,
+    staleLockMs: deps.staleLockMs,
+    durability: deps.durable ? openDurability(place.commonDir) : noDurability,
     ...remembered,
     ignores: new IgnoreRules(),
     trash: new Trash(),
-    networkVariables: networkVariables(parts.inherited, place.config),
-    checkoutSettings: parts.checkoutSettings,
-    secretsIn: parts.secretsIn,
-    isHeldName: (path) => isHeldFileName(path) && !parts.secretsAllowed(path),
+    networkVariables: networkVariables(deps.inherited, place.config),
+    checkoutSettings: deps.checkoutSettings,
+    secretsIn: deps.secretsIn,
+    isHeldName: (path) => isHeldFileName(path) && !deps.secretsAllowed(path),
     identity: (signature) => identityVariables(committer.missing, signature),
     signatures: () => committer.known(),
     git,
@@ -157,7 +157,7 @@ export function openRepository(parts: RepositoryParts): OpenedRepository {
       return processCount;
     },
     refresh: async () => {
-      const read = await readAgain(parts);
+      const read = await readAgain(deps);
       if (read.ok) renew(read.value.facts, read.value.committer);
       return read.ok ? ok(facts) : read;
     },
@@ -179,7 +179,7 @@ async function readAgain({
   processes: { run },
   place,
   inherited,
-}: RepositoryParts): Promise<
+}: RepositoryDeps): Promise<
   GitResult<{ readonly facts: RepositoryFacts; readonly committer: Committer }>
 > {
   const [found, asked] = await Promise.all([

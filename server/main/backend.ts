@@ -30,7 +30,7 @@ import { MachinePulse } from './watch/machine-pulse.ts';
 import { watchOwnFiles } from './project/own-files.ts';
 import { settleIdentity } from './project/identity.ts';
 import { keepPlan, makeHome } from './project/kept-plan.ts';
-import { type ProjectPlaces, worktreesOf } from './project/places.ts';
+import { type ProjectPlaces, worktreesOf } from './project/project-places.ts';
 import { openProject } from './project/project.ts';
 import { maskOf } from './project/secrets.ts';
 import { tellTroubles } from './watch/worker-troubles.ts';

@@ -23,7 +23,7 @@ import { AgentToolTokens } from './requests/agent-tools.ts';
 import { Confinement } from './sandbox/confinement.ts';
 import type { LiveSettings } from './project/live-settings.ts';
 import { hostFacts } from './watch/host-facts.ts';
-import { worktreesOf } from './project/places.ts';
+import { worktreesOf } from './project/project-places.ts';
 import { projectMark } from './project/project-mark.ts';
 import { RemoteAttempts } from './remote/remote-attempts.ts';
 import { maskOf, secretsOf } from './project/secrets.ts';
@@ -98,7 +98,7 @@ export async function composeEngine(project: Project, report: Report): Promise<E
     secrets,
     mask,
     // In a fleet each machine says for itself what it can bear.
-    machine: project.fleet === null ? hostFacts(worktrees) : () => null,
+    host: project.fleet === null ? hostFacts(worktrees) : () => null,
     owner: project.fleet === null ? `${process.pid}` : live.settings.fleet.name,
     crashPoint: crash,
     chance: Math.random,

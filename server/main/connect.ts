@@ -12,9 +12,9 @@ import type { Doctor } from './doctor/doctor.ts';
 import type * as FleetDatabase from './fleet/fleet-database.ts';
 import type { InitResult } from './project/init.ts';
 import type { Environment, SettingFlags } from './project/live-settings.ts';
-import { maskWords } from './requests/mask-words.ts';
+import { maskRequest } from './requests/mask-requests.ts';
 import type { MigrateOptions, MigrateReport } from './project/migrate.ts';
-import { runningAddress } from './project/places.ts';
+import { runningAddress } from './project/project-places.ts';
 import type { PlanFromSpecOptions } from './requests/plan-from-spec.ts';
 import type { ProbeView } from './sandbox/probe-confinement.ts';
 import type * as RemoteWorkers from './remote/remote-workers.ts';
@@ -23,7 +23,7 @@ import type { TrustReport } from '../protocol/trust-report.ts';
 import type { TrustRequest } from './project/trust.ts';
 import type { WorkerRuntimeRequest } from './remote/worker-runtime.ts';
 
-export { findProject } from './project/places.ts';
+export { findProject } from './project/project-places.ts';
 
 // What a command does not need is not loaded: neither the engine for a look at the plan, nor the
 // database where a backend answers, nor the wire where none does.
@@ -147,7 +147,7 @@ function withEnvironment(client: Client, options: OpenClientOptions): Client {
       if (name !== 'run.start' && name !== 'run.resume')
         return client.call(
           name,
-          maskWords(name, params, () => createMask(secretValues(env))),
+          maskRequest(name, params, () => createMask(secretValues(env))),
         );
       const more = { ...(params as Params<'run.start'>), env: given };
       return client.call(name, more as typeof params);

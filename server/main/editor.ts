@@ -14,7 +14,12 @@ import { protocolVersion } from '../protocol/api.ts';
 import { droverVersion } from '../protocol/version.ts';
 import { openBackendSocket } from '../rpc/transport/client.ts';
 import { ConnectFailure } from '../rpc/transport/errors.ts';
-import { placesOf, projectFolderName, readAddress, runningAddress } from './project/places.ts';
+import {
+  placesOf,
+  projectFolderName,
+  readAddress,
+  runningAddress,
+} from './project/project-places.ts';
 import { startBackend } from './start-backend.ts';
 
 export { makeSample } from './sample.ts';

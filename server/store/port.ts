@@ -9,7 +9,7 @@ import type { StoreTables } from './schema/tables.ts';
 import type { Transition, TransitionOutcome } from './status/transition.ts';
 
 export type * from './schema/tables.ts';
-export type { StopKind } from './schema/column-words.ts';
+export type { StopKind } from './schema/column-values.ts';
 export type { NewEvent, StoreSources } from './feed/feed.ts';
 export type { Transition, TransitionOutcome, TransitionSet } from './status/transition.ts';
 
@@ -166,7 +166,7 @@ export {
   type Hold,
 } from './status/holds.ts';
 export { epicById, existingTask, rootTasks, taskById, taskOrRefuse } from './rows/find-rows.ts';
-export { inParts, textList } from './rows/read.ts';
+export { inParts, textList } from './rows/one-moment.ts';
 export { limitAccount, limitedAccounts } from './work/accounts.ts';
 export {
   attemptsLeftOn,

@@ -2,11 +2,11 @@
 
 import { executeTask, executeWorkflow } from './attempt/execute-task.ts';
 import { endGivenAway } from './run/given-away.ts';
-import { endLeftCommands } from './landing/left-commands.ts';
+import { endOrphanCommands } from './landing/orphan-commands.ts';
 import { landEpic, landEpicWorkflow, type LandEpicInput } from './landing/land-epic.ts';
 import { landTasks, type LandInput } from './landing/land-tasks.ts';
 import { nextAppend } from './kit/next-append.ts';
-import { type Engine, type Parts, Switchboard, type Uses } from './kit/parts.ts';
+import { type Engine, type EngineDeps, Switchboard, type Uses } from './kit/engine-ports.ts';
 import { agentQueueOf, machineOfQueue } from './kit/placement.ts';
 import { finishStopped, runEpic, runQueue, runWorkflow } from './run/run-epic.ts';
 import { isLandQueue, landWorkflow, limitLandQueue } from './attempt/submission.ts';
@@ -28,7 +28,7 @@ import { runUndo, undoWorkflow, type UndoInput } from './person/undo-landing.ts'
 
 export type {
   Engine,
-  Parts,
+  EngineDeps,
   Uses,
   WorkSettings,
   WorkPlaces,
@@ -36,39 +36,39 @@ export type {
   WorkFiles,
   AgentScope,
   AgentToolsDoor,
-} from './kit/parts.ts';
+} from './kit/engine-ports.ts';
 
 /** Agents at work in one process at the most, whatever a run asks for. */
 const agentsMax = 64;
 
-export function createEngine(parts: Parts): Engine {
+export function createEngine(deps: EngineDeps): Engine {
   const engine: Engine = {
-    ...parts,
+    ...deps,
     switchboard: new Switchboard(),
-    launchedAtMs: parts.clock.now(),
+    launchedAtMs: deps.clock.now(),
   };
-  parts.durable.workflow<Claim, string>(executeWorkflow, async (run, claim) => {
+  deps.durable.workflow<Claim, string>(executeWorkflow, async (run, claim) => {
     await useRunOf(engine, claim.runId);
     return executeTask(engine, run, claim);
   });
-  parts.durable.workflow<LandInput, number>(landWorkflow, async (run, input) => {
+  deps.durable.workflow<LandInput, number>(landWorkflow, async (run, input) => {
     await useRunOf(engine, input.runId);
     return landTasks(engine, run, input);
   });
-  parts.durable.workflow<LandEpicInput, string>(landEpicWorkflow, async (run, input) => {
+  deps.durable.workflow<LandEpicInput, string>(landEpicWorkflow, async (run, input) => {
     await useRunOf(engine, input.runId);
     // No task is at work meanwhile that would keep the backend here.
     return engine.switchboard.whileWorking(() => landEpic(engine, run, input));
   });
-  parts.durable.workflow<UndoInput, string>(undoWorkflow, (run, input) =>
+  deps.durable.workflow<UndoInput, string>(undoWorkflow, (run, input) =>
     engine.switchboard.whileWorking(() => runUndo(engine, run, input)),
   );
-  parts.durable.workflow<{ runId: string }, unknown>(runWorkflow, async (run, input) => {
+  deps.durable.workflow<{ runId: string }, unknown>(runWorkflow, async (run, input) => {
     await useRunOf(engine, input.runId);
     return runEpic(engine, run, input);
   });
-  parts.durable.queue(agentQueueOf(parts.machineId), { perProcess: agentsMax });
-  if (parts.machineId === '') parts.durable.queue(runQueue, {});
+  deps.durable.queue(agentQueueOf(deps.machineId), { perProcess: agentsMax });
+  if (deps.machineId === '') deps.durable.queue(runQueue, {});
   return engine;
 }
 
@@ -105,7 +105,7 @@ async function useRunOf(
  */
 export async function launchEngine(engine: Engine): Promise<void> {
   for (const { branch } of await allLines(engine.store.db)) limitLandQueue(engine, branch);
-  await endLeftCommands(engine);
+  await endOrphanCommands(engine);
   if (engine.machineId !== '') await endGivenAway(engine);
   await engine.durable.launch();
 }

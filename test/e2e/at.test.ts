@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { randomUUID } from 'node:crypto';
 import { openStore, type OpenedStore } from '../../server/store/open.ts';
 import { openPast } from '../../server/store/history/past.ts';
-import type { Db } from '../../server/store/rows/read.ts';
+import type { Db } from '../../server/store/rows/one-moment.ts';
 import { readSnapshot } from '../../server/store/board/snapshot.ts';
 import { why } from '../../server/store/why/why.ts';
 import type { StatusSnapshot } from '../../server/protocol/api.ts';

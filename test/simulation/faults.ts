@@ -5,7 +5,7 @@ import type { CompiledQuery, QueryResult } from 'kysely';
 import { err } from '../../server/core/failure.ts';
 import type { GitRepository } from '../../server/git/port.ts';
 import type { Store } from '../../server/store/port.ts';
-import type { Parts } from '../../server/workflows/engine.ts';
+import type { EngineDeps } from '../../server/workflows/engine.ts';
 import { gitFailure } from '../doubles/simulated-git.ts';
 import type { Scenario } from './scenario.ts';
 import type { Invariant, World } from './world.ts';
@@ -16,7 +16,7 @@ export interface Faults {
   /** Makes what the fault needs happen more often. */
   scenario(drawn: Scenario): Scenario;
   store(store: Store, world: World): Store;
-  parts(parts: Parts, world: World): Parts;
+  parts(parts: EngineDeps, world: World): EngineDeps;
   query(query: CompiledQuery, run: (query: CompiledQuery) => Promise<Rows>): Promise<Rows>;
 }
 

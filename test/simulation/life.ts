@@ -15,7 +15,7 @@ import {
   createEngine,
   type Engine,
   launchEngine,
-  type Parts,
+  type EngineDeps,
 } from '../../server/workflows/engine.ts';
 import { keepFollowing } from '../../server/workflows/run/keep-following.ts';
 import type { PortCalls } from '../doubles/port-calls.ts';
@@ -76,7 +76,7 @@ export class Life {
     this.engine = createEngine(faults.parts(this.#parts(), world));
   }
 
-  #parts(): Parts {
+  #parts(): EngineDeps {
     const { world } = this;
     const drivers = new Map<string, AgentDriver>();
     return {
@@ -122,7 +122,7 @@ export class Life {
       commandEnvironment: () => ({}),
       secrets: () => [],
       mask: (text) => text,
-      machine: () => null,
+      host: () => null,
       owner: this.id,
       crashPoint: (step) => void world.mayCrash(this, `point ${step}`),
       chance: () => world.productChance.next(),

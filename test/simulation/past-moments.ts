@@ -7,7 +7,7 @@ import {
   pastTables,
   type PastKept,
 } from '../../server/store/schema/past-tables.ts';
-import type { Db } from '../../server/store/rows/read.ts';
+import type { Db } from '../../server/store/rows/one-moment.ts';
 import type { SeededChance } from '../doubles/seeded-chance.ts';
 import type { World } from './world.ts';
 

@@ -4,7 +4,7 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { GitFailure } from '../../server/git/port.ts';
 import { type OpenedStore, openStore } from '../../server/store/open.ts';
-import type { Db } from '../../server/store/rows/read.ts';
+import type { Db } from '../../server/store/rows/one-moment.ts';
 import type { WorkSettings } from '../../server/workflows/engine.ts';
 import { SeededChance } from '../doubles/seeded-chance.ts';
 import { AgentWorld } from '../doubles/simulated-agents.ts';

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import type { Kysely } from 'kysely';
 import { failAttempt } from '../../server/store/work/attempt-end.ts';
 import { claimTask } from '../../server/store/work/claims.ts';
-import { moveStore } from '../../server/store/exchange/move.ts';
+import { moveStore } from '../../server/store/exchange/move-project.ts';
 import { movedTables } from '../../server/store/exchange/move-tables.ts';
 import { openStore } from '../../server/store/open.ts';
 import type { Store, StoreTables } from '../../server/store/port.ts';

@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import type { Store } from '../../server/store/port.ts';
 import { unfit, type PostgresFacts } from '../../server/store/postgres/migrate.ts';
 import { openPostgresStore } from '../../server/store/postgres/open.ts';
-import { placeOf } from '../../server/store/postgres/place.ts';
+import { placeOf } from '../../server/store/postgres/database-url.ts';
 import { postgresError, PostgresTrouble } from '../../server/store/postgres/trouble.ts';
 import { type PostgresServer, startPostgres } from '../postgres/server.ts';
 import { testSources } from '../unit/store/memory-store.ts';

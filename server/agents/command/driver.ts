@@ -5,7 +5,7 @@ import { basename } from 'node:path';
 import { failure } from '../../core/failure.ts';
 import { planCharactersMax } from '../../core/prompt/plan-prompt.ts';
 import { cutStart } from '../../core/prompt/prompt-text.ts';
-import { tellingLines } from '../../core/prompt/telling-lines.ts';
+import { failureLines } from '../../core/prompt/failure-lines.ts';
 import { readLogTail } from '../kit/log/event-log-reader.ts';
 import type { AgentExit } from '../kit/process/spawn.ts';
 import type { SilenceWatch } from '../kit/process/silence.ts';
@@ -114,7 +114,7 @@ class CommandFollower implements ProgramFollower {
           const summary = request.planning === true ? tail.plan : tail.summary;
           return { kind: 'done', summary, deniedTools: [] };
         }
-        const said = (tellingLines(tail.detail, 1)[0] ?? '').slice(0, saidCharsMax);
+        const said = (failureLines(tail.detail, 1)[0] ?? '').slice(0, saidCharsMax);
         const ending = said === '' ? '.' : `: ${said}`;
         const message = `${this.#name} ${describeExit(end.exit)}${ending}`;
         return failed(failure('agent_failed', message, tail.detail));

@@ -5,7 +5,7 @@ import { droverVersion } from '../../protocol/version.ts';
 import { defineDataCommands } from './data-commands.ts';
 import { defineFleetCommands } from './fleet-commands.ts';
 import { defineHistoryCommands } from './history-commands.ts';
-import { defineLookCommands } from './look-commands.ts';
+import { defineInspectCommands } from './inspect-commands.ts';
 import { DroverCommand } from './drover-command.ts';
 import { addGlobals, type ProgramHost } from './options.ts';
 import { definePlanCommands } from './plan-commands.ts';
@@ -36,7 +36,7 @@ export function buildProgram(host: ProgramHost): Command {
     .configureHelp({ subcommandTerm: termOf });
   definePlanCommands(program, host);
   defineRunCommands(program, host);
-  defineLookCommands(program, host);
+  defineInspectCommands(program, host);
   defineHistoryCommands(program, host);
   defineSteerCommands(program, host);
   defineDataCommands(program, host);

@@ -114,7 +114,7 @@ function isText(value: unknown): value is string {
   return typeof value === 'string' && !value.includes('\0');
 }
 
-export interface AgentParts {
+export interface ChosenAgent {
   readonly kind: AgentKind;
   readonly model: string | null;
   readonly fallback: readonly AgentStep[];
@@ -123,7 +123,7 @@ export interface AgentParts {
 }
 
 /** Who works and who takes over, as the engine asks for it. */
-export function agentChoices(agent: AgentParts, byKind: AgentSettingsByKind): AgentChoices {
+export function agentChoices(agent: ChosenAgent, byKind: AgentSettingsByKind): AgentChoices {
   const fallbackOf: { [K in AgentKind]?: readonly AgentStep[] } = {};
   const modelOf: { [K in AgentKind]?: string } = {};
   for (const kind of agentKinds) {

@@ -1,4 +1,4 @@
-// Whether the machine can take one more agent: free memory, free disk and load, against what a
+// Whether the host can take one more agent: free memory, free disk and load, against what a
 // person allows.
 
 import { formatBytes } from '../format.ts';

@@ -10,14 +10,14 @@ import { failureOf, gitFailure } from '../process/failures.ts';
 import type { GitResult } from '../port.ts';
 import type { RefChange } from '../refs/refs.ts';
 import { fenceRef } from './names.ts';
-import { pushChanges, type Pushed, type PushParts, staleFailure } from './pushes.ts';
+import { pushChanges, type Pushed, type PushDeps, staleFailure } from './pushes.ts';
 import type { Sha } from '../sha.ts';
 
 /** Times that a line is taken anew because its present owner lands in the same moment. */
 const takesMax = 8;
 
 export class Fences {
-  readonly #parts: PushParts;
+  readonly #deps: PushDeps;
   readonly #context: RepositoryContext;
   readonly #words: string;
   /**
@@ -27,9 +27,9 @@ export class Fences {
   readonly #held = new Map<string, { sha: Sha; readonly maybe: Set<Sha> }>();
   #count = 0;
 
-  constructor(parts: PushParts, machineId: string) {
-    this.#parts = parts;
-    this.#context = parts.remote.context;
+  constructor(deps: PushDeps, machineId: string) {
+    this.#deps = deps;
+    this.#context = deps.remote.context;
     this.#words = `machine ${machineId}\nprocess ${process.pid} ${randomUUID()}\n`;
   }
 
@@ -41,7 +41,7 @@ export class Fences {
   async #own(line: string): Promise<GitResult<void>> {
     const ref = fenceRef(line);
     // This look brings the line along, which the landing is about to read.
-    const present = await this.#parts.remoteRefs.read(ref);
+    const present = await this.#deps.remoteRefs.read(ref);
     if (!present.ok) return present;
     let old = present.value;
     const held = this.#held.get(line);
@@ -53,7 +53,7 @@ export class Fences {
     const mine = await this.#blob();
     if (!mine.ok) return mine;
     for (let takes = 0; takes < takesMax; takes += 1) {
-      const pushed = await pushChanges(this.#parts, [{ ref, next: mine.value, old }], true);
+      const pushed = await pushChanges(this.#deps, [{ ref, next: mine.value, old }], true);
       switch (pushed.kind) {
         case 'moved':
           this.#held.set(line, { sha: mine.value, maybe: new Set() });
@@ -81,7 +81,7 @@ export class Fences {
       for (let tries = 0; tries < 2; tries += 1) {
         const fence = { ref, next: next.value, old: held.sha };
         held.maybe.add(next.value);
-        const pushed = await pushChanges(this.#parts, [...changes, fence], true);
+        const pushed = await pushChanges(this.#deps, [...changes, fence], true);
         if (pushed.kind === 'moved') {
           held.sha = next.value;
           held.maybe.clear();

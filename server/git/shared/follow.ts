@@ -6,10 +6,10 @@ import { firstParentCount, isAncestor } from '../read/ancestry.ts';
 import type { FollowOutcome, GitRepository, GitResult } from '../port.ts';
 import { branchName, branchRef } from '../refs/refs.ts';
 import type { Presence } from './presence.ts';
-import { pushChanges, type PushParts, staleFailure } from './pushes.ts';
+import { pushChanges, type PushDeps, staleFailure } from './pushes.ts';
 import type { Sha } from '../sha.ts';
 
-export interface FollowParts extends PushParts {
+export interface FollowDeps extends PushDeps {
   readonly presence: Presence;
   readonly local: GitRepository;
   readonly report: (error: unknown, doing: string) => void;
@@ -18,27 +18,27 @@ export interface FollowParts extends PushParts {
 const triesMax = 5;
 
 export async function followShared(
-  parts: FollowParts,
+  deps: FollowDeps,
   target: string,
   tip: Sha,
   mode: 'fast-forward' | 'never',
 ): Promise<GitResult<FollowOutcome>> {
   const ref = branchRef(target);
-  return parts.remote.context.inTurn(`follow ${parts.remote.name} ${ref}`, async () => {
-    const outcome = await followRemote(parts, ref, tip);
+  return deps.remote.context.inTurn(`follow ${deps.remote.name} ${ref}`, async () => {
+    const outcome = await followRemote(deps, ref, tip);
     if (outcome.ok && outcome.value.kind === 'followed') {
-      await followHere(parts, ref, outcome.value.sha, mode);
+      await followHere(deps, ref, outcome.value.sha, mode);
     }
     return outcome;
   });
 }
 
 async function followRemote(
-  parts: FollowParts,
+  deps: FollowDeps,
   ref: string,
   tip: Sha,
 ): Promise<GitResult<FollowOutcome>> {
-  const { remote, remoteRefs, presence } = parts;
+  const { remote, remoteRefs, presence } = deps;
   const { context } = remote;
   for (let tries = 0; tries < triesMax; tries += 1) {
     const seen = await remoteRefs.read(ref);
@@ -57,7 +57,7 @@ async function followRemote(
         `${branchName(ref)} on ${remote.name} has commits that are not part of what has landed yet.`,
       );
     }
-    const pushed = await pushChanges(parts, [{ ref, next: tip, old: theirs }], true);
+    const pushed = await pushChanges(deps, [{ ref, next: tip, old: theirs }], true);
     switch (pushed.kind) {
       case 'moved':
         return ok({ kind: 'followed', sha: tip });
@@ -76,7 +76,7 @@ async function followRemote(
  * fleet.
  */
 async function followHere(
-  { local, presence, report }: FollowParts,
+  { local, presence, report }: FollowDeps,
   ref: string,
   tip: Sha,
   mode: 'fast-forward' | 'never',

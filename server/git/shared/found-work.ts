@@ -11,7 +11,7 @@ import type { Presence } from './presence.ts';
 import type { Remote } from './remote.ts';
 import type { Sha } from '../sha.ts';
 
-interface Parts {
+interface Deps {
   readonly local: LocalRepository;
   readonly remoteRefs: RemoteRefs;
   readonly presence: Presence;
@@ -33,7 +33,7 @@ export async function allSnapshots(
 type Report = (error: unknown, doing: string) => void;
 
 export async function lastSnapshot(
-  { local, remoteRefs, presence }: Parts,
+  { local, remoteRefs, presence }: Deps,
   label: string,
   where?: 'anywhere',
 ): Promise<GitResult<SnapshotView | null>> {

@@ -8,7 +8,7 @@ import { failureOf } from '../process/failures.ts';
 import type { GitResult } from '../port.ts';
 import { updateRefs } from '../refs/refs.ts';
 import { privateRef } from './names.ts';
-import { pushChanges, type PushParts } from './pushes.ts';
+import { pushChanges, type PushDeps } from './pushes.ts';
 import { parseListing } from './remote.ts';
 import type { Sha } from '../sha.ts';
 
@@ -35,8 +35,8 @@ const left = {
 };
 const refsAtOnce = 100;
 
-export function sharedWork(parts: PushParts): SharedWork {
-  const { remote } = parts;
+export function sharedWork(deps: PushDeps): SharedWork {
+  const { remote } = deps;
   const { context } = remote;
   const listCopies = async (): Promise<GitResult<ReadonlyMap<string, Sha>>> => {
     const copies = privateRef(workRoot);
@@ -81,7 +81,7 @@ export function sharedWork(parts: PushParts): SharedWork {
       const changes = part
         .filter(({ place }) => place === 'remote')
         .map(({ ref, commit }) => ({ ref, next: null, old: commit }));
-      const pushed = changes.length === 0 ? null : await pushChanges(parts, changes);
+      const pushed = changes.length === 0 ? null : await pushChanges(deps, changes);
       if (pushed?.kind === 'trouble') return err(pushed.failure);
       const copies = part
         .filter(({ place }) => place === 'copy')

@@ -9,22 +9,22 @@ import type { RefChange } from '../refs/refs.ts';
 import { labelOfBranch } from '../work/work-chain.ts';
 import { rescueRefFor } from './kept-refs.ts';
 import type { Presence } from './presence.ts';
-import { pushChanges, type PushParts, staleFailure } from './pushes.ts';
+import { pushChanges, type PushDeps, staleFailure } from './pushes.ts';
 import type { Sha } from '../sha.ts';
 
-export interface PublishParts extends PushParts {
+export interface PublishDeps extends PushDeps {
   readonly presence: Presence;
 }
 
 const triesMax = 4;
 
 export class PublishedBranches {
-  readonly #parts: PublishParts;
+  readonly #deps: PublishDeps;
   /** What this process has pushed: the likely value there, which saves a look. */
   readonly #pushed = new Map<string, Sha>();
 
-  constructor(parts: PublishParts) {
-    this.#parts = parts;
+  constructor(deps: PublishDeps) {
+    this.#deps = deps;
   }
 
   /** This process has put it there. */
@@ -37,14 +37,14 @@ export class PublishedBranches {
    * must be kept by then.
    */
   async move(ref: string, next: Sha | null, holds: Sha | null): Promise<GitResult<void>> {
-    return this.#parts.remote.context.inTurn(`publish ${ref}`, () => this.#move(ref, next, holds));
+    return this.#deps.remote.context.inTurn(`publish ${ref}`, () => this.#move(ref, next, holds));
   }
 
   async #move(ref: string, next: Sha | null, holds: Sha | null): Promise<GitResult<void>> {
     let there = this.#pushed.get(ref) ?? null;
     if (next !== null && there === next) return ok(undefined);
     if (next === null) {
-      const seen = await this.#parts.remoteRefs.read(ref);
+      const seen = await this.#deps.remoteRefs.read(ref);
       if (!seen.ok) return seen;
       there = seen.value;
     }
@@ -52,7 +52,7 @@ export class PublishedBranches {
       if (there === next) return this.#is(ref, next);
       const kept = await this.#keeping(ref, there, next ?? holds);
       if (!kept.ok) return kept;
-      const pushed = await pushChanges(this.#parts, [{ ref, next, old: there }, ...kept.value]);
+      const pushed = await pushChanges(this.#deps, [{ ref, next, old: there }, ...kept.value]);
       switch (pushed.kind) {
         case 'moved':
           return this.#is(ref, next);
@@ -70,7 +70,7 @@ export class PublishedBranches {
    * most.
    */
   async remove(changes: readonly { ref: string; old: Sha | null }[]): Promise<GitResult<void>> {
-    const { remoteRefs } = this.#parts;
+    const { remoteRefs } = this.#deps;
     const simple: RefChange[] = [];
     const other: { ref: string; old: Sha | null }[] = [];
     for (const { ref, old } of changes) {
@@ -82,7 +82,7 @@ export class PublishedBranches {
     }
     for (let from = 0; from < simple.length; from += removedAtOnce) {
       const part = simple.slice(from, from + removedAtOnce);
-      const pushed = await pushChanges(this.#parts, part);
+      const pushed = await pushChanges(this.#deps, part);
       if (pushed.kind === 'trouble') return err(pushed.failure);
       if (pushed.kind === 'stale') return err(staleFailure(pushed.ref));
       for (const { ref } of part) this.#pushed.delete(ref);
@@ -108,7 +108,7 @@ export class PublishedBranches {
     next: Sha | null,
   ): Promise<GitResult<readonly RefChange[]>> {
     if (there === null) return ok([]);
-    const { remote, presence, remoteRefs } = this.#parts;
+    const { remote, presence, remoteRefs } = this.#deps;
     if (next !== null) {
       const present = await presence.ensure([there]);
       if (!present.ok) return present;

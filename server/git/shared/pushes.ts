@@ -17,7 +17,7 @@ export type Pushed =
   | { readonly kind: 'stale'; readonly ref: string; readonly found: ReadonlyMap<string, Sha> }
   | { readonly kind: 'trouble'; readonly failure: GitFailure };
 
-export interface PushParts {
+export interface PushDeps {
   readonly remote: Remote;
   readonly remoteRefs: RemoteRefs;
 }
@@ -27,7 +27,7 @@ const passingMax = 5;
 const passingPauseMs = 100;
 
 export async function pushChanges(
-  { remote, remoteRefs }: PushParts,
+  { remote, remoteRefs }: PushDeps,
   changes: readonly RefChange[],
   urgent = false,
 ): Promise<Pushed> {

@@ -9,20 +9,20 @@ import { secretsInRange } from '../work/held-contents.ts';
 import { shown, zeroEnded } from '../files/paths.ts';
 import { readRef, type RefChange } from '../refs/refs.ts';
 import { changesIn } from '../work/without-held.ts';
-import { pushChanges, type PushParts } from './pushes.ts';
+import { pushChanges, type PushDeps } from './pushes.ts';
 import type { Sha } from '../sha.ts';
 
 /** Beyond this many waiting ones, the oldest stay on this machine alone. */
 const waitingMax = 200;
 
 export class WorkPushes {
-  readonly #parts: PushParts;
+  readonly #deps: PushDeps;
   readonly #report: (error: unknown, doing: string) => void;
   readonly #waiting: string[] = [];
   #running: Promise<void> | null = null;
 
-  constructor(parts: PushParts, report: (error: unknown, doing: string) => void) {
-    this.#parts = parts;
+  constructor(deps: PushDeps, report: (error: unknown, doing: string) => void) {
+    this.#deps = deps;
     this.#report = report;
   }
 
@@ -42,10 +42,10 @@ export class WorkPushes {
   }
 
   async #pushAll(): Promise<void> {
-    const { context, name } = this.#parts.remote;
+    const { context, name } = this.#deps.remote;
     while (this.#waiting.length > 0) {
       const refs = this.#waiting.splice(0);
-      const found = await this.#parts.remoteRefs.exactly([...new Set(refs)]);
+      const found = await this.#deps.remoteRefs.exactly([...new Set(refs)]);
       if (!found.ok) {
         this.#report(found.error, `pushing snapshots to ${name}`);
         continue;
@@ -61,7 +61,7 @@ export class WorkPushes {
         if (isOurs && (await mayBeShared(context, next))) changes.push({ ref, next, old });
       }
       if (changes.length === 0) continue;
-      const pushed = await pushChanges(this.#parts, changes);
+      const pushed = await pushChanges(this.#deps, changes);
       if (pushed.kind === 'trouble') {
         this.#report(pushed.failure, `pushing snapshots to ${name}`);
       }

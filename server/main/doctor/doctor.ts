@@ -23,7 +23,7 @@ import { heldSentence } from '../project/accepted-settings.ts';
 import { LiveSettings } from '../project/live-settings.ts';
 import { identityProblem } from '../project/identity.ts';
 import { openRepositoryAt } from '../project/open-repository.ts';
-import { placesOf, type ProjectPlaces, runningAddress } from '../project/places.ts';
+import { placesOf, type ProjectPlaces, runningAddress } from '../project/project-places.ts';
 import type { ExporterTable } from '../../store/schema/exporter-table.ts';
 
 export interface Check {

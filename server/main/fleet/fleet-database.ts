@@ -10,7 +10,7 @@ import {
   readFleetTables,
 } from '../../durable/fleet/tables.ts';
 import { openPostgresStore } from '../../store/postgres/open.ts';
-import { placeOf } from '../../store/postgres/place.ts';
+import { placeOf } from '../../store/postgres/database-url.ts';
 import { storeSources } from '../project/store-sources.ts';
 import { type Environment, LiveSettings } from '../project/live-settings.ts';
 

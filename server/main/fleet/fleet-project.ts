@@ -17,7 +17,7 @@ import { FleetClock } from './fleet-clock.ts';
 import { noteFleet } from './fleet-note.ts';
 import type { AgentOutput } from '../output/agent-output.ts';
 import { createFleetOutput } from '../output/fleet-output.ts';
-import type { ProjectPlaces } from '../project/places.ts';
+import type { ProjectPlaces } from '../project/project-places.ts';
 import { storeSources } from '../project/store-sources.ts';
 
 export interface FleetProject {

@@ -13,7 +13,7 @@ import { filesOfLog, hashOfRange, type ShippedFile } from './log-files.ts';
 import { beginning, isDropped, type ShippedLog, type StoredEnd } from './shipped-log.ts';
 import type { Reads } from '../../store/port.ts';
 
-interface Parts {
+interface Deps {
   readonly db: Reads;
   readonly logs: string;
   readonly machineId: string;
@@ -22,13 +22,13 @@ interface Parts {
 const partsAtOnce = 100;
 
 /** Afterwards each of the logs is known. */
-export async function compareWithStored(parts: Parts, asked: readonly ShippedLog[]): Promise<void> {
+export async function compareWithStored(deps: Deps, asked: readonly ShippedLog[]): Promise<void> {
   const names = asked.map((log) => log.name.file);
-  const segments = await storedSegments(parts.db, names);
-  const files = new Map(names.map((name) => [name, filesOfLog(parts.logs, name)]));
+  const segments = await storedSegments(deps.db, names);
+  const files = new Map(names.map((name) => [name, filesOfLog(deps.logs, name)]));
   const present = [...files.values()].flat();
   const last = await lastParts(
-    parts.db,
+    deps.db,
     present.map((file) => file.file),
   );
   for (const log of asked) {
@@ -36,10 +36,10 @@ export async function compareWithStored(parts: Parts, asked: readonly ShippedLog
     const here = files.get(log.name.file) ?? [];
     for (const file of segments.get(log.name.file) ?? []) {
       if (isDropped(log.name, file, here))
-        await dropParts(parts.db, parts.machineId, { log: log.name, file, from: 0 });
+        await dropParts(deps.db, deps.machineId, { log: log.name, file, from: 0 });
     }
     for (const file of here) {
-      const end = await agreedEnd(parts, log.name, file, last.get(file.file) ?? null);
+      const end = await agreedEnd(deps, log.name, file, last.get(file.file) ?? null);
       stored.set(file.file, end);
     }
     log.know(stored);
@@ -47,11 +47,11 @@ export async function compareWithStored(parts: Parts, asked: readonly ShippedLog
 }
 
 /**
- * How far the stored parts are what the file holds. They are looked at from the end: what a writer
+ * How far the stored deps are what the file holds. They are looked at from the end: what a writer
  * loses (its disk was cut off from power) is its end, and what is stored of that is dropped.
  */
 async function agreedEnd(
-  parts: Parts,
+  deps: Deps,
   log: LogName,
   file: ShippedFile,
   last: KnownPart | null,
@@ -62,16 +62,16 @@ async function agreedEnd(
     for (const part of list) {
       if (isInFile(file, part)) {
         if (differsFrom !== null)
-          await dropParts(parts.db, parts.machineId, { log, file: file.file, from: differsFrom });
+          await dropParts(deps.db, deps.machineId, { log, file: file.file, from: differsFrom });
         const { start, size } = part;
         return { end: start + size, last: { start, size }, changedMs: file.changedMs };
       }
       differsFrom = part.start;
     }
-    list = await partsBefore(parts.db, file.file, differsFrom ?? 0, partsAtOnce);
+    list = await partsBefore(deps.db, file.file, differsFrom ?? 0, partsAtOnce);
   }
   if (differsFrom !== null)
-    await dropParts(parts.db, parts.machineId, { log, file: file.file, from: 0 });
+    await dropParts(deps.db, deps.machineId, { log, file: file.file, from: 0 });
   return beginning(file);
 }
 

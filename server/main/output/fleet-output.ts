@@ -12,7 +12,7 @@ import { LogShipper } from './log-shipper.ts';
 
 type Report = (error: unknown, where: string) => void;
 
-export interface FleetOutputParts {
+export interface FleetOutputDeps {
   readonly store: Store;
   /** The folder of the logs. */
   readonly logs: string;
@@ -27,10 +27,10 @@ export interface FleetOutputParts {
 const flushMaxMs = 10_000;
 const catchUpPauseMs = 5_000;
 
-export function createFleetOutput(parts: FleetOutputParts): AgentOutput {
-  const { store, machineId } = parts;
-  const mirror = new LogMirror(parts);
-  const news = new NewsOfLogs(parts.onOutput);
+export function createFleetOutput(deps: FleetOutputDeps): AgentOutput {
+  const { store, machineId } = deps;
+  const mirror = new LogMirror(deps);
+  const news = new NewsOfLogs(deps.onOutput);
   let shipper: LogShipper | null = null;
   let stopCatchingUp = (): void => {};
   const isOurs = (log: AttemptLog): boolean => log.machine === machineId || log.machine === '';
@@ -52,7 +52,7 @@ export function createFleetOutput(parts: FleetOutputParts): AgentOutput {
       log.file === null || isOurs(log) ? () => {} : news.on(log.file, listener),
     beginShipping: (report) => {
       if (shipper !== null) return;
-      shipper = new LogShipper({ ...parts, report });
+      shipper = new LogShipper({ ...deps, report });
       stopCatchingUp = keepCatchingUp(shipper, report);
     },
     flush: async (path) => {
@@ -105,11 +105,11 @@ function keepCatchingUp(shipper: LogShipper, report: Report): () => void {
 
 /** Listens while anybody waits for something. */
 class NewsOfLogs {
-  readonly #listen: FleetOutputParts['onOutput'];
+  readonly #listen: FleetOutputDeps['onOutput'];
   readonly #listeners = new Map<string, Set<() => void>>();
   #off: (() => void) | null = null;
 
-  constructor(listen: FleetOutputParts['onOutput']) {
+  constructor(listen: FleetOutputDeps['onOutput']) {
     this.#listen = listen;
   }
 

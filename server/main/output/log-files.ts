@@ -79,14 +79,14 @@ export function readRange(path: string, start: number, size: number): Buffer {
   }
 }
 
-export interface FilePart {
+export interface FileChunk {
   readonly start: number;
   readonly size: number;
   readonly text: string;
 }
 
 /** What comes after a place: whole lines in parts; empty when there is none. */
-export function partsAfter(file: ShippedFile, start: number): FilePart[] {
+export function partsAfter(file: ShippedFile, start: number): FileChunk[] {
   const left = file.size - start;
   for (let wanted = chainBytesMax; left > 0; wanted *= 4) {
     const bytes = readRange(file.path, start, Math.min(wanted, left));
@@ -101,8 +101,8 @@ export function partsAfter(file: ShippedFile, start: number): FilePart[] {
   return [];
 }
 
-function cutIntoParts(bytes: Buffer, start: number): FilePart[] {
-  const parts: FilePart[] = [];
+function cutIntoParts(bytes: Buffer, start: number): FileChunk[] {
+  const parts: FileChunk[] = [];
   for (let at = 0; at < bytes.length;) {
     const end = partEnd(bytes, at);
     parts.push({ start: start + at, size: end - at, text: storableText(bytes.subarray(at, end)) });

@@ -15,7 +15,7 @@ import { type StoredEnd, storedFiles } from '../../store/feed/read-log-parts.ts'
 import { copyFile, type CopiedEnd, isSame } from './copy-file.ts';
 import { fileExists } from './log-files.ts';
 
-export interface LogMirrorParts {
+export interface LogMirrorDeps {
   readonly store: Store;
   /** The folder of the logs. */
   readonly logs: string;
@@ -34,17 +34,17 @@ interface Copying {
 }
 
 export class LogMirror {
-  readonly #parts: LogMirrorParts;
+  readonly #deps: LogMirrorDeps;
   readonly #ends = new Map<string, CopiedEnd>();
   readonly #copying = new Map<string, Copying>();
 
-  constructor(parts: LogMirrorParts) {
-    this.#parts = parts;
+  constructor(deps: LogMirrorDeps) {
+    this.#deps = deps;
   }
 
   /** What there is of a log of which nothing is stored any more. */
   present(file: string): 'nothing' | 'part' | 'whole' {
-    const path = join(this.#parts.logs, file);
+    const path = join(this.#deps.logs, file);
     if (!fileExists(path)) return 'nothing';
     // A log with marks was written here.
     return fileExists(wholePath(path)) || fileExists(marksPath(path)) ? 'whole' : 'part';
@@ -52,7 +52,7 @@ export class LogMirror {
 
   /** The attempt was over before the log was copied: the copy has all of it. */
   async noteWhole(file: string): Promise<void> {
-    const path = wholePath(join(this.#parts.logs, file));
+    const path = wholePath(join(this.#deps.logs, file));
     if (!fileExists(path)) await writeFile(path, '', { mode: 0o600 });
   }
 
@@ -81,7 +81,7 @@ export class LogMirror {
   }
 
   async #copyLog(file: string): Promise<boolean> {
-    const { store, logs } = this.#parts;
+    const { store, logs } = this.#deps;
     if (logNameOf(file) === null) return false;
     const path = join(logs, file);
     // All at one moment: where a segment is stored, the head before it is whole.
@@ -104,11 +104,11 @@ export class LogMirror {
 
   async #copyOne(stored: StoredEnd): Promise<boolean> {
     const { file } = stored;
-    const path = join(this.#parts.logs, file);
+    const path = join(this.#deps.logs, file);
     const known = this.#ends.get(file) ?? null;
     if (known !== null && isSame(known, stored) && fileSize(path) === known.start + known.size)
       return false;
-    const copied = await copyFile(this.#parts.store.db, { file, path, known, stored });
+    const copied = await copyFile(this.#deps.store.db, { file, path, known, stored });
     this.#ends.delete(file);
     if (copied === null) return false;
     this.#ends.set(file, copied.end);

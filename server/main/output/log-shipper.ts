@@ -19,7 +19,7 @@ import { compareWithStored } from './compare-stored.ts';
 import { logsOfAttempt } from './log-files.ts';
 import { type NextChain, ShippedLog } from './shipped-log.ts';
 
-export interface LogShipperParts {
+export interface LogShipperDeps {
   readonly store: Store;
   /** The folder of the logs. */
   readonly logs: string;
@@ -47,7 +47,7 @@ interface Turn {
 }
 
 export class LogShipper {
-  readonly #parts: LogShipperParts;
+  readonly #deps: LogShipperDeps;
   readonly #logs = new Map<string, ShippedLog>();
   /** What has grown, or is waited for, in its order. */
   readonly #grown = new Set<ShippedLog>();
@@ -59,8 +59,8 @@ export class LogShipper {
   #pauseMs = 0;
   #isClosed = false;
 
-  constructor(parts: LogShipperParts) {
-    this.#parts = parts;
+  constructor(deps: LogShipperDeps) {
+    this.#deps = deps;
     this.#offGrowth = onAnyLogGrowth((path) => {
       if (this.#take(this.nameOf(path)) !== null) this.#soon(coalesceMs);
     });
@@ -68,12 +68,12 @@ export class LogShipper {
 
   /** The log's name in the database. */
   nameOf(path: string): string {
-    return relative(this.#parts.logs, path).replaceAll(sep, '/');
+    return relative(this.#deps.logs, path).replaceAll(sep, '/');
   }
 
   /** Stores what an earlier life of this machine has left. */
   async catchUp(): Promise<void> {
-    const { store, machineId, logs } = this.#parts;
+    const { store, machineId, logs } = this.#deps;
     const sinceMs = store.sources.clock.now() - outputKeptMs;
     const attempts = await attemptsToShip(store.db, machineId, sinceMs, attemptsMax);
     for (const some of inParts(attempts, logsAtOnce)) {
@@ -170,7 +170,7 @@ export class LogShipper {
       log.isAtWork = false;
       this.#grown.add(log);
     }
-    if (this.#pauseMs === 0) this.#parts.report(error, "storing agents' output");
+    if (this.#pauseMs === 0) this.#deps.report(error, "storing agents' output");
     this.#pauseMs = Math.min(Math.max(firstPauseMs, this.#pauseMs * 2), longestPauseMs);
     this.#trouble.resolve();
     this.#trouble = Promise.withResolvers<void>();
@@ -201,11 +201,11 @@ export class LogShipper {
    */
   async #look(logs: readonly ShippedLog[]): Promise<void> {
     if (logs.length === 0) return;
-    const { store, machineId } = this.#parts;
+    const { store, machineId } = this.#deps;
     const names = logs.map((log) => log.name);
     const own = await ownLogs(store.db, machineId, names);
     const ours = logs.filter((log) => own.has(log.name.file));
-    await compareWithStored({ db: store.db, logs: this.#parts.logs, machineId }, ours);
+    await compareWithStored({ db: store.db, logs: this.#deps.logs, machineId }, ours);
   }
 
   async #append(logs: readonly ShippedLog[]): Promise<readonly ShippedLog[]> {
@@ -213,7 +213,7 @@ export class LogShipper {
     const turns: Turn[] = [];
     let bytes = 0;
     for (const log of logs) {
-      const next = bytes >= batchBytesMax ? 'later' : log.next(this.#parts.logs);
+      const next = bytes >= batchBytesMax ? 'later' : log.next(this.#deps.logs);
       if (next === null) continue;
       if (next === 'look') log.forget();
       if (next === 'look' || next === 'later') {
@@ -234,7 +234,7 @@ export class LogShipper {
   /** Resolves with those that have to be looked at again. */
   async #store(turns: readonly Turn[]): Promise<readonly Turn[]> {
     if (turns.length === 0) return [];
-    const { store, machineId } = this.#parts;
+    const { store, machineId } = this.#deps;
     const chains = turns.map(({ log, chain }) => ({
       log: log.name,
       file: chain.file.file,
@@ -251,7 +251,7 @@ export class LogShipper {
   }
 
   async #drop(logs: readonly ShippedLog[]): Promise<void> {
-    const { store, machineId } = this.#parts;
+    const { store, machineId } = this.#deps;
     for (const log of logs) {
       for (const file of log.takeDropped())
         await dropParts(store.db, machineId, { log: log.name, file, from: 0 });

@@ -2,7 +2,7 @@
 // next.
 
 import type { LogName, PartPlace } from '../../store/feed/log-parts.ts';
-import { filesOfLog, partsAfter, type FilePart, type ShippedFile } from './log-files.ts';
+import { filesOfLog, partsAfter, type FileChunk, type ShippedFile } from './log-files.ts';
 
 export interface StoredEnd {
   readonly end: number;
@@ -15,7 +15,7 @@ export interface StoredEnd {
 export interface NextChain {
   readonly file: ShippedFile;
   readonly after: PartPlace | null;
-  readonly parts: readonly FilePart[];
+  readonly parts: readonly FileChunk[];
   /** Nothing else was to be stored when it was read; what has come since waits for its turn. */
   readonly isAll: boolean;
 }

@@ -1,7 +1,7 @@
 // A project for a command that looks, or changes the plan: its database, and of its repository what
 // the files say. Git is started once something is asked that only git can answer.
 
-import { lookAtCheckout, type PlainLook } from '../../git/refs/plain-look.ts';
+import { readCheckoutHead, type CheckoutHead } from '../../git/refs/head-from-files.ts';
 import type { GitRepository } from '../../git/port.ts';
 import type { LocalRepository } from '../../git/repository.ts';
 import { openStore } from '../../store/open.ts';
@@ -10,7 +10,7 @@ import { checkIdentity } from './identity.ts';
 import { restorePlan } from './kept-plan.ts';
 import { type Environment, LiveSettings, type SettingFlags } from './live-settings.ts';
 import { noOutput } from '../output/agent-output.ts';
-import { placesOf } from './places.ts';
+import { placesOf } from './project-places.ts';
 import { secretRules } from './secrets.ts';
 import { refuseWrongDatabase, storeSources } from './store-sources.ts';
 import type { DataGit } from '../../rpc/handlers/data-deps.ts';
@@ -32,7 +32,7 @@ export async function openDataProject(
 ): Promise<DataProject> {
   const live = await LiveSettings.load(root, environment, flags);
   refuseWrongDatabase(live);
-  const look = live.settings.fleetDatabaseUrl === null ? lookAtCheckout(root) : null;
+  const look = live.settings.fleetDatabaseUrl === null ? readCheckoutHead(root) : null;
   if (look === null) {
     const { openProject } = await import('./project.ts');
     return await openProject(root, environment, flags);
@@ -65,7 +65,7 @@ async function openRepositoryOf(root: string, live: LiveSettings): Promise<Local
   return await openRepositoryAt(root, secretRules(live));
 }
 
-function gitOf(look: PlainLook, open: () => Promise<GitRepository>): DataGit {
+function gitOf(look: CheckoutHead, open: () => Promise<GitRepository>): DataGit {
   return {
     facts: { root: look.root, headBranch: look.headBranch },
     // A project of a fleet is looked at through its backend.

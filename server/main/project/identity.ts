@@ -22,7 +22,7 @@ import {
   type ProjectIdentity,
   type ProjectPlaces,
   readIdentity,
-} from './places.ts';
+} from './project-places.ts';
 
 type Ownership =
   | { readonly kind: 'ours' | 'unmarked' | 'moved' }
@@ -31,32 +31,32 @@ type Ownership =
   | { readonly kind: 'foreign'; readonly owner: RepositoryRow; readonly isGone: boolean }
   | { readonly kind: 'second_plan'; readonly root: string };
 
-export interface IdentityParts {
+export interface IdentityDeps {
   readonly places: ProjectPlaces;
   readonly store: Store;
   readonly openLocal: () => Promise<Pick<LocalRepository, 'rootCommit' | 'mayHold'>>;
 }
 
-export type IdentityLook = Omit<IdentityParts, 'store'> & {
+export type IdentityLook = Omit<IdentityDeps, 'store'> & {
   readonly store: { readonly db: Parameters<typeof readRepository>[0] };
 };
 
 /** Refuses a plan that belongs to another repository. Writes nothing. */
-export async function checkIdentity(parts: IdentityLook): Promise<void> {
-  const { home } = parts.places;
+export async function checkIdentity(deps: IdentityLook): Promise<void> {
+  const { home } = deps.places;
   if (home === null) return;
-  const row = await readRepository(parts.store.db);
-  await refuseForeign(parts, ownership(parts.places, home, row));
+  const row = await readRepository(deps.store.db);
+  await refuseForeign(deps, ownership(deps.places, home, row));
 }
 
 /** What would keep an engine from starting, or null. */
-export async function identityProblem(parts: IdentityLook): Promise<string | null> {
-  const { places, store } = parts;
+export async function identityProblem(deps: IdentityLook): Promise<string | null> {
+  const { places, store } = deps;
   const { home } = places;
   if (home === null) return null;
   try {
     const found = ownership(places, home, await readRepository(store.db));
-    await refuseForeign(parts, found);
+    await refuseForeign(deps, found);
     if (found.kind === 'copy' && (await hasAttemptsInFlight(store.db)))
       throw copiedInFlight(places, home, found.original);
     return null;
@@ -67,13 +67,13 @@ export async function identityProblem(parts: IdentityLook): Promise<string | nul
 }
 
 /** Refuses as `checkIdentity` does, then marks a plan that has no mark yet. */
-export async function markIdentity(parts: IdentityParts): Promise<void> {
-  const { home } = parts.places;
+export async function markIdentity(deps: IdentityDeps): Promise<void> {
+  const { home } = deps.places;
   if (home === null) return;
-  const row = await readRepository(parts.store.db);
-  const found = ownership(parts.places, home, row);
-  await refuseForeign(parts, found);
-  if (found.kind === 'unmarked' || found.kind === 'foreign') await mark(parts, home, row);
+  const row = await readRepository(deps.store.db);
+  const found = ownership(deps.places, home, row);
+  await refuseForeign(deps, found);
+  if (found.kind === 'unmarked' || found.kind === 'foreign') await mark(deps, home, row);
 }
 
 /**
@@ -81,24 +81,24 @@ export async function markIdentity(parts: IdentityParts): Promise<void> {
  * its own of a copy. A copy in which agents seem to run is refused: they are the original's.
  */
 export async function settleIdentity(
-  parts: IdentityParts,
+  deps: IdentityDeps,
   isOwnSlot: (path: string) => boolean,
 ): Promise<void> {
-  const { places, store } = parts;
+  const { places, store } = deps;
   const { home } = places;
   if (home === null) return;
   const row = await readRepository(store.db);
   const found = ownership(places, home, row);
-  await refuseForeign(parts, found);
+  await refuseForeign(deps, found);
   if (found.kind === 'ours') return;
   if (found.kind !== 'copy') {
-    await mark(parts, home, row);
+    await mark(deps, home, row);
     return;
   }
   if (await hasAttemptsInFlight(store.db)) throw copiedInFlight(places, home, found.original);
   const forgot = await store.transaction((tx) => forgetSlotsOfOthers(tx, '', isOwnSlot));
   // A copy of a plan that never ran has nothing of the original's: only its place is noted.
-  if (forgot > 0) await mark(parts, home, null);
+  if (forgot > 0) await mark(deps, home, null);
   else writeIdentity(home, { ...found.original, common_dir: home.commonDir, root: places.root });
 }
 
@@ -133,8 +133,8 @@ function secondPlan(places: ProjectPlaces, root: string): string | null {
   return existsSync(other) && !isSameFolder(other, places.database) ? root : null;
 }
 
-async function refuseForeign(parts: IdentityLook, found: Ownership): Promise<void> {
-  const { places } = parts;
+async function refuseForeign(deps: IdentityLook, found: Ownership): Promise<void> {
+  const { places } = deps;
   if (found.kind === 'second_plan') {
     throw wrongProject(
       `${places.ownDatabase} is a second plan of this repository, whose project is ${found.root}. Work there (drover -C ${found.root}), or move one of the two .drover folders away.`,
@@ -143,7 +143,7 @@ async function refuseForeign(parts: IdentityLook, found: Ownership): Promise<voi
   if (found.kind !== 'foreign') return;
   const { common_dir: commonDir, root_commit: rootCommit } = found.owner;
   if (found.isGone && rootCommit !== null) {
-    const local = await parts.openLocal();
+    const local = await deps.openLocal();
     if (await local.mayHold(rootCommit)) return;
   }
   const owner = checkoutOf(commonDir);
@@ -157,7 +157,7 @@ async function refuseForeign(parts: IdentityLook, found: Ownership): Promise<voi
 }
 
 async function mark(
-  { places, store, openLocal }: IdentityParts,
+  { places, store, openLocal }: IdentityDeps,
   home: GitHome,
   row: RepositoryRow | null,
 ): Promise<void> {

@@ -19,7 +19,12 @@ import { storeSources } from './store-sources.ts';
 import { checkIdentity, markIdentity } from './identity.ts';
 import { keepPlan, restorePlan } from './kept-plan.ts';
 import { LiveSettings } from './live-settings.ts';
-import { placesOf, projectFolderName, type ProjectPlaces, projectRootOf } from './places.ts';
+import {
+  placesOf,
+  projectFolderName,
+  type ProjectPlaces,
+  projectRootOf,
+} from './project-places.ts';
 
 export interface InitResult {
   readonly root: string;

@@ -3,7 +3,7 @@
 
 import { Refusal } from '../../core/failure.ts';
 import { liveMachines } from '../../store/fleet/machines.ts';
-import { moveStore, type MoveReport } from '../../store/exchange/move.ts';
+import { moveStore, type MoveReport } from '../../store/exchange/move-project.ts';
 import { openStore } from '../../store/open.ts';
 import type { Store } from '../../store/port.ts';
 import { openPostgresStore } from '../../store/postgres/open.ts';
@@ -11,7 +11,7 @@ import { acquireExclusive } from '../../store/sqlite/exclusive.ts';
 import { storeSources } from './store-sources.ts';
 import { type Environment, LiveSettings } from './live-settings.ts';
 import { forgetFleet } from '../fleet/fleet-note.ts';
-import { placesOf } from './places.ts';
+import { placesOf } from './project-places.ts';
 
 /** One side waits in its transaction while a whole table of the other is read. */
 const oneSideMaxMs = 600_000;

@@ -8,7 +8,7 @@ import type { Store } from '../../store/port.ts';
 import type { HelperProcess } from '../helper/helper-process.ts';
 import type { LiveSettings } from './live-settings.ts';
 import type { AgentOutput } from '../output/agent-output.ts';
-import type { ProjectPlaces } from './places.ts';
+import type { ProjectPlaces } from './project-places.ts';
 
 export type Report = (error: unknown, where: string) => void;
 

@@ -3,7 +3,7 @@
 // can see.
 
 import { lstatSync } from 'node:fs';
-import type { ProjectPlaces } from './places.ts';
+import type { ProjectPlaces } from './project-places.ts';
 
 /**
  * Notes the files as they are now. The function that it returns names one that was deleted, moved

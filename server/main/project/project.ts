@@ -11,7 +11,7 @@ import { restorePlan } from './kept-plan.ts';
 import { type Environment, LiveSettings, type SettingFlags } from './live-settings.ts';
 import { noOutput } from '../output/agent-output.ts';
 import { openRepositoryAt } from './open-repository.ts';
-import { placesOf } from './places.ts';
+import { placesOf } from './project-places.ts';
 import { secretRules } from './secrets.ts';
 import { refuseWrongDatabase, storeSources } from './store-sources.ts';
 import type { Report, FleetRole, Project } from './opened-project.ts';

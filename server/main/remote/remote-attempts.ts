@@ -24,7 +24,7 @@ import { ownProgram } from '../project/own-program.ts';
 import { MadeOnce } from '../project/made-once.ts';
 import type { Project, Report } from '../project/opened-project.ts';
 
-type Parts = Pick<Project, 'live' | 'places' | 'machineId'>;
+type Deps = Pick<Project, 'live' | 'places' | 'machineId'>;
 
 /**
  * From the request to end until the follower is killed: it fetches what was made, and destroys the
@@ -52,13 +52,13 @@ const isSecretName = (name: string): boolean => /KEY|TOKEN|SECRET|PASSWORD/i.tes
 const reconcileMs = 10 * 60_000;
 
 export class RemoteAttempts {
-  readonly #parts: Parts;
+  readonly #deps: Deps;
   readonly #report: Report;
   readonly #drivers = new MadeOnce<AgentDriver, AgentDriver>();
   #timer: NodeJS.Timeout | null = null;
 
-  constructor(parts: Parts, report: Report) {
-    this.#parts = parts;
+  constructor(deps: Deps, report: Report) {
+    this.#deps = deps;
     this.#report = report;
   }
 
@@ -115,7 +115,7 @@ export class RemoteAttempts {
   }
 
   get folder(): string {
-    return remoteFolder(this.#parts.places.folder);
+    return remoteFolder(this.#deps.places.folder);
   }
 
   get leases(): string {
@@ -123,12 +123,12 @@ export class RemoteAttempts {
   }
 
   get owner(): string {
-    return ownerOf(this.#parts);
+    return ownerOf(this.#deps);
   }
 
   /** Null: the settings name no provisioner. */
   workerSettings(): WorkerSettings | null {
-    const { remote } = this.#parts.live.settings;
+    const { remote } = this.#deps.live.settings;
     if (remote.provisioner === null) return null;
     const { max: _max, env: _env, agentPath: _agentPath, ...settings } = remote;
     const { provisioner, sshArgs } = remote;
@@ -137,9 +137,9 @@ export class RemoteAttempts {
 
   open(settings: WorkerSettings): Provisioner {
     return openProvisioner(settings, {
-      projectRoot: this.#parts.places.root,
+      projectRoot: this.#deps.places.root,
       folder: this.folder,
-      environment: { ...this.#parts.live.environment },
+      environment: { ...this.#deps.live.environment },
     });
   }
 
@@ -152,7 +152,7 @@ export class RemoteAttempts {
   }
 
   #refusal(kind: AgentKind): string | null {
-    const { live } = this.#parts;
+    const { live } = this.#deps;
     const { remote, sandbox } = live.settings;
     if (remote.provisioner === null) {
       return 'The task must run on a remote worker, but nothing creates workers. Set [remote] provisioner.';
@@ -169,7 +169,7 @@ export class RemoteAttempts {
   #remotely(kind: AgentKind, request: AgentRequest, start: ProgramStart): Result<ProgramStart> {
     const settings = this.workerSettings();
     if (settings === null) return err(failure('worker_failed', this.#refusal(kind) ?? ''));
-    const { live, places } = this.#parts;
+    const { live, places } = this.#deps;
     const { remote, agent } = live.settings;
     const forwarded = new Set([...remote.env, ...Object.keys(agent.env)]);
     const provider = providerVariables(kind);
@@ -214,10 +214,10 @@ export class RemoteAttempts {
    * path on this machine.
    */
   #programThere(settings: WorkerSettings, program: string): string {
-    const { agentPath } = this.#parts.live.settings.remote;
+    const { agentPath } = this.#deps.live.settings.remote;
     if (agentPath !== null) return agentPath;
     if (settings.provisioner === 'process') return program;
-    const inside = relative(this.#parts.places.root, resolve(this.#parts.places.root, program));
+    const inside = relative(this.#deps.places.root, resolve(this.#deps.places.root, program));
     const isInside = program.includes('/') && !isAbsolute(inside) && !inside.startsWith('..');
     return isInside ? `./${inside}` : basename(program);
   }
@@ -226,7 +226,7 @@ export class RemoteAttempts {
    * What the follower needs beside the agent's own variables: for its provisioner, and to pass on.
    */
   #followerVariables(settings: WorkerSettings, env: readonly string[]): Record<string, string> {
-    const { environment } = this.#parts.live;
+    const { environment } = this.#deps.live;
     const isWanted = (name: string): boolean =>
       settings.provisioner === 'hook'
         ? !name.startsWith('DROVER_TEST') && name !== 'DBOS_SYSTEM_DATABASE_URL'
@@ -280,8 +280,8 @@ export function remoteFolder(projectFolder: string): string {
 }
 
 /** This clone on this machine: the path tells two clones apart, the machine's id two machines. */
-export function ownerOf(parts: Pick<Project, 'places' | 'machineId'>): string {
-  return `${parts.machineId === '' ? 'local' : parts.machineId}:${parts.places.root}`;
+export function ownerOf(deps: Pick<Project, 'places' | 'machineId'>): string {
+  return `${deps.machineId === '' ? 'local' : deps.machineId}:${deps.places.root}`;
 }
 
 export function isFollowed(lease: Lease): boolean {

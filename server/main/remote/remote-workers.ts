@@ -16,7 +16,7 @@ import { waitForHealth } from '../../workers/client/worker-calls.ts';
 import type { Provisioner } from '../../workers/provisioners/port.ts';
 import { processStartTime } from '../../agents/kit/process/process-list.ts';
 import { LiveSettings } from '../project/live-settings.ts';
-import { placesOf } from '../project/places.ts';
+import { placesOf } from '../project/project-places.ts';
 import { withoutMark } from '../project/project-mark.ts';
 import { isFollowed, RemoteAttempts } from './remote-attempts.ts';
 import type { WorkerSettings } from './remote-spec.ts';

@@ -14,7 +14,7 @@ import type { EngineHost } from '../compose.ts';
 import { dataHandlers, worktreeParts, worktreeView } from './data-handlers.ts';
 import type { SettingFlags } from '../project/live-settings.ts';
 import { webhookHandlers } from '../webhooks/requests.ts';
-import { maskingHandlers } from './mask-words.ts';
+import { maskingHandlers } from './mask-requests.ts';
 import { maskOf } from '../project/secrets.ts';
 import { specHandlers } from './spec-handlers.ts';
 import type { Project } from '../project/opened-project.ts';

@@ -13,7 +13,7 @@ import { agentSocketPath } from '../../rpc/transport/address.ts';
 import { prepareHome } from '../../sandbox/agent-homes.ts';
 import { toolMounts } from '../../sandbox/tool-folders.ts';
 import { bwrapArguments, type Mount, placeOf } from '../../sandbox/walls.ts';
-import { worktreesOf } from '../project/places.ts';
+import { worktreesOf } from '../project/project-places.ts';
 import { bwrapProgram, sandboxState, type SandboxState } from './sandbox-state.ts';
 import { ownFolders } from '../project/own-program.ts';
 import { MadeOnce } from '../project/made-once.ts';

@@ -17,7 +17,7 @@ import {
 import type { Engine } from '../../workflows/engine.ts';
 import { compatibilityOf } from '../compatibility.ts';
 import { hostFacts } from './host-facts.ts';
-import { worktreesOf } from '../project/places.ts';
+import { worktreesOf } from '../project/project-places.ts';
 import type { FleetRole, Project } from '../project/opened-project.ts';
 
 /** Beats in the time after which a machine counts as dead: a few may be lost. */

@@ -7,7 +7,7 @@ import { dirname, join } from 'node:path';
 import { deleteOldParts, outputKeptMs } from '../../store/feed/log-parts.ts';
 import { adoptPlaces } from '../../store/fleet/machines.ts';
 import type { EngineHost } from '../compose.ts';
-import { worktreesOf } from '../project/places.ts';
+import { worktreesOf } from '../project/project-places.ts';
 import type { Project } from '../project/opened-project.ts';
 
 /**

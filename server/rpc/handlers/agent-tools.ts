@@ -3,7 +3,7 @@
 
 import type { AgentHandlers } from '../../protocol/agent-requests.ts';
 import type { AgentScope } from '../../workflows/engine.ts';
-import { boardForAgent, taskForAgent } from './agent-look.ts';
+import { boardForAgent, taskForAgent } from './agent-board.ts';
 import { addForAgent, blockForAgent } from './agent-plan.ts';
 import { type AgentNotes, askForAgent } from './agent-messages.ts';
 import type { AgentHandlerDeps } from './agent-deps.ts';

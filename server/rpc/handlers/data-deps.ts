@@ -1,6 +1,6 @@
 // What the requests about data need from outside.
 
-import type { AgentParts, AgentSettingsByKind } from '../../core/settings/agent-settings.ts';
+import type { ChosenAgent, AgentSettingsByKind } from '../../core/settings/agent-settings.ts';
 import type { TaskTemplates } from '../../core/exchange/templates.ts';
 import type { Result } from '../../core/failure.ts';
 import type { ConfigValueView, WorktreeView } from '../../protocol/api.ts';
@@ -15,7 +15,7 @@ export interface DataHandlerDeps {
   /** Settings as they are now. */
   readonly settings: () => {
     readonly maxAttempts: number;
-    readonly agent: AgentParts;
+    readonly agent: ChosenAgent;
     readonly agents: AgentSettingsByKind;
     readonly defaultLabels: readonly string[];
     readonly fleet: { readonly takeOverAfterMs: number };

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { Refusal } from '../../core/failure.ts';
 import type { Handlers } from '../../protocol/api.ts';
 import { attemptLog } from '../../store/work/attempt-log.ts';
-import { changeOf, type Change } from '../../store/status/changes.ts';
+import { changeOf, type Change } from '../../store/status/compared-commits.ts';
 import type { TaskSnapshots, TaskSnapshotView } from '../../protocol/views.ts';
 import type { DataGit, DataHandlerDeps } from './data-deps.ts';
 import { basesByAttempt } from '../../store/work/attempt-rows.ts';

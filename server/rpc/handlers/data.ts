@@ -5,7 +5,7 @@ import type { dataRequests, Handlers } from '../../protocol/api.ts';
 import { fileHandlers } from './data-files.ts';
 import { logHandlers } from './data-log.ts';
 import { historyHandlers } from './data-history.ts';
-import { lookHandlers } from './data-look.ts';
+import { inspectHandlers } from './data-inspect.ts';
 import { panelDataHandlers } from './panel-data.ts';
 import { planHandlers } from './data-plan.ts';
 import { workHandlers } from './data-work.ts';
@@ -16,7 +16,7 @@ export type DataRequestName = (typeof dataRequests)[number];
 export function createDataHandlers(deps: DataHandlerDeps): Pick<Handlers, DataRequestName> {
   return {
     ...planHandlers(deps),
-    ...lookHandlers(deps),
+    ...inspectHandlers(deps),
     ...historyHandlers(deps),
     ...workHandlers(deps),
     ...logHandlers(deps),

@@ -3,7 +3,7 @@
 import type { Handlers } from '../../protocol/api.ts';
 import { readAttempts } from '../../store/work/attempts.ts';
 import { readChanges } from '../../store/board/board-changes.ts';
-import { snapshotExtras, withSandboxes } from './data-look.ts';
+import { snapshotExtras, withSandboxes } from './data-inspect.ts';
 import { reviewHandlers } from './panel-review.ts';
 import { placeHandlers } from './panel-place.ts';
 import type { DataHandlerDeps } from './data-deps.ts';

@@ -4,7 +4,7 @@ import { branchRef, landingRef } from '../../core/work/ref-names.ts';
 import { trailer } from '../../core/work/trailers.ts';
 import { Refusal } from '../../core/failure.ts';
 import type { Handlers } from '../../protocol/api.ts';
-import { changeOf, type Change } from '../../store/status/changes.ts';
+import { changeOf, type Change } from '../../store/status/compared-commits.ts';
 import { endsOf } from './data-work.ts';
 import type { DataGit, DataHandlerDeps } from './data-deps.ts';
 

@@ -7,7 +7,7 @@ import type { TaskStatus } from '../../core/plan/state.ts';
 import type { StatusSnapshot, TaskView } from '../../protocol/api.ts';
 import type { BoardChanges } from '../../protocol/panel-views.ts';
 import { NearTasks } from '../rows/near-tasks.ts';
-import { type Db, inParts, readAtOneMoment } from '../rows/read.ts';
+import { type Db, inParts, readAtOneMoment } from '../rows/one-moment.ts';
 import {
   countEpics,
   countStatuses,

@@ -4,7 +4,7 @@
 import type { TaskStatus } from '../../core/plan/state.ts';
 import type { TaskView } from '../../protocol/api.ts';
 import { machinesOfTasks } from '../fleet/machine-views.ts';
-import type { Db } from '../rows/read.ts';
+import type { Db } from '../rows/one-moment.ts';
 import { type CommonRow, readRunningAttempts, readTaskRows, taskView } from './task-view.ts';
 import { allEdges } from '../status/graph-rows.ts';
 

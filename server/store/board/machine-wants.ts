@@ -2,7 +2,7 @@
 
 import { type MachineFacts, neededLabels, whyNoMachine } from '../../core/work/machines.ts';
 import { readMachines } from '../fleet/machine-views.ts';
-import { type Db, textList } from '../rows/read.ts';
+import { type Db, textList } from '../rows/one-moment.ts';
 import { shortList } from './stuck.ts';
 
 /** Tasks that are looked at; a plan with more labels than that has said enough. */

@@ -6,7 +6,7 @@ import { epicOrRefuse, unknownTask } from '../rows/find-rows.ts';
 import { unlandedScopes } from '../status/unlanded.ts';
 import { machinesOfTasks } from '../fleet/machine-views.ts';
 import { lastPlan, planView } from '../status/plans.ts';
-import { type Db, readAtOneMoment } from '../rows/read.ts';
+import { type Db, readAtOneMoment } from '../rows/one-moment.ts';
 import { readRunningAttempts, readTaskRows, taskView } from './task-view.ts';
 import { unmetBlockers } from '../status/transition.ts';
 import { countTasks, epicView } from './views.ts';

@@ -13,7 +13,7 @@ import type { HoldView } from '../../protocol/views.ts';
 import { type Board, readBoard } from './board.ts';
 import { epicOrRefuse } from '../rows/find-rows.ts';
 import { readHolds } from '../status/holds.ts';
-import { type Db, readAtOneMoment } from '../rows/read.ts';
+import { type Db, readAtOneMoment } from '../rows/one-moment.ts';
 import { stuckViews } from './stuck.ts';
 import type { EpicRow, LineRow, RunRow } from '../schema/tables.ts';
 import { unlandedScopes } from '../status/unlanded.ts';

@@ -9,7 +9,7 @@ import { jsonText } from '../schema/dialect.ts';
 import { readGraph } from '../status/graph-rows.ts';
 import { readShape, shapeEvents } from '../status/graph-shape.ts';
 import { NearTasks } from '../rows/near-tasks.ts';
-import type { Db } from '../rows/read.ts';
+import type { Db } from '../rows/one-moment.ts';
 import { type Held, reasonOf, stuckViews } from './stuck.ts';
 import type { StoreTables } from '../schema/tables.ts';
 

@@ -6,7 +6,7 @@ import type { TaskRuleView } from '../../protocol/task-fields.ts';
 import { type RawBuilder, sql } from 'kysely';
 import type { PlanView, TaskView } from '../../protocol/api.ts';
 import { readProposals } from '../status/plans.ts';
-import { type Db, textList } from '../rows/read.ts';
+import { type Db, textList } from '../rows/one-moment.ts';
 import type { TaskRow } from '../schema/tables.ts';
 import { taskWarnings } from '../plan/task-warnings.ts';
 import { unsaidColumns, viewOfColumns } from '../../core/exchange/task-rule-columns.ts';

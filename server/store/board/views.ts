@@ -2,7 +2,7 @@
 
 import { type TaskStatus, taskStatuses } from '../../core/plan/state.ts';
 import type { Counts, EpicView, HoldView, QuestionView, RunView } from '../../protocol/api.ts';
-import { textList } from '../rows/read.ts';
+import { textList } from '../rows/one-moment.ts';
 import type { EpicRow, HoldRow, LineRow, QuestionRow, RunRow } from '../schema/tables.ts';
 
 export type MutableCounts = { total: number } & { [S in TaskStatus]: number };

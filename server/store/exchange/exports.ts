@@ -20,7 +20,7 @@ import {
 } from '../../core/plan/task.ts';
 import { contentOf, plannedTasks, runPlace } from './import-existing.ts';
 import { workOf } from './import-state.ts';
-import { type Db, readAtOneMoment, textList } from '../rows/read.ts';
+import { type Db, readAtOneMoment, textList } from '../rows/one-moment.ts';
 import type { EpicRow, TaskRow, WorktreeTable } from '../schema/tables.ts';
 import type { Selectable } from 'kysely';
 

@@ -7,7 +7,7 @@ import type {
 } from '../../core/exchange/import-types.ts';
 import { type TaskType, taskTypes } from '../../core/plan/task.ts';
 import { type RunPlace, runPlaces } from '../../core/settings/remote-settings.ts';
-import { type Db, textList } from '../rows/read.ts';
+import { type Db, textList } from '../rows/one-moment.ts';
 import type { TaskRow } from '../schema/tables.ts';
 import { taskRulesOfColumns } from '../../core/exchange/task-rule-columns.ts';
 

@@ -16,7 +16,7 @@ import { appendEvent, type StoreSources } from '../feed/feed.ts';
 import { rebuildChains } from '../status/graph-rows.ts';
 import type { StoredProject } from './import-existing.ts';
 import { stateColumns, workColumns } from './import-state.ts';
-import { inParts } from '../rows/read.ts';
+import { inParts } from '../rows/one-moment.ts';
 import { refreshReadiness, withParents } from '../status/readiness.ts';
 import type { EventTable, TaskTable, Tx } from '../schema/tables.ts';
 import { insertBlockers, nextTaskPosition } from '../plan/tasks.ts';

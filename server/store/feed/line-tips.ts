@@ -3,7 +3,7 @@
 
 import type { StoreSources } from './feed.ts';
 import { appendEvent } from './feed.ts';
-import { textList } from '../rows/read.ts';
+import { textList } from '../rows/one-moment.ts';
 import type { LineRow, Reads, Tx } from '../schema/tables.ts';
 
 /** Values kept for each line. */

@@ -6,7 +6,7 @@
 // what they change.
 
 import { sql } from 'kysely';
-import type { Db } from '../rows/read.ts';
+import type { Db } from '../rows/one-moment.ts';
 
 /** Notifications name the schema and the log, for everybody who reads it just now. */
 export const outputChannel = 'drover_output';

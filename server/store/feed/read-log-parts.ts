@@ -2,7 +2,7 @@
 
 import { sql } from 'kysely';
 import type { PartPlace } from './log-parts.ts';
-import type { Db } from '../rows/read.ts';
+import type { Db } from '../rows/one-moment.ts';
 
 /** The last part of a file; as long as it is that one, nothing has been added or replaced. */
 export interface StoredEnd extends PartPlace {

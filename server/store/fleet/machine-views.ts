@@ -4,7 +4,7 @@
 import type { MachineState } from '../../core/work/machines.ts';
 import type { MachineView } from '../../protocol/api.ts';
 import { busyByMachine, nowMs } from './machines.ts';
-import { type Db, textList } from '../rows/read.ts';
+import { type Db, textList } from '../rows/one-moment.ts';
 import type { MachineTable } from '../schema/machine-tables.ts';
 
 /** Most machines that are told; those that were heard of last. */

@@ -4,7 +4,7 @@
 import { handedOver } from '../../core/plan/task.ts';
 import { sql } from 'kysely';
 import { isPostgres } from '../schema/dialect.ts';
-import { textList } from '../rows/read.ts';
+import { textList } from '../rows/one-moment.ts';
 import type { Reads, StoreTables, Tx } from '../schema/tables.ts';
 import type { Kysely } from 'kysely';
 

@@ -6,7 +6,7 @@ import { StoryTeller } from '../../core/history/stories.ts';
 import type { EventView } from '../../protocol/api.ts';
 import { eventView } from '../feed/feed.ts';
 import { hexOf } from '../rows/hex-of.ts';
-import { inParts } from '../rows/read.ts';
+import { inParts } from '../rows/one-moment.ts';
 import { usageOf } from './read-history.ts';
 import type { Reads } from '../schema/tables.ts';
 import type { TraceSpan } from '../../core/history/trace-span.ts';
@@ -76,7 +76,7 @@ async function tasksOf(db: Reads, page: readonly EventView[], upTo: number): Pro
   return found;
 }
 
-interface PagePart {
+interface EventPage {
   readonly db: Reads;
   /** Number of the page's first event. */
   readonly first: number;
@@ -85,7 +85,7 @@ interface PagePart {
 }
 
 async function endedIn(
-  { db, first, upTo, runs }: PagePart,
+  { db, first, upTo, runs }: EventPage,
   ids: readonly string[],
   gates: readonly EventView[],
 ): Promise<readonly TraceSpan[]> {

@@ -4,7 +4,7 @@
 import { openSqlite } from '../sqlite/open.ts';
 import { Refusal } from '../../core/failure.ts';
 import { numberedTables, type PastKept, pastTables } from '../schema/past-tables.ts';
-import { type Db, readAtOneMoment } from '../rows/read.ts';
+import { type Db, readAtOneMoment } from '../rows/one-moment.ts';
 import { storeSteps } from '../schema/schema.ts';
 import type { StoreTables } from '../schema/tables.ts';
 import { sql } from 'kysely';

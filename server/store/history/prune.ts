@@ -10,7 +10,7 @@ import { waitsOf } from '../../core/history/waits.ts';
 import { windowsOf, type Window } from '../../core/history/windows.ts';
 import { eventView } from '../feed/feed.ts';
 import type { Store } from '../port.ts';
-import type { Db } from '../rows/read.ts';
+import type { Db } from '../rows/one-moment.ts';
 import type { EventRow, StoreTables, Tx } from '../schema/tables.ts';
 
 export interface Removed {

@@ -13,7 +13,7 @@ import { windowsOf, type Window } from '../../core/history/windows.ts';
 import { eventView } from '../feed/feed.ts';
 import { shown } from '../rows/field-checks.ts';
 import { hexOf } from '../rows/hex-of.ts';
-import { type Db, inParts, readAtOneMoment } from '../rows/read.ts';
+import { type Db, inParts, readAtOneMoment } from '../rows/one-moment.ts';
 import type { SpanUsage, TraceSpan } from '../../core/history/trace-span.ts';
 
 const pageSize = 5_000;

@@ -4,7 +4,7 @@ import { Refusal } from '../../core/failure.ts';
 import { appendEvent, type StoreSources } from '../feed/feed.ts';
 import { isIdTaken } from '../rows/find-rows.ts';
 import { rebuildChains } from '../status/graph-rows.ts';
-import { inParts } from '../rows/read.ts';
+import { inParts } from '../rows/one-moment.ts';
 import { refreshReadiness, withParents } from '../status/readiness.ts';
 import { insertBlockers } from './tasks.ts';
 import type { EpicRow, TaskRow, Tx } from '../schema/tables.ts';

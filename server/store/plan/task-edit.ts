@@ -15,7 +15,7 @@ import {
 } from '../rows/find-rows.ts';
 import { dropPlans } from '../status/plans.ts';
 import { readGraph, rebuildChains, refuseLoops } from '../status/graph-rows.ts';
-import { textList } from '../rows/read.ts';
+import { textList } from '../rows/one-moment.ts';
 import { refreshReadiness, withParents } from '../status/readiness.ts';
 import type { TaskRow, Tx } from '../schema/tables.ts';
 import { checkTaskFields } from './task-fields.ts';

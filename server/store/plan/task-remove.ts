@@ -6,7 +6,7 @@ import { ownedStatuses, type TaskStatus } from '../../core/plan/state.ts';
 import { appendEvent, type StoreSources } from '../feed/feed.ts';
 import { refuseUnknownTasks, taskOrRefuse } from '../rows/find-rows.ts';
 import { rebuildChains } from '../status/graph-rows.ts';
-import { inParts } from '../rows/read.ts';
+import { inParts } from '../rows/one-moment.ts';
 import { readRemoved, type RemovedTask } from './restore.ts';
 import { refreshReadiness, withParents } from '../status/readiness.ts';
 import type { TaskRow, Tx } from '../schema/tables.ts';

@@ -8,7 +8,7 @@ import { appendEvent, type StoreSources } from '../feed/feed.ts';
 import { refuseCandidates, refuseUnknownTasks, taskOrRefuse } from '../rows/find-rows.ts';
 import { raiseChains, rebuildChains, refuseLoops } from '../status/graph-rows.ts';
 import { refreshReadiness, withParents } from '../status/readiness.ts';
-import { textList } from '../rows/read.ts';
+import { textList } from '../rows/one-moment.ts';
 import type { TaskRow, Tx } from '../schema/tables.ts';
 import { checkTaskFields } from './task-fields.ts';
 import { idFor, placeFor } from './task-place.ts';

@@ -3,11 +3,11 @@
 import { Kysely } from 'kysely';
 import type { MachineView } from '../../protocol/api.ts';
 import { readMachines } from '../fleet/machine-views.ts';
-import type { Db } from '../rows/read.ts';
+import type { Db } from '../rows/one-moment.ts';
 import { schemaVersion } from '../schema/schema.ts';
 import { postgresDialect } from './dialect.ts';
 import { type PostgresFacts, readFacts, unfit } from './migrate.ts';
-import { type PostgresPlace, placeOf } from './place.ts';
+import { type PostgresPlace, placeOf } from './database-url.ts';
 import { openPool } from './pool.ts';
 import { refuseSharedSessions } from './pooler.ts';
 import { PostgresTrouble, type PostgresTroubleName } from './trouble.ts';

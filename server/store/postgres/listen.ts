@@ -3,7 +3,7 @@
 // as well.
 
 import pg from 'pg';
-import type { PostgresPlace } from './place.ts';
+import type { PostgresPlace } from './database-url.ts';
 import { clientConfig, type PoolOptions } from './pool.ts';
 import { outputChannel } from '../feed/log-parts.ts';
 import { eventsChannel } from './tables.ts';

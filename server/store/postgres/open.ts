@@ -9,7 +9,7 @@ import type { StoreTables } from '../schema/tables.ts';
 import { postgresDialect } from './dialect.ts';
 import { listenForEvents } from './listen.ts';
 import { migratePostgres } from './migrate.ts';
-import { placeOf } from './place.ts';
+import { placeOf } from './database-url.ts';
 import { openPool, type PoolOptions } from './pool.ts';
 import { refuseSharedSessions } from './pooler.ts';
 

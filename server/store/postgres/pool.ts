@@ -2,7 +2,7 @@
 
 import pg from 'pg';
 import type { PostgresPool, PostgresPoolClient, PostgresQueryResult } from 'kysely';
-import type { PostgresPlace } from './place.ts';
+import type { PostgresPlace } from './database-url.ts';
 import { StatementNames } from './statement-names.ts';
 import { postgresError, PostgresTrouble, type PostgresTroubleName } from './trouble.ts';
 

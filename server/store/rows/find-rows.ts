@@ -3,7 +3,7 @@
 import { Refusal } from '../../core/failure.ts';
 import type { TaskStatus } from '../../core/plan/state.ts';
 import { shown } from './field-checks.ts';
-import { inParts, type Db } from './read.ts';
+import { inParts, type Db } from './one-moment.ts';
 import type { EpicRow, TaskRow } from '../schema/tables.ts';
 
 export async function taskById(db: Db, id: string): Promise<TaskRow | null> {

@@ -3,7 +3,7 @@
 
 import { sql } from 'kysely';
 import type { TaskStatus } from '../../core/plan/state.ts';
-import { type Db, inParts } from './read.ts';
+import { type Db, inParts } from './one-moment.ts';
 
 export interface NearTask {
   readonly id: string;

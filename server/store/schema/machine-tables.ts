@@ -1,6 +1,6 @@
 // Rows of machines, and of the output that they share.
 
-import type { Defaulted } from './column-words.ts';
+import type { Defaulted } from './column-values.ts';
 
 /** A machine of a fleet: a clone of the repository with a backend of its own. */
 export interface MachineTable {

@@ -12,7 +12,7 @@ import type {
   EpicLandingState,
   StopKind,
   TaskPhase,
-} from './column-words.ts';
+} from './column-values.ts';
 import type { PastTables } from './past-rows.ts';
 import type { SideTables } from './side-tables.ts';
 import type { MachineTable, LogPartTable } from './machine-tables.ts';

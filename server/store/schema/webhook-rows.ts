@@ -1,7 +1,7 @@
 // The tables of what is sent out of a project, as Kysely sees them: webhooks, and how far exporters
 // are.
 
-import type { Defaulted } from './column-words.ts';
+import type { Defaulted } from './column-values.ts';
 import type { ExporterTable } from './exporter-table.ts';
 
 /** Up to which event of the feed an endpoint's deliveries have been made. */

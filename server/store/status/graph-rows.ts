@@ -8,7 +8,7 @@ import {
   findCycle,
   type GraphNode,
 } from '../../core/plan/graph.ts';
-import { inParts, type Db } from '../rows/read.ts';
+import { inParts, type Db } from '../rows/one-moment.ts';
 import type { DependencyTable, Tx } from '../schema/tables.ts';
 import { rootOf } from './transition.ts';
 

@@ -6,7 +6,7 @@ import type { Kysely } from 'kysely';
 import type { GraphNode } from '../../core/plan/graph.ts';
 import { readGraph } from './graph-rows.ts';
 import type { Edge } from '../rows/near-tasks.ts';
-import type { Db } from '../rows/read.ts';
+import type { Db } from '../rows/one-moment.ts';
 import type { StoreTables } from '../schema/tables.ts';
 
 /** Events that can change who waits for whom, or who is below whom. */

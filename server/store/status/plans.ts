@@ -3,7 +3,7 @@
 import { cutEnd } from '../../core/prompt/prompt-text.ts';
 import type { PlanView } from '../../protocol/api.ts';
 import type { StoreSources } from '../feed/feed.ts';
-import { inParts } from '../rows/read.ts';
+import { inParts } from '../rows/one-moment.ts';
 import type { PlanRow, Reads, Tx } from '../schema/tables.ts';
 
 /** The newest plan of a task, whatever has become of it. */

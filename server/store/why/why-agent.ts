@@ -4,9 +4,9 @@
 import { agentChain, nextStepIndex } from '../../core/work/fallback.ts';
 import { stepText } from '../../core/format.ts';
 import { attemptsSince, unendedStates } from '../work/claims.ts';
-import type { Db } from '../rows/read.ts';
+import type { Db } from '../rows/one-moment.ts';
 import type { AttemptRow, TaskRow } from '../schema/tables.ts';
-import { oneLine, type WhyFacts } from './why-words.ts';
+import { oneLine, type WhyFacts } from './why-phrases.ts';
 
 export interface NextAgentFacts {
   /** Kind of the agent that has the next attempt: its account and its pace count. */

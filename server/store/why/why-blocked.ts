@@ -2,7 +2,7 @@
 
 import type { TaskView } from '../../protocol/api.ts';
 import { type Board, readBoard } from '../board/board.ts';
-import type { Db } from '../rows/read.ts';
+import type { Db } from '../rows/one-moment.ts';
 import { holdsOthers, shortList, stuckCauses } from '../board/stuck.ts';
 import type { TaskRow } from '../schema/tables.ts';
 

@@ -2,7 +2,7 @@
 
 import { standOf } from '../../core/plan/best-of.ts';
 import { candidateFacts, candidatesOf } from '../work/candidates.ts';
-import type { Db } from '../rows/read.ts';
+import type { Db } from '../rows/one-moment.ts';
 import type { TaskRow } from '../schema/tables.ts';
 
 /** Nothing for a task without candidates. */

@@ -1,7 +1,7 @@
 // What the gate said of a task's work: its telling lines, and where its whole output is.
 
 import { sql } from 'kysely';
-import type { Db } from '../rows/read.ts';
+import type { Db } from '../rows/one-moment.ts';
 import type { TaskRow } from '../schema/tables.ts';
 
 /** As many are in the task's last error already. */

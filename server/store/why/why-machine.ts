@@ -3,7 +3,7 @@
 import { type MachineFacts, whyItsMachine, whyNoMachine } from '../../core/work/machines.ts';
 import { isBound, lastAttempt } from '../work/claims.ts';
 import { readMachines } from '../fleet/machine-views.ts';
-import { type Db, textList } from '../rows/read.ts';
+import { type Db, textList } from '../rows/one-moment.ts';
 import type { TaskRow } from '../schema/tables.ts';
 
 export async function whyMachine(db: Db, row: TaskRow): Promise<string[]> {

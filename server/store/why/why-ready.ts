@@ -5,13 +5,13 @@ import { isHandedOver } from '../../core/plan/task.ts';
 import { formatCount } from '../../core/format.ts';
 import { landingsWaitingMax } from '../../core/plan/schedule.ts';
 import { readHolds } from '../status/holds.ts';
-import type { Db } from '../rows/read.ts';
+import type { Db } from '../rows/one-moment.ts';
 import { refusedPushes, refusedPushesMax } from '../work/refused-pushes.ts';
 import { shortList } from '../board/stuck.ts';
 import type { RunRow, TaskRow } from '../schema/tables.ts';
 import { nextAgentFacts, type NextAgentFacts } from './why-agent.ts';
 import { whyMachine } from './why-machine.ts';
-import { oneLine, timeText, type WhyFacts } from './why-words.ts';
+import { oneLine, timeText, type WhyFacts } from './why-phrases.ts';
 import { activeRunsIn, newestRun } from '../work/runs.ts';
 
 export async function whyNotStarted(db: Db, row: TaskRow, facts: WhyFacts): Promise<string[]> {

@@ -6,7 +6,7 @@ import { ownedStatuses } from '../../core/plan/state.ts';
 import { byHandPhase } from '../../core/plan/task.ts';
 import { taskOrRefuse } from '../rows/find-rows.ts';
 import { machineNames } from '../fleet/machine-views.ts';
-import { type Db, readAtOneMoment, textList } from '../rows/read.ts';
+import { type Db, readAtOneMoment, textList } from '../rows/one-moment.ts';
 import type { TaskRow } from '../schema/tables.ts';
 import { rootOf } from '../status/transition.ts';
 import { lastAttempt } from '../work/claims.ts';
@@ -16,7 +16,7 @@ import { whyBlocked } from './why-blocked.ts';
 import { whyGate } from './why-gate.ts';
 import { whyLost } from './why-machine.ts';
 import { whyNotStarted } from './why-ready.ts';
-import { oneLine, timeText, type WhyFacts } from './why-words.ts';
+import { oneLine, timeText, type WhyFacts } from './why-phrases.ts';
 
 export async function why(db: Db, id: string, facts: WhyFacts): Promise<readonly string[]> {
   return readAtOneMoment(db, async (at) => {

@@ -3,7 +3,7 @@
 
 import { Refusal } from '../../core/failure.ts';
 import { taskOrRefuse } from '../rows/find-rows.ts';
-import { type Db, readAtOneMoment } from '../rows/read.ts';
+import { type Db, readAtOneMoment } from '../rows/one-moment.ts';
 import { rootOf } from '../status/transition.ts';
 
 export interface AttemptLog {

@@ -2,7 +2,7 @@
 // had.
 
 import type { TaskStatus } from '../../core/plan/state.ts';
-import { textList } from '../rows/read.ts';
+import { textList } from '../rows/one-moment.ts';
 import type { AttemptRow, Reads } from '../schema/tables.ts';
 
 export async function attemptOf(

@@ -4,7 +4,7 @@ import type { AttemptView } from '../../protocol/panel-views.ts';
 import { AttemptSteps, stepEventTypes } from './attempt-steps.ts';
 import { taskOrRefuse } from '../rows/find-rows.ts';
 import { machineNames } from '../fleet/machine-views.ts';
-import { type Db, readAtOneMoment } from '../rows/read.ts';
+import { type Db, readAtOneMoment } from '../rows/one-moment.ts';
 import type { AttemptRow } from '../schema/tables.ts';
 import { familyOf, rootOf } from '../status/transition.ts';
 

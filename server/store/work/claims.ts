@@ -1,4 +1,4 @@
-// Who works on what: candidates in their order, and the claim with its fencing number.
+// Who works on what: the claim of a ready task with its fencing number.
 
 import type { Updateable } from 'kysely';
 import { executionOrder, type GraphNode } from '../../core/plan/graph.ts';

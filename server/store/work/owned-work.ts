@@ -2,7 +2,7 @@
 // made, what it cost. Statuses are not among it: those change by transition only.
 
 import type { Phase } from '../../core/plan/task.ts';
-import { textList } from '../rows/read.ts';
+import { textList } from '../rows/one-moment.ts';
 import type { Reads, Tx } from '../schema/tables.ts';
 
 export interface Owner {

@@ -2,7 +2,7 @@
 
 import { newId } from '../../core/ids.ts';
 import { appendEvent, type StoreSources } from '../feed/feed.ts';
-import { inParts } from '../rows/read.ts';
+import { inParts } from '../rows/one-moment.ts';
 import type { HintRow, QuestionRow, Reads, Tx } from '../schema/tables.ts';
 
 export interface NewQuestion {

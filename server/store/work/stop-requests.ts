@@ -1,9 +1,9 @@
 // What a person, or the end of a run, asks of a task that a workflow owns: written in its row,
 // carried out by the workflow.
 
-import { inParts } from '../rows/read.ts';
+import { inParts } from '../rows/one-moment.ts';
 import type { Reads, Tx } from '../schema/tables.ts';
-import type { StopKind } from '../schema/column-words.ts';
+import type { StopKind } from '../schema/column-values.ts';
 
 /**
  * Asks the owner of a task to stop. Resolves with the epoch of the owner; null where no workflow

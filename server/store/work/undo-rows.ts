@@ -2,7 +2,7 @@
 // on them.
 
 import { allEdges } from '../status/graph-rows.ts';
-import type { Db } from '../rows/read.ts';
+import type { Db } from '../rows/one-moment.ts';
 import type { TaskRow, Tx } from '../schema/tables.ts';
 
 /** The epic's own tasks, without sub-tasks, in the order of the plan. */

@@ -4,7 +4,7 @@
 import type { AgentOutcome, AgentProcess, AgentRequest } from '../../agents/port.ts';
 import { type AttemptRow, type Claim, lastAttempt } from '../../store/port.ts';
 import { keepWork } from './kept-work.ts';
-import type { Engine, Uses } from '../kit/parts.ts';
+import type { Engine, Uses } from '../kit/engine-ports.ts';
 import { buildPartPrompt, hintsTold } from './prompt-step.ts';
 import { agentRunId } from '../kit/run-ids.ts';
 import { noteOf, whileKept } from './while-kept.ts';

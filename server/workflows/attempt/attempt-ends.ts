@@ -20,7 +20,7 @@ import {
   noOwner,
 } from '../../store/port.ts';
 import { takesOver, takesOverAtLimit } from './fallback.ts';
-import type { Uses } from '../kit/parts.ts';
+import type { Uses } from '../kit/engine-ports.ts';
 import { beginSlowly } from '../kit/holds.ts';
 import { stoppedInstead } from './stops.ts';
 

@@ -7,7 +7,7 @@ import type { DurableRun } from '../../durable/port.ts';
 import { type Claim, setAttempt, type Tx, noOwner } from '../../store/port.ts';
 import { recordFailure } from './attempt-ends.ts';
 import type { WatchStop } from './budget-watch.ts';
-import type { Engine, Uses } from '../kit/parts.ts';
+import type { Engine, Uses } from '../kit/engine-ports.ts';
 import { isStopRequested, settleStop, stoppedInstead } from './stops.ts';
 
 export async function endAtBudget(

@@ -12,8 +12,8 @@ import {
 import { SpendingCounter } from '../../core/work/spending.ts';
 import { addSpending, type Claim, spentByPart, taskById, type Tx } from '../../store/port.ts';
 import { type BudgetPlace, budgetWord } from '../kit/budget-scopes.ts';
-import { dayOf } from '../kit/days.ts';
-import type { Engine } from '../kit/parts.ts';
+import { dayOf } from '../kit/budget-day.ts';
+import type { Engine } from '../kit/engine-ports.ts';
 
 export interface WatchStop {
   readonly scope: BudgetScope | 'loop';

@@ -39,7 +39,7 @@ import {
 } from '../../store/port.ts';
 import { recordFailure } from './attempt-ends.ts';
 import { type GateVerdict, runGate } from '../landing/gate.ts';
-import type { Engine, Uses } from '../kit/parts.ts';
+import type { Engine, Uses } from '../kit/engine-ports.ts';
 import { settleStop, stoppedInstead } from './stops.ts';
 import { gateOf } from './submission.ts';
 

@@ -13,7 +13,7 @@ import {
   setAttempt,
 } from '../../store/port.ts';
 import { gitFailed } from '../kit/git-trouble.ts';
-import type { Uses } from '../kit/parts.ts';
+import type { Uses } from '../kit/engine-ports.ts';
 import type { Sha } from '../../git/sha.ts';
 
 /** `drover/<task>/<attempt>` without its first part. */

@@ -17,7 +17,7 @@ import {
 import { gateCandidate } from './candidates.ts';
 import { blockTask, recordFailure } from './attempt-ends.ts';
 import { waitForBase } from './missing-base.ts';
-import type { Engine, Uses } from '../kit/parts.ts';
+import type { Engine, Uses } from '../kit/engine-ports.ts';
 import { makePlan } from './plan-attempt.ts';
 import { nameKeptRefs } from './kept-work.ts';
 import { publishAgain } from './refused-work.ts';

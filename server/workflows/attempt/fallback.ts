@@ -18,7 +18,7 @@ import {
   type TaskRow,
   unendedStates,
 } from '../../store/port.ts';
-import type { Uses } from '../kit/parts.ts';
+import type { Uses } from '../kit/engine-ports.ts';
 
 type Who = Pick<TaskRow, 'id' | 'agent' | 'fallback' | 'fallback_from'>;
 

@@ -12,7 +12,7 @@ import {
   type Store,
   type Tx,
 } from '../../store/port.ts';
-import type { Uses } from '../kit/parts.ts';
+import type { Uses } from '../kit/engine-ports.ts';
 
 const workRoots = [workRoot, rescueRoot];
 

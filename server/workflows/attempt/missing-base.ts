@@ -20,7 +20,7 @@ import {
   waitsForRuns,
 } from '../../store/port.ts';
 import { syncLine } from '../lines/lines.ts';
-import type { Engine, Uses } from '../kit/parts.ts';
+import type { Engine, Uses } from '../kit/engine-ports.ts';
 import { scopeState } from '../kit/scope-state.ts';
 import { stoppedInstead } from './stops.ts';
 import type { Sha } from '../../git/sha.ts';
@@ -31,7 +31,7 @@ const baseLookMs = 5_000;
 /** Tasks held or released in one look; the next look takes the rest. */
 const looksMax = 200;
 
-/** What `missingBaseWords` writes. */
+/** What `missingBaseSentence` writes. */
 const missingBasePattern = /^the commit of its blocker \S+ is on \S+, not in (\S+);/;
 
 const missingBaseLike = 'the commit of its blocker % is on %';

@@ -2,7 +2,7 @@
 // summary.
 
 import { type Claim, movePhase, recordUsage, setAttempt, type Tx } from '../../store/port.ts';
-import type { Uses } from '../kit/parts.ts';
+import type { Uses } from '../kit/engine-ports.ts';
 import type { PartOutcome } from './part-session.ts';
 
 /** Longest summary that is kept for the prompts of dependents. */

@@ -14,7 +14,7 @@ import {
 } from '../../store/port.ts';
 import { BudgetWatch, type WatchStop } from './budget-watch.ts';
 import { slowDown } from '../kit/holds.ts';
-import type { Engine } from '../kit/parts.ts';
+import type { Engine } from '../kit/engine-ports.ts';
 
 /** What the running agent says to the engine, and hears from it. */
 export class PartSession implements AgentHost {

@@ -16,7 +16,7 @@ import {
   noOwner,
 } from '../../store/port.ts';
 import { recordFailure } from './attempt-ends.ts';
-import type { Uses } from '../kit/parts.ts';
+import type { Uses } from '../kit/engine-ports.ts';
 import { keepWork, nameKeptRefs } from './kept-work.ts';
 import { isStopRequested, settleStop, stoppedInstead } from './stops.ts';
 import { type AttemptAtWork, runAgent } from './work-parts.ts';

@@ -28,7 +28,7 @@ import {
   subTasksOf,
 } from '../../store/port.ts';
 import { presentWork } from './earlier-work.ts';
-import type { Engine, Uses } from '../kit/parts.ts';
+import type { Engine, Uses } from '../kit/engine-ports.ts';
 import { surroundingsOf } from './surroundings.ts';
 
 /** Most siblings named in a prompt. */

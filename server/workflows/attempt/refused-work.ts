@@ -16,7 +16,7 @@ import {
 } from '../../store/port.ts';
 import { beginAnew, blockTask, recordFailure } from './attempt-ends.ts';
 import { gitFailed, whileAway } from '../kit/git-trouble.ts';
-import type { Engine, Uses } from '../kit/parts.ts';
+import type { Engine, Uses } from '../kit/engine-ports.ts';
 import { stoppedInstead } from './stops.ts';
 import type { Sha } from '../../git/sha.ts';
 import type { CommitLeftoversOutcome } from '../../git/slot-port.ts';

@@ -14,8 +14,8 @@ import {
   noOwner,
   noStop,
 } from '../../store/port.ts';
-import { endLeftAgent } from '../landing/left-commands.ts';
-import type { Engine, Uses } from '../kit/parts.ts';
+import { endLeftAgent } from '../landing/orphan-commands.ts';
+import type { Engine, Uses } from '../kit/engine-ports.ts';
 import { keepWorkOf, type KeptNote } from './kept-work.ts';
 
 export async function isStopRequested(

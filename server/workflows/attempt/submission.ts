@@ -21,7 +21,7 @@ import {
 } from '../../store/port.ts';
 import { beginAnew, recordFailure } from './attempt-ends.ts';
 import { takesOver } from './fallback.ts';
-import type { Engine, Uses } from '../kit/parts.ts';
+import type { Engine, Uses } from '../kit/engine-ports.ts';
 import { stoppedInstead } from './stops.ts';
 import type { Place } from './worktree-step.ts';
 import type { CommitLeftoversOutcome } from '../../git/slot-port.ts';

@@ -10,7 +10,7 @@ import {
   flagsOfRun,
   othersInProgress,
 } from '../../store/port.ts';
-import type { Engine, Uses } from '../kit/parts.ts';
+import type { Engine, Uses } from '../kit/engine-ports.ts';
 import { gateOf } from './submission.ts';
 import type { Sha } from '../../git/sha.ts';
 

@@ -4,7 +4,7 @@
 import type { AgentOutcome } from '../../agents/port.ts';
 import type { FailureKind } from '../../core/failure.ts';
 import { keepWork, type KeptNote, type WorkPlace } from './kept-work.ts';
-import type { Uses } from '../kit/parts.ts';
+import type { Uses } from '../kit/engine-ports.ts';
 
 /** Null: what it has made is committed next, or its stop is carried out elsewhere. */
 export function noteOf(outcome: AgentOutcome, isHeld: boolean): KeptNote | null {

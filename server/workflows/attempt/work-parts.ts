@@ -22,7 +22,7 @@ import { runPart } from './agent-step.ts';
 import { blockFromOutside, recordFailure, waitForAccount } from './attempt-ends.ts';
 import { endAtBudget } from './budget-ends.ts';
 import { gitFailed, whileAway } from '../kit/git-trouble.ts';
-import type { Engine } from '../kit/parts.ts';
+import type { Engine } from '../kit/engine-ports.ts';
 import { recordPart } from './part-record.ts';
 import { endUncommitted } from './refused-work.ts';
 import { isStopRequested, settleStop } from './stops.ts';

@@ -21,10 +21,10 @@ import {
 import { gitFailed, orElse, whileAway } from '../kit/git-trouble.ts';
 import { restoreEarlier, startOfAttempt } from './earlier-work.ts';
 import { baseContaining, containsAll } from '../lines/lines.ts';
-import { missingBaseWords } from './missing-base-words.ts';
+import { missingBaseSentence } from './missing-base-sentence.ts';
 import { baseOfBranch, findAgain } from '../lines/landed-again.ts';
 import { ownBase } from '../lines/own-range.ts';
-import type { Engine, Uses } from '../kit/parts.ts';
+import type { Engine, Uses } from '../kit/engine-ports.ts';
 import { enterPhase } from '../kit/phases.ts';
 import { setupRunId } from '../kit/run-ids.ts';
 import { setUp } from '../kit/setup-step.ts';
@@ -209,7 +209,7 @@ async function chooseBase(
   for (const { id, sha, landed_on } of landed) {
     if (sha === tip || (await engine.git.isAncestor(sha, tip))) continue;
     const blocker = { id, sha, landedOn: landed_on };
-    const reason = await missingBaseWords(engine, claim.taskId, blocker, line);
+    const reason = await missingBaseSentence(engine, claim.taskId, blocker, line);
     return { kind: 'no_base', reason, landedOn: landed_on };
   }
   const reason = `${line} and its parent can't be merged; merge them by hand`;

@@ -30,7 +30,7 @@ export interface WorktreeFacts {
   readonly action: 'keep' | 'remove' | 'removed';
 }
 
-export interface WorktreeParts {
+export interface WorktreeDeps {
   /** Whose worktrees. */
   readonly machineId: string;
   readonly store: Store;
@@ -51,22 +51,22 @@ const holdingStatuses: ReadonlySet<TaskStatus> = new Set<TaskStatus>([
 /** Most unmerged commits counted for one worktree. */
 const subjectsMax = 1_000;
 
-export async function listWorktrees(parts: WorktreeParts): Promise<readonly WorktreeFacts[]> {
-  const { store, git } = parts;
-  const slots = await slotsOn(store.db, parts.machineId);
+export async function listWorktrees(deps: WorktreeDeps): Promise<readonly WorktreeFacts[]> {
+  const { store, git } = deps;
+  const slots = await slotsOn(store.db, deps.machineId);
   const listed = await git.listWorktrees();
   const entries = new Map(listed.ok ? listed.value.map((entry) => [entry.path, entry]) : []);
   const facts: WorktreeFacts[] = [];
-  for (const slot of slots) facts.push(await factsOf(parts, slot, entries.get(slot.path) ?? null));
+  for (const slot of slots) facts.push(await factsOf(deps, slot, entries.get(slot.path) ?? null));
   return facts;
 }
 
 async function factsOf(
-  parts: WorktreeParts,
+  deps: WorktreeDeps,
   slot: SlotRow,
   entry: WorktreeEntry | null,
 ): Promise<WorktreeFacts> {
-  const { store, git } = parts;
+  const { store, git } = deps;
   const task =
     slot.task_id === null || slot.kind === 'gate' ? null : await taskById(store.db, slot.task_id);
   const base = {
@@ -87,7 +87,7 @@ async function factsOf(
   }
   const status = await git.status(slot.path);
   const dirty = status.ok && (status.value.changed.length > 0 || status.value.untracked.length > 0);
-  const unmergedCommits = await unmerged(parts, entry);
+  const unmergedCommits = await unmerged(deps, entry);
   const reason = keepReason(slot, task?.status ?? null, dirty, unmergedCommits);
   return {
     ...base,
@@ -96,7 +96,7 @@ async function factsOf(
     reason,
     unmergedCommits,
     dirty,
-    sizeBytes: await parts.sizeOf(slot.path),
+    sizeBytes: await deps.sizeOf(slot.path),
     action: reason === null ? 'remove' : 'keep',
   };
 }
@@ -121,24 +121,24 @@ function keepReason(
 }
 
 /** Commits of the worktree's HEAD that no landing line holds. */
-async function unmerged(parts: WorktreeParts, entry: WorktreeEntry): Promise<number> {
+async function unmerged(deps: WorktreeDeps, entry: WorktreeEntry): Promise<number> {
   if (entry.head === null) return 0;
-  const lines = await allLines(parts.store.db);
+  const lines = await allLines(deps.store.db);
   let fewest = subjectsMax;
   for (const line of lines) {
-    if (await parts.git.isAncestor(entry.head, line.landed_sha)) return 0;
-    const subjects = await parts.git.subjects(line.landed_sha, entry.head, subjectsMax);
+    if (await deps.git.isAncestor(entry.head, line.landed_sha)) return 0;
+    const subjects = await deps.git.subjects(line.landed_sha, entry.head, subjectsMax);
     if (subjects.ok) fewest = Math.min(fewest, subjects.value.length);
   }
   return lines.length === 0 ? 0 : fewest;
 }
 
 export async function pruneWorktrees(
-  parts: WorktreeParts,
+  deps: WorktreeDeps,
   options: { readonly dryRun: boolean; readonly force: boolean },
 ): Promise<readonly WorktreeFacts[]> {
   const done: WorktreeFacts[] = [];
-  for (const facts of await listWorktrees(parts)) {
+  for (const facts of await listWorktrees(deps)) {
     const held =
       facts.reason !== null &&
       (facts.reason.startsWith('its task') || facts.reason.startsWith('the gate'));
@@ -147,12 +147,12 @@ export async function pruneWorktrees(
       done.push({ ...facts, action: wanted ? 'remove' : 'keep' });
       continue;
     }
-    const slot = { machine: parts.machineId, path: facts.path, holder: facts.taskId };
-    if (!(await parts.store.transaction((tx) => takeForRemoval(tx, slot)))) {
+    const slot = { machine: deps.machineId, path: facts.path, holder: facts.taskId };
+    if (!(await deps.store.transaction((tx) => takeForRemoval(tx, slot)))) {
       done.push({ ...facts, action: 'keep', reason: 'a task has just taken it' });
       continue;
     }
-    const removed = await parts.git.removeWorktree({
+    const removed = await deps.git.removeWorktree({
       path: facts.path,
       label: labelOf(facts),
       force: options.force,
@@ -161,15 +161,15 @@ export async function pruneWorktrees(
       const reason = removed.ok
         ? (removed.value as { reason: string }).reason
         : removed.error.message;
-      await parts.store.transaction((tx) => endUpkeep(tx, slot));
+      await deps.store.transaction((tx) => endUpkeep(tx, slot));
       done.push({ ...facts, action: 'keep', reason });
       continue;
     }
     const rescue = removed.value.kind === 'removed' ? removed.value.keptRef : null;
-    await parts.store.transaction(async (tx) => {
+    await deps.store.transaction(async (tx) => {
       await forgetSlot(tx, slot);
-      if (rescue !== null) await nameKeptRefs(tx, parts.store, [rescue], facts.taskId);
-      await parts.store.append(tx, {
+      if (rescue !== null) await nameKeptRefs(tx, deps.store, [rescue], facts.taskId);
+      await deps.store.append(tx, {
         type: 'worktree.removed',
         taskId: facts.taskId,
         data: { path: facts.path, rescue },

@@ -11,7 +11,7 @@ import {
   stopHere,
 } from '../../core/work/budget.ts';
 import { answersTo, type Reads, spentByScope } from '../../store/port.ts';
-import type { Uses } from './parts.ts';
+import type { Uses } from './engine-ports.ts';
 
 export interface BudgetPlace {
   readonly scope: BudgetScope;

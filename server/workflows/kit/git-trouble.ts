@@ -6,7 +6,7 @@ import { failure, type Failure } from '../../core/failure.ts';
 import { type GitFailure, type GitResult, GitTrouble } from '../../git/port.ts';
 import type { DurableRun } from '../../durable/port.ts';
 import { othersLand, type Tx } from '../../store/port.ts';
-import type { Uses } from './parts.ts';
+import type { Uses } from './engine-ports.ts';
 
 /** What `body` returns; or what `otherwise` makes of the trouble, when git could not tell. */
 export async function orElse<T>(

@@ -1,5 +1,5 @@
 // What keeps tasks from being started although workers are free: budgets of the day and of epics,
-// the machine, and providers that are overloaded.
+// the host, and providers that are overloaded.
 
 import { agentsAllowed, isOverload, nextPaceMs, slowerPace } from '../../core/work/concurrency.ts';
 import { hasLimit } from '../../core/work/budget.ts';
@@ -19,8 +19,8 @@ import {
   workersOfLargestRun,
 } from '../../store/port.ts';
 import { budgetWord } from './budget-scopes.ts';
-import { dayOf, nextDayMs } from './days.ts';
-import type { Uses } from './parts.ts';
+import { dayOf, nextDayMs } from './budget-day.ts';
+import type { Uses } from './engine-ports.ts';
 
 export interface StartRules {
   /** Nothing starts at all. */
@@ -32,7 +32,7 @@ export interface StartRules {
 
 /** What may start now; what may not is written down with its reason when that has changed. */
 export async function startRules(
-  engine: Uses<'clock' | 'machine' | 'settings' | 'store'>,
+  engine: Uses<'clock' | 'host' | 'settings' | 'store'>,
 ): Promise<StartRules> {
   const { db } = engine.store;
   const busy = await busyAgents(db);
@@ -72,10 +72,10 @@ async function dayHold(engine: Uses<'clock' | 'settings'>, db: Reads): Promise<H
 }
 
 function machineHolds(
-  engine: Uses<'machine' | 'settings'>,
+  engine: Uses<'host' | 'settings'>,
   busy: ReadonlyMap<string, number>,
 ): Hold[] {
-  const facts = engine.machine();
+  const facts = engine.host();
   if (facts === null) return [];
   const agents = [...busy.values()].reduce((sum, n) => sum + n, 0);
   const reason = hostHold(facts, engine.settings().machine, agents);

@@ -1,6 +1,6 @@
 // The one way in which a person's request waits: until something has happened, or a moment.
 
-import type { Engine } from './parts.ts';
+import type { Engine } from './engine-ports.ts';
 
 export async function nextAppend(
   { store, clock }: Pick<Engine, 'store' | 'clock'>,

@@ -3,7 +3,7 @@
 
 import type { Phase } from '../../core/plan/task.ts';
 import { type Claim, enterOwnedPhase } from '../../store/port.ts';
-import type { Uses } from './parts.ts';
+import type { Uses } from './engine-ports.ts';
 
 export async function enterPhase(engine: Uses<'store'>, claim: Claim, phase: Phase): Promise<void> {
   await engine.store.transaction(async (tx) => {

@@ -14,7 +14,7 @@ import {
   type Reads,
   textList,
 } from '../../store/port.ts';
-import type { Uses } from './parts.ts';
+import type { Uses } from './engine-ports.ts';
 
 const queuePrefix = 'agents@';
 

@@ -2,7 +2,7 @@
 // that there is something to look at. Here it reaches the workflow that is at work.
 
 import { askedToStop, endedQuestions, tasksWithOpenHints } from '../../store/port.ts';
-import type { Uses } from './parts.ts';
+import type { Uses } from './engine-ports.ts';
 
 /** The feed can be deaf for a moment (a lost connection): looked again this often. */
 const lookAgainMs = 2_000;

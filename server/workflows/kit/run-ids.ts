@@ -2,7 +2,7 @@
 // with the project's own mark: two projects on one machine have tasks, and as copies even commits,
 // of the same names.
 
-import type { Engine } from './parts.ts';
+import type { Engine } from './engine-ports.ts';
 import type { Sha } from '../../git/sha.ts';
 
 type Of = Pick<Engine, 'places'>;

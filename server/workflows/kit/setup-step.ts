@@ -2,10 +2,10 @@
 // and noted there.
 
 import { failure, type Failure } from '../../core/failure.ts';
-import { evidenceOf } from '../../core/prompt/telling-lines.ts';
+import { evidenceOf } from '../../core/prompt/failure-lines.ts';
 import { commandEnd } from './command-ends.ts';
 import { gitFailed } from './git-trouble.ts';
-import type { Engine, Uses } from './parts.ts';
+import type { Engine, Uses } from './engine-ports.ts';
 
 export interface SetupJob {
   readonly path: string;

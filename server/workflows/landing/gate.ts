@@ -2,7 +2,7 @@
 // belongs to a tree: green is remembered, red is only believed by those who asked.
 
 import { failure, type Failure } from '../../core/failure.ts';
-import { evidenceOf, tellingLines } from '../../core/prompt/telling-lines.ts';
+import { evidenceOf, failureLines } from '../../core/prompt/failure-lines.ts';
 import type { GitFailure } from '../../git/port.ts';
 import {
   gateVerdict,
@@ -13,7 +13,7 @@ import {
   type Tx,
 } from '../../store/port.ts';
 import { commandEnd } from '../kit/command-ends.ts';
-import type { Engine, Uses } from '../kit/parts.ts';
+import type { Engine, Uses } from '../kit/engine-ports.ts';
 import { gateRunId } from '../kit/run-ids.ts';
 import { setUp } from '../kit/setup-step.ts';
 import type { Sha } from '../../git/sha.ts';
@@ -85,7 +85,7 @@ async function knownVerdict(
   if (known.ok === 1) return { kind: 'green', flaky: known.flaky === 1, cached: true };
   if (known.at_ms < question.redSinceMs) return null;
   const { exit_code: exitCode, output_tail: tail } = known;
-  const telling = tellingLines(tail);
+  const telling = failureLines(tail);
   const last = { kind: 'exited' as const, exitCode, tail, telling };
   const red = redGate(engine, question, last);
   return { kind: 'red', cached: true, failure: red };

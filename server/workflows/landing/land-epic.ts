@@ -24,7 +24,7 @@ import { isWithinReach } from './landing-rows.ts';
 import { moveOnto } from '../lines/line-holds.ts';
 import { headOn, syncLine } from '../lines/lines.ts';
 import { isLandedOn, ownBase } from '../lines/own-range.ts';
-import type { Engine, Uses } from '../kit/parts.ts';
+import type { Engine, Uses } from '../kit/engine-ports.ts';
 import type { Sha } from '../../git/sha.ts';
 
 export const landEpicWorkflow = 'land-epic';
@@ -117,27 +117,27 @@ export async function landEpic(
     );
     if (built.kind !== 'built')
       return endEpic(engine, run, input, built.kind, built.failure, round);
-    const { candidate } = built;
-    if (!(await isWithinReach(engine, candidate.commit))) continue;
+    const { candidate: merge } = built;
+    if (!(await isWithinReach(engine, merge.commit))) continue;
     const verdict = await run.step(`verified:${round}`, (signal) =>
-      testEpic(engine, input, candidate, signal),
+      testEpic(engine, input, merge, signal),
     );
     if (verdict !== null) return endEpic(engine, run, input, 'gate_failed', verdict, round);
-    if (input.approvalNeeded && (await approvedTree(engine, input.epicId)) !== candidate.tree) {
+    if (input.approvalNeeded && (await approvedTree(engine, input.epicId)) !== merge.tree) {
       const wait = failure(
         'interrupted',
         `epic ${input.epicId} waits for an approval: drover diff ${input.epicId}, then drover approve ${input.epicId}`,
       );
-      return endEpic(engine, run, input, 'needs_review', wait, round, candidate.tree);
+      return endEpic(engine, run, input, 'needs_review', wait, round, merge.tree);
     }
     const moved = await run.step(`merged:${round}`, () =>
       orElse(
-        () => moveOnto(engine, input.target, candidate, `drover: land ${input.epicId}`),
+        () => moveOnto(engine, input.target, merge, `drover: land ${input.epicId}`),
         () => false,
       ),
     );
     if (!moved) continue;
-    await run.commit(`completed:${round}`, (tx) => recordLanded(engine, tx, input, candidate));
+    await run.commit(`completed:${round}`, (tx) => recordLanded(engine, tx, input, merge));
     await followLine(engine, input.target);
     return 'landed';
   }
@@ -152,6 +152,7 @@ export async function landEpic(
 }
 
 type BuiltEpic =
+  /** `candidate`: as the memos of older versions name the merge. */
   | { readonly kind: 'built'; readonly candidate: EpicMerge }
   | { readonly kind: 'conflict'; readonly failure: Failure };
 
@@ -203,12 +204,12 @@ async function buildEpic(
 async function testEpic(
   engine: Engine,
   input: LandEpicInput,
-  candidate: EpicMerge,
+  merge: EpicMerge,
   signal: AbortSignal,
 ): Promise<Failure | null> {
   const command = gateOfRun(engine, await flagsOfRun(engine.store.db, input.runId));
   if (command === null) return null;
-  const { commit, tree } = candidate;
+  const { commit, tree } = merge;
   const question = { commit, tree, command, taskIds: [], redSinceMs: engine.clock.now() };
   const verdict = await runGate(engine, question, signal);
   switch (verdict.kind) {
@@ -226,15 +227,15 @@ async function recordLanded(
   engine: Uses<'store'>,
   tx: Tx,
   input: LandEpicInput,
-  candidate: EpicMerge,
+  merge: EpicMerge,
 ): Promise<void> {
-  await markEpicLanded(tx, input.epicId, candidate.commit);
-  await landOnLine(tx, input.target, candidate.commit);
+  await markEpicLanded(tx, input.epicId, merge.commit);
+  await landOnLine(tx, input.target, merge.commit);
   await engine.store.append(tx, {
     type: 'epic.landed',
     epicId: input.epicId,
     runId: input.runId,
-    data: { sha: candidate.commit, branch: input.target },
+    data: { sha: merge.commit, branch: input.target },
   });
 }
 

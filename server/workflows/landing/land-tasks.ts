@@ -27,7 +27,7 @@ import { isLanding, landedBefore, mergeRow, whyUnmergeable } from './landing-row
 import { followLine } from '../lines/follow-line.ts';
 import { isOnLine, moveLine } from '../lines/line-holds.ts';
 import { headOn, syncLine } from '../lines/lines.ts';
-import type { Engine } from '../kit/parts.ts';
+import type { Engine } from '../kit/engine-ports.ts';
 import { settleStopIn } from '../attempt/stops.ts';
 import { waitForLine } from './red-base.ts';
 import { testBatch } from './test-batch.ts';
@@ -86,22 +86,24 @@ class Landing {
   async land(rows: readonly LandingRow[], path: string, rebuilds: number): Promise<void> {
     if (rows.length === 0) return;
     const attempts = rows.map((row) => this.#claimOf(row));
-    const built = await this.#engine.switchboard.untilStopped(attempts, async (stopped) => {
-      const present = await this.#withoutStopped(rows, path);
-      const signal = AbortSignal.any([this.#run.signal, stopped]);
-      return { present, candidate: await this.#verify(present, path, signal) };
-    });
-    const { present, candidate } = built;
+    const { present, batch } = await this.#engine.switchboard.untilStopped(
+      attempts,
+      async (stopped) => {
+        const present = await this.#withoutStopped(rows, path);
+        const signal = AbortSignal.any([this.#run.signal, stopped]);
+        return { present, batch: await this.#verify(present, path, signal) };
+      },
+    );
     if (present.length === 0) return;
-    if (candidate.problem !== null) return this.#giveBack(present, path, candidate.problem);
-    for (const [index, conflict] of candidate.conflicts.entries()) {
+    if (batch.problem !== null) return this.#giveBack(present, path, batch.problem);
+    for (const [index, conflict] of batch.conflicts.entries()) {
       await this.#returnConflict(conflict, `${path}.c${index}`);
     }
-    for (const [index, { row, failure: reason }] of (candidate.unmergeable ?? []).entries())
+    for (const [index, { row, failure: reason }] of (batch.unmergeable ?? []).entries())
       await this.#giveBack([row], `${path}.m${index}`, reason);
-    const rows2 = candidate.merged.map((item) => item.row);
-    await this.#decide(candidate, rows2, path, rebuilds);
-    await this.land(candidate.deferred, `${path}d`, rebuilds);
+    const merged = batch.merged.map((item) => item.row);
+    await this.#decide(batch, merged, path, rebuilds);
+    await this.land(batch.deferred, `${path}d`, rebuilds);
   }
 
   #verify(rows: readonly LandingRow[], path: string, signal: AbortSignal): Promise<LandingBatch> {
@@ -122,13 +124,13 @@ class Landing {
   }
 
   async #decide(
-    candidate: LandingBatch,
+    batch: LandingBatch,
     rows: readonly LandingRow[],
     path: string,
     rebuilds: number,
   ): Promise<void> {
     if (rows.length === 0) return;
-    const verdict = candidate.verdict;
+    const verdict = batch.verdict;
     switch (verdict.kind) {
       case 'aborted':
         if (rebuilds >= rebuildsMax)
@@ -148,7 +150,7 @@ class Landing {
         return this.#halve(rows, path, rebuilds);
       case 'green':
       case 'none':
-        return this.#merge(candidate, path, rebuilds);
+        return this.#merge(batch, path, rebuilds);
     }
   }
 
@@ -234,8 +236,8 @@ class Landing {
     return { tip, merged, conflicts, deferred, unmergeable, verdict, problem: null };
   }
 
-  async #merge(candidate: LandingBatch, path: string, rebuilds: number): Promise<void> {
-    const last = candidate.merged.at(-1);
+  async #merge(batch: LandingBatch, path: string, rebuilds: number): Promise<void> {
+    const last = batch.merged.at(-1);
     if (last === undefined) return;
     const moved = await this.#run.step(`merged:${path}`, () =>
       whileAway(
@@ -243,7 +245,7 @@ class Landing {
         this.#run.signal,
         () =>
           orElse<Moved>(
-            () => this.#moveRef(candidate, last.commit),
+            () => this.#moveRef(batch, last.commit),
             (reason) => ({ kind: 'failed', reason }),
           ),
         (outcome) => (outcome.kind === 'failed' ? outcome.reason : null),
@@ -251,11 +253,11 @@ class Landing {
       ),
     );
     if (moved.kind === 'moved') {
-      await this.#run.commit(`completed:${path}`, (tx) => this.#complete(tx, candidate));
+      await this.#run.commit(`completed:${path}`, (tx) => this.#complete(tx, batch));
       await followLine(this.#engine, this.#input.line);
       return;
     }
-    const rows = candidate.merged.map((item) => item.row);
+    const rows = batch.merged.map((item) => item.row);
     if (rebuilds >= rebuildsMax || moved.kind === 'failed') {
       const reason =
         moved.kind === 'failed'
@@ -267,11 +269,11 @@ class Landing {
     await this.land(rows, `${path}s`, rebuilds + 1);
   }
 
-  async #moveRef(candidate: LandingBatch, next: Sha): Promise<Moved> {
+  async #moveRef(batch: LandingBatch, next: Sha): Promise<Moved> {
     const { git, store } = this.#engine;
-    const made = { tip: candidate.tip, commit: next };
+    const made = { tip: batch.tip, commit: next };
     if (await isOnLine(this.#engine, this.#input.line, made)) return { kind: 'moved' };
-    for (const { row } of candidate.merged) {
+    for (const { row } of batch.merged) {
       const task = await taskById(store.db, row.task_id);
       if (!isLanding(task, row) || task?.stop_requested !== null) return { kind: 'again' };
     }
@@ -279,8 +281,8 @@ class Landing {
       this.#engine,
       this.#input.line,
       next,
-      candidate.tip,
-      `drover: land ${candidate.merged.map((item) => item.row.task_id).join(' ')}`.slice(0, 200),
+      batch.tip,
+      `drover: land ${batch.merged.map((item) => item.row.task_id).join(' ')}`.slice(0, 200),
       'owner',
     );
     // A machine that is gone has merged it, or a person has pruned it meanwhile: it is merged anew.
@@ -292,10 +294,10 @@ class Landing {
     return { kind: 'moved' };
   }
 
-  async #complete(tx: Tx, candidate: LandingBatch): Promise<void> {
+  async #complete(tx: Tx, batch: LandingBatch): Promise<void> {
     const { store, clock } = this.#engine;
-    const flaky = candidate.verdict.kind === 'green' && candidate.verdict.flaky;
-    for (const item of candidate.merged) {
+    const flaky = batch.verdict.kind === 'green' && batch.verdict.flaky;
+    for (const item of batch.merged) {
       const { row } = item;
       await setAttempt(tx, row.task_id, row.attempt, {
         state: 'succeeded',
@@ -312,7 +314,7 @@ class Landing {
           attempt: row.attempt,
           sha: item.commit,
           branch: this.#input.line,
-          batch: candidate.merged.length,
+          batch: batch.merged.length,
           flaky,
         },
         set: {
@@ -332,7 +334,7 @@ class Landing {
         );
       }
     }
-    const last = candidate.merged.at(-1);
+    const last = batch.merged.at(-1);
     if (last !== undefined) await landOnLine(tx, this.#input.line, last.commit);
   }
 

@@ -15,7 +15,7 @@ import {
   type Tx,
 } from '../../store/port.ts';
 import { takesOver } from '../attempt/fallback.ts';
-import type { Uses } from '../kit/parts.ts';
+import type { Uses } from '../kit/engine-ports.ts';
 import { stoppedInstead } from '../attempt/stops.ts';
 
 export interface Returned {

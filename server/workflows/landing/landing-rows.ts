@@ -6,7 +6,7 @@ import { failure, type Failure } from '../../core/failure.ts';
 import type { GitResult, Merge, MergeConflict } from '../../git/port.ts';
 import { attemptOf, type LandingRow, taskById, type TaskRow } from '../../store/port.ts';
 import { broughtInBy, ownBase } from '../lines/own-range.ts';
-import type { Uses } from '../kit/parts.ts';
+import type { Uses } from '../kit/engine-ports.ts';
 import { wordsOfMissing } from '../attempt/refused-work.ts';
 import type { Sha } from '../../git/sha.ts';
 

@@ -14,7 +14,7 @@ import {
 import { blockTask } from '../attempt/attempt-ends.ts';
 import { backToReview } from './landing-returns.ts';
 import { syncLine } from '../lines/lines.ts';
-import type { Uses } from '../kit/parts.ts';
+import type { Uses } from '../kit/engine-ports.ts';
 import { stoppedInstead } from '../attempt/stops.ts';
 
 /** Begins the sentence that says so; `releaseFromRedBase` reads line and place out of it again. */

@@ -3,7 +3,7 @@
 
 import { runGate } from './gate.ts';
 import type { LandingBatch, Merged } from './landing-batch.ts';
-import type { Engine } from '../kit/parts.ts';
+import type { Engine } from '../kit/engine-ports.ts';
 import { redBaseFailure, redBaseWords } from './red-base.ts';
 import type { Sha } from '../../git/sha.ts';
 

@@ -7,7 +7,7 @@ import { orElse } from '../kit/git-trouble.ts';
 import { isNewer, whyGone, whyNotOurs } from './line-holds.ts';
 import { branchRef, landingRef } from '../../core/work/ref-names.ts';
 import { countWaiting, isRewritten } from './own-range.ts';
-import type { Engine, Uses } from '../kit/parts.ts';
+import type { Engine, Uses } from '../kit/engine-ports.ts';
 import { keepResultBranch } from './result-branch.ts';
 import type { Sha } from '../../git/sha.ts';
 

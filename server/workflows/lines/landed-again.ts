@@ -4,7 +4,7 @@
 import { baseOfAttemptBranch, lastAttempt, noteLandedAgain, readLine } from '../../store/port.ts';
 import { landingRef } from '../../core/work/ref-names.ts';
 import { landedAgainAs } from './own-range.ts';
-import type { Uses } from '../kit/parts.ts';
+import type { Uses } from '../kit/engine-ports.ts';
 import type { Sha } from '../../git/sha.ts';
 
 /**

@@ -13,7 +13,7 @@ import {
   readLine,
 } from '../../store/port.ts';
 import { landingRef, rescueRef } from '../../core/work/ref-names.ts';
-import type { Engine, Uses } from '../kit/parts.ts';
+import type { Engine, Uses } from '../kit/engine-ports.ts';
 import type { Sha } from '../../git/sha.ts';
 
 /**

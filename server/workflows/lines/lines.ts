@@ -16,7 +16,7 @@ import {
   whyNotOurs,
 } from './line-holds.ts';
 import { isRewritten, replayOnto, takeInSubject } from './own-range.ts';
-import type { Uses } from '../kit/parts.ts';
+import type { Uses } from '../kit/engine-ports.ts';
 import { whyUngated } from './ungated-work.ts';
 import type { Sha } from '../../git/sha.ts';
 
@@ -25,7 +25,7 @@ const casTriesMax = 5;
 /**
  * The tip of the line, brought into step with the branch. Nothing of ours is waiting → the branch
  * is the truth, wherever people have moved it; something waits → the tip stays, and the next
- * candidate takes their commits in (`headOn`).
+ * merge takes their commits in (`headOn`).
  */
 export async function syncLine(
   engine: Uses<'git' | 'machineId' | 'store'>,
@@ -108,9 +108,9 @@ async function inStep(
 }
 
 /**
- * What a candidate is built on: the tip with what people have committed to the branch while landed
- * work waits for it. The merge of both goes into the line only as a part of the candidate, which is
- * tested as a whole. Where they conflict, the work lands without theirs and waits with the rest:
+ * What a merge under test is built on: the tip with what people have committed to the branch while
+ * landed work waits for it. The merge of both goes into the line only together with the work, and
+ * is tested as a whole. Where they conflict, the work lands without theirs and waits with the rest:
  * whoever brings both together is a person.
  */
 export async function headOn(

@@ -8,7 +8,7 @@ import { droppedTips, noteDropped, readLine } from '../../store/port.ts';
 import { gitFailed } from '../kit/git-trouble.ts';
 import { branchRef, resultBranch } from '../../core/work/ref-names.ts';
 import { keepTip } from './line-holds.ts';
-import type { Uses } from '../kit/parts.ts';
+import type { Uses } from '../kit/engine-ports.ts';
 import { err, failure, ok, type Result } from '../../core/failure.ts';
 import type { Sha } from '../../git/sha.ts';
 

@@ -3,7 +3,7 @@
 import { isNotedTip } from '../../store/port.ts';
 import { orElse } from '../kit/git-trouble.ts';
 import { branchRef, resultBranch } from '../../core/work/ref-names.ts';
-import type { Uses } from '../kit/parts.ts';
+import type { Uses } from '../kit/engine-ports.ts';
 import type { Sha } from '../../git/sha.ts';
 
 /**

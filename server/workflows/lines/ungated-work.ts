@@ -2,7 +2,7 @@
 // the branch by itself.
 
 import { attemptsOfAgents } from '../../store/port.ts';
-import type { Uses } from '../kit/parts.ts';
+import type { Uses } from '../kit/engine-ports.ts';
 import { branchRef } from '../../core/work/ref-names.ts';
 import type { Sha } from '../../git/sha.ts';
 

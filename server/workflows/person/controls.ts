@@ -26,7 +26,7 @@ import {
 import { chooseByPerson, isChoice } from '../attempt/candidates.ts';
 import { nextAction } from './next-action.ts';
 import { nextAppend } from '../kit/next-append.ts';
-import type { Uses } from '../kit/parts.ts';
+import type { Uses } from '../kit/engine-ports.ts';
 
 /** What ends an agent, and waits until it has ended. */
 type Stopping = Uses<'clock' | 'store' | 'switchboard'>;

@@ -4,7 +4,7 @@
 import { machineWork } from '../../store/port.ts';
 import { requestStop } from './controls.ts';
 import { untilGivenBack } from '../engine.ts';
-import type { Uses } from '../kit/parts.ts';
+import type { Uses } from '../kit/engine-ports.ts';
 
 /**
  * Resolves with the tasks when they are given back, or when that takes too long: then the others

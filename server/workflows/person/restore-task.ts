@@ -6,7 +6,7 @@ import { basesOfTask, lastAttempt, type Store } from '../../store/port.ts';
 import { freshStart, isHeld, requireRoot } from './controls.ts';
 import { restoreRef } from '../attempt/earlier-work.ts';
 import { keepWorkOf } from '../attempt/kept-work.ts';
-import type { Engine } from '../kit/parts.ts';
+import type { Engine } from '../kit/engine-ports.ts';
 
 export interface Numbered extends SnapshotView {
   /** From 1, oldest first. */

@@ -21,7 +21,7 @@ import { chooseByPerson } from '../attempt/candidates.ts';
 import { isHeld, requireTask } from './controls.ts';
 import { startEpicLanding } from '../landing/land-epic.ts';
 import { nextAction } from './next-action.ts';
-import type { Engine, Uses } from '../kit/parts.ts';
+import type { Engine, Uses } from '../kit/engine-ports.ts';
 import { approvePlan, sendPlanBack } from '../run/plan-decisions.ts';
 import { gateOf, submitLanding } from '../attempt/submission.ts';
 

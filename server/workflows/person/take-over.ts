@@ -15,7 +15,7 @@ import {
 } from '../../store/port.ts';
 import { pauseTask, requireRoot } from './controls.ts';
 import { nextAction } from './next-action.ts';
-import type { Engine, Uses } from '../kit/parts.ts';
+import type { Engine, Uses } from '../kit/engine-ports.ts';
 
 export interface TakenOver {
   readonly taskId: string;

@@ -21,7 +21,7 @@ import { followLine } from '../lines/follow-line.ts';
 import { isWithinReach } from '../landing/landing-rows.ts';
 import { moveOnto } from '../lines/line-holds.ts';
 import { headOn, syncLine } from '../lines/lines.ts';
-import type { Engine, Uses } from '../kit/parts.ts';
+import type { Engine, Uses } from '../kit/engine-ports.ts';
 import { landQueue, limitLandQueue } from '../attempt/submission.ts';
 import { planUndo, type Revert, type UndoPlan } from './undo-plan.ts';
 import type { Sha } from '../../git/sha.ts';

@@ -22,7 +22,7 @@ import {
 } from '../../store/port.ts';
 import { isHeld, requireRoot } from './controls.ts';
 import { nextAction } from './next-action.ts';
-import type { Uses } from '../kit/parts.ts';
+import type { Uses } from '../kit/engine-ports.ts';
 import { gateOf, gateOfRun } from '../attempt/submission.ts';
 import type { Sha } from '../../git/sha.ts';
 

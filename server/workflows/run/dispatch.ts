@@ -24,7 +24,7 @@ import { chooseAgent } from '../attempt/fallback.ts';
 import { startRules, type StartRules } from '../kit/holds.ts';
 import { releaseFromMissingBase, waitForOtherLines } from '../attempt/missing-base.ts';
 import { releaseFromRedBase } from '../landing/red-base.ts';
-import type { Engine, Uses } from '../kit/parts.ts';
+import type { Engine, Uses } from '../kit/engine-ports.ts';
 import { isStopped } from '../kit/scope-state.ts';
 import { openRemotePlaces } from './remote-places.ts';
 import { agentQueueOf, openPlacement, type Placement } from '../kit/placement.ts';
@@ -176,23 +176,23 @@ async function claimFor(
 ): Promise<{ readonly claimed: number; readonly opened: number }> {
   const { engine, tx, places, remote, limited, left } = round;
   let [claimed, opened] = [0, 0];
-  for (const candidate of most > 0 ? await candidatesFor(round, run, most) : []) {
+  for (const task of most > 0 ? await readyTasksFor(round, run, most) : []) {
     if (claimed >= most) break;
-    if (await beginCandidates(engine, tx, run, candidate)) {
+    if (await beginCandidates(engine, tx, run, task)) {
       opened += 1;
       continue;
     }
-    const chosen = await chooseAgent(engine, tx, candidate, limited);
+    const chosen = await chooseAgent(engine, tx, task, limited);
     if (chosen === null) continue;
     const { agent, model, step } = chosen;
     const leftOfKind = left.get(agent);
     if (leftOfKind === 0) continue;
-    const runsOn = remote.placeOf(candidate);
+    const runsOn = remote.placeOf(task);
     if (runsOn === 'remote' && remote.left === 0) continue;
-    const machine = await places.choose(candidate);
+    const machine = await places.choose(task);
     if (machine === null) continue;
     const claim = await claimTask(tx, engine.store.sources, {
-      taskId: candidate.id,
+      taskId: task.id,
       runId: run.id,
       owner: places.nameOf(machine) ?? engine.owner,
       machine,
@@ -216,13 +216,13 @@ async function claimFor(
   return { claimed, opened };
 }
 
-async function candidatesFor(
+async function readyTasksFor(
   { engine, tx, rules, active, places, remote, limited }: Round,
   run: RunRow,
   most: number,
 ): Promise<readonly Startable[]> {
   const isRemoteFull = remote.left === 0 ? 1 : 0;
-  const limit = most + (limited.size + rules.free.size + isRemoteFull) * candidatesSpare;
+  const limit = most + (limited.size + rules.free.size + isRemoteFull) * readySpare;
   const look = { ...scopeOf(engine, run, active, rules), limit };
   const first = await startableTasks(tx, look);
   // Those that ask for a machine which has no room must not keep the others waiting.
@@ -238,9 +238,9 @@ async function isActive(tx: Tx, runId: string): Promise<boolean> {
 }
 
 /**
- * How many more candidates are read per limited account, so that others can start past its tasks.
+ * How many more ready tasks are read per limited account, so that others can start past its tasks.
  */
-const candidatesSpare = 50;
+const readySpare = 50;
 
 /**
  * When, after the last look, time alone will change what can start (Unix ms): a delay's or a

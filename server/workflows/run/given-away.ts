@@ -4,7 +4,7 @@
 
 import { branchRef } from '../../core/work/ref-names.ts';
 import { attemptKey } from '../attempt/execute-task.ts';
-import type { Engine, Uses } from '../kit/parts.ts';
+import type { Engine, Uses } from '../kit/engine-ports.ts';
 import { agentRunId } from '../kit/run-ids.ts';
 import { keepWork, nameKeptRefs } from '../attempt/kept-work.ts';
 import { attemptsLeftOn, forgetProcess, type LeftAttempt } from '../../store/port.ts';

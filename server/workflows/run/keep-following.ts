@@ -11,7 +11,7 @@ import { moveLine } from '../lines/line-holds.ts';
 import { syncLine, takeInConflict } from '../lines/lines.ts';
 import { returnOrphans } from './orphans.ts';
 import { isRewritten, replayOnto, takeInSubject } from '../lines/own-range.ts';
-import type { Engine, Uses } from '../kit/parts.ts';
+import type { Engine, Uses } from '../kit/engine-ports.ts';
 import { activeRuns } from './start-run.ts';
 import { gateOfRun } from '../attempt/submission.ts';
 import { sweepBranches } from './sweep.ts';

@@ -23,8 +23,8 @@ import {
   noStop,
 } from '../../store/port.ts';
 import { executeWorkflowId } from '../attempt/execute-task.ts';
-import { endLeftAgent } from '../landing/left-commands.ts';
-import type { Engine, Uses } from '../kit/parts.ts';
+import { endLeftAgent } from '../landing/orphan-commands.ts';
+import type { Engine, Uses } from '../kit/engine-ports.ts';
 import { machineOfQueue } from '../kit/placement.ts';
 import { isLandQueue } from '../attempt/submission.ts';
 

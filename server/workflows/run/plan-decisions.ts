@@ -4,7 +4,7 @@
 import { Refusal } from '../../core/failure.ts';
 import { boundedPlan, planCharactersMax } from '../../core/prompt/plan-prompt.ts';
 import { decidePlan, lastAttempt, setAttempt, type TaskRow } from '../../store/port.ts';
-import type { Uses } from '../kit/parts.ts';
+import type { Uses } from '../kit/engine-ports.ts';
 
 /**
  * `changed`: the plan as the person wants it, in place of the agent's; `seen`: the number of the

@@ -2,7 +2,7 @@
 
 import type { RunPlace } from '../../core/settings/remote-settings.ts';
 import { countOnWorkers, placesOfEpics, type Reads, type Startable } from '../../store/port.ts';
-import type { Uses } from '../kit/parts.ts';
+import type { Uses } from '../kit/engine-ports.ts';
 
 export interface RemotePlaces {
   /** The task's own word, else its epic's, else the project's. */

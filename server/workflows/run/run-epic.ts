@@ -25,7 +25,7 @@ import { returnOrphans } from './orphans.ts';
 import { releaseFromMissingBase, waitsForOtherRuns } from '../attempt/missing-base.ts';
 import { releaseFromRedBase } from '../landing/red-base.ts';
 import { isLandedOn } from '../lines/own-range.ts';
-import type { Engine, Uses } from '../kit/parts.ts';
+import type { Engine, Uses } from '../kit/engine-ports.ts';
 import { type ScopeState, scopeState } from '../kit/scope-state.ts';
 import { sweepBranches } from './sweep.ts';
 

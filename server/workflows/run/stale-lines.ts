@@ -2,7 +2,7 @@
 // git cannot hold both.
 
 import { Refusal } from '../../core/failure.ts';
-import type { Uses } from '../kit/parts.ts';
+import type { Uses } from '../kit/engine-ports.ts';
 import { branchRef, landingRef, resultBranch } from '../../core/work/ref-names.ts';
 import { allLines } from '../../store/port.ts';
 import { keepTip } from '../lines/line-holds.ts';

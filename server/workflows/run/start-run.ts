@@ -23,7 +23,7 @@ import { followLine } from '../lines/follow-line.ts';
 import { moveLine, moveLineAlone, whyNotOurs } from '../lines/line-holds.ts';
 import { syncLine } from '../lines/lines.ts';
 import { runQueue, runWorkflow } from './run-epic.ts';
-import type { Engine, Uses } from '../kit/parts.ts';
+import type { Engine, Uses } from '../kit/engine-ports.ts';
 import { clearStaleLines, refuseBranchInTheWay } from './stale-lines.ts';
 import { gateOfRun } from '../attempt/submission.ts';
 

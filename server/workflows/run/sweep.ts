@@ -12,7 +12,7 @@ import {
   inParts,
 } from '../../store/port.ts';
 import { orElse } from '../kit/git-trouble.ts';
-import type { Engine, Uses } from '../kit/parts.ts';
+import type { Engine, Uses } from '../kit/engine-ports.ts';
 import { nameKeptRefs } from '../attempt/kept-work.ts';
 import type { Sha } from '../../git/sha.ts';
 

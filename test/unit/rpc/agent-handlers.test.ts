@@ -8,7 +8,7 @@ import { claimTask, endQuestion, setAttempt } from '../../../server/store/port.t
 import { beginSubTask } from '../../../server/store/status/transition.ts';
 import { addTask } from '../../../server/store/plan/tasks.ts';
 import { type AgentScope, type Engine } from '../../../server/workflows/engine.ts';
-import { Switchboard } from '../../../server/workflows/kit/parts.ts';
+import { Switchboard } from '../../../server/workflows/kit/engine-ports.ts';
 import { memoryStore, type TestStore } from '../store/memory-store.ts';
 import { tablesOf } from '../../tables.ts';
 

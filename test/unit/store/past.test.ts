@@ -5,7 +5,7 @@ import { Refusal } from '../../../server/core/failure.ts';
 import { setHolds } from '../../../server/store/status/holds.ts';
 import { openPast, type PastMoment } from '../../../server/store/history/past.ts';
 import { askQuestion } from '../../../server/store/work/questions.ts';
-import type { Db } from '../../../server/store/rows/read.ts';
+import type { Db } from '../../../server/store/rows/one-moment.ts';
 import { readSnapshot } from '../../../server/store/board/snapshot.ts';
 import type { Tx } from '../../../server/store/port.ts';
 import { editTask } from '../../../server/store/plan/task-edit.ts';

@@ -1,7 +1,7 @@
 // Where a fleet's database is, and which connections to it are refused.
 
 import assert from 'node:assert/strict';
-import { placeOf } from '../../../server/store/postgres/place.ts';
+import { placeOf } from '../../../server/store/postgres/database-url.ts';
 
 suite('place of a fleet’s database', () => {
   for (const url of [

@@ -6,7 +6,7 @@ import type { Claim, Tx } from '../../../server/store/port.ts';
 import { claimTask } from '../../../server/store/work/claims.ts';
 import type { Engine } from '../../../server/workflows/engine.ts';
 import { executeTask } from '../../../server/workflows/attempt/execute-task.ts';
-import { Switchboard } from '../../../server/workflows/kit/parts.ts';
+import { Switchboard } from '../../../server/workflows/kit/engine-ports.ts';
 import { submit } from '../../../server/workflows/attempt/submission.ts';
 import { addTasks, memoryStore, moveTask, type TestStore } from '../store/memory-store.ts';
 import { noFallback } from '../../doubles/neutral-settings.ts';

@@ -11,7 +11,7 @@ import { executeTask } from '../../../server/workflows/attempt/execute-task.ts';
 import { whyUnmergeable } from '../../../server/workflows/landing/landing-rows.ts';
 import { returnLanding } from '../../../server/workflows/landing/landing-returns.ts';
 import { approve } from '../../../server/workflows/person/reviews.ts';
-import { Switchboard } from '../../../server/workflows/kit/parts.ts';
+import { Switchboard } from '../../../server/workflows/kit/engine-ports.ts';
 import { addTasks, memoryStore, moveTask, type TestStore } from '../store/memory-store.ts';
 import { tablesOf } from '../../tables.ts';
 

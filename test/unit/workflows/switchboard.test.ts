@@ -1,7 +1,7 @@
 // A stop reaches the running step of the attempt that it was meant for, and no other.
 
 import assert from 'node:assert/strict';
-import { Switchboard } from '../../../server/workflows/kit/parts.ts';
+import { Switchboard } from '../../../server/workflows/kit/engine-ports.ts';
 
 suite('stops', () => {
   test('reach every step of the attempt that runs, once it runs', async () => {

@@ -7,7 +7,7 @@ import { dirname } from 'node:path';
 import { ok, type Result } from '../../../core/failure.ts';
 import type { CommandOutcome, CommandRequest } from '../../../core/work/command.ts';
 import { StringDecoder } from 'node:string_decoder';
-import { TellingLines } from '../../../core/prompt/telling-lines.ts';
+import { FailureLines } from '../../../core/prompt/failure-lines.ts';
 import { MaskedStream } from '../log/masked-stream.ts';
 import type { AgentProcess, ProcessTable, ProgramStart } from '../../port.ts';
 import { runMarker, startTimeOfNewChild } from '../process/process-list.ts';
@@ -114,7 +114,7 @@ class KeptOutput {
   #chunks: Buffer[] = [];
   #kept = 0;
   #written = 0;
-  readonly #telling = new TellingLines();
+  readonly #telling = new FailureLines();
   readonly #decoder = new StringDecoder('utf8');
 
   constructor(logPath: string) {

@@ -114,7 +114,7 @@ export interface WorkPlaces {
   readonly mark: string;
 }
 
-export interface Parts {
+export interface EngineDeps {
   /** Names this machine's disk and processes in rows; '' = the project's only machine. */
   readonly machineId: string;
   /**
@@ -153,8 +153,8 @@ export interface Parts {
   /** Values never to be stored; replaced by `[hidden]`. */
   readonly secrets: () => readonly string[];
   readonly mask: (text: string) => string;
-  /** What the machine has left; null = nobody knows, and nothing is held for it. */
-  readonly machine: () => HostFacts | null;
+  /** What the host has left; null = nobody knows, and nothing is held for it. */
+  readonly host: () => HostFacts | null;
   /** `pid:start` of this process, for people. */
   readonly owner: string;
   /** Called right after the named step is stored (crash tests). */
@@ -288,7 +288,7 @@ export class Switchboard {
   }
 }
 
-export interface Engine extends Parts {
+export interface Engine extends EngineDeps {
   readonly switchboard: Switchboard;
   /**
    * When this process took up the work (Unix ms): what began before may be further in git than the

@@ -13,7 +13,7 @@ import {
   type TaskRow,
 } from '../../store/port.ts';
 import { edgesOf } from '../../store/status/graph-rows.ts';
-import { readAtOneMoment, textList } from '../../store/rows/read.ts';
+import { readAtOneMoment, textList } from '../../store/rows/one-moment.ts';
 import type { AgentScope } from '../../workflows/engine.ts';
 import { attemptAtWork } from './agent-attempt.ts';
 

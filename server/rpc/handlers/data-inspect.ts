@@ -1,4 +1,4 @@
-// Looking without touching: the snapshot, the feed, questions, worktrees, and why a task is not
+// Requests that change nothing: the snapshot, the feed, questions, worktrees, and why a task is not
 // running.
 
 import { branchRef } from '../../core/work/ref-names.ts';
@@ -8,12 +8,12 @@ import type { Handlers } from '../../protocol/api.ts';
 import { Refusal } from '../../core/failure.ts';
 import { liveMachines, readLine } from '../../store/port.ts';
 import { readMachines } from '../../store/fleet/machine-views.ts';
-import { readAtOneMoment } from '../../store/rows/read.ts';
+import { readAtOneMoment } from '../../store/rows/one-moment.ts';
 import { openQuestions, readSnapshot, type SnapshotExtras } from '../../store/board/snapshot.ts';
 import { why } from '../../store/why/why.ts';
 import type { DataHandlerDeps } from './data-deps.ts';
 
-type LookRequests =
+type InspectRequests =
   | 'status'
   | 'why'
   | 'events.read'
@@ -75,7 +75,7 @@ async function tipOf({ git, store }: DataHandlerDeps, branch: string): Promise<s
 
 const remoteAnswersMs = 800;
 
-export function lookHandlers(deps: DataHandlerDeps): Pick<Handlers, LookRequests> {
+export function inspectHandlers(deps: DataHandlerDeps): Pick<Handlers, InspectRequests> {
   const { store } = deps;
   return {
     status: async (scope) => {

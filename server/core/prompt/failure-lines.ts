@@ -83,7 +83,7 @@ const rules: readonly (readonly [LineKind, RegExp])[] = [
 const linesReadMax = 50_000;
 
 /** Reads an output as it comes; keeps no more than it may need. */
-export class TellingLines {
+export class FailureLines {
   readonly #kept: KeptLine[] = [];
   readonly #weak: string[] = [];
   #last: string[] = [];
@@ -208,8 +208,8 @@ export class TellingLines {
   }
 }
 
-export function tellingLines(output: string, max = linesMax): readonly string[] {
-  const telling = new TellingLines();
+export function failureLines(output: string, max = linesMax): readonly string[] {
+  const telling = new FailureLines();
   telling.add(output);
   return telling.lines(max);
 }

@@ -4,7 +4,7 @@ import { branchRef, landingRef } from '../../core/work/ref-names.ts';
 import { Refusal } from '../../core/failure.ts';
 import { ownedStatuses } from '../../core/plan/state.ts';
 import { shown } from '../rows/field-checks.ts';
-import { type Db, readAtOneMoment } from '../rows/read.ts';
+import { type Db, readAtOneMoment } from '../rows/one-moment.ts';
 import type { EpicRow, TaskRow } from '../schema/tables.ts';
 import { rootOf } from './transition.ts';
 

@@ -4,9 +4,9 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import {
   evidenceOf,
-  TellingLines,
-  tellingLines,
-} from '../../../server/core/prompt/telling-lines.ts';
+  FailureLines,
+  failureLines,
+} from '../../../server/core/prompt/failure-lines.ts';
 
 const folder = new URL('../../fixtures/gate-output/', import.meta.url);
 
@@ -99,15 +99,15 @@ suite('telling lines', () => {
   for (const [output, expected] of Object.entries(told)) {
     test(`of ${output}`, () => {
       const text = readFileSync(new URL(`${output}.txt`, folder), 'utf8');
-      assert.deepEqual(tellingLines(text), expected);
-      const inPieces = new TellingLines();
+      assert.deepEqual(failureLines(text), expected);
+      const inPieces = new FailureLines();
       for (let at = 0; at < text.length; at += 7) inPieces.add(text.slice(at, at + 7));
       assert.deepEqual(inPieces.lines(), expected, 'however it comes');
     });
   }
 
   const check = (output: string, expected: readonly string[]): void =>
-    assert.deepEqual(tellingLines(output), expected);
+    assert.deepEqual(failureLines(output), expected);
 
   test('of what no rule knows: the lines that sound like trouble, else the last ones', () => {
     check('start\nconnection refused by db:5432\nshutting down\n', [
@@ -122,10 +122,10 @@ suite('telling lines', () => {
   test('colors, progress in one line and endless lines are bounded', () => {
     check('\u001b[31m✖ red test\u001b[0m\r\n', ['✖ red test']);
     check('10%\r50%\r✖ last\n', ['✖ last']);
-    const [line] = tellingLines(`✖ ${'x'.repeat(1_000_000)}\n`);
+    const [line] = failureLines(`✖ ${'x'.repeat(1_000_000)}\n`);
     assert.equal(line?.length, 300);
     const many = Array.from({ length: 5_000 }, (_, index) => `✖ test ${index}\n`).join('');
-    assert.equal(tellingLines(many).length, 8);
+    assert.equal(failureLines(many).length, 8);
   });
 
   test('the end of an output keeps what it no longer holds', () => {
@@ -136,7 +136,7 @@ suite('telling lines', () => {
 
 suite('telling lines of a flood', () => {
   test('the first lines and the end are read, nothing between', () => {
-    const telling = new TellingLines();
+    const telling = new FailureLines();
     telling.add('AssertionError: at the start\n');
     telling.add('y\n'.repeat(60_000));
     assert.equal(telling.isFull, true);

@@ -1,5 +1,5 @@
-// A repository looked at through its files alone, for a caller who only wants to know what is
-// checked out: starting git takes longer than everything else of such a question.
+// What a checkout has as its head, read from files alone: starting git takes longer than everything
+// else of a question that only wants to know what is checked out.
 
 import { headRoot } from '../../core/work/ref-names.ts';
 import { lstatSync, realpathSync } from 'node:fs';
@@ -9,7 +9,7 @@ import { PackedRefs } from '../files/packed-refs.ts';
 import { readText } from '../files/small-files.ts';
 import { isFullRef } from './refs.ts';
 
-export interface PlainLook {
+export interface CheckoutHead {
   /** Real path of the checkout. */
   readonly root: string;
   /** Null: HEAD is detached. */
@@ -22,7 +22,7 @@ export interface PlainLook {
 const unusual = /^\s*(?:refstorage|worktree)\s*=|^\s*bare\s*=\s*true/im;
 
 /** Null where the folder is no ordinary checkout of this user's own: git has to be asked then. */
-export function lookAtCheckout(folder: string): PlainLook | null {
+export function readCheckoutHead(folder: string): CheckoutHead | null {
   const commonDir = join(folder, '.git');
   const facts = lstatSync(commonDir, { throwIfNoEntry: false });
   const uid = process.getuid?.();

@@ -3,13 +3,13 @@
 
 import { attemptOfOwner, endAllUpkeep, heldSlots, releaseSlot } from '../../store/port.ts';
 import { gateRunIds } from './gate.ts';
-import type { Uses } from '../kit/parts.ts';
+import type { Uses } from '../kit/engine-ports.ts';
 import { agentRunId, setupRunId } from '../kit/run-ids.ts';
 
 const endGraceMs = 2_000;
 
 /** Called before any work of this process begins, so that whatever runs in a slot is nobody's. */
-export async function endLeftCommands(
+export async function endOrphanCommands(
   engine: Uses<'machineId' | 'places' | 'processes' | 'store'>,
 ): Promise<void> {
   await engine.store.transaction((tx) => endAllUpkeep(tx, engine.machineId));
@@ -20,7 +20,7 @@ export async function endLeftCommands(
         ? gateRunIds(engine, holder)
         : [setupRunId(engine, holder, slot.attempt ?? 0)];
     for (const runId of runIds) await engine.processes.endTree(runId, null, endGraceMs);
-    // A gate holds its slot while it runs, and none runs now. Its candidate may never be built
+    // A gate holds its slot while it runs, and none runs now. Its merge may never be built
     // again.
     if (slot.kind === 'gate')
       await engine.store.transaction((tx) => releaseSlot(tx, 'gate', holder));

@@ -26,7 +26,7 @@ const words: { readonly [N in RequestName]?: readonly (keyof Params<N>)[] } = {
   'task.give_back': ['note'],
 };
 
-export function maskWords<N extends RequestName>(
+export function maskRequest<N extends RequestName>(
   name: N,
   params: Params<N>,
   mask: () => Mask,
@@ -44,7 +44,7 @@ export function maskingHandlers(handlers: RequestHandlers, mask: () => Mask): Re
   const masking: Record<string, (params: never) => Promise<unknown>> = { ...handlers };
   for (const name of Object.keys(words) as (keyof typeof words & keyof RequestHandlers)[]) {
     const handler = handlers[name] as (params: unknown) => Promise<unknown>;
-    masking[name] = async (params) => handler(maskWords(name, params, mask));
+    masking[name] = async (params) => handler(maskRequest(name, params, mask));
   }
   return masking as unknown as RequestHandlers;
 }

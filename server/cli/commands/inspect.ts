@@ -1,4 +1,4 @@
-// why, events, log, diff: looking without touching.
+// why, events, log, diff: what they print, changing nothing.
 
 import type { Client, EventView, PlanView, TaskView } from '../../protocol/api.ts';
 import { isAboutTask } from '../../protocol/event-tasks.ts';

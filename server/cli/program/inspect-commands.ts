@@ -1,13 +1,13 @@
-// Commands that look and change nothing.
+// Commands that print and change nothing.
 
 import type { Command } from 'commander';
-import type { EventsOptions, LogOptions } from '../commands/look.ts';
+import type { EventsOptions, LogOptions } from '../commands/inspect.ts';
 import type { StatusOptions } from '../commands/status.ts';
 import { define, wholeNumber, type ProgramHost } from './options.ts';
 
-const load = async () => await import('../commands/look.ts');
+const load = async () => await import('../commands/inspect.ts');
 
-export function defineLookCommands(program: Command, host: ProgramHost): void {
+export function defineInspectCommands(program: Command, host: ProgramHost): void {
   program.commandsGroup('Inspect:');
   const status = define(program, 'status', 'Show the state of all tasks', [
     'status',

@@ -1,7 +1,7 @@
 // The sentence of a task whose base lacks the commit of a blocker.
 
 import { branchRef, resultBranch } from '../../core/work/ref-names.ts';
-import type { Uses } from '../kit/parts.ts';
+import type { Uses } from '../kit/engine-ports.ts';
 import type { Sha } from '../../git/sha.ts';
 
 interface Blocker {
@@ -14,7 +14,7 @@ interface Blocker {
  * Says where the commit of a blocker is and what a person can do; `releaseFromMissingBase` reads
  * the line out of it again.
  */
-export async function missingBaseWords(
+export async function missingBaseSentence(
   engine: Uses<'git'>,
   taskId: string,
   blocker: Blocker,
