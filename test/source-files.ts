@@ -16,18 +16,23 @@ export interface SourceFile {
 
 const relativeImport = /(?:from|import)\s*\(?\s*'(\.[^']+)'/gu;
 
-export function readSources(tops: readonly string[] = sourceTops): readonly SourceFile[] {
-  return tops.flatMap(codeFiles).map((path) => {
-    const text = readFileSync(join(root, path), 'utf8');
+/** `at`: the root of the tree, where it is another one. */
+export function readSources(
+  tops: readonly string[] = sourceTops,
+  at: string = root,
+): readonly SourceFile[] {
+  const paths = tops.flatMap((top) => codeFiles(at, top));
+  return paths.map((path) => {
+    const text = readFileSync(join(at, path), 'utf8');
     const targets = [...text.matchAll(relativeImport)].map(([, target = '']) =>
-      relative(root, resolve(root, dirname(path), target)),
+      relative(at, resolve(at, dirname(path), target)),
     );
     return { path, text, imports: [...new Set(targets)] };
   });
 }
 
-function codeFiles(top: string): string[] {
-  return readdirSync(join(root, top), { recursive: true, encoding: 'utf8' })
+function codeFiles(at: string, top: string): string[] {
+  return readdirSync(join(at, top), { recursive: true, encoding: 'utf8' })
     .filter((name) => /\.(ts|mts|mjs)$/u.test(name) && !name.endsWith('.d.ts'))
     .filter((name) => !name.includes('node_modules'))
     .map((name) => join(top, name));
@@ -63,6 +68,27 @@ const exportedName =
 
 export function exportsOf(file: SourceFile): readonly string[] {
   return [...file.text.matchAll(exportedName)].map(([, name = '']) => name);
+}
+
+const handedOn = /^export (?:type )?\{[^}]*\} from '[^']+';$/gmu;
+
+/** Exports that no other file names, nor their own a second time; as `path: name`. */
+export function deadExports(files: readonly SourceFile[]): readonly string[] {
+  const filesWith = new Map<string, number>();
+  for (const { text } of files) {
+    // A port that hands a name on is no use of it.
+    for (const word of wordsOf(text.replaceAll(handedOn, '')))
+      filesWith.set(word, (filesWith.get(word) ?? 0) + 1);
+  }
+  const isUsedAt = (name: string, text: string): boolean =>
+    text.indexOf(name) !== text.lastIndexOf(name);
+  return files
+    .filter(({ path }) => path.endsWith('.ts'))
+    .flatMap((file) =>
+      exportsOf(file)
+        .filter((name) => filesWith.get(name) === 1 && !isUsedAt(name, file.text))
+        .map((name) => `${file.path}: ${name}`),
+    );
 }
 
 export function wordsOf(text: string): ReadonlySet<string> {

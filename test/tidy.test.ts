@@ -4,21 +4,15 @@ import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { roomsOf, withImports } from './docs/room-readmes.ts';
-import {
-  exportsOf,
-  importCircles,
-  readSources,
-  root,
-  sourceTops,
-  wordsOf,
-} from './source-files.ts';
+import { repeatsIn } from './repeated-lines.ts';
+import { deadExports, importCircles, readSources, root, sourceTops } from './source-files.ts';
 
 const filesPerRoomMax = 25;
 /** Those that use most of it, and what is built with it. Only ever fewer. */
 const wholeEngineMax = 68;
 const widthMax = 100;
-
-const handedOn = /^export (?:type )?\{[^}]*\} from '[^']+';$/gmu;
+/** Pairs of places that share six lines word for word. It may only fall. */
+const repeatsMax = 14;
 
 /** Names that only tests use, with the reason. */
 const forTests: Readonly<Record<string, string>> = {
@@ -64,21 +58,23 @@ suite('tidy', () => {
   });
 
   test('nothing is exported that no production file uses', () => {
-    const filesWith = new Map<string, number>();
-    for (const { text } of sources) {
-      // A port that hands a name on is no use of it.
-      for (const word of wordsOf(text.replaceAll(handedOn, '')))
-        filesWith.set(word, (filesWith.get(word) ?? 0) + 1);
-    }
-    const isUsedAt = (name: string, text: string): boolean =>
-      text.indexOf(name) !== text.lastIndexOf(name);
-    const dead = code.flatMap((file) =>
-      exportsOf(file)
-        .filter((name) => filesWith.get(name) === 1 && forTests[name] === undefined)
-        .filter((name) => !isUsedAt(name, file.text))
-        .map((name) => `${file.path}: ${name}`),
+    const dead = deadExports(sources).filter(
+      (line) => forTests[line.split(': ')[1] ?? ''] === undefined,
     );
     assert.deepEqual(dead, []);
+  });
+
+  test('production says few things twice, word for word', () => {
+    const repeats = repeatsIn(code);
+    const list = repeats.map(({ first, second, lines }) => `${lines} lines: ${first} ~ ${second}`);
+    assert.ok(repeats.length <= repeatsMax, `${repeats.length} pairs:\n${list.join('\n')}`);
+    const body = Array.from({ length: 7 }, (_, at) => `const value${at} = read(${at});`).join('\n');
+    const planted = [
+      { path: 'a.ts', text: `// Says it.\nimport { read } from './r.ts';\n${body}\n`, imports: [] },
+      { path: 'b.ts', text: `${body.replaceAll(';\n', '; // again\n')}\n`, imports: [] },
+      { path: 'c.ts', text: `go();\n\n${body}\nstop();\n`, imports: [] },
+    ];
+    assert.deepEqual(repeatsIn(planted), [{ first: 'a.ts:3', second: 'c.ts:3', lines: 7 }]);
   });
 
   test('every dependency is used', () => {

@@ -1,8 +1,8 @@
 // What the command asks of the composition: one object, so that tests bring a second
 // implementation.
 
+import type { WorkerRuntimeRequest } from '../core/settings/worker-runtime.ts';
 import type { Result } from '../core/failure.ts';
-import type { ListenAddress } from '../core/settings/listen-address.ts';
 import type { Client } from '../protocol/api.ts';
 import type { WorkerWish } from '../protocol/worker-notes.ts';
 import type { SpecPlanRequest, SpecPlanView } from '../protocol/spec-plan.ts';
@@ -89,22 +89,6 @@ export interface MigrateReport {
 export interface FleetDatabaseRequest {
   readonly root: string;
   readonly env: NodeJS.ProcessEnv;
-}
-
-export interface WorkerRuntimeRequest {
-  readonly env: NodeJS.ProcessEnv;
-  /** Null: what the environment says. */
-  readonly listen: ListenAddress | null;
-  readonly workspace: string | null;
-  readonly uploadBytes: number | null;
-  readonly lifetimeMs: number | null;
-  readonly onListening: (listening: {
-    readonly type: 'listening';
-    readonly url: string;
-    readonly workspace: string;
-    readonly pid: number;
-  }) => void;
-  readonly warn: (sentence: string) => void;
 }
 
 export interface RemoteRequest {

@@ -1,6 +1,7 @@
 // How a command reaches its project: a running backend, one started for it, or the same handlers in
 // its own process.
 
+import type { WorkerRuntimeRequest } from '../core/settings/worker-runtime.ts';
 import { secretValues } from '../agents/kit/process/environment.ts';
 import { createMask } from '../agents/kit/log/masking.ts';
 import { Refusal, type Result } from '../core/failure.ts';
@@ -21,7 +22,6 @@ import type * as RemoteWorkers from './remote/remote-workers.ts';
 import type { SqlforgeProject } from './sqlforge.ts';
 import type { TrustReport } from '../protocol/trust-report.ts';
 import type { TrustRequest } from './project/trust.ts';
-import type { WorkerRuntimeRequest } from './remote/worker-runtime.ts';
 
 export { findProject } from './project/project-places.ts';
 

@@ -1,12 +1,13 @@
 // `worker-runtime.cjs`: the worker runtime as one file, to be copied to a host that has Node and
 // nothing else of Drover.
 
+import type { WorkerRuntimeRequest } from '../core/settings/worker-runtime.ts';
 import { parseArgs } from 'node:util';
 import { Refusal } from '../core/failure.ts';
 import { parseListenAddress } from '../core/settings/listen-address.ts';
 import { parseDuration, parseSize } from '../core/settings/setting-values.ts';
 import { droverVersion } from '../protocol/version.ts';
-import { runWorkerRuntime, type WorkerRuntimeRequest } from './remote/worker-runtime.ts';
+import { runWorkerRuntime } from './remote/worker-runtime.ts';
 
 const usage = `Usage: AGENT_TOKEN=<secret> node worker-runtime.cjs [options]
 

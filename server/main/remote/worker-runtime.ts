@@ -1,6 +1,7 @@
 // `drover worker-runtime`: the worker contract's HTTP runtime as a process of its own, until a
 // signal or its lifetime ends it.
 
+import type { WorkerRuntimeRequest } from '../../core/settings/worker-runtime.ts';
 import { resolve } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
 import { Refusal } from '../../core/failure.ts';
@@ -8,27 +9,6 @@ import { parseListenAddress, type ListenAddress } from '../../core/settings/list
 import { startWorkerRuntime, type WorkerRuntime } from '../../workers/runtime/runtime.ts';
 import { workerTimes } from '../../workers/runtime/times.ts';
 import { uploadBytes } from '../../workers/wire.ts';
-
-export interface WorkerRuntimeRequest {
-  readonly env: NodeJS.ProcessEnv;
-  /** Null: AGENT_ADDR, else PORT, else port 8080 of every address. */
-  readonly listen: ListenAddress | null;
-  /** Null: `/workspace`, as stock. */
-  readonly workspace: string | null;
-  /** Null: 500 MiB. */
-  readonly uploadBytes: number | null;
-  /** Null: until a signal comes. */
-  readonly lifetimeMs: number | null;
-  readonly onListening: (listening: ListeningNote) => void;
-  readonly warn: (sentence: string) => void;
-}
-
-export interface ListeningNote {
-  readonly type: 'listening';
-  readonly url: string;
-  readonly workspace: string;
-  readonly pid: number;
-}
 
 const tokenVariable = 'AGENT_TOKEN';
 const defaultAddress = ':8080';

@@ -113,16 +113,16 @@ async function goOnWithWork(
   commitSha: string | null,
 ): Promise<void> {
   await engine.store.transition(tx, {
-    taskId: claim.taskId,
-    epoch: claim.epoch,
-    from: ['claimed'],
-    to: 'in_progress',
-    event: 'task.started',
-    runId: claim.runId,
+    ...startOf(claim),
     data: { attempt: claim.attempt, agent: claim.agent, committed: commitSha },
     set: { phase: 'gate', commit_sha: commitSha },
   });
   await releaseSlot(tx, 'task', claim.taskId);
+}
+
+function startOf({ taskId, epoch, runId }: Claim) {
+  const change = { from: ['claimed'], to: 'in_progress', event: 'task.started' } as const;
+  return { taskId, epoch, runId, ...change };
 }
 
 async function recordPlace(
@@ -134,12 +134,7 @@ async function recordPlace(
   const { store } = engine;
   if (outcome.kind === 'no_base') return waitForBase(engine, tx, claim, outcome);
   await store.transition(tx, {
-    taskId: claim.taskId,
-    epoch: claim.epoch,
-    from: ['claimed'],
-    to: 'in_progress',
-    event: 'task.started',
-    runId: claim.runId,
+    ...startOf(claim),
     data: {
       attempt: claim.attempt,
       agent: claim.agent,

@@ -95,6 +95,24 @@ function gateHolder(commit: Sha): string {
   return `gate:${commit}`;
 }
 
+/** Why a merge may not land alone; null: its gate is green. Throws when it is stopped. */
+export async function gateFailure(
+  engine: Engine,
+  question: GateQuestion,
+  signal: AbortSignal,
+): Promise<Failure | null> {
+  const verdict = await runGate(engine, question, signal);
+  switch (verdict.kind) {
+    case 'green':
+      return null;
+    case 'red':
+    case 'unusable':
+      return verdict.failure;
+    case 'aborted':
+      throw signal.reason;
+  }
+}
+
 /** Names of all the commands that the holder of a gate slot can have started. */
 export function gateRunIds(engine: Uses<'places'>, holder: string): readonly string[] {
   const commit = holder.slice(gateHolder('').length);

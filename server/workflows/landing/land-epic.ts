@@ -17,7 +17,7 @@ import {
   type Tx,
 } from '../../store/port.ts';
 import { gateOfRun, landQueue, limitLandQueue } from '../attempt/submission.ts';
-import { runGate } from './gate.ts';
+import { gateFailure } from './gate.ts';
 import { gitFailed, orElse, ownLine, whileAway } from '../kit/git-trouble.ts';
 import { followLine } from '../lines/follow-line.ts';
 import { isWithinReach } from './landing-rows.ts';
@@ -211,16 +211,8 @@ async function testEpic(
   if (command === null) return null;
   const { commit, tree } = merge;
   const question = { commit, tree, command, taskIds: [], redSinceMs: engine.clock.now() };
-  const verdict = await runGate(engine, question, signal);
-  switch (verdict.kind) {
-    case 'green':
-      return null;
-    case 'red':
-    case 'unusable':
-      return { ...verdict.failure, message: `epic ${input.epicId}: ${verdict.failure.message}` };
-    case 'aborted':
-      throw signal.reason;
-  }
+  const failed = await gateFailure(engine, question, signal);
+  return failed && { ...failed, message: `epic ${input.epicId}: ${failed.message}` };
 }
 
 async function recordLanded(

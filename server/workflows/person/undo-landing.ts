@@ -15,7 +15,7 @@ import type { DurableRun } from '../../durable/port.ts';
 import type { GitResult, Merge } from '../../git/port.ts';
 import { readLine, reopenEpic, type Tx, writeLine } from '../../store/port.ts';
 import { waitFor } from './controls.ts';
-import { runGate } from '../landing/gate.ts';
+import { gateFailure } from '../landing/gate.ts';
 import { orElse, ownLine } from '../kit/git-trouble.ts';
 import { followLine } from '../lines/follow-line.ts';
 import { isWithinReach } from '../landing/landing-rows.ts';
@@ -250,16 +250,8 @@ async function testUndo(
     taskIds: input.tasks.map(({ id }) => id),
     redSinceMs,
   };
-  const verdict = await runGate(engine, question, signal);
-  switch (verdict.kind) {
-    case 'green':
-      return null;
-    case 'red':
-    case 'unusable':
-      return { ...verdict.failure, message: `without ${input.id}, ${verdict.failure.message}` };
-    case 'aborted':
-      throw signal.reason;
-  }
+  const failed = await gateFailure(engine, question, signal);
+  return failed && { ...failed, message: `without ${input.id}, ${failed.message}` };
 }
 
 async function recordUndone(

@@ -1,0 +1,24 @@
+// How `drover worker-runtime` is to run, and what it says once it listens.
+
+import type { ListenAddress } from './listen-address.ts';
+
+export interface WorkerRuntimeRequest {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Null: AGENT_ADDR, else PORT, else port 8080 of every address. */
+  readonly listen: ListenAddress | null;
+  /** Null: `/workspace`, as stock. */
+  readonly workspace: string | null;
+  /** Null: 500 MiB. */
+  readonly uploadBytes: number | null;
+  /** Null: until a signal comes. */
+  readonly lifetimeMs: number | null;
+  readonly onListening: (listening: ListeningNote) => void;
+  readonly warn: (sentence: string) => void;
+}
+
+export interface ListeningNote {
+  readonly type: 'listening';
+  readonly url: string;
+  readonly workspace: string;
+  readonly pid: number;
+}
