@@ -11,7 +11,7 @@ import { answerSubscribe } from './subscribe.ts';
 /** What serves: everything but the two requests that belong to the connection itself. */
 export type RequestHandlers = Omit<Handlers, 'hello' | 'subscribe'>;
 
-/** No bound of a string or a list is below this. */
+/** No upper bound is below this, of a string, a list or a number; no lower one is above 1. */
 const shortMax = 64;
 
 /** Within this process the compiler has checked what each value is; what is left are the bounds. */
@@ -21,7 +21,7 @@ function mayBreakBound(value: unknown): boolean {
     const parts = Object.values(value);
     return parts.length > shortMax || parts.some(mayBreakBound);
   }
-  return typeof value === 'number';
+  return typeof value === 'number' && !(Number.isInteger(value) && value > 0 && value <= shortMax);
 }
 
 /** A command that shows a task loads no schema for it. */
