@@ -13,6 +13,7 @@ import {
 } from 'node:fs';
 import { createRequire, enableCompileCache } from 'node:module';
 import { join } from 'node:path';
+import { setFlagsFromString } from 'node:v8';
 import { Script } from 'node:vm';
 
 /** Of the build: code that was made of other parts is not used. */
@@ -22,6 +23,8 @@ const ofBundles = createRequire(import.meta.url);
 const wordsMax = 12;
 /** A program that lives long keeps more only where it has compiled much more. */
 const growthMin = 1.1;
+/** They wait for hours and print a line now and then. */
+const followers = ['run', 'resume'];
 
 /** @typedef {{ script: Script, path: string, words: string[], bytes: number }} Part */
 /** @type {Map<string, (chunk: string) => unknown>} */
@@ -40,9 +43,20 @@ let word = null;
 export function begin(name, isLong) {
   program = name;
   word = isLong ? null : (/^[a-z][a-z-]{0,31}$/.exec(process.argv[2] ?? '')?.[0] ?? '');
+  if (followers.includes(word)) doWithoutOptimizing();
   // Where the folder can't be written, the programs start without it.
   folder = enableCompileCache?.(join(import.meta.dirname, '.compiled')).directory ?? '';
   if (folder !== '') process.on('exit', keepCode);
+}
+
+/**
+ * V8's optimizing compilers bring 10 MB of Node into memory when they first run. Code that was kept with other flags is
+ * refused, so this program has its own.
+ */
+function doWithoutOptimizing() {
+  setFlagsFromString('--no-opt');
+  setFlagsFromString('--no-maglev');
+  program += '-lean';
 }
 
 /**

@@ -10,6 +10,18 @@ export interface Conversation {
   lost(): void;
 }
 
+/**
+ * It runs little code for a long time: V8's optimizing compilers would bring more of Node into
+ * memory than all of its own, and its starts of processes take longer the larger it is.
+ */
+const helperNodeArgs: readonly string[] = [
+  '--no-warnings',
+  '--max-semi-space-size=1',
+  '--optimize-for-size',
+  '--no-opt',
+  '--no-maglev',
+];
+
 export class HelperChannel {
   readonly #child: ChildProcess;
   readonly #open = new Map<number, Conversation>();
@@ -28,7 +40,7 @@ export class HelperChannel {
     this.#child = fork(program, [], {
       serialization: 'advanced',
       stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
-      execArgv: ['--no-warnings', '--max-semi-space-size=1'],
+      execArgv: [...helperNodeArgs],
       env: ownEnvironment(),
     });
     this.#child.on('message', (message: FromHelper) => this.#hear(message));

@@ -1,7 +1,7 @@
 // Reads an attempt part's log by offset, forwards and backwards: for `drover log`, its --follow,
 // and the panels.
 
-import { closeSync, openSync } from 'node:fs';
+import { closeSync, fstatSync, openSync } from 'node:fs';
 import type { LoggedEvent } from '../../../protocol/agent-events.ts';
 import type { SegmentHeader } from './event-log-files.ts';
 import { type LogPart, partsOf, readAt, sizeOf } from './event-log-parts.ts';
@@ -191,7 +191,8 @@ function readPart(part: LogPart, from: number, reading: Reading): number {
     // Past the page's bound only a line that is longer than a whole page is still completed.
     while (entries.length < limit && (readBytes < bytesMax || offset === from)) {
       const at = part.headerBytes + (offset - part.start) + rest.length;
-      const chunk = readAt(file, at, chunkBytes);
+      // Most logs are far smaller than a chunk, and each would leave a whole one to the collector.
+      const chunk = readAt(file, at, Math.max(0, Math.min(chunkBytes, fstatSync(file).size - at)));
       if (chunk.length === 0) return offset;
       readBytes += chunk.length;
       const data = rest.length === 0 ? chunk : Buffer.concat([rest, chunk]);

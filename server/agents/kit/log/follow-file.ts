@@ -16,6 +16,8 @@ export interface FollowOptions {
 }
 
 const pieceBytes = 256 * 1024;
+/** Of all followers: what is kept of a piece is copied before another is read. */
+let sharedBuffer: Buffer | null = null;
 export const lineBytesMax = 8 * 1024 * 1024;
 /** Frames: events of the watcher that come closer together are one. */
 const frameMs = 16;
@@ -30,7 +32,6 @@ export class FileFollower {
   readonly #options: FollowOptions;
   readonly #file: number;
   readonly #framer: LineFramer;
-  readonly #buffer = Buffer.allocUnsafe(pieceBytes);
   readonly #watcher: FSWatcher | null;
   #position: number;
   #isStopped = false;
@@ -77,10 +78,11 @@ export class FileFollower {
 
   async #readToEnd(): Promise<void> {
     while (!this.#isStopped) {
-      const count = readSync(this.#file, this.#buffer, 0, pieceBytes, this.#position);
+      const buffer = (sharedBuffer ??= Buffer.allocUnsafe(pieceBytes));
+      const count = readSync(this.#file, buffer, 0, pieceBytes, this.#position);
       if (count === 0) break;
       this.#position += count;
-      this.#framer.push(this.#buffer.subarray(0, count));
+      this.#framer.push(buffer.subarray(0, count));
       await this.#options.afterPiece?.();
       // A flood must not hold the event loop: other agents and clients come between two pieces.
       await new Promise<void>((resolve) => setImmediate(resolve));
