@@ -65,7 +65,7 @@ function reasonOf(error: unknown): string {
       return 'the file does not exist; name an existing one';
     case 'EACCES':
     case 'EPERM':
-      return 'you may not read it; check its permissions';
+      return 'you may not read it; make it readable';
     default:
       return message;
   }

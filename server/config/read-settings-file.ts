@@ -42,7 +42,7 @@ function whyRefused(reason: PlainFileRefusal): string {
     case 'too_long':
       return `has ${reason.bytes} bytes; at most 1 MB is read`;
     case 'unreadable':
-      return `cannot be read (${reason.code}); check its permissions`;
+      return `cannot be read (${reason.code}); make it readable`;
   }
 }
 

@@ -84,7 +84,7 @@ function openLog(path: string): number {
     const code = (error as NodeJS.ErrnoException).code ?? 'unknown error';
     throw new Refusal(
       'unwritable',
-      `${path} can't be written (${code}); check the permissions of its folder and the free space on its disk`,
+      `${path} can't be written (${code}); make its folder writable, or free some space`,
     );
   }
 }

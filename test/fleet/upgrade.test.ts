@@ -47,7 +47,7 @@ suite('a fleet that is upgraded', function () {
       if (index > 0) continue;
       await eventually('the older ones say why they get nothing', async () => {
         const notes = await here.query(
-          `SELECT name FROM machines WHERE name IN ('east', 'south') AND note LIKE 'Other machines have a newer Drover%'`,
+          `SELECT name FROM machines WHERE name IN ('east', 'south') AND note LIKE 'Other machines run a newer Drover%'`,
         );
         return notes.length === 2;
       });

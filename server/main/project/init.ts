@@ -58,7 +58,7 @@ export async function initProject(folder: string): Promise<InitResult> {
     const code = (error as NodeJS.ErrnoException).code ?? 'unknown error';
     throw new Refusal(
       'unwritable',
-      `${root} can't be written (${code}); check its permissions and run "drover init" again`,
+      `${root} can't be written (${code}); make it writable and run "drover init" again`,
     );
   }
   const { store, close } = await openStore(places.database, storeSources);

@@ -53,7 +53,7 @@ function messageOf(code: number, path: string, detail: string): string | null {
     case codes.locked:
       return `The database ${path} is locked by another process and did not become free in time; nothing was changed. End that process or wait, then try again.`;
     case codes.readOnly:
-      return `The database ${path} cannot be written; nothing was changed. Check the permissions of the file and its folder, then try again.`;
+      return `The database ${path} cannot be written; nothing was changed. Make the file and its folder writable, then try again.`;
     case codes.ioError:
       // Growing one of the files beside the database fails like this when the disk is full.
       if (isDiskFull(dirname(path))) return messageOf(codes.full, path, detail);
@@ -63,7 +63,7 @@ function messageOf(code: number, path: string, detail: string): string | null {
     case codes.full:
       return `No space is left for the database ${path}; nothing was changed. Free some space on its disk, then try again.`;
     case codes.cannotOpen:
-      return `The database ${path} cannot be opened; nothing was changed. Check that its folder exists and its permissions, then try again.`;
+      return `The database ${path} cannot be opened; nothing was changed. Check that its folder exists and is readable and writable, then try again.`;
     case codes.notADatabase:
       return `The file ${path} is not a database; nothing was changed. ${restoreAdvice(path)}`;
     default:

@@ -19,7 +19,7 @@ const badProblems: readonly (readonly [number, string, string | null, ...string[
   [4, 'json', null],
   [5, 'object', null, 'list'],
   [6, 'type', 'BAD-06', 'type', 'missing'],
-  [7, 'type', 'BAD-07', 'milestone', 'epic, story, task'],
+  [7, 'type', 'BAD-07', 'milestone', 'epic, story or task'],
   [8, 'id', null, 'id', 'missing'],
   [9, 'id', null, 'number', 'text'],
   [10, 'id-unsafe', '../../outside', '../../outside'],

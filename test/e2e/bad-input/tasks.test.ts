@@ -19,7 +19,7 @@ const fields: readonly Row[] = [
   refused('bad_title', ['edit', 'A', '--title', ''], 'title must not be blank'),
   refused('bad_title', ['epic', 'add', ' '], 'title must not be blank'),
   refused('bad_title', ['epic', 'edit', 'EPIC-1', '--title', ' '], 'title must not be blank'),
-  refused('bad_value', ['add', `ring ${control} it`], 'title', 'U+0007', 'take it out'),
+  refused('bad_value', ['add', `ring ${control} it`], 'title', 'U+0007', 'remove it'),
   refused('bad_value', ['add', `${escape}[31mred`], 'title', 'U+001B'),
   refused('bad_value', ['add', 'one\ntwo'], 'title', 'U+000A'),
   refused('bad_title', ['add', 'x'.repeat(1_001)], '1001 characters', '1000', 'description'),
