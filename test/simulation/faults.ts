@@ -255,7 +255,7 @@ export const plantedFaults: { readonly [name: string]: PlantedFault } = {
     }),
   },
   'force-the-checkout': {
-    seed: 59,
+    seed: 60,
     breaks: ['not-ours'],
     make: () =>
       withGit((git, world) => ({
@@ -269,7 +269,7 @@ export const plantedFaults: { readonly [name: string]: PlantedFault } = {
       })),
   },
   'trust-a-stale-merge': {
-    seed: 98,
+    seed: 102,
     often: { personEveryMs: 250, latencyMaxMs: 400 },
     breaks: ['stuck', 'landed-once', 'unexpected'],
     make: () =>

@@ -162,7 +162,7 @@ export function reasonOf(stuck: {
   const { id, cause } = stuck;
   const why = holdsOthers(cause) ?? 'does not move';
   if (cause.id === id || stuck.isDirect) return `${cause.id} ${why}.`;
-  return `It waits for ${shortList(stuck.waitsFor)}, and that in the end for ${cause.id}: ${cause.id} ${why}.`;
+  return `It waits for ${shortList(stuck.waitsFor)}, which in the end waits for ${cause.id}: ${cause.id} ${why}.`;
 }
 
 /** Ids in a sentence, the first few of many. */

@@ -231,7 +231,7 @@ suite('snapshot: stuck', () => {
       await moveTask(project, A, statuses);
       assert.deepEqual(await stuck(), [
         ['B', ['A'], reason],
-        ['C', ['B'], `It waits for B, and that in the end for A: ${reason}`],
+        ['C', ['B'], `It waits for B, which in the end waits for A: ${reason}`],
       ]);
     });
   }
