@@ -25,6 +25,7 @@ export interface ProposedTask {
 const titleChars = 120;
 const textCharsMax = 8_000;
 const problemsMax = 20;
+// What the feature looks for in people's files; nothing here is unfinished.
 const marks = /\b(TODO|FIXME|XXX|HACK)\b\s*(\([^)]*\))?\s*:?\s*(.*)$/;
 
 /** The words behind a TODO or one of its kind on this line; null when there is none. */
