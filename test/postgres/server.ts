@@ -1,6 +1,6 @@
 // A real PostgreSQL for a test: its own folder, a port of the loopback, ended with the test.
 
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import {
   appendFileSync,
@@ -11,6 +11,7 @@ import {
   readFileSync,
   rmSync,
   symlinkSync,
+  writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, relative } from 'node:path';
@@ -49,12 +50,17 @@ export interface PostgresServer {
   readonly start: () => Promise<void>;
   /** Ends it and removes its folder. */
   readonly close: () => Promise<void>;
+  /**
+   * Another server that repeats what this one writes and only reads, until it is promoted. From then on this one
+   * confirms a commit when the other one has it too.
+   */
+  readonly startStandby: () => Promise<PostgresServer>;
+  /** Of a standby: it takes writes from now on. */
+  readonly promote: () => Promise<void>;
 }
 
 export async function startPostgres(options?: PostgresOptions): Promise<PostgresServer> {
-  const address = options?.address ?? '127.0.0.1';
-  const folder = mkdtempSync(join(tmpdir(), 'drover-postgres-'));
-  if (unprivileged.uid !== undefined) chownSync(folder, unprivileged.uid, unprivileged.gid);
+  const folder = ownFolder();
   const binaries = await binariesFor(folder);
   const data = makeCluster({
     initdb: binaries.initdb,
@@ -62,63 +68,128 @@ export async function startPostgres(options?: PostgresOptions): Promise<Postgres
     folder,
     user: unprivileged,
   });
-  const env = { HOME: folder, LC_ALL: 'C', PATH: '/usr/bin:/bin' };
   if (options !== undefined) {
     const line = `host all all ${options.clients} scram-sha-256\n`;
     appendFileSync(join(data, 'pg_hba.conf'), line);
   }
+  return serve({ folder, data, postgres: binaries.postgres, options });
+}
+
+function ownFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'drover-postgres-'));
+  if (unprivileged.uid !== undefined) chownSync(folder, unprivileged.uid, unprivileged.gid);
+  return folder;
+}
+
+interface Served {
+  readonly folder: string;
+  readonly data: string;
+  readonly postgres: string;
+  readonly options: PostgresOptions | undefined;
+}
+
+async function serve({ folder, data, postgres, options }: Served): Promise<PostgresServer> {
+  const address = options?.address ?? '127.0.0.1';
   const port = await freePort(address);
   const password = options === undefined ? '' : `:${options.password}`;
   // A connection to another host has to say that it does without encryption.
   const isNear = address.startsWith('127.');
   const url = (database: string, role = `drover${password}`): string =>
     `postgresql://${role}@${address}:${port}/${database}${isNear ? '' : '?sslmode=disable'}`;
-  let child: ChildProcess | null = null;
-  const startOnce = async (): Promise<void> => {
-    const settings = [
-      `port=${port}`,
-      `listen_addresses=${address}`,
-      'unix_socket_directories=',
-      `max_connections=${options?.connectionsMax ?? 100}`,
-    ];
-    child = spawn(
-      binaries.postgres,
-      // The server only has to outlive its own processes here, not a power cut.
-      ['-D', data, ...settings.flatMap((setting) => ['-c', setting]), '-c', 'fsync=off'],
-      { ...unprivileged, cwd: folder, env, stdio: ['ignore', 'ignore', 'pipe'] },
-    );
-    await ready(child);
+  const settings = [
+    `port=${port}`,
+    `listen_addresses=${address}`,
+    'unix_socket_directories=',
+    `max_connections=${options?.connectionsMax ?? 100}`,
+    // The server only has to outlive its own processes here, not a power cut.
+    'fsync=off',
+  ];
+  const running = new RunningPostgres(postgres, data, folder, settings);
+  const say = async (statement: string): Promise<void> => {
+    const client = new pg.Client({ connectionString: url('postgres') });
+    await client.connect();
+    await client.query(statement);
+    await client.end();
   };
-  const start = async (): Promise<void> => {
+  const createDatabase = async (name: string): Promise<string> => {
+    await say(`CREATE DATABASE ${pg.escapeIdentifier(name)}`);
+    return url(name);
+  };
+  const close = async (): Promise<void> => {
+    // Nothing of it is kept, so it need not write its memory to the disk first.
+    await running.stop('SIGQUIT');
+    rmSync(folder, { recursive: true, force: true });
+  };
+  const startStandby = async (): Promise<PostgresServer> => {
+    // A copy of a server that has ended is whole.
+    await running.stop('SIGINT');
+    const other = ownFolder();
+    execFileSync('cp', ['-a', data, join(other, 'data')]);
+    settings.push('synchronous_standby_names=*');
+    await running.start();
+    writeFileSync(join(other, 'data', 'standby.signal'), '', { mode: 0o644 });
+    const from = `primary_conninfo = 'host=${address} port=${port} user=drover'\n`;
+    appendFileSync(join(other, 'data', 'postgresql.auto.conf'), from);
+    return serve({ folder: other, data: join(other, 'data'), postgres, options });
+  };
+  await running.start();
+  return {
+    port,
+    createDatabase,
+    url,
+    stop: (signal) => running.stop(signal),
+    start: () => running.start(),
+    close,
+    startStandby,
+    promote: () => say('select pg_promote(true)'),
+  };
+}
+
+/** The server's process, again and again on the same folder and port. */
+class RunningPostgres {
+  readonly #postgres: string;
+  readonly #data: string;
+  readonly #folder: string;
+  readonly #settings: readonly string[];
+  #child: ChildProcess | null = null;
+
+  constructor(postgres: string, data: string, folder: string, settings: readonly string[]) {
+    this.#postgres = postgres;
+    this.#data = data;
+    this.#folder = folder;
+    this.#settings = settings;
+  }
+
+  async start(): Promise<void> {
     for (const endMs = Date.now() + startMaxMs; ;) {
       try {
-        return await startOnce();
+        return await this.#startOnce();
       } catch (error) {
         // The processes of a killed server notice its end by themselves; until then it refuses to start.
         if (!String(error).includes('still in use') || Date.now() > endMs) throw error;
       }
     }
-  };
-  const stop = async (signal: NodeJS.Signals): Promise<void> => {
+  }
+
+  async stop(signal: NodeJS.Signals): Promise<void> {
+    const child = this.#child;
     if (child === null || child.exitCode !== null || child.signalCode !== null) return;
     const ended = once(child, 'exit');
     child.kill(signal);
     await ended;
-  };
-  const createDatabase = async (name: string): Promise<string> => {
-    const client = new pg.Client({ connectionString: url('postgres') });
-    await client.connect();
-    await client.query(`CREATE DATABASE ${client.escapeIdentifier(name)}`);
-    await client.end();
-    return url(name);
-  };
-  const close = async (): Promise<void> => {
-    // Nothing of it is kept, so it need not write its memory to the disk first.
-    await stop('SIGQUIT');
-    rmSync(folder, { recursive: true, force: true });
-  };
-  await start();
-  return { port, createDatabase, url, stop, start, close };
+  }
+
+  async #startOnce(): Promise<void> {
+    const settings = this.#settings.flatMap((setting) => ['-c', setting]);
+    const env = { HOME: this.#folder, LC_ALL: 'C', PATH: '/usr/bin:/bin' };
+    this.#child = spawn(this.#postgres, ['-D', this.#data, ...settings], {
+      ...unprivileged,
+      cwd: this.#folder,
+      env,
+      stdio: ['ignore', 'ignore', 'pipe'],
+    });
+    await ready(this.#child);
+  }
 }
 
 /** PostgreSQL's own programs from npm, for this platform. */
@@ -160,7 +231,7 @@ async function ready(child: ChildProcess): Promise<void> {
     });
     createInterface({ input: child.stderr as NodeJS.ReadableStream }).on('line', (line) => {
       if (said.length < 200) said.push(line);
-      if (!line.includes('database system is ready to accept connections')) return;
+      if (!line.match(/database system is ready to accept (?:read-only )?connections/)) return;
       clearTimeout(timer);
       resolve();
     });

@@ -2,6 +2,7 @@
 // when the network is gone.
 
 import { Pool, type PoolClient } from 'pg';
+import { clientFor, serversOf } from './database-servers.ts';
 
 export interface FleetPoolOptions {
   readonly url: string;
@@ -32,8 +33,10 @@ const connectionsMin = 4;
 
 export function openFleetPool(options: FleetPoolOptions): FleetPool {
   const { takeOverAfterMs, onTrouble } = options;
+  const servers = serversOf(options.url);
   const pool = new Pool({
-    connectionString: options.url,
+    connectionString: servers[0],
+    Client: clientFor(servers),
     max: Math.max(connectionsMin, options.connectionsMax),
     connectionTimeoutMillis: 10_000,
     keepAlive: true,

@@ -2,11 +2,14 @@
 // them.
 
 import pg from 'pg';
+import { clientFor, serversOf } from '../../durable/fleet/database-servers.ts';
 import { PostgresTrouble, type PlaceWords } from './trouble.ts';
 
 export interface PostgresPlace extends PlaceWords {
-  /** The URL itself, with the password: for the connection only. */
-  readonly url: string;
+  /** A URL for each server, with the password: for the connection only. */
+  readonly servers: readonly [string, ...string[]];
+  /** What connects to them: to the one that takes writes, of several. */
+  readonly Client: typeof pg.Client;
 }
 
 export function isPostgresUrl(text: string): boolean {
@@ -18,19 +21,31 @@ export function isPostgresUrl(text: string): boolean {
  */
 export function placeOf(url: string): PostgresPlace {
   if (!isPostgresUrl(url)) throw notAUrl('it does not start with postgresql://');
-  const client = parsed(url);
-  const { host, port, user, database } = client;
+  const servers = readServers(url);
+  const clients = servers.map(parsed);
+  const [{ user, database }] = clients as [pg.Client];
   if (user === undefined || user === '') throw notAUrl('it names no role');
   if (database === undefined || database === '') throw notAUrl('it names no database');
-  refusePlainText(url, client);
-  const address = host.startsWith('/') ? host : `${host}:${port}`;
+  for (const client of clients) refusePlainText(url, client);
+  const address = clients
+    .map(({ host, port }) => (host.startsWith('/') ? host : `${host}:${port}`))
+    .join(',');
   return {
-    url,
+    servers,
+    Client: clientFor(servers),
     host: address,
     database,
     user,
     shown: `postgresql://${user}@${address}/${database}`,
   };
+}
+
+function readServers(url: string): PostgresPlace['servers'] {
+  try {
+    return serversOf(url);
+  } catch (error) {
+    throw notAUrl(error instanceof Error ? error.message : String(error));
+  }
 }
 
 /** The client reads the URL when it is made, long before it connects. */

@@ -2,7 +2,7 @@
 // back by itself. While somebody here reads what agents of other machines write, it hears of that
 // as well.
 
-import pg from 'pg';
+import type pg from 'pg';
 import type { PostgresPlace } from './database-url.ts';
 import { clientConfig, type PoolOptions } from './pool.ts';
 import { outputChannel } from '../feed/log-parts.ts';
@@ -65,7 +65,7 @@ export function listenForEvents(
     ask('select 1').then(alive, () => lose(looked));
   };
   const begin = (): void => {
-    const made = new pg.Client({ ...clientConfig(place, options), query_timeout: lookMaxMs });
+    const made = new place.Client({ ...clientConfig(place, options), query_timeout: lookMaxMs });
     const ask = inTurn(made);
     client = made;
     made.on('error', () => lose(made));

@@ -47,7 +47,7 @@ const types = {
 export function clientConfig(place: PostgresPlace, options: PoolOptions): pg.ClientConfig {
   const limits = { ...poolDefaults, ...options };
   return {
-    connectionString: place.url,
+    connectionString: place.servers[0],
     types,
     application_name: limits.applicationName,
     connectionTimeoutMillis: limits.connectMaxMs,
@@ -84,7 +84,7 @@ export function sessionSettings(options: PoolOptions): string {
  * After these a connection is not used again: an answer may still come to a question that was given
  * up, and what was prepared before somebody changed the tables is of no use.
  */
-const spoils: ReadonlySet<PostgresTroubleName> = new Set(['changed', 'lost', 'slow']);
+const spoils: ReadonlySet<PostgresTroubleName> = new Set(['changed', 'lost', 'slow', 'standby']);
 
 export interface OpenedPool {
   readonly pool: PostgresPool;
@@ -96,6 +96,7 @@ export function openPool(place: PostgresPlace, options: PoolOptions): OpenedPool
   const limits = { ...poolDefaults, ...options };
   const inner = new pg.Pool({
     ...clientConfig(place, options),
+    Client: place.Client,
     max: limits.connectionsMax,
     idleTimeoutMillis: idleConnectionMaxMs,
     verify: (client, done) => {

@@ -12,13 +12,40 @@ suite('place of a fleet’s database', () => {
     'postgresql://a:b@db.corp/d?sslmode=verify-full',
     'postgresql://a:b@db.corp/d?sslmode=disable',
   ]) {
-    test(`taken: ${url}`, () => assert.equal(placeOf(url).url, url));
+    test(`taken: ${url}`, () => assert.deepEqual(placeOf(url).servers, [url]));
   }
   for (const url of ['postgresql://a:b@db.corp/d', 'postgresql://a:b@10.0.0.7:5432/d']) {
     test(`refused: ${url}`, () => {
       assert.throws(
         () => placeOf(url),
         /would not be encrypted.*sslmode=verify-full.*sslmode=disable/,
+      );
+    });
+  }
+
+  test('several servers in one URL', () => {
+    const url =
+      'postgresql://a:p%2Cw@db1.corp:5433,db2.corp,[::1]:6432/d?sslmode=verify-full&target_session_attrs=read-write';
+    const place = placeOf(url);
+    assert.deepEqual(place.servers, [
+      'postgresql://a:p%2Cw@db1.corp:5433/d?sslmode=verify-full',
+      'postgresql://a:p%2Cw@db2.corp/d?sslmode=verify-full',
+      'postgresql://a:p%2Cw@[::1]:6432/d?sslmode=verify-full',
+    ]);
+    assert.equal(place.shown, 'postgresql://a@db1.corp:5433,db2.corp:5432,::1:6432/d');
+  });
+
+  for (const [url, words] of [
+    ['postgresql://a:secret@x,,y/d?sslmode=disable', 'a host is missing beside a comma'],
+    [
+      'postgresql://a:secret@x,y/d?sslmode=disable&target_session_attrs=standby',
+      'target_session_attrs is "standby", and Drover needs the server that takes writes; use "read-write"',
+    ],
+  ] as const) {
+    test(`several servers, refused: ${words}`, () => {
+      assert.throws(
+        () => placeOf(url),
+        (error: Error) => error.message.includes(words) && !error.message.includes('secret'),
       );
     });
   }

@@ -1,0 +1,58 @@
+// A fleet whose database has two servers: the one that takes writes dies while agents work, the other one is promoted,
+// and no agent's work is lost or done twice.
+
+import assert from 'node:assert/strict';
+import { type PostgresServer, startPostgres } from '../postgres/server.ts';
+import { makeBarrier } from './support/agent-scripts.ts';
+import { eventually } from './support/eventually.ts';
+import { useProjects } from './support/suite-projects.ts';
+
+const waitsAtTheDoor = `
+cat > /dev/null
+echo "$id" >> ../../at-work.txt
+read -r line < ../../door
+echo "work of $id" > "$id.txt"
+`;
+
+suite('a database that fails over', function () {
+  this.timeout(180_000);
+  const makeOne = useProjects();
+  let primary: PostgresServer;
+  let standby: PostgresServer;
+  suiteSetup(async () => {
+    primary = await startPostgres();
+    standby = await primary.startStandby();
+  });
+  suiteTeardown(async () => {
+    await Promise.all([primary.close(), standby.close()]);
+  });
+
+  test('while agents work: they end well, once each, and land', async () => {
+    await primary.createDatabase('plan');
+    const servers = `127.0.0.1:${primary.port},127.0.0.1:${standby.port}`;
+    const here = makeOne({
+      agent: waitsAtTheDoor,
+      env: { DBOS_SYSTEM_DATABASE_URL: `postgresql://drover@${servers}/plan` },
+    });
+    const door = makeBarrier(here.folder, 'door');
+    try {
+      await here.expect(0, ['init']);
+      const first = await here.add('first');
+      const second = await here.add('second', '--blocked-by', first);
+      const third = await here.add('third');
+      const run = here.start(['run', '--workers', '2']);
+      const begun = (): readonly string[] => here.read('at-work.txt').trim().split('\n');
+      await eventually('two agents work', () => begun().length === 2);
+      await primary.stop('SIGKILL');
+      await standby.promote();
+      door.open(3);
+      const { code, stdout, stderr } = await run.ended;
+      assert.equal(code, 0, `${stdout}${stderr}`);
+      assert.deepEqual([...begun()].sort(), [first, second, third].sort());
+      for (const id of [first, second, third])
+        assert.equal(here.git('show', `main:${id}.txt`).trim(), `work of ${id}`);
+    } finally {
+      door.close();
+    }
+  });
+});

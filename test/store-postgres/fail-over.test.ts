@@ -1,0 +1,82 @@
+// Several servers in one URL, as for high availability: the one that takes writes is found, also after it has died and
+// another one has taken its place.
+
+import assert from 'node:assert/strict';
+import type { Store } from '../../server/store/port.ts';
+import { checkPostgres } from '../../server/store/postgres/check.ts';
+import { openPostgresStore } from '../../server/store/postgres/open.ts';
+import { type PostgresServer, startPostgres } from '../postgres/server.ts';
+import { testSources } from '../unit/store/memory-store.ts';
+import { closedPort } from './bad-surroundings.ts';
+import { withStore } from './databases.ts';
+import { isTrouble } from './troubles.ts';
+
+const append = (store: Store): Promise<number> =>
+  store.transaction((tx) => store.append(tx, { type: 'news' }));
+
+suite('postgres: several servers', function () {
+  this.timeout(120_000);
+  let primary: PostgresServer;
+  let standby: PostgresServer;
+  suiteSetup(async () => {
+    primary = await startPostgres();
+    standby = await primary.startStandby();
+  });
+  suiteTeardown(async () => {
+    await Promise.all([primary.close(), standby.close()]);
+  });
+
+  const urlOf = (database: string, ...ports: readonly number[]): string =>
+    `postgresql://drover@${ports.map((port) => `127.0.0.1:${port}`).join(',')}/${database}`;
+
+  test('wherever the one that takes writes stands, and beside one that is away', async () => {
+    await primary.createDatabase('anywhere');
+    const away = await closedPort();
+    for (const ports of [
+      [primary.port, standby.port],
+      [standby.port, primary.port],
+      [away, standby.port, primary.port],
+    ]) {
+      await withStore(urlOf('anywhere', ...ports), ({ store }) => append(store));
+    }
+    const { ok, message } = await checkPostgres(urlOf('anywhere', standby.port, primary.port));
+    assert.ok(ok, message);
+  });
+
+  test('none that takes writes: says so, and that it is over by itself', async () => {
+    const away = await closedPort();
+    const url = urlOf('anywhere', standby.port, away);
+    await assert.rejects(
+      openPostgresStore(url, testSources()),
+      (error: Error & { readonly retryable?: boolean }) =>
+        isTrouble(
+          'starting',
+          `127.0.0.1:${standby.port},127.0.0.1:${away}`,
+          'takes writes',
+        )(error) && error.retryable === true,
+    );
+  });
+
+  test('the one that took writes dies, another one is promoted: the same store goes on', async () => {
+    await primary.createDatabase('orders');
+    const url = urlOf('orders', primary.port, standby.port);
+    await withStore(url, async ({ store: hears }) =>
+      withStore(url, async ({ store }) => {
+        assert.equal(await append(store), 1);
+        await primary.stop('SIGKILL');
+        // As lost, or as not there yet: in both cases the caller may try again.
+        await assert.rejects(
+          append(store),
+          (error: Error & { readonly retryable?: boolean }) => error.retryable === true,
+        );
+        await standby.promote();
+        const heard = new Promise<void>((resolve) => void hears.feed.onAppend(resolve));
+        // A promoted server leaves out the numbers that the dead one may have given away.
+        const next = await append(store);
+        assert.ok(next > 1);
+        await heard;
+        assert.equal(await hears.feed.lastSeq(), next);
+      }),
+    );
+  });
+});
