@@ -96,6 +96,7 @@ function valueSchema(kind: ValueKind): Schema {
     case 'endpoints':
       return { type: 'object', additionalProperties: endpointSchema };
     case 'text':
+    case 'branch prefix':
     case 'word':
     case 'url':
     case 'secret':

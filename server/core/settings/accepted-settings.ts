@@ -44,6 +44,7 @@ const powerKeys: ReadonlySet<string> = new Set<SettingKey>([
   'remote.ssh_args',
   'remote.hook',
   'fleet.remote',
+  'fleet.branch_prefix',
   'protect.paths',
   'protect.secrets_allowed',
   'retention.events',

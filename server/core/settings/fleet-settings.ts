@@ -1,12 +1,21 @@
 // The settings of a machine in a fleet: what it is called, what it offers, how soon it counts as
 // dead. Part of the one table.
 
+import { droverBranchPrefix } from '../work/ref-names.ts';
+
 export const fleetSettingTable = {
   'fleet.remote': {
     value: { type: 'word', max: 100 },
     fallback: 'origin',
     inFile: true,
     doc: 'Fleet: git remote that all machines share.',
+    readBy: 'main (fleet)',
+  },
+  'fleet.branch_prefix': {
+    value: { type: 'branch prefix' },
+    fallback: droverBranchPrefix,
+    inFile: true,
+    doc: "Fleet: what Drover's branches on the shared remote begin with (for example feature/drover-), for servers with a rule for branch names. Use the same value on all machines.",
     readBy: 'main (fleet)',
   },
   'fleet.name': {
@@ -57,6 +66,7 @@ export const fleetSettingKeys = Object.keys(fleetSettingTable) as readonly Fleet
 
 export interface FleetSettings {
   readonly remote: string;
+  readonly branchPrefix: string;
   /** Empty only where nobody has asked for the host's name. */
   readonly name: string;
   readonly labels: readonly string[];
@@ -72,6 +82,7 @@ export function fleetSettingsOf(
 ): FleetSettings {
   return {
     remote: get('fleet.remote'),
+    branchPrefix: get('fleet.branch_prefix'),
     name: get<string | null>('fleet.name') ?? otherwise.name,
     labels: [...new Set(get<readonly string[]>('fleet.labels'))],
     agents: get<number | null>('fleet.agents') ?? otherwise.agents,

@@ -4,6 +4,7 @@
 import { agentSettingsExpected, readAgentSettings } from './agent-settings.ts';
 import { err, ok, type Result } from '../failure.ts';
 import { readSteps, stepsExpected } from '../work/fallback.ts';
+import { isBranchPrefix } from '../work/ref-names.ts';
 import { ageExpected, parseAge } from './retention.ts';
 import { readTemplates } from '../exchange/templates.ts';
 import { endpointsExpected, isSecret, isWebhookUrl, readEndpoints } from './webhook-endpoints.ts';
@@ -22,6 +23,8 @@ export type ValueKind =
   | { readonly type: 'words'; readonly max: number }
   /** Paths below the project folder: relative, without `..`. */
   | { readonly type: 'paths' }
+  /** What the names of Drover's branches begin with. */
+  | { readonly type: 'branch prefix' }
   /** Names of environment variables. */
   | { readonly type: 'variables' }
   /** Environment variables with their values. */
@@ -113,6 +116,8 @@ export function expectedText(kind: ValueKind): string {
       return `a list of words, each of 1 to ${kind.max} characters without spaces and commas`;
     case 'paths':
       return 'a list of paths inside the project (relative, without `..`)';
+    case 'branch prefix':
+      return 'the beginning of a branch name that contains "drover" and ends with "/", "-" or "_" (at most 60 characters)';
     case 'variables':
       return 'a list of names of environment variables';
     case 'environment':
@@ -190,6 +195,8 @@ function valueOf(
       return listOf(raw, form, (item) => isWord(item, kind.max));
     case 'paths':
       return listOf(raw, form, isInnerPath);
+    case 'branch prefix':
+      return typeof raw === 'string' && isBranchPrefix(raw) ? raw : undefined;
     case 'variables':
       return listOf(raw, form, (item) => variableName.test(item));
     case 'environment':

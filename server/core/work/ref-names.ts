@@ -3,6 +3,16 @@
 export const headRoot = 'refs/heads/';
 /** Branches of Drover's own: attempts, lines of epics, results. */
 export const droverHeadRoot = `${headRoot}drover/`;
+/**
+ * What they begin with, here as on a shared remote unless `[fleet] branch_prefix` says otherwise.
+ */
+export const droverBranchPrefix = 'drover/';
+const branchPrefix = /^(?![-./])(?!.*(?:\.\.|\/\/|\/\.|\.lock\/))[A-Za-z0-9._/-]{0,58}[/_-]$/u;
+
+/** Whether branches of Drover's own may begin with it: a part of names, and none of people's. */
+export function isBranchPrefix(text: string): boolean {
+  return branchPrefix.test(text) && text.includes('drover');
+}
 /** Tips of landing lines. */
 export const landRoot = 'refs/drover/land/';
 /** Snapshots of attempts. */

@@ -15,6 +15,7 @@ import type { Sha } from '../sha.ts';
 
 export interface RemoteCheck {
   readonly remote: string;
+  readonly branchPrefix?: string | undefined;
   readonly machineId: string;
   readonly timeoutMs?: number;
 }
@@ -30,7 +31,7 @@ const checkRoot = 'refs/drover/check';
 
 export async function checkRemote(
   local: LocalRepository,
-  { remote: name, machineId, timeoutMs = defaultTimeoutMs }: RemoteCheck,
+  { remote: name, branchPrefix, machineId, timeoutMs = defaultTimeoutMs }: RemoteCheck,
 ): Promise<GitResult<RemoteNotes>> {
   const named = await checkName(local, name);
   if (!named.ok) return named;
@@ -40,7 +41,12 @@ export async function checkRemote(
       `This clone has only a part of the history: run "git fetch --unshallow ${name}".`,
     );
   }
-  const remote = openRemote(local.context, { remote: name, timeoutMs, pausesMs: [] });
+  const remote = openRemote(local.context, {
+    remote: name,
+    branchPrefix,
+    timeoutMs,
+    pausesMs: [],
+  });
   const read = await remote.list(['--heads'], []);
   if (!read.ok) return read;
   if (read.value.trim() === '') {

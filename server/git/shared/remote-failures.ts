@@ -124,9 +124,12 @@ export function refusedFailure(
 ): GitFailure {
   const words = serverWords(output.stderr);
   const said = withoutCredentials(words === '' ? '' : `, saying: ${words}`).slice(0, maxWords);
-  const remedy = refusal.ref.startsWith(headRoot)
-    ? 'let the account that Drover pushes with move this branch'
-    : 'let the account that Drover pushes with write refs/drover/*';
+  const pushes = 'let the account that Drover pushes with';
+  const isBranch = refusal.ref.startsWith(headRoot);
+  // Each beginning of their names that can be set contains this word.
+  const isOurs = isBranch && refusal.ref.includes('drover');
+  const others = isOurs ? ', or give its branches other names ([fleet] branch_prefix)' : '';
+  const remedy = isBranch ? `${pushes} move this branch${others}` : `${pushes} write refs/drover/*`;
   return gitFailure(
     'refused',
     `The remote ${remote} refused ${refusal.ref} (${withoutCredentials(refusal.reason)})${said}. Remedy: ${remedy}, or see what its hook asks for.`,

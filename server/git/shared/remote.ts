@@ -10,12 +10,15 @@ import { dropHalfMade } from '../slots/half-made-worktrees.ts';
 import type { GitFailure, GitResult, RemoteHealth } from '../port.ts';
 import type { GitOutput } from '../process/process.ts';
 import { Semaphore } from '../../core/work/semaphore.ts';
+import { droverBranchPrefix, droverHeadRoot, headRoot } from '../../core/work/ref-names.ts';
 import { RemoteCalls } from './remote-calls.ts';
 import { remoteFailure } from './remote-failures.ts';
 
 export interface RemoteOptions {
   /** Name of a git remote. */
   readonly remote: string;
+  /** What Drover's own branches begin with there; as here unless given. */
+  readonly branchPrefix?: string | undefined;
   /** For one process. */
   readonly timeoutMs: number;
   /** Between tries while the remote is away; their number bounds the tries. */
@@ -61,6 +64,7 @@ const pushSettings = settings({
 const quickMs = 3_000;
 export function openRemote(context: RepositoryContext, options: RemoteOptions): Remote {
   const { remote, timeoutMs, pausesMs } = options;
+  const { there, here } = branchNames(options.branchPrefix ?? droverBranchPrefix);
   const pushes = new Semaphore(pushesMax);
   const calls = new RemoteCalls(context, remote, timeoutMs);
   // In turn, since fetches write refs, and so that a remote that hangs does not take all the places
@@ -92,19 +96,50 @@ export function openRemote(context: RepositoryContext, options: RemoteOptions): 
     wasSent: (output) => calls.wasSent(output),
     run: (args, input) => pushes.run(() => calls.run(args, input)),
     fetch: async (refspecs, extra) => {
-      const args = [...fetchSettings, 'fetch', ...fetchArguments, ...extra, remote, ...refspecs];
+      const args = [
+        ...fetchSettings,
+        'fetch',
+        ...fetchArguments,
+        ...extra,
+        remote,
+        ...there(refspecs),
+      ];
       const done = await again(() => calls.run(args), `fetch from ${remote}`);
       return done.ok ? ok(undefined) : done;
     },
     push: (refspecs, extra, urgent) =>
       pushes.run(
-        () => calls.run([...pushSettings, 'push', ...pushArguments, ...extra, remote, ...refspecs]),
+        () =>
+          calls.run([
+            ...pushSettings,
+            'push',
+            ...pushArguments,
+            ...there(extra),
+            remote,
+            ...there(refspecs),
+          ]),
         urgent,
       ),
     list: async (extra, patterns) => {
-      const done = await again(() => calls.list(extra, patterns), `look at ${remote}`);
-      return done.ok ? ok(done.value.stdout.toString('utf8')) : done;
+      const done = await again(() => calls.list(extra, there(patterns)), `look at ${remote}`);
+      return done.ok ? ok(here(done.value.stdout.toString('utf8'))) : done;
     },
+  };
+}
+
+/**
+ * Drover's branches bear its own names everywhere but on a remote that wants others: both ways are
+ * here, so nothing else needs to know.
+ */
+function branchNames(prefix: string): {
+  readonly there: (args: readonly string[]) => readonly string[];
+  readonly here: (listing: string) => string;
+} {
+  if (prefix === droverBranchPrefix) return { there: (args) => args, here: (listing) => listing };
+  const root = `${headRoot}${prefix}`;
+  return {
+    there: (args) => args.map((arg) => arg.replaceAll(droverHeadRoot, root)),
+    here: (listing) => listing.replaceAll(`\t${root}`, `\t${droverHeadRoot}`),
   };
 }
 

@@ -27,6 +27,7 @@ import type { CommitLeftoversOutcome, CommitLeftoversRequest } from '../slot-por
 export interface SharedOptions {
   /** Name of a git remote, for example `origin`. */
   readonly remote: string;
+  readonly branchPrefix?: string | undefined;
   readonly machineId: string;
   readonly report: (error: unknown, doing: string) => void;
   /** For one git process that speaks with the remote. */
@@ -55,10 +56,12 @@ export function createSharedRepository(
   options: SharedOptions,
 ): SharedRepository {
   const { remote: name, timeoutMs = defaults.timeoutMs, pausesMs = defaults.pausesMs } = options;
-  const remote = openRemote(local.context, { remote: name, timeoutMs, pausesMs });
+  const { branchPrefix } = options;
+  const remote = openRemote(local.context, { remote: name, branchPrefix, timeoutMs, pausesMs });
   // Best effort: closing waits for what is under way, and must not wait for a remote that is away.
   const brief = openRemote(local.context, {
     remote: name,
+    branchPrefix,
     timeoutMs: Math.min(timeoutMs, briefTimeoutMs),
     pausesMs: pausesMs.slice(0, 1),
   });

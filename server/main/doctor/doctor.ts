@@ -15,6 +15,7 @@ import type { MachineView } from '../../protocol/api.ts';
 import { droverVersion } from '../../protocol/version.ts';
 import type { LocalRepository } from '../../git/repository.ts';
 import type { StoreTables } from '../../store/port.ts';
+import type { FleetSettings } from '../../core/settings/fleet-settings.ts';
 import { otlpEndpointOf } from '../../core/settings/telemetry-settings.ts';
 import { readExporter, traceExporter } from '../../store/feed/exporters.ts';
 import { openSqlite } from '../../store/sqlite/open.ts';
@@ -77,9 +78,9 @@ export async function doctor(root: string | null): Promise<Doctor> {
   checks.push(...(await projectCheck(placesOf(root, live.settings.databasePath))));
   const { fleetDatabaseUrl } = live.settings;
   if (fleetDatabaseUrl !== null) {
-    const { takeOverAfterMs, remote } = live.settings.fleet;
+    const { takeOverAfterMs } = live.settings.fleet;
     checks.push(...(await fleetChecks(fleetDatabaseUrl, takeOverAfterMs)));
-    checks.push(...(await fleetRemoteCheck(root, remote)));
+    checks.push(...(await fleetRemoteCheck(root, live.settings.fleet)));
   }
   const agents = await agentsOf({ live, root });
   if (live.loaded.problems.length === 0) checks.push(agentCheck(live, agents));
@@ -250,13 +251,16 @@ async function fleetChecks(url: string, takeOverAfterMs: number): Promise<readon
  * Pushes, moves and removes refs and a branch of its own: whether a remote takes pushes is not
  * known before.
  */
-async function fleetRemoteCheck(root: string, remote: string): Promise<readonly Check[]> {
+async function fleetRemoteCheck(
+  root: string,
+  { remote, branchPrefix }: Pick<FleetSettings, 'remote' | 'branchPrefix'>,
+): Promise<readonly Check[]> {
   const name = 'fleet remote';
   const opened = await openGitAdapter().open(root);
   // Said already.
   if (!opened.ok) return [];
   const { checkRemote } = await import('../../git/shared/check.ts');
-  const checked = await checkRemote(opened.value, { remote, machineId: 'doctor' });
+  const checked = await checkRemote(opened.value, { remote, branchPrefix, machineId: 'doctor' });
   if (!checked.ok) return [{ name, ok: false, message: checked.error.message }];
   const notes = checked.value.notes.map((note) => `; ${note}`).join('');
   return [{ name, ok: true, message: `${remote}: can be read, and takes pushes${notes}` }];

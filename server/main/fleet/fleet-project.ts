@@ -6,6 +6,7 @@ import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Refusal } from '../../core/failure.ts';
+import type { FleetSettings } from '../../core/settings/fleet-settings.ts';
 import type { GitRepository } from '../../git/port.ts';
 import type { LocalRepository } from '../../git/repository.ts';
 import { checkRemote } from '../../git/shared/check.ts';
@@ -38,7 +39,7 @@ export interface FleetProject {
 export async function openFleetProject(
   url: string,
   places: ProjectPlaces,
-  remote: string,
+  { remote, branchPrefix }: Pick<FleetSettings, 'remote' | 'branchPrefix'>,
   local: LocalRepository,
   report: (error: unknown, where: string) => void,
 ): Promise<FleetProject> {
@@ -50,9 +51,9 @@ export async function openFleetProject(
     const machineId = machineIdOf(places);
     const { store, shown, onOutput } = opened;
     const output = createFleetOutput({ store, logs: places.logs, machineId, onOutput });
-    const git = createSharedRepository(local, { remote, machineId, report });
+    const git = createSharedRepository(local, { remote, branchPrefix, machineId, report });
     const refuseRemote = async (): Promise<void> => {
-      const checked = await checkRemote(local, { remote, machineId });
+      const checked = await checkRemote(local, { remote, branchPrefix, machineId });
       if (!checked.ok) throw new Refusal(checked.error.kind, checked.error.message);
       for (const note of checked.value.notes) report(new Error(note), `the remote ${remote}`);
     };

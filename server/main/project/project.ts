@@ -42,9 +42,8 @@ export async function openProject(
   const url = live.settings.fleetDatabaseUrl;
   if (url !== null) {
     const { openFleetProject } = await import('../fleet/fleet-project.ts');
-    const { remote } = live.settings.fleet;
     const report = options.report ?? ((): void => {});
-    const opening = openFleetProject(url, places, remote, local, report);
+    const opening = openFleetProject(url, places, live.settings.fleet, local, report);
     const { shown, checkRemote, clock, close, work, ...parts } = await opening;
     const closeAll = async (): Promise<void> => {
       await close();

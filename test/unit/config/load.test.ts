@@ -143,11 +143,32 @@ suite('loading settings', () => {
     }
   });
 
+  for (const prefix of [
+    'feature/',
+    'drover',
+    '/drover/',
+    '-drover/',
+    'a..drover/',
+    'x/.drover/',
+    'drover.lock/',
+    'drover ü/',
+    '',
+  ]) {
+    test(`no beginning of Drover's branches: ${JSON.stringify(prefix)}`, async () => {
+      const { problems } = await load({ project: `[fleet]\nbranch_prefix = "${prefix}"\n` });
+      assert.match(
+        problems[0]?.message ?? '',
+        /`fleet.branch_prefix` .*contains "drover" and ends with/,
+      );
+    });
+  }
+
   test('a machine of a fleet: its own name and labels, and the host and max_workers where nothing is said', async () => {
     const plain = await load({ project: 'max_workers = 5\n' });
     const { name, ...rest } = plain.settings.fleet;
     assert.deepEqual(rest, {
       remote: 'origin',
+      branchPrefix: 'drover/',
       labels: [],
       agents: 5,
       lands: null,
@@ -155,12 +176,14 @@ suite('loading settings', () => {
     });
     assert.match(name, /^[^\s,]+$/);
     const files = {
-      project: '[fleet]\nremote = "team"\ntake_over_after = "1m"\n',
+      project:
+        '[fleet]\nremote = "team"\nbranch_prefix = "feature/drover-"\ntake_over_after = "1m"\n',
       user: '[fleet]\nname = "atlas"\nlabels = ["gpu", "gpu"]\nagents = 0\nlands = true\n',
     };
     const said = (await load(files)).settings.fleet;
     const all = { remote: 'team', name: 'atlas', labels: ['gpu'], agents: 0, lands: true };
-    assert.deepEqual(said, { ...all, takeOverAfterMs: 60_000 });
+    const project = { branchPrefix: 'feature/drover-', takeOverAfterMs: 60_000 };
+    assert.deepEqual(said, { ...all, ...project });
     const env = { DROVER_LABELS: 'gpu, os=linux', DROVER_MACHINE_NAME: 'hera' };
     const flags = { 'fleet.labels': ['big'], 'fleet.agents': '2' };
     const given = await load(files, { env, flags });
