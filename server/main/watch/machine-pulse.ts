@@ -1,6 +1,7 @@
 // This machine's place in its fleet: it says every few seconds that it is alive and how many agents
 // it can bear, and takes its leave at the end.
 
+import { setTimeout as delay } from 'node:timers/promises';
 import { leadingNumber } from '../../core/compatibility.ts';
 import { hostHold } from '../../core/work/host-limits.ts';
 import { Refusal } from '../../core/failure.ts';
@@ -8,6 +9,7 @@ import { formatDuration } from '../../core/format.ts';
 import { droverVersion } from '../../protocol/version.ts';
 import {
   aliveAs,
+  aliveUntilMs,
   beatMachine,
   busyByMachine,
   leaveFleet,
@@ -16,6 +18,7 @@ import {
 } from '../../store/fleet/machines.ts';
 import type { Engine } from '../../workflows/engine.ts';
 import { compatibilityOf } from '../compatibility.ts';
+import { MachinePlace } from './machine-place.ts';
 import { hostFacts } from './host-facts.ts';
 import { worktreesOf } from '../project/project-places.ts';
 import type { FleetRole, Project } from '../project/opened-project.ts';
@@ -31,6 +34,10 @@ export const ownStopPart = 0.6;
 
 const olderNote =
   'Other machines run a newer Drover, whose work this one cannot start. It finishes its own tasks and gets no new ones. Install the new version here.';
+
+/** Of a machine that may be this one in another place: a beat may be late. */
+const beatsWatched = 2.5;
+const looksAtBeats = 10;
 
 /** Clocks that are set by a server differ by less. */
 const skewToldMs = 2_000;
@@ -48,18 +55,34 @@ export class MachinePulse {
     this.#engine = engine;
   }
 
-  /** Refuses when another machine is alive under the same name: a copied folder. */
+  /** Refuses when another machine is alive under the same number: a copied folder. */
   async begin(): Promise<void> {
-    const { store, machineId, live } = this.#project;
+    const { store, machineId, live, places } = this.#project;
     const present = await aliveAs(store.db, machineId);
-    if (present !== null && present !== live.settings.fleet.name) {
+    const isOther = present !== null && present !== live.settings.fleet.name;
+    const place = new MachinePlace(places.folder);
+    if (isOther || (present !== null && !place.isNoted() && (await this.#isBeating()))) {
       throw new Refusal(
         'already_running',
         `The machine "${present}" works in this fleet under the same number ${machineId}: this project's folder was copied from it. Remove .drover/machine here and start again.`,
       );
     }
     await this.#beat();
+    place.note();
     this.#again();
+  }
+
+  /** Whether somebody else says that this machine is alive. */
+  async #isBeating(): Promise<boolean> {
+    const { store, machineId, live } = this.#project;
+    const everyMs = live.settings.fleet.takeOverAfterMs / beatsPerLife;
+    const first = await aliveUntilMs(store.db, machineId);
+    for (let looks = 0; looks < looksAtBeats; looks += 1) {
+      await delay((everyMs * beatsWatched) / looksAtBeats);
+      const next = await aliveUntilMs(store.db, machineId);
+      if (next !== first) return next !== null;
+    }
+    return false;
   }
 
   /** Starts nothing new; what is at work goes on. */

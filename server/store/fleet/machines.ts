@@ -107,6 +107,16 @@ export async function othersLand(db: Reads, id: string): Promise<boolean> {
   return (await liveMachines(db)).some((machine) => machine.lands && machine.id !== id);
 }
 
+/** Until when it counts as alive by its last beat; null when it is not known. */
+export async function aliveUntilMs(db: Reads, id: string): Promise<number | null> {
+  const row = await db
+    .selectFrom('machines')
+    .select('alive_until_ms')
+    .where('id', '=', id)
+    .executeTakeFirst();
+  return row?.alive_until_ms ?? null;
+}
+
 /** As people know the machine; null when it is not known any more. */
 export async function nameOfMachine(db: Reads, id: string): Promise<string | null> {
   const row = await db
