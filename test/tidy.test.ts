@@ -5,12 +5,15 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { roomsOf, withImports } from './docs/room-readmes.ts';
 import { repeatsIn } from './repeated-lines.ts';
+import { sharedLets } from './shared-lets.ts';
 import { deadExports, importCircles, readSources, root, sourceTops } from './source-files.ts';
 
 const filesPerRoomMax = 25;
 /** Those that use most of it, and what is built with it. Only ever fewer. */
 const wholeEngineMax = 68;
 const widthMax = 100;
+/** A function whose nested functions assign more of its `let`s than this is a class in disguise. */
+const sharedLetsMax = 2;
 /** Pairs of places that share six lines word for word. It may only fall. */
 const repeatsMax = 14;
 
@@ -116,6 +119,28 @@ suite('tidy', () => {
     assert.deepEqual(found, []);
     assert.match('class A {\n  private readonly a = 1;\n}', keyword);
     assert.doesNotMatch('class A {\n  private constructor() {}\n}', keyword);
+  });
+
+  test('what keeps a state is a class, not functions inside of one that assign its variables', () => {
+    const found = sharedLets(code).filter(({ lets }) => lets.length > sharedLetsMax);
+    assert.deepEqual(
+      found.map(({ at, lets }) => `${at}: ${lets.join(', ')}`),
+      [],
+    );
+    const planted = `
+      export function watch(a: number) {
+        let seen = 0, last = 0, hidden = 0, own = 0;
+        let list: number[] = [];
+        own = a;
+        const look = () => { seen += 1; [last] = [seen]; };
+        const hide = (hidden: number) => { hidden = 1; list.push(hidden); };
+        return { look, hide, add: () => { list = [...list, own]; } };
+      }
+      const turn = () => { let at = 0; return () => { at++; }; };`;
+    assert.deepEqual(sharedLets([{ path: 'a.ts', text: planted, imports: [] }]), [
+      { at: 'a.ts: watch', lets: ['seen', 'last', 'list'] },
+      { at: 'a.ts: turn', lets: ['at'] },
+    ]);
   });
 
   test('a function says what it takes of the engine', () => {

@@ -5,26 +5,36 @@ import type { Reply } from '../../webview/messages/messages.ts';
 /** So long a reply waits for others at most: half a frame. */
 const togetherMs = 8;
 
+type Post = (replies: readonly Reply[]) => void;
+
 /** Posts each reply once; an answer is null where nobody waits for it. None may be rejected. */
-export function answerTogether(
-  answers: readonly Promise<Reply | null>[],
-  post: (replies: readonly Reply[]) => void,
-): void {
-  let open = answers.length;
-  let ready: Reply[] = [];
-  let timer: NodeJS.Timeout | null = null;
-  const flush = (): void => {
-    if (timer !== null) clearTimeout(timer);
-    timer = null;
-    if (ready.length > 0) post(ready);
-    ready = [];
-  };
-  for (const answer of answers) {
-    void answer.then((reply) => {
-      open -= 1;
-      if (reply !== null) ready.push(reply);
-      if (open === 0) flush();
-      else if (ready.length > 0) timer ??= setTimeout(flush, togetherMs);
-    });
+export function answerTogether(answers: readonly Promise<Reply | null>[], post: Post): void {
+  const gathered = new GatheredReplies(answers.length, post);
+  for (const answer of answers) void answer.then((reply) => gathered.take(reply));
+}
+
+class GatheredReplies {
+  readonly #post: Post;
+  #open: number;
+  #ready: Reply[] = [];
+  #timer: NodeJS.Timeout | null = null;
+
+  constructor(open: number, post: Post) {
+    this.#open = open;
+    this.#post = post;
+  }
+
+  take(reply: Reply | null): void {
+    this.#open -= 1;
+    if (reply !== null) this.#ready.push(reply);
+    if (this.#open === 0) this.#flush();
+    else if (this.#ready.length > 0) this.#timer ??= setTimeout(() => this.#flush(), togetherMs);
+  }
+
+  #flush(): void {
+    if (this.#timer !== null) clearTimeout(this.#timer);
+    this.#timer = null;
+    if (this.#ready.length > 0) this.#post(this.#ready);
+    this.#ready = [];
   }
 }

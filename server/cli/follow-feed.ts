@@ -21,44 +21,63 @@ export async function followFeed(
   after: number,
   watcher: Watcher,
 ): Promise<() => void> {
-  let last = after;
-  let isStopped = false;
-  let unfollow: () => void = () => {};
+  const follower = new FeedFollower(context, after, watcher);
+  await follower.attach(first);
+  return () => follower.stop();
+}
 
-  const attach = async (client: Client): Promise<void> => {
-    unfollow = await client.follow(
-      last,
-      (events) => {
-        const fresh = events.filter((event) => event.seq > last);
-        last = fresh.at(-1)?.seq ?? last;
-        if (!isStopped && fresh.length > 0) watcher.onEvents(fresh);
-      },
+class FeedFollower {
+  readonly #context: CommandContext;
+  readonly #watcher: Watcher;
+  #last: number;
+  #isStopped = false;
+  #unfollow: () => void = () => {};
+
+  constructor(context: CommandContext, after: number, watcher: Watcher) {
+    this.#context = context;
+    this.#watcher = watcher;
+    this.#last = after;
+  }
+
+  async attach(client: Client): Promise<void> {
+    this.#unfollow = await client.follow(
+      this.#last,
+      (events) => this.#take(events),
       () => {
-        if (!isStopped) attachAgain().catch(fail);
+        if (!this.#isStopped) this.#attachAgain().catch((error: unknown) => this.#fail(error));
       },
     );
-    if (isStopped) unfollow();
-  };
-  const attachAgain = async (): Promise<void> => {
-    for (let tries = 1; !isStopped; tries += 1) {
-      await context.surroundings.sleep(Math.min(connectDelayMaxMs, 50 * 2 ** tries));
+    if (this.#isStopped) this.#unfollow();
+  }
+
+  stop(): void {
+    this.#isStopped = true;
+    this.#unfollow();
+  }
+
+  #take(events: readonly EventView[]): void {
+    const fresh = events.filter((event) => event.seq > this.#last);
+    this.#last = fresh.at(-1)?.seq ?? this.#last;
+    if (!this.#isStopped && fresh.length > 0) this.#watcher.onEvents(fresh);
+  }
+
+  async #attachAgain(): Promise<void> {
+    const { surroundings } = this.#context;
+    for (let tries = 1; !this.#isStopped; tries += 1) {
+      await surroundings.sleep(Math.min(connectDelayMaxMs, 50 * 2 ** tries));
       try {
-        const client = await context.client('data');
-        watcher.onClient(client);
-        await attach(client);
+        const client = await this.#context.client('data');
+        this.#watcher.onClient(client);
+        await this.attach(client);
         return;
       } catch (error) {
         if (tries >= connectTriesMax) throw error;
       }
     }
-  };
-  const fail = (error: unknown): void => {
-    if (!isStopped) watcher.onFailure(error instanceof Error ? error : new Error(String(error)));
-  };
+  }
 
-  await attach(first);
-  return () => {
-    isStopped = true;
-    unfollow();
-  };
+  #fail(error: unknown): void {
+    if (this.#isStopped) return;
+    this.#watcher.onFailure(error instanceof Error ? error : new Error(String(error)));
+  }
 }

@@ -33,7 +33,7 @@ import { lendGit, type LentGit } from './lent/lent-folder.ts';
 import { merge } from './moves/merges.ts';
 import { PackedRefs } from './files/packed-refs.ts';
 import { TouchedPaths } from './read/touched-paths.ts';
-import { watchPrunes } from './files/prune-watch.ts';
+import { PruneWatch } from './files/prune-watch.ts';
 import type { GitProcesses } from './process/process.ts';
 import type { GitRepository, GitResult, RepositoryFacts, WorktreeEntry } from './port.ts';
 import {
@@ -105,25 +105,79 @@ export interface OpenedRepository {
 }
 
 export function openRepository(deps: RepositoryDeps): OpenedRepository {
-  const { place, mutex } = deps;
-  let facts = deps.facts;
-  let committer = deps.committer;
-  let processCount = 0;
-  const remembered = memories(place.commonDir);
-  const git = repositoryRunner({
-    processes: deps.processes,
-    root: place.root,
-    commonDir: place.commonDir,
-    trusted: new TrustedConfig(place.commonDir, place.config, (gitDir) =>
-      readConfiguration(deps.processes.run, place.root, gitDir),
-    ),
-    lockPatienceMs: deps.lockPatienceMs,
-    onStart: (args) => {
-      remembered.prunes.beforeCommand(args);
-      processCount += 1;
+  const state = new RepositoryState(deps);
+  const context = contextOf(deps, state);
+  const repository: LocalRepository = {
+    context,
+    get facts() {
+      return state.facts;
     },
-  });
-  const context: RepositoryContext = {
+    sharedRemote: null,
+    get processCount() {
+      return state.processCount;
+    },
+    refresh: () => state.refresh(),
+    rootCommit: () => rootCommit(context),
+    mayHold: async (commit) =>
+      exists(join(context.commonDir, 'shallow')) || (await treeOf(context, commit)).ok,
+    lend: (path) => lendGit(context, path),
+    takeBack: (path) => takeBack(context, canonicalPath(path)),
+    lent: () =>
+      linkedWorktrees(context)
+        .filter(isLent)
+        .map(({ path }) => path),
+    ...operations(context),
+  };
+  const renew = (facts: RepositoryFacts, committer: Committer): void =>
+    state.renew(facts, committer);
+  return { repository, renew, settled: () => context.trash.settled() };
+}
+
+/** What changes while a repository is open. */
+class RepositoryState {
+  readonly #deps: RepositoryDeps;
+  #facts: RepositoryFacts;
+  #committer: Committer;
+  #processCount = 0;
+
+  constructor(deps: RepositoryDeps) {
+    this.#deps = deps;
+    this.#facts = deps.facts;
+    this.#committer = deps.committer;
+  }
+
+  get facts(): RepositoryFacts {
+    return this.#facts;
+  }
+
+  get committer(): Committer {
+    return this.#committer;
+  }
+
+  get processCount(): number {
+    return this.#processCount;
+  }
+
+  countProcess(): void {
+    this.#processCount += 1;
+  }
+
+  renew(facts: RepositoryFacts, committer: Committer): void {
+    this.#facts = facts;
+    this.#committer = committer;
+  }
+
+  async refresh(): Promise<GitResult<RepositoryFacts>> {
+    const read = await readAgain(this.#deps);
+    if (read.ok) this.renew(read.value.facts, read.value.committer);
+    return read.ok ? ok(this.#facts) : read;
+  }
+}
+
+function contextOf(deps: RepositoryDeps, state: RepositoryState): RepositoryContext {
+  const { place, mutex, processes } = deps;
+  const remembered = memories(place.commonDir);
+  return {
     commonDir: place.commonDir,
     root: place.root,
     isBare: place.isBare,
@@ -137,42 +191,24 @@ export function openRepository(deps: RepositoryDeps): OpenedRepository {
     checkoutSettings: deps.checkoutSettings,
     secretsIn: deps.secretsIn,
     isHeldName: (path) => isHeldFileName(path) && !deps.secretsAllowed(path),
-    identity: (signature) => identityVariables(committer.missing, signature),
-    signatures: () => committer.known(),
-    git,
+    identity: (signature) => identityVariables(state.committer.missing, signature),
+    signatures: () => state.committer.known(),
+    git: repositoryRunner({
+      processes,
+      root: place.root,
+      commonDir: place.commonDir,
+      trusted: new TrustedConfig(place.commonDir, place.config, (gitDir) =>
+        readConfiguration(processes.run, place.root, gitDir),
+      ),
+      lockPatienceMs: deps.lockPatienceMs,
+      onStart: (args) => {
+        remembered.prunes.beforeCommand(args);
+        state.countProcess();
+      },
+    }),
     exclusively: (body) => mutex.run(place.commonDir, body),
     inTurn: (key, body) => mutex.run(`${place.commonDir} ${key}`, body),
   };
-  const renew = (nextFacts: RepositoryFacts, nextCommitter: Committer): void => {
-    [facts, committer] = [nextFacts, nextCommitter];
-  };
-
-  const repository: LocalRepository = {
-    context,
-    get facts() {
-      return facts;
-    },
-    sharedRemote: null,
-    get processCount() {
-      return processCount;
-    },
-    refresh: async () => {
-      const read = await readAgain(deps);
-      if (read.ok) renew(read.value.facts, read.value.committer);
-      return read.ok ? ok(facts) : read;
-    },
-    rootCommit: () => rootCommit(context),
-    mayHold: async (commit) =>
-      exists(join(context.commonDir, 'shallow')) || (await treeOf(context, commit)).ok,
-    lend: (path) => lendGit(context, path),
-    takeBack: (path) => takeBack(context, canonicalPath(path)),
-    lent: () =>
-      linkedWorktrees(context)
-        .filter(isLent)
-        .map(({ path }) => path),
-    ...operations(context),
-  };
-  return { repository, renew, settled: () => context.trash.settled() };
 }
 
 async function readAgain({
@@ -251,7 +287,7 @@ function memories(
     packedRefs: new PackedRefs(commonDir),
     commits: new CommitObjects(commonDir),
     touched: new TouchedPaths(),
-    prunes: watchPrunes(commonDir),
+    prunes: new PruneWatch(commonDir),
     cones: {
       get: (path) => cones.get(path),
       set: (path, cone) => cones.set(path, cone),

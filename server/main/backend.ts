@@ -38,7 +38,7 @@ import { WorkerWatch } from './watch/worker-watch.ts';
 import { proveEarly } from './sandbox/sandbox-state.ts';
 import { adoptWorktrees, startUpkeep } from './watch/upkeep.ts';
 import { exportTelemetry } from './telemetry/export.ts';
-import { deliverWebhooks, type WebhookDelivery } from './webhooks/deliver.ts';
+import { WebhookDelivery } from './webhooks/deliver.ts';
 import type { Project } from './project/opened-project.ts';
 
 export interface BackendOptions {
@@ -94,7 +94,7 @@ export async function runBackend(options: BackendOptions): Promise<void> {
   const stopHearing = followFleetRequests(host.engine);
   host.remote.begin();
   const telemetry = await exportTelemetry(project, report);
-  const webhooks = await deliverWebhooks(project, report);
+  const webhooks = await WebhookDelivery.begin(project, report);
   life.staysFor(() => webhooks.isBusy());
   const served = await serve(project, host, life, webhooks, options);
   const upkeep = startUpkeep(project, host);
@@ -277,7 +277,7 @@ async function serve(
   const shared = {
     handlers: allHandlers(project, host, {
       onShutdown: (force) => life.shutdown(force),
-      onWebhookRetry: webhooks.wake,
+      onWebhookRetry: () => webhooks.wake(),
     }),
     agents: agentDoor(project, host.engine, host.agentTokens),
     feed: feedOf(project.store),

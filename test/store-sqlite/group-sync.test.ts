@@ -5,7 +5,7 @@ import fs from 'node:fs';
 import { join } from 'node:path';
 import { sql } from 'kysely';
 import { openSqlite } from '../../server/store/sqlite/open.ts';
-import { openGroupSync } from '../../server/store/sqlite/group-sync.ts';
+import { GroupSync } from '../../server/store/sqlite/group-sync.ts';
 import { createNotes, inFolder, isRefusal, type NotesTables } from './folder.ts';
 
 suite('sqlite: grouped commits', () => {
@@ -86,7 +86,7 @@ suite('sqlite: grouped commits', () => {
     inFolder(async (folder) => {
       const path = join(folder, 'a.db');
       fs.writeFileSync(`${path}-wal`, 'log');
-      const sync = openGroupSync(path);
+      const sync = new GroupSync(path);
       const first = sync.flushed();
       const [second, third] = [sync.flushed(), sync.flushed()];
       assert.notEqual(first, second);
@@ -98,7 +98,7 @@ suite('sqlite: grouped commits', () => {
   test('a flush that fails is refused with the file named, and the next one may work', () =>
     inFolder(async (folder) => {
       const path = join(folder, 'a.db');
-      const sync = openGroupSync(path);
+      const sync = new GroupSync(path);
       await assert.rejects(sync.flushed(), isRefusal('database', path, 'disk'));
       fs.writeFileSync(`${path}-wal`, 'log');
       await sync.flushed();

@@ -20,12 +20,19 @@ const pipeWidth = 400;
 
 export async function status(context: CommandContext, options: StatusOptions): Promise<number> {
   const client = await context.client('data');
-  const scope = options.epic === undefined ? {} : { epic: options.epic };
+  const scope: Scope = options.epic === undefined ? {} : { epic: options.epic };
   const snapshot = await client.call('status', scope);
   const show = await shower(context, options);
   show(snapshot);
   if (options.watch !== true) return exitCodes.done;
-  return await watch(context, client, scope, snapshot.seq, show);
+  const watch = new StatusWatch(context, client, scope, show);
+  return await untilInterrupted(context, (end) =>
+    followFeed(context, client, snapshot.seq, {
+      onEvents: () => watch.onEvents(),
+      onClient: (next) => watch.onClient(next),
+      onFailure: end,
+    }),
+  );
 }
 
 /** One snapshot, now or of the past. */
@@ -39,6 +46,7 @@ export async function showSnapshot(
 }
 
 type Show = (snapshot: StatusSnapshot) => void;
+type Scope = { readonly epic?: string };
 
 async function shower(
   context: CommandContext,
@@ -65,44 +73,45 @@ async function shower(
   return (snapshot) => screen.draw(text(snapshot));
 }
 
-async function watch(
-  context: CommandContext,
-  first: Client,
-  scope: { readonly epic?: string },
-  after: number,
-  show: Show,
-): Promise<number> {
-  let client = first;
-  let isStale = false;
-  let isLooking = false;
-  // Never more often than a person can read, and never two looks at once.
-  const look = async (): Promise<void> => {
-    if (isLooking) return;
-    isLooking = true;
+/** Never shows more often than a person can read, and never looks twice at once. */
+class StatusWatch {
+  readonly #context: CommandContext;
+  readonly #scope: Scope;
+  readonly #show: Show;
+  #client: Client;
+  #isStale = false;
+  #isLooking = false;
+
+  constructor(context: CommandContext, first: Client, scope: Scope, show: Show) {
+    this.#context = context;
+    this.#client = first;
+    this.#scope = scope;
+    this.#show = show;
+  }
+
+  onEvents(): void {
+    this.#isStale = true;
+    void this.#look();
+  }
+
+  onClient(next: Client): void {
+    this.#client = next;
+    this.onEvents();
+  }
+
+  async #look(): Promise<void> {
+    if (this.#isLooking) return;
+    this.#isLooking = true;
     try {
-      while (isStale) {
-        isStale = false;
-        await context.surroundings.sleep(watchEveryMs);
-        show(await client.call('status', scope));
+      while (this.#isStale) {
+        this.#isStale = false;
+        await this.#context.surroundings.sleep(watchEveryMs);
+        this.#show(await this.#client.call('status', this.#scope));
       }
     } catch {
       // The backend has just gone; the next one is asked as soon as it is there.
     } finally {
-      isLooking = false;
+      this.#isLooking = false;
     }
-  };
-  const lookAgain = (): void => {
-    isStale = true;
-    void look();
-  };
-  return await untilInterrupted(context, (end) =>
-    followFeed(context, first, after, {
-      onEvents: lookAgain,
-      onClient: (next) => {
-        client = next;
-        lookAgain();
-      },
-      onFailure: end,
-    }),
-  );
+  }
 }

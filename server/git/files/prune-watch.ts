@@ -29,63 +29,62 @@ const writers: ReadonlySet<string> = new Set([
   'write-tree',
 ]);
 
-export interface PruneWatch {
+export class PruneWatch {
+  readonly #file: string;
+  readonly #gcFile: string;
+  #known: string | null = null;
+  #seen = 0;
+  #lastMs = Number.NEGATIVE_INFINITY;
+  #waitedFor: string | null = null;
+
+  constructor(commonDir: string) {
+    this.#file = join(commonDir, 'objects', 'tmp_drover_watch');
+    this.#gcFile = join(commonDir, 'gc.pid');
+  }
+
   /** Called before each command: from the first one that writes objects, prunes are seen. */
-  beforeCommand(args: readonly string[]): void;
+  beforeCommand(args: readonly string[]): void {
+    if (this.#known === null && args.some((arg) => writers.has(arg)))
+      this.#known = readText(this.#file) ?? place(this.#file);
+  }
+
   /** How many prunes were seen; looks for another one. */
-  count(): number;
+  count(): number {
+    this.#look();
+    return this.#seen;
+  }
+
   /** A prune may have removed something that was written and not yet named. */
-  isSuspect(): boolean;
+  isSuspect(): boolean {
+    this.#look();
+    return Date.now() - this.#lastMs < suspectMs;
+  }
+
   /**
    * Waits within bounds for a `git gc` that began before a ref moved: it may remove what the ref
    * names now.
    */
-  outlastGc(): Promise<void>;
-}
-
-export function watchPrunes(commonDir: string): PruneWatch {
-  const file = join(commonDir, 'objects', 'tmp_drover_watch');
-  const gcFile = join(commonDir, 'gc.pid');
-  let known: string | null = null;
-  let seen = 0;
-  let lastMs = Number.NEGATIVE_INFINITY;
-  let waitedFor: string | null = null;
-
-  const look = (): void => {
-    if (known === null) return;
-    const present = readText(file);
-    if (present === known) return;
-    seen += 1;
-    lastMs = Date.now();
-    known = present ?? place(file);
-  };
-  return {
-    beforeCommand: (args) => {
-      if (known === null && args.some((arg) => writers.has(arg))) {
-        known = readText(file) ?? place(file);
+  async outlastGc(): Promise<void> {
+    const endMs = Date.now() + gcPatienceMs;
+    for (;;) {
+      const gc = runningGc(this.#gcFile);
+      if (gc === null || gc === this.#waitedFor) return;
+      if (Date.now() >= endMs) {
+        this.#waitedFor = gc;
+        return;
       }
-    },
-    count: () => {
-      look();
-      return seen;
-    },
-    isSuspect: () => {
-      look();
-      return Date.now() - lastMs < suspectMs;
-    },
-    outlastGc: async () => {
-      const endMs = Date.now() + gcPatienceMs;
-      for (;;) {
-        const gc = runningGc(gcFile);
-        if (gc === null || gc === waitedFor) return;
-        if (Date.now() >= endMs) {
-          waitedFor = gc;
-          return;
-        }
-        await delay(gcPauseMs);
-      }
-    },
-  };
+      await delay(gcPauseMs);
+    }
+  }
+
+  #look(): void {
+    if (this.#known === null) return;
+    const present = readText(this.#file);
+    if (present === this.#known) return;
+    this.#seen += 1;
+    this.#lastMs = Date.now();
+    this.#known = present ?? place(this.#file);
+  }
 }
 
 /**

@@ -13,12 +13,6 @@ import {
 import { HelperChannel } from './helper-channel.ts';
 import { ownProgram } from '../project/own-program.ts';
 
-export interface HelperProcess {
-  readonly runGit: RunElsewhere;
-  readonly spawnAgent: SpawnElsewhere;
-  close(): void;
-}
-
 export interface HelperOptions {
   /**
    * This many requests within `busyWithinMs` begin it: a command that asks a little never pays for
@@ -47,49 +41,58 @@ const answerGraceMs = killGraceMs + 5_000;
 /** An agent is started within this, or the helper is taken for hung. */
 const startMsMax = 10_000;
 
-export function createHelperProcess(given: Partial<HelperOptions> = {}): HelperProcess {
-  const options = { ...defaults, ...given };
-  let channel: HelperChannel | null = null;
-  let restUntil = 0;
-  let countedSince = Number.NEGATIVE_INFINITY;
-  let counted = 0;
-  let isClosed = false;
+export class HelperProcess {
+  readonly #options: HelperOptions;
+  #channel: HelperChannel | null = null;
+  #restUntil = 0;
+  #countedSince = Number.NEGATIVE_INFINITY;
+  #counted = 0;
+  #isClosed = false;
 
-  const isBusy = (now: number): boolean => {
-    if (now - countedSince > options.busyWithinMs) {
-      countedSince = now;
-      counted = 0;
-    }
-    counted += 1;
-    return counted > options.busyRequests;
+  constructor(given: Partial<HelperOptions> = {}) {
+    this.#options = { ...defaults, ...given };
+  }
+
+  readonly runGit: RunElsewhere = (request, signal) => {
+    const channel = this.#usable();
+    return channel === null ? null : runGit(channel, request, signal);
   };
-  const begin = (): HelperChannel => {
-    const begun = new HelperChannel(options.program, options.idleMs, (wasInUse) => {
-      if (channel === begun) channel = null;
-      if (wasInUse) restUntil = performance.now() + restMs;
+
+  readonly spawnAgent: SpawnElsewhere = (request) => {
+    const channel = this.#usable();
+    return channel === null ? null : startAgent(channel, request);
+  };
+
+  close(): void {
+    this.#isClosed = true;
+    this.#channel?.letGo();
+  }
+
+  #usable(): HelperChannel | null {
+    if (this.#channel?.isReady) return this.#channel;
+    const now = performance.now();
+    const mayBegin = !this.#isClosed && this.#channel === null;
+    if (mayBegin && this.#isBusy(now) && now >= this.#restUntil) this.#channel = this.#begin();
+    return null;
+  }
+
+  #isBusy(now: number): boolean {
+    if (now - this.#countedSince > this.#options.busyWithinMs) {
+      this.#countedSince = now;
+      this.#counted = 0;
+    }
+    this.#counted += 1;
+    return this.#counted > this.#options.busyRequests;
+  }
+
+  #begin(): HelperChannel {
+    const { program, idleMs } = this.#options;
+    const begun = new HelperChannel(program, idleMs, (wasInUse) => {
+      if (this.#channel === begun) this.#channel = null;
+      if (wasInUse) this.#restUntil = performance.now() + restMs;
     });
     return begun;
-  };
-  const usable = (): HelperChannel | null => {
-    if (channel?.isReady) return channel;
-    const now = performance.now();
-    if (!isClosed && channel === null && isBusy(now) && now >= restUntil) channel = begin();
-    return null;
-  };
-  return {
-    runGit: (request, signal) => {
-      const present = usable();
-      return present === null ? null : runGit(present, request, signal);
-    },
-    spawnAgent: (request) => {
-      const present = usable();
-      return present === null ? null : startAgent(present, request);
-    },
-    close: () => {
-      isClosed = true;
-      channel?.letGo();
-    },
-  };
+  }
 }
 
 function runGit(

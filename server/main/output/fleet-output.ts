@@ -32,7 +32,7 @@ export function createFleetOutput(deps: FleetOutputDeps): AgentOutput {
   const mirror = new LogMirror(deps);
   const news = new NewsOfLogs(deps.onOutput);
   let shipper: LogShipper | null = null;
-  let stopCatchingUp = (): void => {};
+  let catchUp: CatchUp | null = null;
   const isOurs = (log: AttemptLog): boolean => log.machine === machineId || log.machine === '';
   return {
     beforeRead: async (log) => {
@@ -53,13 +53,14 @@ export function createFleetOutput(deps: FleetOutputDeps): AgentOutput {
     beginShipping: (report) => {
       if (shipper !== null) return;
       shipper = new LogShipper({ ...deps, report });
-      stopCatchingUp = keepCatchingUp(shipper, report);
+      catchUp = new CatchUp(shipper, report);
+      catchUp.begin();
     },
     flush: async (path) => {
       if (shipper !== null) await atMost(shipper.flush(shipper.nameOf(path)), flushMaxMs);
     },
     close: async () => {
-      stopCatchingUp();
+      catchUp?.stop();
       news.close();
       await shipper?.close();
     },
@@ -85,22 +86,31 @@ async function goneRefusal(
   return new Refusal('output_gone', `${words}${more}.`);
 }
 
-function keepCatchingUp(shipper: LogShipper, report: Report): () => void {
-  let isStopped = false;
-  let timer: NodeJS.Timeout | null = null;
-  let hasFailed = false;
-  const begin = (): void => {
-    shipper.catchUp().catch((error: unknown) => {
-      if (!hasFailed) report(error, "storing agents' output of an earlier life");
-      hasFailed = true;
-      if (!isStopped) timer = setTimeout(begin, catchUpPauseMs).unref();
+/** Stores what an earlier life of this process left, and tries again until it is stored. */
+class CatchUp {
+  readonly #shipper: LogShipper;
+  readonly #report: Report;
+  #isStopped = false;
+  #hasFailed = false;
+  #timer: NodeJS.Timeout | null = null;
+
+  constructor(shipper: LogShipper, report: Report) {
+    this.#shipper = shipper;
+    this.#report = report;
+  }
+
+  begin(): void {
+    this.#shipper.catchUp().catch((error: unknown) => {
+      if (!this.#hasFailed) this.#report(error, "storing agents' output of an earlier life");
+      this.#hasFailed = true;
+      if (!this.#isStopped) this.#timer = setTimeout(() => this.begin(), catchUpPauseMs).unref();
     });
-  };
-  begin();
-  return () => {
-    isStopped = true;
-    if (timer !== null) clearTimeout(timer);
-  };
+  }
+
+  stop(): void {
+    this.#isStopped = true;
+    if (this.#timer !== null) clearTimeout(this.#timer);
+  }
 }
 
 /** Listens while anybody waits for something. */

@@ -5,7 +5,7 @@ import type { GitRepository } from '../../git/port.ts';
 import type { SettingsView } from './accepted-settings.ts';
 import { openStore } from '../../store/open.ts';
 import { refuseFileOfFleet } from '../fleet/fleet-note.ts';
-import { createHelperProcess } from '../helper/helper-process.ts';
+import { HelperProcess } from '../helper/helper-process.ts';
 import { checkIdentity } from './identity.ts';
 import { restorePlan } from './kept-plan.ts';
 import { type Environment, LiveSettings, type SettingFlags } from './live-settings.ts';
@@ -34,7 +34,7 @@ export async function openProject(
   refuseWrongDatabase(live);
   const places = placesOf(root, live.settings.databasePath);
   await restorePlan(places);
-  const helper = createHelperProcess();
+  const helper = new HelperProcess();
   const local = await openRepositoryAt(root, {
     elsewhere: helper.runGit,
     ...secretRules(live),

@@ -5,14 +5,6 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { TurnEnd, WebhookDeliverer } from './deliverer.ts';
 import type { Project, Report } from '../project/opened-project.ts';
 
-export interface WebhookDelivery {
-  /** Something may be due now. */
-  readonly wake: () => void;
-  /** True while a delivery is being sent or is due soon: the backend stays for it. */
-  readonly isBusy: () => boolean;
-  readonly close: () => Promise<void>;
-}
-
 /**
  * The backend does not end while a delivery is due within this time; what is due later is sent by
  * the next one.
@@ -25,6 +17,7 @@ const soonMs = 10 * 60_000;
 const lookMs = 60_000;
 /** News of one moment are taken together. */
 const gatherMs = 50;
+const sending = 'sending webhooks';
 
 export async function makeDeliverer(
   project: Pick<Project, 'store' | 'machineId' | 'live'>,
@@ -39,58 +32,86 @@ export async function makeDeliverer(
   });
 }
 
-/** Resolves once endpoints that are set hear of what happens from now on. */
-export async function deliverWebhooks(project: Project, report: Report): Promise<WebhookDelivery> {
-  const stop = new AbortController();
-  let news = Promise.withResolvers<void>();
-  let isSending = false;
-  let next: TurnEnd = { nextMs: null, nextHopefulMs: null };
-  let deliverer: WebhookDeliverer | null = null;
-  const wake = (): void => news.resolve();
-  const hasEndpoints = (): boolean => {
-    const { enabled, endpoints } = project.live.settings.webhooks;
-    return enabled && endpoints.length > 0;
-  };
-  const begun = async (): Promise<WebhookDeliverer> => {
-    if (deliverer !== null) return deliverer;
-    const made = await makeDeliverer(project);
-    await made.begin();
-    deliverer = made;
-    return made;
-  };
-  const take = async (): Promise<void> => {
-    try {
-      next = await (await begun()).turn();
-    } catch (error) {
-      report(error, 'sending webhooks');
-    }
-  };
-  if (hasEndpoints()) await begun().catch((error: unknown) => report(error, 'sending webhooks'));
-  const forget = project.store.feed.onAppend(wake);
-  const over = (async () => {
-    while (!stop.signal.aborted) {
-      news = Promise.withResolvers<void>();
-      if (hasEndpoints()) {
-        isSending = true;
-        await take();
-        isSending = false;
+export class WebhookDelivery {
+  readonly #project: Project;
+  readonly #report: Report;
+  readonly #stop = new AbortController();
+  readonly #forget: () => void;
+  readonly #over: Promise<void>;
+  #news = Promise.withResolvers<void>();
+  #isSending = false;
+  #next: TurnEnd = { nextMs: null, nextHopefulMs: null };
+  #deliverer: WebhookDeliverer | null;
+
+  private constructor(project: Project, report: Report, deliverer: WebhookDeliverer | null) {
+    this.#project = project;
+    this.#report = report;
+    this.#deliverer = deliverer;
+    this.#forget = project.store.feed.onAppend(() => this.wake());
+    this.#over = this.#keepSending();
+  }
+
+  /** Resolves once endpoints that are set hear of what happens from now on. */
+  static async begin(project: Project, report: Report): Promise<WebhookDelivery> {
+    const begun = hasEndpoints(project) ? beginDeliverer(project) : null;
+    const deliverer = await begun?.catch((error: unknown) => report(error, sending));
+    return new WebhookDelivery(project, report, deliverer ?? null);
+  }
+
+  /** Something may be due now. */
+  wake(): void {
+    this.#news.resolve();
+  }
+
+  /** True while a delivery is being sent or is due soon: the backend stays for it. */
+  isBusy(): boolean {
+    const { nextHopefulMs } = this.#next;
+    return this.#isSending || (nextHopefulMs !== null && nextHopefulMs - Date.now() < soonMs);
+  }
+
+  async close(): Promise<void> {
+    this.#forget();
+    this.#stop.abort();
+    this.wake();
+    await this.#deliverer?.close();
+    await this.#over;
+  }
+
+  async #keepSending(): Promise<void> {
+    const { signal } = this.#stop;
+    while (!signal.aborted) {
+      this.#news = Promise.withResolvers<void>();
+      if (hasEndpoints(this.#project)) {
+        this.#isSending = true;
+        await this.#send();
+        this.#isSending = false;
       }
-      const dueInMs = next.nextMs === null ? lookMs : next.nextMs - Date.now();
-      await untilNews(news.promise, Math.min(lookMs, Math.max(dueInMs, gatherMs)), stop.signal);
+      const { nextMs } = this.#next;
+      const dueInMs = nextMs === null ? lookMs : nextMs - Date.now();
+      const waitMs = Math.min(lookMs, Math.max(dueInMs, gatherMs));
+      await untilNews(this.#news.promise, waitMs, signal);
     }
-  })();
-  return {
-    wake,
-    isBusy: () =>
-      isSending || (next.nextHopefulMs !== null && next.nextHopefulMs - Date.now() < soonMs),
-    close: async () => {
-      forget();
-      stop.abort();
-      wake();
-      await deliverer?.close();
-      await over;
-    },
-  };
+  }
+
+  async #send(): Promise<void> {
+    try {
+      this.#deliverer ??= await beginDeliverer(this.#project);
+      this.#next = await this.#deliverer.turn();
+    } catch (error) {
+      this.#report(error, sending);
+    }
+  }
+}
+
+function hasEndpoints({ live }: Project): boolean {
+  const { enabled, endpoints } = live.settings.webhooks;
+  return enabled && endpoints.length > 0;
+}
+
+async function beginDeliverer(project: Project): Promise<WebhookDeliverer> {
+  const made = await makeDeliverer(project);
+  await made.begin();
+  return made;
 }
 
 async function untilNews(news: Promise<void>, timeMs: number, signal: AbortSignal): Promise<void> {

@@ -27,7 +27,7 @@ import {
 import { compareVersions } from '../../protocol/version.ts';
 import { boardFeed, type BoardFeed } from './board-feed.ts';
 import { toResponseError, valueOf } from './errors.ts';
-import { startFeedPump, type Feed } from './feed.ts';
+import { FeedPump, type Feed } from './feed.ts';
 import {
   endName,
   farewellName,
@@ -104,7 +104,7 @@ class GreetedConnection implements ServedConnection {
   #isLanguageClient = false;
   /** Set: an agent is at the other end, and nothing but these is served. */
   #agentHandlers: AgentHandlers | null = null;
-  #stopPump: () => void = () => {};
+  #pump: FeedPump | null = null;
   #requestsAtOnce = 0;
 
   constructor(input: Readable, output: Writable, end: () => void, options: ConnectionOptions) {
@@ -136,7 +136,7 @@ class GreetedConnection implements ServedConnection {
     const wasOpen = this.#state === 'open';
     this.#state = 'closed';
     clearTimeout(this.#greeting);
-    this.#stopPump();
+    this.#pump?.stop();
     this.#connection.dispose();
     this.#input.unpipe(this.#guard);
     this.#guard.destroy();
@@ -186,7 +186,7 @@ class GreetedConnection implements ServedConnection {
       return await callAgentHandler(this.#agentHandlers, name, raw);
     }
     if (this.#isLanguageClient && name === farewellName) {
-      this.#stopPump();
+      this.#pump?.stop();
       return null;
     }
     if (!isRequestName(name)) {
@@ -221,13 +221,13 @@ class GreetedConnection implements ServedConnection {
   async #subscribe({ after, board }: Params<'subscribe'>): Promise<Answer<'subscribe'>> {
     const { feed, handlers } = this.#options;
     const { answer, pumpAfter } = await answerSubscribe(feed, () => handlers.status({}), after);
-    this.#stopPump();
+    this.#pump?.stop();
     if (this.#state === 'closed') return answer; // the client went while the state was read
     const batchOf: BoardFeed =
       board === true
         ? boardFeed((seq) => handlers['board.changes']({ after: seq }), pumpAfter)
         : async (events) => ({ events });
-    this.#stopPump = startFeedPump({
+    this.#pump = new FeedPump({
       feed,
       after: pumpAfter,
       deliver: async (events) => {

@@ -35,67 +35,88 @@ export interface FeedPumpOptions {
   readonly batch?: number;
 }
 
-/** Starts to carry; returns stop. */
-export function startFeedPump(options: FeedPumpOptions): () => void {
-  const { feed, frameMs = 16, pollMs = 1000, outstandingMax = 8, batch = 500 } = options;
-  let sent = options.after;
-  let outstanding = 0;
-  let phase: 'idle' | 'scheduled' | 'reading' | 'stopped' = 'idle';
-  let again = false;
-  let framedMs = Number.NEGATIVE_INFINITY;
+const frameMsUsual = 16;
+const pollMsUsual = 1_000;
+const outstandingMaxUsual = 8;
+const batchUsual = 500;
 
-  const stop = (): void => {
-    phase = 'stopped';
-    clearInterval(poll);
-    unsubscribe();
+/** Carries from its construction until it is stopped. */
+export class FeedPump {
+  readonly #options: FeedPumpOptions;
+  readonly #outstandingMax: number;
+  readonly #unsubscribe: () => void;
+  readonly #poll: NodeJS.Timeout;
+  #sent: number;
+  #outstanding = 0;
+  #phase: 'idle' | 'scheduled' | 'reading' | 'stopped' = 'idle';
+  #isAgainNeeded = false;
+  #framedMs = Number.NEGATIVE_INFINITY;
+
+  constructor(options: FeedPumpOptions) {
+    this.#options = options;
+    this.#outstandingMax = options.outstandingMax ?? outstandingMaxUsual;
+    this.#sent = options.after;
+    this.#unsubscribe = options.feed.onAppend(() => this.#schedule());
+    this.#poll = setInterval(() => this.#schedule(), options.pollMs ?? pollMsUsual);
+    if (options.staysAlive !== true) this.#poll.unref();
+    this.#schedule();
+  }
+
+  stop(): void {
+    this.#phase = 'stopped';
+    clearInterval(this.#poll);
+    this.#unsubscribe();
+  }
+
+  readonly #fail = (error: unknown): void => {
+    if (this.#isStopped()) return;
+    this.stop();
+    this.#options.onFailure(error);
   };
-  const fail = (error: unknown): void => {
-    if (phase === 'stopped') return;
-    stop();
-    options.onFailure(error);
-  };
-  const schedule = (): void => {
-    if (phase === 'reading') again = true;
-    if (phase !== 'idle') return;
-    phase = 'scheduled';
+
+  #schedule(): void {
+    if (this.#phase === 'reading') this.#isAgainNeeded = true;
+    if (this.#phase !== 'idle') return;
+    this.#phase = 'scheduled';
     // At once after a rest: only what comes faster than frames has to wait.
-    const sinceMs = performance.now() - framedMs;
-    setTimeout(
-      () => {
-        frame().catch(fail);
-      },
-      Math.max(0, frameMs - sinceMs),
-    );
-  };
-  const isStopped = (): boolean => phase === 'stopped';
-  const frame = async (): Promise<void> => {
-    if (isStopped()) return;
-    phase = 'idle';
-    if (outstanding >= outstandingMax) {
-      again = true; // whoever frees a place schedules the next frame
+    const sinceMs = performance.now() - this.#framedMs;
+    const waitMs = Math.max(0, (this.#options.frameMs ?? frameMsUsual) - sinceMs);
+    setTimeout(() => void this.#frame().catch(this.#fail), waitMs);
+  }
+
+  /** A call, so that it is read again after each wait. */
+  #isStopped(): boolean {
+    return this.#phase === 'stopped';
+  }
+
+  async #frame(): Promise<void> {
+    if (this.#isStopped()) return;
+    this.#phase = 'idle';
+    if (this.#outstanding >= this.#outstandingMax) {
+      this.#isAgainNeeded = true; // whoever frees a place schedules the next frame
       return;
     }
-    phase = 'reading';
-    framedMs = performance.now();
-    again = false;
-    const events = await feed.read(sent, batch);
-    if (isStopped()) return;
-    phase = 'idle';
+    this.#phase = 'reading';
+    this.#framedMs = performance.now();
+    this.#isAgainNeeded = false;
+    const { feed, batch = batchUsual } = this.#options;
+    const events = await feed.read(this.#sent, batch);
+    if (this.#isStopped()) return;
+    this.#phase = 'idle';
     const last = events.at(-1);
     if (last !== undefined) {
-      sent = last.seq;
-      outstanding += 1;
-      options.deliver(events).then(() => {
-        outstanding -= 1;
-        if (again || outstanding === outstandingMax - 1) schedule();
-      }, fail);
+      this.#sent = last.seq;
+      this.#deliver(events);
     }
-    if (again || events.length >= batch) schedule();
-  };
+    if (this.#isAgainNeeded || events.length >= batch) this.#schedule();
+  }
 
-  const unsubscribe = feed.onAppend(schedule);
-  const poll = setInterval(schedule, pollMs);
-  if (options.staysAlive !== true) poll.unref();
-  schedule();
-  return stop;
+  #deliver(events: readonly EventView[]): void {
+    this.#outstanding += 1;
+    this.#options.deliver(events).then(() => {
+      this.#outstanding -= 1;
+      const isPlaceFree = this.#outstanding === this.#outstandingMax - 1;
+      if (this.#isAgainNeeded || isPlaceFree) this.#schedule();
+    }, this.#fail);
+  }
 }

@@ -5,7 +5,7 @@ import { Refusal } from '../../core/failure.ts';
 import { protocolVersion } from '../../protocol/api.ts';
 import type { Answer, Client, Handlers, Params, RequestName } from '../../protocol/api.ts';
 import { droverVersion } from '../../protocol/version.ts';
-import { startFeedPump, type Feed } from './feed.ts';
+import { FeedPump, type Feed } from './feed.ts';
 import { answerSubscribe } from './subscribe.ts';
 
 /** What serves: everything but the two requests that belong to the connection itself. */
@@ -41,7 +41,7 @@ export function localClient(
   feed: Feed,
   onClose: () => void = () => {},
 ): Client {
-  const stops = new Set<() => void>();
+  const pumps = new Set<FeedPump>();
   let closed = false;
   const all: Handlers = {
     ...handlers,
@@ -61,7 +61,7 @@ export function localClient(
       return await all[name](await read(name, params));
     },
     async follow(after, onEvents, onEnd) {
-      const stop = startFeedPump({
+      const pump = new FeedPump({
         feed,
         after,
         pollMs: localPollMs,
@@ -69,17 +69,17 @@ export function localClient(
         deliver: async (events) => onEvents(events),
         onFailure: (error) => onEnd(error instanceof Error ? error.message : String(error)),
       });
-      stops.add(stop);
+      pumps.add(pump);
       return () => {
-        stops.delete(stop);
-        stop();
+        pumps.delete(pump);
+        pump.stop();
       };
     },
     close() {
       if (closed) return;
       closed = true;
-      for (const stop of stops) stop();
-      stops.clear();
+      for (const pump of pumps) pump.stop();
+      pumps.clear();
       onClose();
     },
   };

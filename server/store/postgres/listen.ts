@@ -14,89 +14,93 @@ const longestPauseMs = 5_000;
 const lookEveryMs = 10_000;
 const lookMaxMs = 5_000;
 
-export interface Listening {
-  /**
-   * Resolves when the connection listens, or when the first try has failed (it goes on trying by
-   * itself).
-   */
-  readonly ready: Promise<void>;
-  /** Calls back with what notifications of agents' output say; returns unsubscribe. */
-  readonly onOutput: (heard: (payload: string) => void) => () => void;
-  readonly close: () => Promise<void>;
-}
-
 /**
  * `wake` is called for news, and after each gap in listening, since something may have been missed.
  */
-export function listenForEvents(
-  place: PostgresPlace,
-  options: PoolOptions,
-  wake: () => void,
-): Listening {
-  const first = Promise.withResolvers<void>();
-  let client: pg.Client | null = null;
-  let timer: NodeJS.Timeout | null = null;
-  let pauseMs = firstPauseMs;
-  let isClosed = false;
-  const output = new OutputListeners();
-  const hear = ({ channel, payload = '' }: pg.Notification): void => {
-    if (channel === outputChannel) output.tell(payload);
-    else wake();
-  };
-  const later = (ms: number, body: () => void): void => {
-    if (timer !== null) clearTimeout(timer);
-    timer = isClosed ? null : setTimeout(body, ms).unref();
-  };
-  const lose = (lost: pg.Client): void => {
-    if (client !== lost) return;
-    client = null;
-    output.disconnected();
-    first.resolve();
-    void lost.end().catch(() => undefined);
-    later(pauseMs, begin);
-    pauseMs = Math.min(pauseMs * 2, longestPauseMs);
-  };
-  const look = (looked: pg.Client, ask: Ask): void => {
+export class ListeningConnection {
+  /** Resolves when it listens, or when the first try has failed (the next ones follow). */
+  readonly ready: Promise<void>;
+  readonly #place: PostgresPlace;
+  readonly #options: PoolOptions;
+  readonly #wake: () => void;
+  readonly #first = Promise.withResolvers<void>();
+  readonly #output = new OutputListeners();
+  #client: pg.Client | null = null;
+  #timer: NodeJS.Timeout | null = null;
+  #pauseMs = firstPauseMs;
+  #isClosed = false;
+
+  constructor(place: PostgresPlace, options: PoolOptions, wake: () => void) {
+    this.#place = place;
+    this.#options = options;
+    this.#wake = wake;
+    this.ready = this.#first.promise;
+    this.#begin();
+  }
+
+  /** Calls back with what notifications of agents' output say; returns unsubscribe. */
+  onOutput(heard: (payload: string) => void): () => void {
+    return this.#output.add(heard);
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    if (this.#timer !== null) clearTimeout(this.#timer);
+    const last = this.#client;
+    this.#client = null;
+    this.#output.disconnected();
+    this.#first.resolve();
+    await last?.end().catch(() => undefined);
+  }
+
+  #begin(): void {
+    const config = clientConfig(this.#place, this.#options);
+    const client = new this.#place.Client({ ...config, query_timeout: lookMaxMs });
+    this.#client = client;
+    client.on('error', () => this.#lose(client));
+    client.on('end', () => this.#lose(client));
+    client.on('notification', ({ channel, payload = '' }) => {
+      if (channel === outputChannel) this.#output.tell(payload);
+      else this.#wake();
+    });
+    this.#listen(client).catch(() => this.#lose(client));
+  }
+
+  async #listen(client: pg.Client): Promise<void> {
+    const ask = inTurn(client);
+    await client.connect();
+    await ask(`listen ${eventsChannel}`);
+    if (this.#isClosed) return;
+    this.#output.connected(ask);
+    this.#pauseMs = firstPauseMs;
+    this.#first.resolve();
+    this.#wake();
+    this.#later(lookEveryMs, () => this.#look(client, ask));
+  }
+
+  #look(client: pg.Client, ask: Ask): void {
     const alive = (): void => {
       // Where a pooler swallows notifications, this is the slow way to the news.
-      wake();
-      later(lookEveryMs, () => look(looked, ask));
+      this.#wake();
+      this.#later(lookEveryMs, () => this.#look(client, ask));
     };
-    ask('select 1').then(alive, () => lose(looked));
-  };
-  const begin = (): void => {
-    const made = new place.Client({ ...clientConfig(place, options), query_timeout: lookMaxMs });
-    const ask = inTurn(made);
-    client = made;
-    made.on('error', () => lose(made));
-    made.on('end', () => lose(made));
-    made.on('notification', hear);
-    const listen = async (): Promise<void> => {
-      await made.connect();
-      await ask(`listen ${eventsChannel}`);
-      if (isClosed) return;
-      output.connected(ask);
-      pauseMs = firstPauseMs;
-      first.resolve();
-      wake();
-      later(lookEveryMs, () => look(made, ask));
-    };
-    listen().catch(() => lose(made));
-  };
-  begin();
-  return {
-    ready: first.promise,
-    onOutput: (heard) => output.add(heard),
-    close: async () => {
-      isClosed = true;
-      if (timer !== null) clearTimeout(timer);
-      const last = client;
-      client = null;
-      output.disconnected();
-      first.resolve();
-      await last?.end().catch(() => undefined);
-    },
-  };
+    ask('select 1').then(alive, () => this.#lose(client));
+  }
+
+  #lose(client: pg.Client): void {
+    if (this.#client !== client) return;
+    this.#client = null;
+    this.#output.disconnected();
+    this.#first.resolve();
+    void client.end().catch(() => undefined);
+    this.#later(this.#pauseMs, () => this.#begin());
+    this.#pauseMs = Math.min(this.#pauseMs * 2, longestPauseMs);
+  }
+
+  #later(ms: number, body: () => void): void {
+    if (this.#timer !== null) clearTimeout(this.#timer);
+    this.#timer = this.#isClosed ? null : setTimeout(body, ms).unref();
+  }
 }
 
 type Ask = (statement: string) => Promise<unknown>;

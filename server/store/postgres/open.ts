@@ -7,7 +7,7 @@ import type { Store } from '../port.ts';
 import { createSharedStore } from '../store.ts';
 import type { StoreTables } from '../schema/tables.ts';
 import { postgresDialect } from './dialect.ts';
-import { listenForEvents } from './listen.ts';
+import { ListeningConnection } from './listen.ts';
 import { migratePostgres } from './migrate.ts';
 import { placeOf } from './database-url.ts';
 import { openPool, type PoolOptions } from './pool.ts';
@@ -50,7 +50,7 @@ export async function openPostgresStore(
     throw error;
   }
   const { store, tell } = createSharedStore(db, sources);
-  const listening = (options.listen ?? true) ? listenForEvents(place, options, tell) : null;
+  const listening = (options.listen ?? true) ? new ListeningConnection(place, options, tell) : null;
   await listening?.ready;
   const close = async (): Promise<void> => {
     await listening?.close();

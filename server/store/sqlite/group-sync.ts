@@ -17,58 +17,58 @@ const closeFile = promisify(close);
 const syncData = promisify(fdatasync);
 const syncAll = promisify(fsync);
 
-export interface GroupSync {
+export class GroupSync {
+  readonly #databasePath: string;
+  #file: Promise<number> | null = null;
+  #running: Promise<void> | null = null;
+  #next: Promise<void> | null = null;
+
+  constructor(databasePath: string) {
+    this.#databasePath = databasePath;
+  }
+
   /** Resolves when everything committed before the call is on the disk. */
-  flushed(): Promise<void>;
-  close(): Promise<void>;
-}
+  flushed(): Promise<void> {
+    if (this.#running === null) return this.#begin();
+    // The running flush may have begun before this commit, so it waits for the next one, with all
+    // who come by then.
+    this.#next ??= this.#running.then(() => {
+      this.#next = null;
+      return this.#begin();
+    });
+    return this.#next;
+  }
 
-export function openGroupSync(databasePath: string): GroupSync {
-  const path = `${databasePath}-wal`;
-  let file: Promise<number> | null = null;
-  let running: Promise<void> | null = null;
-  let next: Promise<void> | null = null;
+  async close(): Promise<void> {
+    await this.#next?.catch(() => undefined);
+    await this.#running;
+    if (this.#file !== null) await closeFile(await this.#file);
+    this.#file = null;
+  }
 
-  const flush = async (): Promise<void> => {
+  #begin(): Promise<void> {
+    const flush = this.#flush();
+    const done = (): void => {
+      if (this.#running === settled) this.#running = null;
+    };
+    const settled: Promise<void> = flush.then(done, done);
+    this.#running = settled;
+    return flush;
+  }
+
+  async #flush(): Promise<void> {
     try {
-      file ??= openLog(path);
-      await syncData(await file);
+      this.#file ??= openLog(`${this.#databasePath}-wal`);
+      await syncData(await this.#file);
     } catch (error) {
-      file = null;
+      this.#file = null;
       const reason = error instanceof Error ? error.message : String(error);
       throw databaseRefusal(
-        `Flushing the database ${databasePath} to the disk failed (${reason}). Check the disk, then try again.`,
+        `Flushing the database ${this.#databasePath} to the disk failed (${reason}). Check the disk, then try again.`,
         error,
       );
     }
-  };
-  const begin = (): Promise<void> => {
-    const mine = flush();
-    const done = (): void => {
-      if (running === settled) running = null;
-    };
-    const settled: Promise<void> = mine.then(done, done);
-    running = settled;
-    return mine;
-  };
-  return {
-    flushed: () => {
-      if (running === null) return begin();
-      // The running flush may have begun before this commit, so it waits for the next one, with all
-      // who come by then.
-      next ??= running.then(() => {
-        next = null;
-        return begin();
-      });
-      return next;
-    },
-    close: async () => {
-      await next?.catch(() => undefined);
-      await running;
-      if (file !== null) await closeFile(await file);
-      file = null;
-    },
-  };
+  }
 }
 
 /** The log exists while a connection is open. Its name has to last as well. */

@@ -6,7 +6,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { Kysely } from 'kysely';
 import { damagedMessage, databaseError, databaseRefusal, isBusy } from './database-error.ts';
 import { sqliteDialect } from './driver.ts';
-import { openGroupSync, type GroupSync } from './group-sync.ts';
+import { GroupSync } from './group-sync.ts';
 
 export interface OpenOptions {
   /** Opens without ever writing; the file must exist. */
@@ -71,7 +71,7 @@ export function openSqlite<Tables>(
     throw databaseError(error, path);
   }
   const isGrouped = options.durability === 'grouped' && !readOnly && path !== ':memory:';
-  return opened<Tables>(raw, path, isGrouped ? openGroupSync(path) : null);
+  return opened<Tables>(raw, path, isGrouped ? new GroupSync(path) : null);
 }
 
 function opened<Tables>(

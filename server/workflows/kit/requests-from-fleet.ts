@@ -7,44 +7,58 @@ import type { Uses } from './engine-ports.ts';
 /** The feed can be deaf for a moment (a lost connection): looked again this often. */
 const lookAgainMs = 2_000;
 
+type Parts = Uses<'clock' | 'machineId' | 'report' | 'store' | 'switchboard'>;
+
 /**
  * Starts listening; returns stop. Nothing to do on a single machine, where every word is said in
  * this process.
  */
-export function followFleetRequests(
-  engine: Uses<'clock' | 'machineId' | 'report' | 'store' | 'switchboard'>,
-): () => void {
+export function followFleetRequests(engine: Parts): () => void {
   if (engine.machineId === '') return () => {};
-  let over = false;
-  let isLooking = false;
-  let isAsked = false;
-  let off = (): void => {};
-  const look = (): void => {
-    isAsked = true;
-    if (isLooking || over) return;
-    isLooking = true;
-    isAsked = false;
-    passOn(engine)
-      .catch((error: unknown) => engine.report(error, 'listening to other machines'))
+  const requests = new FleetRequests(engine);
+  return () => requests.stop();
+}
+
+class FleetRequests {
+  readonly #engine: Parts;
+  readonly #offFeed: () => void;
+  #offTimer = (): void => {};
+  #isLooking = false;
+  #isAsked = false;
+  #isStopped = false;
+
+  constructor(engine: Parts) {
+    this.#engine = engine;
+    this.#offFeed = engine.store.feed.onAppend(() => this.#look());
+    this.#lookLater();
+  }
+
+  stop(): void {
+    this.#isStopped = true;
+    this.#offFeed();
+    this.#offTimer();
+  }
+
+  #look(): void {
+    this.#isAsked = true;
+    if (this.#isLooking || this.#isStopped) return;
+    this.#isLooking = true;
+    this.#isAsked = false;
+    passOn(this.#engine)
+      .catch((error: unknown) => this.#engine.report(error, 'listening to other machines'))
       .finally(() => {
-        isLooking = false;
-        if (isAsked) look();
+        this.#isLooking = false;
+        if (this.#isAsked) this.#look();
       });
-  };
-  const again = (): void => {
-    if (over) return;
-    off = engine.clock.timer(lookAgainMs, () => {
-      look();
-      again();
+  }
+
+  #lookLater(): void {
+    if (this.#isStopped) return;
+    this.#offTimer = this.#engine.clock.timer(lookAgainMs, () => {
+      this.#look();
+      this.#lookLater();
     });
-  };
-  const offFeed = engine.store.feed.onAppend(look);
-  again();
-  return () => {
-    over = true;
-    offFeed();
-    off();
-  };
+  }
 }
 
 async function passOn(engine: Uses<'store' | 'switchboard'>): Promise<void> {

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import type { EventView } from '../../../server/protocol/api.ts';
-import { startFeedPump } from '../../../server/rpc/transport/feed.ts';
+import { FeedPump } from '../../../server/rpc/transport/feed.ts';
 import { memoryFeed } from '../../doubles/memory-feed.ts';
 
 /** A reader that takes frames one by one, when told to. */
@@ -31,7 +31,7 @@ suite('feed pump', () => {
     const feed = memoryFeed();
     feed.append({}, {}, {});
     const seen: number[] = [];
-    const stop = startFeedPump({
+    const pump = new FeedPump({
       feed,
       after: 1,
       frameMs: 1,
@@ -41,15 +41,15 @@ suite('feed pump', () => {
     await until(() => seen.length === 2);
     feed.append({}, {});
     await until(() => seen.length === 4);
-    stop();
+    pump.stop();
     assert.deepEqual(seen, [2, 3, 4, 5]);
   });
 
   test('a reader that takes nothing stops the reading; when it goes on, nothing is missing', async () => {
     const feed = memoryFeed();
     const reader = slowReader();
-    const pump = { feed, after: 0, frameMs: 1, outstandingMax: 3, batch: 10 };
-    const stop = startFeedPump({ ...pump, deliver: reader.deliver, onFailure: unexpected });
+    const limits = { feed, after: 0, frameMs: 1, outstandingMax: 3, batch: 10 };
+    const pump = new FeedPump({ ...limits, deliver: reader.deliver, onFailure: unexpected });
     feed.append(...Array.from({ length: 100 }, () => ({})));
     await until(() => reader.frames.length === 3);
     const { reads } = feed;
@@ -61,7 +61,7 @@ suite('feed pump', () => {
       reader.takeOne();
       await new Promise((resolve) => setTimeout(resolve, 1));
     }
-    stop();
+    pump.stop();
     assert.deepEqual(
       reader.seqs(),
       Array.from({ length: 150 }, (_, at) => at + 1),
@@ -71,7 +71,7 @@ suite('feed pump', () => {
   test('many appends in one frame are one batch', async () => {
     const feed = memoryFeed();
     const frames: number[] = [];
-    const stop = startFeedPump({
+    const pump = new FeedPump({
       feed,
       after: 0,
       frameMs: 20,
@@ -80,14 +80,14 @@ suite('feed pump', () => {
     });
     for (let count = 0; count < 40; count += 1) feed.append({});
     await until(() => frames.length > 0);
-    stop();
+    pump.stop();
     assert.deepEqual(frames, [40]);
   });
 
   test('a feed that fails ends the pump and says so', async () => {
     const feed = { ...memoryFeed(), read: () => Promise.reject(new Error('disk')) };
     const failed = await new Promise<unknown>((resolve) => {
-      startFeedPump({ feed, after: 0, frameMs: 1, deliver: async () => {}, onFailure: resolve });
+      new FeedPump({ feed, after: 0, frameMs: 1, deliver: async () => {}, onFailure: resolve });
     });
     assert.match(String(failed), /disk/u);
   });
@@ -95,14 +95,14 @@ suite('feed pump', () => {
   test('nothing is delivered after stop', async () => {
     const feed = memoryFeed();
     const seen: number[] = [];
-    const stop = startFeedPump({
+    const pump = new FeedPump({
       feed,
       after: 0,
       frameMs: 1,
       deliver: async (events) => void seen.push(events.length),
       onFailure: unexpected,
     });
-    stop();
+    pump.stop();
     feed.append({});
     await new Promise((resolve) => setTimeout(resolve, 20));
     assert.deepEqual(seen, []);
