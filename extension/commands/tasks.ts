@@ -43,15 +43,19 @@ export const taskHandlers: Handlers<TaskCommand> = {
   'drover.pauseTask': withProject(async (context, project, target) => {
     const fits = ({ status }: TaskView): boolean =>
       !terminalStatuses.has(status) && status !== 'paused';
-    await forEach(context, project, target, 'Pause Task', fits, (id) =>
-      project.request('task.pause', { id }),
-    );
+    await forEach(context, project, target, {
+      title: 'Pause Task',
+      fits,
+      say: (id) => project.request('task.pause', { id }),
+    });
   }),
   'drover.continueTask': withProject(async (context, project, target) => {
     const fits = ({ status }: TaskView): boolean => status === 'paused';
-    await forEach(context, project, target, 'Continue Task', fits, (id) =>
-      project.request('task.unpause', { id }),
-    );
+    await forEach(context, project, target, {
+      title: 'Continue Task',
+      fits,
+      say: (id) => project.request('task.unpause', { id }),
+    });
   }),
   'drover.cancelTask': withProject(async (context, project, target) => {
     const fits = ({ status }: TaskView): boolean => !terminalStatuses.has(status);
@@ -65,9 +69,11 @@ export const taskHandlers: Handlers<TaskCommand> = {
   'drover.retryTask': withProject(async (context, project, target) => {
     const fits = ({ status }: TaskView): boolean =>
       ['failed', 'cancelled', 'conflict'].includes(status);
-    const done = await forEach(context, project, target, 'Retry Task', fits, (id) =>
-      project.request('task.retry', { id }),
-    );
+    const done = await forEach(context, project, target, {
+      title: 'Retry Task',
+      fits,
+      say: (id) => project.request('task.retry', { id }),
+    });
     const [first] = target.ids;
     const epic = taskOf(project, first ?? '')?.epic_id ?? null;
     if (done > 0) await seeToRun(context, project, epic);
@@ -162,13 +168,17 @@ async function pickSnapshot(
   return chosen?.number ?? null;
 }
 
+interface EachTask {
+  readonly title: string;
+  readonly fits: (task: TaskView) => boolean;
+  readonly say: (id: string) => Promise<unknown>;
+}
+
 async function forEach(
   context: CommandContext,
   project: Project,
   target: Target,
-  title: string,
-  fits: (task: TaskView) => boolean,
-  say: (id: string) => Promise<unknown>,
+  { title, fits, say }: EachTask,
 ): Promise<number> {
   const tasks = await pickTasks(project, target, title, fits);
   return tasks === null ? 0 : await all(context, title, tasks, say);

@@ -52,9 +52,13 @@ export function pathTemplate(report: Report, actions: RunActions): TemplateResul
   const tookMs = steps.reduce((sum, step) => sum + step.ended_at_ms - step.started_at_ms, 0);
   const share = report.duration_ms === 0 ? 0 : Math.min(1, tookMs / report.duration_ms);
   return section(
-    'path',
-    'Critical path',
-    `${formatCount(steps.length, 'task')} decided when the run ended: ${Math.round(share * 100)} % of its time. Faster tasks elsewhere would not have ended it earlier.`,
+    actions,
+    {
+      name: 'path',
+      title: 'Critical path',
+      note: `${formatCount(steps.length, 'task')} decided when the run ended: ${Math.round(share * 100)} % of its time. Faster tasks elsewhere would not have ended it earlier.`,
+      count: steps.length,
+    },
     html`<table>
       <thead>
         <tr>
@@ -68,8 +72,6 @@ export function pathTemplate(report: Report, actions: RunActions): TemplateResul
         ${rows('path', steps, actions, (step) => pathRow(step, steps, actions))}
       </tbody>
     </table>`,
-    steps.length,
-    actions,
   );
 }
 
@@ -107,9 +109,13 @@ export function timeTemplate(report: Report, actions: RunActions): TemplateResul
     .sort((a, b) => report.time[b] - report.time[a]);
   const longest = Math.max(1, ...kinds.map((kind) => report.time[kind]));
   return section(
-    'time',
-    'Where the time went',
-    `All tasks together.${gateWords(report) === null ? '' : ` ${gateWords(report)}`}`,
+    actions,
+    {
+      name: 'time',
+      title: 'Where the time went',
+      note: `All tasks together.${gateWords(report) === null ? '' : ` ${gateWords(report)}`}`,
+      count: kinds.length,
+    },
     html`<table>
       <tbody>
         ${kinds.map(
@@ -124,8 +130,6 @@ export function timeTemplate(report: Report, actions: RunActions): TemplateResul
         )}
       </tbody>
     </table>`,
-    kinds.length,
-    actions,
   );
 }
 
@@ -138,9 +142,8 @@ export function waitsTemplate(
     [...report.landed, ...report.left].map(({ id, title }) => [id, title] as const),
   );
   return section(
-    'waits',
-    'Longest waits',
-    '',
+    actions,
+    { name: 'waits', title: 'Longest waits', count: report.waits.length },
     html`<table>
       <thead>
         <tr>
@@ -172,8 +175,6 @@ export function waitsTemplate(
         )}
       </tbody>
     </table>`,
-    report.waits.length,
-    actions,
   );
 }
 
@@ -181,9 +182,8 @@ export function costTemplate(report: Report, actions: RunActions): TemplateResul
   const models = report.cost.by_model;
   if (models.length === 0) return nothing;
   return section(
-    'cost',
-    'Cost by agent and model',
-    '',
+    actions,
+    { name: 'cost', title: 'Cost by agent and model', count: models.length },
     html`<table>
       <thead>
         <tr>
@@ -210,17 +210,19 @@ export function costTemplate(report: Report, actions: RunActions): TemplateResul
         )}
       </tbody>
     </table>`,
-    models.length,
-    actions,
   );
 }
 
 export function landedTemplate(report: Report, actions: RunActions): TemplateResult {
   const { landed } = report;
   return section(
-    'landed',
-    'Landed',
-    landed.length === 0 ? 'Nothing landed.' : '',
+    actions,
+    {
+      name: 'landed',
+      title: 'Landed',
+      note: landed.length === 0 ? 'Nothing landed.' : '',
+      count: landed.length,
+    },
     html`<table>
       <thead>
         <tr>
@@ -235,8 +237,6 @@ export function landedTemplate(report: Report, actions: RunActions): TemplateRes
         ${rows('landed', landed, actions, (task) => landedRow(task, actions))}
       </tbody>
     </table>`,
-    landed.length,
-    actions,
   );
 }
 
@@ -268,9 +268,8 @@ export function leftTemplate(report: Report, actions: RunActions): TemplateResul
   if (report.left.length === 0) return nothing;
   const errors = new Map(report.retries.map(({ task_id: id, error }) => [id, error] as const));
   return section(
-    'left',
-    'Not landed',
-    '',
+    actions,
+    { name: 'left', title: 'Not landed', count: report.left.length },
     html`<table>
       <thead>
         <tr>
@@ -290,8 +289,6 @@ export function leftTemplate(report: Report, actions: RunActions): TemplateResul
         })}
       </tbody>
     </table>`,
-    report.left.length,
-    actions,
   );
 }
 
@@ -303,9 +300,8 @@ export function retriesTemplate(
   if (retries.length === 0) return nothing;
   const titles = new Map(report.attempts.map(({ task_id: id, title }) => [id, title] as const));
   return section(
-    'retries',
-    'Attempts that did not land',
-    '',
+    actions,
+    { name: 'retries', title: 'Attempts that did not land', count: retries.length },
     html`<table>
       <thead>
         <tr>
@@ -337,8 +333,6 @@ export function retriesTemplate(
         )}
       </tbody>
     </table>`,
-    retries.length,
-    actions,
   );
 }
 
@@ -362,14 +356,18 @@ function rows<T>(
   return all.slice(0, actions.rowsOf(name)).map(row);
 }
 
-/** `count`: rows that there are; a button shows more where not all are shown. */
+interface SectionHead {
+  readonly name: string;
+  readonly title: string;
+  readonly note?: string;
+  /** Rows that there are; a button shows more where not all are shown. */
+  readonly count: number;
+}
+
 function section(
-  name: string,
-  title: string,
-  note: string,
-  body: TemplateResult,
-  count: number,
   actions: RunActions,
+  { name, title, note = '', count }: SectionHead,
+  body: TemplateResult,
 ): TemplateResult {
   const hidden = count - actions.rowsOf(name);
   return html`<section aria-labelledby="title-${name}">

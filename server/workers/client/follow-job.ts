@@ -53,13 +53,17 @@ type Connection =
   | { readonly kind: 'quiet' }
   | { readonly kind: 'failed'; readonly message: string };
 
+export interface FollowOptions {
+  readonly times?: FollowTimes;
+  readonly isGone?: IsGone;
+}
+
 export async function followJob(
   worker: WorkerAddress,
   jobId: string,
   output: JobOutput,
   signal: AbortSignal,
-  times: FollowTimes = followTimes,
-  isGone: IsGone = async () => false,
+  { times = followTimes, isGone = async () => false }: FollowOptions = {},
 ): Promise<JobEnd> {
   const follower = new Follower(worker, jobId, output, times, isGone);
   return await follower.follow(signal);

@@ -348,8 +348,8 @@ async function followUntilStopped(
   try {
     const { provisioner, times } = request;
     const isGone = async (): Promise<boolean> => (await provisioner.isGone?.(worker)) ?? false;
-    const follow = times?.follow ?? followTimes;
-    return await followJob(worker, job.id, own, over.signal, follow, isGone);
+    const options = { times: times?.follow ?? followTimes, isGone };
+    return await followJob(worker, job.id, own, over.signal, options);
   } finally {
     if (timer !== null) clearTimeout(timer);
     request.stop.removeEventListener('abort', onStop);

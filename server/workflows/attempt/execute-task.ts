@@ -99,8 +99,8 @@ async function landAgain(
     const task = await existingTask(tx, claim.taskId);
     await goOnWithWork(engine, tx, claim, commitSha);
     await setAttempt(tx, claim.taskId, claim.attempt, { state: 'submitted' });
-    const gate = gateOf(engine, runRow, task);
-    await submitLanding(engine, tx, claim, runRow.line, commitSha, gate);
+    const gateCommand = gateOf(engine, runRow, task);
+    await submitLanding(engine, tx, claim, { line: runRow.line, commitSha, gateCommand });
   });
   engine.durable.wake();
   return 'submitted';

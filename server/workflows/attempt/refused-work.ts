@@ -38,7 +38,7 @@ export async function endUncommitted(
       return recordFailure(engine, tx, claim, failure('git_failed', message));
     }
     const lands = isWhole(made) && (await candidateOf(tx, claim.taskId)) === null;
-    await holdRefused(engine, tx, claim, message, made.commit, lands);
+    await holdRefused(engine, tx, claim, { words: message, commit: made.commit, lands });
   });
 }
 
@@ -78,7 +78,7 @@ async function endUnpublished(
 ): Promise<void> {
   if (kind === 'refused') {
     const lands = (await candidateOf(tx, claim.taskId)) === null;
-    return holdRefused(engine, tx, claim, message, commit, lands);
+    return holdRefused(engine, tx, claim, { words: message, commit, lands });
   }
   const { taskId, epoch, runId, attempt, agent } = claim;
   await engine.store.transition(tx, {
@@ -112,10 +112,9 @@ async function holdRefused(
   engine: Uses<'clock' | 'mask' | 'owner' | 'store'>,
   tx: Tx,
   claim: Claim,
-  words: string,
-  commit: string,
-  lands: boolean,
+  refused: { readonly words: string; readonly commit: string; readonly lands: boolean },
 ): Promise<void> {
+  const { words, commit, lands } = refused;
   if (await stoppedInstead(engine, tx, claim)) return;
   const kept = `The finished work is kept: commit ${commit.slice(0, 12)}, branch ${claim.branch} in the clone of ${engine.owner}`;
   const reason: Failure = failure('push_refused', `${engine.mask(words)} ${kept}`);

@@ -26,13 +26,19 @@ import { stoppedInstead } from './stops.ts';
 import type { Place } from './worktree-step.ts';
 import type { CommitLeftoversOutcome } from '../../git/slot-port.ts';
 
+interface JudgedTask {
+  readonly type: string;
+  readonly test_mode: TestMode;
+  readonly test_scope: TestScope;
+  readonly test_command: string | null;
+}
+
+/** What an attempt submits, and what it began with. */
 export interface Submission {
-  readonly task: {
-    readonly type: string;
-    readonly test_mode: TestMode;
-    readonly test_scope: TestScope;
-    readonly test_command: string | null;
-  };
+  readonly runRow: RunRow;
+  readonly place: Place;
+  readonly committed: CommitLeftoversOutcome;
+  readonly task: JudgedTask;
   readonly summary: string;
 }
 
@@ -40,12 +46,9 @@ export async function submit(
   engine: Engine,
   tx: Tx,
   claim: Claim,
-  runRow: RunRow,
-  place: Place,
-  committed: CommitLeftoversOutcome,
   submission: Submission,
 ): Promise<void> {
-  const { task } = submission;
+  const { committed, task } = submission;
   const { changed, held, heldFor = {}, commit, protected: guarded, aside = false } = committed;
   const summary = engine.mask(submission.summary);
   const facts = { summary, changed, held, heldFor, protected: guarded, aside };
@@ -70,7 +73,7 @@ export async function submit(
       });
     case 'land':
       if (isCandidate) return holdCandidate(engine, tx, claim, committed, judgement.reason);
-      return queueWork(engine, tx, claim, runRow, place, committed, task, judgement.reason);
+      return queueWork(engine, tx, claim, submission, judgement.reason);
   }
 }
 
@@ -114,22 +117,19 @@ async function queueWork(
   engine: Uses<'durable' | 'machineId' | 'settings' | 'store'>,
   tx: Tx,
   claim: Claim,
-  runRow: RunRow,
-  place: Place,
-  committed: CommitLeftoversOutcome,
-  task: Submission['task'],
+  { runRow, place, committed: { commit }, task }: Submission,
   verdictReason: string,
 ): Promise<void> {
-  await handOverWork(tx, claim, { commit: committed.commit, verdictReason });
+  await handOverWork(tx, claim, { commit, verdictReason });
   await setAttempt(tx, claim.taskId, claim.attempt, { state: 'submitted' });
-  const gate = gateOf(engine, runRow, task);
-  await submitLanding(engine, tx, claim, runRow.line, committed.commit, gate);
+  const gateCommand = gateOf(engine, runRow, task);
+  await submitLanding(engine, tx, claim, { line: runRow.line, commitSha: commit, gateCommand });
   await releaseSlot(tx, 'task', claim.taskId);
   await engine.store.append(tx, {
     type: 'task.committed',
     taskId: claim.taskId,
     runId: claim.runId,
-    data: { commit: committed.commit, branch: claim.branch, base: place.base },
+    data: { commit, branch: claim.branch, base: place.base },
   });
 }
 
@@ -137,7 +137,7 @@ async function queueWork(
 export function gateOf(
   engine: Uses<'settings'>,
   run: Pick<RunRow, 'flags'>,
-  task: Submission['task'],
+  task: JudgedTask,
 ): string | null {
   const covered = hasGate({
     testMode: task.test_mode,
@@ -179,13 +179,17 @@ export function isLandQueue(queue: string): boolean {
   return queue.startsWith(landPrefix);
 }
 
+interface QueuedLanding {
+  readonly line: string;
+  readonly commitSha: string;
+  readonly gateCommand: string | null;
+}
+
 export async function submitLanding(
   engine: Uses<'durable' | 'machineId' | 'store'>,
   tx: Tx,
   claim: Pick<Claim, 'taskId' | 'epoch' | 'attempt' | 'runId'>,
-  line: string,
-  commitSha: string,
-  gateCommand: string | null,
+  landing: QueuedLanding,
 ): Promise<void> {
   // Not by task and epoch alone: an approved task that came back is approved again in the same
   // epoch.
@@ -195,10 +199,9 @@ export async function submitLanding(
     taskId: claim.taskId,
     epoch: claim.epoch,
     attempt: claim.attempt,
-    line,
-    commitSha,
-    gateCommand,
+    ...landing,
   });
+  const { line } = landing;
   const queue = landQueue(line);
   limitLandQueue(engine, line);
   const input = { line, runId: claim.runId };

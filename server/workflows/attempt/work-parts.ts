@@ -64,11 +64,11 @@ export async function workParts(attempt: AttemptAtWork): Promise<string | null> 
     attempt,
     own,
     'committed',
-    async (tx, commit, task) =>
-      submit(attempt.engine, tx, claim, attempt.runRow, attempt.place, commit, {
-        task,
-        summary: ownTurn.summary,
-      }),
+    async (tx, committed, task) => {
+      const { runRow, place } = attempt;
+      const { summary } = ownTurn;
+      await submit(attempt.engine, tx, claim, { runRow, place, committed, task, summary });
+    },
     (made, task) => judgeWork({ ...made, summary: ownTurn.summary, task }).next.kind === 'land',
   );
   return isSubmitted ? null : 'failed';

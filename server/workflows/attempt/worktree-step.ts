@@ -103,7 +103,7 @@ async function prepareIn(
   signal: AbortSignal,
 ): Promise<PlaceOutcome | 'foreign'> {
   const { attempt, base, slot, line } = given;
-  const rescued = await keepEarlierBranch(engine, claim, attempt, slot.path, base, line);
+  const rescued = await keepEarlierBranch(engine, claim, attempt, { path: slot.path, base, line });
   if (rescued.keepBranch && (await holdsBranch(engine, slot.path, claim.branch))) {
     const place = {
       path: slot.path,
@@ -241,9 +241,7 @@ async function keepEarlierBranch(
   engine: Engine,
   claim: Claim,
   attempt: AttemptRow,
-  path: string,
-  base: Sha,
-  line: string,
+  { path, base, line }: { readonly path: string; readonly base: Sha; readonly line: string },
 ): Promise<Start> {
   let hasCommitted = true;
   let present = await engine.git.readRef(branchRef(attempt.branch));

@@ -116,19 +116,25 @@ export async function landEpic(
       ),
     );
     if (built.kind !== 'built')
-      return endEpic(engine, run, input, built.kind, built.failure, round);
+      return endEpic(engine, run, input, { state: built.kind, reason: built.failure, round });
     const { candidate: merge } = built;
     if (!(await isWithinReach(engine, merge.commit))) continue;
     const verdict = await run.step(`verified:${round}`, (signal) =>
       testEpic(engine, input, merge, signal),
     );
-    if (verdict !== null) return endEpic(engine, run, input, 'gate_failed', verdict, round);
+    if (verdict !== null)
+      return endEpic(engine, run, input, { state: 'gate_failed', reason: verdict, round });
     if (input.approvalNeeded && (await approvedTree(engine, input.epicId)) !== merge.tree) {
       const wait = failure(
         'interrupted',
         `epic ${input.epicId} waits for an approval: drover diff ${input.epicId}, then drover approve ${input.epicId}`,
       );
-      return endEpic(engine, run, input, 'needs_review', wait, round, merge.tree);
+      return endEpic(engine, run, input, {
+        state: 'needs_review',
+        reason: wait,
+        round,
+        tree: merge.tree,
+      });
     }
     const moved = await run.step(`merged:${round}`, () =>
       orElse(
@@ -141,14 +147,8 @@ export async function landEpic(
     await followLine(engine, input.target);
     return 'landed';
   }
-  return endEpic(
-    engine,
-    run,
-    input,
-    'conflict',
-    failure('git_failed', `${input.target} moves too often`),
-    triesMax,
-  );
+  const reason = failure('git_failed', `${input.target} moves too often`);
+  return endEpic(engine, run, input, { state: 'conflict', reason, round: triesMax });
 }
 
 type BuiltEpic =
@@ -231,14 +231,18 @@ async function recordLanded(
   });
 }
 
+interface EpicEnd {
+  readonly state: 'conflict' | 'gate_failed' | 'needs_review';
+  readonly reason: Failure;
+  readonly round: number;
+  readonly tree?: Sha;
+}
+
 async function endEpic(
   engine: Uses<'store'>,
   run: DurableRun<Tx>,
   input: LandEpicInput,
-  state: 'conflict' | 'gate_failed' | 'needs_review',
-  reason: Failure,
-  round: number,
-  tree?: Sha,
+  { state, reason, round, tree }: EpicEnd,
 ): Promise<string> {
   await run.commit(`ended:${round}`, async (tx) => {
     const end = { state, note: reason.message, reviewTree: tree ?? null };

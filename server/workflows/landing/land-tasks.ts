@@ -277,14 +277,10 @@ class Landing {
       const task = await taskById(store.db, row.task_id);
       if (!isLanding(task, row) || task?.stop_requested !== null) return { kind: 'again' };
     }
-    const moved = await moveLine(
-      this.#engine,
-      this.#input.line,
-      next,
-      batch.tip,
-      `drover: land ${batch.merged.map((item) => item.row.task_id).join(' ')}`.slice(0, 200),
-      'owner',
-    );
+    const ids = batch.merged.map((item) => item.row.task_id).join(' ');
+    const reason = `drover: land ${ids}`.slice(0, 200);
+    const move = { next, old: batch.tip, reason, as: 'owner' } as const;
+    const moved = await moveLine(this.#engine, this.#input.line, move);
     // A machine that is gone has merged it, or a person has pruned it meanwhile: it is merged anew.
     if (!moved.ok)
       return ['stale', 'unknown_ref', 'pruned'].includes(moved.error.kind)

@@ -16,6 +16,13 @@ import { landingRef, rescueRef } from '../../core/work/ref-names.ts';
 import type { Engine, Uses } from '../kit/engine-ports.ts';
 import type { Sha } from '../../git/sha.ts';
 
+interface LineMove {
+  readonly next: Sha;
+  readonly old: Sha | null;
+  readonly reason: string;
+  readonly as?: 'owner';
+}
+
 /**
  * The one way in which a landing ref moves: what is written is noted before, so that it is known
  * again as ours, and a tip that the line does not hold any more is kept before, since nothing else
@@ -24,10 +31,7 @@ import type { Sha } from '../../git/sha.ts';
 export async function moveLine(
   engine: Uses<'git' | 'store'>,
   branch: string,
-  next: Sha,
-  old: Sha | null,
-  reason: string,
-  as?: 'owner',
+  { next, old, reason, as }: LineMove,
 ): Promise<GitResult<void>> {
   if (old !== null && !(await engine.git.isAncestor(old, next))) {
     const kept = await keepTip(engine, branch, old, reason);
@@ -63,7 +67,12 @@ export async function moveOnto(
   reason: string,
 ): Promise<boolean> {
   if (await isOnLine(engine, branch, made)) return true;
-  const moved = await moveLine(engine, branch, made.commit, made.tip, reason, 'owner');
+  const moved = await moveLine(engine, branch, {
+    next: made.commit,
+    old: made.tip,
+    reason,
+    as: 'owner',
+  });
   if (moved.ok) await engine.git.sync();
   return moved.ok;
 }
@@ -80,7 +89,7 @@ export async function moveLineAlone(
   reason: string,
 ): Promise<GitResult<void>> {
   await engine.store.transaction((tx) => expectFollow(tx, branch));
-  return moveLine(engine, branch, next, old, reason);
+  return moveLine(engine, branch, { next, old, reason });
 }
 
 /** What people or a rewritten branch leave out of the line stays within reach. */

@@ -65,7 +65,11 @@ async function syncLineNow(
     const next = landed === null ? target : await inStep(engine, branch, target, landed, known);
     if (next === null) continue;
     if (next === landed) return ok(next);
-    const moved = await moveLine(engine, branch, next, landed, `drover: take in ${branch}`);
+    const moved = await moveLine(engine, branch, {
+      next,
+      old: landed,
+      reason: `drover: take in ${branch}`,
+    });
     if (moved.ok) {
       await rememberLine(engine, branch, next, target);
       return ok(next);

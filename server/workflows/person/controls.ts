@@ -71,7 +71,7 @@ export async function unpauseTask(engine: Stored, id: string, hint: string | nul
   const row = await requireRoot(engine, id, 'unpaused');
   await engine.store.transaction(async (tx) => {
     if (hint !== null) await addHint(tx, engine.store.sources, id, hint);
-    await changeIn(engine, tx, row, 'ready', 'task.resumed', {}, ['paused']);
+    await changeIn(engine, tx, row, { to: 'ready', event: 'task.resumed', from: ['paused'] });
   });
 }
 
@@ -171,17 +171,20 @@ export async function retryTask(engine: Changing, id: string, force: boolean): P
   if (!begun) throw new Refusal('illegal', `${id} was just changed by someone else; try again`);
 }
 
-/**
- * Back to ready with all attempts given back; the next one is a new one, unless the last one
- * `goesOn`.
- */
+interface FreshStart {
+  /** The last attempt is continued. */
+  readonly goesOn?: boolean;
+  /** What the event says besides. */
+  readonly more?: Readonly<Record<string, unknown>>;
+}
+
+/** Back to ready with all attempts given back. */
 export async function freshStart(
   engine: Changing,
   tx: Tx,
   row: TaskRow,
   event: string,
-  goesOn = false,
-  more: Readonly<Record<string, unknown>> = {},
+  { goesOn = false, more = {} }: FreshStart = {},
 ): Promise<boolean> {
   const last = await lastAttempt(tx, row.id);
   const outcome = await engine.store.transition(tx, {
@@ -304,7 +307,9 @@ export async function resolveTask(engine: Changing, id: string, note: string): P
   }
   await engine.store.transaction(async (tx) => {
     await addHint(tx, engine.store.sources, id, note);
-    const isBegun = await freshStart(engine, tx, row, 'task.unblocked', await onlyLands(tx, id));
+    const isBegun = await freshStart(engine, tx, row, 'task.unblocked', {
+      goesOn: await onlyLands(tx, id),
+    });
     if (isBegun) return;
     throw new Refusal('illegal', `${id} was just changed by someone else; try again`);
   });
@@ -361,20 +366,11 @@ async function changeIn(
   engine: Stored,
   tx: Tx,
   row: TaskRow,
-  to: TaskStatus,
-  event: string,
-  data: Record<string, unknown>,
-  from?: readonly TaskStatus[],
+  change: { readonly to: TaskStatus; readonly event: string; readonly from: readonly TaskStatus[] },
 ): Promise<void> {
-  const outcome = await engine.store.transition(tx, {
-    taskId: row.id,
-    to,
-    event,
-    data,
-    ...(from === undefined ? {} : { from }),
-  });
-  if (!outcome.ok)
-    throw new Refusal('illegal', cannotBecome(row.id, outcome.status, to, from ?? []));
+  const outcome = await engine.store.transition(tx, { taskId: row.id, ...change, data: {} });
+  const { to, from } = change;
+  if (!outcome.ok) throw new Refusal('illegal', cannotBecome(row.id, outcome.status, to, from));
 }
 
 function cannotBecome(

@@ -67,7 +67,7 @@ export async function restoreTask(
   // The ref is for this machine; the machine that the attempt begins on may be another one.
   const told = { begins: next, snapshot: chosen.commit };
   const begun = await engine.store.transaction(async (tx) => {
-    if (await freshStart(engine, tx, row, 'task.retry', false, told)) return true;
+    if (await freshStart(engine, tx, row, 'task.retry', { more: told })) return true;
     if (row.status !== 'ready') return false;
     const data = { title: row.title, by: 'person', ...told };
     await engine.store.append(tx, { type: 'task.retry', taskId: id, data });

@@ -178,7 +178,8 @@ async function approveTask(
     if (run === null)
       throw new Refusal('illegal', `${row.id} has no run to land with; drover retry ${row.id}`);
     const claim = { taskId: row.id, epoch: row.epoch, attempt: attempt.number, runId: run.id };
-    await submitLanding(engine, tx, claim, run.line, commitSha, gateOf(engine, run, row));
+    const gateCommand = gateOf(engine, run, row);
+    await submitLanding(engine, tx, claim, { line: run.line, commitSha, gateCommand });
     await beginApprovedLanding(tx, row.id);
     await releaseSlot(tx, 'task', row.id);
   });

@@ -101,7 +101,8 @@ async function mergeTheirs(
     if (verdict.kind === 'aborted') return 'the gate was interrupted';
     if (verdict.kind !== 'green') return verdict.failure.message;
   }
-  const moved = await moveLine(engine, branch, commit, ours, `drover: take in ${branch}`);
+  const reason = `drover: take in ${branch}`;
+  const moved = await moveLine(engine, branch, { next: commit, old: ours, reason });
   return moved.ok ? null : moved.error.message;
 }
 

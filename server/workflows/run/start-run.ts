@@ -333,7 +333,7 @@ async function openEpicLine(
   }
   const start = present ?? branch ?? base;
   if (present === null) {
-    const made = await moveLine(engine, line, start, null, 'drover: epic');
+    const made = await moveLine(engine, line, { next: start, old: null, reason: 'drover: epic' });
     if (!made.ok) throw new Refusal(made.error.kind, made.error.message);
   }
   await engine.store.transaction(async (tx) => {

@@ -78,10 +78,9 @@ suite('an attempt that was cut off', () => {
     const untested = { test_mode: 'disabled', test_scope: 'skip', test_command: null } as const;
     const task = { type: 'other', ...untested };
     const committed = { commit: 'b', tree: null, changed: false, held: [], protected: [] };
-    const [runRow, place] = [{}, {}] as unknown as [Parameters<typeof submit>[3], never];
-    await store.transaction((tx) =>
-      submit(engine, tx, claim, runRow, place, committed, { task, summary: 'done' }),
-    );
+    const work = { runRow: {}, place: {}, committed, task, summary: 'done' };
+    const submission = work as unknown as Parameters<typeof submit>[3];
+    await store.transaction((tx) => submit(engine, tx, claim, submission));
   }
 
   const statusNow = async (): Promise<{ status: string; attempts: number }> =>

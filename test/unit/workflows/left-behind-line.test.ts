@@ -74,7 +74,8 @@ suite('a line that its branch does not hold', () => {
     assert.ok(merged.ok && merged.value.kind === 'merged');
     const landed = merged.value.commit;
     moveMain(first);
-    assert.ok((await moveLine(engine, 'main', landed, secret, 'drover: land t1')).ok);
+    const landing = { next: landed, old: secret, reason: 'drover: land t1' };
+    assert.ok((await moveLine(engine, 'main', landing)).ok);
     await project.store.transaction((tx) => landOnLine(tx, 'main', landed));
     return { first, secret, landed };
   }
@@ -95,7 +96,8 @@ suite('a line that its branch does not hold', () => {
     await followLine(engine, 'main');
     const head = await headOn(engine, 'main', landed);
     assert.ok(head.ok);
-    assert.ok((await moveLine(engine, 'main', head.value, landed, 'drover: take in main')).ok);
+    const taking = { next: head.value, old: landed, reason: 'drover: take in main' };
+    assert.ok((await moveLine(engine, 'main', taking)).ok);
     assert.equal(repository.refs.get(rescueRef('main', landed)), landed);
     assert.equal((await followLine(engine, 'main')).pending, 0);
     const arrived = repository.refs.get(branch) as Sha;

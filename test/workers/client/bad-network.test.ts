@@ -42,7 +42,7 @@ suite('execution client over a bad network', () => {
       onGap: (count: number | null) => void (followed.lost += count ?? 1),
     };
     const signal = AbortSignal.timeout(60_000);
-    const end = followJob(worker, job.value, output, signal, times);
+    const end = followJob(worker, job.value, output, signal, { times });
     return Object.assign(followed, { end, runtime, job: job.value });
   }
 

@@ -54,13 +54,16 @@ function bodyTemplate(entry: Entry, look: EntryLook, actions: EntryActions): Tem
     case 'message':
       return html`<div class="message prose">${cutProse(entry, body.text, look, actions)}</div>`;
     case 'thinking':
-      return foldedTemplate(entry, 'Thinking', 'lightbulb', body.text, look, actions);
+      return foldedTemplate(
+        entry,
+        { name: 'Thinking', icon: 'lightbulb', text: body.text },
+        look,
+        actions,
+      );
     case 'prompt':
       return foldedTemplate(
         entry,
-        'Prompt',
-        'account',
-        body.text ?? (look.isOpen ? unread : ''),
+        { name: 'Prompt', icon: 'account', text: body.text ?? (look.isOpen ? unread : '') },
         look,
         actions,
       );
@@ -121,18 +124,17 @@ function cutProse(
 
 function foldedTemplate(
   entry: Entry,
-  name: string,
-  iconName: string,
-  text: string,
+  folded: { readonly name: string; readonly icon: string; readonly text: string },
   look: EntryLook,
   actions: EntryActions,
 ): TemplateResult {
+  const { name, text } = folded;
   return html`<div class="thinking">
     ${summaryTemplate(
       entry,
       look,
       actions,
-      html`${icon(iconName)}
+      html`${icon(folded.icon)}
         <span class="name">${name}</span>
         ${look.isOpen ? nothing : html`<span class="about">${visibleLine(text.slice(0, 300))}</span>`}`,
     )}

@@ -40,7 +40,9 @@ async function followed(
     const signal = new AbortController().signal;
     const job = await startJob(address, command, signal);
     assert.ok(job.ok);
-    const end = await followJob(address, job.value, output, signal, { ...times, ...own });
+    const end = await followJob(address, job.value, output, signal, {
+      times: { ...times, ...own },
+    });
     const streams = worker.requests.filter((request) => request.includes('/stream'));
     return { end, lines, gaps, streams };
   } finally {
