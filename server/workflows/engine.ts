@@ -103,7 +103,19 @@ async function useRunOf(
  * Takes up what an earlier process left; the lines' queues are limited to one workflow before
  * anything starts.
  */
-export async function launchEngine(engine: Engine): Promise<void> {
+export async function launchEngine(
+  engine: Uses<
+    | 'durable'
+    | 'files'
+    | 'git'
+    | 'machineId'
+    | 'places'
+    | 'processes'
+    | 'report'
+    | 'store'
+    | 'switchboard'
+  >,
+): Promise<void> {
   for (const { branch } of await allLines(engine.store.db)) limitLandQueue(engine, branch);
   await endOrphanCommands(engine);
   if (engine.machineId !== '') await endGivenAway(engine);
@@ -114,7 +126,10 @@ export async function launchEngine(engine: Engine): Promise<void> {
  * Ends every active run: agents are ended, tasks given back, no attempt used. Resolves with the
  * runs' ids.
  */
-export async function stopRuns(engine: Engine, runId: string | null): Promise<readonly string[]> {
+export async function stopRuns(
+  engine: Uses<'clock' | 'git' | 'machineId' | 'report' | 'settings' | 'store' | 'switchboard'>,
+  runId: string | null,
+): Promise<readonly string[]> {
   const active = (await activeRuns(engine)).filter((row) => runId === null || row.id === runId);
   if (active.length === 0) return [];
   const runs = await engine.store.transaction(async (tx) => {

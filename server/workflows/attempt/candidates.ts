@@ -38,7 +38,7 @@ import {
   noOwner,
 } from '../../store/port.ts';
 import { recordFailure } from './attempt-ends.ts';
-import { type GateVerdict, runGate } from '../landing/gate.ts';
+import { type GateVerdict, runGate, type Gating } from '../landing/gate.ts';
 import type { Engine, Uses } from '../kit/engine-ports.ts';
 import { settleStop, stoppedInstead } from './stops.ts';
 import { gateOf } from './submission.ts';
@@ -88,7 +88,7 @@ function leaveIfClosing(run: DurableRun<Tx>, tested: TestedCandidate): TestedCan
 }
 
 async function testCandidate(
-  engine: Engine,
+  engine: Gating,
   claim: Claim,
   runRow: RunRow,
   signal: AbortSignal,

@@ -28,8 +28,12 @@ import {
   subTasksOf,
 } from '../../store/port.ts';
 import { presentWork } from './earlier-work.ts';
-import type { Engine, Uses } from '../kit/engine-ports.ts';
+import type { Uses } from '../kit/engine-ports.ts';
 import { surroundingsOf } from './surroundings.ts';
+
+type Prompting = Uses<
+  'clock' | 'files' | 'git' | 'machineId' | 'mask' | 'places' | 'settings' | 'store'
+>;
 
 /** Most siblings named in a prompt. */
 const siblingsMax = 50;
@@ -43,7 +47,7 @@ export interface PartPrompt {
 }
 
 export async function buildPartPrompt(
-  engine: Engine,
+  engine: Prompting,
   claim: Claim,
   attempt: AttemptRow,
   part: string,
@@ -104,7 +108,7 @@ export async function hintsTold(engine: Uses<'store'>, ids: readonly string[]): 
 }
 
 async function promptInput(
-  engine: Engine,
+  engine: Prompting,
   claim: Claim,
   attempt: AttemptRow,
   part: string,

@@ -16,17 +16,19 @@ import {
 } from '../../store/port.ts';
 import { beginAnew, blockTask, recordFailure } from './attempt-ends.ts';
 import { gitFailed, whileAway } from '../kit/git-trouble.ts';
-import type { Engine, Uses } from '../kit/engine-ports.ts';
+import type { Uses } from '../kit/engine-ports.ts';
 import { stoppedInstead } from './stops.ts';
 import type { Sha } from '../../git/sha.ts';
 import type { CommitLeftoversOutcome } from '../../git/slot-port.ts';
+
+type Refused = Uses<'chance' | 'clock' | 'mask' | 'owner' | 'settings' | 'store'>;
 
 /**
  * Ends an attempt whose work could not be committed, or not be pushed. `isWhole` tells of a commit
  * that only has to land: once the task is resolved no agent works on it again.
  */
 export async function endUncommitted(
-  engine: Engine,
+  engine: Refused,
   run: DurableRun<Tx>,
   claim: Claim,
   trouble: GitFailure,
@@ -47,7 +49,7 @@ export async function endUncommitted(
  * which ends the attempt.
  */
 export async function publishAgain(
-  engine: Engine,
+  engine: Refused & Uses<'git' | 'machineId' | 'report'>,
   run: DurableRun<Tx>,
   claim: Claim,
   commit: Sha,
@@ -70,7 +72,7 @@ export async function publishAgain(
 }
 
 async function endUnpublished(
-  engine: Engine,
+  engine: Refused,
   tx: Tx,
   claim: Claim,
   commit: Sha,

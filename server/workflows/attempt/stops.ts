@@ -15,7 +15,7 @@ import {
   noStop,
 } from '../../store/port.ts';
 import { endLeftAgent } from '../landing/orphan-commands.ts';
-import type { Engine, Uses } from '../kit/engine-ports.ts';
+import type { Uses } from '../kit/engine-ports.ts';
 import { keepWorkOf, type KeptNote } from './kept-work.ts';
 
 export async function isStopRequested(
@@ -29,7 +29,9 @@ export async function isStopRequested(
 
 /** Carries out what a person asked for, after what may still run of the attempt has ended. */
 export async function settleStop(
-  engine: Engine,
+  engine: Uses<
+    'clock' | 'files' | 'git' | 'machineId' | 'places' | 'processes' | 'report' | 'store'
+  >,
   run: DurableRun<Tx>,
   claim: Claim,
 ): Promise<string> {

@@ -21,7 +21,7 @@ import {
 } from '../../store/port.ts';
 import { beginAnew, recordFailure } from './attempt-ends.ts';
 import { takesOver } from './fallback.ts';
-import type { Engine, Uses } from '../kit/engine-ports.ts';
+import type { Uses } from '../kit/engine-ports.ts';
 import { stoppedInstead } from './stops.ts';
 import type { Place } from './worktree-step.ts';
 import type { CommitLeftoversOutcome } from '../../git/slot-port.ts';
@@ -43,7 +43,7 @@ export interface Submission {
 }
 
 export async function submit(
-  engine: Engine,
+  engine: Uses<'chance' | 'clock' | 'durable' | 'machineId' | 'mask' | 'settings' | 'store'>,
   tx: Tx,
   claim: Claim,
   submission: Submission,

@@ -24,11 +24,13 @@ import { baseContaining, containsAll } from '../lines/lines.ts';
 import { missingBaseSentence } from './missing-base-sentence.ts';
 import { baseOfBranch, findAgain } from '../lines/landed-again.ts';
 import { ownBase } from '../lines/own-range.ts';
-import type { Engine, Uses } from '../kit/engine-ports.ts';
+import type { Uses } from '../kit/engine-ports.ts';
 import { enterPhase } from '../kit/phases.ts';
 import { setupRunId } from '../kit/run-ids.ts';
-import { setUp } from '../kit/setup-step.ts';
+import { setUp, type SettingUp } from '../kit/setup-step.ts';
 import type { Sha } from '../../git/sha.ts';
+
+type Preparing = SettingUp & Uses<'commandEnvironment' | 'machineId' | 'report'>;
 
 export interface Place {
   readonly path: string;
@@ -45,7 +47,7 @@ export type PlaceOutcome =
   | { readonly kind: 'no_base'; readonly reason: string; readonly landedOn: string | null };
 
 export async function prepareWorktree(
-  engine: Engine,
+  engine: Preparing & Uses<'clock'>,
   claim: Claim,
   runRow: RunRow,
   signal: AbortSignal,
@@ -63,7 +65,7 @@ export async function prepareWorktree(
 }
 
 async function prepareNow(
-  engine: Engine,
+  engine: Preparing,
   claim: Claim,
   runRow: RunRow,
   signal: AbortSignal,
@@ -92,7 +94,7 @@ async function prepareNow(
 const foreignMax = 20;
 
 async function prepareIn(
-  engine: Engine,
+  engine: Preparing,
   claim: Claim,
   given: {
     readonly attempt: AttemptRow;
@@ -238,7 +240,7 @@ interface Start {
  * the other.
  */
 async function keepEarlierBranch(
-  engine: Engine,
+  engine: Uses<'files' | 'git' | 'machineId' | 'report' | 'settings' | 'store'>,
   claim: Claim,
   attempt: AttemptRow,
   { path, base, line }: { readonly path: string; readonly base: Sha; readonly line: string },
@@ -318,7 +320,7 @@ async function ontoBase(
 }
 
 async function runSetup(
-  engine: Engine,
+  engine: SettingUp & Uses<'commandEnvironment'>,
   claim: Claim,
   slot: SlotRow,
   isBase: boolean,

@@ -7,6 +7,11 @@ import { commandEnd } from './command-ends.ts';
 import { gitFailed } from './git-trouble.ts';
 import type { Engine, Uses } from './engine-ports.ts';
 
+/** What a setup needs. */
+export type SettingUp = Uses<
+  'commands' | 'files' | 'git' | 'mask' | 'places' | 'settings' | 'store'
+>;
+
 export interface SetupJob {
   readonly path: string;
   readonly env: Readonly<Record<string, string>>;
@@ -25,7 +30,11 @@ export type SetupEnd =
   | { readonly kind: 'aborted' }
   | { readonly kind: 'failed'; readonly failure: Failure };
 
-export async function setUp(engine: Engine, job: SetupJob, signal: AbortSignal): Promise<SetupEnd> {
+export async function setUp(
+  engine: SettingUp,
+  job: SetupJob,
+  signal: AbortSignal,
+): Promise<SetupEnd> {
   const settings = engine.settings();
   const { setupCommand: command, copyIgnored } = settings;
   const request = {

@@ -13,10 +13,14 @@ import {
   type Tx,
 } from '../../store/port.ts';
 import { commandEnd } from '../kit/command-ends.ts';
-import type { Engine, Uses } from '../kit/engine-ports.ts';
+import type { Uses } from '../kit/engine-ports.ts';
 import { gateRunId } from '../kit/run-ids.ts';
-import { setUp } from '../kit/setup-step.ts';
+import { setUp, type SettingUp } from '../kit/setup-step.ts';
 import type { Sha } from '../../git/sha.ts';
+
+type Testing = SettingUp & Uses<'clock' | 'commandEnvironment'>;
+/** What a gate needs. */
+export type Gating = Testing & Uses<'machineId'>;
 
 export type GateVerdict =
   | { readonly kind: 'green'; readonly flaky: boolean; readonly cached: boolean }
@@ -44,7 +48,7 @@ export interface GateQuestion {
  * before it counts.
  */
 export async function runGate(
-  engine: Engine,
+  engine: Gating,
   question: GateQuestion,
   signal: AbortSignal,
 ): Promise<GateVerdict> {
@@ -97,7 +101,7 @@ function gateHolder(commit: Sha): string {
 
 /** Why a merge may not land alone; null: its gate is green. Throws when it is stopped. */
 export async function gateFailure(
-  engine: Engine,
+  engine: Gating,
   question: GateQuestion,
   signal: AbortSignal,
 ): Promise<Failure | null> {
@@ -124,7 +128,7 @@ interface GateJob extends GateQuestion {
   readonly number: number;
 }
 
-async function testTree(engine: Engine, job: GateJob, signal: AbortSignal): Promise<GateVerdict> {
+async function testTree(engine: Testing, job: GateJob, signal: AbortSignal): Promise<GateVerdict> {
   const first = await tryOnce(engine, job, 1, signal);
   if (first.kind === 'verdict') return first.verdict;
   if (first.kind === 'timed_out') return remember(engine, job, first, false);
@@ -138,7 +142,7 @@ async function testTree(engine: Engine, job: GateJob, signal: AbortSignal): Prom
 
 /** A try in a folder that is made ready for it, so that no try finds what another one left. */
 async function tryOnce(
-  engine: Engine,
+  engine: Testing,
   job: GateJob,
   number: number,
   signal: AbortSignal,
@@ -156,7 +160,7 @@ async function tryOnce(
 
 /** Null when the folder is ready for the command. */
 async function makeReady(
-  engine: Engine,
+  engine: SettingUp & Uses<'commandEnvironment'>,
   job: GateJob,
   signal: AbortSignal,
 ): Promise<GateVerdict | null> {

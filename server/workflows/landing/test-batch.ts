@@ -1,15 +1,15 @@
 // The gate of a landing batch: every distinct command of its tasks has to be green on the last
 // merged tree.
 
-import { runGate } from './gate.ts';
+import { runGate, type Gating } from './gate.ts';
 import type { LandingBatch, Merged } from './landing-batch.ts';
-import type { Engine } from '../kit/engine-ports.ts';
+
 import { redBaseFailure, redBaseWords } from './red-base.ts';
 import type { Sha } from '../../git/sha.ts';
 
 /** `redSinceMs`: a red verdict from before (Unix ms) is not believed. */
 export async function testBatch(
-  engine: Engine,
+  engine: Gating,
   merged: readonly Merged[],
   base: { readonly line: string; readonly commit: Sha },
   redSinceMs: number,
@@ -42,7 +42,7 @@ interface BaseQuestion {
 
 /** Null: the base is green, or cannot be asked. */
 async function testBase(
-  engine: Engine,
+  engine: Gating,
   { line, ...question }: BaseQuestion,
   stop: AbortSignal,
 ): Promise<LandingBatch['verdict'] | null> {

@@ -6,7 +6,7 @@ import { basesOfTask, lastAttempt, type Store } from '../../store/port.ts';
 import { freshStart, isHeld, requireRoot } from './controls.ts';
 import { restoreRef } from '../attempt/earlier-work.ts';
 import { keepWorkOf } from '../attempt/kept-work.ts';
-import type { Engine } from '../kit/engine-ports.ts';
+import type { Engine, Uses } from '../kit/engine-ports.ts';
 
 export interface Numbered extends SnapshotView {
   /** From 1, oldest first. */
@@ -42,7 +42,7 @@ export function chooseSnapshot(
 
 /** The next attempt begins with a snapshot (null: the last one); resolves with its number. */
 export async function restoreTask(
-  engine: Engine,
+  engine: Uses<'clock' | 'files' | 'git' | 'machineId' | 'report' | 'store'>,
   id: string,
   wanted: number | null,
 ): Promise<number> {

@@ -21,7 +21,7 @@ import { chooseByPerson } from '../attempt/candidates.ts';
 import { isHeld, requireTask } from './controls.ts';
 import { startEpicLanding } from '../landing/land-epic.ts';
 import { nextAction } from './next-action.ts';
-import type { Engine, Uses } from '../kit/engine-ports.ts';
+import type { Uses } from '../kit/engine-ports.ts';
 import { approvePlan, sendPlanBack } from '../run/plan-decisions.ts';
 import { gateOf, submitLanding } from '../attempt/submission.ts';
 
@@ -30,7 +30,7 @@ import { gateOf, submitLanding } from '../attempt/submission.ts';
  * changed since, or another tree, is not approved by it. `plan`: the plan as the person wants it.
  */
 export async function approve(
-  engine: Engine,
+  engine: Uses<'durable' | 'git' | 'machineId' | 'mask' | 'settings' | 'store' | 'switchboard'>,
   id: string,
   seen: string | null = null,
   plan: string | null = null,

@@ -15,7 +15,7 @@ import {
 } from '../../store/port.ts';
 import { pauseTask, requireRoot } from './controls.ts';
 import { nextAction } from './next-action.ts';
-import type { Engine, Uses } from '../kit/engine-ports.ts';
+import type { Uses } from '../kit/engine-ports.ts';
 
 export interface TakenOver {
   readonly taskId: string;
@@ -38,7 +38,10 @@ async function refuseElsewhere(engine: Uses<'machineId' | 'store'>, id: string):
   );
 }
 
-export async function takeOver(engine: Engine, id: string): Promise<TakenOver> {
+export async function takeOver(
+  engine: Uses<'clock' | 'driverFor' | 'files' | 'machineId' | 'store' | 'switchboard'>,
+  id: string,
+): Promise<TakenOver> {
   const row = await requireRoot(engine, id, 'taken over');
   const canPause = ownedStatuses.has(row.status) || row.status === 'waiting';
   if (row.status !== 'paused' && !canPause) {

@@ -4,7 +4,7 @@
 
 import { branchRef } from '../../core/work/ref-names.ts';
 import { attemptKey } from '../attempt/execute-task.ts';
-import type { Engine, Uses } from '../kit/engine-ports.ts';
+import type { Uses } from '../kit/engine-ports.ts';
 import { agentRunId } from '../kit/run-ids.ts';
 import { keepWork, nameKeptRefs } from '../attempt/kept-work.ts';
 import { attemptsLeftOn, forgetProcess, type LeftAttempt } from '../../store/port.ts';
@@ -12,7 +12,11 @@ import { attemptsLeftOn, forgetProcess, type LeftAttempt } from '../../store/por
 const endGraceMs = 2_000;
 
 /** Attempts of this machine that were ended elsewhere while their process was noted here. */
-export async function endGivenAway(engine: Engine): Promise<void> {
+export async function endGivenAway(
+  engine: Uses<
+    'files' | 'git' | 'machineId' | 'places' | 'processes' | 'report' | 'store' | 'switchboard'
+  >,
+): Promise<void> {
   for (const { task_id: taskId, number } of await attemptsLeftOn(
     engine.store.db,
     engine.machineId,
@@ -27,7 +31,10 @@ export async function endGivenAway(engine: Engine): Promise<void> {
   }
 }
 
-async function endLeft(engine: Engine, attempt: LeftAttempt): Promise<void> {
+async function endLeft(
+  engine: Uses<'files' | 'git' | 'places' | 'processes' | 'report' | 'store'>,
+  attempt: LeftAttempt,
+): Promise<void> {
   if (attempt.pid === null || attempt.pid_start === null) return;
   const process = { pid: attempt.pid, startTime: attempt.pid_start };
   const runId = agentRunId(engine, attempt.task_id, attempt.number, attempt.pid_part);

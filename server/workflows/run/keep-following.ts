@@ -4,7 +4,7 @@
 // owner.
 
 import { branchRef, landingRef } from '../../core/work/ref-names.ts';
-import { runGate } from '../landing/gate.ts';
+import { runGate, type Gating } from '../landing/gate.ts';
 import { endGivenAway } from './given-away.ts';
 import { followAsOfNow } from '../lines/follow-line.ts';
 import { moveLine } from '../lines/line-holds.ts';
@@ -79,7 +79,7 @@ export function keepFollowing(engine: Engine): () => void {
  * sentence why not.
  */
 async function mergeTheirs(
-  engine: Engine,
+  engine: Gating,
   branch: string,
   signal: AbortSignal,
 ): Promise<string | null> {

@@ -255,7 +255,7 @@ async function settled(
  * stopped.
  */
 async function finish(
-  engine: Engine,
+  engine: Uses<'clock' | 'git' | 'launchedAtMs' | 'machineId' | 'report' | 'settings' | 'store'>,
   run: DurableRun<Tx>,
   row: RunRow,
   ends: number,

@@ -12,21 +12,23 @@ import {
   inParts,
 } from '../../store/port.ts';
 import { orElse } from '../kit/git-trouble.ts';
-import type { Engine, Uses } from '../kit/engine-ports.ts';
+import type { Uses } from '../kit/engine-ports.ts';
 import { nameKeptRefs } from '../attempt/kept-work.ts';
 import type { Sha } from '../../git/sha.ts';
+
+type Sweeping = Uses<'git' | 'launchedAtMs' | 'machineId' | 'report' | 'settings' | 'store'>;
 
 /** Branches looked at in one sweep; the next run's end takes the rest. */
 const sweepMax = 5_000;
 
-export async function sweepBranches(engine: Engine): Promise<void> {
+export async function sweepBranches(engine: Sweeping): Promise<void> {
   return orElse(
     () => sweepNow(engine),
     (trouble) => engine.report(trouble, 'removing landed branches'),
   );
 }
 
-async function sweepNow(engine: Engine): Promise<void> {
+async function sweepNow(engine: Sweeping): Promise<void> {
   const listed = await engine.git.listWorktrees();
   if (!listed.ok) return engine.report(listed.error, 'listing worktrees');
   await engine.store.transaction((tx) =>
