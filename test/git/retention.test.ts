@@ -73,7 +73,7 @@ suite('retention of refs and logs', () => {
             fleet: null,
           },
           { forget: async () => 0 } as never,
-          { isDry, signal: new AbortController().signal },
+          { isDry, signal: new AbortController().signal, scope: 'all' },
         );
       const of = (report: PruneReport, kind: string): readonly number[] =>
         report.removed.filter((one) => one.kind === kind).map(({ count }) => count);
@@ -153,7 +153,7 @@ suite('retention of refs and logs', () => {
             fleet: machine.shared,
           },
           { forget: async () => 0 } as never,
-          { isDry, signal: new AbortController().signal },
+          { isDry, signal: new AbortController().signal, scope: 'all' },
         );
         return report.removed.find(({ kind }) => kind === 'snapshots')?.count ?? 0;
       };

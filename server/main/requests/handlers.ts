@@ -72,7 +72,7 @@ export function allHandlers(
       await project.live.refreshBounds();
       const { prune } = await import('../watch/retention.ts');
       const { signal } = new AbortController();
-      return prune(project, host.durable, { isDry: isDry === true, signal });
+      return prune(project, host.durable, { isDry: isDry === true, signal, scope: 'all' });
     },
   };
   const fresh = freshly({ ...data, ...engine }, async () => {

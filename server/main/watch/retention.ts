@@ -32,6 +32,8 @@ import type { Project } from '../project/opened-project.ts';
 export interface PruneOptions {
   readonly isDry: boolean;
   readonly signal: AbortSignal;
+  /** `own`: only what is on this machine's disk; another machine of the fleet removes the rest. */
+  readonly scope: 'all' | 'own';
 }
 
 type PruneProject = Pick<Project, 'store' | 'live' | 'places' | 'local'> & {
@@ -45,7 +47,7 @@ const ownersAtOnce = 50;
 export async function prune(
   project: PruneProject,
   durable: EngineHost['durable'],
-  { isDry, signal }: PruneOptions,
+  { isDry, signal, scope }: PruneOptions,
 ): Promise<PruneReport> {
   const { store, live } = project;
   const { retention } = live.settings;
@@ -64,23 +66,24 @@ export async function prune(
     work: (beforeMs: number) => Promise<Removed>,
   ): Promise<Removed> =>
     Number.isFinite(ageMs) && !signal.aborted ? work(nowMs - ageMs) : nothing;
+  const shared: typeof of = async (ageMs, work) => (scope === 'all' ? of(ageMs, work) : nothing);
   const removed = {
-    past: await of(retention.pastMs, (beforeMs) => prunePast(run, beforeMs)),
+    past: await shared(retention.pastMs, (beforeMs) => prunePast(run, beforeMs)),
     // An earlier state is found by its events.
-    events: await of(Math.max(retention.eventsMs, retention.pastMs), (beforeMs) =>
+    events: await shared(Math.max(retention.eventsMs, retention.pastMs), (beforeMs) =>
       pruneEvents(run, beforeMs),
     ),
     logs: await of(retention.logsMs, (beforeMs) => pruneLogs(project, run, beforeMs)),
     snapshots: await of(retention.snapshotsMs, async (beforeMs) => {
       const here = await pruneRefs(project, run, beforeMs);
-      const elsewhere = await pruneSharedWork(project, run, beforeMs);
+      const elsewhere = scope === 'all' ? await pruneSharedWork(project, run, beforeMs) : 0;
       return { count: here.count + elsewhere, bytes: here.bytes };
     }),
-    verdicts: await of(retention.verdictsMs, (beforeMs) => pruneVerdicts(run, beforeMs)),
-    webhooks: await of(retention.webhooksMs, (beforeMs) => pruneDeliveries(run, beforeMs)),
+    verdicts: await shared(retention.verdictsMs, (beforeMs) => pruneVerdicts(run, beforeMs)),
+    webhooks: await shared(retention.webhooksMs, (beforeMs) => pruneDeliveries(run, beforeMs)),
     steps: isDry
       ? nothing
-      : await of(retention.stepsMs, async () => {
+      : await shared(retention.stepsMs, async () => {
           return { count: await durable.forget(retention.stepsMs), bytes: 0 };
         }),
   };

@@ -5,7 +5,7 @@ import { readdir, rm, stat } from 'node:fs/promises';
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { deleteOldParts, outputKeptMs } from '../../store/feed/log-parts.ts';
-import { adoptPlaces } from '../../store/fleet/machines.ts';
+import { adoptPlaces, forgetMachines, keepsHouse } from '../../store/fleet/machines.ts';
 import type { EngineHost } from '../compose.ts';
 import { worktreesOf } from '../project/project-places.ts';
 import type { Project } from '../project/opened-project.ts';
@@ -21,12 +21,17 @@ async function throwAwayOld(
   signal: AbortSignal,
 ): Promise<void> {
   const { prune } = await import('./retention.ts');
-  await prune(project, host.durable, { isDry: false, signal });
+  const { store, fleet, machineId } = project;
+  const keeps = fleet === null || (await keepsHouse(store.db, machineId));
+  await prune(project, host.durable, { isDry: false, signal, scope: keeps ? 'all' : 'own' });
   await removeOldest(join(project.places.logs, 'gate'), gateLogsMax);
-  const { store, fleet } = project;
-  if (fleet !== null) await deleteOldParts(store.db, store.sources.clock.now() - outputKeptMs);
+  if (fleet === null || !keeps) return;
+  await deleteOldParts(store.db, store.sources.clock.now() - outputKeptMs);
+  await forgetMachines(store.db, machineKeptMs);
 }
 
+/** A machine that never worked is forgotten after a month of silence. */
+const machineKeptMs = 30 * 24 * 3_600_000;
 const upkeepEveryMs = 3_600_000;
 
 /** Throws away what is old now and once an hour. */

@@ -102,6 +102,42 @@ export async function liveMachines(db: Reads): Promise<readonly LiveMachine[]> {
   }));
 }
 
+/** Of what one machine does for all: whether it is this one's now. */
+export async function keepsHouse(db: Reads, id: string): Promise<boolean> {
+  const [first] = await liveMachines(db);
+  return first === undefined || first.id === id;
+}
+
+/**
+ * Removes machines that were not heard of for so long and that no attempt or worktree names: a
+ * container that is made anew is a new machine each time. Resolves with their number.
+ */
+export async function forgetMachines(db: Kysely<StoreTables>, silentMs: number): Promise<number> {
+  const { numDeletedRows } = await db
+    .deleteFrom('machines')
+    .where('alive_until_ms', '<', sql<number>`${nowMs(db)} - ${sql.lit(silentMs)}`)
+    .where((eb) =>
+      eb.not(
+        eb.or([
+          eb.exists(
+            eb
+              .selectFrom('attempts')
+              .select('attempts.machine')
+              .whereRef('attempts.machine', '=', 'machines.id'),
+          ),
+          eb.exists(
+            eb
+              .selectFrom('slots')
+              .select('slots.machine')
+              .whereRef('slots.machine', '=', 'machines.id'),
+          ),
+        ]),
+      ),
+    )
+    .executeTakeFirst();
+  return Number(numDeletedRows);
+}
+
 /** Whether a machine other than this one is alive and may land work now. */
 export async function othersLand(db: Reads, id: string): Promise<boolean> {
   return (await liveMachines(db)).some((machine) => machine.lands && machine.id !== id);

@@ -6,6 +6,7 @@ import { readAttempts } from '../../../server/store/work/attempts.ts';
 import { readBoard } from '../../../server/store/board/board.ts';
 import { readTaskViews } from '../../../server/store/board/board-changes.ts';
 import { unmetWants } from '../../../server/store/board/machine-wants.ts';
+import { forgetMachines, keepsHouse } from '../../../server/store/fleet/machines.ts';
 import { readMachines } from '../../../server/store/fleet/machine-views.ts';
 import { showTask } from '../../../server/store/board/show.ts';
 import { why } from '../../../server/store/why/why.ts';
@@ -169,6 +170,31 @@ suite('machines', () => {
       );
     }
     assert.equal((await readAttempts(project.store.db, A))[0]?.machine, 'atlas');
+  });
+
+  test('one of them removes what is old for all', async () => {
+    const { db } = project.store;
+    assert.equal(await keepsHouse(db, 'm-2'), true);
+    await machine('m-1', { state: 'left' });
+    await machine('m-2');
+    await machine('m-3');
+    assert.deepEqual(
+      [await keepsHouse(db, 'm-1'), await keepsHouse(db, 'm-2'), await keepsHouse(db, 'm-3')],
+      [false, true, false],
+    );
+  });
+
+  test('those that never worked are forgotten after a time, the others keep their names', async () => {
+    const long = Date.now() - 3_600_000;
+    const { A: task = '' } = await addTasks(project, [{ title: 'A' }]);
+    await machine('gone', { state: 'left', alive_until_ms: long });
+    await machine('dead', { alive_until_ms: long });
+    await machine('recent', { state: 'left', alive_until_ms: Date.now() - 1_000 });
+    await machine('worked', { state: 'left', alive_until_ms: long });
+    await atWork(task, 'worked');
+    assert.equal(await forgetMachines(project.store.db, 60_000), 2);
+    const left = await tablesOf(project.store.db).selectFrom('machines').select('id').execute();
+    assert.deepEqual(left.map(({ id }) => id).sort(), ['recent', 'worked']);
   });
 
   test('what no machine offers is known before a run', async () => {
