@@ -36,6 +36,17 @@ export interface StockOptions {
   readonly oddEvents?: readonly Readonly<Record<string, unknown>>[];
   /** What `GET /workspace` sends in place of the real archive. */
   readonly archive?: () => Buffer;
+  readonly downloadStatus?: number;
+  /** §5.3, 1: so many streams are closed, as ended ones are, where `done` is the next event. */
+  readonly endsBeforeDone?: { left: number };
+  /** §5.3, 2: a reader gets so many events and nothing more; when the job has ended it is closed without `done`. */
+  readonly stalls?: { left: number; readonly after: number };
+  /** §5.3, 3: the events from one id up to another are evicted while they are sent, without a notice. */
+  readonly evicts?: readonly [from: number, to: number];
+  /** §5.3, 4: nothing is numbered, `done` is dropped, and the job is forgotten when a reader leaves. */
+  readonly isLegacy?: boolean;
+  /** Answers in its own way; false: as stock does. */
+  readonly answers?: (route: string, request: IncomingMessage, response: ServerResponse) => boolean;
 }
 
 export interface StockWorker {
@@ -89,6 +100,7 @@ async function answer(
   };
   if (request.headers.authorization !== `Bearer ${options.token}`) return say(401, 'unauthorized');
   const route = `${request.method} ${request.url}`;
+  if (options.answers?.(route, request, response) === true) return;
   if (route === 'GET /health') {
     if (options.features !== undefined) {
       response.setHeader('x-drover-worker', `1; features=${options.features}`);
@@ -97,6 +109,9 @@ async function answer(
     return say(status, status === 200 ? 'ok' : status === 401 ? 'unauthorized' : 'not ready');
   }
   if (route === 'POST /workspace') return takeUpload(options, request, say);
+  if (route === 'GET /workspace' && options.downloadStatus !== undefined) {
+    return say(options.downloadStatus, 'workspace not found');
+  }
   if (route === 'GET /workspace') return sendWorkspace(options, response);
   if (route === 'POST /exec') {
     const text = await textOf(request);
@@ -120,6 +135,7 @@ async function answer(
   }
   const job = jobs.get(match[1] ?? '');
   if (job === undefined) return say(404, 'unknown job_id');
+  if (options.isLegacy === true) response.on('close', () => jobs.delete(match[1] ?? ''));
   streamEvents(options, job, request, response);
 }
 
@@ -185,7 +201,8 @@ function startCommand(options: StockOptions, command: string): Job {
   child.once('close', (code) => {
     void Promise.all(ends).then(() => {
       job.isOver = true;
-      if (options.losesDone === true) for (const wake of job.readers) wake();
+      if (options.losesDone === true || options.isLegacy === true)
+        for (const wake of job.readers) wake();
       else add({ done: true, exit_code: code ?? -1 });
     });
   });
@@ -202,6 +219,8 @@ function streamEvents(
   const last = request.headers['last-event-id'];
   let next = typeof last === 'string' ? Number(last) + 1 : 0;
   let sent = 0;
+  const { stalls, evicts, endsBeforeDone } = options;
+  const isStalling = stalls !== undefined && stalls.left-- > 0;
   const finish = (): void => {
     job.readers.delete(wake);
     response.end();
@@ -213,17 +232,21 @@ function streamEvents(
       response.write(`id: ${next}\ndata: ${JSON.stringify({ line, stream: 'stderr' })}\n\n`);
     }
     for (const event of job.events.filter(({ id }) => id >= next)) {
+      if (isStalling && sent === stalls.after) break;
+      const isDone = event.data.includes('"done":true');
+      if (isDone && endsBeforeDone !== undefined && endsBeforeDone.left-- > 0) return finish();
+      if (evicts !== undefined && event.id >= evicts[0] && event.id < evicts[1]) continue;
       if (sent === options.cutWithin) {
         response.write(`id: ${event.id}\n`);
         response.socket?.end();
         job.readers.delete(wake);
         return;
       }
-      const id = options.ids === false ? '' : `id: ${event.id}\n`;
+      const id = options.ids === false || options.isLegacy === true ? '' : `id: ${event.id}\n`;
       response.write(`${id}data: ${event.data}\n\n`);
       next = event.id + 1;
       sent += 1;
-      if (event.data.includes('"done":true')) return finish();
+      if (isDone) return finish();
       if (sent === options.cutAfter) return finish();
     }
     if (job.isOver) finish();

@@ -23,6 +23,11 @@ export class EventParser {
   #id: string | null = null;
   #data: string[] = [];
   #endedWithReturn = false;
+  readonly #charsMax: number;
+
+  constructor(charsMax = eventCharsMax) {
+    this.#charsMax = charsMax;
+  }
 
   /** Throws when one event is larger than the bound. */
   push(chunk: Buffer): StreamEvent[] {
@@ -41,7 +46,7 @@ export class EventParser {
     if (rest !== '') this.#line.push(rest);
     this.#chars += text.length;
     if (events.length > 0) this.#chars = rest.length;
-    if (this.#chars > eventCharsMax) throw new Error('An event of the worker is too large.');
+    if (this.#chars > this.#charsMax) throw new Error('An event of the worker is too large.');
     return events;
   }
 

@@ -19,7 +19,8 @@ export type JobEnd =
   | { readonly kind: 'done'; readonly exitCode: number; readonly signal: string | null }
   /** The runtime ended the stream again and again without a status. */
   | { readonly kind: 'no_status' }
-  | { readonly kind: 'lost'; readonly message: string }
+  /** `isForgotten`: the runtime answers, but knows the job no longer; it may have finished. */
+  | { readonly kind: 'lost'; readonly message: string; readonly isForgotten?: true }
   | { readonly kind: 'aborted' };
 
 export interface FollowTimes {
@@ -245,9 +246,10 @@ function refusedConnection(status: number, body: string): Connection {
   const words = `it answered ${status} ${oneLine(body)}`.trim();
   const isPassing = status === 408 || status === 429 || status >= 500;
   if (isPassing) return { kind: 'failed', message: words };
-  const message =
-    status === 404
-      ? `The worker has lost the job (${oneLine(body)}).`
-      : `The worker refuses to report on the job: ${words}.`;
+  if (status === 404) {
+    const message = `The worker has lost the job (${oneLine(body)}).`;
+    return { kind: 'end', end: { kind: 'lost', message, isForgotten: true } };
+  }
+  const message = `The worker refuses to report on the job: ${words}.`;
   return { kind: 'end', end: { kind: 'lost', message } };
 }

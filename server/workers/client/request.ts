@@ -74,11 +74,14 @@ export function askWorker(worker: WorkerAddress, request: WorkerRequest): Promis
 }
 
 const textBytesMax = 64 * 1024;
+/** Texts are one line; a body that takes longer never ends. */
+const textMs = 10_000;
 
 /** The beginning of an answer's body. */
-export async function readText(answer: IncomingMessage): Promise<string> {
+export async function readText(answer: IncomingMessage, limitMs = textMs): Promise<string> {
   const chunks: Buffer[] = [];
   let bytes = 0;
+  const timer = setTimeout(() => answer.destroy(), limitMs);
   try {
     for await (const chunk of answer as AsyncIterable<Buffer>) {
       chunks.push(chunk);
@@ -87,6 +90,8 @@ export async function readText(answer: IncomingMessage): Promise<string> {
     }
   } catch {
     // The connection broke behind what has come.
+  } finally {
+    clearTimeout(timer);
   }
   answer.destroy();
   return Buffer.concat(chunks).toString('utf8').slice(0, textBytesMax);

@@ -18,7 +18,7 @@ import {
   type JobOutput,
 } from './follow-job.ts';
 import { importResult } from './import-result.ts';
-import { exitFile, firstLine, jobCommand } from './job-command.ts';
+import { exitFile, firstLine, jobCommand, manifestFile } from './job-command.ts';
 import { tellImport, tellPlan } from './job-notes.ts';
 import { instanceName, removeLease, writeLease } from './leases.ts';
 import { packUpload, type SentEntry } from './pack.ts';
@@ -287,15 +287,20 @@ async function followAndFetch(
   const end = await followUntilStopped(request, worker, job);
   const here = (await partial?.stop()) ?? sent;
   const isStopped = request.stop.aborted;
-  if (end.kind === 'lost' && !isStopped) return err({ again: true, message: end.message });
+  const isForgotten = end.kind === 'lost' && end.isForgotten === true;
+  if (end.kind === 'lost' && !isForgotten && !isStopped) {
+    return err({ again: true, message: end.message });
+  }
   const fetched = await fetchResult(request, worker);
   if (!fetched.ok) {
+    if (end.kind === 'lost') return err({ again: true, message: end.message });
     if (end.kind !== 'done') return err({ again: true, message: fetched.error });
     return err({ again: !isHostile(fetched.error), message: fetched.error });
   }
   const exit = exitOf(end, fetched.value);
   if (exit === null && !isStopped) {
-    return err({ again: true, message: 'The job ended without a status.' });
+    const message = end.kind === 'lost' ? end.message : 'The job ended without a status.';
+    return err({ again: true, message });
   }
   const { jobFiles } = fetched.value;
   const wanted = [...jobFiles].filter(([name]) => Object.hasOwn(request.brings, name));
@@ -315,9 +320,11 @@ function isHostile(message: string): boolean {
 
 /**
  * By the stream's last event, or by the file that the job leaves where a runtime loses that event.
+ * A job that the runtime has forgotten may still run: it counts where its list of files came too.
  */
 function exitOf(end: JobEnd, result: JobResult): number | null {
   if (end.kind === 'done') return end.exitCode;
+  if (end.kind === 'lost' && !result.jobFiles.has(manifestFile)) return null;
   const text = result.jobFiles.get(exitFile)?.trim() ?? '';
   return /^\d{1,3}$/.test(text) ? Number(text) : null;
 }

@@ -51,6 +51,11 @@ export interface JobResult {
   readonly notices: readonly string[];
 }
 
+/** No file system takes a longer path. */
+const nameCharsMax = 4_096;
+/** Of all names, their folders and the targets of links: they are held in memory. */
+const allNameCharsMax = 64 * mebibyte;
+
 const hostile = (what: string): Error => new Error(`The worker sent an unsafe archive: ${what}.`);
 
 /**
@@ -81,6 +86,8 @@ class ResultReader {
   readonly #jobFiles = new Map<string, string>();
   readonly #notices: string[] = [];
   #packed = 0;
+  #nameChars = 0;
+  #ownBytes = 0;
   #unpacked = 0;
   #entries = 0;
 
@@ -94,7 +101,7 @@ class ResultReader {
     const counting = new Transform({
       transform: (chunk: Buffer, _encoding, done) => {
         this.#packed += chunk.length;
-        done(null, chunk);
+        done(this.#isEndless() ? hostile('it is larger than is allowed') : null, chunk);
       },
     });
     const bounding = new Transform({
@@ -119,16 +126,27 @@ class ResultReader {
     if (error !== null) throw error;
   }
 
+  /** Headers and padding count on top of the content: at most three blocks an entry. */
+  get #bytesMax(): number {
+    return this.#caps.totalBytes + this.#caps.entries * 1_536;
+  }
+
+  /** An archive may grow forever without unpacking to anything. */
+  #isEndless(): boolean {
+    return this.#packed > this.#bytesMax;
+  }
+
   #isBomb(): boolean {
-    const { totalBytes, ratio, ratioFromBytes, entries } = this.#caps;
-    // Headers and padding count on top of the content: at most three blocks an entry.
-    if (this.#unpacked > totalBytes + entries * 1_536) return true;
+    const { ratio, ratioFromBytes } = this.#caps;
+    if (this.#unpacked > this.#bytesMax) return true;
     return this.#unpacked > ratioFromBytes && this.#unpacked > this.#packed * ratio;
   }
 
   async #take(header: Header, content: Readable): Promise<void> {
     this.#entries += 1;
     if (this.#entries > this.#caps.entries) throw hostile('it has too many entries');
+    this.#countName(header.name);
+    this.#countName(header.linkname ?? '');
     const path = safePath(header.name);
     if (path === null) throw hostile(`the name ${JSON.stringify(header.name.slice(0, 200))}`);
     const type = header.type ?? 'file';
@@ -157,6 +175,12 @@ class ResultReader {
     await this.#storeFile(path, header, content);
   }
 
+  #countName(name: string): void {
+    if (name.length > nameCharsMax) throw hostile(`a name of ${name.length} characters`);
+    this.#nameChars += name.length;
+    if (this.#nameChars > allNameCharsMax) throw hostile('its names are too long');
+  }
+
   /** What was a file or a link can not be a folder as well: so nothing is ever beneath a link. */
   #addFolders(path: string, isFolder: boolean): void {
     const names = path.split('/');
@@ -165,12 +189,17 @@ class ResultReader {
       if (this.#files.has(folder) || this.#links.has(folder)) {
         throw hostile(`${path} is below something that is not a folder`);
       }
+      if (this.#folders.has(folder)) continue;
+      this.#countName(folder);
       this.#folders.add(folder);
     }
   }
 
   async #storeFile(path: string, header: Header, content: Readable): Promise<void> {
     const isOwn = path.startsWith(`${jobFolder}/`);
+    if (isOwn) this.#ownBytes += header.size ?? 0;
+    // These are held in memory; Drover's own are a list of hashes and a few lines.
+    if (this.#ownBytes > 2 * this.#caps.fileBytes) throw hostile(`its ${jobFolder} is too large`);
     const hash = createHash('sha256');
     // Numbered, so that no name of the archive is ever a name on our disk.
     const stored = join(this.#scratch, 'files', String(this.#files.size + this.#jobFiles.size));

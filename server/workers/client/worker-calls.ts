@@ -3,6 +3,7 @@
 
 import type { IncomingMessage } from 'node:http';
 import type { Readable } from 'node:stream';
+import { finished } from 'node:stream/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import { err, ok, type Result } from '../../core/failure.ts';
 import {
@@ -54,7 +55,7 @@ export async function waitForHealth(
         signal,
         answerMs: times.requestMs,
       });
-      const body = await readText(answer);
+      const body = await readText(answer, times.requestMs);
       if (answer.statusCode === 200) {
         const header = answer.headers[workerHeaderName];
         return ok(readWorkerHeader(typeof header === 'string' ? header : undefined));
@@ -93,7 +94,7 @@ export async function uploadWorkspace(
       signal,
     });
     const text = await readText(answer);
-    if (answer.statusCode === 200) return null;
+    if (answer.statusCode === 200) return await sentWhole(body);
     return `The worker refused the upload: ${answer.statusCode} ${oneLine(text)}.`;
   } catch (error) {
     const reason = oneLine(error instanceof Error ? error.message : String(error));
@@ -103,6 +104,19 @@ export async function uploadWorkspace(
     return `The upload was interrupted: ${reason}.`;
   }
 }
+
+/** What a worker accepts that has read half of it is no upload. */
+async function sentWhole(body: Readable): Promise<string | null> {
+  try {
+    if (!body.readableEnded) await finished(body, { signal: AbortSignal.timeout(lateEndMs) });
+    return null;
+  } catch {
+    return 'The worker accepted the upload before it had received all of it.';
+  }
+}
+
+/** An answer may overtake the last bytes of the body. */
+const lateEndMs = 2_000;
 
 async function statusOf(worker: WorkerAddress, signal: AbortSignal): Promise<number | null> {
   try {

@@ -92,6 +92,38 @@ suite('stream of a job', () => {
     assert.deepEqual(lines, ten.slice(-lines.length));
   });
 
+  test('§5.3 done that is stored while a reader is closed is fetched by the next connection', async () => {
+    const { end, lines, gaps, streams } = await followed(tenLines, { endsBeforeDone: { left: 2 } });
+    assert.deepEqual([end, lines, gaps], [done, ten, []]);
+    assert.deepEqual(streams.slice(1), Array(2).fill('GET /exec/JOB/stream [9]'));
+  });
+
+  test('§5.3 a reader that is stalled until the job ends, and closed without done, gets the rest by a new connection', async () => {
+    const { end, lines, gaps, streams } = await followed(`sleep 0.05; ${tenLines}`, {
+      stalls: { left: 1, after: 4 },
+      bufferMax: 5,
+    });
+    assert.deepEqual(end, done);
+    assert.deepEqual(lines, [...ten.slice(0, 4), ...ten.slice(6)]);
+    // The runtime's notice has the number of the first of the two.
+    assert.deepEqual(gaps, [null, 1]);
+    assert.deepEqual(streams.slice(1), ['GET /exec/JOB/stream [3]']);
+  });
+
+  test('§5.3 events that are evicted while they are sent, without a notice, are shown as a gap', async () => {
+    const { end, lines, gaps, streams } = await followed(tenLines, { evicts: [4, 7] });
+    assert.deepEqual([end, gaps], [done, [3]]);
+    assert.deepEqual(lines, [...ten.slice(0, 4), ...ten.slice(7)]);
+    assert.equal(streams.length, 1);
+  });
+
+  test('§5.3 a legacy runtime drops done and forgets the job with its reader: that is told apart from a job that is lost', async () => {
+    const { end, lines } = await followed(tenLines, { isLegacy: true });
+    assert.deepEqual(lines, ten);
+    assert.ok(end.kind === 'lost');
+    assert.equal(end.isForgotten, true);
+  });
+
   test('C22 without ids a repeated beginning is shown once', async () => {
     const { end, lines, streams } = await followed('sleep 0.1; echo a; echo b; sleep 0.2; echo c', {
       ids: false,
@@ -110,6 +142,7 @@ suite('stream of a job', () => {
     assert.deepEqual(lost.end, {
       kind: 'lost',
       message: 'The worker has lost the job (unknown job_id).',
+      isForgotten: true,
     });
     const refused = await followed(tenLines, { refusals: [401] });
     assert.equal(refused.end.kind, 'lost');

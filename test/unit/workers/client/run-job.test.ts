@@ -1,188 +1,29 @@
 // C01, C04, C05, C14–C17, C29, C36, C37, C42, C45: a whole job against a runtime of upstream's form.
 
 import assert from 'node:assert/strict';
-import {
-  cpSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { err, ok } from '../../../../server/core/failure.ts';
-import { readLeases } from '../../../../server/workers/client/leases.ts';
-import { type JobOutcome, runJob } from '../../../../server/workers/client/run-job.ts';
-import type {
-  InstanceRef,
-  InstanceSpec,
-  Provisioner,
-} from '../../../../server/workers/provisioners/port.ts';
-import {
-  startStockWorker,
-  type StockOptions,
-  type StockWorker,
-} from '../../../doubles/stock-worker.ts';
-
-const times = {
-  health: { stepMs: 5, longestStepMs: 10, limitMs: 1_000, requestMs: 500 },
-  follow: { firstDelayMs: 5, longestDelayMs: 20, giveUpMs: 300, quietMs: 10_000 },
-  destroy: { tries: 5, firstDelayMs: 1, longestDelayMs: 2 },
-  cancelMs: 500,
-  snapshotMs: 50,
-};
-
-/** Stock runtimes as instances; what was created and destroyed is written down. */
-class StockProvisioner implements Provisioner {
-  readonly kind = 'hook';
-  readonly capabilities = { env: true, list: true, foreignPaths: false };
-  readonly specs: InstanceSpec[] = [];
-  readonly workers = new Map<string, StockWorker>();
-  readonly seen: StockWorker[] = [];
-  /** Leases as they were on the disk at each creation. */
-  readonly leasesSeen: string[] = [];
-  destroyed: InstanceRef[] = [];
-  refusals = 0;
-  readonly #folder: string;
-  readonly #options: (count: number) => Partial<StockOptions>;
-
-  constructor(folder: string, options: (count: number) => Partial<StockOptions>) {
-    this.#folder = folder;
-    this.#options = options;
-  }
-
-  async create(spec: InstanceSpec): ReturnType<Provisioner['create']> {
-    this.specs.push(spec);
-    const { leases } = readLeases(join(this.#folder, 'leases'));
-    assert.ok(
-      leases.some(({ name }) => name === spec.name),
-      'the lease comes first',
-    );
-    this.leasesSeen.push(JSON.stringify(leases));
-    const workspace = mkdtempSync(join(this.#folder, 'workspace-'));
-    const { token } = spec;
-    const worker = await startStockWorker({
-      workspace,
-      token,
-      ...this.#options(this.specs.length),
-    });
-    this.workers.set(spec.name, worker);
-    this.seen.push(worker);
-    return ok({ name: spec.name, id: spec.name, url: worker.url, token });
-  }
-
-  async destroy(ref: InstanceRef): ReturnType<Provisioner['destroy']> {
-    if (this.refusals > 0) {
-      this.refusals -= 1;
-      return err('not now.');
-    }
-    this.destroyed.push(ref);
-    await this.workers.get(ref.name)?.close();
-    this.workers.delete(ref.name);
-    return ok(null);
-  }
-
-  async list(): ReturnType<Provisioner['list']> {
-    return ok([...this.workers.keys()].map((name) => ({ name, id: name })));
-  }
-}
-
-interface Ran {
-  readonly outcome: JobOutcome;
-  readonly provisioner: StockProvisioner;
-  readonly lines: readonly string[];
-  readonly notes: string;
-}
+import { err } from '../../../../server/core/failure.ts';
+import type { StockWorker } from '../../../doubles/stock-worker.ts';
+import { useStockJobs } from '../../../workers/support/stock-jobs.ts';
 
 suite('job on a worker', () => {
-  let folder: string;
-  let root: string;
-  setup(() => {
-    folder = mkdtempSync(join(tmpdir(), 'drover-job-'));
-    root = join(folder, 'slot');
-    mkdirSync(root);
-    writeFileSync(join(root, 'a.txt'), 'a\n');
-    writeFileSync(join(root, 'b.txt'), 'b\n');
-  });
-  teardown(() => rmSync(folder, { recursive: true, force: true }));
-
-  interface Options {
-    readonly script?: string;
-    readonly prompt?: string;
-    readonly stock?: (count: number) => Partial<StockOptions>;
-    readonly stop?: AbortSignal;
-    /** A worktree of its own beside the first one. */
-    readonly place?: string;
-    readonly prepare?: (provisioner: StockProvisioner) => void;
-    readonly onLine?: (line: string) => void;
-  }
-
-  const listing = {
-    tracked: ['a.txt', 'b.txt'],
-    untracked: [],
-    droverIgnored: new Set<string>(),
-    submodules: [],
-  };
-  const isNew = (name: string): boolean => !listing.tracked.includes(name);
-
-  async function ran(options: Options = {}): Promise<Ran> {
-    const provisioner = new StockProvisioner(folder, options.stock ?? (() => ({})));
-    options.prepare?.(provisioner);
-    const lines: string[] = [];
-    const notes: string[] = [];
-    const place = join(folder, options.place ?? 'slot');
-    if (options.place !== undefined) cpSync(root, place, { recursive: true });
-    const outcome = await runJob({
-      root: place,
-      listing,
-      relist: async () => ok({ ...listing, untracked: readdirSync(place).filter(isNew) }),
-      ignored: async () => new Set(),
-      provisioner,
-      image: null,
-      ttlMs: 60_000,
-      leases: join(folder, 'leases'),
-      owner: 'me',
-      follower: { pid: process.pid, startTime: '1' },
-      run: 'task-1/1/task-1',
-      program: '/bin/sh',
-      args: ['-c', options.script ?? 'cat > c.txt; rm b.txt; echo "it\'s $DROVER_TASK_ID"; exit 3'],
-      prompt: options.prompt ?? 'do it',
-      env: { MODEL_KEY: 'secret' },
-      variables: { DROVER_TASK_ID: "task-1's" },
-      brings: {},
-      scratch: join(folder, `scratch-${options.place ?? ''}`),
-      output: {
-        onLine: (_, line) => {
-          lines.push(line);
-          options.onLine?.(line);
-        },
-        onGap: () => undefined,
-      },
-      note: (text) => void notes.push(text),
-      stop: options.stop ?? new AbortController().signal,
-      times,
-    });
-    assert.deepEqual([...provisioner.workers.keys()], [], 'no instance is left');
-    return { outcome, provisioner, lines, notes: notes.join('\n') };
-  }
-  const slot = (): string[] => readdirSync(root).toSorted();
+  const jobs = useStockJobs();
+  const { ran, slot } = jobs;
 
   test('the work comes back whole, with its exit code, and the instance goes', async () => {
     const { outcome, provisioner, lines } = await ran();
     assert.deepEqual(outcome, { kind: 'ran', exitCode: 3, signal: null });
     assert.deepEqual(slot(), ['a.txt', 'c.txt']);
-    assert.equal(readFileSync(join(root, 'c.txt'), 'utf8'), 'do it');
+    assert.equal(readFileSync(join(jobs.root, 'c.txt'), 'utf8'), 'do it');
     assert.deepEqual(lines, ["it's task-1's"]);
     assert.equal(provisioner.destroyed.length, 1);
-    assert.deepEqual(readdirSync(join(folder, 'leases')), []);
+    assert.deepEqual(readdirSync(join(jobs.folder, 'leases')), []);
   });
 
   test('C04 every request bears the token of the instance, which is new each time', async () => {
     const { provisioner } = await ran({
-      stock: (count) => (count === 1 ? { refusals: [404] } : {}),
+      stock: (count) => (count === 1 ? { refusals: [404], downloadStatus: 404 } : {}),
     });
     const [first, second] = provisioner.specs;
     assert.match(first?.token ?? '', /^[0-9a-f]{64}$/);
@@ -213,7 +54,7 @@ suite('job on a worker', () => {
   test('C16 a prompt of any content and 300 KiB arrives unchanged', async () => {
     const prompt = `'"$(touch x)\`id\`\n${'ü'.repeat(150_000)}\n`;
     await ran({ prompt });
-    assert.equal(readFileSync(join(root, 'c.txt'), 'utf8'), prompt);
+    assert.equal(readFileSync(join(jobs.root, 'c.txt'), 'utf8'), prompt);
   });
 
   test('C17 an exec without a usable job id is not repeated on that instance', async () => {
@@ -227,10 +68,12 @@ suite('job on a worker', () => {
   });
 
   test('a job that was lost runs on another instance; after three the attempt fails', async () => {
-    const once = await ran({ stock: (count) => (count === 1 ? { refusals: [404] } : {}) });
+    const once = await ran({
+      stock: (count) => (count === 1 ? { refusals: [404], downloadStatus: 404 } : {}),
+    });
     assert.equal(once.outcome.kind, 'ran');
     assert.equal(once.provisioner.specs.length, 2);
-    const never = await ran({ stock: () => ({ refusals: [404] }) });
+    const never = await ran({ stock: () => ({ refusals: [404], downloadStatus: 404 }) });
     assert.ok(never.outcome.kind === 'failed');
     assert.ok(never.outcome.retryable);
     assert.equal(never.provisioner.destroyed.length, 3);
@@ -265,7 +108,7 @@ suite('job on a worker', () => {
   test('a destruction that fails four times succeeds, and its lease goes', async () => {
     const late = await ran({ prepare: (provisioner) => (provisioner.refusals = 4) });
     assert.equal(late.outcome.kind, 'ran');
-    assert.deepEqual(readdirSync(join(folder, 'leases')), []);
+    assert.deepEqual(readdirSync(join(jobs.folder, 'leases')), []);
   });
 
   test('C01 an instance that could not be made is destroyed, unless it is certain that there is none', async () => {
@@ -278,7 +121,7 @@ suite('job on a worker', () => {
       const message = 'The worker could not be created: no room.';
       assert.deepEqual(outcome, { kind: 'failed', retryable: true, message });
       assert.equal(provisioner.destroyed.length, isCertain ? 0 : 1);
-      assert.deepEqual(readdirSync(join(folder, 'leases')), []);
+      assert.deepEqual(readdirSync(join(jobs.folder, 'leases')), []);
     }
   });
 
@@ -297,11 +140,11 @@ suite('job on a worker', () => {
   });
 
   test('C37 a job that changes nothing writes nothing', async () => {
-    const before = statSync(join(root, 'a.txt')).mtimeMs;
+    const before = statSync(join(jobs.root, 'a.txt')).mtimeMs;
     const { outcome, notes } = await ran({ script: 'cat > /dev/null' });
     assert.deepEqual(outcome, { kind: 'ran', exitCode: 0, signal: null });
     assert.match(notes, /Result fetched: 0 written, 0 removed\./);
-    assert.equal(statSync(join(root, 'a.txt')).mtimeMs, before);
+    assert.equal(statSync(join(jobs.root, 'a.txt')).mtimeMs, before);
   });
 
   test('C42 no token is in output, notes, errors or leases, though the worker repeats it everywhere', async () => {
@@ -356,7 +199,7 @@ suite('job on a worker', () => {
           if (!slot().includes('half.txt') || first === undefined) return;
           clearInterval(poll);
           assert.deepEqual(slot(), ['a.txt', 'b.txt', 'half.txt'], 'nothing is removed');
-          assert.equal(readFileSync(join(root, 'a.txt'), 'utf8'), 'changed\n');
+          assert.equal(readFileSync(join(jobs.root, 'a.txt'), 'utf8'), 'changed\n');
           void first.close();
         }, 10);
       },
@@ -364,9 +207,9 @@ suite('job on a worker', () => {
     assert.deepEqual(outcome, { kind: 'ran', exitCode: 0, signal: null });
     assert.equal(provisioner.specs.length, 2);
     assert.deepEqual(slot(), ['a.txt', 'whole.txt']);
-    assert.equal(readFileSync(join(root, 'a.txt'), 'utf8'), 'changed\n');
+    assert.equal(readFileSync(join(jobs.root, 'a.txt'), 'utf8'), 'changed\n');
     assert.deepEqual(
-      readdirSync(folder).filter((name) => name.includes('scratch')),
+      readdirSync(jobs.folder).filter((name) => name.includes('scratch')),
       [],
     );
   });
