@@ -13,7 +13,7 @@ import type { Doctor } from './doctor/doctor.ts';
 import type * as FleetDatabase from './fleet/fleet-database.ts';
 import type { InitResult } from './project/init.ts';
 import type { Environment, SettingFlags } from './project/live-settings.ts';
-import { maskRequest } from './requests/mask-requests.ts';
+import { maskRequest } from './requests/served-handlers.ts';
 import type { MigrateOptions, MigrateReport } from './project/migrate.ts';
 import { runningAddress } from './project/project-places.ts';
 import type { PlanFromSpecOptions } from './requests/plan-from-spec.ts';

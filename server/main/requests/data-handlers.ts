@@ -15,7 +15,7 @@ import type { Store } from '../../store/port.ts';
 import { lastPruned } from '../../store/history/prune.ts';
 import type { listWorktrees, WorktreeFacts } from '../../workflows/attempt/worktrees.ts';
 import { heldViews } from '../project/accepted-settings.ts';
-import { maskingHandlers } from './mask-requests.ts';
+import { servedHandlers } from './served-handlers.ts';
 import type { DataProject } from '../project/data-project.ts';
 import { webhookLooks } from '../webhooks/requests.ts';
 import { sandboxView } from '../sandbox/sandbox-state.ts';
@@ -87,7 +87,7 @@ export function dataOnlyHandlers(project: DataProject): RequestHandlers {
     prune: refuse,
     ...dataHandlers(project, false),
   };
-  return maskingHandlers(handlers, () => maskOf(project.live));
+  return servedHandlers(handlers, () => maskOf(project.live));
 }
 
 export async function worktreeParts(

@@ -6,7 +6,6 @@ import { statfsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { Answer, Handlers } from '../../protocol/api.ts';
 import { createEngineHandlers } from '../../rpc/handlers/engine.ts';
-import type { createDataHandlers } from '../../rpc/handlers/data.ts';
 import type { RequestHandlers } from '../../rpc/transport/local.ts';
 import { activeRuns } from '../../workflows/run/start-run.ts';
 import { pruneWorktrees } from '../../workflows/attempt/worktrees.ts';
@@ -14,7 +13,7 @@ import type { EngineHost } from '../compose.ts';
 import { dataHandlers, worktreeParts, worktreeView } from './data-handlers.ts';
 import type { SettingFlags } from '../project/live-settings.ts';
 import { webhookHandlers } from '../webhooks/requests.ts';
-import { maskingHandlers } from './mask-requests.ts';
+import { servedHandlers } from './served-handlers.ts';
 import { maskOf } from '../project/secrets.ts';
 import { specHandlers } from './spec-handlers.ts';
 import type { Project } from '../project/opened-project.ts';
@@ -75,34 +74,18 @@ export function allHandlers(
       return prune(project, host.durable, { isDry: isDry === true, signal, scope: 'all' });
     },
   };
-  const fresh = freshly({ ...data, ...engine }, async () => {
+  const refreshSettings = async (): Promise<void> => {
     // The settings of a run that is at work stay what they were at its beginning, but for its
     // bounds.
     if ((await activeRuns(host.engine)).length === 0) return project.live.refresh();
     await project.live.refreshBounds();
     host.engine.switchboard.wake();
-  });
-  return maskingHandlers(
-    { ...data, ...engine, ...fresh, ...specHandlers(project), ...webhooks, ...retention },
-    () => maskOf(project.live),
-  );
-}
-
-type Data = ReturnType<typeof createDataHandlers> & ReturnType<typeof createEngineHandlers>;
-
-/** Requests whose answer depends on settings: the files are looked at before. */
-function freshly(
-  data: Data,
-  refresh: () => Promise<void>,
-): Pick<Data, 'status' | 'why' | 'task.add' | 'import' | 'task.retry' | 'run.start'> {
-  return {
-    status: async (params) => refresh().then(() => data.status(params)),
-    why: async (params) => refresh().then(() => data.why(params)),
-    'task.add': async (params) => refresh().then(() => data['task.add'](params)),
-    import: async (params) => refresh().then(() => data.import(params)),
-    'task.retry': async (params) => refresh().then(() => data['task.retry'](params)),
-    'run.start': async (params) => refresh().then(() => data['run.start'](params)),
   };
+  return servedHandlers(
+    { ...data, ...engine, ...specHandlers(project), ...webhooks, ...retention },
+    () => maskOf(project.live),
+    refreshSettings,
+  );
 }
 
 /** Worktrees lie beside the repository, if not told otherwise. */

@@ -4,8 +4,6 @@
 import type { EventView, Notifications } from '../../protocol/api.ts';
 import type { BoardChanges } from '../../protocol/panel-views.ts';
 
-export type BoardFeed = (events: readonly EventView[]) => Promise<Notifications['events']>;
-
 /**
  * Batches have to be given one after the other, as they come. `after`: the number of the board that
  * the client has. What can't be read is left out: the client asks for it.
@@ -13,7 +11,8 @@ export type BoardFeed = (events: readonly EventView[]) => Promise<Notifications[
 export function boardFeed(
   readChanges: (after: number) => Promise<BoardChanges>,
   after: number,
-): BoardFeed {
+  send: (batch: Notifications['events']) => Promise<void>,
+): (events: readonly EventView[]) => Promise<void> {
   let told = after;
   let last: Promise<unknown> = Promise.resolve();
   const next = async (events: readonly EventView[]): Promise<Notifications['events']> => {
@@ -26,6 +25,6 @@ export function boardFeed(
   return (events) => {
     const batch = last.then(() => next(events));
     last = batch;
-    return batch;
+    return batch.then(send);
   };
 }

@@ -17,7 +17,7 @@ import type { MessageConnection } from 'vscode-jsonrpc/node';
 import { Refusal } from '../../core/failure.ts';
 import type { AgentHandlers } from '../../protocol/agent-requests.ts';
 import { protocolVersion } from '../../protocol/api.ts';
-import type { Answer, Params, RequestName } from '../../protocol/api.ts';
+import type { Answer, Notifications, Params, RequestName } from '../../protocol/api.ts';
 import {
   isAgentRequestName,
   isRequestName,
@@ -25,7 +25,7 @@ import {
   readParams,
 } from '../../protocol/requests/read.ts';
 import { compareVersions } from '../../protocol/version.ts';
-import { boardFeed, type BoardFeed } from './board-feed.ts';
+import { boardFeed } from './board-feed.ts';
 import { toResponseError, valueOf } from './errors.ts';
 import { FeedPump, type Feed } from './feed.ts';
 import {
@@ -197,7 +197,9 @@ class GreetedConnection implements ServedConnection {
     }
     if (name === 'hello') return await this.#hello(shaped(name, raw));
     if (name === 'subscribe') return await this.#subscribe(shaped(name, raw));
-    return await callHandler(this.#options.handlers, name, shaped(name, raw));
+    const { handlers } = this.#options;
+    const handler = handlers[name] as (params: unknown) => Promise<unknown>;
+    return await handler.call(handlers, shaped(name, raw));
   }
 
   async #hello(params: Params<'hello'>): Promise<Answer<'hello'>> {
@@ -223,16 +225,15 @@ class GreetedConnection implements ServedConnection {
     const { answer, pumpAfter } = await answerSubscribe(feed, () => handlers.status({}), after);
     this.#pump?.stop();
     if (this.#state === 'closed') return answer; // the client went while the state was read
-    const batchOf: BoardFeed =
-      board === true
-        ? boardFeed((seq) => handlers['board.changes']({ after: seq }), pumpAfter)
-        : async (events) => ({ events });
+    const send = (batch: Notifications['events']): Promise<void> =>
+      this.#connection.sendNotification('events', batch);
     this.#pump = new FeedPump({
       feed,
       after: pumpAfter,
-      deliver: async (events) => {
-        await this.#connection.sendNotification('events', await batchOf(events));
-      },
+      deliver:
+        board === true
+          ? boardFeed((seq) => handlers['board.changes']({ after: seq }), pumpAfter, send)
+          : (events) => send({ events }),
       onFailure: () => this.close(),
     });
     return answer;
@@ -261,15 +262,6 @@ async function callAgentHandler(
 
 function waitMs(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms));
-}
-
-async function callHandler<N extends Exclude<RequestName, 'hello' | 'subscribe'>>(
-  handlers: RequestHandlers,
-  name: N,
-  params: unknown,
-): Promise<unknown> {
-  const handler = handlers[name] as (params: unknown) => Promise<unknown>;
-  return await handler.call(handlers, params);
 }
 
 /** Both are hashed first, so that neither length nor place of a difference shows in the time. */

@@ -1,6 +1,7 @@
-// What people say is stored: titles, descriptions, hints, notes, whole files. Values of secret
-// variables are taken out of it before, in the caller's process (whose environment nobody else
-// knows) and in the one that stores it.
+// What happens to a request before its handler gets it. What people say is stored: titles,
+// descriptions, hints, notes, whole files. Values of secret variables are taken out of it, in the
+// caller's process (which alone knows its environment) and in the one that stores it. And where an
+// answer depends on settings, their files are read first.
 
 import { maskDeep, type Mask } from '../../agents/kit/log/masking.ts';
 import type { Params, RequestName } from '../../protocol/api.ts';
@@ -39,12 +40,32 @@ export function maskRequest<N extends RequestName>(
   return masked;
 }
 
-/** The same handlers; each masks the words that it is given. */
-export function maskingHandlers(handlers: RequestHandlers, mask: () => Mask): RequestHandlers {
-  const masking: Record<string, (params: never) => Promise<unknown>> = { ...handlers };
-  for (const name of Object.keys(words) as (keyof typeof words & keyof RequestHandlers)[]) {
+type ServedName = keyof RequestHandlers;
+
+/** Requests whose answer depends on settings. */
+const settingRequests: ReadonlySet<ServedName> = new Set([
+  'status',
+  'why',
+  'task.add',
+  'import',
+  'task.retry',
+  'run.start',
+]);
+
+/** The same handlers: each gets masked words, and settings as they are now. */
+export function servedHandlers(
+  handlers: RequestHandlers,
+  mask: () => Mask,
+  refreshSettings: () => Promise<void> = () => Promise.resolve(),
+): RequestHandlers {
+  const served: Record<string, (params: never) => Promise<unknown>> = { ...handlers };
+  for (const name of new Set([...settingRequests, ...(Object.keys(words) as ServedName[])])) {
     const handler = handlers[name] as (params: unknown) => Promise<unknown>;
-    masking[name] = async (params) => handler(maskRequest(name, params, mask));
+    served[name] = async (params) => {
+      const masked = maskRequest(name, params, mask);
+      if (settingRequests.has(name)) await refreshSettings();
+      return await handler(masked);
+    };
   }
-  return masking as unknown as RequestHandlers;
+  return served as unknown as RequestHandlers;
 }

@@ -1,0 +1,50 @@
+// What happens to a request before its handler gets it: words masked, settings read again.
+
+import assert from 'node:assert/strict';
+import { servedHandlers } from '../../../server/main/requests/served-handlers.ts';
+import type { RequestHandlers } from '../../../server/rpc/transport/local.ts';
+
+suite('requests before their handlers', () => {
+  const seen: unknown[] = [];
+  const take =
+    (name: string) =>
+    async (params: unknown): Promise<void> => {
+      seen.push([name, params]);
+    };
+  const handlers = {
+    'task.add': take('task.add'),
+    'task.hint': take('task.hint'),
+    'run.start': take('run.start'),
+    'runs.list': take('runs.list'),
+  } as unknown as RequestHandlers;
+  const mask = (): ((text: string) => string) => (text) => text.replaceAll('hunter2', '***');
+  const served = servedHandlers(handlers, mask, async () => {
+    seen.push('settings');
+  });
+
+  setup(() => {
+    seen.length = 0;
+  });
+
+  test('words of a person are masked, commands arrive as they are', async () => {
+    await served['task.hint']({ id: 'task-1', text: 'use hunter2' });
+    await served['run.start']({ gate: 'check hunter2' });
+    assert.deepEqual(seen, [
+      ['task.hint', { id: 'task-1', text: 'use ***' }],
+      'settings',
+      ['run.start', { gate: 'check hunter2' }],
+    ]);
+  });
+
+  test('settings are read before what depends on them, once, and for nothing else', async () => {
+    await served['task.add']({ title: 'of hunter2' });
+    await served['runs.list']({});
+    assert.deepEqual(seen, ['settings', ['task.add', { title: 'of ***' }], ['runs.list', {}]]);
+  });
+
+  test('where settings cannot be read, the handler is not called', async () => {
+    const broken = servedHandlers(handlers, mask, () => Promise.reject(new Error('no file')));
+    await assert.rejects(broken['run.start']({}), /no file/);
+    assert.deepEqual(seen, []);
+  });
+});
