@@ -5,17 +5,12 @@ import * as vscode from 'vscode';
 import { agentKinds } from '../server/core/plan/task.ts';
 import type { PersonToolName } from '../server/protocol/person-tools/tools.ts';
 import type { StatusSnapshot } from '../server/protocol/views.ts';
-import type {
-  BackendRequestName,
-  HostActionName,
-  HostState,
-} from '../webview/messages/messages.ts';
+import type { HostState } from '../webview/messages/messages.ts';
 import type { BackendAccess } from './backend/access.ts';
-import { BackendFailure } from './backend/failure.ts';
 import { allHandlers } from './commands/all.ts';
-import type { CommandContext, CommandHandler } from './commands/context.ts';
+import { Commands, type CommandPlace } from './commands/commands.ts';
+import type { CommandContext } from './commands/context.ts';
 import { ownVariables, seeToRun } from './commands/runs.ts';
-import { readTarget } from './commands/target.ts';
 import { setContext } from './notices/context-keys.ts';
 import type { ExportsWhenReady } from './tools/exports.ts';
 import { exportsOf } from './tools/exports-when-ready.ts';
@@ -27,7 +22,7 @@ import { Messages } from './notices/messages.ts';
 import type { NoticeAction } from './notices/notices.ts';
 import { registerWorktreeDocuments } from './links/open-file.ts';
 import type { Project } from './project/project.ts';
-import { Projects, type ProjectsChange } from './project/projects.ts';
+import { Projects } from './project/projects.ts';
 import { Reactions } from './notices/reactions.ts';
 import { registerGitDocuments } from './review/git-documents.ts';
 import { ReviewComments } from './review/review-comments.ts';
@@ -59,9 +54,8 @@ export class DroverWindow implements vscode.Disposable {
   readonly #messages: Messages;
   readonly #views: SideViews;
   readonly #panels: Panels;
-  readonly #handlers: { readonly [Id in CommandId]: CommandHandler };
+  readonly #commands: Commands;
   readonly #disposables: vscode.Disposable[];
-  readonly #selections = new WeakMap<WebviewHost, readonly string[]>();
   readonly #measurements: { readonly name: string; readonly ms: number }[] = [];
   #focused: WebviewHost | null = null;
   readonly exports: ExportsWhenReady;
@@ -72,6 +66,10 @@ export class DroverWindow implements vscode.Disposable {
     const memory = extension.workspaceState;
     this.#messages = new Messages(log);
     this.#projects = new Projects(access, log, extension);
+    const takeOvers = new TakeOvers(this.#projects, this.#messages, extension);
+    const review = { comments: new ReviewComments(memory), shown: new ShownReviews(memory) };
+    const handlers = allHandlers({ takeOvers, review });
+    this.#commands = new Commands(handlers, (args) => this.#context(args));
     const around = this.#surroundings();
     this.#views = new SideViews(around, () => this.#shown());
     this.#panels = new Panels({
@@ -87,12 +85,9 @@ export class DroverWindow implements vscode.Disposable {
         if (this.#focused === host) this.#focused = null;
       },
     });
-    const takeOvers = new TakeOvers(this.#projects, this.#messages, extension);
-    const review = { comments: new ReviewComments(memory), shown: new ShownReviews(memory) };
-    this.#handlers = allHandlers({ takeOvers, review });
-    // Ahead of all others that listen: what a person looks at is drawn first.
-    const telling = this.#projects.onChange(({ project, change }) => {
-      this.#tellWebviews(project, change);
+    const attaching = this.#projects.onChange(({ change }) => {
+      if (change.kind !== 'attached' || change.isAgain) return;
+      this.#measured('attached', performance.now() - parts.startedMs);
     });
     const statusBar = new StatusBar();
     const reactions = new Reactions({
@@ -125,7 +120,7 @@ export class DroverWindow implements vscode.Disposable {
       registerStepLogs(),
       statusBar,
       reactions,
-      telling,
+      attaching,
       vscode.window.onDidChangeWindowState(({ focused }) => {
         if (focused) this.#lookAgain();
       }),
@@ -167,8 +162,7 @@ export class DroverWindow implements vscode.Disposable {
   }
 
   async runCommand(id: CommandId, args: readonly unknown[]): Promise<void> {
-    const selection = this.#selectionOf(this.#focused);
-    await this.#run(id, args, selection, this.#projectOf(this.#focused));
+    await this.#run(id, args, this.#focused ?? this.#place(this.#projects.current));
   }
 
   /** A tool that a language model calls. What it refuses is thrown for the model to read. */
@@ -212,19 +206,20 @@ export class DroverWindow implements vscode.Disposable {
       this.#messages.tell('warning', text);
       return;
     }
-    if (link.kind === 'task') return await this.#run('drover.openStream', [link.id], [], project);
-    if (link.kind === 'epic') return await this.#run('drover.openBoard', [link.id], [], project);
-    await this.#run('drover.openRuns', [{ id: link.id }], [], this.#projects.current);
+    const place = this.#place(link.kind === 'run' ? this.#projects.current : project);
+    if (link.kind === 'task') return await this.#run('drover.openStream', [link.id], place);
+    if (link.kind === 'epic') return await this.#run('drover.openBoard', [link.id], place);
+    await this.#run('drover.openRuns', [{ id: link.id }], place);
   }
 
-  async #run(
-    id: CommandId,
-    args: readonly unknown[],
-    selection: readonly string[],
-    project: Project | null,
-  ): Promise<void> {
+  /** Where nothing is selected. */
+  #place(project: Project | null): CommandPlace {
+    return { project, selection: [] };
+  }
+
+  async #run(id: CommandId, args: readonly unknown[], place: CommandPlace): Promise<void> {
     try {
-      await this.#handlers[id](this.#context(args), readTarget(args, selection), project);
+      await this.#commands.run(id, args, place);
     } catch (error) {
       this.#messages.fail(null, error);
     }
@@ -248,36 +243,22 @@ export class DroverWindow implements vscode.Disposable {
   #surroundings(): WebviewSurroundings {
     const { extension, log } = this.#parts;
     const actions = hostActions({
-      project: (webview) => this.#projectOf(webview),
       messages: this.#messages,
-      andRun: async (webview, action) => {
-        const project = this.#projectOf(webview);
-        if (project === null) throw new BackendFailure('gone', 'No repository is open.');
+      andRun: async ({ openProject: project }, action) => {
         await action(project);
         await seeToRun(this.#context([]), project);
       },
-      command: async (webview, id, argument) => {
-        const selection = this.#selectionOf(webview);
-        const args = argument === undefined ? [] : [argument];
-        await this.#handlers[id](
-          this.#context(args),
-          readTarget(args, selection),
-          this.#projectOf(webview),
-        );
-      },
+      command: this.#commands.run,
       measured: (webview, name, ms) => this.#measured(`${webview.name} ${name}`, ms),
     });
     return {
       extensionUri: extension.extensionUri,
       log,
+      projects: this.#projects,
       state: (webview) => this.#stateOf(webview),
-      backend: async (webview, name, params) => {
-        const project = this.#projectOf(webview);
-        if (project === null) throw new BackendFailure('gone', 'No repository is open.');
-        return await project.request(name as BackendRequestName, params as never);
-      },
-      action: (webview, name: HostActionName, params) => actions[name](webview, params as never),
-      selected: (webview, ids) => this.#selected(webview, ids),
+      command: this.#commands.run,
+      action: (webview, name, params) => actions[name](webview, params as never),
+      selected: (webview) => this.#selected(webview),
     };
   }
 
@@ -288,7 +269,7 @@ export class DroverWindow implements vscode.Disposable {
   }
 
   #stateOf(webview: WebviewHost): HostState {
-    const project = this.#projectOf(webview);
+    const { project } = webview;
     const { id, attempt } = webview.subject;
     return {
       webview: webview.name,
@@ -303,53 +284,21 @@ export class DroverWindow implements vscode.Disposable {
     };
   }
 
-  #projectOf(webview: WebviewHost | null): Project | null {
-    const root = webview?.subject.root ?? null;
-    return root === null ? this.#projects.current : this.#projects.byRoot(root);
-  }
-
-  #selectionOf(webview: WebviewHost | null): readonly string[] {
-    return (webview === null ? null : this.#selections.get(webview)) ?? [];
-  }
-
-  #selected(webview: WebviewHost, ids: readonly string[]): void {
+  #selected(webview: WebviewHost): void {
     this.#focused = webview;
-    this.#selections.set(webview, ids);
-    const board = this.#projectOf(webview)?.board;
-    const [first] = ids;
-    setContext('drover.selection', ids.length);
-    const task = board?.tasks.find(({ id }) => id === first);
+    const { selection, project } = webview;
+    const [first] = selection;
+    setContext('drover.selection', selection.length);
+    const task = project?.board?.tasks.find(({ id }) => id === first);
     setContext('drover.selectionStatus', task?.status ?? '');
   }
 
-  #tellWebviews(project: Project | null, change: ProjectsChange['change']): void {
-    switch (change.kind) {
-      case 'changes':
-        for (const host of this.#hosts()) {
-          if (this.#projectOf(host) !== project) continue;
-          host.push({ type: 'changes', changes: change.changes });
-        }
-        return;
-      case 'attached':
-        if (!change.isAgain) this.#measured('attached', performance.now() - this.#parts.startedMs);
-        return;
-      // A board that was read anew replaces the one that a webview has.
-      case 'board':
-      case 'connection':
-      case 'list':
-        this.#pushStates();
-    }
-  }
-
   #pushStates(): void {
-    for (const host of this.#hosts()) host.pushState();
-  }
-
-  #hosts(): readonly WebviewHost[] {
-    return [...this.#views.hosts, ...this.#panels.hosts];
+    for (const host of [...this.#views.hosts, ...this.#panels.hosts]) host.pushState();
   }
 
   async #act(project: Project, action: NoticeAction): Promise<void> {
+    const place = this.#place(project);
     switch (action.kind) {
       case 'answer': {
         const answer = { id: action.question, choice: action.choice };
@@ -359,19 +308,19 @@ export class DroverWindow implements vscode.Disposable {
         return;
       }
       case 'stream':
-        return this.#run('drover.openStream', [action.task], [], project);
+        return this.#run('drover.openStream', [action.task], place);
       case 'review':
-        return this.#run('drover.review', [action.id], [], project);
+        return this.#run('drover.review', [action.id], place);
       case 'resolve':
-        return this.#run('drover.resolveConflict', [action.task], [], project);
+        return this.#run('drover.resolveConflict', [action.task], place);
       case 'retry':
-        return this.#run('drover.retryTask', [action.task], [], project);
+        return this.#run('drover.retryTask', [action.task], place);
       case 'retryFailed':
-        return this.#run('drover.retryFailed', [{ ids: action.ids }], [], project);
+        return this.#run('drover.retryFailed', [{ ids: action.ids }], place);
       case 'run':
-        return this.#run('drover.openRuns', [], [], project);
+        return this.#run('drover.openRuns', [], place);
       case 'inbox':
-        return this.#run('drover.showInbox', [], [], project);
+        return this.#run('drover.showInbox', [], place);
     }
   }
 

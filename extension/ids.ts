@@ -1,7 +1,7 @@
 // Every name that the manifest and the code share: commands, views, panels and context keys. A test
 // holds both together.
 
-import type { WebviewAction, WebviewName } from '../webview/messages/messages.ts';
+import type { HostActionName, WebviewAction, WebviewName } from '../webview/messages/messages.ts';
 
 export const commandIds = [
   // Getting started, and ways on when something is missing.
@@ -105,6 +105,28 @@ export const forwardedCommands = {
   'drover.copy': 'copy',
 } as const satisfies { readonly [Id in CommandId]?: WebviewAction };
 export type ForwardedCommandId = keyof typeof forwardedCommands;
+
+/** What a webview asks of the extension that is a command: it gets the parameters as they come. */
+export const actionCommands = {
+  runEpic: 'drover.runEpic',
+  runAll: 'drover.runAll',
+  stopRun: 'drover.stopRun',
+  retry: 'drover.retryTask',
+  retryFailed: 'drover.retryFailed',
+  openStream: 'drover.openStream',
+  openGrid: 'drover.openGrid',
+  openBoard: 'drover.openBoard',
+  review: 'drover.review',
+  takeOver: 'drover.takeOver',
+  giveBack: 'drover.giveBack',
+  openWorktree: 'drover.openWorktree',
+  undoLanding: 'drover.undoLanding',
+} as const satisfies { readonly [N in HostActionName]?: CommandId };
+export type CommandActionName = keyof typeof actionCommands;
+
+export function isCommandAction(name: HostActionName): name is CommandActionName {
+  return Object.hasOwn(actionCommands, name);
+}
 
 /** View type of each webview, for the manifest and for VS Code. */
 export const webviewIds = {

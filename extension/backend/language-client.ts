@@ -16,16 +16,20 @@ import { BackendFailure, gone, toFailure } from './failure.ts';
 
 export interface ClientEvents {
   readonly onEvents: (batch: Notifications['events']) => void;
-  readonly onLeaving: (reason: string) => void;
+  readonly onLeaving: (notice: Notifications['leaving']) => void;
   readonly onClosed: () => void;
 }
 
+/** Asks the backend; throws BackendFailure. */
+export type BackendRequest = <N extends BackendRequestName>(
+  name: N,
+  params: BackendRequests[N]['params'],
+) => Promise<BackendRequests[N]['result']>;
+
 export interface BackendClient {
   readonly hello: Answer<'hello'>;
-  request<N extends BackendRequestName>(
-    name: N,
-    params: BackendRequests[N]['params'],
-  ): Promise<BackendRequests[N]['result']>;
+  /** The one way to the backend: whoever needs it is handed this very function. */
+  readonly request: BackendRequest;
   close(): void;
 }
 
@@ -83,12 +87,8 @@ export async function connectClient(
       },
     },
   );
-  client.onNotification('events', (params: Notifications['events']) => {
-    events.onEvents(params);
-  });
-  client.onNotification('leaving', (params: Notifications['leaving']) => {
-    events.onLeaving(params.reason);
-  });
+  client.onNotification('events', events.onEvents);
+  client.onNotification('leaving', events.onLeaving);
   const hello = await greet(client).catch((error: unknown) => {
     // A greeting that fails is told by its error; it is not the loss of a connection.
     isOpen = false;
@@ -97,7 +97,7 @@ export async function connectClient(
   });
   return {
     hello,
-    async request(name, params) {
+    request: async (name, params) => {
       if (!isOpen) throw gone();
       try {
         return await client.sendRequest(name, params);

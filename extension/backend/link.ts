@@ -5,16 +5,12 @@
 
 import type { LogOutputChannel } from 'vscode';
 import type { StatusSnapshot } from '../../server/protocol/views.ts';
-import type {
-  BackendRequestName,
-  BackendRequests,
-  Connection,
-} from '../../webview/messages/messages.ts';
+import type { Connection } from '../../webview/messages/messages.ts';
 import { type BoardChange, BoardStore } from '../project/board-store.ts';
 import { reasonOfRefusal, unavailable } from '../project/unavailable.ts';
 import type { BackendAccess } from './access.ts';
 import { BackendFailure, toFailure } from './failure.ts';
-import { connectClient, type BackendClient } from './language-client.ts';
+import { connectClient, type BackendClient, type BackendRequest } from './language-client.ts';
 import { Reconnecting } from './reconnecting.ts';
 
 /** The backend's own words when a person has ended it: nobody but a person starts it again. */
@@ -65,13 +61,9 @@ export class BackendLink {
     return this.#store.board;
   }
 
-  async request<N extends BackendRequestName>(
-    name: N,
-    params: BackendRequests[N]['params'],
-  ): Promise<BackendRequests[N]['result']> {
-    const client = this.#client;
-    if (client === null) throw new BackendFailure('gone', 'Not connected to the backend.');
-    return await client.request(name, params);
+  /** The client's own, for as long as it is connected: take it anew for each request. */
+  get request(): BackendRequest {
+    return this.#client?.request ?? refuse;
   }
 
   /** Begins, or tries again at once after a person has acted. */
@@ -138,9 +130,8 @@ export class BackendLink {
       client = await connectClient(
         async () => access.open(root, environment),
         {
-          onEvents: ({ events, changes }) =>
-            this.#store.reach(events.at(-1)?.seq ?? 0, changes ?? null),
-          onLeaving: (reason) => {
+          onEvents: this.#store.hear,
+          onLeaving: ({ reason }) => {
             log.info(`${root}: the backend leaves: ${reason}`);
             if (reason === askedToLeave && attempt === this.#attempt) this.pause();
           },
@@ -185,6 +176,9 @@ export class BackendLink {
     void this.#tryAll();
   }
 }
+
+const refuse: BackendRequest = () =>
+  Promise.reject(new BackendFailure('gone', 'Not connected to the backend.'));
 
 /** True when trying again can help without a person. */
 function canPass(failure: BackendFailure): boolean {

@@ -25,27 +25,20 @@ export interface CommandContext {
   readonly focused: () => WebviewHost | null;
 }
 
-export type CommandHandler = (
+type FreeHandler = (
   context: CommandContext,
   target: Target,
   project: Project | null,
 ) => Promise<void>;
+type ProjectHandler = (context: CommandContext, project: Project, target: Target) => Promise<void>;
+
+/** A command works anywhere, or only on a project that is connected. */
+export type CommandHandler = FreeHandler | { readonly onProject: ProjectHandler };
 
 /** A part of the commands: together they must be all of them. */
 export type Handlers<Id extends CommandId> = { readonly [I in Id]: CommandHandler };
 
-/** A handler that has nothing to do without a connected project; says so instead. */
-export function withProject(
-  handler: (context: CommandContext, project: Project, target: Target) => Promise<void>,
-): CommandHandler {
-  return async (context, target, project) => {
-    const connection = (await project?.settled()) ?? context.projects.connection;
-    if (project !== null && connection.kind === 'connected') {
-      await handler(context, project, target);
-      return;
-    }
-    const isUnavailable = connection.kind === 'unavailable';
-    const message = isUnavailable ? connection.message : 'Drover is still connecting.';
-    context.messages.tell('warning', message);
-  };
+/** A handler that has nothing to do without a connected project: that is said instead. */
+export function withProject(onProject: ProjectHandler): CommandHandler {
+  return { onProject };
 }

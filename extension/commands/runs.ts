@@ -30,9 +30,7 @@ export const runHandlers: Handlers<
   }),
   'drover.preflight': withProject(async (context, project, target) => {
     const epic = await pickEpic(project, target, 'Check Before a Run');
-    if (epic === undefined) return;
-    const choices = await askPreflight(context, project, epic);
-    if (choices !== null) await start(context, project, epic, choices);
+    if (epic !== undefined) await run(context, project, epic, true);
   }),
   'drover.resumeRun': withProject(async ({ extension, messages }, project) => {
     await resume(extension, messages, project);
@@ -96,14 +94,26 @@ async function offerResume(
   }
 }
 
+/** Null is a run of all open tasks. A person who was asked first has read the warnings there. */
 async function run(
   context: CommandContext,
   project: Project,
   epic: EpicView | null,
+  asksFirst = project.settings.showPreflight,
 ): Promise<void> {
-  if (!project.settings.showPreflight) return await start(context, project, epic, null);
-  const choices = await askPreflight(context, project, epic);
-  if (choices !== null) await start(context, project, epic, choices);
+  const { extension, messages } = context;
+  const decided = asksFirst ? await askPreflight(context, project, epic) : null;
+  if (asksFirst && decided === null) return;
+  try {
+    const started = await project.request(
+      'run.start',
+      await runOptions(extension, project, epic?.id ?? null, decided),
+    );
+    if (started.joined) messages.tell('info', started.message);
+    if (!asksFirst) for (const warning of started.warnings) messages.tell('warning', warning);
+  } catch (error) {
+    throw new Error(`The run could not start: ${toFailure(error).message}`, { cause: error });
+  }
 }
 
 /**
@@ -120,25 +130,6 @@ export async function startLikeAsked(
     await runOptions(extension, project, epic, null),
   );
   return joined ? `Run ${run.id} is active already and covers this.` : `Run ${run.id} has started.`;
-}
-
-/** `decided`: null where the person was not asked, so that the warnings are told. */
-async function start(
-  { extension, messages }: CommandContext,
-  project: Project,
-  epic: EpicView | null,
-  decided: RunChoices | null,
-): Promise<void> {
-  try {
-    const started = await project.request(
-      'run.start',
-      await runOptions(extension, project, epic?.id ?? null, decided),
-    );
-    if (started.joined) messages.tell('info', started.message);
-    if (decided === null) for (const warning of started.warnings) messages.tell('warning', warning);
-  } catch (error) {
-    throw new Error(`The run could not start: ${toFailure(error).message}`, { cause: error });
-  }
 }
 
 /** With what was chosen for such a run, over what VS Code's settings say. */

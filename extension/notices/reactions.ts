@@ -10,8 +10,8 @@ import type { Messages } from './messages.ts';
 import { isStillOpen, NoticeMemory, toShow, type Notice, type NoticeAction } from './notices.ts';
 import { notificationCommand } from './os-notification.ts';
 import { plainText } from './plain-text.ts';
-import type { Project } from '../project/project.ts';
-import type { Projects, ProjectsChange } from '../project/projects.ts';
+import type { Project, ProjectChange } from '../project/project.ts';
+import type { Projects } from '../project/projects.ts';
 import { RunEnds, runEndNotice } from './run-end.ts';
 import { readSettings } from '../project/settings.ts';
 import type { StatusBar } from './status-bar.ts';
@@ -39,13 +39,18 @@ export class Reactions implements vscode.Disposable {
   readonly #runEnds = new WeakMap<Project, RunEnds>();
   readonly #subscription: vscode.Disposable;
   #recount: NodeJS.Timeout | null = null;
+  #isOver = false;
 
   constructor(parts: ReactionParts) {
     this.#parts = parts;
-    this.#subscription = parts.projects.onChange((change) => this.#take(change));
+    // After all others that listen: what a person looks at is drawn first.
+    this.#subscription = parts.projects.onChange((change) => {
+      queueMicrotask(() => this.#take(change));
+    });
   }
 
-  #take({ project, change }: ProjectsChange): void {
+  #take({ project, change }: ProjectChange): void {
+    if (this.#isOver) return;
     this.#recount ??= setTimeout(() => this.#count(), recountMs);
     if (project === null) return;
     switch (change.kind) {
@@ -164,6 +169,7 @@ export class Reactions implements vscode.Disposable {
   }
 
   dispose(): void {
+    this.#isOver = true;
     this.#subscription.dispose();
     if (this.#recount !== null) clearTimeout(this.#recount);
   }

@@ -1,6 +1,7 @@
 // The board as the backend has it, kept by applying its changes in order. Pure: it asks through the
 // function it is given.
 
+import type { Notifications } from '../../server/protocol/api.ts';
 import { applyChanges } from '../../server/protocol/board.ts';
 import type { BoardChanges } from '../../server/protocol/panel-views.ts';
 import type { StatusSnapshot } from '../../server/protocol/views.ts';
@@ -67,6 +68,11 @@ export class BoardStore {
   end(): void {
     this.#source = null;
   }
+
+  /** A batch of the feed, as the backend sends it. */
+  readonly hear = ({ events, changes }: Notifications['events']): void => {
+    this.reach(events.at(-1)?.seq ?? 0, changes ?? null);
+  };
 
   /**
    * The feed has come to this number: the board follows at once where its changes are told, else

@@ -1,14 +1,22 @@
-// One repository of this window with its link to the backend; other parts hear of its changes here.
+// One repository of this window with its link to the backend.
 
 import { basename } from 'node:path';
-import * as vscode from 'vscode';
+import type * as vscode from 'vscode';
 import type { StatusSnapshot } from '../../server/protocol/views.ts';
 import type { Connection } from '../../webview/messages/messages.ts';
 import type { BackendAccess } from '../backend/access.ts';
+import type { BackendRequest } from '../backend/language-client.ts';
 import { BackendLink, type LinkChange } from '../backend/link.ts';
 import { fleetVariables } from './secrets.ts';
 import { readSettings } from './settings.ts';
 import { settingVariables, type ExtensionSettings } from './settings-table.ts';
+
+/** What becomes different in this window, in the words that all of it uses. */
+export interface ProjectChange {
+  readonly project: Project | null;
+  /** `list`: projects came, went, or another one is current. */
+  readonly change: LinkChange | { readonly kind: 'list' };
+}
 
 export interface ProjectOptions {
   readonly root: string;
@@ -16,6 +24,8 @@ export interface ProjectOptions {
   readonly access: BackendAccess;
   readonly log: vscode.LogOutputChannel;
   readonly secrets: vscode.SecretStorage;
+  /** Of the whole window: each change says whose it is. */
+  readonly changed: vscode.EventEmitter<ProjectChange>;
 }
 
 /** As long as a backend may take to start. */
@@ -25,14 +35,12 @@ export class Project implements vscode.Disposable {
   readonly root: string;
   readonly name: string;
   readonly folder: vscode.WorkspaceFolder;
-  /** The link's own. */
-  readonly request: BackendLink['request'];
   readonly #link: BackendLink;
-  readonly #changed = new vscode.EventEmitter<LinkChange>();
-  readonly onChange = this.#changed.event;
+  readonly #onChange: vscode.Event<ProjectChange>;
 
-  constructor({ root, folder, access, log, secrets }: ProjectOptions) {
+  constructor({ root, folder, access, log, secrets, changed }: ProjectOptions) {
     this.root = root;
+    this.#onChange = changed.event;
     // The name that the workspace gives its folder: two clones of one repository have the same
     // basename.
     this.name = folder.uri.fsPath === root ? folder.name : basename(root);
@@ -45,9 +53,13 @@ export class Project implements vscode.Disposable {
         ...backendEnvironment(this.settings),
         ...(await fleetVariables(secrets, root)),
       }),
-      onChange: (change) => this.#changed.fire(change),
+      onChange: (change) => changed.fire({ project: this, change }),
     });
-    this.request = this.#link.request.bind(this.#link);
+  }
+
+  /** The link's own. */
+  get request(): BackendRequest {
+    return this.#link.request;
   }
 
   get connection(): Connection {
@@ -80,7 +92,7 @@ export class Project implements vscode.Disposable {
         resolve(this.connection);
       };
       const timer = setTimeout(end, settleWaitMs);
-      const subscription = this.onChange(() => {
+      const subscription = this.#onChange(() => {
         if (this.connection.kind !== 'connecting') end();
       });
     });
@@ -92,7 +104,6 @@ export class Project implements vscode.Disposable {
 
   dispose(): void {
     this.#link.close();
-    this.#changed.dispose();
   }
 }
 

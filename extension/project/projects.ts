@@ -4,24 +4,17 @@
 import * as vscode from 'vscode';
 import type { Connection } from '../../webview/messages/messages.ts';
 import type { BackendAccess, RootState } from '../backend/access.ts';
-import type { LinkChange } from '../backend/link.ts';
-import { Project } from './project.ts';
+import { Project, type ProjectChange } from './project.ts';
 import { unavailable } from './unavailable.ts';
 
 const currentKey = 'currentProject';
-
-export interface ProjectsChange {
-  readonly project: Project | null;
-  /** `list`: projects came, went, or another one is current. */
-  readonly change: LinkChange | { readonly kind: 'list' };
-}
 
 export class Projects implements vscode.Disposable {
   readonly #access: BackendAccess;
   readonly #log: vscode.LogOutputChannel;
   readonly #memory: vscode.Memento;
   readonly #secrets: vscode.SecretStorage;
-  readonly #changed = new vscode.EventEmitter<ProjectsChange>();
+  readonly #changed = new vscode.EventEmitter<ProjectChange>();
   readonly #subscriptions: vscode.Disposable[] = [];
   readonly #all = new Map<string, Project>();
   #current: Project | null = null;
@@ -62,6 +55,11 @@ export class Projects implements vscode.Disposable {
 
   byRoot(root: string): Project | null {
     return this.#all.get(root) ?? null;
+  }
+
+  /** What a webview shows: the project of its own folder, without one the current project. */
+  shownIn(root: string | null): Project | null {
+    return root === null ? this.#current : this.byRoot(root);
   }
 
   select(project: Project): void {
@@ -137,9 +135,9 @@ export class Projects implements vscode.Disposable {
       access: this.#access,
       log: this.#log,
       secrets: this.#secrets,
+      changed: this.#changed,
     });
     this.#all.set(root, project);
-    project.onChange((change) => this.#changed.fire({ project, change }));
     if (this.#access.isAtWork(root)) project.connect();
   }
 

@@ -1,8 +1,8 @@
-// What webviews ask of the extension itself; most of it is a command that exists anyway.
+// What webviews ask of the extension itself and no command does.
 
 import * as vscode from 'vscode';
 import type { HostActionName, HostActions } from '../../webview/messages/messages.ts';
-import { isCommandId, type CommandId } from '../ids.ts';
+import { isCommandId, type CommandActionName, type CommandId } from '../ids.ts';
 import type { Messages } from '../notices/messages.ts';
 import { openAtCommit, openFile } from '../links/open-file.ts';
 import { showStepLog } from '../notices/step-log.ts';
@@ -12,9 +12,11 @@ import type { Project } from '../project/project.ts';
 import type { WebviewHost } from './webview-host.ts';
 
 export interface HostActionParts {
-  readonly project: (webview: WebviewHost) => Project | null;
-  /** Runs a command on the webview's own project. */
-  readonly command: (webview: WebviewHost, id: CommandId, argument?: unknown) => Promise<void>;
+  readonly command: (
+    id: CommandId,
+    args: readonly unknown[],
+    webview: WebviewHost,
+  ) => Promise<void>;
   /** Does something to a task whose agent shall work on, and sees to a run. */
   readonly andRun: (
     webview: WebviewHost,
@@ -25,7 +27,7 @@ export interface HostActionParts {
 }
 
 type Actions = {
-  readonly [N in HostActionName]: (
+  readonly [N in Exclude<HostActionName, CommandActionName>]: (
     webview: WebviewHost,
     params: HostActions[N]['params'],
   ) => Promise<HostActions[N]['result']>;
@@ -37,37 +39,14 @@ const nothing = {};
 
 export function hostActions(parts: HostActionParts): Actions {
   const { messages } = parts;
-  /** A command with its argument as it comes. */
-  const by =
-    (id: CommandId) =>
-    async (webview: WebviewHost, params: object): Promise<typeof nothing> => {
-      await parts.command(webview, id, params);
-      return nothing;
-    };
   return {
     // The state itself goes its own way, as a push.
     hello: () => Promise.resolve(nothing),
-    async runEpic(webview, { epic }) {
-      if (epic === null) await parts.command(webview, 'drover.runAll');
-      else await parts.command(webview, 'drover.runEpic', text(epic, 'epic'));
-      return nothing;
-    },
-    retry: by('drover.retryTask'),
     ...taskActions(parts),
-    ...documentActions(parts),
-    stopRun: by('drover.stopRun'),
-    openStream: by('drover.openStream'),
-    openGrid: by('drover.openGrid'),
-    retryFailed: by('drover.retryFailed'),
-    openBoard: by('drover.openBoard'),
-    review: by('drover.review'),
-    takeOver: by('drover.takeOver'),
-    giveBack: by('drover.giveBack'),
-    openWorktree: by('drover.openWorktree'),
-    undoLanding: by('drover.undoLanding'),
+    ...documentActions,
     async command(webview, { id }) {
       if (!isCommandId(id)) throw new Error('This is not a command of Drover.');
-      await parts.command(webview, id);
+      await parts.command(id, [], webview);
       return nothing;
     },
     async copy(_webview, params) {
@@ -118,32 +97,22 @@ function taskActions(parts: HostActionParts): Pick<Actions, 'sendBack' | 'resolv
 }
 
 /** What opens something in an editor. */
-function documentActions(
-  parts: HostActionParts,
-): Pick<Actions, 'openStepLog' | 'openFile' | 'pickFile'> {
-  return {
-    async openStepLog(webview, { task, attempt, step }) {
-      const project = parts.project(webview);
-      if (project === null) throw new Error('No repository is open.');
-      const which = step === 'setup' ? 'setup' : 'gate';
-      await showStepLog(project, text(task, 'task'), Number(attempt), which);
-      return nothing;
-    },
-    async pickFile(webview) {
-      const project = parts.project(webview);
-      if (project === null) throw new Error('No repository is open.');
-      return { path: await pickFile(project) };
-    },
-    async openFile(webview, { path, line, sha }) {
-      const project = parts.project(webview);
-      if (project === null) throw new Error('No repository is open.');
-      const at = typeof line === 'number' ? line : null;
-      if (typeof sha === 'string') await openAtCommit(project, text(path, 'path'), sha, at);
-      else await openFile(project, text(path, 'path'), at);
-      return nothing;
-    },
-  };
-}
+const documentActions: Pick<Actions, 'openStepLog' | 'openFile' | 'pickFile'> = {
+  async openStepLog(webview, { task, attempt, step }) {
+    const which = step === 'setup' ? 'setup' : 'gate';
+    await showStepLog(webview.openProject, text(task, 'task'), Number(attempt), which);
+    return nothing;
+  },
+  async pickFile(webview) {
+    return { path: await pickFile(webview.openProject) };
+  },
+  async openFile({ openProject: project }, { path, line, sha }) {
+    const at = typeof line === 'number' ? line : null;
+    if (typeof sha === 'string') await openAtCommit(project, text(path, 'path'), sha, at);
+    else await openFile(project, text(path, 'path'), at);
+    return nothing;
+  },
+};
 
 function text(value: unknown, name: string): string {
   if (typeof value !== 'string') throw new Error(`${name} must be a string.`);

@@ -13,6 +13,7 @@ import {
 const hostActionNames: { readonly [N in HostActionName]: true } = {
   hello: true,
   runEpic: true,
+  runAll: true,
   retry: true,
   sendBack: true,
   resolve: true,

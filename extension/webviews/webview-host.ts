@@ -1,11 +1,10 @@
-// The extension's end of one webview: its page, what it asks, what it is told. Knows nothing of
-// what the panels show.
+// The extension's end of one webview: its page, its requests, and the changes that are pushed to
+// it. Knows nothing of what the panels show.
 
 import { randomBytes } from 'node:crypto';
 import * as vscode from 'vscode';
 import type {
   Ask,
-  BackendRequests,
   HostActionName,
   HostState,
   Pushed,
@@ -13,7 +12,10 @@ import type {
   ToWebview,
   WebviewName,
 } from '../../webview/messages/messages.ts';
-import { toFailure } from '../backend/failure.ts';
+import { BackendFailure, toFailure } from '../backend/failure.ts';
+import { actionCommands, isCommandAction, type CommandActionName, type CommandId } from '../ids.ts';
+import type { Project, ProjectChange } from '../project/project.ts';
+import type { Projects } from '../project/projects.ts';
 import { boardBytes } from './board-bytes.ts';
 import { page } from './html.ts';
 import { readAsk, readMessage, refusedAsk } from './messages-in.ts';
@@ -23,14 +25,20 @@ import type { Subject } from './panel-subject.ts';
 /** What every webview is given to answer its questions. */
 export interface WebviewSurroundings {
   readonly extensionUri: vscode.Uri;
+  readonly projects: Pick<Projects, 'shownIn' | 'onChange'>;
   readonly state: (webview: WebviewHost) => HostState;
-  readonly backend: (
+  readonly command: (
+    id: CommandId,
+    args: readonly unknown[],
     webview: WebviewHost,
-    name: keyof BackendRequests,
+  ) => Promise<void>;
+  /** What no command does. */
+  readonly action: (
+    webview: WebviewHost,
+    name: Exclude<HostActionName, CommandActionName>,
     params: object,
   ) => Promise<unknown>;
-  readonly action: (webview: WebviewHost, name: HostActionName, params: object) => Promise<unknown>;
-  readonly selected: (webview: WebviewHost, ids: readonly string[]) => void;
+  readonly selected: (webview: WebviewHost) => void;
   readonly log: vscode.LogOutputChannel;
 }
 
@@ -49,9 +57,11 @@ export class WebviewHost implements vscode.Disposable {
   readonly #webview: vscode.Webview;
   readonly #around: WebviewSurroundings;
   readonly #isVisible: () => boolean;
-  readonly #subscription: vscode.Disposable;
+  readonly #subscriptions: readonly vscode.Disposable[];
   readonly #hasGreeted = Promise.withResolvers<void>();
   #isGone = false;
+  /** Ids of what is selected in it. */
+  selection: readonly string[] = [];
 
   constructor(
     name: WebviewName,
@@ -67,9 +77,10 @@ export class WebviewHost implements vscode.Disposable {
     this.#around = around;
     const files = vscode.Uri.joinPath(around.extensionUri, 'dist', 'webview');
     webview.options = { enableScripts: true, localResourceRoots: [files] };
-    this.#subscription = webview.onDidReceiveMessage((raw: unknown) => {
-      this.#take(raw);
-    });
+    this.#subscriptions = [
+      webview.onDidReceiveMessage((raw: unknown) => this.#take(raw)),
+      around.projects.onChange((change) => this.#hear(change)),
+    ];
     const uri = (file: string): string =>
       webview.asWebviewUri(vscode.Uri.joinPath(files, file)).toString();
     webview.html = page({
@@ -80,6 +91,16 @@ export class WebviewHost implements vscode.Disposable {
       codiconStyle: uri('codicon.css'),
       subject,
     });
+  }
+
+  get project(): Project | null {
+    return this.#around.projects.shownIn(this.subject.root);
+  }
+
+  get openProject(): Project {
+    const { project } = this;
+    if (project === null) throw new BackendFailure('gone', 'No repository is open.');
+    return project;
   }
 
   /** A hidden webview hears nothing (VS Code drops it): it asks for everything when it is shown. */
@@ -102,7 +123,22 @@ export class WebviewHost implements vscode.Disposable {
   dispose(): void {
     this.#isGone = true;
     this.#hasGreeted.resolve();
-    this.#subscription.dispose();
+    for (const subscription of this.#subscriptions) subscription.dispose();
+  }
+
+  #hear({ project, change }: ProjectChange): void {
+    switch (change.kind) {
+      case 'changes':
+        if (this.project === project) this.push({ type: 'changes', changes: change.changes });
+        return;
+      case 'attached':
+        return;
+      // A board that was read anew replaces the one that the webview has.
+      case 'board':
+      case 'connection':
+      case 'list':
+        this.pushState();
+    }
   }
 
   #postState(): void {
@@ -119,7 +155,10 @@ export class WebviewHost implements vscode.Disposable {
 
   #take(raw: unknown): void {
     const message = readMessage(raw);
-    if (message?.type === 'selection') this.#around.selected(this, message.ids);
+    if (message?.type === 'selection') {
+      this.selection = message.ids;
+      this.#around.selected(this);
+    }
     if (message?.type !== 'asks') return;
     const answers = message.asks.map(async (each) => {
       const ask = readAsk(each);
@@ -133,10 +172,12 @@ export class WebviewHost implements vscode.Disposable {
     try {
       if (message.name === 'hello') this.#postState();
       const params = message.params as object;
-      const result =
-        message.to === 'backend'
-          ? await this.#around.backend(this, message.name, params)
-          : await this.#around.action(this, message.name, params);
+      let result: unknown = {};
+      if (message.to === 'backend') {
+        result = await this.openProject.request(message.name, params as never);
+      } else if (isCommandAction(message.name)) {
+        await this.#around.command(actionCommands[message.name], [params], this);
+      } else result = await this.#around.action(this, message.name, params);
       if (message.name === 'hello') this.#hasGreeted.resolve();
       return { ask, ok: true, result };
     } catch (error) {

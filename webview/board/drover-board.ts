@@ -4,7 +4,7 @@
 import { html, LitElement, nothing, type PropertyValues, type TemplateResult } from 'lit';
 import type { StatusSnapshot } from '../../server/protocol/views.ts';
 import { BoardController } from '../shared/board-controller.ts';
-import type { Host } from '../shared/host.ts';
+import { askForRun, type Host } from '../shared/host.ts';
 import { tellTime } from '../shared/measured.ts';
 import { controlStyles } from '../shared/looks/control-styles.ts';
 import { icon, iconStyles } from '../shared/looks/icon.ts';
@@ -132,7 +132,7 @@ export class DroverBoard extends LitElement {
         class="plain end"
         aria-label=${epic === null ? 'Run all open tasks' : 'Run epic'}
         title=${epic === null ? 'Run All Open Tasks' : 'Run Epic'}
-        @click=${() => this.#plan?.ask(async () => this.host?.action('runEpic', { epic }))}
+        @click=${() => this.#plan?.ask(async () => askForRun(this.host, epic))}
       >
         ${icon('play')}<span>Run</span>
       </button>

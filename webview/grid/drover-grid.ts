@@ -125,7 +125,7 @@ export class DroverGrid extends LitElement {
   #empty(): TemplateResult {
     return html`<div class="empty">
       <p>No agents are running.</p>
-      <vscode-button @click=${() => void this.host?.action('runEpic', { epic: null })}>
+      <vscode-button @click=${() => void this.host?.action('runAll', {})}>
         ${icon('play')} Run All
       </vscode-button>
     </div>`;

@@ -54,7 +54,8 @@ export interface HostActions {
    * Asks to be told where the extension stands: first of all, and again when changes are missing.
    */
   readonly hello: { params: Nothing; result: Nothing };
-  readonly runEpic: { params: { epic: string | null }; result: Nothing };
+  readonly runEpic: { params: { epic: string }; result: Nothing };
+  readonly runAll: { params: Nothing; result: Nothing };
   /** Retries a task; starts a run like the last one where none is active. */
   readonly retry: { params: { task: string }; result: Nothing };
   /** Sends a reviewed task or epic back with words, and starts a run where none is active. */

@@ -30,18 +30,20 @@ export class Asks {
     this.#post = post;
   }
 
-  /** `message`: the ask, given its number. */
-  ask(message: (ask: number) => Ask): Promise<unknown> {
-    if (this.#waiting.size >= asksMax) {
-      return Promise.reject(new AskFailure('busy', 'Too many requests at once.'));
-    }
-    this.#last += 1;
-    const number = this.#last;
-    return new Promise((resolve, reject) => {
-      this.#waiting.set(number, { resolve, reject });
-      this.#unsent.push(message(number));
-      if (this.#unsent.length === 1) queueMicrotask(() => this.#send());
-    });
+  /** What asks the backend, or the extension itself. */
+  to(to: Ask['to']): (name: Ask['name'], params: unknown) => Promise<unknown> {
+    return (name, params) => {
+      if (this.#waiting.size >= asksMax) {
+        return Promise.reject(new AskFailure('busy', 'Too many requests at once.'));
+      }
+      this.#last += 1;
+      const ask = this.#last;
+      return new Promise((resolve, reject) => {
+        this.#waiting.set(ask, { resolve, reject });
+        this.#unsent.push({ ask, to, name, params } as Ask);
+        if (this.#unsent.length === 1) queueMicrotask(() => this.#send());
+      });
+    };
   }
 
   answered(replies: readonly Reply[]): void {

@@ -50,6 +50,11 @@ export interface Host {
   readonly subject?: { readonly id: string | null; readonly attempt: number | null };
 }
 
+/** Null: all open tasks. */
+export async function askForRun(host: Host | null, epic: string | null): Promise<void> {
+  await (epic === null ? host?.action('runAll', {}) : host?.action('runEpic', { epic }));
+}
+
 export function connectHost(): Host {
   const api = acquireVsCodeApi();
   const listeners = new Set<(push: Push) => void>();
@@ -68,8 +73,8 @@ export function connectHost(): Host {
     pushes = pushes.then(tell).catch(reportError);
   });
   return {
-    backend: (name, params) => asks.ask((ask) => ({ ask, to: 'backend', name, params })) as never,
-    action: (name, params) => asks.ask((ask) => ({ ask, to: 'host', name, params })) as never,
+    backend: asks.to('backend') as Host['backend'],
+    action: asks.to('host') as Host['action'],
     select: (ids) => post({ type: 'selection', ids }),
     onPush(listener) {
       listeners.add(listener);

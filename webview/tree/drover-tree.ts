@@ -205,7 +205,6 @@ export class DroverTree extends LitElement {
   }
 
   readonly #rowActions: RowActions = {
-    onRun: (epic) => this.#parts?.ran(this.#parts.host.action('runEpic', { epic })),
     onText: (event) => this.#field.onKey(event),
     onLeaveText: (event) => this.#field.onLeave(event),
   };
@@ -350,11 +349,15 @@ export class DroverTree extends LitElement {
     const state = this.#state;
     const found = rowAt(state, event);
     if (found === null || event.target instanceof HTMLInputElement) return;
+    const isOn = (part: string): boolean => (event.target as Element).closest(part) !== null;
+    if (isOn('[data-run]') && found.row.kind === 'epic') {
+      this.#parts?.ran(this.#parts.host.action('runEpic', { epic: found.row.epic.id }));
+      return;
+    }
     this.#failed = '';
-    const isTwisty = (event.target as Element).closest('[data-twisty]') !== null;
     const how = { toggle: event.ctrlKey || event.metaKey, range: event.shiftKey };
     state.selection = selectClicked(state.selection, state.keys, found.row.key, how);
-    if (isTwisty) state.toggle(found.row);
+    if (isOn('[data-twisty]')) state.toggle(found.row);
     this.#changed();
   };
 

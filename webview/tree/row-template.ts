@@ -33,7 +33,6 @@ export interface RowLook {
 }
 
 export interface RowActions {
-  readonly onRun: (epic: string) => void;
   readonly onText: (event: KeyboardEvent) => void;
   readonly onLeaveText: (event: FocusEvent) => void;
 }
@@ -87,7 +86,7 @@ function twisty(expanded: boolean | null): TemplateResult {
 function content(row: Row, look: RowLook, actions: RowActions): TemplateResult {
   switch (row.kind) {
     case 'epic':
-      return epicContent(row.epic, look, actions);
+      return epicContent(row.epic, look);
     case 'loose':
       return html`<span class="title">Without an epic</span>
         <span class="facts">${row.count === 0 ? '' : row.count}</span>`;
@@ -98,7 +97,7 @@ function content(row: Row, look: RowLook, actions: RowActions): TemplateResult {
   }
 }
 
-function epicContent(epic: EpicView, look: RowLook, actions: RowActions): TemplateResult {
+function epicContent(epic: EpicView, look: RowLook): TemplateResult {
   const percent = progressPercent(epic.counts);
   const state = epicLook(epic);
   return html`${state === null ? nothing : icon(state.icon, `tone-${state.tone}`)}
@@ -119,10 +118,7 @@ function epicContent(epic: EpicView, look: RowLook, actions: RowActions): Templa
             tabindex="-1"
             title="Run Epic"
             aria-label=${`Run epic ${shown(epic.title)}`}
-            @click=${(event: Event) => {
-              event.stopPropagation();
-              actions.onRun(epic.id);
-            }}
+            data-run
           >
             ${icon('play')}
           </button>`

@@ -2,7 +2,7 @@
 
 import type { TaskView } from '../../server/protocol/views.ts';
 import type { WebviewAction } from '../messages/messages.ts';
-import type { Host } from '../shared/host.ts';
+import { askForRun, type Host } from '../shared/host.ts';
 import { moveByOne } from './drops.ts';
 import type { TreeKey } from './keys.ts';
 import { blockOn, moveTo, type Drop } from '../shared/plan/places.ts';
@@ -48,7 +48,7 @@ export function runTreeKey(parts: TreeParts, key: TreeKey): void {
       if (state.selection.active !== null) state.selection = selectOnly(state.selection.active);
       return;
     case 'run':
-      return ran(host.action('runEpic', { epic: epicOf(row) }));
+      return ran(askForRun(host, epicOf(row)));
     case 'undo':
       return plan.undo();
     case 'redo':

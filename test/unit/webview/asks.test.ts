@@ -5,22 +5,23 @@ import type { Ask, FromWebview } from '../../../webview/messages/messages.ts';
 import { AskFailure, Asks } from '../../../webview/shared/asks.ts';
 
 suite('asks of a webview', () => {
-  const read = (id: string) => (ask: number) => {
-    return { ask, to: 'backend', name: 'log.read', params: { id } } satisfies Ask;
-  };
   const turnEnds = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
   test('of one turn go as one message, and each has its own answer', async () => {
     const posted: FromWebview[] = [];
     const asks = new Asks((message) => posted.push(message));
-    const answers = [asks.ask(read('a')), asks.ask(read('b'))];
+    const ask = asks.to('backend');
+    const answers = [ask('log.read', { id: 'a' }), ask('log.read', { id: 'b' })];
     await turnEnds();
-    const third = asks.ask(read('c'));
+    const third = asks.to('host')('hello', {});
     await turnEnds();
-    assert.deepEqual(
-      posted.map((message) => message.type === 'asks' && message.asks.map(({ ask }) => ask)),
-      [[1, 2], [3]],
-    );
+    const read = (number: number, id: string): Ask => {
+      return { ask: number, to: 'backend', name: 'log.read', params: { id } };
+    };
+    assert.deepEqual(posted, [
+      { type: 'asks', asks: [read(1, 'a'), read(2, 'b')] },
+      { type: 'asks', asks: [{ ask: 3, to: 'host', name: 'hello', params: {} }] },
+    ]);
     asks.answered([{ ask: 3, ok: true, result: 'of c' }]);
     const error = { kind: 'gone', message: 'It is gone.' };
     asks.answered([
@@ -39,9 +40,10 @@ suite('asks of a webview', () => {
       if (refuses) throw new Error('could not be cloned');
       posted.push(message);
     });
-    await assert.rejects(asks.ask(read('a')), /could not be cloned/);
+    const ask = asks.to('backend');
+    await assert.rejects(ask('log.read', { id: 'a' }), /could not be cloned/);
     refuses = false;
-    const answer = asks.ask(read('b'));
+    const answer = ask('log.read', { id: 'b' });
     await turnEnds();
     assert.equal(posted.length, 1);
     asks.answered([{ ask: 2, ok: true, result: 'of b' }]);
@@ -50,11 +52,12 @@ suite('asks of a webview', () => {
 
   test('more than a thousand at once are refused, until some are answered', async () => {
     const asks = new Asks(() => {});
-    const first = asks.ask(read('a'));
-    for (let count = 1; count < 1_000; count += 1) void asks.ask(read('a'));
-    await assert.rejects(asks.ask(read('a')), /Too many requests/);
+    const ask = asks.to('backend');
+    const first = ask('status', {});
+    for (let count = 1; count < 1_000; count += 1) void ask('status', {});
+    await assert.rejects(ask('status', {}), /Too many requests/);
     asks.answered([{ ask: 1, ok: true, result: {} }]);
     await first;
-    void asks.ask(read('a'));
+    void ask('status', {});
   });
 });

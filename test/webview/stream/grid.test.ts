@@ -43,7 +43,7 @@ suite('webview: grid', () => {
           return log.read(params);
         });
         host.action('openStream', () => ({}));
-        host.action('runEpic', () => ({}));
+        host.action('runAll', () => ({}));
       },
     });
   }
@@ -84,7 +84,7 @@ suite('webview: grid', () => {
     await view.page.getByText('No agents are running.').waitFor();
     await checkAxe(view.page);
     await view.page.getByRole('button', { name: 'Run All' }).click();
-    assert.deepEqual(await view.host.waitFor('runEpic'), { epic: null });
+    assert.deepEqual(await view.host.waitFor('runAll'), {});
     await view.close();
   });
 

@@ -1,0 +1,46 @@
+// Carries out a command of VS Code, whether it comes from the palette, a key, a menu, a link or a
+// webview: finds what it is about, waits for the project where it needs one, and calls its handler.
+
+import type { CommandId } from '../ids.ts';
+import type { Project } from '../project/project.ts';
+import type { CommandContext, CommandHandler } from './context.ts';
+import { readTarget } from './target.ts';
+
+/** Where a command is called: a webview is such a place. */
+export interface CommandPlace {
+  readonly project: Project | null;
+  /** Ids of what is selected there. */
+  readonly selection: readonly string[];
+}
+
+export class Commands {
+  readonly #handlers: { readonly [Id in CommandId]: CommandHandler };
+  readonly #contextOf: (args: readonly unknown[]) => CommandContext;
+
+  constructor(
+    handlers: { readonly [Id in CommandId]: CommandHandler },
+    contextOf: (args: readonly unknown[]) => CommandContext,
+  ) {
+    this.#handlers = handlers;
+    this.#contextOf = contextOf;
+  }
+
+  /** Throws what the handler throws. */
+  readonly run = async (
+    id: CommandId,
+    args: readonly unknown[],
+    { project, selection }: CommandPlace,
+  ): Promise<void> => {
+    const handler = this.#handlers[id];
+    const context = this.#contextOf(args);
+    const target = readTarget(args, selection);
+    if (!('onProject' in handler)) return await handler(context, target, project);
+    const connection = (await project?.settled()) ?? context.projects.connection;
+    if (project !== null && connection.kind === 'connected') {
+      return await handler.onProject(context, project, target);
+    }
+    const isUnavailable = connection.kind === 'unavailable';
+    const message = isUnavailable ? connection.message : 'Drover is still connecting.';
+    context.messages.tell('warning', message);
+  };
+}
