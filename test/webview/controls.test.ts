@@ -22,9 +22,9 @@ suite('webview: controls', () => {
       // It is still down: this one is a repetition.
       await view.page.keyboard.down(key);
       await view.page.keyboard.up(key);
-      await view.host.waitFor('runEpic', key === ' ' ? 0 : 1);
+      await view.host.waitFor('runAll', key === ' ' ? 0 : 1);
     }
-    assert.equal(view.host.of('runEpic').length, 2);
+    assert.equal(view.host.of('runAll').length, 2);
     assert.deepEqual(await view.page.evaluate(() => Reflect.get(window, 'left')), []);
     await view.close();
   });
