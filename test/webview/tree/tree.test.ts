@@ -71,6 +71,20 @@ suite('webview: tree', () => {
     await view.close();
   });
 
+  test('the button of an epic runs it, and leaves alone what is selected', async () => {
+    await open();
+    await row(/^Check types/).click();
+    await view.host.until('a row is selected', () => view.host.selection.length > 0);
+    const before = view.host.selection;
+    await row(/^A server/).hover();
+    await view.page.getByRole('button', { name: 'Run epic A server' }).click();
+    assert.deepEqual(await view.host.waitFor('runEpic'), { epic: 'server' });
+    await view.page.keyboard.press('Enter');
+    assert.deepEqual(await view.host.waitFor('openStream'), { task: before[0] });
+    assert.deepEqual(view.host.selection, before);
+    await view.close();
+  });
+
   test('adds, renames and removes by keyboard, and undoes it', async () => {
     await open();
     await row(/^Serve over HTTP/).click();
