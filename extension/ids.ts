@@ -83,10 +83,6 @@ export const commandIds = [
 ] as const;
 export type CommandId = (typeof commandIds)[number];
 
-export function isCommandId(id: string): id is CommandId {
-  return (commandIds as readonly string[]).includes(id);
-}
-
 /** Commands that a webview carries out: what it is told to do. */
 export const forwardedCommands = {
   'drover.newTask': 'newTask',

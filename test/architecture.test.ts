@@ -28,6 +28,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'server/git/port',
     'server/git/sha',
     'server/git/slot-port',
+    'server/git/snapshot-port',
     'server/agents/port',
     'server/protocol/agent-events',
   ],

@@ -2,28 +2,12 @@
 // tests hand in others.
 
 import type { Socket } from 'node:net';
-
-export interface HelloParams {
-  readonly token: string;
-  readonly client: string;
-  readonly version: string;
-  readonly protocol: number;
-}
-
-export interface OpenedBackend {
-  readonly socket: Socket;
-  readonly hello: HelloParams;
-  /** True when it was started for this connection. */
-  readonly started: boolean;
-}
-
-export type GitState =
-  | { readonly kind: 'ok'; readonly version: string }
-  | { readonly kind: 'missing' | 'too_old'; readonly message: string };
-
-export type RootState =
-  | { readonly kind: 'project' | 'not_initialised'; readonly root: string }
-  | { readonly kind: 'no_repository'; readonly message: string };
+import type {
+  CommandResult,
+  GitState,
+  OpenedBackend,
+  RootState,
+} from '../../server/protocol/editor-access.ts';
 
 export interface BackendAccess {
   /**
@@ -35,7 +19,7 @@ export interface BackendAccess {
    * Connects to the backend at work, or starts one in this environment (asked for only then) and
    * connects. Throws BackendFailure.
    */
-  open(root: string, environment: () => Promise<NodeJS.ProcessEnv>): Promise<OpenedBackend>;
+  open(root: string, environment: () => Promise<NodeJS.ProcessEnv>): Promise<OpenedBackend<Socket>>;
   git(): Promise<GitState>;
   /** The repository of a folder, and whether Drover is set up in it. */
   rootOf(folder: string): Promise<RootState>;
@@ -52,10 +36,4 @@ export interface BackendAccess {
    * imported.
    */
   makeSample(folder: string): { readonly root: string; readonly planFile: string };
-}
-
-export interface CommandResult {
-  readonly code: number;
-  readonly stdout: string;
-  readonly stderr: string;
 }

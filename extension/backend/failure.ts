@@ -1,17 +1,12 @@
 // What can go wrong with the backend as one kind of value: a kind, as its refusals have it, and a
 // sentence. Pure.
 
+import { ErrorOfKind } from '../../server/core/failure.ts';
 import { refusalErrorCode } from '../../server/protocol/api.ts';
 
 /** Why there is no connection; `kind` as the backend's refusals have it. */
-export class BackendFailure extends Error {
-  readonly kind: string;
-
-  constructor(kind: string, message: string) {
-    super(message);
-    this.name = 'BackendFailure';
-    this.kind = kind;
-  }
+export class BackendFailure extends ErrorOfKind<string> {
+  override name = 'BackendFailure';
 }
 
 /** Codes of vscode-jsonrpc for requests whose connection ended before they were answered. */

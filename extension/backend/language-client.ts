@@ -1,6 +1,7 @@
 // One connection to the backend through vscode-languageclient: greets in `initialize`, then
 // requests and notifications.
 
+import type { Socket } from 'node:net';
 import type { LogOutputChannel } from 'vscode';
 import {
   CloseAction,
@@ -11,7 +12,7 @@ import {
 import { protocolVersion } from '../../server/protocol/api.ts';
 import type { Answer, Notifications } from '../../server/protocol/api.ts';
 import type { BackendRequestName, BackendRequests } from '../../webview/messages/messages.ts';
-import type { OpenedBackend } from './access.ts';
+import type { OpenedBackend } from '../../server/protocol/editor-access.ts';
 import { BackendFailure, gone, toFailure } from './failure.ts';
 
 export interface ClientEvents {
@@ -52,7 +53,7 @@ class QuietLanguageClient extends LanguageClient {
  * comes about.
  */
 export async function connectClient(
-  open: () => Promise<OpenedBackend>,
+  open: () => Promise<OpenedBackend<Socket>>,
   events: ClientEvents,
   outputChannel: LogOutputChannel,
 ): Promise<BackendClient> {

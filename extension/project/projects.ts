@@ -3,7 +3,8 @@
 
 import * as vscode from 'vscode';
 import type { Connection } from '../../webview/messages/messages.ts';
-import type { BackendAccess, RootState } from '../backend/access.ts';
+import type { BackendAccess } from '../backend/access.ts';
+import type { RootState } from '../../server/protocol/editor-access.ts';
 import { Project, type ProjectChange } from './project.ts';
 import { unavailable } from './unavailable.ts';
 

@@ -2,7 +2,8 @@
 
 import * as vscode from 'vscode';
 import type { HostActionName, HostActions } from '../../webview/messages/messages.ts';
-import { isCommandId, type CommandActionName, type CommandId } from '../ids.ts';
+import { isOneOf } from '../../server/core/one-of.ts';
+import { commandIds, type CommandActionName, type CommandId } from '../ids.ts';
 import type { Messages } from '../notices/messages.ts';
 import { openAtCommit, openFile } from '../links/open-file.ts';
 import { showStepLog } from '../notices/step-log.ts';
@@ -45,7 +46,7 @@ export function hostActions(parts: HostActionParts): Actions {
     ...taskActions(parts),
     ...documentActions,
     async command(webview, { id }) {
-      if (!isCommandId(id)) throw new Error('This is not a command of Drover.');
+      if (!isOneOf(commandIds, id)) throw new Error('This is not a command of Drover.');
       await parts.command(id, [], webview);
       return nothing;
     },

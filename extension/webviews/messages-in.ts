@@ -1,12 +1,12 @@
 // Messages of webviews are looked at before anything is done with them: a webview shows other
 // people's text. Pure.
 
+import { isOneOf } from '../../server/core/one-of.ts';
 import {
   webviewRequests,
   type Ask,
   type FromWebview,
   type HostActionName,
-  type WebviewRequestName,
 } from '../../webview/messages/messages.ts';
 
 /** Every host action by name, so that the compiler asks for new ones. */
@@ -65,7 +65,7 @@ export function readMessage(raw: unknown): MessageIn | null {
 export function readAsk(raw: unknown): Ask | null {
   const { ask, name, to, params } = fieldsOf(raw);
   if (typeof ask !== 'number' || typeof name !== 'string') return null;
-  if (to === 'backend' && isWebviewRequest(name)) {
+  if (to === 'backend' && isOneOf(webviewRequests, name)) {
     return { ask, to, name, params: fieldsOf(params) };
   }
   if (to === 'host' && isHostAction(name)) return { ask, to, name, params: fieldsOf(params) };
@@ -80,10 +80,6 @@ export function refusedAsk(raw: unknown): number | null {
 
 function fieldsOf(raw: unknown): Readonly<Record<string, unknown>> {
   return typeof raw === 'object' && raw !== null ? (raw as Record<string, unknown>) : {};
-}
-
-function isWebviewRequest(name: string): name is WebviewRequestName {
-  return (webviewRequests as readonly string[]).includes(name);
 }
 
 function isHostAction(name: string): name is HostActionName {

@@ -81,12 +81,18 @@ export function refusalKindOf(word: unknown): RefusalKind {
   return typeof word === 'string' && refusalKinds.has(word) ? (word as RefusalKind) : 'refused';
 }
 
-/** A request of a person that is refused, with nothing changed (exit code 3 of the command). */
-export class Refusal extends Error {
-  readonly kind: RefusalKind;
-  constructor(kind: RefusalKind, message: string) {
+/** An error that code tells from others by its kind; its sentence is for people. */
+export abstract class ErrorOfKind<Kind extends string> extends Error {
+  abstract override name: string;
+  readonly kind: Kind;
+
+  constructor(kind: Kind, message: string) {
     super(message);
-    this.name = 'Refusal';
     this.kind = kind;
   }
+}
+
+/** A request of a person that is refused, with nothing changed (exit code 3 of the command). */
+export class Refusal extends ErrorOfKind<RefusalKind> {
+  override name = 'Refusal';
 }

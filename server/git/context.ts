@@ -8,27 +8,19 @@ import type { PackedRefs } from './files/packed-refs.ts';
 import type { TouchedPaths } from './read/touched-paths.ts';
 import type { PruneWatch } from './files/prune-watch.ts';
 import type { Signatures } from './process/identity.ts';
-import type { GitOutput } from './process/process.ts';
+import type { GitCommand, GitOutput } from './process/process.ts';
 import type { Trash } from './files/trash.ts';
 import type { Sha } from './sha.ts';
 import type { Signature } from './slot-port.ts';
 
-export interface RunOptions {
+export interface RunOptions extends Omit<GitCommand, 'args' | 'cwd' | 'urgent'> {
   /**
    * Folder of a worktree in git's books; without it the command runs in the root. Git is told its
    * repository.
    */
   readonly at?: string;
-  readonly input?: string | Uint8Array;
-  readonly env?: Readonly<Record<string, string>>;
-  readonly truncate?: boolean;
-  readonly signal?: AbortSignal;
-  readonly userHooks?: boolean;
-  /** It speaks with another machine, so it may need what the user's credential programs need. */
-  readonly network?: boolean;
   /** False: a lock held by somebody else is reported at once. */
   readonly waitForLocks?: boolean;
-  readonly timeoutMs?: number;
 }
 
 /** The cone that was last set up in a slot, by its path. */

@@ -21,17 +21,6 @@ import type {
   WithoutHeldRequest,
 } from './slot-port.ts';
 
-export type {
-  SnapshotReason,
-  SnapshotAuthor,
-  SnapshotRequest,
-  Snapshot,
-  SnapshotView,
-  ChangeSize,
-  RestoreRequest,
-  RestoreOutcome,
-} from './snapshot-port.ts';
-
 export interface GitFailure {
   readonly kind:
     | 'not_a_repository'

@@ -254,7 +254,7 @@ function operations(
     removeWorktree: (request) => removeWorktree(context, request),
     listWorktrees: () => listWorktrees(context),
     merge: (request) => merge(context, request),
-    follow: (target, tip, mode, seen) => follow(context, target, tip, mode, seen),
+    follow: (target, tip, mode, seen) => follow(context, target, tip, { mode, seen }),
     isGivenUp: (branch, from, to) => isGivenUp(context, branch, from, to),
     moveBranch: (branch, next, from) => moveBranch(context, branch, next, from),
     canonicalBranch: async (branch) => branchName(await finalRef(context, branchRef(branch))),

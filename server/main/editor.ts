@@ -11,6 +11,12 @@ import { promisify } from 'node:util';
 import { openGitAdapter } from '../git/adapter.ts';
 import { isNewEnough, parseVersion } from '../git/process/version.ts';
 import { protocolVersion } from '../protocol/api.ts';
+import type {
+  CommandResult,
+  GitState,
+  OpenedBackend,
+  RootState,
+} from '../protocol/editor-access.ts';
 import { droverVersion } from '../protocol/version.ts';
 import { openBackendSocket } from '../rpc/transport/client.ts';
 import { ConnectFailure } from '../rpc/transport/errors.ts';
@@ -24,25 +30,6 @@ import { startBackend } from './start-backend.ts';
 
 export { makeSample } from './sample.ts';
 
-export interface OpenedBackend {
-  readonly socket: Socket;
-  readonly hello: {
-    readonly token: string;
-    readonly client: string;
-    readonly version: string;
-    readonly protocol: number;
-  };
-  readonly started: boolean;
-}
-
-export type GitState =
-  | { readonly kind: 'ok'; readonly version: string }
-  | { readonly kind: 'missing' | 'too_old'; readonly message: string };
-
-export type RootState =
-  | { readonly kind: 'project' | 'not_initialised'; readonly root: string }
-  | { readonly kind: 'no_repository'; readonly message: string };
-
 const outputBytesMax = 16 * 1024 * 1024;
 const gitWaitMaxMs = 10_000;
 const run = promisify(execFile);
@@ -54,14 +41,17 @@ const run = promisify(execFile);
 export async function openBackend(
   root: string,
   environment: () => Promise<NodeJS.ProcessEnv>,
-): Promise<OpenedBackend> {
+): Promise<OpenedBackend<Socket>> {
   const running = await connectRunning(root, false);
   if (running !== null) return running;
   const env = await environment();
   return await startBackend({ root, env }, () => connectRunning(root, true));
 }
 
-async function connectRunning(root: string, started: boolean): Promise<OpenedBackend | null> {
+async function connectRunning(
+  root: string,
+  started: boolean,
+): Promise<OpenedBackend<Socket> | null> {
   const address = runningAddress(root);
   if (address === null) return null;
   try {
@@ -136,12 +126,6 @@ function stateOf(root: string): RootState {
 
 export async function createRepository(folder: string): Promise<void> {
   await run('git', ['init', '-b', 'main', folder], { timeout: gitWaitMaxMs });
-}
-
-export interface CommandResult {
-  readonly code: number;
-  readonly stdout: string;
-  readonly stderr: string;
 }
 
 /** The `drover` command in a process of its own. */

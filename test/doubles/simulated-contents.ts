@@ -1,7 +1,8 @@
 // What can be read of commits in the simulated repository.
 
 import { err, ok } from '../../server/core/failure.ts';
-import type { GitRepository, GitResult, SnapshotView } from '../../server/git/port.ts';
+import type { GitRepository, GitResult } from '../../server/git/port.ts';
+import type { SnapshotView } from '../../server/git/snapshot-port.ts';
 import type { PortCalls } from './port-calls.ts';
 import { changedBetween } from './simulated-git-objects.ts';
 import { branchRef, type SimulatedRepository } from './simulated-repository.ts';

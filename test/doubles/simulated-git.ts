@@ -13,12 +13,9 @@ import type {
   RemoveOutcome,
   RemoveRequest,
   RepositoryFacts,
-  RestoreOutcome,
-  RestoreRequest,
-  Snapshot,
-  SnapshotRequest,
   WorktreeStatus,
 } from '../../server/git/port.ts';
+import type { RestoreOutcome, Snapshot } from '../../server/git/snapshot-port.ts';
 import type { PortCalls } from './port-calls.ts';
 import { SimulatedContents } from './simulated-contents.ts';
 import { changedBetween } from './simulated-git-objects.ts';
@@ -247,7 +244,7 @@ export class SimulatedGit extends SimulatedContents implements GitRepository {
     return { commit: tip, tree, changed: tip !== request.base, held, protected: [] };
   }
 
-  snapshot(request: SnapshotRequest): Promise<GitResult<Snapshot | null>> {
+  snapshot(request: Parameters<GitRepository['snapshot']>[0]): Promise<GitResult<Snapshot | null>> {
     return this.#do('snapshot', () =>
       this.#inWorktree<Snapshot | null>(request.path, (worktree, head) =>
         ok(snapshotOf(this.#repository, worktree, head, request)),
@@ -255,7 +252,10 @@ export class SimulatedGit extends SimulatedContents implements GitRepository {
     );
   }
 
-  restore({ path, commit }: RestoreRequest): Promise<GitResult<RestoreOutcome>> {
+  restore({
+    path,
+    commit,
+  }: Parameters<GitRepository['restore']>[0]): Promise<GitResult<RestoreOutcome>> {
     return this.#do<RestoreOutcome>('restore', () =>
       this.#inWorktree<RestoreOutcome>(path, (worktree, head) =>
         ok(restoreInto(this.#repository, worktree, head, commit)),

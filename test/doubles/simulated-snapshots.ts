@@ -5,7 +5,7 @@ import type {
   Snapshot,
   SnapshotRequest,
   SnapshotView,
-} from '../../server/git/port.ts';
+} from '../../server/git/snapshot-port.ts';
 import type { SimulatedRepository, SimulatedWorktree } from './simulated-repository.ts';
 import type { Sha } from '../../server/git/sha.ts';
 

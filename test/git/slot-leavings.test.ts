@@ -3,7 +3,8 @@
 import assert from 'node:assert/strict';
 import { rmSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
-import type { GitRepository, Snapshot } from '../../server/git/port.ts';
+import type { GitRepository } from '../../server/git/port.ts';
+import type { Snapshot } from '../../server/git/snapshot-port.ts';
 import { makeFixture, snapshotRef, valueOf, type Fixture } from './fixture.ts';
 import type { SlotOutcome, SlotRequest } from '../../server/git/slot-port.ts';
 

@@ -3,7 +3,8 @@
 import assert from 'node:assert/strict';
 import { chmodSync, existsSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { GitRepository, Snapshot, SnapshotReason } from '../../server/git/port.ts';
+import type { GitRepository } from '../../server/git/port.ts';
+import type { Snapshot, SnapshotReason } from '../../server/git/snapshot-port.ts';
 import {
   leftoversOf,
   makeFixture,

@@ -3,15 +3,7 @@
 import { css } from 'lit';
 
 export const boardStyles = css`
-  :host {
-    display: block;
-    height: 100%;
-  }
   .page {
-    display: flex;
-    flex-direction: column;
-    height: 100%;
-    overflow: hidden;
     color: var(--vscode-foreground);
     background: var(--vscode-editor-background);
   }

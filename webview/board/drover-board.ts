@@ -8,6 +8,7 @@ import { askForRun, type Host } from '../shared/host.ts';
 import { tellTime } from '../shared/measured.ts';
 import { controlStyles } from '../shared/looks/control-styles.ts';
 import { icon, iconStyles } from '../shared/looks/icon.ts';
+import { pageStyles } from '../shared/looks/page-styles.ts';
 import { noticeStyles } from '../shared/plan/notice-styles.ts';
 import {
   emptyTemplate,
@@ -27,7 +28,7 @@ const modes: Readonly<Record<BoardMode, string>> = { kanban: 'Board', graph: 'Gr
 
 export class DroverBoard extends LitElement {
   static override properties = { host: { attribute: false } };
-  static override styles = [controlStyles, iconStyles, noticeStyles, boardStyles];
+  static override styles = [controlStyles, iconStyles, noticeStyles, pageStyles, boardStyles];
   declare host: Host | null;
   #board: BoardController | null = null;
   #plan: BoardPlan | null = null;

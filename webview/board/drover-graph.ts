@@ -1,15 +1,13 @@
 // The dependency graph: blockers left, what waits for them right; gone through, zoomed and changed
 // by mouse and keyboard.
 
-import { html, LitElement, nothing, svg, type PropertyValues, type TemplateResult } from 'lit';
+import { html, nothing, svg, type PropertyValues, type TemplateResult } from 'lit';
 import { repeat } from 'lit/directives/repeat.js';
-import type { StatusSnapshot } from '../../server/protocol/views.ts';
-import type { Host } from '../shared/host.ts';
 import { SizeController } from '../shared/size-controller.ts';
 import { statusStyles } from '../shared/status-styles.ts';
 import { controlStyles } from '../shared/looks/control-styles.ts';
 import { iconStyles } from '../shared/looks/icon.ts';
-import type { BoardPlan } from './board-plan.ts';
+import { BoardContent } from './board-content.ts';
 import { shown } from './columns.ts';
 import { graphKey, runGraphKey, type GraphKeyParts } from './graph-keys.ts';
 import { nodeHeightPx, nodeWidthPx, pathOf } from './graph-layout.ts';
@@ -20,29 +18,17 @@ import { edgeTemplate, nodeTemplate, noteOf } from './graph-template.ts';
 import { openMenu } from './menu-context.ts';
 import { isInSight, lineInSight, sightOf, type Box } from './viewport.ts';
 
-export class DroverGraph extends LitElement {
+export class DroverGraph extends BoardContent {
   static override properties = {
-    host: { attribute: false },
-    plan: { attribute: false },
-    board: { attribute: false },
-    epic: { attribute: false },
     hidesCompleted: { attribute: false },
   };
   static override styles = [controlStyles, iconStyles, statusStyles, graphStyles];
-  declare host: Host | null;
-  declare plan: BoardPlan | null;
-  declare board: StatusSnapshot | null;
-  declare epic: string | null;
   declare hidesCompleted: boolean;
   readonly #state = new GraphState();
   readonly #pointer: GraphPointer;
 
   constructor() {
     super();
-    this.host = null;
-    this.plan = null;
-    this.board = null;
-    this.epic = null;
     this.hidesCompleted = false;
     this.#pointer = new GraphPointer({
       state: this.#state,

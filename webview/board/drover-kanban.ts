@@ -1,55 +1,32 @@
 // The Kanban board: columns by what is with a task, gone through by the arrow keys.
 
-import { html, LitElement, nothing, type PropertyValues, type TemplateResult } from 'lit';
-import type { StatusSnapshot } from '../../server/protocol/views.ts';
-import type { Host } from '../shared/host.ts';
+import { html, nothing, type PropertyValues, type TemplateResult } from 'lit';
+import { Ticks } from '../shared/ticks.ts';
 import { columnNames, columnsOf, columnTitles, type Columns } from './columns.ts';
 import './drover-column.ts';
 import type { ColumnParts, DroverColumn } from './drover-column.ts';
-import type { BoardPlan } from './board-plan.ts';
+import { BoardContent } from './board-content.ts';
 import { kanbanStyles } from './board-styles.ts';
 
 const tickMs = 1_000;
 
-export class DroverKanban extends LitElement {
+export class DroverKanban extends BoardContent {
   static override properties = {
-    host: { attribute: false },
-    plan: { attribute: false },
-    board: { attribute: false },
-    epic: { attribute: false },
     atMs: { attribute: false },
   };
   static override styles = [kanbanStyles];
-  declare host: Host | null;
-  declare plan: BoardPlan | null;
-  declare board: StatusSnapshot | null;
-  declare epic: string | null;
   /** The moment that is shown; null: now. */
   declare atMs: number | null;
   #columns: Columns | null = null;
   #parts: readonly ColumnParts[] = [];
-  #timer: ReturnType<typeof setInterval> | null = null;
 
   constructor() {
     super();
-    this.host = null;
-    this.plan = null;
-    this.board = null;
-    this.epic = null;
     this.atMs = null;
     this.#parts = columnNames.map((_name, index) => this.#partsOf(index));
-  }
-
-  override connectedCallback(): void {
-    super.connectedCallback();
-    this.#timer = setInterval(() => {
+    new Ticks(this, tickMs, () => {
       if ((this.#columns?.working.length ?? 0) > 0) this.requestUpdate();
-    }, tickMs);
-  }
-
-  override disconnectedCallback(): void {
-    super.disconnectedCallback();
-    if (this.#timer !== null) clearInterval(this.#timer);
+    });
   }
 
   override willUpdate(changed: PropertyValues<this>): void {

@@ -2,6 +2,7 @@
 
 import { css, html, LitElement, nothing, type PropertyValues, type TemplateResult } from 'lit';
 import { repeat } from 'lit/directives/repeat.js';
+import { Ticks } from '../shared/ticks.ts';
 import { BoardController } from '../shared/board-controller.ts';
 import type { Host } from '../shared/host.ts';
 import { controlStyles } from '../shared/looks/control-styles.ts';
@@ -68,23 +69,21 @@ export class DroverGrid extends LitElement {
   readonly #changed = new Set<TileFeed>();
   readonly #turns = new Turns();
   #activeId: string | null = null;
-  #timer: ReturnType<typeof setInterval> | null = null;
 
   constructor() {
     super();
     this.host = null;
+    new Ticks(this, tickMs, () => this.#tick());
   }
 
   override connectedCallback(): void {
     super.connectedCallback();
     document.addEventListener('visibilitychange', this.#onVisible);
-    this.#timer = setInterval(() => this.#tick(), tickMs);
   }
 
   override disconnectedCallback(): void {
     super.disconnectedCallback();
     document.removeEventListener('visibilitychange', this.#onVisible);
-    if (this.#timer !== null) clearInterval(this.#timer);
     this.#pace?.stop();
     for (const { feed } of this.#feeds.values()) feed.stop();
     this.#feeds.clear();

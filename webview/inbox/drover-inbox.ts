@@ -2,6 +2,7 @@
 
 import { css, html, LitElement, nothing, type PropertyValues, type TemplateResult } from 'lit';
 import { repeat } from 'lit/directives/repeat.js';
+import { WindowFocus } from '../shared/window-focus.ts';
 import { BoardController } from '../shared/board-controller.ts';
 import { AskFailure } from '../shared/asks.ts';
 import type { Host } from '../shared/host.ts';
@@ -112,22 +113,8 @@ export class DroverInbox extends LitElement {
   constructor() {
     super();
     this.host = null;
+    new WindowFocus(this, () => this.#focus(this.#active));
   }
-
-  override connectedCallback(): void {
-    super.connectedCallback();
-    window.addEventListener('focus', this.#onWindowFocus);
-  }
-
-  override disconnectedCallback(): void {
-    super.disconnectedCallback();
-    window.removeEventListener('focus', this.#onWindowFocus);
-  }
-
-  /** VS Code gives the focus to the view as a whole: the item that keys are for is in it. */
-  readonly #onWindowFocus = (): void => {
-    if (document.activeElement === document.body) this.#focus(this.#active);
-  };
 
   override willUpdate(changed: PropertyValues<this>): void {
     if (changed.has('host') && this.host !== null && this.#board === null) {

@@ -7,11 +7,14 @@ import { BoardController } from '../shared/board-controller.ts';
 import { FixedRows } from '../shared/fixed-rows.ts';
 import { AskFailure } from '../shared/asks.ts';
 import type { Host } from '../shared/host.ts';
+import { Ticks } from '../shared/ticks.ts';
+import { WindowFocus } from '../shared/window-focus.ts';
 import { statusStyles } from '../shared/status-styles.ts';
 import { tellTime } from '../shared/measured.ts';
 import { controlStyles } from '../shared/looks/control-styles.ts';
 import { focusField, VscodeTextfield } from '../shared/looks/text-field.ts';
 import { icon, iconStyles } from '../shared/looks/icon.ts';
+import { pageStyles } from '../shared/looks/page-styles.ts';
 import { noticeStyles } from '../shared/plan/notice-styles.ts';
 import { holdsTemplate } from './holds-template.ts';
 import { treeKey, TypeAhead } from './keys.ts';
@@ -38,7 +41,14 @@ const tickMs = 1_000;
 
 export class DroverTree extends LitElement {
   static override properties = { host: { attribute: false } };
-  static override styles = [controlStyles, iconStyles, statusStyles, noticeStyles, treeStyles];
+  static override styles = [
+    controlStyles,
+    iconStyles,
+    statusStyles,
+    noticeStyles,
+    pageStyles,
+    treeStyles,
+  ];
   declare host: Host | null;
   #board: BoardController | null = null;
   #parts: TreeParts | null = null;
@@ -48,7 +58,6 @@ export class DroverTree extends LitElement {
   #drag: TreeDrag | null = null;
   #said = '';
   #failed = '';
-  #timer: ReturnType<typeof setInterval> | null = null;
   #changedMs: number | null = null;
   #hasPainted = false;
   readonly #field = new TitleField({
@@ -63,22 +72,20 @@ export class DroverTree extends LitElement {
   constructor() {
     super();
     this.host = null;
+    new WindowFocus(this, () => this.#scroller()?.focus());
+    new Ticks(this, tickMs, () => {
+      if (this.#state.board?.counts.in_progress !== 0) this.requestUpdate();
+    });
   }
 
   override connectedCallback(): void {
     super.connectedCallback();
-    window.addEventListener('focus', this.#onWindowFocus);
     this.#field.connect();
-    this.#timer = setInterval(() => {
-      if (this.#state.board?.counts.in_progress !== 0) this.requestUpdate();
-    }, tickMs);
   }
 
   override disconnectedCallback(): void {
     super.disconnectedCallback();
-    window.removeEventListener('focus', this.#onWindowFocus);
     this.#field.disconnect();
-    if (this.#timer !== null) clearInterval(this.#timer);
   }
 
   override willUpdate(changed: PropertyValues<this>): void {
@@ -314,11 +321,6 @@ export class DroverTree extends LitElement {
     const at = this.#typed.find(letter, titles, this.#state.activeIndex, performance.now());
     if (at >= 0) this.#state.selection = goTo(this.#state.selection, this.#state.keys, at, false);
   }
-
-  /** VS Code gives the focus to the view as a whole: the rows are what keys are for. */
-  readonly #onWindowFocus = (): void => {
-    if (document.activeElement === document.body) this.#scroller()?.focus();
-  };
 
   /**
    * The mouse focuses before it clicks: nothing may move under it. So the first row in sight is

@@ -1,22 +1,10 @@
 // The groups of states by which the tree can be filtered.
 
-import type { TaskStatus } from '../../server/core/plan/state.ts';
+import { unfinishedStatuses, type TaskStatus } from '../../server/core/plan/state.ts';
 
 export const statusFilters = {
   all: { title: 'All', statuses: [] },
-  open: {
-    title: 'Open',
-    statuses: [
-      'ready',
-      'claimed',
-      'in_progress',
-      'blocked',
-      'paused',
-      'waiting',
-      'needs_review',
-      'conflict',
-    ],
-  },
+  open: { title: 'Open', statuses: unfinishedStatuses },
   working: { title: 'Working', statuses: ['claimed', 'in_progress'] },
   /** Not a set of states: questions count as well. */
   asks: { title: 'Needs you', statuses: [] },

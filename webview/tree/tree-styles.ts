@@ -5,16 +5,6 @@ import { css } from 'lit';
 export const rowHeightPx = 22;
 
 export const treeStyles = css`
-  :host {
-    display: block;
-    height: 100%;
-  }
-  .page {
-    display: flex;
-    flex-direction: column;
-    height: 100%;
-    overflow: hidden;
-  }
   .bar {
     display: flex;
     gap: 4px;

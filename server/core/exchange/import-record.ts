@@ -1,5 +1,6 @@
 // One record of a JSONL import: its own fields, before anything is looked up.
 
+import { isOneOf } from '../one-of.ts';
 import { checkId } from '../ids.ts';
 import type { ImportProblemKind } from './import-types.ts';
 import { taskTypes, type TaskType } from '../plan/task.ts';
@@ -200,7 +201,7 @@ function readFields(record: JsonObject, head: Head): RecordFields | RecordFault 
   };
   const choice = <T extends string>(key: string, choices: readonly T[]): T | null => {
     const value = text(key);
-    if (value === null || (choices as readonly string[]).includes(value)) return value as T | null;
+    if (value === null || isOneOf(choices, value)) return value;
     faults.push(`\`${key}\` is ${shown(value)}; use one of ${choices.join(', ')}`);
     return null;
   };

@@ -14,8 +14,9 @@ import { checkReferences, type ReadRecord } from './import-references.ts';
 import { settleRecords } from './import-settle.ts';
 import type { ExistingProject, ImportOptions, ImportPlan, ImportProblem } from './import-types.ts';
 import { sessionVersion } from './export-session.ts';
-import { isTaskStatus, type TaskStatus } from '../plan/state.ts';
-import { reviewKinds, taskTypes, verdicts, type ReviewKind, type Verdict } from '../plan/task.ts';
+import { isOneOf } from '../one-of.ts';
+import { taskStatuses, type TaskStatus } from '../plan/state.ts';
+import { reviewKinds, taskTypes, verdicts, type Task } from '../plan/task.ts';
 import type { JsonObject } from './json-object.ts';
 import { textOf, textsOf, choiceOf, numberOf } from './session-values.ts';
 
@@ -23,29 +24,31 @@ import { textOf, textsOf, choiceOf, numberOf } from './session-values.ts';
  * What a session file knows about a task beyond its content. Times are Unix seconds, as in the
  * file.
  */
-export interface ImportedState {
+export interface ImportedState extends Pick<
+  Task,
+  | 'attempts'
+  | 'lastError'
+  | 'verdict'
+  | 'verdictReason'
+  | 'blockedReason'
+  | 'reviewKind'
+  | 'baseSha'
+  | 'branch'
+  | 'commitSha'
+  | 'landedSha'
+  | 'conflictFiles'
+  | 'heldFiles'
+  | 'rescueRefs'
+  | 'costUsd'
+> {
   /**
-   * Never claimed, in_progress or waiting: nobody works on it; ready and blocked follow from the
-   * blockers.
+   * Never claimed, in_progress or waiting: no user or machine has it; ready and blocked follow from
+   * the blockers.
    */
   readonly status: TaskStatus;
-  readonly attempts: number;
-  readonly lastError: string | null;
   readonly operator: string | null;
-  readonly verdict: Verdict;
-  readonly verdictReason: string | null;
-  readonly blockedReason: string | null;
-  readonly reviewKind: ReviewKind | null;
-  readonly baseSha: string | null;
-  readonly branch: string | null;
-  readonly commitSha: string | null;
-  readonly landedSha: string | null;
-  readonly conflictFiles: readonly string[];
-  readonly heldFiles: readonly string[];
-  readonly rescueRefs: readonly string[];
   readonly nextAttemptAtMs: number | null;
   readonly waitingUntilMs: number | null;
-  readonly costUsd: number;
   readonly createdAt: number | null;
   readonly updatedAt: number | null;
   /** Unix milliseconds at which the other tool closed it, as far as it says. */
@@ -333,7 +336,7 @@ function readState(value: JsonObject): ImportedState {
 
 /** Nobody works on an imported task; a state that nobody knows is for a person to look at. */
 function readStatus(value: unknown): TaskStatus {
-  if (typeof value !== 'string' || !isTaskStatus(value)) return 'needs_review';
+  if (!isOneOf(taskStatuses, value)) return 'needs_review';
   return ['claimed', 'in_progress', 'waiting'].includes(value) ? 'ready' : value;
 }
 

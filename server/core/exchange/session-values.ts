@@ -1,5 +1,7 @@
 // Values of a session file as what they should be, or as nothing.
 
+import { isOneOf } from '../one-of.ts';
+
 export function textOf(value: unknown): string | null {
   return typeof value === 'string' && value !== '' ? value : null;
 }
@@ -10,7 +12,7 @@ export function textsOf(value: unknown): readonly string[] {
 }
 
 export function choiceOf<T extends string>(value: unknown, choices: readonly T[], otherwise: T): T {
-  return (choices as readonly unknown[]).includes(value) ? (value as T) : otherwise;
+  return isOneOf(choices, value) ? value : otherwise;
 }
 
 export function numberOf(value: unknown): number | null {

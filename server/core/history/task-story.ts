@@ -1,7 +1,8 @@
 // The life of one task as the feed tells it: what it waited for, its attempts, and how it ended.
 // Pure.
 
-import { isTaskStatus, type TaskStatus } from '../plan/state.ts';
+import { isOneOf } from '../one-of.ts';
+import { taskStatuses, type TaskStatus } from '../plan/state.ts';
 import { type FeedEvent, numberIn, textIn, textsIn } from './feed-event.ts';
 
 /**
@@ -98,7 +99,7 @@ export function newStory(event: FeedEvent, id: string): TaskStory {
 export function tell(story: TaskStory, event: FeedEvent): void {
   story.epicId = event.epic_id ?? story.epicId;
   const status = textIn(event, 'status');
-  if (status !== null && isTaskStatus(status)) {
+  if (isOneOf(taskStatuses, status)) {
     story.title = textIn(event, 'title') ?? story.title;
     enter(story, event, status);
     return;

@@ -30,6 +30,10 @@ export const terminalStatuses: ReadonlySet<TaskStatus> = new Set([
   'cancelled',
 ]);
 
+export const unfinishedStatuses: readonly TaskStatus[] = taskStatuses.filter(
+  (status) => !terminalStatuses.has(status),
+);
+
 /**
  * Legal changes. Every change to `ready` means "ready or blocked, whichever the blockers say",
  * so each source of `ready` lists `blocked` as well.
@@ -61,8 +65,4 @@ const legalTargets: { readonly [From in TaskStatus]: readonly TaskStatus[] } = {
 
 export function isLegalTransition(from: TaskStatus, to: TaskStatus): boolean {
   return legalTargets[from].includes(to);
-}
-
-export function isTaskStatus(text: string): text is TaskStatus {
-  return (taskStatuses as readonly string[]).includes(text);
 }

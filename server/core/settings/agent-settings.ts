@@ -1,6 +1,7 @@
 // The settings of several agents: who takes over, and what `[agents.<kind>]` says of one (its
 // program, its model).
 
+import { isOneOf } from '../one-of.ts';
 import { bestOfMax, chooseRules } from '../plan/best-of.ts';
 import { readSteps, type AgentChoices, type AgentStep } from '../work/fallback.ts';
 import { agentKinds, type AgentKind } from '../plan/task.ts';
@@ -72,10 +73,7 @@ export const agentSettingsExpected =
 export function isAgentSetting(path: readonly string[]): boolean {
   const [table, kind, field] = path;
   return (
-    path.length === 3 &&
-    table === 'agents' &&
-    (agentKinds as readonly string[]).includes(kind ?? '') &&
-    (fields as readonly string[]).includes(field ?? '')
+    path.length === 3 && table === 'agents' && isOneOf(agentKinds, kind) && isOneOf(fields, field)
   );
 }
 

@@ -1,12 +1,9 @@
 // The settings of webhooks: the endpoints that events are posted to. Part of the one table of
 // settings.
 
+import { isOneOf } from '../one-of.ts';
 import { err, ok, type Result } from '../failure.ts';
-import {
-  isWebhookEventName,
-  webhookEventNames,
-  type WebhookEventName,
-} from '../webhooks/webhook-events.ts';
+import { webhookEventNames, type WebhookEventName } from '../webhooks/webhook-events.ts';
 
 export const webhookFormats = ['drover', 'slack', 'discord'] as const;
 export type WebhookFormat = (typeof webhookFormats)[number];
@@ -180,11 +177,11 @@ const fieldRules: {
     'the name of an environment variable for `secret_env`',
   ],
   events: [
-    (value) => Array.isArray(value) && value.every(isWebhookEventName),
+    (value) => Array.isArray(value) && value.every((event) => isOneOf(webhookEventNames, event)),
     `a list of ${webhookEventNames.join(', ')} for \`events\``,
   ],
   format: [
-    (value) => (webhookFormats as readonly unknown[]).includes(value),
+    (value) => isOneOf(webhookFormats, value),
     `one of ${webhookFormats.join(', ')} for \`format\``,
   ],
   headers: [areHeaders, "a table of headers, none of them Drover's own, for `headers`"],

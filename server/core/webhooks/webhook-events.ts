@@ -1,6 +1,7 @@
 // Which events of the feed become webhooks, and what is sent of them. Pure: the same event always
 // gives the same bytes, so that a delivery that is made again is the same one.
 
+import { isOneOf } from '../one-of.ts';
 import { type FeedEvent, numberIn, textIn } from '../history/feed-event.ts';
 import { formatDuration, withoutMarkup } from '../format.ts';
 
@@ -27,10 +28,6 @@ export const webhookEventNames = [
 
 export type WebhookEventName = (typeof webhookEventNames)[number];
 
-export function isWebhookEventName(value: unknown): value is WebhookEventName {
-  return (webhookEventNames as readonly unknown[]).includes(value);
-}
-
 /** Names in the feed that differ from those of webhooks. */
 const otherNames: Readonly<Record<string, WebhookEventName>> = {
   'worktree.ready': 'worker.started',
@@ -46,7 +43,7 @@ export const webhookFeedTypes: readonly string[] = [
 
 /** Null: it is no webhook. */
 export function webhookEventOf(type: string): WebhookEventName | null {
-  return otherNames[type] ?? (isWebhookEventName(type) && !isOtherName(type) ? type : null);
+  return otherNames[type] ?? (isOneOf(webhookEventNames, type) && !isOtherName(type) ? type : null);
 }
 
 function isOtherName(name: WebhookEventName): boolean {

@@ -25,6 +25,12 @@ import type { Sha } from '../sha.ts';
 
 export type FollowMode = 'fast-forward' | 'never';
 
+export interface FollowOptions {
+  readonly mode: FollowMode;
+  /** Where the branch has to stand; absent: anywhere. */
+  readonly seen?: Sha | null | undefined;
+}
+
 const maxStaleTries = 5;
 const maxNamedFiles = 5;
 
@@ -32,27 +38,41 @@ export async function follow(
   context: RepositoryContext,
   target: string,
   tip: Sha,
-  mode: FollowMode,
-  seen?: Sha | null,
+  how: FollowOptions,
 ): Promise<GitResult<FollowOutcome>> {
-  return context.inTurn(`follow ${branchRef(target)}`, () =>
-    followNow(context, target, tip, mode, seen),
+  return inTurn(context, target, (branch) => followNow(context, branch, tip, how));
+}
+
+interface Branch {
+  /** Where its name ends, which may be a symbolic ref's. */
+  readonly ref: string;
+  /** As people name it. */
+  readonly name: string;
+}
+
+/** One move at a time for each branch. */
+function inTurn<T>(
+  context: RepositoryContext,
+  branch: string,
+  body: (branch: Branch) => Promise<T>,
+): Promise<T> {
+  const named = branchRef(branch);
+  return context.inTurn(`follow ${named}`, async () =>
+    body({ ref: await finalRef(context, named), name: branchName(branch) }),
   );
 }
 
 async function followNow(
   context: RepositoryContext,
-  target: string,
+  { ref, name }: Branch,
   tip: Sha,
-  mode: FollowMode,
-  seen?: Sha | null,
+  { mode, seen }: FollowOptions,
 ): Promise<GitResult<FollowOutcome>> {
-  const ref = await finalRef(context, branchRef(target));
   for (let tries = 0; ; tries += 1) {
     const current = await readRef(context, ref);
     if (current === tip) return ok({ kind: 'followed', sha: tip });
     if (seen !== undefined && seen !== current)
-      return refuse('stale', `Someone else moved ${branchName(target)} meanwhile.`);
+      return refuse('stale', `Someone else moved ${name} meanwhile.`);
     if (
       hasLeft(context, ref, tip) &&
       (current === null || !(await isAncestor(context, tip, current)))
@@ -66,13 +86,11 @@ async function followNow(
       });
     if (current !== null && !(await isAncestor(context, current, tip))) {
       if (await isAncestor(context, tip, current)) return ok({ kind: 'followed', sha: current });
-      return pending(`${branchName(target)} has commits that are not part of what has landed yet.`);
+      return pending(`${name} has commits that are not part of what has landed yet.`);
     }
     const { owners, busy } = await branchHolders(context, ref);
     if (busy?.operation) {
-      return pending(
-        `${branchName(target)} is in the middle of a ${busy.operation.kind} in ${busy.path}.`,
-      );
+      return pending(`${name} is in the middle of a ${busy.operation.kind} in ${busy.path}.`);
     }
     await clearCutFollow(context, ref, current, owners[0] ?? null);
     const step = { from: current, to: tip };
@@ -107,12 +125,22 @@ async function followNow(
  * bring back what they have taken out.
  */
 function hasLeft(context: RepositoryContext, ref: string, tip: Sha): boolean {
-  return movesOf(context, ref).some((move) => move.startsWith(`${tip} `) && !givenUp.test(move));
+  return movesOf(context, ref).some(({ from, wasGivenUp }) => from === tip && !wasGivenUp);
 }
 
-/** Oldest first: old commit, new commit, who, when, and after a tab why. */
-function movesOf(context: RepositoryContext, ref: string): readonly string[] {
-  return (readText(join(context.commonDir, 'logs', ref)) ?? '').trimEnd().split('\n');
+interface LoggedMove {
+  readonly from: string;
+  readonly to: string;
+  readonly wasGivenUp: boolean;
+}
+
+/** Oldest first. A line: old commit, new commit, who, when, and after a tab why. */
+function movesOf(context: RepositoryContext, ref: string): readonly LoggedMove[] {
+  const lines = (readText(join(context.commonDir, 'logs', ref)) ?? '').trimEnd().split('\n');
+  return lines.map((line) => {
+    const [from = '', to = ''] = line.split(' ', 2);
+    return { from, to, wasGivenUp: givenUp.test(line) };
+  });
 }
 
 /**
@@ -127,8 +155,8 @@ export async function isGivenUp(
   from: Sha,
   to: Sha,
 ): Promise<boolean> {
-  const last = movesOf(context, await finalRef(context, branchRef(branch))).at(-1) ?? '';
-  return last.startsWith(`${from} ${to} `) && givenUp.test(last);
+  const last = movesOf(context, await finalRef(context, branchRef(branch))).at(-1);
+  return last?.from === from && last.to === to && last.wasGivenUp;
 }
 
 /**
@@ -142,9 +170,7 @@ export async function moveBranch(
   next: Sha | null,
   from: Sha | null,
 ): Promise<GitResult<BranchMove>> {
-  return context.inTurn(`follow ${branchRef(branch)}`, async () => {
-    const ref = await finalRef(context, branchRef(branch));
-    const name = branchName(branch);
+  return inTurn(context, branch, async ({ ref, name }) => {
     const current = await readRef(context, ref);
     if (current === next) return ok({ kind: 'moved' });
     if (current !== from) return refuse('stale', `${name} was just moved by someone else.`);
@@ -160,7 +186,9 @@ export async function moveBranch(
       next !== null && current !== null && (await isAncestor(context, current, next));
     if (!isForward)
       return ok({ kind: 'kept', reason: `${name} is checked out in ${holder.path}.` });
-    const followed = await followNow(context, ref, next, 'fast-forward');
+    const followed = await followNow(context, { ref, name: branchName(ref) }, next, {
+      mode: 'fast-forward',
+    });
     if (!followed.ok) return followed;
     return followed.value.kind === 'followed'
       ? ok({ kind: 'moved' })

@@ -21,8 +21,8 @@ export interface GitCommand {
   readonly userHooks?: boolean;
   readonly timeoutMs?: number;
   /**
-   * It gets the user's whole environment, as hooks of the user do: programs for keys and passwords
-   * are the user's own.
+   * It speaks with another machine, so it gets the user's whole environment, as hooks of the user
+   * do: programs for keys and passwords are the user's own.
    */
   readonly network?: boolean;
   /**

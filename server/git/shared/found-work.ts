@@ -1,7 +1,8 @@
 // The snapshots of attempts, wherever they were made: those of other machines are on the remote.
 
 import { ok } from '../../core/failure.ts';
-import type { GitResult, SnapshotView } from '../port.ts';
+import type { GitResult } from '../port.ts';
+import type { SnapshotView } from '../snapshot-port.ts';
 import type { LocalRepository } from '../repository.ts';
 import { listSnapshots, snapshotsPrefix } from '../snapshot/snapshot-list.ts';
 import { workRef } from '../work/work-chain.ts';

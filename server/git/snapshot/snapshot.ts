@@ -12,13 +12,13 @@ import { failureOf } from '../process/failures.ts';
 import { isSha } from '../files/loose-objects.ts';
 import { ownWorktree } from '../work/own-worktree.ts';
 import { shown, zeroEnded, type PathBytes } from '../files/paths.ts';
+import type { GitResult } from '../port.ts';
 import type {
-  GitResult,
   Snapshot,
   SnapshotAuthor,
   SnapshotReason,
   SnapshotRequest,
-} from '../port.ts';
+} from '../snapshot-port.ts';
 import { branchRef } from '../refs/refs.ts';
 import { walks } from '../refs/whole.ts';
 import { takeFromShared } from '../work/shared-leavings.ts';

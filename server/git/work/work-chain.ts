@@ -7,7 +7,8 @@ import { isAncestor } from '../read/ancestry.ts';
 import type { RepositoryContext } from '../context.ts';
 import { failureOf, gitFailure } from '../process/failures.ts';
 import { isSha } from '../files/loose-objects.ts';
-import type { GitResult, Snapshot, SnapshotAuthor, SnapshotReason } from '../port.ts';
+import type { GitResult } from '../port.ts';
+import type { Snapshot, SnapshotAuthor, SnapshotReason } from '../snapshot-port.ts';
 import { oneLine, readRef, refParts, updateRefs } from '../refs/refs.ts';
 import type { Sha } from '../sha.ts';
 

@@ -1,7 +1,7 @@
 // Refusals and faults on their way over the wire and back.
 
 import { ConnectionError, ErrorCodes, ResponseError } from 'vscode-jsonrpc/node';
-import { Refusal, refusalKindOf, type Result } from '../../core/failure.ts';
+import { ErrorOfKind, Refusal, refusalKindOf, type Result } from '../../core/failure.ts';
 import { refusalErrorCode } from '../../protocol/api.ts';
 
 /** The backend went away (or never answered): the caller may connect again. */
@@ -19,13 +19,8 @@ export class BackendGone extends Error {
  */
 export type ConnectFailureKind = 'unreachable' | 'leaving' | 'protocol' | 'refused';
 
-export class ConnectFailure extends Error {
-  readonly kind: ConnectFailureKind;
-  constructor(kind: ConnectFailureKind, message: string) {
-    super(message);
-    this.name = 'ConnectFailure';
-    this.kind = kind;
-  }
+export class ConnectFailure extends ErrorOfKind<ConnectFailureKind> {
+  override name = 'ConnectFailure';
 }
 
 /** The parameters of a request, or its refusal. */

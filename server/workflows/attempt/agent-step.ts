@@ -31,9 +31,7 @@ export async function runPart(
   const given = await requestFor(engine, claim, place, part, attempt);
   await session.withdrawOld();
   await session.watch.begin();
-  const { taskId, attempt: number } = claim;
-  const work = { taskId, attempt: number, path: place.path, base: place.base };
-  const outcome = await whileKept(engine, work, () =>
+  const outcome = await whileKept(engine, claim, place, () =>
     adoptOrRun(engine, claim, place, part, { attempt, session, given, signal }),
   );
   const stop = await session.watch.end();
@@ -48,7 +46,7 @@ export async function runPart(
     await engine.processes.endOrphansIn(place.path, agent);
   }
   const note = noteOf(outcome, stop !== null);
-  if (note !== null && !signal.aborted) await keepWork(engine, work, note);
+  if (note !== null && !signal.aborted) await keepWork(engine, claim, place, note);
   if (stop === null || outcome.kind !== 'stopped' || signal.aborted) return ended;
   return { ...ended, held: stop };
 }
@@ -81,7 +79,8 @@ async function adoptOrRun(
       : null;
     if (adopted !== null && !(await session.goesOn(adopted))) return adopted;
     await engine.processes.endTree(request.runId, left, endGraceMs);
-    await keepAfterDeath(engine, claim, place);
+    // Killed with the backend or by itself: what it had made stays in the slot.
+    await keepWork(engine, claim, place, { reason: 'death', author: 'agent' });
     // An agent without a memory is told what it finds; the prompt so far was made for one that is
     // alive.
     if (!request.resume && !signal.aborted && session.watch.stop === null) {
@@ -137,20 +136,6 @@ function isFromEarlierLife(engine: Uses<'launchedAtMs'>, attempt: AttemptRow): b
 function leftoverProcess(attempt: AttemptRow, part: string): AgentProcess | null {
   if (attempt.pid === null || attempt.pid_start === null || attempt.pid_part !== part) return null;
   return { pid: attempt.pid, startTime: attempt.pid_start };
-}
-
-/**
- * The agent was killed, with the backend or by itself: what it had made stays in the slot, and
- * becomes a snapshot.
- */
-async function keepAfterDeath(
-  engine: Uses<'files' | 'git' | 'report' | 'store'>,
-  claim: Claim,
-  place: Place,
-): Promise<void> {
-  const { taskId, attempt } = claim;
-  const { path, base } = place;
-  await keepWork(engine, { taskId, attempt, path, base }, { reason: 'death', author: 'agent' });
 }
 
 interface GivenRequest {

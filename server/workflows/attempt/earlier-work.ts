@@ -3,7 +3,8 @@
 
 import { branchRef, restoreRoot } from '../../core/work/ref-names.ts';
 import type { Failure } from '../../core/failure.ts';
-import { GitTrouble, type SnapshotView } from '../../git/port.ts';
+import { GitTrouble } from '../../git/port.ts';
+import type { SnapshotView } from '../../git/snapshot-port.ts';
 import type { PresentWork } from '../../core/prompt/present-work.ts';
 import {
   type AttemptRow,

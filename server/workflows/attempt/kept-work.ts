@@ -3,7 +3,7 @@
 // was pruned.
 
 import { rescueRoot, workRoot } from '../../core/work/ref-names.ts';
-import type { SnapshotAuthor, SnapshotReason } from '../../git/port.ts';
+import type { SnapshotAuthor, SnapshotReason } from '../../git/snapshot-port.ts';
 import {
   addKeptRef,
   type Claim,
@@ -48,9 +48,11 @@ function taskInName(ref: string): string {
   return root === undefined ? '' : (ref.slice(root.length).split('/', 1)[0] ?? '');
 }
 
+/** An attempt, whoever holds it now. */
+export type AttemptOf = Pick<Claim, 'taskId' | 'attempt'>;
+
+/** Its folder, and the commit that it began at. */
 export interface WorkPlace {
-  readonly taskId: string;
-  readonly attempt: number;
   readonly path: string;
   readonly base: string | null;
 }
@@ -61,10 +63,10 @@ export interface WorkPlace {
  */
 export async function keepWork(
   engine: Uses<'files' | 'git' | 'report' | 'store'>,
-  place: WorkPlace,
+  { taskId, attempt }: AttemptOf,
+  { path, base }: WorkPlace,
   note: KeptNote,
 ): Promise<boolean> {
-  const { taskId, attempt, path, base } = place;
   if (!(await engine.files.exists(path))) return true;
   const label = `${taskId}/${attempt}`;
   const taken = await engine.git.snapshot({ path, label, base, ...note });
@@ -81,13 +83,12 @@ export async function keepWork(
 /** The same for an attempt of which only the rows tell where it works. */
 export async function keepWorkOf(
   engine: Uses<'files' | 'git' | 'machineId' | 'report' | 'store'>,
-  claim: Pick<Claim, 'taskId' | 'attempt'>,
+  claim: AttemptOf,
   note: KeptNote,
 ): Promise<void> {
   const attempt = await lastAttempt(engine.store.db, claim.taskId);
   if (attempt === null || attempt.number !== claim.attempt) return;
-  const { taskId, attempt: number } = claim;
-  const path = await folderOfTask(engine.store.db, engine.machineId, taskId, number);
+  const path = await folderOfTask(engine.store.db, engine.machineId, claim.taskId, claim.attempt);
   if (path === null) return;
-  await keepWork(engine, { taskId, attempt: number, path, base: attempt.base_sha }, note);
+  await keepWork(engine, claim, { path, base: attempt.base_sha }, note);
 }

@@ -48,9 +48,8 @@ async function setWorkAside(
   place: Place,
 ): Promise<void> {
   const { taskId, attempt } = claim;
-  const { path, base } = place;
   const note = { reason: 'plan', author: 'agent' } as const;
-  await keepWork(engine, { taskId, attempt, path, base }, note);
+  await keepWork(engine, claim, place, note);
   const head = await engine.git.status(place.path);
   const tips = new Set([
     await engine.git.readRef(branchRef(claim.branch)),

@@ -3,7 +3,7 @@
 
 import type { AgentOutcome } from '../../agents/port.ts';
 import type { FailureKind } from '../../core/failure.ts';
-import { keepWork, type KeptNote, type WorkPlace } from './kept-work.ts';
+import { keepWork, type AttemptOf, type KeptNote, type WorkPlace } from './kept-work.ts';
 import type { Uses } from '../kit/engine-ports.ts';
 
 /** Null: what it has made is committed next, or its stop is carried out elsewhere. */
@@ -32,15 +32,16 @@ const snapshotMs = 30_000;
  */
 export async function whileKept<T>(
   engine: Uses<'clock' | 'files' | 'git' | 'report' | 'store'>,
-  work: WorkPlace,
+  attempt: AttemptOf,
+  place: WorkPlace,
   body: () => Promise<T>,
 ): Promise<T> {
   let off = (): void => undefined;
   let running: Promise<void> = Promise.resolve();
   const wait = (): void => {
     off = engine.clock.timer(snapshotMs, () => {
-      running = keepWork(engine, work, { reason: 'interval', author: 'agent' })
-        .catch((error: unknown) => engine.report(error, `keeping the work of ${work.taskId}`))
+      running = keepWork(engine, attempt, place, { reason: 'interval', author: 'agent' })
+        .catch((error: unknown) => engine.report(error, `keeping the work of ${attempt.taskId}`))
         .then(() => wait());
     });
   };

@@ -1,7 +1,7 @@
 // A person goes back to a snapshot: the next attempt of the task begins with it.
 
 import { Refusal } from '../../core/failure.ts';
-import type { SnapshotView } from '../../git/port.ts';
+import type { SnapshotView } from '../../git/snapshot-port.ts';
 import { basesOfTask, lastAttempt, type Store } from '../../store/port.ts';
 import { freshStart, isHeld, requireRoot } from './controls.ts';
 import { restoreRef } from '../attempt/earlier-work.ts';

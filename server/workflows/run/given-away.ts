@@ -51,9 +51,9 @@ async function keep(
   const { worktree_path: path, base_sha: base, branch, task_id: taskId, number } = attempt;
   if (path !== null && (await engine.files.exists(path))) {
     const status = await engine.git.status(path);
-    const place = { taskId, attempt: number, path, base };
     if (status.ok && status.value.branch === branch) {
-      await keepWork(engine, place, { reason: 'death', author: 'agent' });
+      const left = { taskId, attempt: number };
+      await keepWork(engine, left, { path, base }, { reason: 'death', author: 'agent' });
     }
   }
   const tip = await engine.git.readRef(branchRef(branch));

@@ -1,0 +1,27 @@
+// What the server's own code answers inside an editor's process, before there is a connection: how
+// it stands with git and the folder, and a way to a backend.
+
+import type { Params } from './api.ts';
+
+export interface OpenedBackend<Socket> {
+  readonly socket: Socket;
+  /** What the caller has to send first. */
+  readonly hello: Params<'hello'>;
+  /** True when it was started for this connection. */
+  readonly started: boolean;
+}
+
+export type GitState =
+  | { readonly kind: 'ok'; readonly version: string }
+  | { readonly kind: 'missing' | 'too_old'; readonly message: string };
+
+export type RootState =
+  | { readonly kind: 'project' | 'not_initialised'; readonly root: string }
+  | { readonly kind: 'no_repository'; readonly message: string };
+
+/** How Drover's own command ended. */
+export interface CommandResult {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}

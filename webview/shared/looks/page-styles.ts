@@ -1,0 +1,16 @@
+// The looks of a panel that fills its view: what does not fit in it scrolls in one of its parts.
+
+import { css } from 'lit';
+
+export const pageStyles = css`
+  :host {
+    display: block;
+    height: 100%;
+  }
+  .page {
+    display: flex;
+    flex-direction: column;
+    height: 100%;
+    overflow: hidden;
+  }
+`;
