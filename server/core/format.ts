@@ -87,3 +87,8 @@ export function stepText(step: { readonly agent: string; readonly model: string 
 export function withoutMarkup(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 }
+
+/** For a subject of one line. */
+export function firstLineOf(text: string): string {
+  return text.split(/[\r\n]/, 1)[0] ?? '';
+}

@@ -140,6 +140,7 @@ export {
   forgetLanding,
   landingOf,
   landOnLine,
+  setLandedTip,
   type LineState,
   noteLandedAgain,
   openLandings,

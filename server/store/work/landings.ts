@@ -113,6 +113,17 @@ export async function readLine(tx: Reads, branch: string): Promise<LineRow | nul
  * landed before.
  */
 export async function landOnLine(tx: Tx, branch: string, sha: string): Promise<void> {
+  await setLandedTip(tx, branch, sha);
+  await tx
+    .updateTable('epics')
+    .set({ landing_state: null })
+    .where('branch', '=', branch)
+    .where('landing_state', '=', 'landed')
+    .execute();
+}
+
+/** The line's tip; how far its branch follows stays as it was. */
+export async function setLandedTip(tx: Tx, branch: string, sha: string): Promise<void> {
   const line = await readLine(tx, branch);
   await writeLine(tx, {
     branch,
@@ -122,12 +133,6 @@ export async function landOnLine(tx: Tx, branch: string, sha: string): Promise<v
     pending_reason: line?.pending_reason ?? null,
     parent_branch: line?.parent_branch ?? null,
   });
-  await tx
-    .updateTable('epics')
-    .set({ landing_state: null })
-    .where('branch', '=', branch)
-    .where('landing_state', '=', 'landed')
-    .execute();
 }
 
 /**

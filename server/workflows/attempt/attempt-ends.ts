@@ -20,7 +20,7 @@ import {
   noOwner,
 } from '../../store/port.ts';
 import { takesOver, takesOverAtLimit } from './fallback.ts';
-import type { Uses } from '../kit/engine-ports.ts';
+import type { Uses, AttemptInRun } from '../kit/engine-ports.ts';
 import { beginSlowly } from '../kit/holds.ts';
 import { stoppedInstead } from './stops.ts';
 
@@ -101,7 +101,7 @@ export interface Block {
 export async function blockTask(
   engine: Uses<'store'>,
   tx: Tx,
-  claim: Pick<Claim, 'taskId' | 'epoch' | 'attempt' | 'runId'>,
+  claim: AttemptInRun,
   { kind, message, detail, commit }: Block,
   set: TransitionSet = { last_error: message },
 ): Promise<void> {

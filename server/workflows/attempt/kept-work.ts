@@ -49,7 +49,7 @@ function taskInName(ref: string): string {
 }
 
 /** An attempt, whoever holds it now. */
-export type AttemptOf = Pick<Claim, 'taskId' | 'attempt'>;
+export type NumberedAttempt = Pick<Claim, 'taskId' | 'attempt'>;
 
 /** Its folder, and the commit that it began at. */
 export interface WorkPlace {
@@ -63,7 +63,7 @@ export interface WorkPlace {
  */
 export async function keepWork(
   engine: Uses<'files' | 'git' | 'report' | 'store'>,
-  { taskId, attempt }: AttemptOf,
+  { taskId, attempt }: NumberedAttempt,
   { path, base }: WorkPlace,
   note: KeptNote,
 ): Promise<boolean> {
@@ -83,7 +83,7 @@ export async function keepWork(
 /** The same for an attempt of which only the rows tell where it works. */
 export async function keepWorkOf(
   engine: Uses<'files' | 'git' | 'machineId' | 'report' | 'store'>,
-  claim: AttemptOf,
+  claim: NumberedAttempt,
   note: KeptNote,
 ): Promise<void> {
   const attempt = await lastAttempt(engine.store.db, claim.taskId);

@@ -15,12 +15,12 @@ import {
   noStop,
 } from '../../store/port.ts';
 import { endLeftAgent } from '../landing/orphan-commands.ts';
-import type { Uses } from '../kit/engine-ports.ts';
+import type { AttemptInRun, AttemptOfTask, Uses } from '../kit/engine-ports.ts';
 import { keepWorkOf, type KeptNote } from './kept-work.ts';
 
 export async function isStopRequested(
   engine: Uses<'store'>,
-  claim: Pick<Claim, 'taskId' | 'epoch'>,
+  claim: AttemptOfTask,
 ): Promise<boolean> {
   const row = await taskById(engine.store.db, claim.taskId);
   if (row === null || row.epoch !== claim.epoch) return true;
@@ -60,7 +60,7 @@ const stopNotes: Readonly<Record<StopKind, KeptNote>> = {
 export async function settleStopIn(
   engine: Uses<'clock' | 'store'>,
   tx: Tx,
-  claim: Pick<Claim, 'taskId' | 'epoch' | 'attempt' | 'runId'>,
+  claim: AttemptInRun,
 ): Promise<void> {
   const row = await taskById(tx, claim.taskId);
   if (row === null || row.epoch !== claim.epoch) return;
@@ -104,7 +104,7 @@ export async function settleStopIn(
 export async function stoppedInstead(
   engine: Uses<'clock' | 'store'>,
   tx: Tx,
-  claim: Pick<Claim, 'taskId' | 'epoch' | 'attempt' | 'runId'>,
+  claim: AttemptInRun,
 ): Promise<boolean> {
   const row = await taskById(tx, claim.taskId);
   if (row === null || row.stop_requested === null || row.epoch !== claim.epoch) return false;

@@ -3,7 +3,7 @@
 
 import type { AgentOutcome } from '../../agents/port.ts';
 import type { FailureKind } from '../../core/failure.ts';
-import { keepWork, type AttemptOf, type KeptNote, type WorkPlace } from './kept-work.ts';
+import { keepWork, type NumberedAttempt, type KeptNote, type WorkPlace } from './kept-work.ts';
 import type { Uses } from '../kit/engine-ports.ts';
 
 /** Null: what it has made is committed next, or its stop is carried out elsewhere. */
@@ -32,7 +32,7 @@ const snapshotMs = 30_000;
  */
 export async function whileKept<T>(
   engine: Uses<'clock' | 'files' | 'git' | 'report' | 'store'>,
-  attempt: AttemptOf,
+  attempt: NumberedAttempt,
   place: WorkPlace,
   body: () => Promise<T>,
 ): Promise<T> {

@@ -1,6 +1,7 @@
 // The parts of one attempt: sub-tasks in their order, the task itself, and what its agents add
 // meanwhile.
 
+import { firstLineOf } from '../../core/format.ts';
 import { branchRef } from '../../core/work/ref-names.ts';
 import { attemptTrailers } from '../../core/work/trailers.ts';
 import type { AgentOutcome } from '../../agents/port.ts';
@@ -261,7 +262,7 @@ async function commitWork(
             path: place.path,
             branch: claim.branch,
             base: place.base,
-            subject: `${part}: ${task.title}`.split(/[\r\n]/, 1)[0] ?? part,
+            subject: firstLineOf(`${part}: ${task.title}`),
             trailers: attemptTrailers(part, claim.attempt),
             maxFileSize: settings.maxCommitFileSize,
             protect: settings.protectedPaths,

@@ -168,6 +168,9 @@ export interface EngineDeps {
 /** An attempt, named by its epoch: a stop of an earlier attempt of the task means nothing to it. */
 export type AttemptOfTask = Pick<Claim, 'taskId' | 'epoch'>;
 
+/** What an attempt's end is written with. */
+export type AttemptInRun = Pick<Claim, 'taskId' | 'epoch' | 'attempt' | 'runId'>;
+
 interface StopListener extends AttemptOfTask {
   readonly controller: AbortController;
 }

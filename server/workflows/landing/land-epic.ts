@@ -3,7 +3,8 @@
 
 import { landingRef } from '../../core/work/ref-names.ts';
 import { trailer } from '../../core/work/trailers.ts';
-import { failure, type Failure } from '../../core/failure.ts';
+import { err, failure, type Failure, ok } from '../../core/failure.ts';
+import { firstLineOf } from '../../core/format.ts';
 import type { DurableRun } from '../../durable/port.ts';
 import type { GitResult } from '../../git/port.ts';
 import {
@@ -19,9 +20,7 @@ import {
 import { gateOfRun, landQueue, limitLandQueue } from '../attempt/submission.ts';
 import { gateFailure } from './gate.ts';
 import { gitFailed, orElse, ownLine, whileAway } from '../kit/git-trouble.ts';
-import { followLine } from '../lines/follow-line.ts';
-import { isWithinReach } from './landing-rows.ts';
-import { moveOnto } from '../lines/line-holds.ts';
+import { landInRounds, type LineMerge } from './land-rounds.ts';
 import { headOn, syncLine } from '../lines/lines.ts';
 import { isLandedOn, ownBase } from '../lines/own-range.ts';
 import type { Engine, Uses } from '../kit/engine-ports.ts';
@@ -91,22 +90,17 @@ async function approvedTree(engine: Uses<'store'>, epicId: string): Promise<stri
   return (await epicById(engine.store.db, epicId))?.approved_tree ?? null;
 }
 
-interface EpicMerge {
-  readonly tip: Sha;
-  readonly commit: Sha;
-  readonly tree: Sha;
-}
-
-const triesMax = 5;
-
 export async function landEpic(
   engine: Engine,
   run: DurableRun<Tx>,
   input: LandEpicInput,
 ): Promise<string> {
-  const own = await ownLine(engine, input.target);
-  for (let round = 0; round < triesMax; round += 1) {
-    const built = await run.step(`built:${round}`, (signal) =>
+  const { epicId, target } = input;
+  const own = await ownLine(engine, target);
+  const end = await landInRounds<BuiltEpic>(engine, run, {
+    line: target,
+    reason: `drover: land ${epicId}`,
+    build: (signal) =>
       whileAway(
         engine,
         signal,
@@ -114,46 +108,34 @@ export async function landEpic(
         (outcome) => (outcome.kind === 'built' ? null : outcome.failure),
         run,
       ),
-    );
-    if (built.kind !== 'built')
-      return endEpic(engine, run, input, { state: built.kind, reason: built.failure, round });
-    const { candidate: merge } = built;
-    if (!(await isWithinReach(engine, merge.commit))) continue;
-    const verdict = await run.step(`verified:${round}`, (signal) =>
-      testEpic(engine, input, merge, signal),
-    );
-    if (verdict !== null)
-      return endEpic(engine, run, input, { state: 'gate_failed', reason: verdict, round });
-    if (input.approvalNeeded && (await approvedTree(engine, input.epicId)) !== merge.tree) {
-      const wait = failure(
-        'interrupted',
-        `epic ${input.epicId} waits for an approval: drover diff ${input.epicId}, then drover approve ${input.epicId}`,
-      );
-      return endEpic(engine, run, input, {
-        state: 'needs_review',
-        reason: wait,
-        round,
-        tree: merge.tree,
-      });
+    mergeOf: (built) => (built.kind === 'built' ? ok(built.candidate) : err(built.failure)),
+    test: (merge, signal) => testEpic(engine, input, merge, signal),
+    isHeld: async ({ tree }) =>
+      input.approvalNeeded && (await approvedTree(engine, epicId)) !== tree,
+    record: (tx, merge) => recordLanded(engine, tx, input, merge),
+  });
+  switch (end.kind) {
+    case 'landed':
+      return 'landed';
+    case 'not_built':
+    case 'red': {
+      const state = end.kind === 'red' ? 'gate_failed' : 'conflict';
+      return endEpic(engine, run, input, { ...end, state, reason: end.failure.message });
     }
-    const moved = await run.step(`merged:${round}`, () =>
-      orElse(
-        () => moveOnto(engine, input.target, merge, `drover: land ${input.epicId}`),
-        () => false,
-      ),
-    );
-    if (!moved) continue;
-    await run.commit(`completed:${round}`, (tx) => recordLanded(engine, tx, input, merge));
-    await followLine(engine, input.target);
-    return 'landed';
+    case 'held': {
+      const reason = `epic ${epicId} waits for an approval: drover diff ${epicId}, then drover approve ${epicId}`;
+      return endEpic(engine, run, input, { ...end, state: 'needs_review', reason });
+    }
+    case 'moving': {
+      const reason = `${target} moves too often`;
+      return endEpic(engine, run, input, { ...end, state: 'conflict', reason });
+    }
   }
-  const reason = failure('git_failed', `${input.target} moves too often`);
-  return endEpic(engine, run, input, { state: 'conflict', reason, round: triesMax });
 }
 
 type BuiltEpic =
   /** `candidate`: as the memos of older versions name the merge. */
-  | { readonly kind: 'built'; readonly candidate: EpicMerge }
+  | { readonly kind: 'built'; readonly candidate: LineMerge }
   | { readonly kind: 'conflict'; readonly failure: Failure };
 
 function notBuilt(trouble: Failure): BuiltEpic {
@@ -178,7 +160,7 @@ async function buildEpic(
     tip: head.value,
     commit: input.tip,
     base,
-    subject: `drover: ${input.epicId} ${(epic?.title ?? '').split(/[\r\n]/, 1)[0] ?? ''}`,
+    subject: `drover: ${input.epicId} ${firstLineOf(epic?.title ?? '')}`,
     trailers: [
       trailer('epic', input.epicId),
       ...(base === null ? [] : [trailer('tip', input.tip)]),
@@ -204,7 +186,7 @@ async function buildEpic(
 async function testEpic(
   engine: Engine,
   input: LandEpicInput,
-  merge: EpicMerge,
+  merge: LineMerge,
   signal: AbortSignal,
 ): Promise<Failure | null> {
   const command = gateOfRun(engine, await flagsOfRun(engine.store.db, input.runId));
@@ -219,7 +201,7 @@ async function recordLanded(
   engine: Uses<'store'>,
   tx: Tx,
   input: LandEpicInput,
-  merge: EpicMerge,
+  merge: LineMerge,
 ): Promise<void> {
   await markEpicLanded(tx, input.epicId, merge.commit);
   await landOnLine(tx, input.target, merge.commit);
@@ -233,8 +215,9 @@ async function recordLanded(
 
 interface EpicEnd {
   readonly state: 'conflict' | 'gate_failed' | 'needs_review';
-  readonly reason: Failure;
+  readonly reason: string;
   readonly round: number;
+  /** The one that waits for an approval. */
   readonly tree?: Sha;
 }
 
@@ -245,13 +228,13 @@ async function endEpic(
   { state, reason, round, tree }: EpicEnd,
 ): Promise<string> {
   await run.commit(`ended:${round}`, async (tx) => {
-    const end = { state, note: reason.message, reviewTree: tree ?? null };
+    const end = { state, note: reason, reviewTree: tree ?? null };
     await endEpicLanding(tx, input.epicId, end);
     await engine.store.append(tx, {
       type: `epic.${state}`,
       epicId: input.epicId,
       runId: input.runId,
-      data: { reason: reason.message, ...(tree === undefined ? {} : { tree }) },
+      data: { reason, ...(tree === undefined ? {} : { tree }) },
     });
   });
   return state;

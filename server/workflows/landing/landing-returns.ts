@@ -4,7 +4,6 @@
 import type { Failure } from '../../core/failure.ts';
 import { retryDelayMs } from '../../core/work/retry.ts';
 import {
-  type Claim,
   endApprovedLanding,
   endLanding,
   failAttempt,
@@ -15,7 +14,7 @@ import {
   type Tx,
 } from '../../store/port.ts';
 import { takesOver } from '../attempt/fallback.ts';
-import type { Uses } from '../kit/engine-ports.ts';
+import type { Uses, AttemptInRun } from '../kit/engine-ports.ts';
 import { stoppedInstead } from '../attempt/stops.ts';
 
 export interface Returned {
@@ -28,7 +27,7 @@ export interface Returned {
 export async function returnLanding(
   engine: Uses<'chance' | 'clock' | 'settings' | 'store'>,
   tx: Tx,
-  claim: Pick<Claim, 'taskId' | 'epoch' | 'attempt' | 'runId'>,
+  claim: AttemptInRun,
   { reason, atEnd, files }: Returned,
 ): Promise<void> {
   const { store, clock, chance } = engine;
@@ -67,7 +66,7 @@ export async function returnLanding(
 export async function backToReview(
   engine: Uses<'store'>,
   tx: Tx,
-  claim: Pick<Claim, 'taskId' | 'epoch' | 'attempt' | 'runId'>,
+  claim: AttemptInRun,
   reason: Failure,
 ): Promise<void> {
   await forgetLanding(tx, claim);

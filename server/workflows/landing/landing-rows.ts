@@ -1,6 +1,7 @@
 // Two questions about a row of the landing queue: does it still count, and has git landed it
 // already?
 
+import { firstLineOf } from '../../core/format.ts';
 import { attemptTrailers } from '../../core/work/trailers.ts';
 import { failure, type Failure } from '../../core/failure.ts';
 import type { GitResult, Merge, MergeConflict } from '../../git/port.ts';
@@ -99,7 +100,7 @@ export async function isWithinReach(engine: Uses<'git'>, commit: Sha): Promise<b
 /** On one line, for a commit. */
 async function titleOf(engine: Uses<'store'>, taskId: string): Promise<string> {
   const row = await taskById(engine.store.db, taskId);
-  return (row?.title ?? '').split(/[\r\n]/, 1)[0] ?? '';
+  return firstLineOf(row?.title ?? '');
 }
 
 /** True while the row speaks for the task's present attempt, and the task waits for it. */

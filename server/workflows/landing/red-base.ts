@@ -4,7 +4,6 @@
 import { branchRef, landingRef } from '../../core/work/ref-names.ts';
 import { failure, type Failure } from '../../core/failure.ts';
 import {
-  type Claim,
   endLanding,
   taskOrRefuse,
   type TaskRow,
@@ -14,7 +13,7 @@ import {
 import { blockTask } from '../attempt/attempt-ends.ts';
 import { backToReview } from './landing-returns.ts';
 import { syncLine } from '../lines/lines.ts';
-import type { Uses } from '../kit/engine-ports.ts';
+import type { Uses, AttemptInRun } from '../kit/engine-ports.ts';
 import { stoppedInstead } from '../attempt/stops.ts';
 
 /** Begins the sentence that says so; `releaseFromRedBase` reads line and place out of it again. */
@@ -40,7 +39,7 @@ export function redBaseFailure(red: Failure): Failure {
 export async function waitForLine(
   engine: Uses<'clock' | 'store'>,
   tx: Tx,
-  claim: Pick<Claim, 'taskId' | 'epoch' | 'attempt' | 'runId'>,
+  claim: AttemptInRun,
   reason: Failure,
 ): Promise<void> {
   await endLanding(tx, claim, 'returned');

@@ -1,6 +1,7 @@
 // A person's word on finished work: approve it, or send it back. An epic's approval binds to the
 // tree that was tested.
 
+import { firstLineOf } from '../../core/format.ts';
 import { approvedRoot } from '../../core/work/ref-names.ts';
 import { trailer } from '../../core/work/trailers.ts';
 import { Refusal } from '../../core/failure.ts';
@@ -122,7 +123,7 @@ async function commitToLand(engine: Uses<'git'>, row: TaskRow): Promise<string |
   const { commit_sha: commit, base_sha: base } = row;
   if (commit === null || base === null || row.review_kind !== 'held_files') return commit;
   const trailers = [trailer('task', row.id)];
-  const subject = `${row.id}: ${row.title.split(/[\r\n]/, 1)[0] ?? ''}`;
+  const subject = `${row.id}: ${firstLineOf(row.title)}`;
   const held = JSON.parse(row.held_files) as string[];
   const made = await engine.git.withoutHeld({ base, commit, held, subject, trailers });
   if (!made.ok) throw new Refusal('git', made.error.message);
@@ -249,7 +250,7 @@ const sentBackTitleMax = 120;
 async function sendBackEpic(engine: Uses<'store'>, id: string, text: string): Promise<'epic'> {
   await engine.store.transaction(async (tx) => {
     await sendEpicBack(tx, id, text);
-    const words = (text.trim().split(/[\r\n]/, 1)[0] ?? '').slice(0, sentBackTitleMax);
+    const words = firstLineOf(text.trim()).slice(0, sentBackTitleMax);
     const task = await addTask(tx, engine.store.sources, {
       title: `Review: ${words}`,
       description: text,

@@ -10,16 +10,15 @@
 // Resuming one starts a new attempt from the line as it is.
 
 import { trailer } from '../../core/work/trailers.ts';
-import { failure, type Failure, Refusal } from '../../core/failure.ts';
+import { err, failure, type Failure, ok, Refusal } from '../../core/failure.ts';
+import { firstLineOf } from '../../core/format.ts';
 import type { DurableRun } from '../../durable/port.ts';
 import type { GitResult, Merge } from '../../git/port.ts';
-import { readLine, reopenEpic, type Tx, writeLine } from '../../store/port.ts';
+import { reopenEpic, setLandedTip, type Tx } from '../../store/port.ts';
 import { waitFor } from './controls.ts';
 import { gateFailure } from '../landing/gate.ts';
 import { orElse, ownLine } from '../kit/git-trouble.ts';
-import { followLine } from '../lines/follow-line.ts';
-import { isWithinReach } from '../landing/landing-rows.ts';
-import { moveOnto } from '../lines/line-holds.ts';
+import { landInRounds, type LineMerge } from '../landing/land-rounds.ts';
 import { headOn, syncLine } from '../lines/lines.ts';
 import type { Engine, Uses } from '../kit/engine-ports.ts';
 import { landQueue, limitLandQueue } from '../attempt/submission.ts';
@@ -95,21 +94,13 @@ async function lastWord(
   return typeof reason === 'string' ? reason : null;
 }
 
-interface Undone {
-  readonly tip: Sha;
-  readonly commit: Sha;
-  readonly tree: Sha;
-}
-
 type Built =
-  | { readonly kind: 'built'; readonly undone: Undone }
+  | { readonly kind: 'built'; readonly undone: LineMerge }
   | { readonly kind: 'failed'; readonly failure: Failure };
 
 function askerOf({ by }: UndoInput): string {
   return by ?? 'person';
 }
-
-const triesMax = 5;
 
 export async function runUndo(
   engine: Engine,
@@ -117,35 +108,30 @@ export async function runUndo(
   input: UndoInput,
 ): Promise<string> {
   const own = await ownLine(engine, input.line);
-  for (let round = 0; round < triesMax; round += 1) {
-    const built = await run.step(`built:${round}`, () =>
+  const end = await landInRounds<Built>(engine, run, {
+    line: input.line,
+    reason: `drover: undo ${input.id}`,
+    build: () =>
       orElse<Built>(
         () => buildOwned(engine, input, own),
         (trouble) => ({ kind: 'failed', failure: trouble }),
       ),
-    );
-    if (built.kind === 'failed') return giveUp(engine, run, input, built.failure, round);
-    const { undone } = built;
-    if (!(await isWithinReach(engine, undone.commit))) continue;
-    const red = await run.step(`verified:${round}`, (signal) =>
-      testUndo(engine, input, undone, signal),
-    );
-    if (red !== null) return giveUp(engine, run, input, red, round);
-    const moved = await run.step(`merged:${round}`, () =>
-      orElse(
-        () => moveOnto(engine, input.line, undone, `drover: undo ${input.id}`),
-        () => false,
-      ),
-    );
-    if (!moved) continue;
-    await run.commit(`completed:${round}`, (tx) =>
-      recordUndone(engine, tx, input, undone, run.workflowId),
-    );
-    await followLine(engine, input.line);
-    return 'undone';
+    mergeOf: (built) => (built.kind === 'built' ? ok(built.undone) : err(built.failure)),
+    test: (undone, signal) => testUndo(engine, input, undone, signal),
+    record: (tx, undone) => recordUndone(engine, tx, input, undone, run.workflowId),
+  });
+  switch (end.kind) {
+    case 'landed':
+      return 'undone';
+    case 'not_built':
+    case 'red':
+      return giveUp(engine, run, input, end.failure, end.round);
+    case 'held':
+    case 'moving': {
+      const moving = failure('git_failed', `${input.line} moves too often; try again`);
+      return giveUp(engine, run, input, moving, end.round);
+    }
   }
-  const moving = failure('git_failed', `${input.line} moves too often; try again`);
-  return giveUp(engine, run, input, moving, triesMax);
 }
 
 async function buildOwned(
@@ -229,7 +215,7 @@ async function takeBack(
 
 function wordsOf({ id, title }: UndoInput): { subject: string; trailers: readonly string[] } {
   return {
-    subject: `drover: undo ${id} ${title.split(/[\r\n]/, 1)[0] ?? ''}`,
+    subject: `drover: undo ${id} ${firstLineOf(title)}`,
     trailers: [trailer('undo', id)],
   };
 }
@@ -237,7 +223,7 @@ function wordsOf({ id, title }: UndoInput): { subject: string; trailers: readonl
 async function testUndo(
   engine: Engine,
   input: UndoInput,
-  undone: Undone,
+  undone: LineMerge,
   signal: AbortSignal,
 ): Promise<Failure | null> {
   if (input.gate === null) return null;
@@ -258,19 +244,11 @@ async function recordUndone(
   engine: Uses<'store'>,
   tx: Tx,
   input: UndoInput,
-  undone: Undone,
+  undone: LineMerge,
   workflow: string,
 ): Promise<void> {
   const { line, epicId } = input;
-  const known = await readLine(tx, line);
-  await writeLine(tx, {
-    branch: line,
-    landed_sha: undone.commit,
-    followed_sha: known?.followed_sha ?? null,
-    pending: known?.pending ?? 0,
-    pending_reason: known?.pending_reason ?? null,
-    parent_branch: known?.parent_branch ?? null,
-  });
+  await setLandedTip(tx, line, undone.commit);
   if (epicId !== null) {
     await reopenEpic(tx, epicId, undoneReason);
     const reverts = input.reverts.map(({ sha }) => sha);
@@ -284,7 +262,7 @@ async function freeTask(
   engine: Uses<'store'>,
   tx: Tx,
   { id: taskId, epoch, landed }: UndoInput['tasks'][number],
-  { input, undone, workflow }: { input: UndoInput; undone: Undone; workflow: string },
+  { input, undone, workflow }: { input: UndoInput; undone: LineMerge; workflow: string },
 ): Promise<void> {
   const freed = await engine.store.transition(tx, {
     taskId,

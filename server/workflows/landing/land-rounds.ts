@@ -1,0 +1,68 @@
+// One merge onto a line: built, tested and moved in steps of one workflow, and again from the start
+// where the line has moved meanwhile. What arrives is the tree that was tested.
+
+import type { Failure, Result } from '../../core/failure.ts';
+import type { DurableRun } from '../../durable/port.ts';
+import type { Sha } from '../../git/sha.ts';
+import type { Tx } from '../../store/port.ts';
+import type { Uses } from '../kit/engine-ports.ts';
+import { orElse } from '../kit/git-trouble.ts';
+import { followLine } from '../lines/follow-line.ts';
+import { moveOnto } from '../lines/line-holds.ts';
+import { isWithinReach } from './landing-rows.ts';
+
+/** On top of the line's tip. */
+export interface LineMerge {
+  readonly tip: Sha;
+  readonly commit: Sha;
+  readonly tree: Sha;
+}
+
+export interface LineWork<Built> {
+  readonly line: string;
+  /** For the log of the line's ref. */
+  readonly reason: string;
+  build(signal: AbortSignal): Promise<Built>;
+  mergeOf(built: Built): Result<LineMerge, Failure>;
+  test(merge: LineMerge, signal: AbortSignal): Promise<Failure | null>;
+  /** Asked after the test. True: it waits for a person. Absent: nothing does. */
+  isHeld?(merge: LineMerge): Promise<boolean>;
+  record(tx: Tx, merge: LineMerge): Promise<void>;
+}
+
+export type RoundsEnd =
+  | { readonly kind: 'landed'; readonly round: number }
+  | { readonly kind: 'not_built' | 'red'; readonly failure: Failure; readonly round: number }
+  | { readonly kind: 'held'; readonly tree: Sha; readonly round: number }
+  /** The line was never still for long enough. */
+  | { readonly kind: 'moving'; readonly round: number };
+
+const roundsMax = 5;
+
+export async function landInRounds<Built>(
+  engine: Uses<'git' | 'machineId' | 'report' | 'settings' | 'store'>,
+  run: DurableRun<Tx>,
+  work: LineWork<Built>,
+): Promise<RoundsEnd> {
+  for (let round = 0; round < roundsMax; round += 1) {
+    const built = await run.step(`built:${round}`, (signal) => work.build(signal));
+    const made = work.mergeOf(built);
+    if (!made.ok) return { kind: 'not_built', failure: made.error, round };
+    const merge = made.value;
+    if (!(await isWithinReach(engine, merge.commit))) continue;
+    const red = await run.step(`verified:${round}`, (signal) => work.test(merge, signal));
+    if (red !== null) return { kind: 'red', failure: red, round };
+    if ((await work.isHeld?.(merge)) === true) return { kind: 'held', tree: merge.tree, round };
+    const moved = await run.step(`merged:${round}`, () =>
+      orElse(
+        () => moveOnto(engine, work.line, merge, work.reason),
+        () => false,
+      ),
+    );
+    if (!moved) continue;
+    await run.commit(`completed:${round}`, (tx) => work.record(tx, merge));
+    await followLine(engine, work.line);
+    return { kind: 'landed', round };
+  }
+  return { kind: 'moving', round: roundsMax };
+}
