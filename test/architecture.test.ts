@@ -14,13 +14,14 @@ type IsNever<Type> = [Type] extends [never] ? true : false;
 const mayImport: Readonly<Record<string, readonly string[]>> = {
   'server/core': [],
   'server/protocol': ['server/core'],
+  'server/files': [],
   'server/config': ['server/core'],
   'server/durable': ['server/core'],
   'server/store': ['server/core', 'server/protocol', 'server/durable'],
-  'server/git': ['server/core'],
-  'server/agents': ['server/core', 'server/protocol/agent-events'],
+  'server/git': ['server/core', 'server/files'],
+  'server/agents': ['server/core', 'server/files', 'server/protocol/agent-events'],
   'server/sandbox': ['server/core'],
-  'server/workers': ['server/core'],
+  'server/workers': ['server/core', 'server/files'],
   'server/workflows': [
     'server/core',
     'server/durable/port',
@@ -78,7 +79,13 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   'server/main/sandbox': [...projectRooms, 'server/agents', 'server/sandbox', 'server/rpc'],
   'server/main/webhooks': projectRooms,
   'server/main/telemetry': [...projectRooms, 'server/main/webhooks'],
-  'server/main/remote': [...projectRooms, 'server/agents', 'server/git', 'server/workers'],
+  'server/main/remote': [
+    ...projectRooms,
+    'server/files',
+    'server/agents',
+    'server/git',
+    'server/workers',
+  ],
   'server/main/watch': [
     ...projectRooms,
     'server/git',

@@ -1,11 +1,23 @@
 // Planning a design: what is asked, and the plan as it comes back. It is JSON both ways, so a
 // request can carry it.
 
+import type { PlannedTask } from '../core/spec/spec-schema.ts';
+
 export interface SpecPlanRequest {
   readonly documents: readonly { readonly name: string; readonly text: string }[];
   /** Null: the setting, else the default. */
   readonly model: string | null;
   readonly one_epic: boolean;
+}
+
+export interface PlannedTaskView extends Pick<
+  PlannedTask,
+  'title' | 'description' | 'type' | 'priority'
+> {
+  readonly id: string;
+  readonly epic_id: string | null;
+  readonly blocked_by: readonly string[];
+  readonly acceptance_criteria: readonly string[];
 }
 
 export interface SpecPlanView {
@@ -23,16 +35,7 @@ export interface SpecPlanView {
     readonly description: string;
   }[];
   /** In an order in which they can be done. */
-  readonly tasks: readonly {
-    readonly id: string;
-    readonly epic_id: string | null;
-    readonly title: string;
-    readonly description: string;
-    readonly type: string;
-    readonly priority: string;
-    readonly blocked_by: readonly string[];
-    readonly acceptance_criteria: readonly string[];
-  }[];
+  readonly tasks: readonly PlannedTaskView[];
   /** The same plan as `import` takes it: nothing else is needed to write it. */
   readonly jsonl: string;
 }

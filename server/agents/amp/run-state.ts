@@ -1,7 +1,8 @@
 // What the protocol of a process of Amp said of its end, in a small file beside the log. So the
 // outcome is the same after any crash of ours.
 
-import { readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
+import { replaceFile } from '../../files/write-whole.ts';
 import { parseLine, textAt } from '../kit/wire/json-line.ts';
 import type { AmpResult } from './translate.ts';
 
@@ -28,8 +29,7 @@ export function readState(logPath: string): AmpState {
 
 export function writeState(logPath: string, state: AmpState): void {
   const path = statePath(logPath);
-  writeFileSync(`${path}.new`, JSON.stringify(state), { mode: 0o600 });
-  renameSync(`${path}.new`, path);
+  replaceFile(path, JSON.stringify(state));
 }
 
 const leftoverCharsMax = 1_000_000;

@@ -1,14 +1,7 @@
 // The result file of a headless run: together with the exit code it says how the run ended.
 
-import {
-  closeSync,
-  fstatSync,
-  openSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
+import { closeSync, fstatSync, openSync, readFileSync, rmSync } from 'node:fs';
+import { replaceFile } from '../../files/write-whole.ts';
 import type { Mask } from '../kit/log/masking.ts';
 
 export interface HeadlessResult {
@@ -84,8 +77,7 @@ export function takeResult(path: string, mask: Mask): ReadResult {
   }
   const masked = mask(text);
   if (masked !== text) {
-    writeFileSync(`${path}.new`, masked, { mode: 0o600 });
-    renameSync(`${path}.new`, path);
+    replaceFile(path, masked);
   }
   return parseResult(masked);
 }

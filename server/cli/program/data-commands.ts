@@ -8,7 +8,6 @@ import { define, type ProgramHost } from './options.ts';
 const load = async () => await import('../commands/data.ts');
 
 export function defineDataCommands(program: Command, host: ProgramHost): void {
-  program.commandsGroup('Exchange:');
   const bring = define(program, 'import <file>', 'Import epics and tasks, all or nothing', [
     'import plan.jsonl',
     'import plan.jsonl --dry-run',

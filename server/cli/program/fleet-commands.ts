@@ -7,7 +7,6 @@ import { collect, define, duration, wholeNumber, type ProgramHost } from './opti
 const load = async () => await import('../commands/fleet.ts');
 
 export function defineFleetCommands(program: Command, host: ProgramHost): void {
-  program.commandsGroup('Fleet:');
   const worker = define(
     program,
     'worker',

@@ -8,7 +8,6 @@ import { define, type ProgramHost } from './options.ts';
 const load = async () => await import('../commands/history.ts');
 
 export function defineHistoryCommands(program: Command, host: ProgramHost): void {
-  program.commandsGroup('Inspect:');
   const report = define(program, 'report <id>', 'Report the time and cost of a run or an epic', [
     'report epic-7h2k9d3f',
     'report run-4k9d2m1x --html -o report.html',

@@ -8,7 +8,6 @@ import { define, wholeNumber, type ProgramHost } from './options.ts';
 const load = async () => await import('../commands/inspect.ts');
 
 export function defineInspectCommands(program: Command, host: ProgramHost): void {
-  program.commandsGroup('Inspect:');
   const status = define(program, 'status', 'Show the state of all tasks', [
     'status',
     'status --epic epic-7h2k9d3f --tree',

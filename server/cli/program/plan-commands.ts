@@ -16,7 +16,6 @@ import type { ProgramHost } from './options.ts';
 const load = async () => await import('../commands/plan.ts');
 
 export function definePlanCommands(program: Command, host: ProgramHost): void {
-  program.commandsGroup('Plan:');
   const init = define(program, 'init', 'Set up Drover in this repository', [
     'init',
     'init -C ../other-repository',

@@ -17,6 +17,18 @@ import { defineWebhookCommands } from './webhook-commands.ts';
 
 const columnsMax = 100;
 
+type DefineCommands = (program: Command, host: ProgramHost) => void;
+
+const groups: readonly (readonly [title: string, ...DefineCommands[]])[] = [
+  ['Plan:', definePlanCommands],
+  ['Run:', defineRunCommands],
+  ['Inspect:', defineInspectCommands, defineHistoryCommands],
+  ['Review and control:', defineSteerCommands],
+  ['Exchange:', defineDataCommands],
+  ['Fleet:', defineFleetCommands],
+  ['Maintenance:', defineUpkeepCommands, defineRemoteCommands, defineWebhookCommands],
+];
+
 export function buildProgram(host: ProgramHost): Command {
   const program = new DroverCommand('drover');
   program
@@ -34,16 +46,10 @@ export function buildProgram(host: ProgramHost): Command {
       outputError: (text, write) => write(text.replace(/^error: /u, 'drover: ')),
     })
     .configureHelp({ subcommandTerm: termOf });
-  definePlanCommands(program, host);
-  defineRunCommands(program, host);
-  defineInspectCommands(program, host);
-  defineHistoryCommands(program, host);
-  defineSteerCommands(program, host);
-  defineDataCommands(program, host);
-  defineFleetCommands(program, host);
-  defineUpkeepCommands(program, host);
-  defineRemoteCommands(program, host);
-  defineWebhookCommands(program, host);
+  for (const [title, ...definitions] of groups) {
+    program.commandsGroup(title);
+    for (const defineCommands of definitions) defineCommands(program, host);
+  }
   program.helpCommand('help [command]', 'Show help for a command');
   addGlobals(program);
   program.addHelpText(

@@ -7,7 +7,6 @@ import { define, wholeNumber, type ProgramHost } from './options.ts';
 const load = async () => await import('../commands/run.ts');
 
 export function defineRunCommands(program: Command, host: ProgramHost): void {
-  program.commandsGroup('Run:');
   const run = define(program, 'run', 'Run tasks until none in scope can continue', [
     'run --workers 4',
     'run --epic epic-7h2k9d3f --land review',

@@ -9,7 +9,6 @@ const load = async () => await import('../commands/steer.ts');
 type Steer = Awaited<ReturnType<typeof load>>;
 
 export function defineSteerCommands(program: Command, host: ProgramHost): void {
-  program.commandsGroup('Review and control:');
   const steer = (command: Command, choose: (commands: Steer) => Handler): Promise<void> =>
     host.run(command, async (context) => await choose(await load())(context));
 

@@ -10,7 +10,6 @@ import { define, duration, type ProgramHost } from './options.ts';
 const load = async () => await import('../commands/upkeep.ts');
 
 export function defineUpkeepCommands(program: Command, host: ProgramHost): void {
-  program.commandsGroup('Maintenance:');
   const worktree = define(program, 'worktree', 'List and prune worktrees', [
     'worktree list',
     'worktree prune --dry-run',

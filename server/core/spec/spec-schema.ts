@@ -1,7 +1,7 @@
 // What a model answers when it is asked to plan a design: the shape, as the model is told it, and
 // as a type.
 
-import { taskTypes, type TaskType } from '../plan/task.ts';
+import { taskTypes, type Task } from '../plan/task.ts';
 
 export const planPriorities = ['critical', 'high', 'normal', 'low'] as const;
 export type PlanPriority = (typeof planPriorities)[number];
@@ -13,15 +13,13 @@ export interface PlannedEpic {
   readonly description: string;
 }
 
-export interface PlannedTask {
+export interface PlannedTask extends Pick<
+  Task,
+  'title' | 'description' | 'type' | 'blockedBy' | 'acceptanceCriteria'
+> {
   readonly key: string;
   readonly epic: string | null;
-  readonly title: string;
-  readonly description: string;
-  readonly type: TaskType;
   readonly priority: PlanPriority;
-  readonly blockedBy: readonly string[];
-  readonly acceptanceCriteria: readonly string[];
 }
 
 export interface SpecPlan {

@@ -1,8 +1,8 @@
 // Where the git program is: looked up once, and never in a folder that depends on where a process
 // is started.
 
-import { accessSync, constants, statSync } from 'node:fs';
 import { delimiter, isAbsolute, join } from 'node:path';
+import { isProgram } from '../../files/is-program.ts';
 
 /**
  * A search path without its relative entries. Git is started in folders that agents write:
@@ -29,13 +29,4 @@ export function programOnPath(
     }
   }
   return name;
-}
-
-function isProgram(path: string): boolean {
-  try {
-    accessSync(path, constants.X_OK);
-    return statSync(path).isFile();
-  } catch {
-    return false;
-  }
 }

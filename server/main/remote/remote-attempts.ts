@@ -19,7 +19,7 @@ import {
   type WorkerSettings,
 } from './remote-spec.ts';
 import { openProvisioner, provisionerVariables } from './worker-provisioner.ts';
-import { writeWhole } from '../project/write-whole.ts';
+import { writeWhole } from '../../files/write-whole.ts';
 import { ownProgram } from '../project/own-program.ts';
 import { MadeOnce } from '../project/made-once.ts';
 import type { Project, Report } from '../project/opened-project.ts';

@@ -18,6 +18,8 @@ const readOnly = { readOnlyHint: true, openWorldHint: false } as const;
 const adding = { readOnlyHint: false, destructiveHint: false, openWorldHint: false } as const;
 
 const { title, description, accept, blocked_by } = agentShapes['agent.add'];
+const { by, reason } = agentShapes['agent.block'];
+const { text, choices } = agentShapes['agent.ask'];
 
 /** The server checks shapes; bounds and rules are the backend's, so that each is in one place. */
 export function defineTools(server: McpServer, ask: Ask): void {
@@ -79,14 +81,10 @@ function definePlanning(server: McpServer, ask: Ask): void {
     {
       description:
         'Reports that your task cannot continue until another one is done. Your work is kept. End your turn; you continue when the other task has landed.',
-      inputSchema: {
-        task: agentShapes['agent.block'].by,
-        reason: agentShapes['agent.block'].reason,
-      },
+      inputSchema: { task: by, reason },
       annotations: adding,
     },
-    ({ task, reason }) =>
-      answer(() => ask('agent.block', present({ by: task, reason }) as AgentParams<'agent.block'>)),
+    ({ task, ...given }) => answer(() => ask('agent.block', present({ by: task, ...given }))),
   );
 }
 
@@ -96,16 +94,11 @@ function defineWords(server: McpServer, ask: Ask): void {
     {
       description:
         'Asks the person and waits up to 45 s for an answer. While the state is "open", the question is unanswered: ask the same question again to keep waiting, or do something else in the meantime.',
-      inputSchema: {
-        question: agentShapes['agent.ask'].text,
-        choices: agentShapes['agent.ask'].choices,
-      },
+      inputSchema: { question: text, choices },
       annotations: adding,
     },
-    ({ question, choices }) =>
-      answer(() =>
-        ask('agent.ask', present({ text: question, choices }) as AgentParams<'agent.ask'>),
-      ),
+    ({ question, ...given }) =>
+      answer(() => ask('agent.ask', present({ text: question, ...given }))),
   );
   server.registerTool(
     'report_progress',

@@ -2,16 +2,15 @@
 // as the lines of an import, which takes all of them or none.
 
 import { newId, randomBytesPerId } from '../../core/ids.ts';
+import type { Task } from '../../core/plan/task.ts';
 import type { StatusSnapshot } from '../views.ts';
 import { InputFault, listIn, textIn, textsIn, wantedText } from './input.ts';
 import { tasksAtOnceMax } from './tools.ts';
 
-export interface NewTask {
-  readonly id: string;
-  readonly title: string;
-  readonly description: string;
-  readonly acceptanceCriteria: readonly string[];
-  readonly blockedBy: readonly string[];
+export interface NewTask extends Pick<
+  Task,
+  'id' | 'title' | 'description' | 'acceptanceCriteria' | 'blockedBy'
+> {
   readonly priority: string | null;
 }
 

@@ -1,9 +1,10 @@
 // A result that was fetched and checked, kept on disk until it is in the worktree: a job whose
 // result is here never runs again.
 
-import { closeSync, fsyncSync, openSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import * as z from 'zod';
+import { writeWhole } from '../../files/write-whole.ts';
 import type { SentEntry } from './pack.ts';
 import type { JobResult } from './unpack.ts';
 
@@ -44,15 +45,7 @@ export function writeFetched(scratch: string, fetched: Fetched): void {
     isComplete: result.isComplete,
     notices: result.notices,
   });
-  const path = join(scratch, fetchedName);
-  const file = openSync(`${path}.new`, 'w', 0o600);
-  try {
-    writeFileSync(file, content);
-    fsyncSync(file);
-  } finally {
-    closeSync(file);
-  }
-  renameSync(`${path}.new`, path);
+  writeWhole(join(scratch, fetchedName), content);
 }
 
 /** Null: nothing was fetched, or not to its end. */

@@ -9,11 +9,10 @@ import {
   openSync,
   readdirSync,
   readFileSync,
-  renameSync,
   rmSync,
-  writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
+import { writeWhole } from '../../files/write-whole.ts';
 import * as z from 'zod';
 import { provisionerKinds } from '../provisioners/port.ts';
 
@@ -41,15 +40,7 @@ export function instanceName(count: number): string {
 /** On the disk when it returns. */
 export function writeLease(folder: string, lease: Lease): void {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
-  const path = join(folder, `${lease.name}.json`);
-  const file = openSync(`${path}.new`, 'w', 0o600);
-  try {
-    writeFileSync(file, `${JSON.stringify(lease)}\n`);
-    fsyncSync(file);
-  } finally {
-    closeSync(file);
-  }
-  renameSync(`${path}.new`, path);
+  writeWhole(join(folder, `${lease.name}.json`), `${JSON.stringify(lease)}\n`);
   const directory = openSync(folder, 'r');
   try {
     fsyncSync(directory);

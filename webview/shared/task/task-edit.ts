@@ -2,30 +2,21 @@
 // refused.
 
 import { withoutCriteria } from '../../../server/core/exchange/import-record.ts';
+import type { TaskStatus } from '../../../server/core/plan/state.ts';
 import type { TaskFields } from '../../../server/protocol/task-fields.ts';
 import type { StatusSnapshot, TaskView } from '../../../server/protocol/views.ts';
 import { AskFailure } from '../asks.ts';
 import type { Host } from '../host.ts';
 
 /** Why nothing of a task can be changed; null: it can. */
-export function readOnlyReason(task: TaskView): string | null {
-  switch (task.status) {
-    case 'completed':
-      return 'This task is completed: what it was stays as it is.';
-    case 'cancelled':
-      return 'This task is cancelled. Retry it to change it.';
-    case 'ready':
-    case 'blocked':
-    case 'claimed':
-    case 'in_progress':
-    case 'paused':
-    case 'waiting':
-    case 'needs_review':
-    case 'conflict':
-    case 'failed':
-      return null;
-  }
+export function readOnlyReason({ status }: TaskView): string | null {
+  return readOnlyReasons[status] ?? null;
 }
+
+const readOnlyReasons: Readonly<Partial<Record<TaskStatus, string>>> = {
+  completed: 'This task is completed: what it was stays as it is.',
+  cancelled: 'This task is cancelled. Retry it to change it.',
+};
 
 /** Said above the form while changes come too late for the attempt that runs. */
 export function lateNote({ status }: TaskView): string | null {

@@ -62,22 +62,8 @@ export function actionsFor(task: TaskView | null): readonly TaskAction[] {
 /** Where a hint reaches nobody, the composer says why; null when it can be sent. */
 export function hintRefusal(task: TaskView | null): string | null {
   if (task === null) return 'Not connected.';
-  switch (task.status) {
-    case 'completed':
-      return 'The task is completed, so a hint would not reach an agent.';
-    case 'cancelled':
-      return 'The task is cancelled, so a hint would not reach an agent.';
-    case 'ready':
-    case 'claimed':
-    case 'in_progress':
-    case 'blocked':
-    case 'paused':
-    case 'waiting':
-    case 'needs_review':
-    case 'conflict':
-    case 'failed':
-      return null;
-  }
+  const isSettled = task.status === 'completed' || task.status === 'cancelled';
+  return isSettled ? `The task is ${task.status}, so a hint would not reach an agent.` : null;
 }
 
 /** In a review, words for the agent send its work back to it. */

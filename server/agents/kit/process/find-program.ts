@@ -1,8 +1,8 @@
 // Finds an agent's program before it is started, so that a missing one is told in a sentence and
 // costs nothing.
 
-import { accessSync, constants, statSync } from 'node:fs';
 import { delimiter, isAbsolute, join, resolve } from 'node:path';
+import { isProgram } from '../../../files/is-program.ts';
 import type { AgentRequest } from '../../port.ts';
 
 /**
@@ -44,13 +44,4 @@ export function findProgramFor(
 ): string | null {
   const found = findProgram(name, request.env, baseDir);
   return found === null && request.runsOn === 'remote' ? name : found;
-}
-
-function isProgram(path: string): boolean {
-  try {
-    accessSync(path, constants.X_OK);
-    return statSync(path).isFile();
-  } catch {
-    return false;
-  }
 }

@@ -2,8 +2,9 @@
 // before the start, the agent's is told after it, and only with the agent's can the conversation be
 // loaded again.
 
-import { readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { replaceFile } from '../../../files/write-whole.ts';
 import type { AgentRequest } from '../../port.ts';
 
 /**
@@ -34,6 +35,5 @@ export function readKeptSession(keeper: SessionKeeper, request: AgentRequest): s
 
 export function keepSession(keeper: SessionKeeper, request: AgentRequest, id: string): void {
   const path = pathOf(keeper, request);
-  writeFileSync(`${path}.new`, JSON.stringify({ id }), { mode: 0o600 });
-  renameSync(`${path}.new`, path);
+  replaceFile(path, JSON.stringify({ id }));
 }

@@ -2,7 +2,8 @@
 // and what it came to is kept beside the log. So it can be adopted at any moment. This is how
 // agents run on workers.
 
-import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync } from 'node:fs';
+import { replaceFile } from '../../../files/write-whole.ts';
 import type { AgentDriver, AgentOutcome, AgentProcess, AgentRequest } from '../../port.ts';
 import type { AgentEvent, Usage } from '../../../protocol/agent-events.ts';
 import { factsOfLog } from '../log/log-facts.ts';
@@ -236,8 +237,7 @@ function outcomePath({ logPath }: AgentRequest): string {
 
 function keepOutcome(request: AgentRequest, outcome: AgentOutcome): void {
   const path = outcomePath(request);
-  writeFileSync(`${path}.new`, JSON.stringify(outcome), { mode: 0o600 });
-  renameSync(`${path}.new`, path);
+  replaceFile(path, JSON.stringify(outcome));
 }
 
 function readOutcome(request: AgentRequest): AgentOutcome | null {

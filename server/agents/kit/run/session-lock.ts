@@ -1,8 +1,9 @@
 // One process per conversation: Claude Code itself has no lock, and the branch written last would
 // win.
 
-import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { replaceFile } from '../../../files/write-whole.ts';
 import type { AgentProcess } from '../../port.ts';
 import { processStartTime } from '../process/process-list.ts';
 import { isAlive } from '../process/process-table.ts';
@@ -33,8 +34,7 @@ export function lockSession(path: string): SessionLock | AgentProcess {
   }
   return {
     handTo: (agent) => {
-      writeFileSync(`${path}.new`, JSON.stringify(agent), { mode: 0o600 });
-      renameSync(`${path}.new`, path);
+      replaceFile(path, JSON.stringify(agent));
     },
     release: () => rmSync(path, { force: true }),
   };
