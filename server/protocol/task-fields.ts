@@ -3,6 +3,11 @@
 
 import * as z from 'zod/mini';
 import {
+  type TaskRuleKinds,
+  taskRules,
+  type TaskRuleView as CoreTaskRuleView,
+} from '../core/exchange/task-rules.ts';
+import {
   flag,
   integer,
   optional,
@@ -13,6 +18,22 @@ import {
 } from './requests/fields.ts';
 
 const described = z.describe;
+
+const kinds = {
+  text: optional(text),
+  textOrNull: optional(textOrNull),
+  integer: optional(integer()),
+  flag: optional(flag),
+};
+
+type RuleFields = {
+  readonly [Key in keyof TaskRuleKinds]: (typeof kinds)[TaskRuleKinds[Key]];
+};
+
+/** Those that say how a task is done. */
+const ruleFields = Object.fromEntries(
+  taskRules.map(([name, { keys, given }]) => [keys[0] ?? name, kinds[given.kind]] as const),
+) as unknown as RuleFields;
 
 export const title = text.check(described('What to do, in one line.'));
 
@@ -33,24 +54,7 @@ export const taskFields = {
   accept: optional(
     texts.check(described('Acceptance criteria: how a reader checks that it is done.')),
   ),
-  agent: optional(textOrNull),
-  /**
-   * Who takes over from it, as `codex,claude:opus`; `none` = no other agent, null or empty = as the
-   * settings say.
-   */
-  fallback: optional(textOrNull),
-  /** Candidates side by side, one of which lands. */
-  best_of: optional(integer()),
-  /** Who chooses: first-green, smallest-change or person; null or empty = as the settings say. */
-  choose: optional(textOrNull),
-  gate: optional(textOrNull),
-  test_mode: optional(text),
-  test_scope: optional(text),
-  max_attempts: optional(integer()),
-  /** A plan first, which a person approves; absent: as the settings say. */
-  plan: optional(flag),
-  /** Where its agent runs: local or remote; null or empty = as its epic or the settings say. */
-  runs_on: optional(textOrNull),
+  ...ruleFields,
 };
 
 export type TaskFields = Readonly<ParamsOf<typeof taskFields>>;
@@ -58,16 +62,5 @@ export type TaskFields = Readonly<ParamsOf<typeof taskFields>>;
 /** The number of a new sub-task below its parent (`task-x.5`); the next free one when absent. */
 export const sequence = optional(integer(1, 1_000_000));
 
-/** What a view tells of the fields that say how a task is done. */
-export interface TaskRuleView {
-  /** Who takes over from the agent, as `claude:opus`; null = as the settings say. */
-  readonly fallback: readonly string[] | null;
-  /** Candidates that are made of it side by side, and who chooses; null = as the settings say. */
-  readonly best_of: number | null;
-  readonly choose: string | null;
-  readonly gate: string | null;
-  readonly test_mode: string;
-  readonly test_scope: string;
-  /** Whether an agent plans it first; null: as the settings say. */
-  readonly plan: boolean | null;
-}
+/** Views tell agent and place of the running attempt, where there is one. */
+export type TaskRuleView = Omit<CoreTaskRuleView, 'agent' | 'runs_on'>;

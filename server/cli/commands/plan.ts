@@ -1,6 +1,6 @@
 // init, epics, tasks: what makes the plan.
 
-import { ruleFields } from '../../core/exchange/task-rules.ts';
+import { ruleFields, type TaskRuleOptions } from '../../core/exchange/task-rules.ts';
 import { resolve } from 'node:path';
 import { placeholdersOf, type TaskTemplates } from '../../core/exchange/templates.ts';
 import type { EpicView, Params, TaskView } from '../../protocol/api.ts';
@@ -13,7 +13,7 @@ import { readInputFile, textOfBytes } from '../read-input.ts';
 /** As much as a description may have; more is refused before it is read. */
 const descriptionBytesMax = 1024 * 1024;
 
-export interface TaskOptions {
+export interface TaskOptions extends TaskRuleOptions {
   readonly description?: string;
   readonly descriptionFile?: string;
   readonly parent?: string;
@@ -22,17 +22,7 @@ export interface TaskOptions {
   readonly type?: string;
   readonly label?: readonly string[];
   readonly accept?: readonly string[];
-  readonly agent?: string;
-  readonly fallback?: string;
-  readonly bestOf?: number;
-  readonly choose?: string;
-  readonly gate?: string;
   readonly testCommand?: string;
-  readonly testMode?: string;
-  readonly testScope?: string;
-  readonly maxAttempts?: number;
-  readonly plan?: boolean;
-  readonly runsOn?: string;
 }
 
 export interface EpicOptions {

@@ -1,4 +1,4 @@
-// Values of a session file as what they should be, or as nothing.
+// Values of a session file, of records and columns as what they should be, or as nothing.
 
 import { isOneOf } from '../one-of.ts';
 
@@ -17,4 +17,20 @@ export function choiceOf<T extends string>(value: unknown, choices: readonly T[]
 
 export function numberOf(value: unknown): number | null {
   return typeof value === 'number' && Number.isFinite(value) ? value : null;
+}
+
+export function blankToNull(value: string | null): string | null {
+  return value === null || value.trim() === '' ? null : value;
+}
+
+export function wordIn<Word extends string>(words: readonly Word[], value: unknown): Word | null {
+  return words.find((word) => word === value) ?? null;
+}
+
+export function textOrNull(value: unknown): string | null {
+  return typeof value === 'string' ? value : null;
+}
+
+export function numberOrNull(value: unknown): number | null {
+  return typeof value === 'number' ? value : null;
 }

@@ -1,6 +1,8 @@
 // How the columns of a task hold what is said of how it is done, and what follows from them.
 
+import type { GivenChecks, GivenKind, GivenKinds } from './given-rules.ts';
 import {
+  type TaskRuleKinds,
   type TaskRules,
   type TaskRuleColumns,
   type ColumnValue,
@@ -31,6 +33,19 @@ export function saidColumns(record: TaskRules): Partial<TaskRuleColumns> {
     return value === null ? [] : [[rule.column, rule.toColumn?.(value) ?? value] as const];
   });
   return Object.fromEntries(said) as Partial<TaskRuleColumns>;
+}
+
+/** The columns of what a request gives; the checks refuse what is not usable. */
+export function givenColumns(
+  fields: Readonly<Partial<Record<keyof TaskRuleKinds, GivenKinds[GivenKind]>>>,
+  checks: GivenChecks,
+): Partial<TaskRuleColumns> {
+  const values: Readonly<Partial<Record<string, GivenKinds[GivenKind]>>> = fields;
+  const columns = taskRules.flatMap(([name, { keys, column, given }]) => {
+    const value = values[keys[0] ?? name];
+    return value === undefined ? [] : [[column, given.column(value, checks)] as const];
+  });
+  return Object.fromEntries(columns) as Partial<TaskRuleColumns>;
 }
 
 /** What the columns hold in a task that says nothing of them, but for the number of its tries. */

@@ -1,13 +1,31 @@
 // What a task says of how it is done: its agent, its gate, its tries. One entry a field, with how a
-// record of a file says it, how its column holds it and how JSONL writes it; imports and exports
-// take the fields from here.
+// request gives it, how a record of a file says it, how its column holds it and how JSONL writes
+// it; requests, the command, views, imports and exports take the fields from here.
 
-import { numberOf, textOf } from './session-values.ts';
+import {
+  blankToNull,
+  numberOf,
+  numberOrNull,
+  textOf,
+  textOrNull,
+  wordIn,
+} from './session-values.ts';
 import { bestOfMax, type ChooseRule, chooseRules, isBestOf } from '../plan/best-of.ts';
 import { agentKinds, type TestMode, testModes, type TestScope, testScopes } from '../plan/task.ts';
 import { stepText } from '../format.ts';
 import { type RunPlace, runPlaces } from '../settings/remote-settings.ts';
 import { readSteps, stepsExpected, storedSteps } from '../work/fallback.ts';
+import {
+  givenCount,
+  givenFallback,
+  givenFlag,
+  type GivenKind,
+  type GivenKinds,
+  type GivenRule,
+  givenTextOrNull,
+  givenWord,
+  givenWordOrNull,
+} from './given-rules.ts';
 import { describeValue, shown } from './shown-values.ts';
 
 /** In a record null means "not said". */
@@ -57,6 +75,7 @@ interface TaskRule<Value> {
   /** The keys of a record that say it; JSONL is written with the first. */
   readonly keys: readonly string[];
   readonly column: keyof TaskRuleColumns;
+  readonly given: GivenRule<GivenKind>;
   /** What the column holds where nothing is said. */
   readonly unsaid?: string;
   /** In the order of the table; of several faults the first one is told. */
@@ -92,10 +111,11 @@ type TaskRuleTable = {
 
 const attemptsMax = 10;
 
-const taskRuleTable: TaskRuleTable = {
+const taskRuleTable = {
   agent: {
     keys: ['agent'],
     column: 'agent',
+    given: givenWordOrNull(agentKinds, 'The agent'),
     read: (said) => choice(said, 'agent', agentKinds),
     ofColumn: textOrNull,
     session: { isAlways: true, read: (value) => wordIn(agentKinds, value) },
@@ -103,6 +123,7 @@ const taskRuleTable: TaskRuleTable = {
   bestOf: {
     keys: ['best_of'],
     column: 'best_of',
+    given: givenCount(bestOfMax, 'The number of candidates'),
     read: ({ valueOf, faults }) => {
       const value = valueOf('best_of');
       if (value === null || (typeof value === 'number' && isBestOf(value))) return value;
@@ -116,6 +137,7 @@ const taskRuleTable: TaskRuleTable = {
   choose: {
     keys: ['choose'],
     column: 'choose',
+    given: givenWordOrNull(chooseRules, 'The choice'),
     read: ({ valueOf, faults }) => {
       const value = valueOf('choose');
       const rule = chooseRules.find((one) => one === value) ?? null;
@@ -131,15 +153,17 @@ const taskRuleTable: TaskRuleTable = {
   fallback: {
     keys: ['fallback'],
     column: 'fallback',
+    given: givenFallback,
     read: readFallback,
     ofColumn: textOrNull,
     written: (value) => (value === '' ? 'none' : value.split(',')),
-    viewed: (value) => value.split(',').filter((step) => step !== ''),
+    viewed: (value): readonly string[] => value.split(',').filter((step) => step !== ''),
     session: { read: fallbackInSession, written: (value) => value || 'none' },
   },
   gate: {
     keys: ['gate', 'test_command'],
     column: 'test_command',
+    given: givenTextOrNull('The gate'),
     read: (said) => {
       const [gate, testCommand] = [text(said, 'gate'), text(said, 'test_command')];
       return blankToNull(gate) ?? blankToNull(testCommand);
@@ -150,6 +174,7 @@ const taskRuleTable: TaskRuleTable = {
   testMode: {
     keys: ['test_mode'],
     column: 'test_mode',
+    given: givenWord(testModes, 'The test mode'),
     unsaid: 'strict',
     read: (said) => {
       const mode = choice(said, 'test_mode', testModes);
@@ -168,6 +193,7 @@ const taskRuleTable: TaskRuleTable = {
   testScope: {
     keys: ['test_scope'],
     column: 'test_scope',
+    given: givenWord(testScopes, 'The test scope'),
     unsaid: 'diff',
     read: (said) => choice(said, 'test_scope', testScopes),
     ofColumn: (value) => testScopes.find((scope) => scope === value) ?? 'diff',
@@ -176,6 +202,7 @@ const taskRuleTable: TaskRuleTable = {
   maxAttempts: {
     keys: ['max_attempts'],
     column: 'max_attempts',
+    given: givenCount(attemptsMax, 'The number of attempts'),
     read: ({ valueOf, faults }) => {
       const value = valueOf('max_attempts');
       if (value === null || isAttempts(value)) return value;
@@ -196,6 +223,7 @@ const taskRuleTable: TaskRuleTable = {
   plan: {
     keys: ['plan'],
     column: 'plan',
+    given: givenFlag,
     read: ({ valueOf, faults }) => {
       const value = valueOf('plan');
       if (value === null || typeof value === 'boolean') return value;
@@ -211,17 +239,42 @@ const taskRuleTable: TaskRuleTable = {
   runsOn: {
     keys: ['runs_on'],
     column: 'runs_on',
+    given: givenWordOrNull(runPlaces, 'The place'),
     read: (said) => choice(said, 'runs_on', runPlaces),
     ofColumn: (value) => runPlaces.find((place) => place === value) ?? null,
     session: { read: (value) => wordIn(runPlaces, value) },
   },
+} as const satisfies TaskRuleTable;
+
+type Table = typeof taskRuleTable;
+type KindOf<Name extends keyof Table> = Table[Name]['given']['kind'];
+type ViewOf<Rule extends { readonly column: keyof TaskRuleColumns }> = Rule extends {
+  viewed(value: never): infer View;
+}
+  ? View | null
+  : TaskRuleColumns[Rule['column']];
+
+/** The kinds of these fields in a request. */
+export type TaskRuleKinds = {
+  readonly [Name in keyof Table as Table[Name]['keys'][0]]: KindOf<Name>;
 };
 
+/** The same as options of a command. */
+export type TaskRuleOptions = {
+  readonly [Name in keyof Table]?: NonNullable<GivenKinds[KindOf<Name>]>;
+};
+
+/** What a view of a task tells of them; null = as the settings say. */
+export type TaskRuleView = {
+  readonly [Name in Exclude<keyof Table, 'maxAttempts'> as Table[Name]['keys'][0]]: ViewOf<
+    Table[Name]
+  >;
+};
+
+const table: TaskRuleTable = taskRuleTable;
+
 /** The table as a list, for what reads and writes each of them. */
-export const taskRules = Object.entries(taskRuleTable) as readonly [
-  keyof TaskRules,
-  TaskRule<unknown>,
-][];
+export const taskRules = Object.entries(table) as readonly [keyof TaskRules, TaskRule<unknown>][];
 
 /** The keys of a record that say something of these fields. */
 export const taskRuleKeys: readonly string[] = taskRules.flatMap(([, { keys }]) => keys);
@@ -327,20 +380,4 @@ function fallbackInSession(value: unknown): string | null {
 
 function isAttempts(value: unknown): value is number {
   return typeof value === 'number' && Number.isInteger(value) && value >= 1 && value <= attemptsMax;
-}
-
-function blankToNull(value: string | null): string | null {
-  return value === null || value.trim() === '' ? null : value;
-}
-
-function wordIn<Word extends string>(words: readonly Word[], value: unknown): Word | null {
-  return words.find((word) => word === value) ?? null;
-}
-
-function textOrNull(value: ColumnValue): string | null {
-  return typeof value === 'string' ? value : null;
-}
-
-function numberOrNull(value: ColumnValue): number | null {
-  return typeof value === 'number' ? value : null;
 }

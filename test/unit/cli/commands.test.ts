@@ -4,6 +4,8 @@ import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { buildProgram } from '../../../server/cli/program/program.ts';
+import { taskRules } from '../../../server/core/exchange/task-rules.ts';
 import { drover } from '../../doubles/drover.ts';
 import { memoryBackend } from '../../doubles/memory-backend.ts';
 import { taskView } from '../../doubles/views.ts';
@@ -20,6 +22,17 @@ suite('commands', () => {
     writeFileSync(path, content);
     return path;
   }
+
+  test('add and edit have an option for each field that says how a task is done', () => {
+    const host = { write: () => {}, writeError: () => {}, run: async () => {} };
+    const program = buildProgram(host);
+    for (const name of ['add', 'edit']) {
+      const options = program.commands.find((one) => one.name() === name)?.options ?? [];
+      const names = new Set(options.map((option) => option.attributeName()));
+      const lacking = taskRules.filter(([field]) => !names.has(field)).map(([field]) => field);
+      assert.deepEqual(lacking, [], `drover ${name}`);
+    }
+  });
 
   suite('what is asked', () => {
     function asks(args: readonly string[], name: string, params: unknown): void {

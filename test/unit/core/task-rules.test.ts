@@ -4,15 +4,19 @@ import assert from 'node:assert/strict';
 import {
   nothingSaid,
   readTaskRules,
+  ruleFields,
   sameTaskRules,
   taskRuleKeys,
   taskRulesOf,
   writtenTaskRules,
 } from '../../../server/core/exchange/task-rules.ts';
+import type { GivenChecks } from '../../../server/core/exchange/given-rules.ts';
+import { taskFields } from '../../../server/protocol/task-fields.ts';
 import { readSessionRules, sessionRules } from '../../../server/core/exchange/session-rules.ts';
 import {
   columnsOfCandidate,
   columnsOfTaskRules,
+  givenColumns,
   saidColumns,
   taskRulesOfColumns,
   unsaidColumns,
@@ -79,6 +83,29 @@ suite('rules of a task', () => {
     assert.deepEqual(Object.keys(viewOfColumns(unsaidColumns)), keys);
     const { fallback, plan } = viewOfColumns(columnsOfTaskRules(said));
     assert.deepEqual([fallback, plan], [[], false]);
+  });
+
+  test('a request takes every field, and its columns hold what the file of it would say', () => {
+    const firstKeys = taskRuleKeys.filter((key) => key !== 'test_command');
+    assert.deepEqual(
+      Object.keys(taskFields).filter((key) => firstKeys.includes(key)),
+      firstKeys,
+    );
+    const given = ruleFields({ ...said, fallback: 'none' });
+    assert.deepEqual(Object.keys(given), firstKeys);
+    const checks: GivenChecks = {
+      word: (word, words) => words.find((one) => one === word) ?? assert.fail(word),
+      text: (text) => text,
+      refuse: (sentence) => assert.fail(sentence),
+    };
+    assert.deepEqual(givenColumns(given, checks), columnsOfTaskRules(said));
+    assert.deepEqual(givenColumns({ agent: '', gate: null, runs_on: null }, checks), {
+      agent: null,
+      test_command: null,
+      runs_on: null,
+    });
+    assert.throws(() => givenColumns({ best_of: 9 }, checks), /from 1 to 8/u);
+    assert.throws(() => givenColumns({ fallback: 'x' }, checks), /fallback is not usable/u);
   });
 
   test('a candidate is done as its task, but plans and chooses nothing', () => {

@@ -1,0 +1,76 @@
+// How a request gives a field of a task: the kind of its value on the wire, and what its column
+// holds then. The checks that refuse a value are the store's.
+
+import { stepText } from '../format.ts';
+import { readSteps, stepsExpected } from '../work/fallback.ts';
+
+/** Kinds of values on the wire; null, and an empty text beside it, mean "as the settings say". */
+export interface GivenKinds {
+  readonly text: string;
+  readonly textOrNull: string | null;
+  readonly integer: number;
+  readonly flag: boolean;
+}
+
+export type GivenKind = keyof GivenKinds;
+
+export interface GivenChecks {
+  /** One of these words; `name` begins the sentence that refuses another one. */
+  word<Word extends string>(given: string, words: readonly Word[], name: string): Word;
+  /** A text of any number of lines; blank is the same as none. */
+  text(given: string, name: string): string | null;
+  refuse(sentence: string): never;
+}
+
+export interface GivenRule<Kind extends GivenKind> {
+  readonly kind: Kind;
+  /** What the column holds. */
+  column(given: GivenKinds[Kind], checks: GivenChecks): string | number | null;
+}
+
+export function givenWord(words: readonly string[], name: string): GivenRule<'text'> {
+  return { kind: 'text', column: (given, checks) => checks.word(given, words, name) };
+}
+
+export function givenWordOrNull(words: readonly string[], name: string): GivenRule<'textOrNull'> {
+  return {
+    kind: 'textOrNull',
+    column: (given, checks) =>
+      given === null || given === '' ? null : checks.word(given, words, name),
+  };
+}
+
+/** Blank is the same as none. */
+export function givenTextOrNull(name: string): GivenRule<'textOrNull'> {
+  return {
+    kind: 'textOrNull',
+    column: (given, checks) => (given === null ? null : (checks.text(given, name)?.trim() ?? null)),
+  };
+}
+
+export const givenFlag: GivenRule<'flag'> = {
+  kind: 'flag',
+  column: (given) => (given ? 1 : 0),
+};
+
+export function givenCount(max: number, name: string): GivenRule<'integer'> {
+  return {
+    kind: 'integer',
+    column: (given, checks) => {
+      if (Number.isInteger(given) && given >= 1 && given <= max) return given;
+      return checks.refuse(`${name} is ${given}; use a whole number from 1 to ${max}.`);
+    },
+  };
+}
+
+export const givenFallback: GivenRule<'textOrNull'> = {
+  kind: 'textOrNull',
+  column: (given, checks) => {
+    if (given === null || given.trim() === '') return null;
+    if (given.trim() === 'none') return '';
+    const steps = readSteps(given);
+    if (steps.ok) return steps.value.map(stepText).join(',');
+    const cause = `The fallback is not usable: ${steps.error}.`;
+    return checks.refuse(`${cause} Give ${stepsExpected}, or "none".`);
+  },
+};
