@@ -8,10 +8,11 @@ import { openProject } from '../server/main/project/project.ts';
 import { initProject } from '../server/main/project/init.ts';
 import type { EventView } from '../server/protocol/api.ts';
 import { addTask } from '../server/store/plan/tasks.ts';
-import { launchEngine, stopRuns, type Engine } from '../server/workflows/engine.ts';
+import { launchEngine, stopRuns } from '../server/workflows/engine.ts';
 import { startRun } from '../server/workflows/run/start-run.ts';
 import type { EngineRun, ReadyWait } from './engine-figures.ts';
 import { treeUse } from './process-use.ts';
+import type { Engine } from '../server/workflows/kit/engine-ports.ts';
 
 const { values } = parseArgs({
   options: {

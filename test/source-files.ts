@@ -70,6 +70,42 @@ export function exportsOf(file: SourceFile): readonly string[] {
   return [...file.text.matchAll(exportedName)].map(([, name = '']) => name);
 }
 
+interface NamedImport {
+  readonly name: string;
+  /** The file that it is taken from, below the root. */
+  readonly from: string;
+}
+
+/** Names that a file takes from others of ours, under the name that they have there. */
+export function importedNames(file: SourceFile): readonly NamedImport[] {
+  return namesOf(file, /^import (?:type )?(?:\w+, )?\{([^}]*)\} from '(\.[^']+)';$/gmu);
+}
+
+/** Names of other files of ours that these files export a second time. */
+export function namesHandedOn(
+  files: readonly SourceFile[],
+): readonly (NamedImport & { readonly by: string })[] {
+  const pattern = /^export (?:type )?(?:\{([^}]*)\}|\*) from '(\.[^']+)';$/gmu;
+  return files.flatMap((file) => namesOf(file, pattern).map((one) => ({ by: file.path, ...one })));
+}
+
+function namesOf({ path, text }: SourceFile, pattern: RegExp): readonly NamedImport[] {
+  return [...text.matchAll(pattern)].flatMap(([, names = '*', target = '']) => {
+    const from = join(dirname(path), target);
+    return names
+      .split(',')
+      .map(
+        (name) =>
+          name
+            .trim()
+            .replace(/^type /u, '')
+            .split(' as ')[0] ?? '',
+      )
+      .filter((name) => name !== '')
+      .map((name) => ({ name, from }));
+  });
+}
+
 const handedOn = /^export (?:type )?\{[^}]*\} from '[^']+';$/gmu;
 
 /** Exports that no other file names, nor their own a second time; as `path: name`. */

@@ -6,7 +6,15 @@ import { dirname, join } from 'node:path';
 import { roomsOf, withImports } from './docs/room-readmes.ts';
 import { repeatsIn } from './repeated-lines.ts';
 import { sharedLets } from './shared-lets.ts';
-import { deadExports, importCircles, readSources, root, sourceTops } from './source-files.ts';
+import {
+  deadExports,
+  importCircles,
+  importedNames,
+  namesHandedOn,
+  readSources,
+  root,
+  sourceTops,
+} from './source-files.ts';
 
 const filesPerRoomMax = 25;
 /** Those that use most of it, and what is built with it. Only ever fewer. */
@@ -22,6 +30,15 @@ const forTests: Readonly<Record<string, string>> = {
   connectStreams: 'the other end of `drover server --stdio`, which is a client of somebody else',
   viewContainerId: 'the manifest is checked against it',
   agentGitVariables: 'not given to agents yet: what their own commits start is still to be decided',
+};
+
+/** Files that hand names of others on, with the reason. Everything else has one import place. */
+const handingOn: Readonly<Record<string, string>> = {
+  'server/store/port.ts': 'the wall round the store: what workflows and requests may take of it',
+  'server/protocol/api.ts': 'the wire: its views beside its requests',
+  'server/main/wire.ts': 'loaded as one, once there is a backend',
+  'server/main/connect.ts': 'what commands load of the backend',
+  'server/main/editor.ts': 'what the extension loads of the server',
 };
 
 suite('tidy', () => {
@@ -78,6 +95,35 @@ suite('tidy', () => {
       { path: 'c.ts', text: `go();\n\n${body}\nstop();\n`, imports: [] },
     ];
     assert.deepEqual(repeatsIn(planted), [{ first: 'a.ts:3', second: 'c.ts:3', lines: 7 }]);
+  });
+
+  test('a name has one place to import it from', () => {
+    const handed = namesHandedOn(code);
+    const others = handed.filter(({ by }) => handingOn[by] === undefined);
+    assert.deepEqual(
+      others.map(({ by, name }) => `${by}: ${name}`),
+      [],
+    );
+    const ofStore = handed.filter(({ by }) => by === 'server/store/port.ts');
+    const outside = code.filter(({ path }) => !path.startsWith('server/store/'));
+    const twoWays = outside.flatMap((file) =>
+      importedNames(file)
+        .filter(({ name, from }) =>
+          ofStore.some((one) => one.from === from && [name, '*'].includes(one.name)),
+        )
+        .map(({ name }) => `${file.path}: take ${name} from server/store/port.ts`),
+    );
+    assert.deepEqual(twoWays, []);
+    const text = "export type { A, B as C } from './b.ts';\nimport { type D, E } from '../e.ts';\n";
+    const planted = { path: 'x/a.ts', text, imports: [] };
+    assert.deepEqual(namesHandedOn([planted]), [
+      { by: 'x/a.ts', name: 'A', from: 'x/b.ts' },
+      { by: 'x/a.ts', name: 'B', from: 'x/b.ts' },
+    ]);
+    assert.deepEqual(importedNames(planted), [
+      { name: 'D', from: 'e.ts' },
+      { name: 'E', from: 'e.ts' },
+    ]);
   });
 
   test('every dependency is used', () => {

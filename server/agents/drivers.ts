@@ -46,5 +46,3 @@ export function createDriver(settings: AgentSettings, deps: DriverDeps): AgentDr
       return createAmpDriver(settings, deps);
   }
 }
-
-export { agentEnvironment, commandEnvironment, secretValues } from './kit/process/environment.ts';

@@ -17,8 +17,6 @@ import {
 } from '../core/settings/settings.ts';
 import { readSettingsFile } from './read-settings-file.ts';
 
-export type { LoadedSettings } from '../core/settings/settings-resolve.ts';
-
 export interface SettingsRequest {
   /** Folder that holds `.drover.toml`. */
   readonly root: string;

@@ -20,9 +20,6 @@ import { programOnPath } from './process/program-path.ts';
 import { KeyedMutex } from '../core/work/semaphore.ts';
 import { readVersion } from './process/version.ts';
 
-export { agentGitVariables } from './process/environment.ts';
-export { isHeldFileName } from './read/held-files.ts';
-
 export interface GitAdapterOptions {
   /** The git program. */
   readonly binary?: string;

@@ -8,10 +8,11 @@ import type { PackedRefs } from './files/packed-refs.ts';
 import type { TouchedPaths } from './read/touched-paths.ts';
 import type { PruneWatch } from './files/prune-watch.ts';
 import type { Signatures } from './process/identity.ts';
-import type { GitCommand, GitOutput } from './process/process.ts';
+import type { GitCommand } from './process/process.ts';
 import type { Trash } from './files/trash.ts';
 import type { Sha } from './sha.ts';
 import type { Signature } from './slot-port.ts';
+import type { GitOutput } from './process/run-once.ts';
 
 export interface RunOptions extends Omit<GitCommand, 'args' | 'cwd' | 'urgent'> {
   /**

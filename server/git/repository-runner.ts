@@ -3,10 +3,11 @@
 import { dirname } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { isPassingRace, lockFileOf } from './process/failures.ts';
-import type { GitCommand, GitOutput, GitProcesses } from './process/process.ts';
+import type { GitCommand, GitProcesses } from './process/process.ts';
 import { toldPlace } from './files/told-place.ts';
 import type { TrustedConfig } from './process/trusted-config.ts';
 import type { RunOptions, RepositoryContext } from './context.ts';
+import type { GitOutput } from './process/run-once.ts';
 
 export interface RunnerDeps {
   readonly processes: GitProcesses;

@@ -1,11 +1,6 @@
 // Composition by hand: every part of the engine is made here and given to those that need it.
 
-import {
-  agentEnvironment,
-  commandEnvironment,
-  createDriver,
-  type DriverDeps,
-} from '../agents/drivers.ts';
+import { createDriver, type DriverDeps } from '../agents/drivers.ts';
 import type { AgentDriver } from '../agents/port.ts';
 import type { AgentKind } from '../core/plan/task.ts';
 import { createProcessTable } from '../agents/kit/process/process-table.ts';
@@ -17,7 +12,7 @@ import { createEmbeddedDurable } from '../durable/embedded/embedded.ts';
 import { isProcessAlive, processIdentity } from '../durable/embedded/process-identity.ts';
 import { systemClock } from '../durable/embedded/system-clock.ts';
 import { droverVersion } from '../protocol/version.ts';
-import { createEngine, type Engine, type WorkSettings } from '../workflows/engine.ts';
+import { createEngine } from '../workflows/engine.ts';
 import { compatibilityOf } from './compatibility.ts';
 import { AgentToolTokens } from './requests/agent-tools.ts';
 import { Confinement } from './sandbox/confinement.ts';
@@ -31,6 +26,8 @@ import { telemetryVariables } from './telemetry/export.ts';
 import { workFiles } from './work-files.ts';
 import type { Project, Report } from './project/opened-project.ts';
 import type { HostDurable } from './host-durable.ts';
+import { agentEnvironment, commandEnvironment } from '../agents/kit/process/environment.ts';
+import type { Engine, WorkSettings } from '../workflows/kit/engine-ports.ts';
 
 export interface EngineHost {
   readonly engine: Engine;

@@ -166,7 +166,8 @@ async function withOwnSettings(
   { root, env }: OpenClientOptions,
 ): Promise<StatusSnapshot> {
   if (snapshot.run?.active === true) return snapshot;
-  const { LiveSettings, shownSettings } = await import('./project/live-settings.ts');
+  const { LiveSettings } = await import('./project/live-settings.ts');
+  const { shownSettings } = await import('../core/settings/settings-resolve.ts');
   const { heldViews } = await import('./project/accepted-settings.ts');
   const live = await LiveSettings.load(root, env as Environment, {});
   const ofFlags = Object.entries(snapshot.config).filter(([, { source }]) => source === 'flag');

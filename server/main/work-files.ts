@@ -11,7 +11,7 @@ import {
   writeFile,
 } from 'node:fs/promises';
 import { dirname, isAbsolute, join, normalize, relative, sep } from 'node:path';
-import type { WorkFiles } from '../workflows/engine.ts';
+import type { WorkFiles } from '../workflows/kit/engine-ports.ts';
 
 /** A single file larger than this is not copied into worktrees. */
 const copyBytesMax = 64 * 1024 * 1024;

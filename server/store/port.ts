@@ -10,8 +10,8 @@ import type { Transition, TransitionOutcome } from './status/transition.ts';
 
 export type * from './schema/tables.ts';
 export type { StopKind } from './schema/column-values.ts';
-export type { NewEvent, StoreSources } from './feed/feed.ts';
-export type { Transition, TransitionOutcome, TransitionSet } from './status/transition.ts';
+export type { StoreSources } from './feed/feed.ts';
+export type { TransitionSet } from './status/transition.ts';
 
 /** Words of Kysely that begin a query. */
 type QueryWord =
@@ -79,7 +79,7 @@ export {
   unendedStates,
   type Claim,
 } from './work/claims.ts';
-export { isUnblocked, startableTasks, type Startable } from './work/startable.ts';
+export { startableTasks, type Startable } from './work/startable.ts';
 export {
   candidateFacts,
   candidateOf,
@@ -89,7 +89,7 @@ export {
   takeCandidate,
   tasksWithCandidates,
 } from './work/candidates.ts';
-export { landedElsewhere, type LandedElsewhere } from './status/unlanded.ts';
+export { landedElsewhere } from './status/unlanded.ts';
 export {
   agentsNamed,
   busyByRun,
@@ -141,7 +141,6 @@ export {
   landingOf,
   landOnLine,
   setLandedTip,
-  type LineState,
   noteLandedAgain,
   openLandings,
   queueLanding,
@@ -150,14 +149,7 @@ export {
   writeLine,
 } from './work/landings.ts';
 export { droppedTips, holdLine, isNotedTip, noteDropped, noteTip } from './feed/line-tips.ts';
-export {
-  approvedPlan,
-  decidePlan,
-  dropPlans,
-  lastPlan,
-  proposePlan,
-  type PlanDecision,
-} from './status/plans.ts';
+export { approvedPlan, decidePlan, lastPlan, proposePlan } from './status/plans.ts';
 export {
   epicsToStart,
   heldScopes,
@@ -238,7 +230,6 @@ export {
   setPace,
   spentByPart,
   spentByScope,
-  type SpendingKey,
 } from './work/spending.ts';
 export {
   endAllUpkeep,
@@ -253,7 +244,6 @@ export {
   releaseSlot,
   setSlotAside,
   slotsOn,
-  type SlotPlace,
 } from './work/slots.ts';
 export {
   addHint,
@@ -270,12 +260,5 @@ export {
   withdrawQuestions,
 } from './work/questions.ts';
 export { refusedPushes, refusedPushesMax } from './work/refused-pushes.ts';
-export { type Dependent, dependentsOf, reopenEpic, rootTasksOf } from './work/undo-rows.ts';
-export {
-  beginSubTask,
-  familyOf,
-  noOwner,
-  noStop,
-  rootOf,
-  unmetBlockers,
-} from './status/transition.ts';
+export { dependentsOf, reopenEpic, rootTasksOf } from './work/undo-rows.ts';
+export { beginSubTask, familyOf, noOwner, noStop, rootOf } from './status/transition.ts';

@@ -26,18 +26,6 @@ import { requestStop } from './person/controls.ts';
 import { activeRuns } from './run/start-run.ts';
 import { runUndo, undoWorkflow, type UndoInput } from './person/undo-landing.ts';
 
-export type {
-  Engine,
-  EngineDeps,
-  Uses,
-  WorkSettings,
-  WorkPlaces,
-  Commands,
-  WorkFiles,
-  AgentScope,
-  AgentToolsDoor,
-} from './kit/engine-ports.ts';
-
 /** Agents at work in one process at the most, whatever a run asks for. */
 const agentsMax = 64;
 

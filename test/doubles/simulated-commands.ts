@@ -1,12 +1,12 @@
 // Gate and setup commands of the simulation: the verdict follows from the files, and from how often they were looked at.
 
 import type { CommandOutcome, CommandRequest } from '../../server/core/work/command.ts';
-import type { Commands } from '../../server/workflows/engine.ts';
 import type { PortCalls } from './port-calls.ts';
 import type { SeededChance } from './seeded-chance.ts';
 import type { SimulatedClock } from './simulated-clock.ts';
 import type { Files } from './simulated-git-objects.ts';
 import type { SimulatedRepository } from './simulated-repository.ts';
+import type { Commands } from '../../server/workflows/kit/engine-ports.ts';
 
 export interface CommandRules {
   /** What the command would say of these files if nothing went wrong. */

@@ -4,10 +4,10 @@ import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { agentGitVariables } from '../../server/git/adapter.ts';
 import type { GitRepository } from '../../server/git/port.ts';
 import { kindOf, leftoversOf, makeFixture, startTask, valueOf, type Fixture } from './fixture.ts';
 import type { SlotOutcome, SlotRequest } from '../../server/git/slot-port.ts';
+import { agentGitVariables } from '../../server/git/process/environment.ts';
 
 suite('git: slots', () => {
   let fixture: Fixture;

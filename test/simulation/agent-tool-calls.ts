@@ -4,8 +4,9 @@
 import { Refusal } from '../../server/core/failure.ts';
 import type { AgentHandlers } from '../../server/protocol/agent-requests.ts';
 import type { AgentRequest } from '../../server/agents/port.ts';
-import { AgentNotes, createAgentHandlers } from '../../server/rpc/handlers/agent-tools.ts';
+import { createAgentHandlers } from '../../server/rpc/handlers/agent-tools.ts';
 import type { World } from './world.ts';
+import { AgentNotes } from '../../server/rpc/handlers/agent-messages.ts';
 
 /** So that a world comes to its end: what is added has agents that add, too. */
 const addedMax = 5;

@@ -5,10 +5,10 @@ import type { CompiledQuery, QueryResult } from 'kysely';
 import { err } from '../../server/core/failure.ts';
 import type { GitRepository } from '../../server/git/port.ts';
 import type { Store } from '../../server/store/port.ts';
-import type { EngineDeps } from '../../server/workflows/engine.ts';
 import { gitFailure } from '../doubles/simulated-git.ts';
 import type { Scenario } from './scenario.ts';
 import type { Invariant, World } from './world.ts';
+import type { EngineDeps } from '../../server/workflows/kit/engine-ports.ts';
 
 export type Rows = QueryResult<unknown>;
 

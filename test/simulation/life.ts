@@ -10,18 +10,13 @@ import type { Clock, Durable } from '../../server/durable/port.ts';
 import { sqliteDialect } from '../../server/store/sqlite/driver.ts';
 import { createStore } from '../../server/store/store.ts';
 import type { Store, StoreTables, Tx } from '../../server/store/port.ts';
-import {
-  type AgentScope,
-  createEngine,
-  type Engine,
-  launchEngine,
-  type EngineDeps,
-} from '../../server/workflows/engine.ts';
+import { createEngine, launchEngine } from '../../server/workflows/engine.ts';
 import { keepFollowing } from '../../server/workflows/run/keep-following.ts';
 import type { PortCalls } from '../doubles/port-calls.ts';
 import { SimulatedDriver, SimulatedProcessTable } from '../doubles/simulated-driver.ts';
 import { SimulatedGit } from '../doubles/simulated-git.ts';
 import type { World } from './world.ts';
+import type { AgentScope, Engine, EngineDeps } from '../../server/workflows/kit/engine-ports.ts';
 
 const leaseMs = 15_000;
 

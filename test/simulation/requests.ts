@@ -8,9 +8,10 @@ import {
   resetTasks,
   resolveTask,
 } from '../../server/workflows/person/controls.ts';
-import { type Engine, stopRuns } from '../../server/workflows/engine.ts';
+import { stopRuns } from '../../server/workflows/engine.ts';
 import { startRun } from '../../server/workflows/run/start-run.ts';
 import type { World } from './world.ts';
+import type { Engine } from '../../server/workflows/kit/engine-ports.ts';
 
 export interface TaskFacts {
   readonly id: string;

@@ -2,10 +2,10 @@
 
 import type { Budgets } from '../../server/core/work/budget.ts';
 import type { AgentChoices } from '../../server/core/work/fallback.ts';
-import type { WorkSettings } from '../../server/workflows/engine.ts';
 import type { SeededChance } from '../doubles/seeded-chance.ts';
 import type { Files } from '../doubles/simulated-git-objects.ts';
 import { noFallback, anyHost, noBudgets, noLimits } from '../doubles/neutral-settings.ts';
+import type { WorkSettings } from '../../server/workflows/kit/engine-ports.ts';
 
 export interface PlannedTask {
   readonly title: string;

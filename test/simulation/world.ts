@@ -5,7 +5,6 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { GitFailure } from '../../server/git/port.ts';
 import { type OpenedStore, openStore } from '../../server/store/open.ts';
 import type { Db } from '../../server/store/rows/one-moment.ts';
-import type { WorkSettings } from '../../server/workflows/engine.ts';
 import { SeededChance } from '../doubles/seeded-chance.ts';
 import { AgentWorld } from '../doubles/simulated-agents.ts';
 import { SimulatedClock } from '../doubles/simulated-clock.ts';
@@ -17,6 +16,7 @@ import { planAgent } from './agent-plans.ts';
 import { type Faults, noFaults } from './faults.ts';
 import { Life } from './life.ts';
 import { drawScenario, isGreen, type Scenario } from './scenario.ts';
+import type { WorkSettings } from '../../server/workflows/kit/engine-ports.ts';
 
 /** The sentence of section 6 of the design that was broken, in a word. */
 export type Invariant =

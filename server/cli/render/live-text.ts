@@ -2,7 +2,6 @@
 
 import { countsLine } from '../../core/format.ts';
 import { etaMs, medianMs } from '../../core/plan/schedule.ts';
-import type { GraphNode } from '../../core/plan/graph.ts';
 import type { EventView, StatusSnapshot } from '../../protocol/api.ts';
 import { plainLine } from '../plain-text.ts';
 import { costText, durationText, progressBar } from './figures.ts';
@@ -11,6 +10,7 @@ import { paintOf } from './style.ts';
 import { answerCommand, openQuestions, targetLine, totalCost } from './summary.ts';
 import { isRunning } from './task-facts.ts';
 import { treeLines } from './tree.ts';
+import type { GraphNode } from '../../core/plan/graph-edges.ts';
 
 export interface LiveTextOptions {
   readonly width: number;

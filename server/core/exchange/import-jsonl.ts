@@ -16,8 +16,6 @@ import type {
 import type { JsonObject } from './json-object.ts';
 
 export { sameContent, sameEpic };
-export { emptyProject } from './import-types.ts';
-export type * from './import-types.ts';
 
 /** A longer line is refused: it is no record, and reading it could take all memory. */
 export const maxLineLength = 8 * 1024 * 1024;

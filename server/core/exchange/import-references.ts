@@ -1,8 +1,14 @@
 // What the records of an import refer to: names that lead nowhere, levels that are too deep, loops.
 // A record that is refused makes those that refer to it refused as well, until nothing changes.
 
-import { ruleEdges, topLevelEdges, topLevelNumbers, type EdgeList } from '../plan/graph-edges.ts';
-import { cycleText, loopGroups, shortestPath, type GraphNode } from '../plan/graph.ts';
+import {
+  ruleEdges,
+  topLevelEdges,
+  topLevelNumbers,
+  type EdgeList,
+  type GraphNode,
+} from '../plan/graph-edges.ts';
+import { cycleText, loopGroups, shortestPath } from '../plan/graph.ts';
 import type { RecordFault, RecordFields } from './import-record.ts';
 import { shown } from './shown-values.ts';
 import type { ExistingProject } from './import-types.ts';

@@ -11,8 +11,6 @@ import {
   type GraphNode,
 } from './graph-edges.ts';
 
-export type { GraphNode } from './graph-edges.ts';
-
 /** A loop, written A, B, A for "A waits for B waits for A"; null when there is none. */
 export function findCycle(nodes: readonly GraphNode[]): readonly string[] | null {
   return cycleIn(ruleEdges(nodes)) ?? cycleIn(topLevelEdges(nodes));

@@ -1,6 +1,7 @@
 // Which ready task starts next, and when everything may be done.
 
-import { criticalPath, type GraphNode } from './graph.ts';
+import { criticalPath } from './graph.ts';
+import type { GraphNode } from './graph-edges.ts';
 
 /** Median of durations; null when there are none. */
 export function medianMs(durationsMs: readonly number[]): number | null {

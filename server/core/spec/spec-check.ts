@@ -2,7 +2,7 @@
 // then to the person.
 
 import { checkId } from '../ids.ts';
-import { emptyProject, parseImport } from '../exchange/import-jsonl.ts';
+import { parseImport } from '../exchange/import-jsonl.ts';
 import { describeValue, shown } from '../exchange/shown-values.ts';
 import { err, ok, type Result } from '../failure.ts';
 import { planRecords, recordLines } from './spec-import.ts';
@@ -17,6 +17,7 @@ import {
 import { inWorkOrder } from './spec-order.ts';
 import { taskTypes, type TaskType } from '../plan/task.ts';
 import type { JsonObject } from '../exchange/json-object.ts';
+import { emptyProject } from '../exchange/import-types.ts';
 
 export interface PlanWishes {
   /** All tasks belong to one epic. */

@@ -11,10 +11,10 @@ import { isSha } from '../files/loose-objects.ts';
 import { writeCommit } from '../files/write-commit.ts';
 import { commitMessage } from '../refs/messages.ts';
 import { type PathBytes, shown, splitZero } from '../files/paths.ts';
-import type { GitOutput } from '../process/process.ts';
 import type { GitResult, Merge, MergeConflict, MergeRequest } from '../port.ts';
 import type { Sha } from '../sha.ts';
 import type { MergeAnswer, MergeStages } from './merge-answer.ts';
+import type { GitOutput } from '../process/run-once.ts';
 
 export type MergeTree =
   | { readonly kind: 'tree'; readonly tree: Sha }

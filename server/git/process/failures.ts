@@ -2,8 +2,8 @@
 // names the thing.
 
 import { err } from '../../core/failure.ts';
-import type { GitOutput } from './process.ts';
 import type { GitFailure, GitResult } from '../port.ts';
+import type { GitOutput } from './run-once.ts';
 
 const retryableKinds: ReadonlySet<GitFailure['kind']> = new Set([
   'locked',

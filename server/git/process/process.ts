@@ -5,8 +5,6 @@ import { ownSettings, withoutHooks } from './environment.ts';
 import { runOnce, type GitOutput, type GitRequest } from './run-once.ts';
 import { Semaphore } from '../../core/work/semaphore.ts';
 
-export type { GitOutput, GitProblem } from './run-once.ts';
-
 export interface GitCommand {
   readonly args: readonly string[];
   readonly cwd: string;

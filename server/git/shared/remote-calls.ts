@@ -4,8 +4,8 @@
 import type { RepositoryContext } from '../context.ts';
 import { settings } from '../process/environment.ts';
 import type { RemoteHealth } from '../port.ts';
-import type { GitOutput } from '../process/process.ts';
 import { remoteFailure } from './remote-failures.ts';
+import type { GitOutput } from '../process/run-once.ts';
 
 const networkSettings = settings({ 'http.lowSpeedLimit': '1', 'http.lowSpeedTime': '15' });
 

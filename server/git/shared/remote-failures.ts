@@ -4,7 +4,7 @@
 import { headRoot } from '../../core/work/ref-names.ts';
 import { failureOf, gitFailure } from '../process/failures.ts';
 import type { GitFailure } from '../port.ts';
-import type { GitOutput } from '../process/process.ts';
+import type { GitOutput } from '../process/run-once.ts';
 
 const maxWords = 600;
 

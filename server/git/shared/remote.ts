@@ -8,11 +8,11 @@ import { settings } from '../process/environment.ts';
 import { isPassingRace, isStale } from '../process/failures.ts';
 import { dropHalfMade } from '../slots/half-made-worktrees.ts';
 import type { GitFailure, GitResult, RemoteHealth } from '../port.ts';
-import type { GitOutput } from '../process/process.ts';
 import { Semaphore } from '../../core/work/semaphore.ts';
 import { droverBranchPrefix, droverHeadRoot, headRoot } from '../../core/work/ref-names.ts';
 import { RemoteCalls } from './remote-calls.ts';
 import { remoteFailure } from './remote-failures.ts';
+import type { GitOutput } from '../process/run-once.ts';
 
 export interface RemoteOptions {
   /** Name of a git remote. */

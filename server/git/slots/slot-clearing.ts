@@ -11,8 +11,8 @@ import type { LinkedWorktree } from '../files/worktree-link.ts';
 import type { GitResult } from '../port.ts';
 import type { Sha } from '../sha.ts';
 import { failureOf } from '../process/failures.ts';
-import type { GitOutput } from '../process/process.ts';
 import { dropIndex, type HeldIndex, stampOfIndex } from '../snapshot/snapshot.ts';
+import type { GitOutput } from '../process/run-once.ts';
 
 /** `changed`: files were written since the snapshot, and are still in the slot. */
 export type Cleared = 'cleared' | 'changed';

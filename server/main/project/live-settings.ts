@@ -2,7 +2,7 @@
 // again when asked.
 
 import { homedir } from 'node:os';
-import { loadSettings, type LoadedSettings, type SettingsRequest } from '../../config/load.ts';
+import { loadSettings, type SettingsRequest } from '../../config/load.ts';
 import { boundSettingKeys } from '../../core/settings/bound-settings.ts';
 import { Refusal } from '../../core/failure.ts';
 import {
@@ -24,12 +24,11 @@ import {
   judgeSettings,
   type SettingsView,
 } from './accepted-settings.ts';
+import type { LoadedSettings } from '../../core/settings/settings-resolve.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 export type SettingFlags = SettingsRequest['flags'];
 type Report = (error: unknown, where: string) => void;
-
-export { shownSettings } from '../../core/settings/settings-resolve.ts';
 
 const changeableKeys: readonly SettingKey[] = [
   ...boundSettingKeys,

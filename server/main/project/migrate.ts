@@ -2,10 +2,9 @@
 // that it is the same.
 
 import { Refusal } from '../../core/failure.ts';
-import { liveMachines } from '../../store/fleet/machines.ts';
 import { moveStore, type MoveReport } from '../../store/exchange/move-project.ts';
 import { openStore } from '../../store/open.ts';
-import type { Store } from '../../store/port.ts';
+import { type Store, liveMachines } from '../../store/port.ts';
 import { openPostgresStore } from '../../store/postgres/open.ts';
 import { acquireExclusive } from '../../store/sqlite/exclusive.ts';
 import { storeSources } from './store-sources.ts';

@@ -7,21 +7,14 @@ import { hostHold } from '../../core/work/host-limits.ts';
 import { Refusal } from '../../core/failure.ts';
 import { formatDuration } from '../../core/format.ts';
 import { droverVersion } from '../../protocol/version.ts';
-import {
-  aliveAs,
-  aliveUntilMs,
-  beatMachine,
-  busyByMachine,
-  leaveFleet,
-  liveMachines,
-  othersLand,
-} from '../../store/fleet/machines.ts';
-import type { Engine } from '../../workflows/engine.ts';
+import { aliveAs, aliveUntilMs, beatMachine, leaveFleet } from '../../store/fleet/machines.ts';
 import { compatibilityOf } from '../compatibility.ts';
 import { MachinePlace } from './machine-place.ts';
 import { hostFacts } from './host-facts.ts';
 import { worktreesOf } from '../project/project-places.ts';
 import type { FleetRole, Project } from '../project/opened-project.ts';
+import { busyByMachine, liveMachines, othersLand } from '../../store/port.ts';
+import type { Engine } from '../../workflows/kit/engine-ports.ts';
 
 /** Beats in the time after which a machine counts as dead: a few may be lost. */
 const beatsPerLife = 6;

@@ -5,10 +5,11 @@ import { readdir, rm, stat } from 'node:fs/promises';
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { deleteOldParts, outputKeptMs } from '../../store/feed/log-parts.ts';
-import { adoptPlaces, forgetMachines, keepsHouse } from '../../store/fleet/machines.ts';
+import { forgetMachines, keepsHouse } from '../../store/fleet/machines.ts';
 import type { EngineHost } from '../compose.ts';
 import { worktreesOf } from '../project/project-places.ts';
 import type { Project } from '../project/opened-project.ts';
+import { adoptPlaces } from '../../store/port.ts';
 
 /**
  * Logs of gates: the newest of them; what a verdict says of an older one stays with the verdict.

@@ -9,7 +9,7 @@ import {
   taskById,
   type TaskRow,
 } from '../../store/port.ts';
-import type { AgentScope } from '../../workflows/engine.ts';
+import type { AgentScope } from '../../workflows/kit/engine-ports.ts';
 
 export interface AttemptAtWork {
   readonly task: TaskRow;

@@ -11,11 +11,12 @@ import {
   subTasksOf,
   taskById,
   type TaskRow,
+  textList,
 } from '../../store/port.ts';
 import { edgesOf } from '../../store/status/graph-rows.ts';
-import { readAtOneMoment, textList } from '../../store/rows/one-moment.ts';
-import type { AgentScope } from '../../workflows/engine.ts';
+import { readAtOneMoment } from '../../store/rows/one-moment.ts';
 import { attemptAtWork } from './agent-attempt.ts';
+import type { AgentScope } from '../../workflows/kit/engine-ports.ts';
 
 const boardTasksMax = 200;
 const subTasksMax = 200;

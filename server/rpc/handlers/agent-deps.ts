@@ -1,6 +1,6 @@
 // What the tools of agents need from outside.
 
-import type { Engine } from '../../workflows/engine.ts';
+import type { Engine } from '../../workflows/kit/engine-ports.ts';
 
 export interface AgentHandlerDeps {
   readonly engine: Engine;

@@ -5,9 +5,9 @@ import { Refusal } from '../../core/failure.ts';
 import type { AgentParams, AgentResult } from '../../protocol/agent-requests.ts';
 import type { AgentAnswer } from '../../protocol/agent-views.ts';
 import { askedInAttempt, askQuestion, questionById, type QuestionRow } from '../../store/port.ts';
-import type { AgentScope } from '../../workflows/engine.ts';
 import { attemptAtWork, boundedText, notMore } from './agent-attempt.ts';
 import type { AgentHandlerDeps } from './agent-deps.ts';
+import type { AgentScope } from '../../workflows/kit/engine-ports.ts';
 
 const questionsPerPartMax = 20;
 const questionCharactersMax = 4_000;

@@ -4,13 +4,20 @@
 import { Refusal } from '../../core/failure.ts';
 import { subTaskIdInTitle } from '../../core/ids.ts';
 import type { AgentParams, AgentResult } from '../../protocol/agent-requests.ts';
-import { taskOrRefuse } from '../../store/rows/find-rows.ts';
-import { addTask, askToStop, candidateOf, familyOf, sameTitle, type Tx } from '../../store/port.ts';
+import {
+  addTask,
+  askToStop,
+  candidateOf,
+  familyOf,
+  sameTitle,
+  type Tx,
+  taskOrRefuse,
+} from '../../store/port.ts';
 import { countInAttempt, countInRun } from '../../store/feed/find-events.ts';
 import { editTask } from '../../store/plan/task-edit.ts';
-import type { AgentScope } from '../../workflows/engine.ts';
 import { attemptAtWork, boundedText, notLonger, notMore } from './agent-attempt.ts';
 import type { AgentHandlerDeps } from './agent-deps.ts';
+import type { AgentScope } from '../../workflows/kit/engine-ports.ts';
 
 export const agentLimits = {
   addsPerAttempt: 20,

@@ -2,11 +2,11 @@
 // with its token.
 
 import type { AgentHandlers } from '../../protocol/agent-requests.ts';
-import type { AgentScope } from '../../workflows/engine.ts';
 import { boardForAgent, taskForAgent } from './agent-board.ts';
 import { addForAgent, blockForAgent } from './agent-plan.ts';
 import { type AgentNotes, askForAgent } from './agent-messages.ts';
 import type { AgentHandlerDeps } from './agent-deps.ts';
+import type { AgentScope } from '../../workflows/kit/engine-ports.ts';
 
 export function createAgentHandlers(
   deps: AgentHandlerDeps,
@@ -23,5 +23,3 @@ export function createAgentHandlers(
     'agent.progress': (given) => notes.add(deps, scope, given),
   };
 }
-
-export { AgentNotes } from './agent-messages.ts';

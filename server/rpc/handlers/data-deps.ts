@@ -8,7 +8,7 @@ import type { SandboxView, UnacceptedView } from '../../protocol/views.ts';
 import type { ChangedFileView } from '../../protocol/panel-views.ts';
 import type { AttemptLog } from '../../store/work/attempt-log.ts';
 import type { Store } from '../../store/port.ts';
-import type { Engine } from '../../workflows/engine.ts';
+import type { Engine } from '../../workflows/kit/engine-ports.ts';
 
 export interface DataHandlerDeps {
   readonly store: Store;

@@ -8,9 +8,9 @@ import type { TaskFields } from '../../protocol/task-fields.ts';
 import { addEpic, closeEpic, editEpic } from '../../store/plan/epics.ts';
 import { showEpic, showTask } from '../../store/board/show.ts';
 import { readEpics } from '../../store/board/snapshot.ts';
-import { addTask } from '../../store/plan/tasks.ts';
 import { editTask } from '../../store/plan/task-edit.ts';
 import type { DataHandlerDeps } from './data-deps.ts';
+import { addTask } from '../../store/port.ts';
 
 type PlanRequests =
   | 'epic.add'

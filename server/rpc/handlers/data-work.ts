@@ -8,7 +8,7 @@ import { attemptLog } from '../../store/work/attempt-log.ts';
 import { changeOf, type Change } from '../../store/status/compared-commits.ts';
 import type { TaskSnapshots, TaskSnapshotView } from '../../protocol/views.ts';
 import type { DataGit, DataHandlerDeps } from './data-deps.ts';
-import { basesByAttempt } from '../../store/work/attempt-rows.ts';
+import { basesByAttempt } from '../../store/port.ts';
 
 type WorkRequests = 'log.prompt' | 'diff' | 'snapshots';
 

@@ -3,7 +3,7 @@
 import type { SettingKey, SettingSource } from '../../core/settings/settings.ts';
 import type { SandboxView } from '../../protocol/panel-views.ts';
 import type { Answer, EpicView, Params, TaskView } from '../../protocol/api.ts';
-import type { Engine } from '../../workflows/engine.ts';
+import type { Engine } from '../../workflows/kit/engine-ports.ts';
 
 export interface EngineHandlerDeps {
   readonly engine: Engine;

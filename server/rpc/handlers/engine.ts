@@ -14,7 +14,7 @@ import {
   unpauseTask,
 } from '../../workflows/person/controls.ts';
 import { restoreTask } from '../../workflows/person/restore-task.ts';
-import { stopRuns, type Uses } from '../../workflows/engine.ts';
+import { stopRuns } from '../../workflows/engine.ts';
 import { returnOrphans } from '../../workflows/run/orphans.ts';
 import { approve, sendBack } from '../../workflows/person/reviews.ts';
 import { previewUndo, undoLanding, type UndoAnswer } from '../../workflows/person/undo-landing.ts';
@@ -27,6 +27,7 @@ import { runFlags } from './run-flags.ts';
 import { panelEngineHandlers, type PanelEngineRequests } from './panel-engine.ts';
 import type { EngineHandlerDeps } from './engine-deps.ts';
 import type { UndoView } from '../../protocol/run-views.ts';
+import type { Uses } from '../../workflows/kit/engine-ports.ts';
 
 type EngineRequests =
   | 'run.start'

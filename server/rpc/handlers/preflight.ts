@@ -12,7 +12,6 @@ import { readGraph } from '../../store/status/graph-rows.ts';
 import { gateVerdict, readLine } from '../../store/port.ts';
 import { unmetWants } from '../../store/board/machine-wants.ts';
 import { stuckCauses, stuckReason } from '../../store/board/stuck.ts';
-import type { Uses } from '../../workflows/engine.ts';
 import {
   agentsNeeded,
   checkEpic,
@@ -23,6 +22,7 @@ import {
 import { runFlags } from './run-flags.ts';
 import { preflightDecisions } from './preflight-decisions.ts';
 import type { EngineHandlerDeps } from './engine-deps.ts';
+import type { Uses } from '../../workflows/kit/engine-ports.ts';
 
 const freeBytesMin = 1024 ** 3;
 const namedMax = 3;

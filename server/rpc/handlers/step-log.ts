@@ -5,9 +5,9 @@ import { readdir, open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Refusal } from '../../core/failure.ts';
 import type { Answer, Params } from '../../protocol/api.ts';
-import { taskOrRefuse } from '../../store/rows/find-rows.ts';
 import type { EngineHandlerDeps } from './engine-deps.ts';
 import { lastGatedTree } from '../../store/feed/find-events.ts';
+import { taskOrRefuse } from '../../store/port.ts';
 
 /** The end of a log is what says why; more than this nobody reads. */
 const shownBytesMax = 2 * 1024 * 1024;

@@ -2,7 +2,8 @@
 // its tasks any more.
 
 import { type Kysely, sql } from 'kysely';
-import { criticalPathLengths, type GraphNode } from '../../core/plan/graph.ts';
+import { criticalPathLengths } from '../../core/plan/graph.ts';
+import type { GraphNode } from '../../core/plan/graph-edges.ts';
 
 const keptStatuses = ['completed', 'failed', 'paused', 'cancelled'];
 /** What was ready, blocked or at work is ready or blocked now, whichever the blockers say. */

@@ -2,7 +2,7 @@
 // transaction.
 
 import type { Insertable, Updateable } from 'kysely';
-import { criticalPathLengths, type GraphNode } from '../../core/plan/graph.ts';
+import { criticalPathLengths } from '../../core/plan/graph.ts';
 import type { ImportedState } from '../../core/exchange/import-session.ts';
 import type {
   ExistingTask,
@@ -22,6 +22,7 @@ import type { EventTable, TaskTable, Tx } from '../schema/tables.ts';
 import { insertBlockers, nextTaskPosition } from '../plan/tasks.ts';
 import { familyOf } from '../status/transition.ts';
 import { columnsOfTaskRules, saidColumns } from '../../core/exchange/task-rule-columns.ts';
+import type { GraphNode } from '../../core/plan/graph-edges.ts';
 
 export interface ImportTarget {
   readonly project: StoredProject;

@@ -3,13 +3,13 @@
 import { Refusal } from '../../core/failure.ts';
 import { changesSince } from '../../core/exchange/beads-base.ts';
 import { parseBeads } from '../../core/exchange/import-beads.ts';
-import { emptyProject, parseImport, splitLines } from '../../core/exchange/import-jsonl.ts';
+import { parseImport, splitLines } from '../../core/exchange/import-jsonl.ts';
 import {
   type ImportedState,
   parseSession,
   type SessionPlan,
 } from '../../core/exchange/import-session.ts';
-import type { ImportPlan } from '../../core/exchange/import-types.ts';
+import { type ImportPlan, emptyProject } from '../../core/exchange/import-types.ts';
 import type { ImportResultView } from '../../protocol/api.ts';
 import { appendEvent } from '../feed/feed.ts';
 import { checkAgainstWork, whyNotUpdated } from './import-checks.ts';

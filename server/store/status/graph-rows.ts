@@ -1,16 +1,11 @@
 // The task graph as the database holds it, and what follows from its edges: loops and chains.
 
 import { Refusal } from '../../core/failure.ts';
-import {
-  criticalPathLengths,
-  cycleIfAdded,
-  cycleText,
-  findCycle,
-  type GraphNode,
-} from '../../core/plan/graph.ts';
+import { criticalPathLengths, cycleIfAdded, cycleText, findCycle } from '../../core/plan/graph.ts';
 import { inParts, type Db } from '../rows/one-moment.ts';
 import type { DependencyTable, Tx } from '../schema/tables.ts';
 import { rootOf } from './transition.ts';
+import type { GraphNode } from '../../core/plan/graph-edges.ts';
 
 /** In the order of the primary key, which SQLite keeps anyway. */
 export async function allEdges(db: Db): Promise<readonly DependencyTable[]> {

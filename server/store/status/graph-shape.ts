@@ -3,11 +3,11 @@
 // each of their links.
 
 import type { Kysely } from 'kysely';
-import type { GraphNode } from '../../core/plan/graph.ts';
 import { readGraph } from './graph-rows.ts';
 import type { Edge } from '../rows/near-tasks.ts';
 import type { Db } from '../rows/one-moment.ts';
 import type { StoreTables } from '../schema/tables.ts';
+import type { GraphNode } from '../../core/plan/graph-edges.ts';
 
 /** Events that can change who waits for whom, or who is below whom. */
 export const shapeEvents = ['task.created', 'task.edited', 'task.moved', 'task.removed'] as const;

@@ -1,13 +1,14 @@
 // Who works on what: the claim of a ready task with its fencing number.
 
 import type { Updateable } from 'kysely';
-import { executionOrder, type GraphNode } from '../../core/plan/graph.ts';
+import { executionOrder } from '../../core/plan/graph.ts';
 import type { RunPlace } from '../../core/settings/remote-settings.ts';
 import type { StoreSources } from '../feed/feed.ts';
 import { taskById } from '../rows/find-rows.ts';
 import { approvedPlan, lastPlan } from '../status/plans.ts';
 import type { AttemptRow, AttemptTable, Reads, TaskRow, Tx } from '../schema/tables.ts';
 import { familyOf, transition } from '../status/transition.ts';
+import type { GraphNode } from '../../core/plan/graph-edges.ts';
 
 export interface ClaimRequest {
   readonly taskId: string;

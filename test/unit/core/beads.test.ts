@@ -4,9 +4,9 @@ import { criteriaFromText, criteriaToText } from '../../../server/core/exchange/
 import { mergeBeads, type BeadsInput } from '../../../server/core/exchange/export-beads.ts';
 import { toYaml } from '../../../server/core/exchange/export-yaml.ts';
 import { parseBeads } from '../../../server/core/exchange/import-beads.ts';
-import { emptyProject } from '../../../server/core/exchange/import-jsonl.ts';
 import type { SessionPlan } from '../../../server/core/exchange/import-session.ts';
 import type { Task } from '../../../server/core/plan/task.ts';
+import { emptyProject } from '../../../server/core/exchange/import-types.ts';
 
 const time = '2026-01-01T00:00:00Z';
 

@@ -3,11 +3,7 @@ import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { exportJsonl } from '../../../server/core/exchange/export-jsonl.ts';
 import { exportSession, type SessionTask } from '../../../server/core/exchange/export-session.ts';
-import {
-  emptyProject,
-  parseImport,
-  type ExistingProject,
-} from '../../../server/core/exchange/import-jsonl.ts';
+import { parseImport } from '../../../server/core/exchange/import-jsonl.ts';
 import { withCriteria } from '../../../server/core/exchange/import-record.ts';
 import { parseSession, type SessionPlan } from '../../../server/core/exchange/import-session.ts';
 import { taskStatuses } from '../../../server/core/plan/state.ts';
@@ -19,6 +15,7 @@ import {
   verdicts,
   type Epic,
 } from '../../../server/core/plan/task.ts';
+import { emptyProject, type ExistingProject } from '../../../server/core/exchange/import-types.ts';
 
 const epic: Epic = {
   id: 'E-1',

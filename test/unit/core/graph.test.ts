@@ -7,8 +7,8 @@ import {
   cycleText,
   executionOrder,
   findCycle,
-  type GraphNode,
 } from '../../../server/core/plan/graph.ts';
+import type { GraphNode } from '../../../server/core/plan/graph-edges.ts';
 
 /** `A<B,C` = A is blocked by B and C; `A.1` is sub-task 1 of A. */
 function graph(text: string): GraphNode[] {

@@ -1,13 +1,15 @@
 import assert from 'node:assert/strict';
 import {
-  emptyProject,
   maxLineLength,
   parseImport,
   parseImportLines,
+} from '../../../server/core/exchange/import-jsonl.ts';
+import {
+  emptyProject,
   type ExistingProject,
   type ImportOptions,
   type ImportPlan,
-} from '../../../server/core/exchange/import-jsonl.ts';
+} from '../../../server/core/exchange/import-types.ts';
 
 function projectOf(plan: ImportPlan): ExistingProject {
   return {

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { criticalPathLengths, executionOrder } from '../../../server/core/plan/graph.ts';
+import { parseImport } from '../../../server/core/exchange/import-jsonl.ts';
+import { compareForStart } from '../../doubles/start-order.ts';
 import {
   emptyProject,
-  parseImport,
   type ExistingProject,
   type ImportPlan,
-} from '../../../server/core/exchange/import-jsonl.ts';
-import { compareForStart } from '../../doubles/start-order.ts';
+} from '../../../server/core/exchange/import-types.ts';
 
 function fixture(name: string): string {
   return readFileSync(new URL(`../../fixtures/import/${name}.jsonl`, import.meta.url), 'utf8');

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { retryDelayMs } from '../../../server/core/work/retry.ts';
 import { etaMs, medianMs } from '../../../server/core/plan/schedule.ts';
-import type { GraphNode } from '../../../server/core/plan/graph.ts';
 import { compareForStart } from '../../doubles/start-order.ts';
+import type { GraphNode } from '../../../server/core/plan/graph-edges.ts';
 
 suite('schedule', () => {
   const candidate = fc.record({

@@ -1,11 +1,12 @@
 // A model's answer to a plan: what is refused, with which sentence; the order; and what goes to import.
 
 import assert from 'node:assert/strict';
-import { emptyProject, parseImport } from '../../../server/core/exchange/import-jsonl.ts';
+import { parseImport } from '../../../server/core/exchange/import-jsonl.ts';
 import { checkPlan } from '../../../server/core/spec/spec-check.ts';
 import { planIds, planRecords, recordLines } from '../../../server/core/spec/spec-import.ts';
 import { jsonInText, shownAnswer, specPrompt } from '../../../server/core/prompt/spec-prompt.ts';
 import { planBounds, type SpecPlan } from '../../../server/core/spec/spec-schema.ts';
+import { emptyProject } from '../../../server/core/exchange/import-types.ts';
 
 interface Answer {
   epics: Record<string, unknown>[];

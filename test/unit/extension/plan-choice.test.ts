@@ -2,8 +2,9 @@
 
 import assert from 'node:assert/strict';
 import { chosenLines, planRows } from '../../../extension/plan/plan-choice.ts';
-import { emptyProject, parseImport } from '../../../server/core/exchange/import-jsonl.ts';
+import { parseImport } from '../../../server/core/exchange/import-jsonl.ts';
 import type { SpecPlanView } from '../../../server/protocol/spec-plan.ts';
+import { emptyProject } from '../../../server/core/exchange/import-types.ts';
 
 const task = (
   id: string,

@@ -5,8 +5,8 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { AgentTools } from '../../../server/agents/port.ts';
-import type { AgentScope } from '../../../server/workflows/engine.ts';
 import { AgentToolTokens } from '../../../server/main/requests/agent-tools.ts';
+import type { AgentScope } from '../../../server/workflows/kit/engine-ports.ts';
 
 const scope = { taskId: 'T-1', part: 'T-1', attempt: 2, epoch: 5, runId: 'run-1' };
 

@@ -2,13 +2,14 @@
 // that say what to change.
 
 import assert from 'node:assert/strict';
-import { parseImport, emptyProject } from '../../../server/core/exchange/import-jsonl.ts';
+import { parseImport } from '../../../server/core/exchange/import-jsonl.ts';
 import { newTasks } from '../../../server/protocol/person-tools/add-tasks.ts';
 import { carryOut, type PersonToolHost } from '../../../server/protocol/person-tools/carry-out.ts';
 import type { PersonToolName } from '../../../server/protocol/person-tools/tools.ts';
 import type { StatusSnapshot } from '../../../server/protocol/views.ts';
 import { confirmation } from '../../../extension/tools/tool-questions.ts';
 import { epicView, questionView, snapshotOf, taskView } from '../../doubles/views.ts';
+import { emptyProject } from '../../../server/core/exchange/import-types.ts';
 
 const tasks = [
   taskView({ id: 'task-done', title: 'Done', status: 'completed', epic_id: 'epic-shop' }),

@@ -3,14 +3,18 @@
 import assert from 'node:assert/strict';
 import { Refusal } from '../../../server/core/failure.ts';
 import type { AgentHandlers, AgentParams } from '../../../server/protocol/agent-requests.ts';
-import { AgentNotes, createAgentHandlers } from '../../../server/rpc/handlers/agent-tools.ts';
+import { createAgentHandlers } from '../../../server/rpc/handlers/agent-tools.ts';
 import { claimTask, endQuestion, setAttempt } from '../../../server/store/port.ts';
 import { beginSubTask } from '../../../server/store/status/transition.ts';
 import { addTask } from '../../../server/store/plan/tasks.ts';
-import { type AgentScope, type Engine } from '../../../server/workflows/engine.ts';
-import { Switchboard } from '../../../server/workflows/kit/engine-ports.ts';
+import {
+  Switchboard,
+  type AgentScope,
+  type Engine,
+} from '../../../server/workflows/kit/engine-ports.ts';
 import { memoryStore, type TestStore } from '../store/memory-store.ts';
 import { tablesOf } from '../../tables.ts';
+import { AgentNotes } from '../../../server/rpc/handlers/agent-messages.ts';
 
 interface Host {
   readonly project: TestStore;

@@ -2,11 +2,11 @@
 
 import assert from 'node:assert/strict';
 import { appendEvent } from '../../../server/store/feed/feed.ts';
-import type { Engine, WorkSettings } from '../../../server/workflows/engine.ts';
 import { createEngineHandlers } from '../../../server/rpc/handlers/engine.ts';
 import { gateOfRun } from '../../../server/workflows/attempt/submission.ts';
 import { memoryStore, type TestStore, testStartMs } from '../store/memory-store.ts';
 import { tablesOf } from '../../tables.ts';
+import type { Engine, WorkSettings } from '../../../server/workflows/kit/engine-ports.ts';
 
 interface Host {
   readonly project: TestStore;

@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict';
 import { openCandidates, openQuestions, taskById } from '../../../server/store/port.ts';
 import { settleAll } from '../../../server/workflows/attempt/candidates.ts';
-import type { Engine } from '../../../server/workflows/engine.ts';
 import { addTasks, memoryStore, moveTask, type TestStore } from '../store/memory-store.ts';
+import type { Engine } from '../../../server/workflows/kit/engine-ports.ts';
 
 suite('the choice among candidates', () => {
   let project: TestStore;

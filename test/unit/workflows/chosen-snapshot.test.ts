@@ -3,12 +3,12 @@
 import assert from 'node:assert/strict';
 import { ok } from '../../../server/core/failure.ts';
 import { lastAttempt } from '../../../server/store/work/claims.ts';
-import type { Engine } from '../../../server/workflows/engine.ts';
 import { startOfAttempt } from '../../../server/workflows/attempt/earlier-work.ts';
 import { restoreTask } from '../../../server/workflows/person/restore-task.ts';
 import { addTasks, memoryStore, type TestStore } from '../store/memory-store.ts';
 import { tablesOf } from '../../tables.ts';
 import { type AttemptRow } from '../../../server/store/port.ts';
+import type { Engine } from '../../../server/workflows/kit/engine-ports.ts';
 
 suite('a chosen snapshot', () => {
   let project: TestStore;

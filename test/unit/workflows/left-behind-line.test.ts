@@ -4,7 +4,6 @@
 import assert from 'node:assert/strict';
 import type { Sha } from '../../../server/git/sha.ts';
 import { landOnLine, readLine } from '../../../server/store/port.ts';
-import type { Engine } from '../../../server/workflows/engine.ts';
 import { followLine } from '../../../server/workflows/lines/follow-line.ts';
 import { moveLine, moveLineAlone } from '../../../server/workflows/lines/line-holds.ts';
 import { branchRef, landingRef, rescueRef } from '../../../server/core/work/ref-names.ts';
@@ -14,6 +13,7 @@ import { SimulatedClock } from '../../doubles/simulated-clock.ts';
 import { SimulatedGit } from '../../doubles/simulated-git.ts';
 import { SimulatedRepository } from '../../doubles/simulated-repository.ts';
 import { memoryStore, type TestStore } from '../store/memory-store.ts';
+import type { Engine } from '../../../server/workflows/kit/engine-ports.ts';
 
 /** Every call is done at once. */
 const calls: PortCalls = {

@@ -4,11 +4,11 @@
 import { branchRef, landingRef } from '../../../server/core/work/ref-names.ts';
 import assert from 'node:assert/strict';
 import type { GitRepository } from '../../../server/git/port.ts';
-import type { Engine } from '../../../server/workflows/engine.ts';
 import { followLine } from '../../../server/workflows/lines/follow-line.ts';
 import { baseContaining, syncLine } from '../../../server/workflows/lines/lines.ts';
 import { memoryStore, type TestStore } from '../store/memory-store.ts';
 import { tablesOf } from '../../tables.ts';
+import type { Engine } from '../../../server/workflows/kit/engine-ports.ts';
 
 /** Commits in one row: each is a descendant of those with smaller letters. */
 type Refs = Readonly<Record<string, string>>;

@@ -6,12 +6,11 @@ import type { DurableRun } from '../../../server/durable/port.ts';
 import { gitFailure } from '../../../server/git/process/failures.ts';
 import { claimTask } from '../../../server/store/work/claims.ts';
 import type { Claim, LandingRow, Tx } from '../../../server/store/port.ts';
-import type { Engine } from '../../../server/workflows/engine.ts';
 import { executeTask } from '../../../server/workflows/attempt/execute-task.ts';
 import { whyUnmergeable } from '../../../server/workflows/landing/landing-rows.ts';
 import { returnLanding } from '../../../server/workflows/landing/landing-returns.ts';
 import { approve } from '../../../server/workflows/person/reviews.ts';
-import { Switchboard } from '../../../server/workflows/kit/engine-ports.ts';
+import { Switchboard, type Engine } from '../../../server/workflows/kit/engine-ports.ts';
 import { addTasks, memoryStore, moveTask, type TestStore } from '../store/memory-store.ts';
 import { tablesOf } from '../../tables.ts';
 

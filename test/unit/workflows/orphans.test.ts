@@ -2,10 +2,10 @@
 
 import assert from 'node:assert/strict';
 import type { WorkflowInfo } from '../../../server/durable/port.ts';
-import type { Engine } from '../../../server/workflows/engine.ts';
 import { returnOrphans } from '../../../server/workflows/run/orphans.ts';
 import { addTasks, memoryStore, moveTask, type TestStore } from '../store/memory-store.ts';
 import { tablesOf } from '../../tables.ts';
+import type { Engine } from '../../../server/workflows/kit/engine-ports.ts';
 
 suite('work of another release', () => {
   let project: TestStore;

@@ -3,7 +3,6 @@
 import assert from 'node:assert/strict';
 import type { Insertable } from 'kysely';
 import type { AttemptTable } from '../../../server/store/schema/tables.ts';
-import type { Engine } from '../../../server/workflows/engine.ts';
 import { openPlacement, type Placement } from '../../../server/workflows/kit/placement.ts';
 import {
   addTasks,
@@ -13,6 +12,7 @@ import {
   type TestStore,
 } from '../store/memory-store.ts';
 import { tablesOf } from '../../tables.ts';
+import type { Engine } from '../../../server/workflows/kit/engine-ports.ts';
 
 suite('placement', () => {
   let project: TestStore;

@@ -2,8 +2,9 @@
 
 import assert from 'node:assert/strict';
 import { activeRunsIn, endRun, insertRun, runById } from '../../../server/store/port.ts';
-import { type Engine, stopRuns } from '../../../server/workflows/engine.ts';
+import { stopRuns } from '../../../server/workflows/engine.ts';
 import { memoryStore } from '../store/memory-store.ts';
+import type { Engine } from '../../../server/workflows/kit/engine-ports.ts';
 
 suite('stopping runs', () => {
   test('a run that has finished by then stays finished', async () => {

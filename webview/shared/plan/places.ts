@@ -1,7 +1,8 @@
 // Where a task stands and where it can be put: what a drag, a key and a menu have in common.
 
-import { cycleIfAdded, cycleText, type GraphNode } from '../../../server/core/plan/graph.ts';
+import { cycleIfAdded, cycleText } from '../../../server/core/plan/graph.ts';
 import type { StatusSnapshot, TaskView } from '../../../server/protocol/views.ts';
+import type { GraphNode } from '../../../server/core/plan/graph-edges.ts';
 
 /**
  * A place among siblings: in an epic (null: in none), below a parent, in front of a sibling (null:

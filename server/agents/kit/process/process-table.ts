@@ -143,5 +143,3 @@ function signalAll(processes: readonly ListedProcess[], name: NodeJS.Signals): v
 function processStartTimeIs(one: ListedProcess): boolean {
   return process.platform !== 'linux' || processStartTime(one.pid) === one.startTime;
 }
-
-export { processStartTime } from './process-list.ts';
