@@ -6,6 +6,7 @@ import { withTable } from './agents-table.ts';
 import { clickhouseTableText, traceDashboardText } from './clickhouse.ts';
 import { collectorText } from './collector.ts';
 import { withRefusals } from './refusals-table.ts';
+import { requestsPage } from './requests-page.ts';
 import { readRooms, withImports } from './room-readmes.ts';
 import { settingsSchemaText } from './settings-schema.ts';
 import { withSettings } from './settings-table.ts';
@@ -22,6 +23,7 @@ rewrite('agents.md', withTable);
 rewrite('refusals.md', withRefusals);
 rewrite('settings.md', withSettings);
 rewrite('telemetry.md', withTelemetry);
+writeFileSync(join(docs, 'requests.md'), requestsPage());
 const telemetryFiles = {
   'grafana-prometheus.json': dashboardText(),
   'grafana-clickhouse.json': traceDashboardText(),

@@ -50,6 +50,7 @@ const servedNames = [
   'task.retry',
   'task.hint',
   'task.resolve',
+  'task.restore',
   'task.send_back',
   'approve',
   'answer',
@@ -58,6 +59,15 @@ const servedNames = [
   'worktree.list',
   'worktree.prune',
   'shutdown',
+  'snapshots',
+  'report',
+  'past.status',
+  'trace.export',
+  'metrics',
+  'prune',
+  'webhooks.list',
+  'webhooks.test',
+  'webhooks.retry',
 ] as const satisfies readonly (keyof RequestHandlers)[];
 
 type ServedName = (typeof servedNames)[number];

@@ -7,35 +7,26 @@ import type { EpicView, Params, TaskView } from '../../protocol/api.ts';
 import type { TaskFields } from '../../protocol/task-fields.ts';
 import type { CommandContext } from '../context.ts';
 import { exitCodes } from '../exit-codes.ts';
+import type { FlagsOf } from '../flags-of.ts';
 import { plainLine, plainText } from '../plain-text.ts';
 import { readInputFile, textOfBytes } from '../read-input.ts';
 
 /** As much as a description may have; more is refused before it is read. */
 const descriptionBytesMax = 1024 * 1024;
 
-export interface TaskOptions extends TaskRuleOptions {
-  readonly description?: string;
+type TextFields = 'description' | 'parent' | 'priority' | 'blocked_by' | 'type' | 'accept';
+
+export interface TaskOptions extends TaskRuleOptions, FlagsOf<Pick<TaskFields, TextFields>> {
   readonly descriptionFile?: string;
-  readonly parent?: string;
-  readonly priority?: number | string;
-  readonly blockedBy?: readonly string[];
-  readonly type?: string;
-  readonly label?: readonly string[];
-  readonly accept?: readonly string[];
+  readonly label?: TaskFields['labels'];
+  /** The older word for `gate`. */
   readonly testCommand?: string;
 }
 
-export interface EpicOptions {
-  readonly title?: string;
-  readonly description?: string;
-  readonly runsOn?: string;
-}
+export type EpicOptions = FlagsOf<Omit<Params<'epic.edit'>, 'id'>>;
 
-export interface AddOptions extends TaskOptions {
-  readonly epic?: string;
-  readonly template?: string;
-  readonly set?: Readonly<Record<string, string>>;
-}
+export interface AddOptions
+  extends TaskOptions, FlagsOf<Pick<Params<'task.add'>, 'epic' | 'template' | 'set'>> {}
 
 export interface EditOptions extends TaskOptions {
   readonly title?: string;

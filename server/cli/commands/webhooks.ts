@@ -8,7 +8,7 @@ import { plainLine } from '../plain-text.ts';
 export interface WebhookListOptions {
   readonly endpoint?: string;
   readonly state?: string;
-  readonly limit?: string;
+  readonly limit?: number;
 }
 
 export async function webhooksList(
@@ -19,7 +19,7 @@ export async function webhooksList(
   const found = await client.call('webhooks.list', {
     ...(endpoint !== undefined && { endpoint }),
     ...(state !== undefined && { state }),
-    ...(limit !== undefined && { limit: Number(limit) }),
+    ...(limit !== undefined && { limit }),
   });
   const lines =
     found.endpoints.length === 0

@@ -2,6 +2,7 @@
 // help with examples.
 
 import { InvalidArgumentError, type Command } from 'commander';
+import { priorityOfWord } from '../../core/plan/priority.ts';
 import { parseDuration } from '../../core/settings/setting-values.ts';
 import type { CommandContext, GlobalOptions } from '../context.ts';
 
@@ -67,11 +68,8 @@ export function duration(text: string): number {
   return ms;
 }
 
-const priorityWords = ['critical', 'urgent', 'high', 'medium', 'normal', 'low'];
-
 export function priorityValue(text: string): number | string {
-  const word = text.toLowerCase();
-  if (priorityWords.includes(word)) return word;
+  if (priorityOfWord(text) !== null) return text.trim().toLowerCase();
   if (/^[+-]?\d{1,9}$/u.test(text)) return Number(text);
   throw new InvalidArgumentError('It must be a whole number, or critical, high, normal or low.');
 }

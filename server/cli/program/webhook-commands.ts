@@ -27,7 +27,7 @@ export function defineWebhookCommands(program: Command, host: ProgramHost): void
     .addOption(
       new Option('--limit <n>', 'Maximum number of deliveries').argParser((text) => {
         if (!/^[1-9][0-9]{0,3}$/.test(text)) list.error('error: --limit must be from 1 to 9999');
-        return text;
+        return Number(text);
       }),
     )
     .action(async (options: WebhookListOptions) => {

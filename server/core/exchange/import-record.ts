@@ -1,6 +1,7 @@
 // One record of a JSONL import: its own fields, before anything is looked up.
 
 import { isOneOf } from '../one-of.ts';
+import { priorityOfWord } from '../plan/priority.ts';
 import { checkId } from '../ids.ts';
 import type { ImportProblemKind } from './import-types.ts';
 import { taskTypes, type TaskType } from '../plan/task.ts';
@@ -58,21 +59,6 @@ const knownKeys: { readonly [K in RecordKind]: ReadonlySet<string> } = {
   story: new Set(storyKeys),
   task: new Set([...storyKeys, 'story_id', 'parent_id']),
 };
-
-const priorityWords: Readonly<Record<string, number>> = {
-  critical: 10,
-  urgent: 10,
-  high: 7,
-  normal: 5,
-  medium: 5,
-  low: 2,
-};
-
-/** Priority words of the command line and of imports; null for anything else. */
-export function priorityOfWord(word: string): number | null {
-  const key = word.trim().toLowerCase();
-  return Object.hasOwn(priorityWords, key) ? (priorityWords[key] ?? null) : null;
-}
 
 /** The first fault of a record by the order of the checks; `null` values count as missing. */
 export function readRecord(

@@ -4,7 +4,7 @@ import type { GivenChecks } from '../../core/exchange/given-rules.ts';
 import { givenColumns } from '../../core/exchange/task-rule-columns.ts';
 import type { TaskRuleColumns } from '../../core/exchange/task-rules.ts';
 import { Refusal } from '../../core/failure.ts';
-import { priorityOfWord } from '../../core/exchange/import-record.ts';
+import { priorityOfWord } from '../../core/plan/priority.ts';
 import { type RunPlace, runPlaces } from '../../core/settings/remote-settings.ts';
 import { taskTypes } from '../../core/plan/task.ts';
 import type { TaskFields } from '../../protocol/task-fields.ts';

@@ -2,6 +2,8 @@
 // same process may rely on.
 
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import type { Result } from '../../../server/core/failure.ts';
 import { agentShapes } from '../../../server/protocol/requests/agents.ts';
 import {
@@ -9,6 +11,7 @@ import {
   readParams,
   requestShapes,
 } from '../../../server/protocol/requests/read.ts';
+import { requestsPage } from '../../docs/requests-page.ts';
 
 const shapes = { ...requestShapes, ...agentShapes };
 
@@ -49,6 +52,12 @@ suite('parameters of requests', () => {
   for (const [read, sentence] of refused) {
     test(`refused: ${sentence.source}`, () => assert.match(errorOf(read()), sentence));
   }
+
+  test('the page of requests says what the schemas say', () => {
+    const page = readFileSync(join(import.meta.dirname, '../../../docs/requests.md'), 'utf8');
+    assert.equal(page, requestsPage(), 'run npm run docs');
+    for (const name of Object.keys(requestShapes)) assert.ok(page.includes(`\`${name}\``), name);
+  });
 
   test('what is short or small passes every bound, so a command need not load the schemas', () => {
     const short = 'a'.repeat(64);

@@ -1,0 +1,16 @@
+// The words for a task's priority: the same ones on the command line, in files and on the wire.
+
+const numbers: Readonly<Record<string, number>> = {
+  critical: 10,
+  urgent: 10,
+  high: 7,
+  normal: 5,
+  medium: 5,
+  low: 2,
+};
+
+/** Null for anything else. */
+export function priorityOfWord(word: string): number | null {
+  const key = word.trim().toLowerCase();
+  return Object.hasOwn(numbers, key) ? (numbers[key] ?? null) : null;
+}

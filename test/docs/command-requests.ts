@@ -1,0 +1,194 @@
+// Which request each command makes, and the command lines that together give every one of its
+// flags: for docs/requests.md, and for the test that holds flags and fields together.
+
+import type { RequestName } from '../../server/protocol/api.ts';
+
+export interface CommandRequest {
+  readonly request: RequestName;
+  /** The command's words without its own name; a word `FILE` stands for a file. */
+  readonly lines: readonly (readonly string[])[];
+  /** Flags that give no field of the request, and what they do. */
+  readonly others?: Readonly<Record<string, string>>;
+  /** Fields that the command does not give, and why. */
+  readonly left?: Readonly<Record<string, string>>;
+}
+
+const words = (line: string): readonly string[] => line.split(' ').filter((word) => word !== '');
+
+const taskFlags =
+  '-e epic-1 -P task-1 -p high --blocked-by a,b --type bug --label x --accept one --agent codex ' +
+  '--fallback claude --best-of 2 --choose person --test-mode strict --test-scope all ' +
+  '--max-attempts 2 --runs-on local';
+
+const output = { '--output': 'where the answer is written' };
+const follow = { '--follow': 'goes on with what is new' };
+const detach = { '--detach': 'does not wait for the end' };
+
+export const commandRequests: Readonly<Record<string, CommandRequest>> = {
+  add: {
+    request: 'task.add',
+    lines: [
+      words(`T -d words --gate make --plan --template bug --set area=x ${taskFlags}`),
+      words('T --description-file FILE --test-command make --no-plan'),
+      ['task-1.2 Words'],
+    ],
+    left: {
+      add_blockers: 'a new task has none to change',
+      remove_blockers: 'a new task has none to change',
+    },
+  },
+  edit: {
+    request: 'task.edit',
+    lines: [
+      words(`task-1 --title T -d words --gate make --plan ${taskFlags}`),
+      words('task-1 --no-epic --add-blocker c --remove-blocker d'),
+      words('task-1 --description-file FILE --test-command make --no-plan'),
+    ],
+  },
+  'epic add': { request: 'epic.add', lines: [words('T -d words --runs-on local')] },
+  'epic list': { request: 'epic.list', lines: [[]] },
+  'epic show': { request: 'epic.show', lines: [['epic-1']] },
+  'epic edit': {
+    request: 'epic.edit',
+    lines: [words('epic-1 --title T -d words --runs-on local')],
+  },
+  'epic close': { request: 'epic.close', lines: [['epic-1']] },
+  run: {
+    request: 'run.start',
+    lines: [
+      words('-w 2 -e epic-1 --target main --gate make --fallback codex --land epic --detach'),
+    ],
+    others: detach,
+    left: {
+      agent: 'a setting names it',
+      model: 'a setting names it',
+      plan: 'a setting, or the task, says it',
+      budget_usd: 'a setting names it',
+    },
+  },
+  resume: { request: 'run.resume', lines: [['--detach']], others: detach },
+  status: {
+    request: 'status',
+    lines: [words('-e epic-1')],
+    others: {
+      '--all': 'how it is shown',
+      '--tree': 'how it is shown',
+      '--watch': 'how it is shown',
+      '--oneline': 'how it is shown',
+    },
+  },
+  show: { request: 'task.show', lines: [['task-1']] },
+  why: { request: 'why', lines: [['task-1']] },
+  log: {
+    request: 'log.read',
+    lines: [words('task-1 --attempt 2')],
+    others: { ...follow, '--prompt': 'another request: log.prompt' },
+    left: {
+      before: 'the command reads forward',
+      newest: 'the command reads all',
+      wait_ms: 'the command looks again',
+    },
+  },
+  events: {
+    request: 'events.read',
+    lines: [words('--after 1 --type a --task t --limit 2')],
+    others: follow,
+  },
+  diff: { request: 'diff', lines: [words('task-1 --snapshot 1')] },
+  snapshots: { request: 'snapshots', lines: [['task-1']] },
+  report: {
+    request: 'report',
+    lines: [['run-1']],
+    others: { ...output, '--html': 'how it is shown' },
+  },
+  'trace export': {
+    request: 'trace.export',
+    lines: [words('run-1 --otlp-json')],
+    others: { ...output, '--otlp-json': 'the only format' },
+  },
+  metrics: { request: 'metrics', lines: [[]] },
+  at: {
+    request: 'past.status',
+    lines: [words('5 status -e epic-1'), words('2026-01-01T00:00:00Z status')],
+  },
+  approve: {
+    request: 'approve',
+    lines: [words('task-1 --plan-file FILE')],
+    left: { seen: 'for panels, which know what they have shown' },
+  },
+  'send-back': { request: 'task.send_back', lines: [['task-1', 'words']] },
+  undo: {
+    request: 'undo',
+    lines: [words('task-1 --dry-run')],
+    left: { by: 'given in the shell of an agent' },
+  },
+  pause: { request: 'task.pause', lines: [['task-1']] },
+  'resume-task': { request: 'task.unpause', lines: [words('task-1 --hint words')] },
+  hint: { request: 'task.hint', lines: [['task-1', 'words']] },
+  answer: { request: 'answer', lines: [['q-1', 'yes']] },
+  resolve: { request: 'task.resolve', lines: [words('task-1 --note words')] },
+  cancel: { request: 'task.cancel', lines: [words('task-1 --reason words')] },
+  retry: { request: 'task.retry', lines: [words('task-1 --force')] },
+  restore: { request: 'task.restore', lines: [words('task-1 --snapshot 1')] },
+  reset: {
+    request: 'reset',
+    lines: [words('task-1 --completed --failed --claimed --in-progress')],
+  },
+  import: {
+    request: 'import',
+    lines: [words('FILE --format jsonl --dry-run --update --rename --skip-invalid')],
+    others: { '--continue': 'runs afterward' },
+    left: { base: 'for a file that is kept equal (drover sync)' },
+  },
+  export: {
+    request: 'export',
+    lines: [words('-f yaml')],
+    others: output,
+    left: {
+      present: 'read from the file that --output names',
+      leave: 'for a file that is kept equal (drover sync)',
+    },
+  },
+  machines: { request: 'machines.list', lines: [['--all']] },
+  'worktree list': { request: 'worktree.list', lines: [[]] },
+  'worktree prune': { request: 'worktree.prune', lines: [words('--dry-run --force')] },
+  prune: { request: 'prune', lines: [['--dry-run']] },
+  'webhooks list': {
+    request: 'webhooks.list',
+    lines: [words('--endpoint chat --state failed --limit 2')],
+  },
+  'webhooks test': { request: 'webhooks.test', lines: [['chat']] },
+  'webhooks retry': { request: 'webhooks.retry', lines: [['1-a']] },
+  'server stop': { request: 'shutdown', lines: [['--force']] },
+};
+
+/** Commands that make no request of their own, and why. */
+export const otherCommands: Readonly<Record<string, string>> = {
+  init: 'there is no project yet',
+  templates: 'part of the settings that status answers',
+  spec: 'asks a model, then imports',
+  sync: 'a group',
+  'sync beads': 'imports and exports again and again',
+  epic: 'a group',
+  trace: 'a group',
+  worktree: 'a group',
+  fleet: 'a group',
+  'fleet prepare': 'prepares a database',
+  'fleet grant': 'prepares a database',
+  remote: 'a group',
+  'remote test': 'asks a provisioner',
+  'remote list': 'asks a provisioner',
+  'remote preview': 'looks at the repository',
+  'remote destroy': 'asks a provisioner',
+  webhooks: 'a group',
+  worker: 'is a backend itself',
+  server: 'is a backend itself',
+  'worker-runtime': 'serves another protocol',
+  doctor: 'works where no backend does',
+  trust: 'asks the person at the terminal',
+  mcp: 'offers requests as tools',
+  sqlforge: 'a group',
+  'sqlforge apply': 'runs a program',
+  migrate: 'moves a database',
+  completion: 'is about the command itself',
+};
