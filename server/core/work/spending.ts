@@ -75,6 +75,11 @@ export class SpendingCounter {
     this.#add({ ...nothingSpent, tokens, usd });
   }
 
+  get hasUnstored(): boolean {
+    const { tokens, usd, turns, workedMs } = this.#unstored;
+    return tokens !== 0 || usd !== 0 || turns !== 0 || workedMs !== 0;
+  }
+
   /** What has been counted since the last call. */
   takeUnstored(): Spent {
     const taken = this.#unstored;

@@ -28,9 +28,13 @@ export async function claimWork(
   db: Db,
   request: ClaimWorkRequest,
 ): Promise<{ readonly claimed: readonly ClaimedWork[]; readonly more: boolean }> {
-  const open = (await statements.queuesWithPending(db))
-    .map((queue) => ({ queue, room: roomHere(request, queue) }))
-    .filter(({ room }) => room > 0);
+  const open: { readonly queue: string; readonly room: number }[] = [];
+  for (const queue of await statements.queuesWithPending(db)) {
+    const room = roomHere(request, queue);
+    // Asked again below. Here it spares a transaction for a queue that is full, as a line's is
+    // during each landing; whoever ends a workflow looks again.
+    if (room > 0 && (await roomEverywhere(db, request, queue)) > 0) open.push({ queue, room });
+  }
   if (open.length === 0) return { claimed: [], more: false };
   return db.transaction().execute(async (tx) => {
     const rows: ClaimedRow[] = [];

@@ -12,6 +12,7 @@ import { dirname } from 'node:path';
 import { promisify } from 'node:util';
 import { databaseRefusal } from './database-error.ts';
 
+const endOfTurn = promisify(setImmediate);
 const openFile = promisify(open);
 const closeFile = promisify(close);
 const syncData = promisify(fdatasync);
@@ -21,6 +22,7 @@ export class GroupSync {
   readonly #databasePath: string;
   #file: Promise<number> | null = null;
   #running: Promise<void> | null = null;
+  /** Has not begun: it serves all who ask until then. */
   #next: Promise<void> | null = null;
 
   constructor(databasePath: string) {
@@ -29,14 +31,7 @@ export class GroupSync {
 
   /** Resolves when everything committed before the call is on the disk. */
   flushed(): Promise<void> {
-    if (this.#running === null) return this.#begin();
-    // The running flush may have begun before this commit, so it waits for the next one, with all
-    // who come by then.
-    this.#next ??= this.#running.then(() => {
-      this.#next = null;
-      return this.#begin();
-    });
-    return this.#next;
+    return (this.#next ??= this.#begin());
   }
 
   async close(): Promise<void> {
@@ -46,7 +41,11 @@ export class GroupSync {
     this.#file = null;
   }
 
-  #begin(): Promise<void> {
+  async #begin(): Promise<void> {
+    // A flush that runs may have begun before the commits that wait for this one. Whoever else
+    // commits before the event loop comes round is served as well: nothing else could run anyway.
+    await (this.#running ?? endOfTurn());
+    this.#next = null;
     const flush = this.#flush();
     const done = (): void => {
       if (this.#running === settled) this.#running = null;

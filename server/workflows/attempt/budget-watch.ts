@@ -2,7 +2,7 @@
 // ends it between two turns when it is, and notices when it goes round in a circle.
 
 import type { AgentEvent, Usage } from '../../protocol/agent-events.ts';
-import { goOn, type BudgetScope, stopHere } from '../../core/work/budget.ts';
+import { goOn, type BudgetScope, hasLimit, stopHere } from '../../core/work/budget.ts';
 import {
   type FoundLoop,
   LoopDetector,
@@ -160,7 +160,8 @@ export class BudgetWatch {
     for (const off of this.#offs) off();
     this.#over.abort();
     await this.#looking;
-    await this.#engine.store.transaction((tx) => this.#store(tx));
+    if (this.#counter?.hasUnstored === true)
+      await this.#engine.store.transaction((tx) => this.#store(tx));
     return this.#stop;
   }
 
@@ -248,10 +249,12 @@ export class BudgetWatch {
   }
 
   async #look(): Promise<void> {
+    const places = this.#limitedPlaces();
+    if (places.length === 0 && this.#counter?.hasUnstored !== true) return;
     const words = await this.#engine.store.transaction(async (tx) => {
       await this.#store(tx);
       const found = [];
-      for (const place of this.#places()) {
+      for (const place of places) {
         found.push(await budgetWord(this.#engine, tx, place, this.#claim.attempt));
       }
       return found;
@@ -262,19 +265,21 @@ export class BudgetWatch {
     }
   }
 
-  #places(): readonly BudgetPlace[] {
+  /** What has a budget that the agent's usage counts for. */
+  #limitedPlaces(): readonly BudgetPlace[] {
     const epicId = this.#epicId;
-    return [
+    const places: readonly BudgetPlace[] = [
       { scope: 'task', name: this.#claim.taskId },
       ...(epicId === null ? [] : [{ scope: 'epic', name: epicId } as const]),
       { scope: 'day', name: dayOf(this.#engine.clock.now()) },
     ];
+    const { budget } = this.#engine.settings();
+    return places.filter(({ scope }) => hasLimit(budget[scope]));
   }
 
   async #store(tx: Tx): Promise<void> {
-    const spent = this.#counter?.takeUnstored();
-    if (spent === undefined) return;
-    if (spent.tokens === 0 && spent.usd === 0 && spent.turns === 0 && spent.workedMs === 0) return;
+    if (this.#counter?.hasUnstored !== true) return;
+    const spent = this.#counter.takeUnstored();
     const { taskId, attempt } = this.#claim;
     const day = dayOf(this.#engine.clock.now());
     await addSpending(tx, { taskId, attempt, part: this.#part, day }, spent);

@@ -16,6 +16,7 @@ import {
   type RunRow,
   type Startable,
   startableTasks,
+  tasksWithCandidates,
   type Tx,
 } from '../../store/port.ts';
 import { beginCandidates, settleAll } from '../attempt/candidates.ts';
@@ -93,6 +94,20 @@ export interface Dispatched {
    * until that changes.
    */
   readonly full: boolean;
+}
+
+/**
+ * Whether a run that was full when it last looked still is: then a whole look would start nothing,
+ * and can wait a little. False where candidates exist, since a choice among them is due at once.
+ */
+export async function isStillFull(
+  engine: Uses<'compatibility' | 'machineId' | 'store'>,
+  run: RunRow,
+): Promise<boolean> {
+  const { db } = engine.store;
+  if ((await tasksWithCandidates(db)).length > 0) return false;
+  const free = await freeWorkers(db, run, await activeRunsIn(db), await openPlacement(engine, db));
+  return free.own === 0;
 }
 
 /** Starts what can start now. */

@@ -17,7 +17,7 @@ import {
   type Tx,
 } from '../../store/port.ts';
 import { settleAll } from '../attempt/candidates.ts';
-import { dispatch, nextWakeMs } from './dispatch.ts';
+import { dispatch, isStillFull, nextWakeMs } from './dispatch.ts';
 import { isPassingTrouble } from '../kit/git-trouble.ts';
 import { startEpicLanding } from '../landing/land-epic.ts';
 import { followAsOfNow } from '../lines/follow-line.ts';
@@ -192,6 +192,8 @@ async function goThrough(
   try {
     let nextOrphanLookMs = 0;
     let ends = 0;
+    // The last whole look that left no worker free (Unix ms).
+    let fullMs = Number.NEGATIVE_INFINITY;
     for (;;) {
       if (run.signal.aborted) throw run.signal.reason;
       if (!engine.compatibility.leads()) throw run.handOver();
@@ -199,7 +201,15 @@ async function goThrough(
       const row = await runById(engine.store.db, input.runId);
       if (row === null || row.state !== 'active') return null;
       const lookMs = engine.clock.now();
+      // Most events arrive while every worker has a task: a whole look each time costs more than
+      // anything it finds.
+      const lookAtMs = Math.min(fullMs + lookAgainMs, nextOrphanLookMs);
+      if (lookMs < lookAtMs && (await isStillFull(engine, row))) {
+        await bell.wait(lookAtMs - lookMs);
+        continue;
+      }
       const { started, full } = await dispatch(engine, row);
+      fullMs = full || started > 0 ? lookMs : Number.NEGATIVE_INFINITY;
       if (started > 0) continue;
       if (full && engine.clock.now() < nextOrphanLookMs) {
         await bell.wait(lookAgainMs);

@@ -123,6 +123,22 @@ suite('counting what an agent uses', () => {
     assert.equal(anew.takeUnstored().tokens, 60);
   });
 
+  test('something is left to store after anything was counted, until it is taken', () => {
+    const counter = new SpendingCounter(nothingSpent);
+    assert.equal(counter.hasUnstored, false);
+    for (const count of [
+      () => counter.turn(),
+      () => counter.worked(1),
+      () => counter.usage(totals(1, 0)),
+      () => counter.usage(totals(1, 0, 0.5)),
+    ]) {
+      count();
+      assert.equal(counter.hasUnstored, true);
+      counter.takeUnstored();
+      assert.equal(counter.hasUnstored, false);
+    }
+  });
+
   test('turns, time, and money by the list while no cost is told', () => {
     const counter = new SpendingCounter(nothingSpent);
     counter.model('claude-opus-4');
