@@ -6,6 +6,8 @@ export interface BadNetwork {
   readonly url: string;
   /** Connections that were cut. */
   readonly cuts: () => number;
+  /** Connections that were tried while it was broken. */
+  readonly refused: () => number;
   /** Every connection is cut, and each new one at once. */
   breakDown(): void;
   repair(): void;
@@ -18,6 +20,7 @@ export async function startBadNetwork(targetUrl: string, bytesMax: number): Prom
   const open = new Set<Socket>();
   let isBroken = false;
   let cuts = 0;
+  let refused = 0;
   const server = createServer((client) => {
     const target = connect(Number(port), hostname);
     let bytes = 0;
@@ -33,6 +36,7 @@ export async function startBadNetwork(targetUrl: string, bytesMax: number): Prom
       });
     }
     if (isBroken) {
+      refused += 1;
       cut();
       return;
     }
@@ -51,6 +55,7 @@ export async function startBadNetwork(targetUrl: string, bytesMax: number): Prom
   return {
     url: `http://127.0.0.1:${String((server.address() as AddressInfo).port)}`,
     cuts: () => cuts,
+    refused: () => refused,
     breakDown: () => {
       isBroken = true;
       for (const socket of open) socket.destroy();

@@ -1,0 +1,143 @@
+// An epic with a diamond on four workers while the network is cut, backends are killed and workers are: everything lands once, as a
+// local run leaves it, and nothing is left.
+
+import assert from 'node:assert/strict';
+import { existsSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { SeededChance } from '../doubles/seeded-chance.ts';
+import { sized, soakTest, testSeed } from '../tier.ts';
+import { eventually } from './support/eventually.ts';
+import { landedTasks } from './support/history.ts';
+import { beginPlan, type PlanRecord } from './support/plan.ts';
+import { processesOf } from './support/processes.ts';
+import type { Project } from './support/project.ts';
+import { useProjects } from './support/suite-projects.ts';
+import { startTestCloud, type TestCloud } from './support/test-cloud.ts';
+
+/** A diamond first, and tasks beside it. */
+function diamondAndMore(count: number): readonly PlanRecord[] {
+  const blockers: Readonly<Record<number, readonly number[]>> = { 1: [0], 2: [0], 3: [1, 2] };
+  return Array.from({ length: count }, (_, n) => ({
+    id: `T-${n}`,
+    blocked_by: (blockers[n] ?? []).map((blocker) => `T-${blocker}`),
+  }));
+}
+
+const agentOf = (here: Project, seconds: number): string => `#!/bin/sh
+cat > /dev/null
+id=$DROVER_TASK_ID
+echo "$id" >> '${here.folder}/executions'
+for part in 1 2 3 4 5; do seq 20; sleep ${seconds / 5}; done
+echo "work of $id" > "$id.txt"
+`;
+
+const executions = (here: Project): readonly string[] =>
+  existsSync(join(here.folder, 'executions')) ? here.read('executions').trim().split('\n') : [];
+
+/** Everything landed once, in the order of the diamond, and the tree is that of a local run. */
+function assertWhole(here: Project, plan: readonly PlanRecord[]): void {
+  const ids = plan.map(({ id }) => id);
+  const landed = landedTasks(here);
+  assert.deepEqual(landed.toSorted(), ids.toSorted());
+  const places = ['T-0', 'T-1', 'T-2', 'T-3'].map((id) => landed.indexOf(id));
+  const [top = -1, left = -1, right = -1, bottom = -1] = places;
+  assert.ok(top < Math.min(left, right) && Math.max(left, right) < bottom, landed.join(' '));
+  const names = here.git('ls-tree', '-r', '--name-only', 'main').split('\n');
+  const own = ['.drover.toml', '.gitignore', 'README.md'];
+  assert.deepEqual(names.toSorted(), [...own, ...ids.map((id) => `${id}.txt`)].toSorted());
+  for (const id of ids) assert.equal(here.git('show', `main:${id}.txt`), `work of ${id}`);
+  for (const name of ['leases', 'workers']) {
+    const folder = join(here.root, '.drover', 'remote', name);
+    assert.deepEqual(existsSync(folder) ? readdirSync(folder) : [], []);
+  }
+}
+
+suite('remote attempts in storms', function () {
+  this.timeout(sized(240_000, 900_000));
+  const project = useProjects();
+  let cloud: TestCloud | null = null;
+  teardown(async () => {
+    await cloud?.close();
+    cloud = null;
+  });
+
+  test('the network is cut and the backend killed meanwhile: each task runs once, on one instance, and lands', async () => {
+    const here = project();
+    const running = await startTestCloud(here);
+    cloud = running;
+    here.write('agent.sh', agentOf(here, sized(1, 6)));
+    const settings = [
+      'runs_on = "remote"',
+      '[remote]',
+      'provisioner = "hook"',
+      `hook = "${running.hook}"`,
+      'max = 4',
+      `agent_path = "${join(here.folder, 'agent.sh')}"`,
+    ];
+    here.write('repo/.drover.toml', `${settings.join('\n')}\n`);
+    here.git('commit', '-qam', 'settings');
+    const plan = diamondAndMore(sized(4, 20));
+    await beginPlan(here, plan);
+    const run = here.start(['run', '--workers', '4'], { timeoutMs: 600_000 });
+    // In the soak every stream is cut each second, too.
+    const cut = (): void => {
+      running.breakDown();
+      running.repair();
+    };
+    const cuts = setInterval(
+      sized(() => undefined, cut),
+      1_000,
+    );
+    await eventually('three have begun', () => executions(here).length >= 3, 120_000);
+    clearInterval(cuts);
+    running.breakDown();
+    await here.killBackend();
+    await eventually('followers have tried in vain', () => running.refused() >= 4, 60_000);
+    await delay(sized(0, 30_000));
+    running.repair();
+    await run.ended;
+    await here.expect(0, ['resume'], { timeoutMs: 600_000 });
+    assertWhole(here, plan);
+    assert.deepEqual(executions(here).toSorted(), plan.map(({ id }) => id).toSorted());
+    assert.deepEqual([running.made(), running.machines.size], [plan.length, 0]);
+  });
+
+  soakTest(
+    'ten backends and some workers are killed at random: all lands once, and nothing is left',
+    async () => {
+      const here = project({
+        settings: 'runs_on = "remote"\n[remote]\nprovisioner = "process"\nmax = 4\n',
+      });
+      here.write('agent.sh', agentOf(here, 2));
+      const plan = diamondAndMore(20);
+      await beginPlan(here, plan);
+      const chance = new SeededChance(testSeed);
+      let run = here.start(['run', '--workers', '4'], { timeoutMs: 600_000 });
+      let workersKilled = 0;
+      for (let kills = 0; kills < 10; kills += 1) {
+        await delay(chance.between(500, 3_500));
+        const runtimes = processesOf(here.folder).filter(
+          ({ what }) => what.includes('worker-runtime') && what.includes('--workspace'),
+        );
+        const [victim] = runtimes;
+        if (kills % 3 === 0 && victim !== undefined) {
+          process.kill(victim.pid, 'SIGKILL');
+          workersKilled += 1;
+        }
+        await here.killBackend();
+        await run.ended;
+        run = here.start(['resume'], { timeoutMs: 600_000 });
+      }
+      await run.ended;
+      await here.expect(0, ['resume'], { timeoutMs: 600_000 });
+      assertWhole(here, plan);
+      const repeated = executions(here).length - plan.length;
+      assert.ok(
+        repeated <= workersKilled,
+        `${repeated} ran again, ${workersKilled} workers killed`,
+      );
+      for (const { id } of plan) assert.equal((await here.task(id)).attempts, 0, id);
+    },
+  );
+});
