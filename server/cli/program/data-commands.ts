@@ -1,9 +1,7 @@
 // Commands that bring plans in and take them out.
 
 import { Option, type Command } from 'commander';
-import type { ExportOptions, ImportOptions } from '../commands/data.ts';
-import type { SyncOptions } from '../commands/sync.ts';
-import { define, type ProgramHost } from './options.ts';
+import { calls, define, type ProgramHost } from './options.ts';
 
 const load = async () => await import('../commands/data.ts');
 
@@ -25,9 +23,7 @@ export function defineDataCommands(program: Command, host: ProgramHost): void {
     .option('--rename', 'Import tasks and epics that differ under new ids')
     .option('--skip-invalid', 'Skip invalid records instead of refusing the file')
     .option('--continue', 'Run afterwards')
-    .action(async (file: string, options: ImportOptions) => {
-      await host.run(bring, async (context) => (await load()).importFile(context, file, options));
-    });
+    .action(calls(host, bring, async () => (await load()).importFile));
 
   const sync = define(program, 'sync', 'Keep the plan in sync with another tool (beads)', [
     'sync beads .',
@@ -41,11 +37,7 @@ export function defineDataCommands(program: Command, host: ProgramHost): void {
   );
   beads
     .option('--watch', 'Keep running, and sync whenever either side changes')
-    .action(async (folder: string, options: SyncOptions) => {
-      await host.run(beads, async (context) =>
-        (await import('../commands/sync.ts')).syncBeads(context, folder, options),
-      );
-    });
+    .action(calls(host, beads, async () => (await import('../commands/sync.ts')).syncBeads));
 
   const take = define(program, 'export', 'Export epics and tasks', [
     'export --output plan.drover',
@@ -61,7 +53,5 @@ export function defineDataCommands(program: Command, host: ProgramHost): void {
         .default('session'),
     )
     .option('-o, --output <file>', 'Write to this file instead of stdout')
-    .action(async (options: ExportOptions) => {
-      await host.run(take, async (context) => (await load()).exportProject(context, options));
-    });
+    .action(calls(host, take, async () => (await load()).exportProject));
 }

@@ -1,8 +1,7 @@
 // Commands for a fleet: several machines that work on one project.
 
 import type { Command } from 'commander';
-import type { WorkerCommandOptions } from '../commands/fleet.ts';
-import { collect, define, duration, wholeNumber, type ProgramHost } from './options.ts';
+import { calls, collect, define, duration, wholeNumber, type ProgramHost } from './options.ts';
 
 const load = async () => await import('../commands/fleet.ts');
 
@@ -34,9 +33,7 @@ The first signal drains the worker: it starts no new tasks and waits for running
 ones. The second signal releases them to other machines; no attempt is used up.
 Exit codes: 0 no tasks were released, 2 tasks were released, 3 refused.`,
     )
-    .action(async (options: WorkerCommandOptions) => {
-      await host.run(worker, async (context) => (await load()).worker(context, options));
-    });
+    .action(calls(host, worker, async () => (await load()).worker));
 
   const machines = define(program, 'machines', 'List the machines of the fleet', [
     'machines',
@@ -44,9 +41,7 @@ Exit codes: 0 no tasks were released, 2 tasks were released, 3 refused.`,
   ]);
   machines
     .option('--all', 'Include machines not seen for more than a week')
-    .action(async (options: { all?: boolean }) => {
-      await host.run(machines, async (context) => (await load()).machines(context, options));
-    });
+    .action(calls(host, machines, async () => (await load()).machines));
   defineFleetDatabase(program, host);
 }
 
@@ -57,16 +52,12 @@ function defineFleetDatabase(program: Command, host: ProgramHost): void {
   ]);
   fleet.helpCommand(false);
   const prepare = define(fleet, 'prepare', 'Create or upgrade the tables', ['fleet prepare']);
-  prepare.action(async () => {
-    await host.run(prepare, async (context) => (await load()).fleetPrepare(context));
-  });
+  prepare.action(calls(host, prepare, async () => (await load()).fleetPrepare));
   const grant = define(fleet, 'grant <role>', 'Grant a role the permissions that a worker needs', [
     'fleet grant drover_worker',
     'fleet grant drover_worker --sql',
   ]);
   grant
     .option('--sql', 'Print the SQL without running it')
-    .action(async (role: string, options: { sql?: boolean }) => {
-      await host.run(grant, async (context) => (await load()).fleetGrant(context, role, options));
-    });
+    .action(calls(host, grant, async () => (await load()).fleetGrant));
 }

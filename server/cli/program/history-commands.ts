@@ -1,9 +1,9 @@
 // Commands that tell what has happened: reports, the past, traces and metrics.
 
 import { InvalidArgumentError, type Command } from 'commander';
-import type { AtOptions, AtView, ReportOptions } from '../commands/history.ts';
+import type { AtOptions, AtView } from '../commands/history.ts';
 import { momentOf } from '../moments.ts';
-import { define, type ProgramHost } from './options.ts';
+import { calls, define, type ProgramHost } from './options.ts';
 
 const load = async () => await import('../commands/history.ts');
 
@@ -15,9 +15,7 @@ export function defineHistoryCommands(program: Command, host: ProgramHost): void
   report
     .option('--html', 'Write an HTML page instead of Markdown')
     .option('-o, --output <file>', 'Write to this file instead of stdout')
-    .action(async (id: string, options: ReportOptions) => {
-      await host.run(report, async (context) => (await load()).report(context, id, options));
-    });
+    .action(calls(host, report, async () => (await load()).report));
 
   const trace = define(program, 'trace', 'Export OpenTelemetry traces', [
     'trace export run-4k9d2m1x --otlp-json',
@@ -29,16 +27,12 @@ export function defineHistoryCommands(program: Command, host: ProgramHost): void
   exported
     .option('--otlp-json', 'Write OTLP JSON (the default and only format)')
     .option('-o, --output <file>', 'Write to this file instead of stdout')
-    .action(async (id: string, options: ReportOptions) => {
-      await host.run(exported, async (context) => (await load()).exportTrace(context, id, options));
-    });
+    .action(calls(host, exported, async () => (await load()).exportTrace));
 
   const metrics = define(program, 'metrics', 'Print metrics in the Prometheus text format', [
     'metrics > /var/lib/node_exporter/drover.prom',
   ]);
-  metrics.action(async () => {
-    await host.run(metrics, async (context) => (await load()).metrics(context));
-  });
+  metrics.action(calls(host, metrics, async () => (await load()).metrics));
 
   const at = define(
     program,

@@ -1,9 +1,7 @@
 // Commands that print and change nothing.
 
 import type { Command } from 'commander';
-import type { EventsOptions, LogOptions } from '../commands/inspect.ts';
-import type { StatusOptions } from '../commands/status.ts';
-import { define, wholeNumber, type ProgramHost } from './options.ts';
+import { calls, define, wholeNumber, type ProgramHost } from './options.ts';
 
 const load = async () => await import('../commands/inspect.ts');
 
@@ -20,23 +18,15 @@ export function defineInspectCommands(program: Command, host: ProgramHost): void
     .option('--tree', 'Show epics, tasks and sub-tasks as a tree')
     .option('--watch', 'Update whenever something changes')
     .option('--oneline', 'Print one line')
-    .action(async (options: StatusOptions) => {
-      await host.run(status, async (context) =>
-        (await import('../commands/status.ts')).status(context, options),
-      );
-    });
+    .action(calls(host, status, async () => (await import('../commands/status.ts')).status));
 
   const show = define(program, 'show <id>', 'Show a task and its plan', ['show task-2m8x4q1z']);
-  show.action(async (id: string) => {
-    await host.run(show, async (context) => (await load()).show(context, id));
-  });
+  show.action(calls(host, show, async () => (await load()).show));
 
   const why = define(program, 'why <id>', 'Explain why a task is not running', [
     'why task-2m8x4q1z',
   ]);
-  why.action(async (id: string) => {
-    await host.run(why, async (context) => (await load()).why(context, id));
-  });
+  why.action(calls(host, why, async () => (await load()).why));
 
   const log = define(program, 'log <id>', 'Show what the agent did and said', [
     'log task-2m8x4q1z --follow',
@@ -46,9 +36,7 @@ export function defineInspectCommands(program: Command, host: ProgramHost): void
     .option('--attempt <n>', 'Number of the attempt (default: the last)', wholeNumber)
     .option('--follow', 'Follow until the attempt ends')
     .option('--prompt', 'Show the prompt')
-    .action(async (id: string, options: LogOptions) => {
-      await host.run(log, async (context) => (await load()).log(context, id, options));
-    });
+    .action(calls(host, log, async () => (await load()).log));
 
   const events = define(program, 'events', 'List the events of the project', [
     'events --after 120 --type task.completed',
@@ -60,9 +48,7 @@ export function defineInspectCommands(program: Command, host: ProgramHost): void
     .option('--task <id>', 'Only this task')
     .option('--limit <n>', 'Maximum number of events', wholeNumber)
     .option('--follow', 'Follow new events')
-    .action(async (options: EventsOptions) => {
-      await host.run(events, async (context) => (await load()).events(context, options));
-    });
+    .action(calls(host, events, async () => (await load()).events));
   defineChanges(program, host);
 }
 
@@ -73,15 +59,11 @@ function defineChanges(program: Command, host: ProgramHost): void {
   ]);
   diff
     .option('--snapshot <n>', 'Show the changes up to this snapshot', wholeNumber)
-    .action(async (id: string, options: { snapshot?: number }) => {
-      await host.run(diff, async (context) => (await load()).diff(context, id, options));
-    });
+    .action(calls(host, diff, async () => (await load()).diff));
 
   const snapshots = define(program, 'snapshots <id>', "List the snapshots of a task's work", [
     'snapshots task-2m8x4q1z',
     'diff task-2m8x4q1z --snapshot 2',
   ]);
-  snapshots.action(async (id: string) => {
-    await host.run(snapshots, async (context) => (await load()).snapshots(context, id));
-  });
+  snapshots.action(calls(host, snapshots, async () => (await load()).snapshots));
 }

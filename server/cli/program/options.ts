@@ -16,6 +16,22 @@ export interface ProgramHost {
 }
 
 /**
+ * For an action: carries the command out by a function that is loaded only then. It takes what the
+ * command line gives, in its order.
+ */
+export function calls(
+  host: ProgramHost,
+  command: Command,
+  load: () => Promise<(context: CommandContext, ...given: never[]) => Promise<number>>,
+): (...given: readonly unknown[]) => Promise<void> {
+  return async (...given) => {
+    // Commander adds the command itself at the end.
+    const named = given.slice(0, -1) as never[];
+    await host.run(command, async (context) => (await load())(context, ...named));
+  };
+}
+
+/**
  * Gives every command of the tree the options that may stand anywhere. Each bears them itself, so
  * that they never swallow the value of another option (`add -d "-C is broken"`).
  */

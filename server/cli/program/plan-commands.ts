@@ -1,9 +1,9 @@
 // Commands that make the plan: init, epics, tasks.
 
 import { Option, type Command } from 'commander';
-import type { AddOptions, EditOptions, EpicOptions } from '../commands/plan.ts';
-import type { SpecOptions } from '../commands/spec.ts';
+import type { AddOptions } from '../commands/plan.ts';
 import {
+  calls,
   collect,
   collectIds,
   collectValue,
@@ -20,9 +20,7 @@ export function definePlanCommands(program: Command, host: ProgramHost): void {
     'init',
     'init -C ../other-repository',
   ]);
-  init.action(async () => {
-    await host.run(init, async (context) => (await load()).init(context));
-  });
+  init.action(calls(host, init, async () => (await load()).init));
   defineEpicCommands(program, host);
 
   const add = define(program, 'add [title]', 'Add a task', [
@@ -47,9 +45,7 @@ export function definePlanCommands(program: Command, host: ProgramHost): void {
   const templates = define(program, 'templates', 'List the task templates in the settings', [
     'templates',
   ]);
-  templates.action(async () => {
-    await host.run(templates, async (context) => (await load()).templates(context));
-  });
+  templates.action(calls(host, templates, async () => (await load()).templates));
 
   const edit = define(program, 'edit <id>', 'Edit a task, even during a run', [
     'edit task-2m8x4q1z --priority high --add-blocker task-9c4v7b2n',
@@ -59,9 +55,7 @@ export function definePlanCommands(program: Command, host: ProgramHost): void {
     .option('--add-blocker <id>', 'Add a task to wait for', collectIds)
     .option('--remove-blocker <id>', 'Stop waiting for this task', collectIds)
     .option('--no-epic', 'Remove the task from its epic')
-    .action(async (id: string, options: EditOptions) => {
-      await host.run(edit, async (context) => (await load()).edit(context, id, options));
-    });
+    .action(calls(host, edit, async () => (await load()).edit));
   defineSpecCommand(program, host);
 }
 
@@ -96,11 +90,7 @@ written with --out and add it with "drover import".`,
         'Write the plan to a new file for `drover import` instead',
       ).conflicts(['yes', 'dryRun']),
     )
-    .action(async (files: string[], options: SpecOptions) => {
-      await host.run(spec, async (context) =>
-        (await import('../commands/spec.ts')).spec(context, files, options),
-      );
-    });
+    .action(calls(host, spec, async () => (await import('../commands/spec.ts')).spec));
 }
 
 const runsOnHelp = 'Where agents run: local or remote ("" = use the settings)';
@@ -150,19 +140,13 @@ function defineEpicCommands(program: Command, host: ProgramHost): void {
   add
     .option('-d, --description <text>', 'What the epic is about')
     .option('--runs-on <place>', runsOnHelp)
-    .action(async (title: string, options: EpicOptions) => {
-      await host.run(add, async (context) => (await load()).epicAdd(context, title, options));
-    });
+    .action(calls(host, add, async () => (await load()).epicAdd));
 
   const list = define(epic, 'list', 'List epics', ['epic list --json']);
-  list.action(async () => {
-    await host.run(list, async (context) => (await load()).epicList(context));
-  });
+  list.action(calls(host, list, async () => (await load()).epicList));
 
   const show = define(epic, 'show <id>', 'Show an epic and its tasks', ['epic show epic-7h2k9d3f']);
-  show.action(async (id: string) => {
-    await host.run(show, async (context) => (await load()).epicShow(context, id));
-  });
+  show.action(calls(host, show, async () => (await load()).epicShow));
 
   const edit = define(epic, 'edit <id>', 'Edit an epic', [
     'epic edit epic-7h2k9d3f --title "Speak French and German"',
@@ -171,12 +155,8 @@ function defineEpicCommands(program: Command, host: ProgramHost): void {
     .option('--title <text>', 'New title')
     .option('-d, --description <text>', 'New description')
     .option('--runs-on <place>', runsOnHelp)
-    .action(async (id: string, options: EpicOptions) => {
-      await host.run(edit, async (context) => (await load()).epicEdit(context, id, options));
-    });
+    .action(calls(host, edit, async () => (await load()).epicEdit));
 
   const close = define(epic, 'close <id>', 'Close an epic', ['epic close epic-7h2k9d3f']);
-  close.action(async (id: string) => {
-    await host.run(close, async (context) => (await load()).epicClose(context, id));
-  });
+  close.action(calls(host, close, async () => (await load()).epicClose));
 }

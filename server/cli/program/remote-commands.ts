@@ -1,7 +1,7 @@
 // The commands of remote attempts' workers.
 
 import type { Command } from 'commander';
-import { define, type ProgramHost } from './options.ts';
+import { calls, define, type ProgramHost } from './options.ts';
 
 const load = async () => await import('../commands/remote.ts');
 
@@ -16,30 +16,20 @@ export function defineRemoteCommands(program: Command, host: ProgramHost): void 
   const test = define(remote, 'test', 'Create a worker, wait until it answers, then destroy it', [
     'remote test',
   ]);
-  test.action(async () => {
-    await host.run(test, async (context) => (await load()).remoteTest(context));
-  });
+  test.action(calls(host, test, async () => (await load()).remoteTest));
   const list = define(remote, 'list', 'List the workers of this clone', ['remote list --json']);
-  list.action(async () => {
-    await host.run(list, async (context) => (await load()).remoteList(context));
-  });
+  list.action(calls(host, list, async () => (await load()).remoteList));
   const preview = define(
     remote,
     'preview',
     'Show what an attempt would upload and what stays here',
     ['remote preview'],
   );
-  preview.action(async () => {
-    await host.run(preview, async (context) => (await load()).remotePreview(context));
-  });
+  preview.action(calls(host, preview, async () => (await load()).remotePreview));
   const destroy = define(remote, 'destroy <name>', 'Destroy a leftover worker', [
     'remote destroy drv-0f3a9c21-1',
   ]);
   destroy
     .option('-f, --force', 'Destroy it even while a task runs on it')
-    .action(async (name: string, options: { force?: boolean }) => {
-      await host.run(destroy, async (context) =>
-        (await load()).remoteDestroy(context, name, options),
-      );
-    });
+    .action(calls(host, destroy, async () => (await load()).remoteDestroy));
 }

@@ -1,8 +1,7 @@
 // Commands that let the agents work.
 
 import { Option, type Command } from 'commander';
-import type { RunCommandOptions } from '../commands/run.ts';
-import { define, wholeNumber, type ProgramHost } from './options.ts';
+import { calls, define, wholeNumber, type ProgramHost } from './options.ts';
 
 const load = async () => await import('../commands/run.ts');
 
@@ -25,9 +24,7 @@ export function defineRunCommands(program: Command, host: ProgramHost): void {
       ).choices(['task', 'epic', 'review']),
     )
     .option('--detach', 'Return immediately; the run continues in the background')
-    .action(async (options: RunCommandOptions) => {
-      await host.run(run, async (context) => (await load()).run(context, options));
-    });
+    .action(calls(host, run, async () => (await load()).run));
 
   const resume = define(program, 'resume', 'Resume the last unfinished run', [
     'resume',
@@ -35,7 +32,5 @@ export function defineRunCommands(program: Command, host: ProgramHost): void {
   ]);
   resume
     .option('--detach', 'Return immediately; the run continues in the background')
-    .action(async (options: { detach?: boolean }) => {
-      await host.run(resume, async (context) => (await load()).resume(context, options));
-    });
+    .action(calls(host, resume, async () => (await load()).resume));
 }

@@ -3,9 +3,7 @@
 import { Argument, InvalidArgumentError, Option, type Command } from 'commander';
 import { parseListenAddress, type ListenAddress } from '../../core/settings/listen-address.ts';
 import { parseSize } from '../../core/settings/setting-values.ts';
-import type { SqlforgeApplyOptions } from '../commands/sqlforge.ts';
-import type { WorkerRuntimeOptions } from '../commands/upkeep.ts';
-import { define, duration, type ProgramHost } from './options.ts';
+import { calls, define, duration, type ProgramHost } from './options.ts';
 
 const load = async () => await import('../commands/upkeep.ts');
 
@@ -16,9 +14,7 @@ export function defineUpkeepCommands(program: Command, host: ProgramHost): void 
   ]);
   worktree.helpCommand(false);
   const list = define(worktree, 'list', 'List worktrees', ['worktree list --json']);
-  list.action(async () => {
-    await host.run(list, async (context) => (await load()).worktreeList(context));
-  });
+  list.action(calls(host, list, async () => (await load()).worktreeList));
   const prune = define(worktree, 'prune', 'Remove unused worktrees', ['worktree prune --dry-run']);
   prune
     .option('--dry-run', 'Only print what would be removed')
@@ -26,9 +22,7 @@ export function defineUpkeepCommands(program: Command, host: ProgramHost): void 
       '-f, --force',
       'Also remove dirty and unmerged worktrees (their work is kept as snapshots)',
     )
-    .action(async (options: { dryRun?: boolean; force?: boolean }) => {
-      await host.run(prune, async (context) => (await load()).worktreePrune(context, options));
-    });
+    .action(calls(host, prune, async () => (await load()).worktreePrune));
 
   const old = define(
     program,
@@ -38,9 +32,7 @@ export function defineUpkeepCommands(program: Command, host: ProgramHost): void 
   );
   old
     .option('--dry-run', 'Only print what would be removed, with sizes')
-    .action(async (options: { dryRun?: boolean }) => {
-      await host.run(old, async (context) => (await load()).prune(context, options));
-    });
+    .action(calls(host, old, async () => (await load()).prune));
 
   const doctor = define(
     program,
@@ -50,9 +42,7 @@ export function defineUpkeepCommands(program: Command, host: ProgramHost): void 
   );
   doctor
     .option('--sandbox', 'Also probe the sandbox, and print what it stopped')
-    .action(async (options: { sandbox?: boolean }) => {
-      await host.run(doctor, async (context) => (await load()).doctor(context, options));
-    });
+    .action(calls(host, doctor, async () => (await load()).doctor));
   defineTrust(program, host);
   defineMcp(program, host);
   defineSqlforge(program, host);
@@ -80,11 +70,9 @@ function defineTrust(program: Command, host: ProgramHost): void {
     'List and accept repository settings that start programs',
     ['trust', 'trust --yes'],
   );
-  trust.option('--yes', 'Accept without asking').action(async (options: { yes?: boolean }) => {
-    await host.run(trust, async (context) =>
-      (await import('../commands/trust.ts')).trust(context, options),
-    );
-  });
+  trust
+    .option('--yes', 'Accept without asking')
+    .action(calls(host, trust, async () => (await import('../commands/trust.ts')).trust));
 }
 
 function defineMcp(program: Command, host: ProgramHost): void {
@@ -92,9 +80,7 @@ function defineMcp(program: Command, host: ProgramHost): void {
     'mcp',
     '-C ~/projects/shop mcp',
   ]);
-  mcp.action(async () => {
-    await host.run(mcp, async (context) => (await import('../commands/mcp.ts')).mcp(context));
-  });
+  mcp.action(calls(host, mcp, async () => (await import('../commands/mcp.ts')).mcp));
 }
 
 function defineSqlforge(program: Command, host: ProgramHost): void {
@@ -110,11 +96,9 @@ function defineSqlforge(program: Command, host: ProgramHost): void {
   );
   apply
     .option('--confirm <environment>', 'Confirm by naming the environment, where Drover cannot ask')
-    .action(async (environment: string | undefined, options: SqlforgeApplyOptions) => {
-      await host.run(apply, async (context) =>
-        (await import('../commands/sqlforge.ts')).sqlforgeApply(context, environment, options),
-      );
-    });
+    .action(
+      calls(host, apply, async () => (await import('../commands/sqlforge.ts')).sqlforgeApply),
+    );
 }
 
 function defineMigrate(program: Command, host: ProgramHost): void {
@@ -161,9 +145,7 @@ function defineServer(program: Command, host: ProgramHost): void {
   const stop = define(server, 'stop', 'Stop the backend', ['server stop', 'server stop --force']);
   stop
     .option('-f, --force', 'Stop even while tasks are running (they are released first)')
-    .action(async (options: { force?: boolean }) => {
-      await host.run(stop, async (context) => (await load()).serverStop(context, options));
-    });
+    .action(calls(host, stop, async () => (await load()).serverStop));
 }
 
 function defineWorkerRuntime(program: Command, host: ProgramHost): void {
@@ -196,9 +178,7 @@ AGENT_TOKEN is the secret that clients send as their bearer token.
 SIGTERM or Ctrl-C stops the running job, then the runtime, within 15 s.
 docs/remote.md describes the runtime and how to build an image with it.`,
     )
-    .action(async (options: WorkerRuntimeOptions) => {
-      await host.run(runtime, async (context) => (await load()).workerRuntime(context, options));
-    });
+    .action(calls(host, runtime, async () => (await load()).workerRuntime));
 }
 
 function address(text: string): ListenAddress {

@@ -1,8 +1,7 @@
 // The commands of webhooks.
 
 import { Option, type Command } from 'commander';
-import type { WebhookListOptions } from '../commands/webhooks.ts';
-import { define, type ProgramHost } from './options.ts';
+import { calls, define, type ProgramHost } from './options.ts';
 
 const load = async () => await import('../commands/webhooks.ts');
 
@@ -30,23 +29,17 @@ export function defineWebhookCommands(program: Command, host: ProgramHost): void
         return Number(text);
       }),
     )
-    .action(async (options: WebhookListOptions) => {
-      await host.run(list, async (context) => (await load()).webhooksList(context, options));
-    });
+    .action(calls(host, list, async () => (await load()).webhooksList));
   const test = define(webhooks, 'test [endpoint]', 'Send a test message to one endpoint or all', [
     'webhooks test',
     'webhooks test chat',
   ]);
-  test.action(async (endpoint: string | undefined) => {
-    await host.run(test, async (context) => (await load()).webhooksTest(context, endpoint));
-  });
+  test.action(calls(host, test, async () => (await load()).webhooksTest));
   const retry = define(
     webhooks,
     'retry [ids...]',
     'Send these deliveries again, or all that failed',
     ['webhooks retry', 'webhooks retry 1800000000000000000-4k9d2m1x'],
   );
-  retry.action(async (ids: readonly string[]) => {
-    await host.run(retry, async (context) => (await load()).webhooksRetry(context, ids));
-  });
+  retry.action(calls(host, retry, async () => (await load()).webhooksRetry));
 }
