@@ -8,9 +8,6 @@ import { landWords, type DecisionName } from './preflight-rows.ts';
 import type { RunChoices } from './run-choices.ts';
 
 const workersMax = 64;
-const fewWorkers = [1, 2, 3, 4, 6, 8, 12, 16] as const;
-const gateCharsMax = 10_000;
-const modelCharsMax = 200;
 
 export async function decide(
   name: DecisionName,
@@ -47,6 +44,8 @@ export function accepted(
   return null;
 }
 
+const modelCharsMax = 200;
+
 async function decideAgent(choices: RunChoices): Promise<RunChoices | null> {
   const items = agentKinds.map((agent) => {
     return { label: agentTitles[agent] ?? agent, description: agent, agent };
@@ -80,6 +79,8 @@ const agentTitles: Readonly<Record<string, string>> = {
   command: 'Your own program',
   demo: 'Demo agent (needs no account, writes what the task describes)',
 };
+
+const fewWorkers = [1, 2, 3, 4, 6, 8, 12, 16] as const;
 
 async function decideWorkers(
   choices: RunChoices,
@@ -119,6 +120,8 @@ async function decideLand(
   });
   return chosen === undefined ? null : { ...choices, land: chosen.mode };
 }
+
+const gateCharsMax = 10_000;
 
 async function decideGate(
   choices: RunChoices,

@@ -22,8 +22,6 @@ export interface ProposedTask {
   readonly description: string;
 }
 
-const titleChars = 120;
-const textCharsMax = 8_000;
 const problemsMax = 20;
 // What the feature looks for in people's files; nothing here is unfinished.
 const marks = /\b(TODO|FIXME|XXX|HACK)\b\s*(\([^)]*\))?\s*:?\s*(.*)$/;
@@ -69,6 +67,8 @@ function whereOf({ path, firstLine: from, lastLine: to }: CodePlace): string {
   return from === to ? `\`${path}\`, line ${from}` : `\`${path}\`, lines ${from} to ${to}`;
 }
 
+const textCharsMax = 8_000;
+
 /** A fence that the text itself cannot end. */
 function fenced({ text, languageId }: CodePlace): readonly string[] {
   const isCut = text.length > textCharsMax;
@@ -83,6 +83,8 @@ function firstLine(text: string): string {
   const line = text.split('\n').find((each) => each.trim() !== '') ?? '';
   return line.trim().replace(/\s+/g, ' ');
 }
+
+const titleChars = 120;
 
 function short(title: string): string {
   const line = title.replace(/\s+/g, ' ').trim();

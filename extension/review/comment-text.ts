@@ -16,8 +16,6 @@ export interface DraftComment {
   readonly text: string;
 }
 
-const quotedLinesMax = 12;
-const quotedLineMax = 300;
 /** What the backend takes in one message. */
 export const sentMax = 20_000;
 
@@ -42,6 +40,9 @@ function placeOf({ path, startLine, endLine }: DraftComment): string {
   const lines = endLine > startLine ? `${startLine + 1}-${endLine + 1}` : `${startLine + 1}`;
   return `${name}:${lines}`;
 }
+
+const quotedLinesMax = 12;
+const quotedLineMax = 300;
 
 function quoteOf(quoted: string): string {
   if (quoted === '') return '';

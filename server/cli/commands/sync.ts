@@ -36,10 +36,6 @@ interface Pass {
   readonly warnings: ImportResultView['warnings'];
 }
 
-const fileNames = ['issues.jsonl', 'beads.jsonl'] as const;
-const lookEveryMs = 500;
-const triesMax = 5;
-
 export async function syncBeads(
   context: CommandContext,
   folder: string,
@@ -61,6 +57,8 @@ export async function syncBeads(
     };
   });
 }
+
+const fileNames = ['issues.jsonl', 'beads.jsonl'] as const;
 
 /** `folder` holds `.beads`, or is it. */
 async function fileOf(folder: string): Promise<string> {
@@ -87,6 +85,8 @@ async function basePlace(context: CommandContext, file: string): Promise<string>
   await mkdir(dirname(place), { recursive: true, mode: 0o700 });
   return place;
 }
+
+const triesMax = 5;
 
 async function syncOnce(context: CommandContext, file: string, place: string): Promise<Pass> {
   for (let tries = 0; tries < triesMax; tries += 1) {
@@ -162,6 +162,8 @@ interface Watched {
   readonly place: string;
   readonly isStopped: () => boolean;
 }
+
+const lookEveryMs = 500;
 
 /**
  * Looks at the file's time and size and at the number of the last event; a pass follows where one

@@ -16,15 +16,13 @@ export interface PathStep {
   readonly after: { readonly kind: 'blocker' | 'slot'; readonly task_id: string } | null;
 }
 
-/** A shorter wait for a place is the dispatcher's own time. */
-const slotWaitMinMs = 500;
-const stepsMax = 1_000;
-
 interface Leg {
   readonly task: TaskStory;
   readonly startMs: number;
   readonly endMs: number;
 }
+
+const stepsMax = 1_000;
 
 /** First to last. Empty while nothing has ended. */
 export function criticalPath(
@@ -65,6 +63,9 @@ interface Before {
   readonly kind: 'blocker' | 'slot';
   readonly leg: Leg;
 }
+
+/** A shorter wait for a place is the dispatcher's own time. */
+const slotWaitMinMs = 500;
 
 function whatHeld(leg: Leg, legs: readonly Leg[], windows: readonly Window[]): Before | null {
   const waits = leg.task.periods.filter((period) => (period.endMs ?? Infinity) <= leg.startMs);

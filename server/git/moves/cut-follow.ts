@@ -63,8 +63,6 @@ const restMs = 2 * 60_000;
  * File times are coarse: a lock may seem to be a little older than the mark that came before it.
  */
 const coarseMs = 20;
-/** Half-written files that are looked at; more are left to a person. */
-const filesMax = 2_000;
 
 /** Clears what an earlier follow of this branch has left behind when its process was killed. */
 export async function clearCutFollow(
@@ -93,6 +91,9 @@ export async function clearCutFollow(
   }
   await rm(mark, { force: true });
 }
+
+/** Half-written files that are looked at; more are left to a person. */
+const filesMax = 2_000;
 
 /**
  * Files that were written before the index told of them are taken back: the next follow writes them

@@ -31,9 +31,6 @@ export interface FollowOptions {
   readonly seen?: Sha | null | undefined;
 }
 
-const maxStaleTries = 5;
-const maxNamedFiles = 5;
-
 export async function follow(
   context: RepositoryContext,
   target: string,
@@ -61,6 +58,8 @@ function inTurn<T>(
     body({ ref: await finalRef(context, named), name: branchName(branch) }),
   );
 }
+
+const maxStaleTries = 5;
 
 async function followNow(
   context: RepositoryContext,
@@ -296,6 +295,8 @@ function filesInTheWay(stderr: string): readonly string[] {
     .filter((line) => line.startsWith('\t'))
     .map((line) => line.trim());
 }
+
+const maxNamedFiles = 5;
 
 /** Reads the answer of `git merge --ff-only`. */
 export function refusalReason(stderr: string, checkout: string): string {

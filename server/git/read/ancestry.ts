@@ -8,13 +8,6 @@ import { isSha } from '../files/loose-objects.ts';
 import type { GitResult } from '../port.ts';
 import type { Sha } from '../sha.ts';
 
-/**
- * Steps through commits that this process knows already cost nothing; others are read from their
- * files.
- */
-const maxKnownSteps = 10_000;
-const maxReadSteps = 64;
-
 export async function isAncestor(
   context: RepositoryContext,
   ancestor: Sha,
@@ -35,6 +28,13 @@ export async function isAncestor(
   }
   return output.code === 0;
 }
+
+/**
+ * Steps through commits that this process knows already cost nothing; others are read from their
+ * files.
+ */
+const maxKnownSteps = 10_000;
+const maxReadSteps = 64;
 
 /**
  * True when `ancestor` is on the first-parent line of `descendant`, or joined it directly by a

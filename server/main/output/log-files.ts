@@ -12,9 +12,6 @@ import { readAt } from '../../agents/kit/log/event-log-parts.ts';
 export const partBytesMax = 256 * 1024;
 /** Bytes of one file that go at once, if they hold a whole line; a longer line goes alone. */
 const chainBytesMax = 1024 * 1024;
-/** A line that is longer still goes in pieces of this size. */
-const lineBytesMax = 64 * 1024 * 1024;
-const headerBytesMax = 4_096;
 const newline = 0x0a;
 
 /** One file to ship, and how far its writer has finished it. */
@@ -59,6 +56,8 @@ export function filesOfLog(logs: string, file: string): ShippedFile[] {
   return found;
 }
 
+const headerBytesMax = 4_096;
+
 function headerOf(path: string): number {
   return readRange(path, 0, headerBytesMax).indexOf(newline) + 1;
 }
@@ -84,6 +83,9 @@ export interface FileChunk {
   readonly size: number;
   readonly text: string;
 }
+
+/** A line that is longer still goes in pieces of this size. */
+const lineBytesMax = 64 * 1024 * 1024;
 
 /** What comes after a place: whole lines in parts; empty when there is none. */
 export function partsAfter(file: ShippedFile, start: number): FileChunk[] {

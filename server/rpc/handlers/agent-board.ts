@@ -18,11 +18,6 @@ import { readAtOneMoment } from '../../store/rows/one-moment.ts';
 import { attemptAtWork } from './agent-attempt.ts';
 import type { AgentScope } from '../../workflows/kit/engine-ports.ts';
 
-const boardTasksMax = 200;
-const subTasksMax = 200;
-const blockersMax = 100;
-const resultCharactersMax = 2_000;
-
 export async function taskForAgent(
   db: Reads,
   scope: AgentScope,
@@ -44,6 +39,10 @@ export async function taskForAgent(
     return viewOf(at, scope, row);
   });
 }
+
+const subTasksMax = 200;
+const blockersMax = 100;
+const resultCharactersMax = 2_000;
 
 async function viewOf(db: Reads, scope: AgentScope, row: TaskRow): Promise<AgentTask> {
   const subTasks = (await subTasksOf(db, row.id)).slice(0, subTasksMax);
@@ -68,6 +67,8 @@ async function viewOf(db: Reads, scope: AgentScope, row: TaskRow): Promise<Agent
     })),
   };
 }
+
+const boardTasksMax = 200;
 
 /** The tasks of the same epic first: those are the neighbours. */
 export async function boardForAgent(db: Reads, scope: AgentScope): Promise<AgentBoard> {

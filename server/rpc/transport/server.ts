@@ -11,7 +11,6 @@ import type { Feed } from './feed.ts';
 import type { RequestHandlers } from './local.ts';
 
 const connectionsMax = 64;
-const probeWaitMs = 1000;
 
 export interface ServeSocketOptions {
   /** Path of the socket file, or of a named pipe on Windows. */
@@ -177,6 +176,8 @@ async function preparePath(path: string): Promise<void> {
   }
   unlinkSync(path);
 }
+
+const probeWaitMs = 1000;
 
 function someoneListens(path: string): Promise<boolean> {
   return new Promise((resolve) => {

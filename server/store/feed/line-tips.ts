@@ -8,8 +8,6 @@ import type { LineRow, Reads, Tx } from '../schema/tables.ts';
 
 /** Values kept for each line. */
 const tipsMax = 1_000;
-/** Tips kept that people have taken out of a line; the oldest go first. */
-const droppedMax = 50;
 
 /** Before the ref moves: a value that is found there after a death in between is ours. */
 export async function noteTip(
@@ -53,6 +51,9 @@ export async function isNotedTip(db: Reads, branch: string, sha: string): Promis
 export function droppedTips(line: Pick<LineRow, 'dropped'> | null): readonly string[] {
   return line === null ? [] : textList(line.dropped);
 }
+
+/** Tips kept that people have taken out of a line; the oldest go first. */
+const droppedMax = 50;
 
 /**
  * People have taken the tip out of the branch: what only it held must not come back with later

@@ -11,8 +11,6 @@ export interface CutLine {
 
 const lineFeed = 10;
 const carriageReturn = 13;
-/** Bytes of a character after its first one. */
-const tailBytesMax = 3;
 
 export class LineCutter {
   /** The start of a line whose end has not come yet. */
@@ -54,6 +52,9 @@ function* wholeLine(data: Buffer, from: number, to: number): Generator<CutLine> 
   }
   yield { line: data.toString('utf8', start, end), isPartial: false };
 }
+
+/** Bytes of a character after its first one. */
+const tailBytesMax = 3;
 
 /** Between two characters, and not between the two bytes of a line's end. */
 function cutPoint(data: Buffer, start: number): number {

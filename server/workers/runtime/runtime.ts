@@ -10,11 +10,6 @@ import { Routes } from './routes.ts';
 import type { WorkerTimes } from './times.ts';
 import { Workspace } from './workspace.ts';
 
-/** From the request to stop to the end of the process. */
-const shutdownMs = 15_000;
-const keepAliveMs = 75_000;
-const connectionsMax = 256;
-
 export interface WorkerRuntimeOptions {
   readonly token: string;
   readonly address: ListenAddress;
@@ -72,6 +67,9 @@ export async function startWorkerRuntime(
   return ok({ ...listening.value, close });
 }
 
+const keepAliveMs = 75_000;
+const connectionsMax = 256;
+
 function serve(routes: Routes, headersMs: number, warn: (sentence: string) => void): Server {
   const server = createServer({
     headersTimeout: headersMs,
@@ -107,6 +105,9 @@ async function listen(
     });
   });
 }
+
+/** From the request to stop to the end of the process. */
+const shutdownMs = 15_000;
 
 async function closeServer(server: Server, jobs: Jobs): Promise<void> {
   const closed = new Promise((resolve) => server.close(resolve));

@@ -11,10 +11,6 @@ import { noteOf, whileKept } from './while-kept.ts';
 import { type Place, taskVariables } from './worktree-step.ts';
 import { PartSession, type PartOutcome } from './part-session.ts';
 
-/** Silence before the watchdog says so, and before it ends the agent. */
-const stallWarnMs = 120_000;
-const stallEndMs = 300_000;
-
 /** Time between the two signals and the kill when leftovers are ended. */
 const endGraceMs = 2_000;
 
@@ -143,6 +139,10 @@ interface GivenRequest {
   /** Hints that its prompt tells; an agent that is adopted has not heard them. */
   readonly hints: readonly string[];
 }
+
+/** Silence before the watchdog says so, and before it ends the agent. */
+const stallWarnMs = 120_000;
+const stallEndMs = 300_000;
 
 async function requestFor(
   engine: Engine,

@@ -26,7 +26,6 @@ const frameMs = 16;
  */
 const lookMs = 250;
 const newline = 0x0a;
-const carriageReturn = 0x0d;
 
 export class FileFollower {
   readonly #options: FollowOptions;
@@ -109,6 +108,8 @@ export class FileFollower {
     this.#timer = setTimeout(() => this.#look(), frameMs);
   }
 }
+
+const carriageReturn = 0x0d;
 
 /**
  * Cuts bytes into lines. A newline byte never is part of a longer UTF-8 character, so whole lines
