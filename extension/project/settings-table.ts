@@ -1,5 +1,6 @@
 // Every setting of the extension as data; a test compares it with the manifest, both ways.
 
+import { keysOf } from '../../server/core/keys-of.ts';
 import { agentKinds, type AgentKind } from '../../server/core/plan/task.ts';
 
 export interface ExtensionSettings {
@@ -49,7 +50,7 @@ export const settingTable: { readonly [K in keyof ExtensionSettings]: SettingDef
   apiKeyVariable: { type: 'string', fallback: 'ANTHROPIC_API_KEY', scope: 'machine-overridable' },
 };
 
-export const settingNames = Object.keys(settingTable) as readonly (keyof ExtensionSettings)[];
+export const settingNames = keysOf(settingTable);
 
 /**
  * A value as somebody wrote it in a settings file, or the fallback where it is none that we know.

@@ -51,27 +51,21 @@ export function pathTemplate(report: Report, actions: RunActions): TemplateResul
   if (steps.length === 0) return nothing;
   const tookMs = steps.reduce((sum, step) => sum + step.ended_at_ms - step.started_at_ms, 0);
   const share = report.duration_ms === 0 ? 0 : Math.min(1, tookMs / report.duration_ms);
-  return section(
+  return tableSection(
     actions,
     {
       name: 'path',
       title: 'Critical path',
       note: `${formatCount(steps.length, 'task')} decided when the run ended: ${Math.round(share * 100)} % of its time. Faster tasks elsewhere would not have ended it earlier.`,
-      count: steps.length,
     },
-    html`<table>
-      <thead>
-        <tr>
-          <th>Task</th>
-          <th>Started after</th>
-          <th class="number">Took</th>
-          <th class="wide">Of which</th>
-        </tr>
-      </thead>
-      <tbody>
-        ${rows('path', steps, actions, (step) => pathRow(step, steps, actions))}
-      </tbody>
-    </table>`,
+    [
+      'Task',
+      'Started after',
+      { title: 'Took', look: 'number' },
+      { title: 'Of which', look: 'wide' },
+    ],
+    steps,
+    (step) => pathRow(step, steps, actions),
   );
 }
 
@@ -141,102 +135,70 @@ export function waitsTemplate(
   const titles = new Map(
     [...report.landed, ...report.left].map(({ id, title }) => [id, title] as const),
   );
-  return section(
+  return tableSection(
     actions,
-    { name: 'waits', title: 'Longest waits', count: report.waits.length },
-    html`<table>
-      <thead>
-        <tr>
-          <th>Task</th>
-          <th>What it waited for</th>
-          <th class="number">Time</th>
-        </tr>
-      </thead>
-      <tbody>
-        ${rows(
-          'waits',
-          report.waits,
-          actions,
-          (wait) =>
-            html`<tr>
-              <td>${taskLink(wait.task_id, titles.get(wait.task_id) ?? wait.task_id, actions)}</td>
-              <td>
-                ${periodWords[wait.kind]}${
-                  wait.on.length === 0
-                    ? nothing
-                    : html`:
-                        <bdi
-                          >${wait.on.map((on) => shortLine(titles.get(on) ?? on)).join(', ')}</bdi
-                        >`
-                }
-              </td>
-              <td class="number">${formatDuration(wait.ms)}</td>
-            </tr>`,
-        )}
-      </tbody>
-    </table>`,
+    { name: 'waits', title: 'Longest waits' },
+    ['Task', 'What it waited for', { title: 'Time', look: 'number' }],
+    report.waits,
+    (wait) =>
+      html`<tr>
+        <td>${taskLink(wait.task_id, titles.get(wait.task_id) ?? wait.task_id, actions)}</td>
+        <td>
+          ${periodWords[wait.kind]}${
+            wait.on.length === 0
+              ? nothing
+              : html`:
+                  <bdi>${wait.on.map((on) => shortLine(titles.get(on) ?? on)).join(', ')}</bdi>`
+          }
+        </td>
+        <td class="number">${formatDuration(wait.ms)}</td>
+      </tr>`,
   );
 }
 
 export function costTemplate(report: Report, actions: RunActions): TemplateResult | typeof nothing {
   const models = report.cost.by_model;
   if (models.length === 0) return nothing;
-  return section(
+  return tableSection(
     actions,
-    { name: 'cost', title: 'Cost by agent and model', count: models.length },
-    html`<table>
-      <thead>
-        <tr>
-          <th>Agent and model</th>
-          <th class="number">Attempts</th>
-          <th class="number">Input tokens</th>
-          <th class="number">Output tokens</th>
-          <th class="number">Cost</th>
-        </tr>
-      </thead>
-      <tbody>
-        ${rows(
-          'cost',
-          models,
-          actions,
-          (model) =>
-            html`<tr>
-              <td><bdi>${shortLine(stepText(model))}</bdi></td>
-              <td class="number">${model.attempts}</td>
-              <td class="number">${tokens.format(model.input_tokens)}</td>
-              <td class="number">${tokens.format(model.output_tokens)}</td>
-              <td class="number">${formatCost(model.usd)}</td>
-            </tr>`,
-        )}
-      </tbody>
-    </table>`,
+    { name: 'cost', title: 'Cost by agent and model' },
+    [
+      'Agent and model',
+      { title: 'Attempts', look: 'number' },
+      { title: 'Input tokens', look: 'number' },
+      { title: 'Output tokens', look: 'number' },
+      { title: 'Cost', look: 'number' },
+    ],
+    models,
+    (model) =>
+      html`<tr>
+        <td><bdi>${shortLine(stepText(model))}</bdi></td>
+        <td class="number">${model.attempts}</td>
+        <td class="number">${tokens.format(model.input_tokens)}</td>
+        <td class="number">${tokens.format(model.output_tokens)}</td>
+        <td class="number">${formatCost(model.usd)}</td>
+      </tr>`,
   );
 }
 
 export function landedTemplate(report: Report, actions: RunActions): TemplateResult {
   const { landed } = report;
-  return section(
+  return tableSection(
     actions,
     {
       name: 'landed',
       title: 'Landed',
       note: landed.length === 0 ? 'Nothing landed.' : '',
-      count: landed.length,
     },
-    html`<table>
-      <thead>
-        <tr>
-          <th>Task</th>
-          <th>Commit</th>
-          <th>Branch</th>
-          <th class="number">Attempts</th>
-          <th class="number">Cost</th>
-        </tr>
-      </thead>
-      <tbody>
-        ${rows('landed', landed, actions, (task) => landedRow(task, actions))}
-      </tbody>
-    </table>`,
+    [
+      'Task',
+      'Commit',
+      'Branch',
+      { title: 'Attempts', look: 'number' },
+      { title: 'Cost', look: 'number' },
+    ],
+    landed,
+    (task) => landedRow(task, actions),
   );
 }
 
@@ -267,28 +229,19 @@ function landedRow(task: ReportTask, actions: RunActions): TemplateResult {
 export function leftTemplate(report: Report, actions: RunActions): TemplateResult | typeof nothing {
   if (report.left.length === 0) return nothing;
   const errors = new Map(report.retries.map(({ task_id: id, error }) => [id, error] as const));
-  return section(
+  return tableSection(
     actions,
-    { name: 'left', title: 'Not landed', count: report.left.length },
-    html`<table>
-      <thead>
-        <tr>
-          <th>Task</th>
-          <th>State</th>
-          <th>Why its last attempt did not land</th>
-        </tr>
-      </thead>
-      <tbody>
-        ${rows('left', report.left, actions, (task) => {
-          const look = statusLooks[task.status];
-          return html`<tr>
-            <td>${taskLink(task.id, task.title, actions)}</td>
-            <td><span class="state tone-${look.tone}">${icon(look.icon)}${look.words}</span></td>
-            <td><bdi>${shortLine(errors.get(task.id) ?? '')}</bdi></td>
-          </tr>`;
-        })}
-      </tbody>
-    </table>`,
+    { name: 'left', title: 'Not landed' },
+    ['Task', 'State', 'Why its last attempt did not land'],
+    report.left,
+    (task) => {
+      const look = statusLooks[task.status];
+      return html`<tr>
+        <td>${taskLink(task.id, task.title, actions)}</td>
+        <td><span class="state tone-${look.tone}">${icon(look.icon)}${look.words}</span></td>
+        <td><bdi>${shortLine(errors.get(task.id) ?? '')}</bdi></td>
+      </tr>`;
+    },
   );
 }
 
@@ -299,40 +252,25 @@ export function retriesTemplate(
   const { retries } = report;
   if (retries.length === 0) return nothing;
   const titles = new Map(report.attempts.map(({ task_id: id, title }) => [id, title] as const));
-  return section(
+  return tableSection(
     actions,
-    { name: 'retries', title: 'Attempts that did not land', count: retries.length },
-    html`<table>
-      <thead>
-        <tr>
-          <th>Task</th>
-          <th>Cause</th>
-          <th>Error</th>
-          <th class="number">Took</th>
-        </tr>
-      </thead>
-      <tbody>
-        ${rows(
-          'retries',
-          retries,
-          actions,
-          (retry) =>
-            html`<tr>
-              <td>
-                ${taskLink(
-                  retry.task_id,
-                  `${titles.get(retry.task_id) ?? retry.task_id} (${retry.attempt})`,
-                  actions,
-                  retry.attempt,
-                )}
-              </td>
-              <td>${causeWords(retry.cause)}</td>
-              <td><bdi>${shortLine(retry.error ?? '')}</bdi></td>
-              <td class="number">${formatDuration(retry.ms)}</td>
-            </tr>`,
-        )}
-      </tbody>
-    </table>`,
+    { name: 'retries', title: 'Attempts that did not land' },
+    ['Task', 'Cause', 'Error', { title: 'Took', look: 'number' }],
+    retries,
+    (retry) =>
+      html`<tr>
+        <td>
+          ${taskLink(
+            retry.task_id,
+            `${titles.get(retry.task_id) ?? retry.task_id} (${retry.attempt})`,
+            actions,
+            retry.attempt,
+          )}
+        </td>
+        <td>${causeWords(retry.cause)}</td>
+        <td><bdi>${shortLine(retry.error ?? '')}</bdi></td>
+        <td class="number">${formatDuration(retry.ms)}</td>
+      </tr>`,
   );
 }
 
@@ -362,6 +300,35 @@ interface SectionHead {
   readonly note?: string;
   /** Rows that there are; a button shows more where not all are shown. */
   readonly count: number;
+}
+
+type Column = string | { readonly title: string; readonly look: 'number' | 'wide' };
+
+function tableSection<Row>(
+  actions: RunActions,
+  head: Omit<SectionHead, 'count'>,
+  columns: readonly Column[],
+  items: readonly Row[],
+  row: (item: Row) => TemplateResult,
+): TemplateResult {
+  return section(
+    actions,
+    { ...head, count: items.length },
+    html`<table>
+      <thead>
+        <tr>
+          ${columns.map((column) =>
+            typeof column === 'string'
+              ? html`<th>${column}</th>`
+              : html`<th class=${column.look}>${column.title}</th>`,
+          )}
+        </tr>
+      </thead>
+      <tbody>
+        ${rows(head.name, items, actions, row)}
+      </tbody>
+    </table>`,
+  );
 }
 
 function section(

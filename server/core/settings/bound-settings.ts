@@ -1,6 +1,7 @@
 // The settings that keep work within bounds: budgets, loops, and what the machine must have left.
 // Part of the one table.
 
+import { keysOf } from '../keys-of.ts';
 import type { BudgetLimits, Budgets, BudgetScope } from '../work/budget.ts';
 import type { HostLimits } from '../work/host-limits.ts';
 
@@ -132,11 +133,9 @@ export const boundSettingTable = {
   },
 } as const;
 
-export type BoundSettingKey = keyof typeof boundSettingTable;
+export const boundSettingKeys = keysOf(boundSettingTable);
 
-export const boundSettingKeys = Object.keys(boundSettingTable) as readonly BoundSettingKey[];
-
-type Get = <T>(key: BoundSettingKey) => T;
+type Get = <T>(key: keyof typeof boundSettingTable) => T;
 
 function limitsOf(get: Get, scope: BudgetScope): BudgetLimits {
   return {

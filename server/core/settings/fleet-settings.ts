@@ -1,6 +1,7 @@
 // The settings of a machine in a fleet: what it is called, what it offers, how soon it counts as
 // dead. Part of the one table.
 
+import { keysOf } from '../keys-of.ts';
 import { droverBranchPrefix } from '../work/ref-names.ts';
 
 export const fleetSettingTable = {
@@ -62,7 +63,7 @@ export const fleetSettingTable = {
 
 export type FleetSettingKey = keyof typeof fleetSettingTable;
 
-export const fleetSettingKeys = Object.keys(fleetSettingTable) as readonly FleetSettingKey[];
+export const fleetSettingKeys = keysOf(fleetSettingTable);
 
 export interface FleetSettings {
   readonly remote: string;

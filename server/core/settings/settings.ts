@@ -2,6 +2,7 @@
 // who reads it. A key that does nothing must not exist: `readBy` names the part of the engine that
 // acts on it.
 
+import { keysOf } from '../keys-of.ts';
 import { type AgentSettingsByKind, fallbackSettingTable } from './agent-settings.ts';
 import type { ChooseRule } from '../plan/best-of.ts';
 import { boundSettingTable } from './bound-settings.ts';
@@ -283,7 +284,7 @@ export const settingTable = {
 
 export type SettingKey = keyof typeof settingTable;
 
-export const settingKeys = Object.keys(settingTable) as readonly SettingKey[];
+export const settingKeys = keysOf(settingTable);
 
 /** Where a value comes from; the earlier wins. */
 export const settingSources = ['flag', 'env', 'project', 'user', 'default'] as const;

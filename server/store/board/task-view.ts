@@ -2,6 +2,7 @@
 // and most columns of most tasks hold what they held at the beginning: so those are read only for
 // the tasks where they say something.
 
+import { keysOf } from '../../core/keys-of.ts';
 import type { TaskRuleView } from '../../protocol/task-fields.ts';
 import { type RawBuilder, sql } from 'kysely';
 import type { PlanView, TaskView } from '../../protocol/api.ts';
@@ -53,7 +54,7 @@ const ownColumns = [
   'rescue_refs',
 ] as const satisfies readonly (keyof TaskRow)[];
 
-const ruleColumns = Object.keys(unsaidColumns) as readonly (keyof typeof unsaidColumns)[];
+const ruleColumns = keysOf(unsaidColumns);
 const rareColumns = [...ownColumns, ...ruleColumns] as const;
 
 export type RareRow = Pick<TaskRow, (typeof rareColumns)[number]>;

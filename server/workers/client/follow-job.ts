@@ -66,7 +66,7 @@ export async function followJob(
   signal: AbortSignal,
   { times = followTimes, isGone = async () => false }: FollowOptions = {},
 ): Promise<JobEnd> {
-  const follower = new Follower(worker, jobId, output, times, isGone);
+  const follower = new Follower(worker, jobId, output, { times, isGone });
   return await follower.follow(signal);
 }
 
@@ -86,8 +86,7 @@ class Follower {
     worker: WorkerAddress,
     jobId: string,
     output: JobOutput,
-    times: FollowTimes,
-    isGone: IsGone,
+    { times, isGone }: Required<FollowOptions>,
   ) {
     this.#worker = worker;
     this.#jobId = jobId;

@@ -1,5 +1,6 @@
 // The times of the worker contract, in milliseconds. Tests bring shorter ones.
 
+import { keysOf } from '../../core/keys-of.ts';
 import { jobKeptMs, keepaliveMs, killAfterMs } from '../wire.ts';
 
 export interface WorkerTimes {
@@ -12,30 +13,29 @@ export interface WorkerTimes {
   readonly headersMs: number;
 }
 
-const headersMs = 10_000;
-const stalledMs = 1000;
+const usual: WorkerTimes = {
+  jobKeptMs,
+  keepaliveMs,
+  killAfterMs,
+  stalledMs: 1000,
+  headersMs: 10_000,
+};
 
-const variables = {
+const variables: Readonly<Record<keyof WorkerTimes, string>> = {
   jobKeptMs: 'DROVER_WORKER_KEEP_MS',
   keepaliveMs: 'DROVER_WORKER_KEEPALIVE_MS',
   killAfterMs: 'DROVER_WORKER_KILL_MS',
   stalledMs: 'DROVER_WORKER_STALLED_MS',
   headersMs: 'DROVER_WORKER_HEADERS_MS',
-} as const;
+};
 
 /** Where `DROVER_TEST=1`, the environment can change each of them. */
 export function workerTimes(env: NodeJS.ProcessEnv): WorkerTimes {
-  const times = { jobKeptMs, keepaliveMs, killAfterMs, stalledMs, headersMs };
-  if (env['DROVER_TEST'] !== '1') return times;
-  const of = (key: keyof WorkerTimes): number => {
+  if (env['DROVER_TEST'] !== '1') return usual;
+  const times = { ...usual };
+  for (const key of keysOf(usual)) {
     const text = env[variables[key]] ?? '';
-    return /^\d{1,9}$/.test(text) ? Number(text) : times[key];
-  };
-  return {
-    jobKeptMs: of('jobKeptMs'),
-    keepaliveMs: of('keepaliveMs'),
-    killAfterMs: of('killAfterMs'),
-    stalledMs: of('stalledMs'),
-    headersMs: of('headersMs'),
-  };
+    if (/^\d{1,9}$/.test(text)) times[key] = Number(text);
+  }
+  return times;
 }
