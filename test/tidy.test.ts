@@ -23,7 +23,7 @@ const widthMax = 100;
 /** A function whose nested functions assign more of its `let`s than this is a class in disguise. */
 const sharedLetsMax = 2;
 /** Pairs of places that share six lines word for word. It may only fall. */
-const repeatsMax = 14;
+const repeatsMax = 4;
 
 /** Names that only tests use, with the reason. */
 const forTests: Readonly<Record<string, string>> = {

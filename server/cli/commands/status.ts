@@ -15,9 +15,6 @@ export interface StatusOptions {
   readonly all?: boolean;
 }
 
-const watchEveryMs = 250;
-const pipeWidth = 400;
-
 export async function status(context: CommandContext, options: StatusOptions): Promise<number> {
   const client = await context.client('data');
   const scope: Scope = options.epic === undefined ? {} : { epic: options.epic };
@@ -48,6 +45,8 @@ export async function showSnapshot(
 type Show = (snapshot: StatusSnapshot) => void;
 type Scope = { readonly epic?: string };
 
+const pipeWidth = 400;
+
 async function shower(
   context: CommandContext,
   options: StatusOptions,
@@ -72,6 +71,8 @@ async function shower(
   const screen = screenOf(stdout);
   return (snapshot) => screen.draw(text(snapshot));
 }
+
+const watchEveryMs = 250;
 
 /** Never shows more often than a person can read, and never looks twice at once. */
 class StatusWatch {

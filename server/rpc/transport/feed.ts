@@ -35,15 +35,11 @@ export interface FeedPumpOptions {
   readonly batch?: number;
 }
 
-const frameMsUsual = 16;
-const pollMsUsual = 1_000;
-const outstandingMaxUsual = 8;
-const batchUsual = 500;
+const usual = { frameMs: 16, pollMs: 1_000, outstandingMax: 8, batch: 500 } as const;
 
 /** Carries from its construction until it is stopped. */
 export class FeedPump {
-  readonly #options: FeedPumpOptions;
-  readonly #outstandingMax: number;
+  readonly #options: FeedPumpOptions & Required<Pick<FeedPumpOptions, keyof typeof usual>>;
   readonly #unsubscribe: () => void;
   readonly #poll: NodeJS.Timeout;
   #sent: number;
@@ -53,11 +49,10 @@ export class FeedPump {
   #framedMs = Number.NEGATIVE_INFINITY;
 
   constructor(options: FeedPumpOptions) {
-    this.#options = options;
-    this.#outstandingMax = options.outstandingMax ?? outstandingMaxUsual;
+    this.#options = { ...usual, ...options };
     this.#sent = options.after;
     this.#unsubscribe = options.feed.onAppend(() => this.#schedule());
-    this.#poll = setInterval(() => this.#schedule(), options.pollMs ?? pollMsUsual);
+    this.#poll = setInterval(() => this.#schedule(), this.#options.pollMs);
     if (options.staysAlive !== true) this.#poll.unref();
     this.#schedule();
   }
@@ -80,7 +75,7 @@ export class FeedPump {
     this.#phase = 'scheduled';
     // At once after a rest: only what comes faster than frames has to wait.
     const sinceMs = performance.now() - this.#framedMs;
-    const waitMs = Math.max(0, (this.#options.frameMs ?? frameMsUsual) - sinceMs);
+    const waitMs = Math.max(0, this.#options.frameMs - sinceMs);
     setTimeout(() => void this.#frame().catch(this.#fail), waitMs);
   }
 
@@ -92,14 +87,14 @@ export class FeedPump {
   async #frame(): Promise<void> {
     if (this.#isStopped()) return;
     this.#phase = 'idle';
-    if (this.#outstanding >= this.#outstandingMax) {
+    if (this.#outstanding >= this.#options.outstandingMax) {
       this.#isAgainNeeded = true; // whoever frees a place schedules the next frame
       return;
     }
     this.#phase = 'reading';
     this.#framedMs = performance.now();
     this.#isAgainNeeded = false;
-    const { feed, batch = batchUsual } = this.#options;
+    const { feed, batch } = this.#options;
     const events = await feed.read(this.#sent, batch);
     if (this.#isStopped()) return;
     this.#phase = 'idle';
@@ -115,7 +110,7 @@ export class FeedPump {
     this.#outstanding += 1;
     this.#options.deliver(events).then(() => {
       this.#outstanding -= 1;
-      const isPlaceFree = this.#outstanding === this.#outstandingMax - 1;
+      const isPlaceFree = this.#outstanding === this.#options.outstandingMax - 1;
       if (this.#isAgainNeeded || isPlaceFree) this.#schedule();
     }, this.#fail);
   }
