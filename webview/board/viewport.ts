@@ -16,8 +16,6 @@ export interface Size {
 
 export const scaleMin = 0.1;
 export const scaleMax = 2.5;
-/** So much of the graph stays in sight however far one pans. */
-const keptPx = 80;
 const paddingPx = 24;
 
 export const wholeSize: Viewport = { scale: 1, x: 0, y: 0 };
@@ -31,6 +29,9 @@ export function zoomAt(view: Viewport, factor: number, at: Point): Viewport {
 export function panBy(view: Viewport, dx: number, dy: number, graph: Size, screen: Size): Viewport {
   return bounded({ ...view, x: view.x + dx, y: view.y + dy }, graph, screen);
 }
+
+/** So much of the graph stays in sight however far one pans. */
+const keptPx = 80;
 
 export function bounded(view: Viewport, graph: Size, screen: Size): Viewport {
   const [width, height] = [graph.width * view.scale, graph.height * view.scale];

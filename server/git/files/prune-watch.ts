@@ -15,8 +15,6 @@ import { readText } from './small-files.ts';
 
 /** Objects wait unnamed for as long as a gate tests them. */
 const suspectMs = 60 * 60_000;
-const gcPatienceMs = 10_000;
-const gcPauseMs = 50;
 
 /** Commands that write objects. */
 const writers: ReadonlySet<string> = new Set([
@@ -28,6 +26,9 @@ const writers: ReadonlySet<string> = new Set([
   'update-index',
   'write-tree',
 ]);
+
+const gcPatienceMs = 10_000;
+const gcPauseMs = 50;
 
 export class PruneWatch {
   readonly #file: string;

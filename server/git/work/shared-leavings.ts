@@ -11,9 +11,6 @@ import { readText } from '../files/small-files.ts';
 import { chainCommit, labelOfBranch } from './work-chain.ts';
 import type { Sha } from '../sha.ts';
 
-/** Stashes of one attempt that are taken off the list. */
-const stashesMax = 50;
-
 /**
  * Keys that decide who the next commit of the person is by, or whether their checkout works at all.
  */
@@ -63,6 +60,9 @@ export async function takeFromShared(
   await restoreGuardedKeys(context, path);
   return keepStashes(context, branch);
 }
+
+/** Stashes of one attempt that are taken off the list. */
+const stashesMax = 50;
 
 async function keepStashes(context: RepositoryContext, branch: string): Promise<GitResult<void>> {
   const name = branch.replace(/^refs\/heads\//, '');

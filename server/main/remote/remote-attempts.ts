@@ -27,12 +27,6 @@ import type { Project, Report } from '../project/opened-project.ts';
 type Deps = Pick<Project, 'live' | 'places' | 'machineId'>;
 
 /**
- * From the request to end until the follower is killed: it fetches what was made, and destroys the
- * worker.
- */
-const endGraceMs = 12_000;
-
-/**
  * Agents that have a way to run with their prompt and nothing else: the others are spoken to while
  * they run.
  */
@@ -50,6 +44,11 @@ const isSecretName = (name: string): boolean => /KEY|TOKEN|SECRET|PASSWORD/i.tes
 
 /** Between two looks for workers that were left. */
 const reconcileMs = 10 * 60_000;
+/**
+ * From the request to end until the follower is killed: it fetches what was made, and destroys the
+ * worker.
+ */
+const endGraceMs = 12_000;
 
 export class RemoteAttempts {
   readonly #deps: Deps;
