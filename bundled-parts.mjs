@@ -18,12 +18,15 @@ const loadedTogether = {
     'server/main/connect.ts',
     'server/main/wire.ts',
     'server/main/start-backend.ts',
-    'server/main/project/data-project.ts',
     'server/main/project/live-settings.ts',
     'server/main/project/accepted-settings.ts',
+    'server/config/toml-file.ts',
+  ],
+  // A look at the plan where no backend answers; a command that waits for a run never opens the database.
+  local: [
+    'server/main/project/data-project.ts',
     'server/main/requests/data-handlers.ts',
     'server/rpc/transport/local.ts',
-    'server/config/toml-file.ts',
   ],
   secrets: ['server/agents/secrets/content.ts', 'server/agents/secrets/key-formats.ts'],
 };

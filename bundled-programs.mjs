@@ -51,6 +51,7 @@ export function programBundles(entryPoints, outdir) {
     write: false,
     plugins: [
       { name: 'nothing-missing', setup: refuseMissingPackages },
+      { name: 'crypto-late', setup: loadCryptoLate },
       { name: 'as-commonjs', setup: writeAsCommonJs },
       { name: 'schemas-apart', setup: bundleSchemasApart },
     ],
@@ -74,6 +75,23 @@ function loadBuiltinsLate(code) {
       // In brackets, as it may stand after `new`.
       .replaceAll(used, '($1()).')
   );
+}
+
+/**
+ * The wire's package wants chance for names of pipes, which are never made here. Node's module for it takes 4 MB and some
+ * milliseconds of each command that talks to a backend.
+ * @param {import('esbuild').PluginBuild} programs
+ */
+function loadCryptoLate(programs) {
+  const namespace = 'crypto-late';
+  programs.onResolve({ filter: /^crypto$/ }, ({ importer }) => {
+    return /[\\/]vscode-jsonrpc[\\/]/.test(importer) ? { path: 'crypto', namespace } : null;
+  });
+  programs.onLoad({ filter: /./, namespace }, () => {
+    return {
+      contents: "exports.randomBytes = (size) => require('node:crypto').randomBytes(size);",
+    };
+  });
 }
 
 /** @param {string} stamp of the parts */

@@ -100,7 +100,6 @@ export async function openClient(options: OpenClientOptions): Promise<Client | n
     case 'existing':
       return null;
     case 'engine':
-      await checkStartable(options);
       return withEnvironment(await startOne(options), options);
     case 'data':
       return openLocal(options);
@@ -140,7 +139,8 @@ function withEnvironment(client: Client, options: OpenClientOptions): Client {
   );
   return {
     call: async (name, params) => {
-      if (name === 'status') {
+      // Who starts something in the backend asks for tasks alone, and loads no settings for it.
+      if (name === 'status' && options.need !== 'engine') {
         const snapshot = await client.call('status', params as Params<'status'>);
         return (await withOwnSettings(snapshot, options)) as Answer<typeof name>;
       }
@@ -189,18 +189,4 @@ async function openLocal(options: OpenClientOptions): Promise<Client> {
   return localClient(dataOnlyHandlers(project), feedOf(project.store), () => {
     void project.close();
   });
-}
-
-/**
- * Settings and a database that would stop the backend at once are told before it starts; git is
- * left to the backend.
- */
-async function checkStartable(options: OpenClientOptions): Promise<void> {
-  const { openDataProject } = await import('./project/data-project.ts');
-  const project = await openDataProject(
-    options.root,
-    options.env as Environment,
-    options.settingsFlags as SettingFlags,
-  );
-  await project.close();
 }

@@ -7,6 +7,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Refusal, refusalKindOf } from '../core/failure.ts';
 import { placesOf } from './project/project-places.ts';
+import { withoutCompilers } from './watch/optimizing.ts';
 
 export interface StartOptions {
   readonly root: string;
@@ -140,9 +141,11 @@ function backendProgram(): string {
 
 /**
  * Young objects get little room: a backend lives long and mostly waits, and would keep what one
- * busy moment took.
+ * busy moment took. V8's compilers come in once it has worked for long (`watch/optimizing.ts`).
  */
-export const backendNodeArgs: readonly string[] =
-  process.versions['electron'] === undefined
-    ? ['--no-warnings', '--max-semi-space-size=2']
-    : ['--no-warnings'];
+export const backendNodeArgs: readonly string[] = [
+  '--no-warnings',
+  ...(process.versions['electron'] === undefined
+    ? ['--max-semi-space-size=1', '--optimize-for-size', ...withoutCompilers]
+    : []),
+];
