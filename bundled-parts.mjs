@@ -60,7 +60,13 @@ export function partsOf(outputs) {
   }
   const apart = closureOf([paths.get(alone) ?? ''], outputs);
   const shared = [...users].filter(([path]) => isChunk(path) && !apart.has(path));
-  return new Map(shared.map(([path, names]) => [basename(path), `part-${names.join('-')}.cjs`]));
+  return new Map(shared.map(([path, names]) => [basename(path), partName(names)]));
+}
+
+/** A look at the plan loads the client's parts too, and nothing but it and the backend has its own. */
+function partName(names) {
+  const apart = names.includes('client') ? names.filter((name) => name !== 'local') : names;
+  return `part-${apart.includes('local') ? 'local' : apart.join('-')}.cjs`;
 }
 
 /** A program's own file is started by its name. */

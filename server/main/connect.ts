@@ -108,7 +108,13 @@ export async function openClient(options: OpenClientOptions): Promise<Client | n
 
 async function startOne(options: OpenClientOptions): Promise<Client> {
   const { startBackend } = await import('./start-backend.ts');
-  return await startBackend(options, () => connectRunning(options.root));
+  try {
+    return await startBackend(options, () => connectRunning(options.root));
+  } catch (error) {
+    // A full disk takes no words of a backend that can't start: it is looked at from here then.
+    if (error instanceof Refusal && error.kind === 'backend') (await openLocal(options)).close();
+    throw error;
+  }
 }
 
 /** The backend that is alive, or null. One that is older and leaves counts as gone. */

@@ -51,6 +51,25 @@ suite('the start of a command', function () {
     assert.ok(readdirSync(folder).length > 0);
   });
 
+  test('a run loads nothing that opens a database', async () => {
+    const here = project();
+    await here.expect(0, ['init']);
+    const folder = join(here.folder, 'compiled');
+    const env = { NODE_COMPILE_CACHE: folder };
+    await here.expect(0, ['run'], { env });
+    await here.expect(0, ['server', 'stop']);
+    const kept = readdirSync(folder, { recursive: true, encoding: 'utf8' });
+    const ofRun = kept.filter((name) => name.includes('-cli-main-lean-part-'));
+    assert.ok(
+      ofRun.some((name) => name.endsWith('-part-client.cjs')),
+      kept.join(' '),
+    );
+    assert.deepEqual(
+      ofRun.filter((name) => name.endsWith('-part-local.cjs')),
+      [],
+    );
+  });
+
   test('what a command compiled is kept whole, and made again where it is damaged', async () => {
     const here = project();
     await here.expect(0, ['init']);
