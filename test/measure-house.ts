@@ -3,6 +3,7 @@
 
 import { dirname, resolve } from 'node:path';
 import { repeatsIn } from './repeated-lines.ts';
+import { sharedLets } from './shared-lets.ts';
 import { deadExports, importCircles, readSources, root, sourceTops } from './source-files.ts';
 
 const linesMax = 400;
@@ -26,6 +27,13 @@ const outside = code.filter(
 );
 const queries = outside.flatMap(({ text }) => text.match(query) ?? []).length;
 
+const disguised = sharedLets(sources).filter(({ lets }) => lets.length > 2).length;
+const wholeEngine = code.flatMap(({ path, text }) =>
+  /^server\/(workflows|rpc\/handlers)\//u.test(path)
+    ? (text.match(/[ ({]engine: Engine\b/gu) ?? [])
+    : [],
+).length;
+
 const roomOf = (path: string): string =>
   path.split('/', path.startsWith('server/') ? 2 : 1).join('/');
 const rooms = new Map<string, typeof code>();
@@ -43,6 +51,8 @@ const rows: readonly (readonly [string, string | number])[] = [
   ['pairs that share six lines word for word', repeatsIn(code).length],
   ['files that name `best_of`, `test_scope`', `${naming('best_of')}, ${naming('test_scope')}`],
   ['exports that nothing uses', deadExports(sources).length],
+  ['functions that share three variables with those inside of them', disguised],
+  ['functions that take the whole engine', wholeEngine],
   [`files over ${linesMax} lines`, code.filter(({ text }) => linesOf(text) > linesMax).length],
   ['lines of production', total(code)],
   ...[...rooms]
