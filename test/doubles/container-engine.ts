@@ -10,6 +10,9 @@ export interface EngineOptions {
   readonly hostPort: number;
   /** Answers of `start` before it works. */
   readonly startStatus?: number;
+  /** Makes what a container serves; resolves with its port of this machine, in place of `hostPort`. */
+  readonly onStart?: (container: EngineContainer) => Promise<number>;
+  readonly onRemove?: (container: EngineContainer) => Promise<void>;
 }
 
 export interface EngineContainer {
@@ -23,6 +26,7 @@ export interface EngineContainer {
     readonly HostConfig: Readonly<Record<string, unknown>>;
   };
   isRunning: boolean;
+  hostPort?: number;
 }
 
 export interface ContainerEngine {
@@ -44,7 +48,7 @@ export async function startContainerEngine(options: EngineOptions): Promise<Cont
     const url = new URL(request.url ?? '', 'http://engine');
     requests.push(`${request.method} ${url.pathname}`);
     const [, , key = '', verb] = url.pathname.split('/');
-    void bodyOf(request).then((text) => {
+    void bodyOf(request).then(async (text) => {
       const container = find(key);
       if (key === 'create') {
         const body = JSON.parse(text) as EngineContainer['body'];
@@ -71,14 +75,18 @@ export async function startContainerEngine(options: EngineOptions): Promise<Cont
       if (container === undefined) return say(404, { message: `No such container: ${key}` });
       if (request.method === 'DELETE') {
         containers.delete(container.id);
+        await options.onRemove?.(container);
         return say(204);
       }
       if (verb === 'start') {
         if (options.startStatus !== undefined) return say(options.startStatus, { message: 'full' });
+        if (options.onStart !== undefined) container.hostPort = await options.onStart(container);
         container.isRunning = true;
         return say(204);
       }
-      const bindings = [{ HostIp: '127.0.0.1', HostPort: String(options.hostPort) }];
+      const bindings = [
+        { HostIp: '127.0.0.1', HostPort: String(container.hostPort ?? options.hostPort) },
+      ];
       return say(200, {
         State: { Running: container.isRunning, Status: container.isRunning ? 'running' : 'exited' },
         NetworkSettings: { Ports: container.isRunning ? { '8080/tcp': bindings } : {} },

@@ -13,6 +13,7 @@ import {
 } from 'node:fs';
 import { createConnection } from 'node:net';
 import { dirname, join } from 'node:path';
+import { startContainerEngine } from '../doubles/container-engine.ts';
 import { freePort } from '../free-port.ts';
 import { createSshProvisioner } from '../../server/workers/provisioners/ssh.ts';
 import { eventually } from './support/eventually.ts';
@@ -22,6 +23,7 @@ import { processesOf } from './support/processes.ts';
 import { droverProgram } from './support/program.ts';
 import type { Project } from './support/project.ts';
 import { useProjects } from './support/suite-projects.ts';
+import { startTestCloud } from './support/test-cloud.ts';
 
 const runtime = join(dirname(droverProgram()), 'worker-runtime.cjs');
 
@@ -168,6 +170,46 @@ suite('remote provisioners', function () {
       assert.ok(made.error.isCertain);
     } finally {
       await sshd.close();
+    }
+  });
+
+  test('docker: a container by the documented engine API runs the task, and is removed', async () => {
+    const here = project(inRepository);
+    const env = makeRunnable(here);
+    const cloud = await startTestCloud(here);
+    const socketPath = join(here.folder, 'engine.sock');
+    const engine = await startContainerEngine({
+      socketPath,
+      images: ['worker:1'],
+      hostPort: 1,
+      onStart: async ({ name, body }) => {
+        const { AGENT_TOKEN: token = '', ...rest } = Object.fromEntries(
+          body.Env.map((pair) => pair.split(/=(.*)/s, 2)),
+        ) as Record<string, string>;
+        const { url } = await cloud.create({ name, token, env: rest });
+        return Number(new URL(url).port);
+      },
+      onRemove: ({ name }) => cloud.destroy(name),
+    });
+    try {
+      setSettings(
+        here,
+        settingsOf(
+          'provisioner = "docker"',
+          'image = "worker:1"',
+          `socket = "${socketPath}"`,
+          'env = ["MODEL_KEY"]',
+        ),
+      );
+      await beginPlan(here, ['far']);
+      await here.expect(0, ['run'], { env });
+      assert.deepEqual(landedTasks(here), ['far']);
+      assert.equal(here.git('show', 'main:seen.txt'), 'key-1||');
+      assert.deepEqual([engine.containers.size, cloud.machines.size, cloud.made()], [0, 0, 1]);
+      assert.deepEqual(leases(here), []);
+    } finally {
+      await engine.close();
+      await cloud.close();
     }
   });
 

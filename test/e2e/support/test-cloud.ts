@@ -21,6 +21,9 @@ export interface TestCloud {
   /** Instances that exist. */
   readonly machines: ReadonlyMap<string, Machine>;
   readonly made: () => number;
+  /** Makes an instance for another provisioner than the hook; resolves with its address. */
+  create(wish: Wish): Promise<{ readonly id: string; readonly url: string }>;
+  destroy(name: string): Promise<void>;
   /** Every connection to every instance is cut, and new ones are refused. */
   breakDown(): void;
   repair(): void;
@@ -34,7 +37,7 @@ export async function startTestCloud(here: Project): Promise<TestCloud> {
   const machines = new Map<string, Machine>();
   let made = 0;
   let isBroken = false;
-  const create = async ({ name, token, env }: Wish): Promise<unknown> => {
+  const create = async ({ name, token, env }: Wish): Promise<{ id: string; url: string }> => {
     const folder = join(here.folder, 'cloud', name);
     mkdirSync(folder, { recursive: true });
     const workspace = join(folder, 'workspace');
@@ -60,22 +63,20 @@ export async function startTestCloud(here: Project): Promise<TestCloud> {
     made += 1;
     return { id: name, url: network.url };
   };
-  const destroy = async ({ name }: Wish): Promise<unknown> => {
+  const destroy = async (name: string): Promise<void> => {
     const machine = machines.get(name);
     machines.delete(name);
     machine?.program.signal('SIGTERM');
     await machine?.program.ended;
     await machine?.network.close();
-    return {};
   };
   const server = createServer((request, response) => {
     void wishOf(request).then(async (wish) => {
+      if (request.url === '/destroy') await destroy(wish.name);
       const said =
         request.url === '/create'
           ? await create(wish)
-          : request.url === '/destroy'
-            ? await destroy(wish)
-            : [...machines.keys()].map((name) => ({ name, id: name }));
+          : [...machines.keys()].map((name) => ({ name, id: name }));
       response.end(JSON.stringify(said));
     });
   });
@@ -91,6 +92,8 @@ export async function startTestCloud(here: Project): Promise<TestCloud> {
     hook,
     machines,
     made: () => made,
+    create,
+    destroy,
     breakDown: () => {
       isBroken = true;
       each((network) => network.breakDown());
@@ -101,13 +104,13 @@ export async function startTestCloud(here: Project): Promise<TestCloud> {
     },
     refused: () => [...machines.values()].reduce((sum, { network }) => sum + network.refused(), 0),
     close: async () => {
-      for (const name of machines.keys()) await destroy({ name, token: '', env: {} });
+      for (const name of machines.keys()) await destroy(name);
       await new Promise((resolve) => server.close(resolve));
     },
   };
 }
 
-interface Wish {
+export interface Wish {
   readonly name: string;
   readonly token: string;
   readonly env: Readonly<Record<string, string>>;
