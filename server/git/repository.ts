@@ -24,6 +24,7 @@ import {
   mergeBase,
   rootCommit,
   subjects,
+  tracksAny,
 } from './read/history.ts';
 import { isHeldFileName } from './read/held-files.ts';
 import { committerOf, identityVariables, type Committer } from './process/identity.ts';
@@ -91,6 +92,8 @@ export interface LocalRepository extends GitRepository {
    * cut off.
    */
   mayHold(commit: Sha): Promise<boolean>;
+  /** Whether a commit brings any of these files or folders, named from the root. */
+  tracksAny(paths: readonly string[]): Promise<boolean>;
   /** A git folder for a confined program in this worktree. */
   lend(path: string): Promise<GitResult<LentGit>>;
   takeBack(path: string): Promise<GitResult<void>>;
@@ -120,6 +123,7 @@ export function openRepository(deps: RepositoryDeps): OpenedRepository {
     rootCommit: () => rootCommit(context),
     mayHold: async (commit) =>
       exists(join(context.commonDir, 'shallow')) || (await treeOf(context, commit)).ok,
+    tracksAny: (paths) => tracksAny(context, paths),
     lend: (path) => lendGit(context, path),
     takeBack: (path) => takeBack(context, canonicalPath(path)),
     lent: () =>

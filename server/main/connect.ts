@@ -1,6 +1,8 @@
 // How a command reaches its project: a running backend, one started for it, or the same handlers in
 // its own process.
 
+import { lstatSync } from 'node:fs';
+import { join } from 'node:path';
 import type { WorkerRuntimeRequest } from '../core/settings/worker-runtime.ts';
 import { secretValues } from '../agents/kit/process/environment.ts';
 import { createMask } from '../agents/kit/log/masking.ts';
@@ -15,7 +17,7 @@ import type { InitResult } from './project/init.ts';
 import type { Environment, SettingFlags } from './project/live-settings.ts';
 import { maskRequest } from './requests/served-handlers.ts';
 import type { MigrateOptions, MigrateReport } from './project/migrate.ts';
-import { runningAddress } from './project/project-places.ts';
+import { projectFolderName, runningAddress } from './project/project-places.ts';
 import type { PlanFromSpecOptions } from './requests/plan-from-spec.ts';
 import type { ProbeView } from './sandbox/probe-confinement.ts';
 import type * as RemoteWorkers from './remote/remote-workers.ts';
@@ -108,6 +110,9 @@ export async function openClient(options: OpenClientOptions): Promise<Client | n
 
 async function startOne(options: OpenClientOptions): Promise<Client> {
   const { startBackend } = await import('./start-backend.ts');
+  // A clone may have brought the link: nothing is written behind it before that is known.
+  const folder = lstatSync(join(options.root, projectFolderName), { throwIfNoEntry: false });
+  if (folder?.isSymbolicLink() === true) (await openLocal(options)).close();
   try {
     return await startBackend(options, () => connectRunning(options.root));
   } catch (error) {

@@ -63,6 +63,21 @@ suite('git: held for their contents', () => {
     assert.match(fixture.git('ls-tree', '--name-only', done.commit), /^ok\.ts$/m);
   });
 
+  test('S22: messages and names that act on a terminal are held, and land in plain words', async () => {
+    const osc = '\u001b]52;c;ZXZpbA==\u0007';
+    write('ok.ts', 'export {};\n');
+    write(`odd${osc}.ts`, 'export {};\n');
+    fixture.gitIn(task.path, 'add', '-A');
+    fixture.gitIn(task.path, '-c', `user.name=An ${osc} Agent`, 'commit', '-qm', `done ${osc}`);
+    const done = await commitLeftovers();
+    assert.deepEqual(done.held, [`odd${osc}.ts`, 'the message of a commit']);
+    const commit = await landed(done);
+    const told = fixture.git('log', '--format=%an%n%B', `${task.base}..${commit}`);
+    assert.equal(told, 'A Person\ns');
+    assert.equal(fixture.git('ls-tree', '--name-only', commit, 'ok.ts'), 'ok.ts');
+    assert.equal(fixture.git('ls-tree', '-r', '-z', '--name-only', commit).includes(osc), false);
+  });
+
   test('known values are found in every usual encoding', async () => {
     const bytes = Buffer.from(known);
     const wrapped = Buffer.from(`${'x'.repeat(50)}${known}`).toString('base64');

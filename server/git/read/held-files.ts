@@ -1,4 +1,5 @@
-// Which files are never committed because of their name: private keys, tokens and local settings.
+// Which files are never committed because of their name: private keys, tokens, local settings, and
+// names that would act on the terminal that lists them.
 
 const harmless = /\.(?:example|sample)$/i;
 
@@ -18,8 +19,14 @@ const heldNames: readonly RegExp[] = [
   /^secrets\../i,
 ];
 
-/** Judges by the last part of a path. */
+/** Control characters in text that reaches terminals through `git log`, `ls` and the like. */
+export function actsOnTerminal(text: string): boolean {
+  return /[^\P{Cc}\t\n\r]/u.test(text);
+}
+
+/** Judges by the last part of a path, and by control characters anywhere in it. */
 export function isHeldFileName(path: string): boolean {
+  if (actsOnTerminal(path)) return true;
   const name = path.slice(path.lastIndexOf('/') + 1);
   if (harmless.test(name)) return false;
   return heldNames.some((pattern) => pattern.test(name));

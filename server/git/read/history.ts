@@ -59,6 +59,16 @@ export async function rootCommit(context: RepositoryContext): Promise<Sha | null
   return output.code === 0 && isSha(sha) && !isCutOff ? sha : null;
 }
 
+/** Letter case is passed over: a file system may do that, too. Unknown counts as yes. */
+export async function tracksAny(
+  context: RepositoryContext,
+  paths: readonly string[],
+): Promise<boolean> {
+  const names = paths.map((path) => `:(icase,literal)${path}`);
+  const output = await context.git(['ls-files', '-z', '--', ...names], { truncate: true });
+  return output.code !== 0 || output.stdout.length > 0;
+}
+
 export async function subjects(
   context: RepositoryContext,
   from: Sha,

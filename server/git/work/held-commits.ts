@@ -3,7 +3,7 @@
 import { ok } from '../../core/failure.ts';
 import { smallAsStored } from '../read/committed-sizes.ts';
 import type { RepositoryContext } from '../context.ts';
-import { secretInMessages, secretsInRange } from './held-contents.ts';
+import { heldInMessages, secretsInRange } from './held-contents.ts';
 import { isIgnoreFile } from '../files/ignore-rules.ts';
 import { type PathBytes, shown } from '../files/paths.ts';
 import type { GitResult } from '../port.ts';
@@ -71,7 +71,7 @@ async function secretsInCommits(
 ): Promise<GitResult<Readonly<Record<string, string>>>> {
   const [inFiles, inMessages] = await Promise.all([
     secretsInRange(context, base, blobs, removed),
-    secretInMessages(context, base, head),
+    heldInMessages(context, base, head),
   ]);
   if (!inFiles.ok) return inFiles;
   if (!inMessages.ok) return inMessages;

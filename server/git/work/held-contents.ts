@@ -9,11 +9,14 @@ import type { RepositoryContext, SecretFound } from '../context.ts';
 import { failureOf } from '../process/failures.ts';
 import { absoluteBytes, type PathBytes, shown } from '../files/paths.ts';
 import type { GitResult } from '../port.ts';
+import { actsOnTerminal } from '../read/held-files.ts';
 import { readPlain } from '../files/small-files.ts';
 import type { Sha } from '../sha.ts';
 
 /** Bytes; what is longer is searched by nobody. */
 const searchedBytesMax = 5 * 1024 * 1024;
+/** An agent can name itself in its commits. */
+const messageFormat = '--format=%an <%ae>%n%cn <%ce>%n%B';
 /** Removed files whose contents may have moved elsewhere. */
 const removedMax = 200;
 
@@ -94,15 +97,19 @@ async function search(
   if (secrets.length > 0) found.set(path, secrets);
 }
 
-/** A secret in the message of a commit, or null. */
-export async function secretInMessages(
+/**
+ * What the messages of commits, or the names in them, are held for: a secret, or characters that
+ * act on the terminal of a person who reads the history. Null: nothing.
+ */
+export async function heldInMessages(
   context: RepositoryContext,
   base: Sha,
   head: Sha,
 ): Promise<GitResult<string | null>> {
-  if (context.secretsIn === null) return ok(null);
-  const output = await context.git(['log', '--format=%B', `${base}..${head}`, '--']);
+  const output = await context.git(['log', messageFormat, `${base}..${head}`, '--']);
   if (output.code !== 0) return err(failureOf(output, 'read the messages of the commits'));
+  if (actsOnTerminal(output.stdout.toString('utf8'))) return ok('terminal control sequence');
+  if (context.secretsIn === null) return ok(null);
   const [first] = await context.secretsIn(output.stdout, 'message');
   return ok(first?.what ?? null);
 }

@@ -6,7 +6,7 @@ import type { GitRepository } from '../../git/port.ts';
 import type { LocalRepository } from '../../git/repository.ts';
 import { openStore } from '../../store/open.ts';
 import { refuseFileOfFleet } from '../fleet/fleet-note.ts';
-import { checkIdentity } from './identity.ts';
+import { checkIdentity, refuseTrackedLinks } from './identity.ts';
 import { restorePlan } from './kept-plan.ts';
 import { type Environment, LiveSettings, type SettingFlags } from './live-settings.ts';
 import { noOutput } from '../output/agent-output.ts';
@@ -39,6 +39,7 @@ export async function openDataProject(
   }
   const places = placesOf(root, live.settings.databasePath);
   refuseFileOfFleet(places);
+  await refuseTrackedLinks({ places, openLocal: () => openRepositoryOf(root, live) });
   await restorePlan(places);
   const { store, close } = await openStore(places.database, storeSources, {
     thorough: false,

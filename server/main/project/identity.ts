@@ -3,8 +3,8 @@
 // told apart by these two (docs/adr/0019).
 
 import { randomUUID } from 'node:crypto';
-import { existsSync, mkdirSync, renameSync, statSync, writeFileSync } from 'node:fs';
-import { basename, dirname, join } from 'node:path';
+import { existsSync, lstatSync, renameSync, statSync, writeFileSync } from 'node:fs';
+import { basename, dirname, isAbsolute, join, relative } from 'node:path';
 import { Refusal } from '../../core/failure.ts';
 import type { LocalRepository } from '../../git/repository.ts';
 import type { Store } from '../../store/port.ts';
@@ -16,6 +16,7 @@ import {
   writeRepository,
 } from '../../store/rows/repository-rows.ts';
 import { commonDirOf } from '../../git/files/common-dir.ts';
+import { makeHome } from './kept-plan.ts';
 import {
   gitHomeIn,
   type GitHome,
@@ -34,7 +35,7 @@ type Ownership =
 export interface IdentityDeps {
   readonly places: ProjectPlaces;
   readonly store: Store;
-  readonly openLocal: () => Promise<Pick<LocalRepository, 'rootCommit' | 'mayHold'>>;
+  readonly openLocal: () => Promise<Pick<LocalRepository, 'rootCommit' | 'mayHold' | 'tracksAny'>>;
 }
 
 export type IdentityLook = Omit<IdentityDeps, 'store'> & {
@@ -133,8 +134,35 @@ function secondPlan(places: ProjectPlaces, root: string): string | null {
   return existsSync(other) && !isSameFolder(other, places.database) ? root : null;
 }
 
+/**
+ * A plan that git tracks was brought by a clone: its author decided what it holds, and what runs
+ * in it. Only a note in the git folder, which no clone brings, makes a plan this repository's own.
+ */
+export async function refuseTracked({
+  places,
+  openLocal,
+}: Pick<IdentityLook, 'places' | 'openLocal'>): Promise<void> {
+  const own = [places.folder, places.database].map((path) => relative(places.root, path));
+  const inside = own.filter((path) => path !== '' && !path.startsWith('..') && !isAbsolute(path));
+  const local = await openLocal();
+  if (inside.length === 0 || !(await local.tracksAny(inside))) return;
+  throw wrongProject(
+    `Git tracks files of Drover's own in ${places.root}: this repository brings a plan that was made elsewhere, and nothing of it is used. To make a plan of your own, run "git rm -r --cached ${inside.join(' ')}", move ${places.folder} away, then run "drover init".`,
+  );
+}
+
+/** Before the database is opened: a link that a clone brings would be written through. */
+export async function refuseTrackedLinks(
+  deps: Pick<IdentityLook, 'places' | 'openLocal'>,
+): Promise<void> {
+  const { folder, database } = deps.places;
+  const facts = [folder, database].map((path) => lstatSync(path, { throwIfNoEntry: false }));
+  if (facts.some((each) => each?.isSymbolicLink() === true)) await refuseTracked(deps);
+}
+
 async function refuseForeign(deps: IdentityLook, found: Ownership): Promise<void> {
   const { places } = deps;
+  if (found.kind === 'unmarked') await refuseTracked(deps);
   if (found.kind === 'second_plan') {
     throw wrongProject(
       `${places.ownDatabase} is a second plan of this repository, whose project is ${found.root}. Work there (drover -C ${found.root}), or move one of the two .drover folders away.`,
@@ -144,7 +172,7 @@ async function refuseForeign(deps: IdentityLook, found: Ownership): Promise<void
   const { common_dir: commonDir, root_commit: rootCommit } = found.owner;
   if (found.isGone && rootCommit !== null) {
     const local = await deps.openLocal();
-    if (await local.mayHold(rootCommit)) return;
+    if (await local.mayHold(rootCommit)) return refuseTracked(deps);
   }
   const owner = checkoutOf(commonDir);
   const remedy =
@@ -172,7 +200,7 @@ async function mark(
 }
 
 function writeIdentity(home: GitHome, identity: ProjectIdentity): void {
-  mkdirSync(home.folder, { recursive: true });
+  makeHome(home);
   const fresh = `${home.identity}.${process.pid}`;
   writeFileSync(fresh, `${JSON.stringify(identity)}\n`);
   renameSync(fresh, home.identity);

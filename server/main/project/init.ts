@@ -16,7 +16,7 @@ import { openGitAdapter } from '../../git/adapter.ts';
 import type { LocalRepository } from '../../git/repository.ts';
 import { openStore } from '../../store/open.ts';
 import { storeSources } from './store-sources.ts';
-import { checkIdentity, markIdentity } from './identity.ts';
+import { checkIdentity, markIdentity, refuseTracked } from './identity.ts';
 import { keepPlan, restorePlan } from './kept-plan.ts';
 import { LiveSettings } from './live-settings.ts';
 import {
@@ -45,6 +45,7 @@ export async function initProject(folder: string): Promise<InitResult> {
   await restorePlan(places);
   const already = existsSync(places.database);
   if (already) await refuseForeignPlan(places, opened.value);
+  else await refuseTracked({ places, openLocal: async () => opened.value });
   try {
     mkdirSync(places.folder, { recursive: true, mode: 0o700 });
     // It may have been there, readable for others.

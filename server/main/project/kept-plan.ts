@@ -3,6 +3,7 @@
 // folder, from which it returns when `.drover/` was deleted all the same.
 
 import {
+  chmodSync,
   existsSync,
   linkSync,
   lstatSync,
@@ -10,6 +11,7 @@ import {
   realpathSync,
   renameSync,
   rmSync,
+  statSync,
   writeFileSync,
 } from 'node:fs';
 import { join, relative } from 'node:path';
@@ -25,7 +27,7 @@ const leaveLookMs = 50;
 /** False: the git folder cannot be written, so that nothing is kept there. */
 export function makeHome(home: GitHome): boolean {
   try {
-    mkdirSync(home.folder, { recursive: true });
+    makePrivate(home.folder);
     return true;
   } catch (error) {
     if (isFileError(error)) return false;
@@ -33,11 +35,20 @@ export function makeHome(home: GitHome): boolean {
   }
 }
 
+/** The plan's second name lies in it, and a git folder is open to other users of the machine. */
+function makePrivate(folder: string): void {
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  // Earlier versions made it readable for others. That of another user stays as it is.
+  const { mode, uid } = statSync(folder);
+  if (process.getuid?.() === uid && (mode & 0o077) !== 0) chmodSync(folder, 0o700);
+}
+
 /** Call with the database open and sound: what is kept from then on is this one. */
 export function keepPlan(places: ProjectPlaces): void {
   const { home } = places;
   if (home === null) return;
   try {
+    makePrivate(home.folder);
     raiseFence(places, home.fence);
     if (places.database === places.ownDatabase) keepDatabase(places.database, home.database);
   } catch (error) {

@@ -6,7 +6,7 @@ import type { SettingsView } from './accepted-settings.ts';
 import { openStore } from '../../store/open.ts';
 import { refuseFileOfFleet } from '../fleet/fleet-note.ts';
 import { HelperProcess } from '../helper/helper-process.ts';
-import { checkIdentity } from './identity.ts';
+import { checkIdentity, refuseTrackedLinks } from './identity.ts';
 import { restorePlan } from './kept-plan.ts';
 import { type Environment, LiveSettings, type SettingFlags } from './live-settings.ts';
 import { noOutput } from '../output/agent-output.ts';
@@ -55,6 +55,12 @@ export async function openProject(
     return { ...parts, local, openRepository, fleet, places, live, helper, close: closeAll };
   }
   refuseFileOfFleet(places);
+  try {
+    await refuseTrackedLinks({ places, openLocal: async () => local });
+  } catch (error) {
+    helper.close();
+    throw error;
+  }
   const storeOptions = { thorough: options.thorough, durability: 'grouped' } as const;
   const store = await openStore(places.database, storeSources, storeOptions);
   try {

@@ -82,6 +82,8 @@ export interface ServedConnection {
   /** Tells the client why, then ends. */
   leave(reason: string): Promise<void>;
   close(): void;
+  /** It has not greeted yet. */
+  isWaiting(): boolean;
 }
 
 export function serveConnection(
@@ -129,6 +131,10 @@ class GreetedConnection implements ServedConnection {
       if (this.#isLanguageClient) this.close();
     });
     this.#connection.listen();
+  }
+
+  isWaiting(): boolean {
+    return this.#state === 'waiting';
   }
 
   close(): void {

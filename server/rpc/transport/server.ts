@@ -51,7 +51,7 @@ export async function serveSocket(options: ServeSocketOptions): Promise<ServedSo
     options.onClientCount(clients);
   };
   const accept = (socket: Socket): void => {
-    if (open.size >= connectionsMax) {
+    if (open.size >= connectionsMax && !makeRoom(open)) {
       socket.destroy();
       return;
     }
@@ -88,6 +88,19 @@ export async function serveSocket(options: ServeSocketOptions): Promise<ServedSo
       await closed;
     },
   };
+}
+
+/**
+ * A client that connects and stays silent never keeps another one out: the one that has been
+ * silent for longest leaves. False: all have greeted.
+ */
+function makeRoom(open: ReadonlySet<ServedConnection>): boolean {
+  for (const served of open) {
+    if (!served.isWaiting()) continue;
+    served.close();
+    return true;
+  }
+  return false;
 }
 
 export interface ServeStreamsOptions extends Omit<ServeSocketOptions, 'path' | 'token'> {

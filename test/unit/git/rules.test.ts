@@ -22,6 +22,13 @@ suite('git rules', () => {
     for (const name of free.split(' ')) assert.equal(isHeldFileName(name), false, name);
   });
 
+  test('S22: names that act on a terminal are held', () => {
+    for (const name of ['a\u001b]0;title\u0007', 'folder\u009b31m/x.ts', 'b\u007f', 'c\b'])
+      assert.equal(isHeldFileName(name), true, JSON.stringify(name));
+    for (const name of ['Icon\r', 'ü b.ts', 'tab\there'])
+      assert.equal(isHeldFileName(name), false, JSON.stringify(name));
+  });
+
   test('ignored files that tools make again', () => {
     for (const path of [
       'node_modules/a',

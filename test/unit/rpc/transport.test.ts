@@ -94,6 +94,17 @@ suite('socket transport', () => {
     assert.equal(statSync(path).mode & 0o777, 0o600);
   });
 
+  test('S20: clients that stay silent keep nobody out', async () => {
+    await serve();
+    const silent = Array.from({ length: 80 }, () => connect(path).on('error', () => undefined));
+    await Promise.all(silent.map((socket) => new Promise((done) => socket.once('connect', done))));
+    for (let number = 0; number < 3; number += 1) {
+      const caller = await client();
+      assert.equal((await caller.call('task.add', { title: 'Heard' })).title, 'Heard');
+    }
+    for (const socket of silent) socket.destroy();
+  });
+
   test('a request gets its answer, and the number of clients is told', async () => {
     await serve();
     const caller = await client();
