@@ -3,6 +3,7 @@
 
 import { randomBytes } from 'node:crypto';
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { setTimeout as delay } from 'node:timers/promises';
 import { err, ok, type Result } from '../../core/failure.ts';
 import { jobPrompt } from '../../core/work/job-files.ts';
 import type { Instance, InstanceSpec, Provisioner } from '../provisioners/port.ts';
@@ -228,24 +229,25 @@ async function onWorker(
   request.note(`Worker ${worker.name} is ready (${request.provisioner.kind}, ${kind} runtime).`);
   const prompt = { name: jobPrompt, content: request.prompt };
   const upload = packUpload(plan, [prompt], request.uploadCaps ?? uploadCaps);
+  const packed = upload.sent.then(
+    (sent) => ok(sent),
+    (error: unknown) => err(error instanceof Error ? error.message : String(error)),
+  );
   const problem = await uploadWorkspace(worker, upload.body, request.stop);
-  const packed = await Promise.race([
-    upload.sent.then(
-      (sent) => ok(sent),
-      (error: unknown) => err(error instanceof Error ? error.message : String(error)),
-    ),
-    // An upload that was refused is not packed to its end.
-    ...(problem === null ? [] : [Promise.resolve(err(problem))]),
-  ]);
-  if (!packed.ok || problem !== null) {
+  if (problem !== null) {
+    // What cannot be packed ends the body: the reason is told before the broken connection. An
+    // upload that was refused is not packed to its end.
+    const isSent = await Promise.race([packed, delay(0, null)]);
     upload.body.destroy();
-    const message = packed.ok ? (problem ?? '') : packed.error;
-    return err({ again: problem !== null && packed.ok, message });
+    if (isSent?.ok === false) return err({ again: false, message: isSent.error });
+    return err({ again: problem.startsWith('The upload was interrupted'), message: problem });
   }
-  const command = jobCommand({ ...request, uploaded: packed.value.keys() });
+  const sent = await packed;
+  if (!sent.ok) return err({ again: false, message: sent.error });
+  const command = jobCommand({ ...request, uploaded: sent.value.keys() });
   const job = await startJob(worker, command, request.stop);
   if (!job.ok) return err({ again: true, message: job.error });
-  return await followAndFetch(request, packed.value, worker, {
+  return await followAndFetch(request, sent.value, worker, {
     id: job.value,
     abilities: health.value,
   });

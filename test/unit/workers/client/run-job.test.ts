@@ -51,6 +51,20 @@ suite('job on a worker', () => {
     }
   });
 
+  test('an upload that the network cuts is made again, to another instance', async () => {
+    const { outcome, provisioner } = await ran({
+      stock: (count) => ({
+        answers: (route, request) => {
+          if (count > 1 || route !== 'POST /workspace') return false;
+          request.socket.destroy();
+          return true;
+        },
+      }),
+    });
+    assert.equal(outcome.kind, 'ran');
+    assert.deepEqual([provisioner.specs.length, provisioner.destroyed.length], [2, 2]);
+  });
+
   test('C16 a prompt of any content and 300 KiB arrives unchanged', async () => {
     const prompt = `'"$(touch x)\`id\`\n${'ü'.repeat(150_000)}\n`;
     await ran({ prompt });
