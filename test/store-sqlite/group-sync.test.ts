@@ -82,6 +82,38 @@ suite('sqlite: grouped commits', () => {
       await opened.close();
     }));
 
+  test('a statement that changes no row needs no flush, one that changes rows does', () =>
+    inFolder(async (folder) => {
+      const opened = openSqlite<NotesTables>(join(folder, 'a.db'), { durability: 'grouped' });
+      await createNotes(opened, 0);
+      const { db } = opened;
+      let flushes = 0;
+      const flushed = Reflect.get(GroupSync.prototype, 'flushed') as (
+        this: GroupSync,
+      ) => Promise<void>;
+      GroupSync.prototype.flushed = function counted(this: GroupSync) {
+        flushes += 1;
+        return flushed.call(this);
+      };
+      try {
+        const note = (text: string) => db.updateTable('notes').set({ text });
+        await note('nothing').execute();
+        await note('nothing').returning('id').execute();
+        await db.deleteFrom('notes').execute();
+        await sql`with a as (select 1 as id) select id from a where id > 1`.execute(db);
+        await sql`with a as (select 1 as id) delete from notes where id in a`.execute(db);
+        assert.equal(flushes, 0);
+        await db.insertInto('notes').values({ id: 1, text: 'a' }).execute();
+        await note('b').execute();
+        assert.equal((await note('c').returning('id').execute()).length, 1);
+        await sql`with a as (select 1 as id) delete from notes where id in a`.execute(db);
+        assert.equal(flushes, 4);
+      } finally {
+        GroupSync.prototype.flushed = flushed;
+      }
+      await opened.close();
+    }));
+
   test('calls in one turn share a flush, calls while it runs share the one after it', () =>
     inFolder(async (folder) => {
       const path = join(folder, 'a.db');

@@ -39,6 +39,12 @@ const changesSchema = /^\s*(?:create|alter|drop)\b/i;
 /** These alone leave nothing to flush. */
 const onlyReads = /^\s*(?:select|pragma|explain|begin|commit|end|rollback|savepoint|release)\b/i;
 
+/**
+ * Of these SQLite counts the rows, or answers those that it has changed. A backend at rest asks
+ * every second who waits, with words that might write.
+ */
+const tellsChanges = /^\s*(?:insert|update|delete|with)\b/i;
+
 /** The one connection. Whoever holds it has a lease. */
 class SqliteConnection {
   readonly #database: DatabaseSync;
@@ -76,16 +82,22 @@ class SqliteConnection {
     try {
       const prepared = this.#prepare(query.sql);
       const { statement } = prepared;
-      this.#hasWritten ||= prepared.mayWrite;
       if (prepared.columns.length > 0) {
-        return { rows: objectsOf(prepared, statement.all(...parameters)) as R[] };
+        const rows = objectsOf(prepared, statement.all(...parameters)) as R[];
+        this.#noteChange(prepared, query.sql, rows.length);
+        return { rows };
       }
       const { changes, lastInsertRowid } = statement.run(...parameters);
+      this.#noteChange(prepared, query.sql, Number(changes));
       if (changesSchema.test(query.sql)) this.#prepared.clear();
       return { rows: [], numAffectedRows: BigInt(changes), insertId: BigInt(lastInsertRowid) };
     } catch (error) {
       throw databaseError(error, this.#path);
     }
+  }
+
+  #noteChange({ mayWrite }: Prepared, text: string, changed: number): void {
+    this.#hasWritten ||= mayWrite && (changed > 0 || !tellsChanges.test(text));
   }
 
   *stream<R>(query: CompiledQuery): IterableIterator<QueryResult<R>> {
