@@ -175,8 +175,9 @@ async function tipToFollow(
 }
 
 /**
- * False, and nothing is written, when another machine has written down another tip meanwhile: that
- * one is newer.
+ * False, and nothing is written, when somebody else has written down another tip meanwhile, or is
+ * about to: that one is newer. In a fleet it is another machine; on one machine a backend that
+ * stood still and the one that took over, or a run that begins beside a landing.
  */
 async function writeFollowed(
   engine: Uses<'machineId' | 'store'>,
@@ -186,7 +187,9 @@ async function writeFollowed(
   return await engine.store.transaction(async (tx) => {
     const known = await readLine(tx, branch);
     const isOvertaken = known !== null && known.landed_sha !== before?.landed_sha;
-    if (isOvertaken && isNewer(engine, known, tip)) return false;
+    if (isOvertaken && known.landed_sha !== tip) return false;
+    // Whoever moves the line alone has announced it, and may die before anybody follows.
+    if (pending === 0 && before?.pending === 0 && (known?.pending ?? 0) > 0) return false;
     await writeLine(tx, {
       branch,
       landed_sha: tip,

@@ -16,7 +16,7 @@ import { activeRuns } from './start-run.ts';
 import { gateOfRun } from '../attempt/submission.ts';
 import { sweepBranches } from './sweep.ts';
 import type { Sha } from '../../git/sha.ts';
-import { allLines, lastFinishedRun, newestRun } from '../../store/port.ts';
+import { allLines, lastFinishedRun, type LineRow, newestRun } from '../../store/port.ts';
 
 const tryAgainMs = 2_000;
 /** A merge that was red is tested again after this time: the cause may be outside the tree. */
@@ -28,6 +28,7 @@ export function keepFollowing(engine: Engine): () => void {
   const { signal } = stopped;
   let off = (): void => {};
   let swept: string | null = null;
+  let isFirstLook = true;
   /**
    * The machine that ran a run has swept its own clone; the others have branches of what has landed
    * as well.
@@ -49,6 +50,8 @@ export function keepFollowing(engine: Engine): () => void {
     }
     const lines = await allLines(engine.store.db);
     const waiting = lines.filter((line) => line.pending > 0);
+    if (isFirstLook) waiting.push(...(await movedUnnoticed(engine, lines)));
+    isFirstLook = false;
     // What a person has decided meanwhile frees a line that was held.
     const stopped = lines.filter((line) => line.held_reason !== null);
     for (const { branch } of stopped) await syncLine(engine, branch);
@@ -72,6 +75,23 @@ export function keepFollowing(engine: Engine): () => void {
     stopped.abort();
     off();
   };
+}
+
+/**
+ * Lines that were moved by a process that died before it had written that down, and beside which
+ * another one has called the line followed.
+ */
+async function movedUnnoticed(
+  engine: Uses<'git'>,
+  lines: readonly LineRow[],
+): Promise<readonly LineRow[]> {
+  const found: LineRow[] = [];
+  for (const line of lines) {
+    if (line.pending > 0) continue;
+    const tip = await engine.git.readRef(landingRef(line.branch));
+    if (tip !== null && tip !== line.landed_sha) found.push(line);
+  }
+  return found;
 }
 
 /**

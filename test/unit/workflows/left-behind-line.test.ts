@@ -3,15 +3,17 @@
 
 import assert from 'node:assert/strict';
 import type { Sha } from '../../../server/git/sha.ts';
-import { landOnLine, readLine } from '../../../server/store/port.ts';
+import { expectFollow, landOnLine, readLine } from '../../../server/store/port.ts';
 import { followLine } from '../../../server/workflows/lines/follow-line.ts';
 import { moveLine, moveLineAlone } from '../../../server/workflows/lines/line-holds.ts';
 import { branchRef, landingRef, rescueRef } from '../../../server/core/work/ref-names.ts';
 import { headOn, syncLine } from '../../../server/workflows/lines/lines.ts';
+import { keepFollowing } from '../../../server/workflows/run/keep-following.ts';
 import type { PortCalls } from '../../doubles/port-calls.ts';
 import { SimulatedClock } from '../../doubles/simulated-clock.ts';
 import { SimulatedGit } from '../../doubles/simulated-git.ts';
 import { SimulatedRepository } from '../../doubles/simulated-repository.ts';
+import { eventually } from '../../e2e/support/eventually.ts';
 import { memoryStore, type TestStore } from '../store/memory-store.ts';
 import type { Engine } from '../../../server/workflows/kit/engine-ports.ts';
 
@@ -119,4 +121,61 @@ suite('a line that its branch does not hold', () => {
     assert.deepEqual(await followLine(engine, 'main'), { pending: 0, reason: null });
     assert.equal(repository.refs.get(branch), next);
   });
+
+  /** A commit of the line, moved there by whoever dies before the branch has followed. */
+  async function moveAlone(path: string, isWritten: boolean): Promise<Sha> {
+    const old = repository.refs.get(line) as Sha;
+    const next = repository.commit(files(path), [old], path, 'drover');
+    assert.ok((await moveLineAlone(engine, 'main', next, old, 'drover: take in')).ok);
+    if (isWritten) {
+      await project.store.transaction(async (tx) => {
+        await landOnLine(tx, 'main', next);
+        await expectFollow(tx, 'main');
+      });
+    }
+    return next;
+  }
+
+  for (const isWritten of [true, false]) {
+    const when = isWritten ? 'after' : 'before';
+    test(`a line that another process moves while the branch follows, and that dies ${when} it has written so`, async () => {
+      assert.ok((await syncLine(engine, 'main')).ok);
+      const first = await moveAlone('first', true);
+      const { git } = engine;
+      const follow = git.follow.bind(git);
+      let next: Sha | null = null;
+      git.follow = async (...args) => {
+        next ??= await moveAlone('next', isWritten);
+        return follow(...args);
+      };
+      await followLine(engine, 'main');
+      const row = await readLine(project.store.db, 'main');
+      if (isWritten) {
+        assert.deepEqual([row?.landed_sha, row?.pending], [next, 0]);
+        assert.equal(repository.refs.get(branch), next);
+        return;
+      }
+      assert.equal(repository.refs.get(branch), first);
+      const stop = keepFollowing(lookingOnce(engine));
+      await eventually('the branch is there', () => repository.refs.get(branch) === next);
+      stop();
+    });
+  }
 });
+
+/** The engine of a backend that has just begun, with one look at what landed. */
+function lookingOnce(engine: Engine): Engine {
+  let looks = 0;
+  return {
+    ...engine,
+    clock: {
+      now: () => 0,
+      timer: (_ms: number, body: () => void) => {
+        looks += 1;
+        if (looks === 1) setImmediate(body);
+        return () => {};
+      },
+    },
+    switchboard: { whileWorking: (body: () => Promise<void>) => body() },
+  } as unknown as Engine;
+}
