@@ -68,10 +68,16 @@ suite('landing: history that people rewrite', function () {
     const edit = `GIT_SEQUENCE_EDITOR='sed -i s/^pick/edit/' git rebase -q -i ${before}`;
     assert.equal(here.sh(here.root, edit), 0);
     writeFileSync(join(here.root, '.git', 'rebase-merge', 'orig-head'), `${before}\n`);
+    // Nothing is said to have arrived that this rebase is about to take back.
+    const during = await here.drover(['run', '--target', 'main']);
+    assert.match(during.stderr, /^1 commit waits .* in the middle of a rebase/m);
+    assert.equal((await here.status()).target?.pending, 1);
     here.git('rebase', '--abort');
-    assert.equal(here.git('rev-parse', 'main'), before);
+    await eventually('main holds it again, without a further run', () => {
+      return here.git('rev-parse', 'main') === landed;
+    });
+    await eventually('nothing waits', async () => (await here.status()).target?.pending === 0);
     await here.expect(0, ['run']);
-    assert.equal(here.git('rev-parse', 'main'), landed);
     assert.equal(here.read('repo/t1.txt'), 'work of t1\n');
     // Whoever takes it back on purpose is believed.
     here.git('reset', '-q', '--hard', before);

@@ -153,6 +153,42 @@ suite('git: moves of branches', () => {
     assert.equal(fixture.git('status', '--porcelain'), '');
   });
 
+  for (const isRefused of [false, true]) {
+    const how = isRefused ? 'is refused' : 'arrives';
+    test(`a rebase that gives up as it begins, because a landing ${how}, takes nothing out`, async () => {
+      const own = commitOn(tipOf('main'), 'own.txt');
+      fixture.git('merge', '-q', '--ff-only', own);
+      const tip = commitOn(own, 'landed.txt');
+      // Git writes index and files of the commit that it rebases onto, sees that HEAD or ORIG_HEAD has moved, and ends.
+      const script = join(fixture.home, 'late-git');
+      const rebase = `git read-tree -m -u ${own} ${own}~1`;
+      const then = isRefused ? 'echo "fatal: refused" >&2; exit 128' : 'exec git "$@"';
+      writeFileSync(
+        script,
+        `#!/bin/sh\ncase "$*" in *"merge -q --no-stat --ff-only"*) ${rebase}; ${then};; esac\nexec git "$@"\n`,
+        { mode: 0o755 },
+      );
+      repository = await fixture.open({ binary: script });
+      const outcome = valueOf(await repository.follow('main', tip, 'fast-forward'));
+      assert.equal(outcome.kind, isRefused ? 'pending' : 'followed');
+      assert.equal(tipOf('main'), isRefused ? own : tip);
+      await eventually('the checkout is whole', () => fixture.git('status', '--porcelain') === '');
+      assert.equal(fixture.git('show', 'HEAD:own.txt'), 'own.txt');
+    });
+  }
+
+  test('what a person had taken out before a landing stays taken out', async () => {
+    const own = commitOn(tipOf('main'), 'own.txt');
+    fixture.git('merge', '-q', '--ff-only', own);
+    fixture.git('rm', '-q', 'own.txt');
+    const tip = commitOn(own, 'landed.txt');
+    valueOf(await repository.follow('main', tip, 'fast-forward'));
+    const next = commitOn(tip, 'next.txt');
+    // By its second follow the first one has been looked at again.
+    valueOf(await repository.follow('main', next, 'fast-forward'));
+    assert.equal(fixture.git('status', '--porcelain'), 'D  own.txt');
+  });
+
   test('what a person has staged meanwhile is left alone', async () => {
     const tip = commitOn(tipOf('main'), 'landed.txt');
     fixture.git('switch', '-q', '--detach');

@@ -81,6 +81,24 @@ suite('git: follow', () => {
     assert.equal(fixture.git('status', '--porcelain'), '');
   });
 
+  test('what landed as a rebase began has not arrived before that rebase ends', async () => {
+    const before = main();
+    const tip = await land(before, { 'new.txt': 'n\n' });
+    execFileSync('git', ['rebase', '-q', '-i', '--root'], {
+      cwd: fixture.root,
+      env: { ...fixture.environment, GIT_SEQUENCE_EDITOR: 'sed -i s/^pick/edit/' },
+      stdio: 'ignore',
+    });
+    fixture.git('update-ref', '--create-reflog', 'refs/heads/main', tip);
+    const outcome = await follow(tip);
+    assert.equal(outcome.kind === 'pending' ? outcome.commits : null, 1);
+    assert.match(outcome.kind === 'pending' ? outcome.reason : '', /rebase .* began before this/);
+    fixture.git('rebase', '--abort');
+    assert.deepEqual(await follow(tip), { kind: 'followed', sha: tip });
+    assert.equal(main(), tip);
+    assert.deepEqual(await follow(tip), { kind: 'followed', sha: tip });
+  });
+
   test('a branch that was moved after the look stays where it is', async () => {
     const looked = main();
     const tip = await land(looked, { 'new.txt': 'n\n' });

@@ -1,6 +1,6 @@
 // What a person does beside a run, in their checkout, in slots and elsewhere.
 
-import { existsSync, readdirSync, renameSync, rmSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { SeededChance } from '../doubles/seeded-chance.ts';
 import type { Stage } from './stage.ts';
@@ -237,8 +237,8 @@ export function finish(stage: Stage): void {
   const has = (name: string): boolean => existsSync(join(stage.root, '.git', name));
   // What was amended on the commit under test goes with it.
   if (has('BISECT_LOG')) stage.taking(() => void stage.git(['bisect', 'reset']));
-  if (has('CHERRY_PICK_HEAD')) stage.taking(() => void stage.git(['cherry-pick', '--abort']));
-  if (has('MERGE_HEAD')) stage.taking(() => void stage.git(['merge', '--abort']));
+  if (has('CHERRY_PICK_HEAD')) stage.taking(() => giveUp(stage, 'cherry-pick'));
+  if (has('MERGE_HEAD')) stage.taking(() => giveUp(stage, 'merge'));
   if (has('rebase-merge')) {
     stage.bringing(() =>
       stage.taking(() => {
@@ -248,6 +248,25 @@ export function finish(stage: Stage): void {
         }
       }),
     );
+  }
+}
+
+/** Git gives nothing up over a file that was edited since: then both sides are kept, and no marker of a conflict. */
+function giveUp(stage: Stage, operation: 'cherry-pick' | 'merge'): void {
+  if (stage.git([operation, '--abort']) !== null) return;
+  keepBothSides(stage, stage.root);
+  stage.git([operation, '--quit']);
+}
+
+export function keepBothSides(stage: Stage, folder: string): void {
+  const files = (stage.git(['diff', '--name-only', '--diff-filter=U'], folder) ?? '').split('\n');
+  for (const file of files.filter((name) => name !== '')) {
+    const text = readFileSync(join(folder, file), 'utf8').replace(
+      /^(<<<<<<<|=======|>>>>>>>|\|\|\|\|\|\|\|).*\n/gm,
+      '',
+    );
+    writeFileSync(join(folder, file), text);
+    stage.git(['add', file], folder);
   }
 }
 

@@ -1,7 +1,7 @@
 // Plays one schedule with the real command, real processes and real git, and settles it: everything is resumed, retried
 // and approved until nothing moves. Then the oracle looks.
 
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { StatusSnapshot, TaskView } from '../../server/protocol/api.ts';
 import { SeededChance } from '../doubles/seeded-chance.ts';
@@ -11,7 +11,7 @@ import type { RunningProgram } from '../e2e/support/run-program.ts';
 import { agentBody, agentScripts } from './agent-acts.ts';
 import { engineScripts } from './engine-acts.ts';
 import { checkAtTheEnd, checkThePerson, checkWhatIsSaid } from './oracle.ts';
-import { finish, mend, personScripts } from './person-acts.ts';
+import { finish, keepBothSides, mend, personScripts } from './person-acts.ts';
 import { personFacts, type PersonFacts } from './person-facts.ts';
 import type { Schedule, TimedAct } from './schedule.ts';
 import { Stage } from './stage.ts';
@@ -204,8 +204,8 @@ export class Play {
       const isDone =
         round > 0
           ? codes.every((code) => code === 0)
-          : status.epics.every(({ landing_state: state }) => state === 'landed') &&
-            !this.#wasGivenUp();
+          : // What an epic has landed is looked for once more by a run of everything.
+            status.epics.length === 0 && !this.#wasGivenUp();
       if (isDone && open.length === 0 && waiting === 0) return [];
       if (waiting > 0 && round > 1) this.#mergeByHand(stage.root, 'drover/results/main');
       if (status.epics.some(({ landing_state: state }) => state === 'conflict'))
@@ -254,14 +254,7 @@ export class Play {
   #mergeByHand(folder: string, branch: string): void {
     const { stage } = this;
     if (stage.git(['merge', '-q', '--no-edit', branch], folder) !== null) return;
-    const files = (stage.git(['diff', '--name-only', '--diff-filter=U'], folder) ?? '').split('\n');
-    for (const file of files.filter((name) => name !== '')) {
-      const text = readFileSync(join(folder, file), 'utf8').replace(
-        /^(<<<<<<<|=======|>>>>>>>|\|\|\|\|\|\|\|).*\n/gm,
-        '',
-      );
-      writeFileSync(join(folder, file), text);
-    }
+    keepBothSides(stage, folder);
     stage.git(['add', '-A'], folder);
     stage.git(['commit', '-q', '--no-edit'], folder);
   }

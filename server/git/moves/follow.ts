@@ -10,7 +10,7 @@ import { lockFileOf, refuse } from '../process/failures.ts';
 import type { BranchMove, FollowOutcome, GitResult } from '../port.ts';
 import { isBeadsAlone, pastBeads } from './beads-checkout.ts';
 import { clearCutFollow, type FollowStep, markingFollow } from './cut-follow.ts';
-import { lookForLateCheckouts, takeBackFiles } from './late-checkouts.ts';
+import { isIndexClean, lookForLateCheckouts, takeBackFiles } from './late-checkouts.ts';
 import {
   branchName,
   branchRef,
@@ -19,7 +19,7 @@ import {
   readRef,
   updateRefs,
 } from '../refs/refs.ts';
-import { branchHolders, type WorktreeHead } from '../refs/worktree-heads.ts';
+import { beganRebaseAt, branchHolders, type WorktreeHead } from '../refs/worktree-heads.ts';
 import { exists, readText } from '../files/small-files.ts';
 import type { Sha } from '../sha.ts';
 
@@ -69,7 +69,7 @@ async function followNow(
 ): Promise<GitResult<FollowOutcome>> {
   for (let tries = 0; ; tries += 1) {
     const current = await readRef(context, ref);
-    if (current === tip) return ok({ kind: 'followed', sha: tip });
+    if (current === tip) return (await underRebase(context, ref, tip)) ?? followed(tip);
     if (seen !== undefined && seen !== current)
       return refuse('stale', `Someone else moved ${name} meanwhile.`);
     if (
@@ -93,17 +93,21 @@ async function followNow(
     }
     await clearCutFollow(context, ref, current, owners[0] ?? null);
     const step = { from: current, to: tip };
-    if (owners.length > 0) {
+    if (owners[0] !== undefined) {
+      const owner = owners[0];
+      // Before the look for what is under way there: who writes the index then has said so.
+      const wasClean = current !== null && (await isIndexClean(context, owner, current));
       const obstacle = await obstacleAt(context, ref, owners, mode);
       if (obstacle !== null) return pending(obstacle);
       // The looks above take a while, in which a person may have gone back: git would follow from
       // there.
       if ((await readRef(context, ref)) !== current && tries < maxStaleTries) continue;
       const refused = await markingFollow(context, ref, step, () =>
-        fastForward(context, ref, owners[0] as WorktreeHead, current, tip),
+        fastForward(context, ref, owner, current, tip),
       );
+      const now = refused === null ? step : { from: current, to: current ?? tip };
+      lookForLateCheckouts(context, ref, now, { wasClean });
       if (refused !== null) return pending(refused);
-      lookForLateCheckouts(context, ref, step, true);
       return ok({ kind: 'followed', sha: tip });
     }
     const moved = await markingFollow(context, ref, step, () =>
@@ -116,6 +120,27 @@ async function followNow(
     if (moved.error.kind === 'locked') return pending(moved.error.message);
     if (moved.error.kind !== 'stale' || tries >= maxStaleTries) return moved;
   }
+}
+
+function followed(sha: Sha): GitResult<FollowOutcome> {
+  return ok({ kind: 'followed', sha });
+}
+
+/**
+ * The branch holds the tip, but a rebase that began as that landed knows only of what was before:
+ * it will put the branch back there. Until it has ended, the tip has not arrived.
+ */
+async function underRebase(
+  context: RepositoryContext,
+  ref: string,
+  tip: Sha,
+): Promise<GitResult<FollowOutcome> | null> {
+  const { busy } = await branchHolders(context, ref);
+  const began = busy === null ? null : beganRebaseAt(busy);
+  if (busy === null || began === null || (await isAncestor(context, tip, began))) return null;
+  const commits = Math.max(1, await firstParentCount(context, began, tip));
+  const reason = `${branchName(ref)} is in the middle of a rebase in ${busy.path} that began before this landed.`;
+  return ok({ kind: 'pending', commits, reason });
 }
 
 /**

@@ -1,8 +1,9 @@
 // A `git switch` reads the branch first, writes the files, and says last what it has checked out. A
 // branch that moves in between is checked out nowhere as it moves, and has old files under its new
 // commit afterwards: the next commit there would take the new one back. A `git merge` of a person's
-// that fails puts the files back to the commit that it began at, wherever the branch is by then. So
-// the checkouts are looked at again for a while after such a move.
+// that fails puts the files back to the commit that it began at, wherever the branch is by then. A
+// `git rebase` that begins just then writes the files of the commit that it rebases onto, sees that
+// HEAD has moved, and ends there. So the checkouts are looked at again for a while after such a move.
 
 import { join } from 'node:path';
 import { isAncestor } from '../read/ancestry.ts';
@@ -26,16 +27,17 @@ export function lookForLateCheckouts(
   context: RepositoryContext,
   ref: string,
   step: FollowStep,
-  wasInPlace = false,
+  inPlace?: { readonly wasClean: boolean },
 ): void {
   if (step.from === null) return;
   const { from, to } = step;
   const seen: SeenStates = new Map();
+  const since: BegunBefore = { isUnderWay: inPlace?.wasClean === true };
   const look = (index: number): void => {
-    const pauseMs = (wasInPlace ? pausesInPlaceMs : pausesMs)[index];
+    const pauseMs = (inPlace === undefined ? pausesMs : pausesInPlaceMs)[index];
     if (pauseMs === undefined) return;
     const timer = setTimeout(() => {
-      repairLate(context, ref, { from, to }, seen).then(
+      repairLate(context, ref, { from, to }, seen, since).then(
         (isOver) => (isOver ? undefined : look(index + 1)),
         // The repository went away meanwhile: nothing is left to repair.
         () => undefined,
@@ -52,12 +54,50 @@ export function lookForLateCheckouts(
  */
 type SeenStates = Map<string, string>;
 
+/**
+ * Whether what the index holds may be of a command that began before the branch had moved: the
+ * index was as its branch said until then, and some git has worked there at each look since.
+ */
+interface BegunBefore {
+  isUnderWay: boolean;
+}
+
+/** Checkouts whose index was as their branch says: the state in which that was seen. */
+const cleanStates = new WeakMap<RepositoryContext, Map<string, string>>();
+
+function noteClean(context: RepositoryContext, at: string, state: string): void {
+  const known = cleanStates.get(context) ?? new Map<string, string>();
+  cleanStates.set(context, known);
+  known.set(at, state);
+}
+
+/** Whether the index holds just what the commit has; costs a git only where the index has changed. */
+export async function isIndexClean(
+  context: RepositoryContext,
+  owner: WorktreeHead,
+  present: string,
+): Promise<boolean> {
+  const state = stateOf(owner, present);
+  if (cleanStates.get(context)?.get(owner.path) === state) return true;
+  const diff = await context.git(['diff-index', '--cached', '--quiet', present], {
+    at: owner.path,
+  });
+  if (diff.code === 0) noteClean(context, owner.path, state);
+  return diff.code === 0;
+}
+
+function stateOf(owner: WorktreeHead, present: string): string {
+  const index = factsOf(join(owner.gitDir, 'index'));
+  return [present, index?.ino, index?.size, index?.mtimeMs, index?.ctimeMs].join(' ');
+}
+
 /** True when nothing is left to look for: it was repaired, or the branch has moved on. */
 export async function repairLate(
   context: RepositoryContext,
   ref: string,
   step: { readonly from: string; readonly to: string },
   seen: SeenStates = new Map(),
+  since: BegunBefore = { isUnderWay: false },
 ): Promise<boolean> {
   return context.inTurn(`follow ${ref}`, async () => {
     const present = await readRef(context, ref);
@@ -65,7 +105,7 @@ export async function repairLate(
     const { owners } = await branchHolders(context, ref);
     let isOver = false;
     for (const owner of owners) {
-      if (await repairAt(context, owner, { ...step, present }, seen)) isOver = true;
+      if (await repairAt(context, owner, { ...step, present }, seen, since)) isOver = true;
     }
     return isOver;
   });
@@ -80,16 +120,23 @@ async function repairAt(
   owner: WorktreeHead,
   { from, to, present }: { readonly from: string; readonly to: string; readonly present: string },
   seen: SeenStates,
+  since: BegunBefore,
 ): Promise<boolean> {
   if (owner.operation !== null || exists(join(owner.gitDir, 'index.lock'))) return false;
+  const { isUnderWay } = since;
+  since.isUnderWay = false;
   const at = owner.path;
   // Taken before git looks: what comes in between is another state.
-  const index = factsOf(join(owner.gitDir, 'index'));
-  const state = [present, index?.ino, index?.size, index?.mtimeMs, index?.ctimeMs].join(' ');
+  const state = stateOf(owner, present);
   if (seen.get(at) === state) return false;
   const asNow = await context.git(['diff-index', '--cached', '--quiet', present], { at });
-  if (asNow.code === 0) seen.set(at, state);
+  if (asNow.code === 0) {
+    seen.set(at, state);
+    noteClean(context, at, state);
+  }
   if (asNow.code !== 1) return false;
+  if (isUnderWay && (await isOfAnother(context, at, { from, to })))
+    return putBack(context, at, present);
   const asBefore = await context.git(['diff-index', '--cached', '--quiet', from], { at });
   const isAsBefore = asBefore.code === 0;
   if (!isAsBefore && !(await lacksTheStep(context, at, { from, to }, present))) {
@@ -101,6 +148,54 @@ async function repairAt(
     at,
     waitForLocks: false,
   });
+  return moved.code === 0;
+}
+
+const candidatesMax = 20;
+
+/**
+ * The index is that of a commit that a rebase would have begun at, before the branch's or fetched,
+ * but for what the step brought: whatever began there found that HEAD had moved, and gave up.
+ */
+async function isOfAnother(
+  context: RepositoryContext,
+  at: string,
+  { from, to }: { readonly from: string; readonly to: string },
+): Promise<boolean> {
+  const lines = async (...args: readonly string[]): Promise<readonly string[] | null> => {
+    const output = await context.git([...args], { at });
+    return output.code === 0 ? output.stdout.toString('utf8').split('\n').filter(Boolean) : null;
+  };
+  const named = ['--name-only', '--no-renames'];
+  const changed = await lines('diff-tree', '-r', ...named, from, to);
+  const asTold = await lines('diff-index', '--cached', ...named, to);
+  if (changed === null || asTold === null) return false;
+  const brought = new Set(changed.filter((path) => !asTold.includes(path)));
+  const most = `${candidatesMax}`;
+  const below = await lines('rev-list', '--first-parent', `--max-count=${most}`, '--skip=1', from);
+  const fetched = await lines(
+    'for-each-ref',
+    `--count=${most}`,
+    '--sort=-committerdate',
+    '--format=%(objectname)',
+    'refs/remotes',
+  );
+  for (const commit of new Set([...(below ?? []), ...(fetched ?? [])])) {
+    if (commit === from || commit === to) continue;
+    const staged = await lines('diff-index', '--cached', ...named, commit);
+    if (staged?.every((path) => brought.has(path)) === true) return true;
+  }
+  return false;
+}
+
+/** Files that differ from the index are a person's: then git refuses, and nothing is touched. */
+async function putBack(context: RepositoryContext, at: string, present: string): Promise<boolean> {
+  const tree = await context.git(['write-tree'], { at });
+  if (tree.code !== 0) return false;
+  const moved = await context.git(
+    ['read-tree', '-m', '-u', tree.stdout.toString('utf8').trim(), present],
+    { at, waitForLocks: false },
+  );
   return moved.code === 0;
 }
 

@@ -8,6 +8,7 @@ import { isSha } from '../files/loose-objects.ts';
 import { finalRef } from './refs.ts';
 import { parseWorktreeList } from '../read/worktree-list-format.ts';
 import { namesIn, readText } from '../files/small-files.ts';
+import type { Sha } from '../sha.ts';
 import { linkedWorktrees, type LinkedWorktree } from '../files/worktree-link.ts';
 
 export type Operation = 'merge' | 'rebase' | 'cherry-pick' | 'revert' | 'bisect';
@@ -55,6 +56,16 @@ function branchOfOperation(gitDir: string, name: string): string | null {
   if (name === 'BISECT_LOG') {
     const start = readText(join(gitDir, 'BISECT_START'))?.trim();
     return start && !isSha(start) ? `${headRoot}${start}` : null;
+  }
+  return null;
+}
+
+/** Where the branch was as the rebase that is unfinished there began; null: there is none. */
+export function beganRebaseAt({ gitDir, operation }: WorktreeHead): Sha | null {
+  if (operation?.kind !== 'rebase') return null;
+  for (const name of ['rebase-merge', 'rebase-apply']) {
+    const began = readText(join(gitDir, name, 'orig-head'))?.trim();
+    if (began !== undefined && isSha(began)) return began;
   }
   return null;
 }
