@@ -259,10 +259,11 @@ export interface GitRepository {
     seen?: Sha | null,
   ): Promise<GitResult<FollowOutcome>>;
   /**
-   * Whether the last move of the branch, between these commits, was a rebase that was given up:
-   * that is no word of a person's on what had landed while it ran.
+   * Where the branch was as the command began that was the last to move it, between these commits,
+   * when that command had not seen the first: a rebase that was given up, a reset by steps. That is
+   * no word of a person's on what landed while it ran. Null: they knew.
    */
-  isGivenUp(branch: string, from: Sha, to: Sha): Promise<boolean>;
+  takenBackUnseen(branch: string, from: Sha, to: Sha): Promise<Sha | null>;
   /**
    * Moves, makes (`from` null) or deletes (`next` null) a branch of Drover's own, from exactly the
    * value `from` (`stale` otherwise) and never under a worktree that has it checked out: there it

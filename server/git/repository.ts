@@ -15,7 +15,8 @@ import {
   readFacts,
   type RepositoryPlace,
 } from './read/repository-facts.ts';
-import { follow, isGivenUp, moveBranch } from './moves/follow.ts';
+import { takenBackUnseen } from './moves/branch-log.ts';
+import { follow, moveBranch } from './moves/follow.ts';
 import { changedFiles, fileAt, revertOf } from './read/contents.ts';
 import {
   changedPaths,
@@ -259,7 +260,7 @@ function operations(
     listWorktrees: () => listWorktrees(context),
     merge: (request) => merge(context, request),
     follow: (target, tip, mode, seen) => follow(context, target, tip, { mode, seen }),
-    isGivenUp: (branch, from, to) => isGivenUp(context, branch, from, to),
+    takenBackUnseen: (branch, from, to) => takenBackUnseen(context, branch, from, to),
     moveBranch: (branch, next, from) => moveBranch(context, branch, next, from),
     canonicalBranch: async (branch) => branchName(await finalRef(context, branchRef(branch))),
     diff: (from, to) => diff(context, from, to),

@@ -395,6 +395,6 @@ export class SimulatedGit extends SimulatedContents implements GitRepository {
     });
   }
 
-  isGivenUp = (): Promise<boolean> => Promise.resolve(false);
+  takenBackUnseen = (): Promise<null> => Promise.resolve(null);
   sync = (): Promise<void> => this.#calls.run('git.sync', () => undefined);
 }

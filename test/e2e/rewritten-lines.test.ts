@@ -85,6 +85,25 @@ suite('landing: history that people rewrite', function () {
     assert.equal(here.git('rev-parse', 'main'), before);
   });
 
+  test('a reset that was counted before work landed takes its own step alone', async () => {
+    const here = project({ agent: writesOneFile });
+    const first = here.git('rev-parse', 'main');
+    here.write('repo/own.txt', 'own\n');
+    here.git('add', 'own.txt');
+    here.git('commit', '-qm', 'own');
+    await beginPlan(here, ['t1']);
+    await here.expect(0, ['run']);
+    // As git writes it, when it had read HEAD~1 before the landing.
+    here.git('update-ref', '-m', 'reset: moving to HEAD~1', 'HEAD', first);
+    here.git('read-tree', '--reset', '-u', first);
+    assert.deepEqual(landedTasks(here), []);
+    await here.expect(0, ['run']);
+    await eventually('main holds the work again', () => landedTasks(here).length === 1);
+    assert.equal(here.read('repo/t1.txt'), 'work of t1\n');
+    assert.equal(here.git('ls-tree', '--name-only', 'main', 'own.txt'), '');
+    assert.equal(here.git('status', '--porcelain'), '');
+  });
+
   test('landed work that waits is brought over without what a reset took out', async () => {
     const here = project({
       files: { 'poem.txt': 'one\n' },

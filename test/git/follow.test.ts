@@ -74,11 +74,32 @@ suite('git: follow', () => {
     fixture.git('update-ref', '--create-reflog', 'refs/heads/main', tip);
     fixture.git('rebase', '--abort');
     assert.equal(main(), before);
-    assert.equal(await repository.isGivenUp('main', tip, before), true);
-    assert.equal(await repository.isGivenUp('main', before, tip), false);
+    assert.equal(await repository.takenBackUnseen('main', tip, before), before);
+    assert.equal(await repository.takenBackUnseen('main', before, tip), null);
     assert.deepEqual(await follow(tip), { kind: 'followed', sha: tip });
     assert.equal(main(), tip);
     assert.equal(fixture.git('status', '--porcelain'), '');
+  });
+
+  test('a reset by steps that was counted before a landing has not seen that', async () => {
+    const first = main();
+    fixture.write(join(fixture.root, 'own.txt'), 'own\n');
+    fixture.git('add', 'own.txt');
+    fixture.git('commit', '-qm', 'own');
+    const own = main();
+    const tip = await land(own, { 'new.txt': 'n\n' });
+    assert.equal((await follow(tip)).kind, 'followed');
+    // Git had counted the steps before the landing, and writes the branch after it.
+    fixture.git('update-ref', '-m', 'reset: moving to HEAD~1', 'HEAD', first);
+    fixture.git('read-tree', '--reset', '-u', first);
+    assert.equal(await repository.takenBackUnseen('main', tip, first), own);
+    // Who counts from the landing takes it back, and says so with the same words.
+    fixture.git('merge', '-q', '--ff-only', tip);
+    fixture.git('reset', '-q', '--hard', 'HEAD~2');
+    assert.equal(main(), first);
+    assert.equal(await repository.takenBackUnseen('main', tip, first), null);
+    assert.deepEqual(await follow(tip), { kind: 'followed', sha: tip });
+    assert.equal(main(), first);
   });
 
   test('what landed as a rebase began has not arrived before that rebase ends', async () => {

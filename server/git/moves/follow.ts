@@ -8,6 +8,7 @@ import type { RepositoryContext } from '../context.ts';
 import { settings } from '../process/environment.ts';
 import { lockFileOf, refuse } from '../process/failures.ts';
 import type { BranchMove, FollowOutcome, GitResult } from '../port.ts';
+import { hasLeft } from './branch-log.ts';
 import { isBeadsAlone, pastBeads } from './beads-checkout.ts';
 import { clearCutFollow, type FollowStep, markingFollow } from './cut-follow.ts';
 import { isIndexClean, lookForLateCheckouts, takeBackFiles } from './late-checkouts.ts';
@@ -20,7 +21,7 @@ import {
   updateRefs,
 } from '../refs/refs.ts';
 import { beganRebaseAt, branchHolders, type WorktreeHead } from '../refs/worktree-heads.ts';
-import { exists, readText } from '../files/small-files.ts';
+import { exists } from '../files/small-files.ts';
 import type { Sha } from '../sha.ts';
 
 export type FollowMode = 'fast-forward' | 'never';
@@ -73,7 +74,7 @@ async function followNow(
     if (seen !== undefined && seen !== current)
       return refuse('stale', `Someone else moved ${name} meanwhile.`);
     if (
-      hasLeft(context, ref, tip) &&
+      (await hasLeft(context, ref, tip)) &&
       (current === null || !(await isAncestor(context, tip, current)))
     )
       return ok({ kind: 'followed', sha: tip });
@@ -141,46 +142,6 @@ async function underRebase(
   const commits = Math.max(1, await firstParentCount(context, began, tip));
   const reason = `${branchName(ref)} is in the middle of a rebase in ${busy.path} that began before this landed.`;
   return ok({ kind: 'pending', commits, reason });
-}
-
-/**
- * Whether the branch has been at the tip and was moved away from it: it has followed, although that
- * was not recorded (the backend died, or a person was quicker than our look). Following again would
- * bring back what they have taken out.
- */
-function hasLeft(context: RepositoryContext, ref: string, tip: Sha): boolean {
-  return movesOf(context, ref).some(({ from, wasGivenUp }) => from === tip && !wasGivenUp);
-}
-
-interface LoggedMove {
-  readonly from: string;
-  readonly to: string;
-  readonly wasGivenUp: boolean;
-}
-
-/** Oldest first. A line: old commit, new commit, who, when, and after a tab why. */
-function movesOf(context: RepositoryContext, ref: string): readonly LoggedMove[] {
-  const lines = (readText(join(context.commonDir, 'logs', ref)) ?? '').trimEnd().split('\n');
-  return lines.map((line) => {
-    const [from = '', to = ''] = line.split(' ', 2);
-    return { from, to, wasGivenUp: givenUp.test(line) };
-  });
-}
-
-/**
- * A rebase that is given up puts its branch back where it was as the rebase began, also over what
- * has landed in that very moment. Nobody has decided on that.
- */
-const givenUp = /\trebase \(abort\)/;
-
-export async function isGivenUp(
-  context: RepositoryContext,
-  branch: string,
-  from: Sha,
-  to: Sha,
-): Promise<boolean> {
-  const last = movesOf(context, await finalRef(context, branchRef(branch))).at(-1);
-  return last?.from === from && last.to === to && last.wasGivenUp;
 }
 
 /**

@@ -344,8 +344,8 @@ function sharedMethods(local: LocalRepository, shared: Shared): SharedRepository
       return shared.with(needed, () => local.merge(request));
     },
     follow: (target, tip, mode) => followShared(shared, target, tip, mode),
-    // The branch is the remote's, which knows no rebase.
-    isGivenUp: () => Promise.resolve(false),
+    // The branch is the remote's, which has no log of it.
+    takenBackUnseen: () => Promise.resolve(null),
     // On the remote nobody has it checked out.
     moveBranch: async (branch, next, from) => {
       const moved = await shared.updateRefs(

@@ -4,7 +4,7 @@ import { err, type Failure, ok } from '../../core/failure.ts';
 import type { FollowOutcome } from '../../git/port.ts';
 import { type LineRow, readLine, writeLine } from '../../store/port.ts';
 import { orElse } from '../kit/git-trouble.ts';
-import { isNewer, whyGone, whyNotOurs } from './line-holds.ts';
+import { isNewer, isTakenBackUnseen, whyGone, whyNotOurs } from './line-holds.ts';
 import { branchRef, landingRef } from '../../core/work/ref-names.ts';
 import { countWaiting, isRewritten } from './own-range.ts';
 import type { Engine, Uses } from '../kit/engine-ports.ts';
@@ -68,6 +68,15 @@ async function followNow(
     // Before what is taken out is looked for: whoever moves the branch after that look is seen by
     // git.
     const seen = trouble === null ? await targetOf(engine, branch) : undefined;
+    if (
+      seen !== undefined &&
+      seen !== null &&
+      seen !== tip &&
+      known?.followed_sha === tip &&
+      tries < casTriesMax &&
+      (await isTakenBackUnseen(engine, known, seen))
+    )
+      continue;
     const stopped = trouble === null ? await whyStopped(engine, branch, tip, known) : null;
     if (stopped !== null) return { pending: known?.pending ?? 0, reason: stopped };
     const rewritten = trouble === null ? await whyRewritten(engine, branch, tip, seen) : null;

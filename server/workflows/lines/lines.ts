@@ -2,13 +2,14 @@
 // file keeps it in step with what people do to the branch itself, and lets the branch follow it.
 
 import { err, failure, type Failure, ok, type Result } from '../../core/failure.ts';
-import { expectFollow, type LineRow, noteDropped, readLine, writeLine } from '../../store/port.ts';
+import { type LineRow, noteDropped, readLine, writeLine } from '../../store/port.ts';
 import { followLine } from './follow-line.ts';
 import { gitFailed, orElse } from '../kit/git-trouble.ts';
 import { branchRef, landingRef, resultBranch } from '../../core/work/ref-names.ts';
 import {
   held,
   isNewer,
+  isTakenBackUnseen,
   moveLine,
   moveLineAlone,
   tellHold,
@@ -98,11 +99,7 @@ async function inStep(
     // Another machine may have moved the branch, and told the database, after we had heard of it:
     // that is no rewind.
     if ((await engine.git.readRef(branchRef(branch), 'now')) !== target) return null;
-    if (await engine.git.isGivenUp(branch, landed, target)) {
-      await rememberLine(engine, branch, landed, target, known);
-      await engine.store.transaction((tx) => expectFollow(tx, branch));
-      return landed;
-    }
+    if (await isTakenBackUnseen(engine, known, target)) return landed;
     // People have rewound or rewritten the branch, and all of ours had arrived there: their word
     // counts.
     await engine.store.transaction((tx) => noteDropped(tx, branch, landed));

@@ -33,7 +33,7 @@ class RememberedRemote {
       return this.#heard.get(ref) ?? null;
     },
     isAncestor: async (ancestor: string, descendant: string) => ancestor <= descendant,
-    isGivenUp: async () => false,
+    takenBackUnseen: async () => null,
     lineCommits: async () => ({ ok: true, value: [] }),
     updateRef: async (ref: string, next: string, old: string | null) => {
       if ((this.now.get(ref) ?? null) !== old) return { ok: false, error: { kind: 'stale' } };
