@@ -3,7 +3,8 @@
 // commit afterwards: the next commit there would take the new one back. A `git merge` of a person's
 // that fails puts the files back to the commit that it began at, wherever the branch is by then. A
 // `git rebase` that begins just then writes the files of the commit that it rebases onto, sees that
-// HEAD has moved, and ends there. So the checkouts are looked at again for a while after such a move.
+// HEAD has moved, and ends there. So the checkouts are looked at again for a while after such a
+// move.
 
 import { join } from 'node:path';
 import { isAncestor } from '../read/ancestry.ts';
@@ -71,7 +72,9 @@ function noteClean(context: RepositoryContext, at: string, state: string): void 
   known.set(at, state);
 }
 
-/** Whether the index holds just what the commit has; costs a git only where the index has changed. */
+/**
+ * Whether the index holds just what the commit has; costs a git only where the index has changed.
+ */
 export async function isIndexClean(
   context: RepositoryContext,
   owner: WorktreeHead,

@@ -24,57 +24,74 @@ const redAgainMs = 600_000;
 
 /** Starts looking; returns stop. Costs a few small queries per look while nothing waits. */
 export function keepFollowing(engine: Engine): () => void {
-  const stopped = new AbortController();
-  const { signal } = stopped;
-  let off = (): void => {};
-  let swept: string | null = null;
-  let isFirstLook = true;
-  /**
-   * The machine that ran a run has swept its own clone; the others have branches of what has landed
-   * as well.
-   */
-  const sweepHere = async (): Promise<void> => {
-    if (engine.machineId === '') return;
-    const last = await lastFinishedRun(engine.store.db);
-    if (last === null || last === swept) return;
-    await sweepBranches(engine);
-    swept = last;
-  };
-  const look = async (): Promise<void> => {
+  const following = new LineFollowing(engine);
+  following.begin();
+  return () => following.end();
+}
+
+class LineFollowing {
+  readonly #engine: Engine;
+  readonly #stopped = new AbortController();
+  #off = (): void => {};
+  #swept: string | null = null;
+  #isFirstLook = true;
+
+  constructor(engine: Engine) {
+    this.#engine = engine;
+  }
+
+  begin(): void {
+    if (this.#stopped.signal.aborted) return;
+    const { clock, switchboard, report } = this.#engine;
+    this.#off = clock.timer(tryAgainMs, () => {
+      switchboard
+        .whileWorking(() => this.#look())
+        .catch((error: unknown) => report(error, 'following landed work'))
+        .finally(() => this.begin());
+    });
+  }
+
+  end(): void {
+    this.#stopped.abort();
+    this.#off();
+  }
+
+  async #look(): Promise<void> {
+    const engine = this.#engine;
+    const { signal } = this.#stopped;
     if (engine.machineId !== '') await endGivenAway(engine);
     // A run looks after its tasks itself; without one, an approval or the end of a stop may have
     // lost its workflow.
     if ((await activeRuns(engine)).length === 0) {
       await returnOrphans(engine);
-      await sweepHere();
+      await this.#sweepHere();
     }
     const lines = await allLines(engine.store.db);
     const waiting = lines.filter((line) => line.pending > 0);
-    if (isFirstLook) waiting.push(...(await movedUnnoticed(engine, lines)));
-    isFirstLook = false;
+    if (this.#isFirstLook) waiting.push(...(await movedUnnoticed(engine, lines)));
+    this.#isFirstLook = false;
     // What a person has decided meanwhile frees a line that was held.
-    const stopped = lines.filter((line) => line.held_reason !== null);
-    for (const { branch } of stopped) await syncLine(engine, branch);
+    const held = lines.filter((line) => line.held_reason !== null);
+    for (const { branch } of held) await syncLine(engine, branch);
     for (const { branch } of waiting) {
       const obstacle = await mergeTheirs(engine, branch, signal);
       if (signal.aborted) return;
       await followAsOfNow(engine, branch, obstacle);
     }
-  };
-  const again = (): void => {
-    if (signal.aborted) return;
-    off = engine.clock.timer(tryAgainMs, () => {
-      engine.switchboard
-        .whileWorking(look)
-        .catch((error: unknown) => engine.report(error, 'following landed work'))
-        .finally(again);
-    });
-  };
-  again();
-  return () => {
-    stopped.abort();
-    off();
-  };
+  }
+
+  /**
+   * The machine that ran a run has swept its own clone; the others have branches of what has landed
+   * as well.
+   */
+  async #sweepHere(): Promise<void> {
+    const engine = this.#engine;
+    if (engine.machineId === '') return;
+    const last = await lastFinishedRun(engine.store.db);
+    if (last === null || last === this.#swept) return;
+    await sweepBranches(engine);
+    this.#swept = last;
+  }
 }
 
 /**
