@@ -19,7 +19,7 @@ import {
 import { acquireExclusive } from '../store/sqlite/exclusive.ts';
 import { writeBack } from '../store/sqlite/write-back.ts';
 import { isIdle, launchEngine } from '../workflows/engine.ts';
-import { keepFollowing } from '../workflows/run/keep-following.ts';
+import { LineFollowing } from '../workflows/run/keep-following.ts';
 import { followFleetRequests } from '../workflows/kit/requests-from-fleet.ts';
 import { agentDoor } from './requests/agent-tools.ts';
 import { composeEngine, type EngineHost } from './compose.ts';
@@ -91,7 +91,7 @@ export async function runBackend(options: BackendOptions): Promise<void> {
   await pulse?.begin();
   await adoptWorktrees(project);
   await launchEngine(host.engine);
-  const stopFollowing = keepFollowing(host.engine);
+  const following = new LineFollowing(host.engine).begin();
   const stopHearing = followFleetRequests(host.engine);
   host.remote.begin();
   const telemetry = await exportTelemetry(project, report);
@@ -112,7 +112,7 @@ export async function runBackend(options: BackendOptions): Promise<void> {
   if (life.isLost && project.fleet === null) await writeBack(project.store.db);
   clearInterval(healing);
   await upkeep.end();
-  stopFollowing();
+  following.end();
   stopHearing();
   // Where the folder was replaced, the address in it is another backend's.
   if (served.address !== null && !life.isLost) rmSync(project.places.address, { force: true });

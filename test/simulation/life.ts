@@ -11,7 +11,7 @@ import { sqliteDialect } from '../../server/store/sqlite/driver.ts';
 import { createStore } from '../../server/store/store.ts';
 import type { Store, StoreTables, Tx } from '../../server/store/port.ts';
 import { createEngine, launchEngine } from '../../server/workflows/engine.ts';
-import { keepFollowing } from '../../server/workflows/run/keep-following.ts';
+import { LineFollowing } from '../../server/workflows/run/keep-following.ts';
 import type { PortCalls } from '../doubles/port-calls.ts';
 import { SimulatedDriver, SimulatedProcessTable } from '../doubles/simulated-driver.ts';
 import { SimulatedGit } from '../doubles/simulated-git.ts';
@@ -39,7 +39,7 @@ export class Life {
   /** Whose agents may ask for something, by the log of their part. */
   readonly scopes = new Map<string, AgentScope>();
   readonly onDeath: (() => void)[] = [];
-  #stopFollowing: () => void = () => undefined;
+  #following: LineFollowing | null = null;
 
   constructor(world: World, number: number) {
     this.id = `backend-${number}`;
@@ -143,7 +143,7 @@ export class Life {
 
   async launch(): Promise<void> {
     await launchEngine(this.engine);
-    this.#stopFollowing = keepFollowing(this.engine);
+    this.#following = new LineFollowing(this.engine).begin();
     this.launched = true;
   }
 
@@ -168,7 +168,7 @@ export class Life {
 
   /** Asked to leave: what runs is ended and goes on in the next life. */
   async close(): Promise<void> {
-    this.#stopFollowing();
+    this.#following?.end();
     await this.durable.close();
     this.#state = 'dead';
     for (const callback of this.onDeath) callback();

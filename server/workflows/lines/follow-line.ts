@@ -130,7 +130,7 @@ async function whyStopped(
 
 /**
  * People removed something from the branch that the line at `tip` still holds: following now would
- * bring it back. The landed work counts as waiting instead, so that `keepFollowing` replays it onto
+ * bring it back. The landed work counts as waiting instead, so that `LineFollowing` replays it onto
  * the branch. Null: nothing was removed.
  */
 async function whyRewritten(

@@ -79,7 +79,7 @@ export async function moveOnto(
 }
 
 /**
- * For a move that no workflow repeats: after a crash halfway, `keepFollowing` lets the branch
+ * For a move that no workflow repeats: after a crash halfway, `LineFollowing` lets the branch
  * follow.
  */
 export async function moveLineAlone(

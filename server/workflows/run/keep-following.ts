@@ -22,14 +22,8 @@ const tryAgainMs = 2_000;
 /** A merge that was red is tested again after this time: the cause may be outside the tree. */
 const redAgainMs = 600_000;
 
-/** Starts looking; returns stop. Costs a few small queries per look while nothing waits. */
-export function keepFollowing(engine: Engine): () => void {
-  const following = new LineFollowing(engine);
-  following.begin();
-  return () => following.end();
-}
-
-class LineFollowing {
+/** Looks from `begin` to `end`. Costs a few small queries per look while nothing waits. */
+export class LineFollowing {
   readonly #engine: Engine;
   readonly #stopped = new AbortController();
   #off = (): void => {};
@@ -40,14 +34,19 @@ class LineFollowing {
     this.#engine = engine;
   }
 
-  begin(): void {
+  begin(): this {
+    this.#again();
+    return this;
+  }
+
+  #again(): void {
     if (this.#stopped.signal.aborted) return;
     const { clock, switchboard, report } = this.#engine;
     this.#off = clock.timer(tryAgainMs, () => {
       switchboard
         .whileWorking(() => this.#look())
         .catch((error: unknown) => report(error, 'following landed work'))
-        .finally(() => this.begin());
+        .finally(() => this.#again());
     });
   }
 

@@ -8,7 +8,7 @@ import { followLine } from '../../../server/workflows/lines/follow-line.ts';
 import { moveLine, moveLineAlone } from '../../../server/workflows/lines/line-holds.ts';
 import { branchRef, landingRef, rescueRef } from '../../../server/core/work/ref-names.ts';
 import { headOn, syncLine } from '../../../server/workflows/lines/lines.ts';
-import { keepFollowing } from '../../../server/workflows/run/keep-following.ts';
+import { LineFollowing } from '../../../server/workflows/run/keep-following.ts';
 import type { PortCalls } from '../../doubles/port-calls.ts';
 import { SimulatedClock } from '../../doubles/simulated-clock.ts';
 import { SimulatedGit } from '../../doubles/simulated-git.ts';
@@ -156,9 +156,9 @@ suite('a line that its branch does not hold', () => {
         return;
       }
       assert.equal(repository.refs.get(branch), first);
-      const stop = keepFollowing(lookingOnce(engine));
+      const following = new LineFollowing(lookingOnce(engine)).begin();
       await eventually('the branch is there', () => repository.refs.get(branch) === next);
-      stop();
+      following.end();
     });
   }
 });
