@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { build } from 'esbuild';
 import { programBundles } from '../bundled-programs.mjs';
+import { backendNodeArgs } from '../server/main/start-backend.ts';
 
 const run = promisify(execFile);
 const root = join(import.meta.dirname, '..');
@@ -65,7 +66,12 @@ export async function bundle(folder: string): Promise<Programs> {
     json: async <T>(program: Program, options: ProgramOptions) => {
       const { stdout, stderr } = await run(
         process.execPath,
-        ['--no-warnings', pathOf(program), ...argumentsOf(options)],
+        // The engine as a backend has it.
+        [
+          ...(program === 'engine-run' ? backendNodeArgs : ['--no-warnings']),
+          pathOf(program),
+          ...argumentsOf(options),
+        ],
         { maxBuffer: 64 * 1024 * 1024 },
       );
       if (stderr !== '') process.stderr.write(stderr);
