@@ -4,8 +4,8 @@
 
 import { setFlagsFromString } from 'node:v8';
 
-/** CPU time of this process from which on they are worth their memory: some hundred tasks. */
-const cpuMsMin = 15_000;
+/** CPU time of this process from which on they are worth their memory: about a hundred tasks. */
+const cpuMsMin = 5_000;
 const compilers = ['opt', 'maglev', 'sparkplug'];
 
 /** Arguments of Node for a process that begins without them. */
