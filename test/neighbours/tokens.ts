@@ -75,6 +75,8 @@ export function droppedBy(stage: Stage, act: () => void): readonly string[] {
     for (const token of tokensIn(stage, `HEAD@{${back}}`)) before.add(token);
   }
   const after = visible(stage);
+  // What HEAD's log has may be of main, while a commit beside it is amended: in the middle of a bisect.
+  for (const token of tokensIn(stage, 'refs/heads/main')) after.add(token);
   return [...before].filter((token) => !after.has(token));
 }
 
