@@ -83,7 +83,7 @@ async function compareViews(here: Project, { seq, state }: Seen): Promise<void> 
 }
 
 suite('drover at', function () {
-  this.timeout(240_000);
+  this.timeout(sized(240_000, 900_000));
   const project = useProjects();
   let opened: OpenedStore | null = null;
   teardown(async () => {
