@@ -112,7 +112,8 @@ async function greet(
   const version = options.version ?? droverVersion;
   const late = new Promise<never>((_, reject) => {
     const failure = new ConnectFailure('unreachable', 'The backend does not answer the greeting.');
-    setTimeout(() => reject(failure), helloWaitMs).unref();
+    // A process that got no time to run finds its timers due first: what has come is read before.
+    setTimeout(() => setImmediate(reject, failure), helloWaitMs).unref();
   });
   try {
     const params = { token, client: options.client ?? 'cli', version, protocol: protocolVersion };

@@ -13,7 +13,7 @@ import {
   StreamMessageReader,
   StreamMessageWriter,
 } from 'vscode-jsonrpc/node';
-import type { MessageConnection } from 'vscode-jsonrpc/node';
+import type { Message, MessageConnection } from 'vscode-jsonrpc/node';
 import { Refusal } from '../../core/failure.ts';
 import type { AgentHandlers } from '../../protocol/agent-requests.ts';
 import { protocolVersion } from '../../protocol/api.ts';
@@ -47,7 +47,8 @@ const requestsAtOnceMax = 256;
  * The connection writes in later turns of the loop; ending it at once would cut off the last
  * answer.
  */
-const lastWordsMs = 25;
+/** Of a peer that does not read its answer. */
+const lastWordsMs = 1_000;
 /** A client that reads nothing cannot hold the backend that wants to leave. */
 const leaveWaitMs = 500;
 
@@ -107,6 +108,8 @@ class GreetedConnection implements ServedConnection {
   /** Set: an agent is at the other end, and nothing but these is served. */
   #agentHandlers: AgentHandlers | null = null;
   #pump: FeedPump | null = null;
+  /** Follows when the greeting's answer has been written, or cannot be. */
+  #afterAnswer: (() => void) | null = null;
   #requestsAtOnce = 0;
 
   constructor(input: Readable, output: Writable, end: () => void, options: ConnectionOptions) {
@@ -120,7 +123,7 @@ class GreetedConnection implements ServedConnection {
     input.pipe(this.#guard);
     this.#connection = createMessageConnection(
       new StreamMessageReader(this.#guard),
-      new StreamMessageWriter(output),
+      new ToldWriter(output, () => this.#afterAnswer?.()),
       NullLogger,
     );
     this.#greeting = setTimeout(close, greetingWaitMs);
@@ -176,7 +179,17 @@ class GreetedConnection implements ServedConnection {
   /** Whoever does not greet properly is not talked to any longer than this answer. */
   #reject(): void {
     this.#state = 'rejected';
-    setTimeout(() => this.close(), lastWordsMs);
+    this.#after(() => this.close());
+  }
+
+  #after(then: () => void): void {
+    const once = (): void => {
+      clearTimeout(timer);
+      this.#afterAnswer = null;
+      then();
+    };
+    const timer = setTimeout(once, lastWordsMs);
+    this.#afterAnswer = once;
   }
 
   async #serve(name: string, raw: unknown): Promise<unknown> {
@@ -222,7 +235,7 @@ class GreetedConnection implements ServedConnection {
     this.#guard.allow(messageBytesMax);
     onOpen();
     const leaving = this.#agentHandlers === null && isNewer(params, version) && (await isIdle());
-    if (leaving) setTimeout(onLeave, lastWordsMs);
+    if (leaving) this.#after(onLeave);
     return { version, protocol: protocolVersion, pid: process.pid, root, leaving };
   }
 
@@ -264,6 +277,21 @@ async function callAgentHandler(
   const params = valueOf(readAgentParams(name, raw));
   const handler = handlers[name] as (params: unknown) => Promise<unknown>;
   return await handler.call(handlers, params);
+}
+
+/** Tells when a message has gone out. */
+class ToldWriter extends StreamMessageWriter {
+  readonly #onWritten: () => void;
+
+  constructor(output: Writable, onWritten: () => void) {
+    super(output);
+    this.#onWritten = onWritten;
+  }
+
+  override async write(message: Message): Promise<void> {
+    await super.write(message);
+    this.#onWritten();
+  }
 }
 
 function waitMs(ms: number): Promise<void> {
