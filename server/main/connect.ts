@@ -1,7 +1,7 @@
 // How a command reaches its project: a running backend, one started for it, or the same handlers in
 // its own process.
 
-import { lstatSync } from 'node:fs';
+import { accessSync, constants, existsSync, lstatSync } from 'node:fs';
 import { join } from 'node:path';
 import type { WorkerRuntimeRequest } from '../core/settings/worker-runtime.ts';
 import { secretValues } from '../agents/kit/process/environment.ts';
@@ -110,15 +110,28 @@ export async function openClient(options: OpenClientOptions): Promise<Client | n
 
 async function startOne(options: OpenClientOptions): Promise<Client> {
   const { startBackend } = await import('./start-backend.ts');
-  // A clone may have brought the link: nothing is written behind it before that is known.
+  // A clone may have brought the link, and who cannot read the settings knows nothing of what they
+  // forbid: nothing is written before that is known.
   const folder = lstatSync(join(options.root, projectFolderName), { throwIfNoEntry: false });
   if (folder?.isSymbolicLink() === true) (await openLocal(options)).close();
+  await refuseUnreadableSettings(options);
   try {
     return await startBackend(options, () => connectRunning(options.root));
   } catch (error) {
     // A full disk takes no words of a backend that can't start: it is looked at from here then.
     if (error instanceof Refusal && error.kind === 'backend') (await openLocal(options)).close();
     throw error;
+  }
+}
+
+async function refuseUnreadableSettings({ root, env }: OpenClientOptions): Promise<void> {
+  const file = join(root, '.drover.toml');
+  try {
+    if (existsSync(file)) accessSync(file, constants.R_OK);
+  } catch {
+    const { LiveSettings } = await import('./project/live-settings.ts');
+    const [problem] = (await LiveSettings.load(root, env, {})).loaded.problems;
+    if (problem !== undefined) throw new Refusal('bad_configuration', problem.message);
   }
 }
 

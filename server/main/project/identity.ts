@@ -156,8 +156,16 @@ export async function refuseTrackedLinks(
   deps: Pick<IdentityLook, 'places' | 'openLocal'>,
 ): Promise<void> {
   const { folder, database } = deps.places;
-  const facts = [folder, database].map((path) => lstatSync(path, { throwIfNoEntry: false }));
-  if (facts.some((each) => each?.isSymbolicLink() === true)) await refuseTracked(deps);
+  if ([folder, database].some(isLink)) await refuseTracked(deps);
+}
+
+/** What cannot be looked at is no way to write anything: opening it says what is wrong. */
+function isLink(path: string): boolean {
+  try {
+    return lstatSync(path).isSymbolicLink();
+  } catch {
+    return false;
+  }
 }
 
 async function refuseForeign(deps: IdentityLook, found: Ownership): Promise<void> {
