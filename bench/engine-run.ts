@@ -5,7 +5,6 @@ import { parseArgs } from 'node:util';
 import type { GitRepository } from '../server/git/port.ts';
 import { composeEngine } from '../server/main/compose.ts';
 import { openProject } from '../server/main/project/project.ts';
-import { optimizeOnceBusy } from '../server/main/watch/optimizing.ts';
 import { initProject } from '../server/main/project/init.ts';
 import type { EventView } from '../server/protocol/api.ts';
 import { addTask } from '../server/store/plan/tasks.ts';
@@ -103,8 +102,6 @@ async function measuredRun(engine: Engine, tasks: number, name: string): Promise
   const gitBefore = git.processCount;
   cpuAt.set(0, treeUse(process.pid).cpuMs);
   const ownBefore = process.cpuUsage();
-  // As the lifetime of a backend does it.
-  const looking = setInterval(() => optimizeOnceBusy(), 1_000);
   const startedAt = now();
   await startRun(engine, {
     workers: Number(values.workers),
@@ -114,7 +111,6 @@ async function measuredRun(engine: Engine, tasks: number, name: string): Promise
     flags: {},
   });
   await done;
-  clearInterval(looking);
   const own = process.cpuUsage(ownBefore);
   const cpuMs = (cpuAt.get(tasks - edge) ?? Number.NaN) - (cpuAt.get(edge) ?? Number.NaN);
   const gitProcesses = git.processCount - gitBefore;

@@ -27,7 +27,6 @@ import { type SettingFlags } from './project/live-settings.ts';
 import { feedOf } from './requests/data-handlers.ts';
 import { allHandlers } from './requests/handlers.ts';
 import { MachinePulse } from './watch/machine-pulse.ts';
-import { optimizeOnceBusy } from './watch/optimizing.ts';
 import { watchOwnFiles } from './project/own-files.ts';
 import { settleIdentity } from './project/identity.ts';
 import { keepPlan, makeHome } from './project/kept-plan.ts';
@@ -246,7 +245,6 @@ class BackendLife {
       this.#leaveLost(lost);
       return;
     }
-    optimizeOnceBusy();
     this.#idle = await isIdle(this.#host.engine);
     if (!this.#idle || this.#clients > 0 || this.#hasMore()) this.#idleSinceMs = Date.now();
     if (this.#isWorker) return;

@@ -7,7 +7,6 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Refusal, refusalKindOf } from '../core/failure.ts';
 import { placesOf } from './project/project-places.ts';
-import { withoutCompilers } from './watch/optimizing.ts';
 
 export interface StartOptions {
   readonly root: string;
@@ -141,11 +140,10 @@ function backendProgram(): string {
 
 /**
  * Young objects get little room: a backend lives long and mostly waits, and would keep what one
- * busy moment took. V8's compilers come in once it has worked for long (`watch/optimizing.ts`).
+ * busy moment took. Without V8's compilers it was 13 MB smaller, and could not keep up with an
+ * agent that floods: they did not come in when they were switched on later.
  */
 export const backendNodeArgs: readonly string[] = [
   '--no-warnings',
-  ...(process.versions['electron'] === undefined
-    ? ['--max-semi-space-size=1', '--optimize-for-size', ...withoutCompilers]
-    : []),
+  ...(process.versions['electron'] === undefined ? ['--max-semi-space-size=1'] : []),
 ];
