@@ -63,9 +63,10 @@ export function partsOf(outputs) {
   return new Map(shared.map(([path, names]) => [basename(path), partName(names)]));
 }
 
-/** A look at the plan loads the client's parts too, and nothing but it and the backend has its own. */
+/** A look at the plan loads what every command has and the client's parts, too; the rest is its own. */
 function partName(names) {
-  const apart = names.includes('client') ? names.filter((name) => name !== 'local') : names;
+  const isCommon = names.includes('client') || names.includes('command');
+  const apart = isCommon ? names.filter((name) => name !== 'local') : names;
   return `part-${apart.includes('local') ? 'local' : apart.join('-')}.cjs`;
 }
 
