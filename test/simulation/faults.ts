@@ -82,7 +82,7 @@ export const plantedFaults: { readonly [name: string]: PlantedFault } = {
     make: () => answering(/join "tasks" as "b".*"b"\."status" != /, () => nothing),
   },
   'skip-step-fence': {
-    seed: 160,
+    seed: 105,
     often: { standsStill: 15, latencyMaxMs: 400 },
     breaks: ['run-again', 'one-agent', 'feed', 'landed-once', 'unexpected', 'work-kept', 'stuck'],
     make: () =>
@@ -101,7 +101,7 @@ export const plantedFaults: { readonly [name: string]: PlantedFault } = {
       })),
   },
   'move-without-compare': {
-    seed: 16,
+    seed: 33,
     often: { personEveryMs: 250, latencyMaxMs: 400 },
     breaks: ['landed-once', 'work-kept'],
     make: () =>
@@ -269,7 +269,7 @@ export const plantedFaults: { readonly [name: string]: PlantedFault } = {
       })),
   },
   'trust-a-stale-merge': {
-    seed: 102,
+    seed: 253,
     often: { personEveryMs: 250, latencyMaxMs: 400 },
     breaks: ['stuck', 'landed-once', 'unexpected'],
     make: () =>
