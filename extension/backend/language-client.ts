@@ -29,7 +29,7 @@ export type BackendRequest = <N extends BackendRequestName>(
 
 export interface BackendClient {
   readonly hello: Answer<'hello'>;
-  /** The one way to the backend: whoever needs it is handed this very function. */
+  /** The only way to send a request; all callers share this function. */
   readonly request: BackendRequest;
   close(): void;
 }

@@ -61,7 +61,7 @@ export class BackendLink {
     return this.#store.board;
   }
 
-  /** The client's own, for as long as it is connected: take it anew for each request. */
+  /** The connected client's. Read it again for each request, since clients change. */
   get request(): BackendRequest {
     return this.#client?.request ?? refuse;
   }

@@ -133,7 +133,7 @@ export class WebviewHost implements vscode.Disposable {
         return;
       case 'attached':
         return;
-      // A board that was read anew replaces the one that the webview has.
+      // A board that was read again replaces the webview's.
       case 'board':
       case 'connection':
       case 'list':

@@ -2,7 +2,7 @@
 // and no agent's work is lost or done twice.
 
 import assert from 'node:assert/strict';
-import { type PostgresServer, startPostgres } from '../postgres/server.ts';
+import { usePostgresPair } from '../postgres/pair.ts';
 import { makeBarrier } from './support/agent-scripts.ts';
 import { eventually } from './support/eventually.ts';
 import { useProjects } from './support/suite-projects.ts';
@@ -17,22 +17,15 @@ echo "work of $id" > "$id.txt"
 suite('a database that fails over', function () {
   this.timeout(180_000);
   const makeOne = useProjects();
-  let primary: PostgresServer;
-  let standby: PostgresServer;
-  suiteSetup(async () => {
-    primary = await startPostgres();
-    standby = await primary.startStandby();
-  });
-  suiteTeardown(async () => {
-    await Promise.all([primary.close(), standby.close()]);
-  });
+  const servers = usePostgresPair();
 
   test('while agents work: they end well, once each, and land', async () => {
+    const { primary, standby } = servers();
     await primary.createDatabase('plan');
-    const servers = `127.0.0.1:${primary.port},127.0.0.1:${standby.port}`;
+    const hosts = `127.0.0.1:${primary.port},127.0.0.1:${standby.port}`;
     const here = makeOne({
       agent: waitsAtTheDoor,
-      env: { DBOS_SYSTEM_DATABASE_URL: `postgresql://drover@${servers}/plan` },
+      env: { DBOS_SYSTEM_DATABASE_URL: `postgresql://drover@${hosts}/plan` },
     });
     const door = makeBarrier(here.folder, 'door');
     try {

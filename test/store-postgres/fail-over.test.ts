@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import type { Store } from '../../server/store/port.ts';
 import { checkPostgres } from '../../server/store/postgres/check.ts';
 import { openPostgresStore } from '../../server/store/postgres/open.ts';
-import { type PostgresServer, startPostgres } from '../postgres/server.ts';
+import { usePostgresPair } from '../postgres/pair.ts';
 import { testSources } from '../unit/store/memory-store.ts';
 import { closedPort } from './bad-surroundings.ts';
 import { withStore } from './databases.ts';
@@ -16,20 +16,13 @@ const append = (store: Store): Promise<number> =>
 
 suite('postgres: several servers', function () {
   this.timeout(120_000);
-  let primary: PostgresServer;
-  let standby: PostgresServer;
-  suiteSetup(async () => {
-    primary = await startPostgres();
-    standby = await primary.startStandby();
-  });
-  suiteTeardown(async () => {
-    await Promise.all([primary.close(), standby.close()]);
-  });
+  const servers = usePostgresPair();
 
   const urlOf = (database: string, ...ports: readonly number[]): string =>
     `postgresql://drover@${ports.map((port) => `127.0.0.1:${port}`).join(',')}/${database}`;
 
   test('wherever the one that takes writes stands, and beside one that is away', async () => {
+    const { primary, standby } = servers();
     await primary.createDatabase('anywhere');
     const away = await closedPort();
     for (const ports of [
@@ -44,6 +37,7 @@ suite('postgres: several servers', function () {
   });
 
   test('none that takes writes: says so, and that it is over by itself', async () => {
+    const { standby } = servers();
     const away = await closedPort();
     const url = urlOf('anywhere', standby.port, away);
     await assert.rejects(
@@ -58,6 +52,7 @@ suite('postgres: several servers', function () {
   });
 
   test('the one that took writes dies, another one is promoted: the same store goes on', async () => {
+    const { primary, standby } = servers();
     await primary.createDatabase('orders');
     const url = urlOf('orders', primary.port, standby.port);
     await withStore(url, async ({ store: hears }) =>

@@ -24,7 +24,7 @@ export function blankToNull(value: string | null): string | null {
 }
 
 export function wordIn<Word extends string>(words: readonly Word[], value: unknown): Word | null {
-  return words.find((word) => word === value) ?? null;
+  return isOneOf(words, value) ? value : null;
 }
 
 export function textOrNull(value: unknown): string | null {

@@ -77,7 +77,7 @@ async function followNow(
       (await hasLeft(context, ref, tip)) &&
       (current === null || !(await isAncestor(context, tip, current)))
     )
-      return ok({ kind: 'followed', sha: tip });
+      return followed(tip);
     const pending = async (reason: string): Promise<GitResult<FollowOutcome>> =>
       ok({
         kind: 'pending',
@@ -85,7 +85,7 @@ async function followNow(
         reason,
       });
     if (current !== null && !(await isAncestor(context, current, tip))) {
-      if (await isAncestor(context, tip, current)) return ok({ kind: 'followed', sha: current });
+      if (await isAncestor(context, tip, current)) return followed(current);
       return pending(`${name} has commits that are not part of what has landed yet.`);
     }
     const { owners, busy } = await branchHolders(context, ref);
@@ -108,15 +108,14 @@ async function followNow(
       );
       const now = refused === null ? step : { from: current, to: current ?? tip };
       lookForLateCheckouts(context, ref, now, { wasClean });
-      if (refused !== null) return pending(refused);
-      return ok({ kind: 'followed', sha: tip });
+      return refused === null ? followed(tip) : pending(refused);
     }
     const moved = await markingFollow(context, ref, step, () =>
       updateRefs(context, [{ ref, next: tip, old: current }], 'drover: land'),
     );
     if (moved.ok) {
       lookForLateCheckouts(context, ref, step);
-      return ok({ kind: 'followed', sha: tip });
+      return followed(tip);
     }
     if (moved.error.kind === 'locked') return pending(moved.error.message);
     if (moved.error.kind !== 'stale' || tries >= maxStaleTries) return moved;

@@ -116,24 +116,8 @@ export async function forgetMachines(db: Kysely<StoreTables>, silentMs: number):
   const { numDeletedRows } = await db
     .deleteFrom('machines')
     .where('alive_until_ms', '<', sql<number>`${nowMs(db)} - ${sql.lit(silentMs)}`)
-    .where((eb) =>
-      eb.not(
-        eb.or([
-          eb.exists(
-            eb
-              .selectFrom('attempts')
-              .select('attempts.machine')
-              .whereRef('attempts.machine', '=', 'machines.id'),
-          ),
-          eb.exists(
-            eb
-              .selectFrom('slots')
-              .select('slots.machine')
-              .whereRef('slots.machine', '=', 'machines.id'),
-          ),
-        ]),
-      ),
-    )
+    .where('id', 'not in', (eb) => eb.selectFrom('attempts').select('machine'))
+    .where('id', 'not in', (eb) => eb.selectFrom('slots').select('machine'))
     .executeTakeFirst();
   return Number(numDeletedRows);
 }

@@ -17,7 +17,7 @@ import {
 import { gateCandidate } from './candidates.ts';
 import { blockTask, recordFailure } from './attempt-ends.ts';
 import { waitForBase } from './missing-base.ts';
-import type { Engine, Uses } from '../kit/engine-ports.ts';
+import type { AttemptOfTask, Engine, Uses } from '../kit/engine-ports.ts';
 import { makePlan } from './plan-attempt.ts';
 import { nameKeptRefs } from './kept-work.ts';
 import { publishAgain } from './refused-work.ts';
@@ -28,7 +28,7 @@ import { type PlaceOutcome, prepareWorktree } from './worktree-step.ts';
 
 export const executeWorkflow = 'execute-task';
 
-export function executeWorkflowId(claim: Pick<Claim, 'taskId' | 'epoch'>): string {
+export function executeWorkflowId(claim: AttemptOfTask): string {
   return `exec/${claim.taskId}/${claim.epoch}`;
 }
 

@@ -21,7 +21,7 @@ import {
 } from '../../store/port.ts';
 import { beginAnew, recordFailure } from './attempt-ends.ts';
 import { takesOver } from './fallback.ts';
-import type { Uses } from '../kit/engine-ports.ts';
+import type { AttemptInRun, Uses } from '../kit/engine-ports.ts';
 import { stoppedInstead } from './stops.ts';
 import type { Place } from './worktree-step.ts';
 import type { CommitLeftoversOutcome } from '../../git/slot-port.ts';
@@ -188,7 +188,7 @@ interface QueuedLanding {
 export async function submitLanding(
   engine: Uses<'durable' | 'machineId' | 'store'>,
   tx: Tx,
-  claim: Pick<Claim, 'taskId' | 'epoch' | 'attempt' | 'runId'>,
+  claim: AttemptInRun,
   landing: QueuedLanding,
 ): Promise<void> {
   // Not by task and epoch alone: an approved task that came back is approved again in the same
