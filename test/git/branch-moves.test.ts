@@ -189,17 +189,50 @@ suite('git: moves of branches', () => {
     assert.equal(fixture.git('status', '--porcelain'), 'D  own.txt');
   });
 
-  test('what a person has staged meanwhile is left alone', async () => {
+  test('what a person had staged goes along with a switch that was under way', async () => {
     const tip = commitOn(tipOf('main'), 'landed.txt');
     fixture.git('switch', '-q', '--detach');
     fixture.write(join(fixture.root, 'README.md'), 'mine\n');
     fixture.git('add', 'README.md');
     valueOf(await repository.follow('main', tip, 'fast-forward'));
     fixture.git('symbolic-ref', 'HEAD', 'refs/heads/main');
-    valueOf(await repository.follow('main', tip, 'fast-forward'));
+    const next = commitOn(tip, 'next.txt');
+    // Also where the next landing comes before the first one has arrived.
+    valueOf(await repository.follow('main', next, 'fast-forward'));
+    await eventually(
+      'the checkout is whole',
+      () => fixture.git('status', '--porcelain') === 'M  README.md',
+    );
+    assert.equal(fixture.git('show', ':README.md'), 'mine');
+  });
+
+  test('what a person takes out after they have arrived stays out, whatever else they stage', async () => {
+    const first = tipOf('main');
+    const tip = commitOn(first, 'landed.txt');
     const { repairLate } = await import('../../server/git/moves/late-checkouts.ts');
     const { context } = valueOf(await fixture.adapter().open(fixture.root));
-    await repairLate(context, 'refs/heads/main', { from: `${tip}~1`, to: tip });
+    const since = { isUnderWay: false, mayArriveLate: true };
+    const look = () =>
+      repairLate(context, 'refs/heads/main', { from: first, to: tip }, new Map(), since);
+    fixture.git('merge', '-q', '--ff-only', tip);
+    fixture.write(join(fixture.root, 'README.md'), 'mine\n');
+    fixture.git('add', 'README.md');
+    assert.equal(await look(), false);
+    fixture.git('rm', '-q', 'landed.txt');
+    assert.equal(await look(), false);
     assert.equal(fixture.git('status', '--porcelain'), 'M  README.md\nD  landed.txt');
+  });
+
+  test('a file that a person has staged otherwise than both sides is left alone', async () => {
+    const tip = commitOn(tipOf('main'), 'landed.txt');
+    const { repairLate } = await import('../../server/git/moves/late-checkouts.ts');
+    const { context } = valueOf(await fixture.adapter().open(fixture.root));
+    fixture.write(join(fixture.root, 'landed.txt'), 'mine\n');
+    fixture.git('add', 'landed.txt');
+    fixture.git('update-ref', 'refs/heads/main', tip);
+    const since = { isUnderWay: false, mayArriveLate: true };
+    const step = { from: `${tip}~1`, to: tip };
+    assert.equal(await repairLate(context, 'refs/heads/main', step, new Map(), since), false);
+    assert.equal(fixture.git('show', ':landed.txt'), 'mine');
   });
 });

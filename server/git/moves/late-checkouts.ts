@@ -33,7 +33,10 @@ export function lookForLateCheckouts(
   if (step.from === null) return;
   const { from, to } = step;
   const seen: SeenStates = new Map();
-  const since: BegunBefore = { isUnderWay: inPlace?.wasClean === true };
+  const since: BegunBefore = {
+    isUnderWay: inPlace?.wasClean === true,
+    mayArriveLate: inPlace === undefined,
+  };
   const look = (index: number): void => {
     const pauseMs = (inPlace === undefined ? pausesMs : pausesInPlaceMs)[index];
     if (pauseMs === undefined) return;
@@ -55,12 +58,15 @@ export function lookForLateCheckouts(
  */
 type SeenStates = Map<string, string>;
 
-/**
- * Whether what the index holds may be of a command that began before the branch had moved: the
- * index was as its branch said until then, and some git has worked there at each look since.
- */
+/** Whether what the index holds may be of a command that began before the branch had moved. */
 interface BegunBefore {
+  /** The index was as its branch said until then, and some git has worked there at each look since. */
   isUnderWay: boolean;
+  /**
+   * The branch moved where no checkout had it, and none has been seen with what it brought: what a
+   * person has staged went along with their switch.
+   */
+  mayArriveLate: boolean;
 }
 
 /** Checkouts whose index was as their branch says: the state in which that was seen. */
@@ -100,7 +106,7 @@ export async function repairLate(
   ref: string,
   step: { readonly from: string; readonly to: string },
   seen: SeenStates = new Map(),
-  since: BegunBefore = { isUnderWay: false },
+  since: BegunBefore = { isUnderWay: false, mayArriveLate: false },
 ): Promise<boolean> {
   return context.inTurn(`follow ${ref}`, async () => {
     const present = await readRef(context, ref);
@@ -134,6 +140,7 @@ async function repairAt(
   if (seen.get(at) === state) return false;
   const asNow = await context.git(['diff-index', '--cached', '--quiet', present], { at });
   if (asNow.code === 0) {
+    since.mayArriveLate = false;
     seen.set(at, state);
     noteClean(context, at, state);
   }
@@ -142,7 +149,7 @@ async function repairAt(
     return putBack(context, at, present);
   const asBefore = await context.git(['diff-index', '--cached', '--quiet', from], { at });
   const isAsBefore = asBefore.code === 0;
-  if (!isAsBefore && !(await lacksTheStep(context, at, { from, to }, present))) {
+  if (!isAsBefore && !(await lacksTheStep(context, at, { from, to, present }, since))) {
     seen.set(at, state);
     return false;
   }
@@ -205,12 +212,13 @@ async function putBack(context: RepositoryContext, at: string, present: string):
 /**
  * A commit was made on top of the step from an index that still held the files of before: all that
  * the index has otherwise than the branch is what the step changed, and it is as `from` has it.
+ * Who arrives late brings along what they have staged beside that.
  */
 async function lacksTheStep(
   context: RepositoryContext,
   at: string,
-  step: { readonly from: string; readonly to: string },
-  present: string,
+  step: { readonly from: string; readonly to: string; readonly present: string },
+  since: BegunBefore,
 ): Promise<boolean> {
   const names = async (...args: readonly string[]): Promise<ReadonlySet<string> | null> => {
     const output = await context.git([...args], { at });
@@ -219,11 +227,14 @@ async function lacksTheStep(
   const named = ['-z', '--name-only', '--no-renames'];
   const changed = await names('diff-tree', '-r', ...named, step.from, step.to);
   const staged = await names('diff-index', '--cached', ...named, step.from);
-  const differing = await names('diff-index', '--cached', ...named, present);
+  const differing = await names('diff-index', '--cached', ...named, step.present);
   if (changed === null || staged === null || differing === null || changed.size === 0) return false;
+  const lacks = [...changed].filter((path) => differing.has(path));
+  if (lacks.length < changed.size) since.mayArriveLate = false;
   return (
-    changed.size === differing.size &&
-    [...changed].every((path) => !staged.has(path) && differing.has(path))
+    lacks.length === changed.size &&
+    (changed.size === differing.size || since.mayArriveLate) &&
+    lacks.every((path) => !staged.has(path))
   );
 }
 
