@@ -100,11 +100,11 @@ export const plantedFaults: { readonly [name: string]: PlantedFault } = {
     often: ['break-the-gate'],
   },
   'land-an-epic-again': {
-    breaks: ['stuck', 'not-landed'],
+    breaks: ['again', 'stuck', 'not-landed'],
     file: 'server/workflows/lines/own-range.ts',
     find: '    if (held === sha || (await engine.git.isAncestor(sha, held))) return true;',
     replace: '    if (held === sha && held === target) return true;',
-    often: ['amend', 'amend-a-secret-away', 'rebase'],
+    often: ['amend', 'epic'],
   },
   'marks-of-all-projects': {
     seed: 29,

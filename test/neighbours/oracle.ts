@@ -2,9 +2,9 @@
 
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { trailerKey } from '../../server/core/work/trailers.ts';
 import type { EventView, TaskView } from '../../server/protocol/api.ts';
-import type { PersonFacts } from './person-facts.ts';
-import { personFacts } from './person-facts.ts';
+import { ownLines, personFacts, type PersonFacts } from './person-facts.ts';
 import { movesHead } from './agent-acts.ts';
 import type { Play } from './play.ts';
 import type { Schedule } from './schedule.ts';
@@ -14,10 +14,17 @@ import { attemptOf, authorOf, reachableTokens, tokensIn, tokensOf } from './toke
 /** Before the person tidies up: everything of theirs is as after their last act. */
 export function checkThePerson(stage: Stage, left: PersonFacts): readonly string[] {
   const now = personFacts(stage);
+  const isSame = (name: TextFact): boolean => {
+    if (name !== 'staged' && name !== 'changed') return now[name] === left[name];
+    return ownLines(now[name], left) === ownLines(left[name], left);
+  };
   return (Object.keys(left) as (keyof PersonFacts)[])
-    .filter((name) => now[name] !== left[name])
+    .filter((name) => name !== 'arriving')
+    .filter((name) => !isSame(name))
     .map((name) => `not-ours: ${name} of the person was\n${left[name]}\nand is\n${now[name]}`);
 }
+
+type TextFact = Exclude<keyof PersonFacts, 'arriving'>;
 
 export async function checkAtTheEnd(play: Play): Promise<readonly string[]> {
   const { stage } = play;
@@ -32,6 +39,7 @@ export async function checkAtTheEnd(play: Play): Promise<readonly string[]> {
     ...checkForeign(stage),
     ...checkLanded(play, completedOf(status.tasks)),
     ...checkTakenOut(stage),
+    ...checkLandedOnce(stage),
     ...checkClone(stage),
     ...checkBlame(stage, events),
     ...checkBeginnings(play),
@@ -166,6 +174,29 @@ function checkTakenOut(stage: Stage): readonly string[] {
   return tokensIn(stage, 'refs/heads/main')
     .filter((token) => stage.takenOut.has(token) && authorOf(token) === 'me')
     .map((token) => `came-back: ${token} was taken out by the person and is on main`);
+}
+
+/** What an epic has landed without its history does not land again, as a commit of nothing. */
+function checkLandedOnce(stage: Stage): readonly string[] {
+  const key = trailerKey('tip');
+  const format = `%H %T %P %(trailers:key=${key},valueonly,separator=%x2C)`;
+  const log = stage.git(['log', 'refs/heads/main', '--reverse', `--format=${format}`]) ?? '';
+  const trees = new Map<string, string>();
+  const landed: string[] = [];
+  const bad: string[] = [];
+  for (const line of log.split('\n')) {
+    const [sha = '', tree = '', ...others] = line.split(' ');
+    trees.set(sha, tree);
+    const [parent, tip] = others;
+    // Who has more parents has landed with its history.
+    if (parent === undefined || tip === undefined || tip === '' || others.length !== 2) continue;
+    const isIn = (held: string): boolean =>
+      stage.git(['merge-base', '--is-ancestor', tip, held]) !== null;
+    if (trees.get(parent) === tree && landed.some(isIn))
+      bad.push(`again: ${sha.slice(0, 10)} lands ${tip.slice(0, 10)} once more`);
+    landed.push(tip);
+  }
+  return bad;
 }
 
 function checkClone(stage: Stage): readonly string[] {

@@ -3,6 +3,8 @@
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { landingRef } from '../../server/core/work/ref-names.ts';
+import { readPlain } from '../../server/git/files/small-files.ts';
 import type { Stage } from './stage.ts';
 
 export interface PersonFacts {
@@ -15,6 +17,16 @@ export interface PersonFacts {
   readonly config: string;
   readonly hooks: string;
   readonly exclude: string;
+  /** Lines of `staged` and `changed` that a landing has written which is just arriving, or has yet to arrive. */
+  readonly arriving: readonly string[];
+}
+
+/** Every line that is the person's. */
+export function ownLines(text: string, { arriving }: PersonFacts): string {
+  return text
+    .split('\n')
+    .filter((line) => !arriving.includes(line))
+    .join('\n');
 }
 
 const looksMax = 10;
@@ -38,6 +50,15 @@ function look(stage: Stage): PersonFacts {
   };
   const hooks = join(stage.root, '.git', 'hooks');
   const head = inGit('HEAD').trim();
+  const staged = git('--no-optional-locks', 'diff', '--cached', '--raw', '--abbrev=40').replace(
+    /^:\d+ \d+ [0-9a-f]+ /gm,
+    '',
+  );
+  const changed = git('--no-optional-locks', 'status', '--porcelain', '-uall')
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => `${line} ${hashOf(join(stage.root, line.slice(3)))}`)
+    .join('\n');
   return {
     head: head.startsWith('ref: ') ? head : 'detached',
     refs: git(
@@ -59,19 +80,44 @@ function look(stage: Stage): PersonFacts {
       inGit('packed-refs').includes('refs/stash')
         ? git('stash', 'list', '--format=%H')
         : '',
-    staged: git('--no-optional-locks', 'diff', '--cached', '--raw', '--abbrev=40').replace(
-      /^:.{12} [0-9a-f]+ /gm,
-      '',
-    ),
-    changed: git('--no-optional-locks', 'status', '--porcelain', '-uall')
-      .split('\n')
-      .filter((line) => line !== '')
-      .map((line) => `${line} ${hashOf(join(stage.root, line.slice(3)))}`)
-      .join('\n'),
+    staged,
+    changed,
     config: inGit('config'),
     hooks: existsSync(hooks) ? readdirSync(hooks).join(' ') : '',
     exclude: inGit('info/exclude'),
+    arriving: arrivingOf(stage, staged, changed),
   };
+}
+
+/**
+ * Between index and branch, and until a switch that was under way has been looked at again, the checkout has what landed, or
+ * lacks it. All of that lies in files that a person leaves to agents, or is what the landing has.
+ */
+function arrivingOf(stage: Stage, staged: string, changed: string): readonly string[] {
+  const line = stage.git(['for-each-ref', '--format=%(objectname)', landingRef('main')]) ?? '';
+  if (line === '' || `${staged}${changed}` === '') return [];
+  const landed = new Map<string, string>();
+  const tree = stage.git(['ls-tree', '-r', line]) ?? '';
+  for (const [, blob = '', path = ''] of tree.matchAll(/^\d+ blob ([0-9a-f]+)\t(.*)$/gm))
+    landed.set(path, blob);
+  const isAgents = (path: string): boolean => /^(?:src\/)?t\d/.test(path);
+  const index = staged.split('\n').filter((entry) => {
+    const [, blob = '', status, path = ''] = /^([0-9a-f]+) (\w)\t(.*)$/.exec(entry) ?? [];
+    return status === 'D' ? isAgents(path) : landed.get(path) === blob;
+  });
+  const inIndex = new Set(index.map((entry) => entry.slice(entry.indexOf('\t') + 1)));
+  const files = changed.split('\n').filter((entry) => {
+    const path = entry.slice(3, entry.lastIndexOf(' '));
+    if (inIndex.has(path) && entry[1] === ' ') return true;
+    return entry.endsWith(' gone') ? isAgents(path) : landed.get(path) === blobOf(stage, path);
+  });
+  return [...index, ...files];
+}
+
+function blobOf(stage: Stage, path: string): string | undefined {
+  const content = readPlain(join(stage.root, path));
+  if (content === null) return undefined;
+  return createHash('sha1').update(`blob ${content.length}\0`).update(content).digest('hex');
 }
 
 function hashOf(path: string): string {

@@ -37,17 +37,22 @@ export interface AgentPlan {
   readonly act: AgentAct;
 }
 
+/** Whether there is an epic, and what its run lands: each task, or all of it at its end. How often each is drawn. */
+const epicKinds = { none: 6, task: 1, epic: 2 } as const;
+
+type EpicKind = keyof typeof epicKinds;
+
 export interface Schedule {
   readonly seed: number;
   readonly workers: number;
-  readonly epic: 'none' | 'task' | 'epic';
+  readonly epic: EpicKind;
   readonly tasks: readonly PlannedTask[];
   readonly agents: readonly AgentPlan[];
   readonly acts: readonly TimedAct[];
 }
 
-/** Acts that a planted fault needs: these are drawn more often. */
-export type Often = readonly (AgentAct | PersonAct | EngineAct)[];
+/** Acts, and a kind of epic, that a planted fault needs: these are drawn more often. */
+export type Often = readonly (AgentAct | PersonAct | EngineAct | EpicKind)[];
 
 const oftenFactor = 10;
 
@@ -65,7 +70,7 @@ function weighed<K extends string>(
 export function drawSchedule(seed: number, often: Often = []): Schedule {
   const chance = new SeededChance(seed * 7919 + 17);
   for (let warm = 0; warm < 3; warm += 1) chance.next();
-  const epic = chance.weighted({ none: 6, task: 1, epic: 2 });
+  const epic = chance.weighted(weighed(epicKinds, often));
   const tasks = drawTasks(chance.fork('tasks'), epic !== 'none');
   let number = 0;
   const agents: AgentPlan[] = [];

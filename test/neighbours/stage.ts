@@ -11,6 +11,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { readText } from '../../server/git/files/small-files.ts';
 import type { Project } from '../e2e/support/project.ts';
 import { broughtBy, droppedBy } from './tokens.ts';
 
@@ -107,29 +108,22 @@ export class Stage {
       .filter((path) => existsSync(join(path, '.git')));
   }
 
-  /** Tasks that a slot may belong to: by its branch, which agents leave too, and by Drover's note in its git folder. */
+  /**
+   * Tasks that a slot may belong to: by its branch, which agents leave too, and by Drover's note in its git folder, which
+   * is not there yet while the slot is made.
+   */
   holdersOf(slot: string): readonly string[] {
-    try {
-      const gitFolder = readFileSync(join(slot, '.git'), 'utf8').replace('gitdir: ', '').trim();
-      const branch = /refs\/heads\/drover\/(.+)\/\d+$/m.exec(
-        readFileSync(join(gitFolder, 'HEAD'), 'utf8'),
-      );
-      const owner = /^(.+)\/\d+$/m.exec(readFileSync(join(gitFolder, 'drover-owner'), 'utf8'));
-      const found = [branch?.[1], owner?.[1]].filter((task) => task !== undefined);
-      return [...new Set(found)];
-    } catch {
-      return [];
-    }
+    const gitFolder = (readText(join(slot, '.git')) ?? '').replace('gitdir: ', '').trim();
+    const branch = /refs\/heads\/drover\/(.+)\/\d+$/m.exec(readText(join(gitFolder, 'HEAD')) ?? '');
+    const owner = /^(.+)\/\d+$/m.exec(readText(join(gitFolder, 'drover-owner')) ?? '');
+    const found = [branch?.[1], owner?.[1]].filter((task) => task !== undefined);
+    return [...new Set(found)];
   }
 
   /** No task's branch is checked out there. */
   isFree(slot: string): boolean {
-    try {
-      const gitFolder = readFileSync(join(slot, '.git'), 'utf8').replace('gitdir: ', '').trim();
-      return !readFileSync(join(gitFolder, 'HEAD'), 'utf8').includes('refs/heads/drover/');
-    } catch {
-      return true;
-    }
+    const gitFolder = (readText(join(slot, '.git')) ?? '').replace('gitdir: ', '').trim();
+    return readText(join(gitFolder, 'HEAD'))?.includes('refs/heads/drover/') !== true;
   }
 
   write(path: string, text: string): void {
