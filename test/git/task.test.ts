@@ -79,6 +79,20 @@ suite('git: one task', () => {
     assert.deepEqual(paths, ['README.md', 'new dir/ü x.txt']);
   });
 
+  test('V6: commits that change nothing are no work, and one that does is', async () => {
+    const repository = await fixture.open();
+    const task = await startTask(fixture, repository, 's0', 'task-1');
+    fixture.gitIn(task.path, 'commit', '-q', '--allow-empty', '-m', 'nothing');
+    assert.equal(valueOf(await repository.commitLeftovers(leftoversOf(task))).changed, false);
+    fixture.write(join(task.path, 'README.md'), 'changed\n');
+    fixture.gitIn(task.path, 'commit', '-qam', 'something');
+    assert.equal(valueOf(await repository.commitLeftovers(leftoversOf(task))).changed, true);
+    fixture.gitIn(task.path, 'revert', '--no-edit', 'HEAD');
+    const taken = valueOf(await repository.commitLeftovers(leftoversOf(task)));
+    assert.equal(taken.changed, false);
+    assert.equal(fixture.git('rev-parse', task.branch), taken.commit, 'what it has made is kept');
+  });
+
   test('works where commits have long ids', async () => {
     const long = makeFixture({ init: ['--object-format=sha256'] });
     const repository = await long.open();

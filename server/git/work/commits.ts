@@ -17,6 +17,7 @@ import { ownWorktree } from './own-worktree.ts';
 import { absoluteBytes, shown, splitZero, zeroEnded, type PathBytes } from '../files/paths.ts';
 import type { GitResult } from '../port.ts';
 import { branchRef, isBranchName, readRef, updateRefs } from '../refs/refs.ts';
+import { treeOf } from '../read/ancestry.ts';
 import { readStatus } from '../read/status.ts';
 import { isNestedRepository, type StatusEntry } from '../read/status-format.ts';
 import { factsOf, factsOfAll } from '../files/small-files.ts';
@@ -93,10 +94,21 @@ export async function commitLeftovers(
   if (!guarded.ok) return guarded;
   if (entries.some((entry) => isIgnoreFile(entry.path))) context.ignores.touched();
   const tree = context.commits.read(tip)?.tree ?? null;
-  const changed = tip !== request.base;
+  const changed = await isChange(context, request.base, { before, tip, tree });
   const aside = !changed && (await hasPutAside(context, request.branch));
   const facts = { held: heldNames.sort(), heldFor, committedSecrets, protected: guarded.value };
   return ok({ commit: tip, tree, changed, ...facts, ...(aside && { aside }) });
+}
+
+/** Commits of an agent's own (up to `before`) that change nothing are no work, whatever they say. */
+async function isChange(
+  context: RepositoryContext,
+  base: Sha,
+  { before, tip, tree }: { readonly before: Sha; readonly tip: Sha; readonly tree: Sha | null },
+): Promise<boolean> {
+  if (tip === base || before === base) return tip !== base;
+  const found = await treeOf(context, base);
+  return !found.ok || found.value !== tree;
 }
 
 /** Only where the agent has made no commits: theirs may take back what others did. */
