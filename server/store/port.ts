@@ -115,6 +115,7 @@ export {
   basesOfTask,
   countFailedPlans,
   lastCommitBefore,
+  newestUnendedMs,
   refsKeptWhenReturned,
 } from './work/attempt-rows.ts';
 export {

@@ -16,6 +16,7 @@ import {
   askedToStop,
   type Claim,
   countOwnedTasks,
+  newestUnendedMs,
   openLandings,
   runById,
   type RunRow,
@@ -30,10 +31,12 @@ import { runUndo, undoWorkflow, type UndoInput } from './person/undo-landing.ts'
 const agentsMax = 64;
 
 export function createEngine(deps: EngineDeps): Engine {
+  const launchedAtMs = deps.clock.now();
   const engine: Engine = {
     ...deps,
     switchboard: new Switchboard(),
-    launchedAtMs: deps.clock.now(),
+    launchedAtMs,
+    earlierUntilMs: launchedAtMs - 1,
   };
   deps.durable.workflow<Claim, string>(executeWorkflow, async (run, claim) => {
     await useRunOf(engine, claim.runId);
@@ -94,6 +97,7 @@ async function useRunOf(
 export async function launchEngine(
   engine: Uses<
     | 'durable'
+    | 'earlierUntilMs'
     | 'files'
     | 'git'
     | 'machineId'
@@ -105,6 +109,8 @@ export async function launchEngine(
   >,
 ): Promise<void> {
   for (const { branch } of await allLines(engine.store.db)) limitLandQueue(engine, branch);
+  const newestMs = await newestUnendedMs(engine.store.db);
+  engine.earlierUntilMs = Math.max(engine.earlierUntilMs, newestMs);
   await endOrphanCommands(engine);
   if (engine.machineId !== '') await endGivenAway(engine);
   await engine.durable.launch();

@@ -77,6 +77,9 @@ export async function baseOfAttemptBranch(db: Reads, branch: string): Promise<st
  */
 const agentsOwn: readonly TaskStatus[] = ['claimed', 'in_progress', 'ready', 'waiting'];
 
+/** States of attempts that have not come to their end. */
+const atWorkOrQueued = ['running', 'submitted', 'interrupted', 'waiting'] as const;
+
 /**
  * Attempts that have begun and whose work no person has taken over, in the order of their tasks.
  */
@@ -88,10 +91,20 @@ export async function attemptsOfAgents(
     .innerJoin('tasks as t', 't.id', 'a.task_id')
     .select(['a.task_id', 'a.branch', 'a.base_sha', 'a.commit_sha'])
     .where('t.status', 'in', [...agentsOwn])
-    .where('a.state', 'in', ['running', 'submitted', 'interrupted', 'waiting'])
+    .where('a.state', 'in', [...atWorkOrQueued])
     .where('a.base_sha', 'is not', null)
     .orderBy('a.task_id')
     .execute();
+}
+
+/** When the newest attempt began that has not come to its end (Unix ms); 0: there is none. */
+export async function newestUnendedMs(db: Reads): Promise<number> {
+  const newest = await db
+    .selectFrom('attempts')
+    .select((eb) => eb.fn.max('started_at_ms').as('at'))
+    .where('state', 'in', [...atWorkOrQueued])
+    .executeTakeFirst();
+  return newest?.at ?? 0;
 }
 
 /** Failed tries at a plan; one that a person sent back is none. */

@@ -125,8 +125,8 @@ async function runToItsEnd(
  * A backend that was killed between the start of its agent and the note of it has left one that no
  * row names.
  */
-function isFromEarlierLife(engine: Uses<'launchedAtMs'>, attempt: AttemptRow): boolean {
-  return attempt.started_at_ms < engine.launchedAtMs;
+function isFromEarlierLife(engine: Uses<'earlierUntilMs'>, attempt: AttemptRow): boolean {
+  return attempt.started_at_ms <= engine.earlierUntilMs;
 }
 
 function leftoverProcess(attempt: AttemptRow, part: string): AgentProcess | null {

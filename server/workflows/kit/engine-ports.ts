@@ -293,11 +293,13 @@ export class Switchboard {
 
 export interface Engine extends EngineDeps {
   readonly switchboard: Switchboard;
-  /**
-   * When this process took up the work (Unix ms): what began before may be further in git than the
-   * rows say.
-   */
+  /** When this process took up the work (Unix ms). */
   readonly launchedAtMs: number;
+  /**
+   * What began until then began in an earlier life (Unix ms): later than the launch where the clock
+   * was set back in between.
+   */
+  earlierUntilMs: number;
 }
 
 /** What a function takes of the engine: that which it uses, so that its signature says it. */

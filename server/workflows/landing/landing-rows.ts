@@ -14,18 +14,19 @@ import type { Sha } from '../../git/sha.ts';
 /**
  * Git is the second witness of what has landed: it knows when the last rows that said so were lost
  * with the power, or when a person has merged by hand what then was approved. The commit that
- * brought the work into `head`, with the tree of `head`; else null. What this process has begun,
- * and nobody had to approve, it knows.
+ * brought the work into `head`, with the tree of `head`; else null. What began before this process
+ * took up the work may be further in git than the rows say; the rest, where nobody had to approve
+ * it, is known.
  */
 export async function landedBefore(
-  engine: Uses<'git' | 'launchedAtMs' | 'store'>,
+  engine: Uses<'earlierUntilMs' | 'git' | 'store'>,
   row: LandingRow,
   head: Sha,
 ): Promise<{ readonly commit: Sha; readonly tree: Sha } | null> {
   const attempt = await attemptOf(engine.store.db, row.task_id, row.attempt);
   const task = await taskById(engine.store.db, row.task_id);
   if (attempt === null || task === null) return null;
-  const isOurs = attempt.started_at_ms >= engine.launchedAtMs && task.status !== 'needs_review';
+  const isOurs = attempt.started_at_ms > engine.earlierUntilMs && task.status !== 'needs_review';
   if (isOurs) return null;
   const { task_id: taskId, commit_sha: commit } = row;
   const work = { taskId, attempt: row.attempt, commit, base: attempt.base_sha };
