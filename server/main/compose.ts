@@ -27,7 +27,7 @@ import { workFiles } from './work-files.ts';
 import type { Project, Report } from './project/opened-project.ts';
 import type { HostDurable } from './host-durable.ts';
 import { agentEnvironment, commandEnvironment } from '../agents/kit/process/environment.ts';
-import type { Engine, WorkSettings } from '../workflows/kit/engine-ports.ts';
+import type { Engine, WorkPlaces, WorkSettings } from '../workflows/kit/engine-ports.ts';
 
 export interface EngineHost {
   readonly engine: Engine;
@@ -41,7 +41,7 @@ export interface EngineHost {
 
 export async function composeEngine(project: Project, report: Report): Promise<EngineHost> {
   const { live, store, git, places } = project;
-  const worktrees = worktreesOf(places.root, live.settings.worktreeRoot);
+  const ours = workPlaces(project);
   const processes = createProcessTable();
   const crash = crashPoint(live);
   const opened = await openDurable(project, crash, report);
@@ -85,7 +85,7 @@ export async function composeEngine(project: Project, report: Report): Promise<E
     agentTools: agentTokens,
     files: workFiles,
     storeOutput: (logPath) => project.output.flush(logPath),
-    places: { root: places.root, worktrees, logs: places.logs, mark: projectMark(places.root) },
+    places: ours,
     settings: () => workSettings(live.settings),
     useRun: (run) => live.useFlags(run.flags, report),
     isPassing: (error) => error instanceof Refusal && error.kind === 'database',
@@ -95,13 +95,25 @@ export async function composeEngine(project: Project, report: Report): Promise<E
     secrets,
     mask,
     // In a fleet each machine says for itself what it can bear.
-    host: project.fleet === null ? hostFacts(worktrees) : () => null,
+    host: project.fleet === null ? () => hostFacts(ours.worktrees)() : () => null,
     owner: project.fleet === null ? `${process.pid}` : live.settings.fleet.name,
     crashPoint: crash,
     chance: Math.random,
     report,
   });
   return { engine, durable, close: () => opened.close(), agentTokens, confinement, remote };
+}
+
+function workPlaces({ places, live }: Project): WorkPlaces {
+  return {
+    root: places.root,
+    // Read each time: the run that brings this backend up may accept another folder.
+    get worktrees() {
+      return worktreesOf(places.root, live.settings.worktreeRoot);
+    },
+    logs: places.logs,
+    mark: projectMark(places.root),
+  };
 }
 
 function environmentsOf(

@@ -183,6 +183,23 @@ suite('what agents leave behind', function () {
     assert.deepEqual(here.git('worktree', 'list').split('\n').length, 1);
   });
 
+  test('slots below a former worktree_root are used no more, and prune removes them', async () => {
+    const here = project();
+    await beginPlan(here, ['t1']);
+    await here.expect(0, ['run']);
+    const former = (await here.json<readonly WorktreeView[]>(['worktree', 'list']))[0]?.path ?? '';
+    await here.expect(0, ['server', 'stop']);
+    here.write('repo/.drover.toml', 'worktree_root = "../trees"\n');
+    await importPlan(here, ['t2']);
+    await here.expect(0, ['run']);
+    const pruned = await here.json<readonly WorktreeView[]>(['worktree', 'prune']);
+    const slots = pruned.filter(({ path }) => path.includes('slot-'));
+    const isNew = ({ path }: WorktreeView): boolean => path.startsWith(join(here.folder, 'trees'));
+    assert.deepEqual([slots.length, slots.filter(isNew).length], [2, 1]);
+    assert.ok(slots.every(({ action }) => action === 'removed'));
+    assert.ok(former !== '' && !existsSync(former));
+  });
+
   test('reset and retry: the earlier attempts stay reachable', async () => {
     const here = project({ agent: leavesThings });
     await beginPlan(here, [{ id: 'fails', max_attempts: 1 }]);
