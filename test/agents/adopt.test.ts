@@ -111,6 +111,17 @@ suite('adopted agents', function () {
     await assertNothingLeft(run.request.runId);
   });
 
+  test('its limit is of wall time from its own beginning, whoever looks: what is over is over', async () => {
+    const agent = await startElsewhere('echo one; sleep 600');
+    await until(() => logged().includes('one'));
+    await killBackend();
+    // As after a machine that slept meanwhile.
+    run = { ...run, request: { ...run.request, timeoutMs: 1 } };
+    const outcome = await adopt(agent);
+    assert.equal(outcome?.kind === 'failed' && outcome.failure.kind, 'timeout');
+    await assertNothingLeft(run.request.runId);
+  });
+
   test('a backend that died before it had stored the process never started the program', async () => {
     const marker = join(run.folder, 'ran');
     const script = `touch '${marker}'`;

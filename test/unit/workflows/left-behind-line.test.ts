@@ -3,7 +3,7 @@
 
 import assert from 'node:assert/strict';
 import type { Sha } from '../../../server/git/sha.ts';
-import { expectFollow, landOnLine, readLine } from '../../../server/store/port.ts';
+import { expectFollow, keepGateVerdict, landOnLine, readLine } from '../../../server/store/port.ts';
 import { followLine } from '../../../server/workflows/lines/follow-line.ts';
 import { moveLine, moveLineAlone } from '../../../server/workflows/lines/line-holds.ts';
 import { branchRef, landingRef, rescueRef } from '../../../server/core/work/ref-names.ts';
@@ -156,23 +156,76 @@ suite('a line that its branch does not hold', () => {
         return;
       }
       assert.equal(repository.refs.get(branch), first);
-      const following = new LineFollowing(lookingOnce(engine)).begin();
+      const following = new LineFollowing(looking(engine, 1)).begin();
       await eventually('the branch is there', () => repository.refs.get(branch) === next);
       following.end();
     });
   }
+
+  for (const isRed of [true, false]) {
+    const why = isRed ? 'are red together' : 'conflict';
+    test(`commits of people that ${why} with what waits are merged once, however often it is looked`, async () => {
+      const first = repository.refs.get(branch) as Sha;
+      assert.ok((await syncLine(engine, 'main')).ok);
+      const other = isRed ? 'theirs' : 'README';
+      const commit = (path: string, text: string): Sha =>
+        repository.commit(
+          new Map(repository.objects.filesOf(first)).set(path, text),
+          [first],
+          text,
+          'person',
+        );
+      const landed = commit('README', 'landed');
+      const landing = { next: landed, old: first, reason: 'drover: land t1' };
+      assert.ok((await moveLine(engine, 'main', landing)).ok);
+      await project.store.transaction((tx) => landOnLine(tx, 'main', landed));
+      moveMain(commit(other, 'theirs'));
+      assert.equal((await followLine(engine, 'main')).pending, 1);
+      const { git } = engine;
+      let merges = 0;
+      const merge = git.merge.bind(git);
+      git.merge = async (request) => {
+        merges += 1;
+        const merged = await merge(request);
+        if (merged.ok && merged.value.kind === 'merged') {
+          const [tree_sha, command] = [merged.value.tree, 'check'];
+          const red = {
+            ok: 0,
+            exit_code: 1,
+            duration_ms: 1,
+            output_tail: 'red',
+            flaky: 0,
+            at_ms: 1,
+          };
+          await project.store.transaction((tx) =>
+            keepGateVerdict(tx, { tree_sha, command, ...red }),
+          );
+        }
+        return merged;
+      };
+      const looks = looking(engine, 4);
+      const following = new LineFollowing(looks).begin();
+      await eventually('it was looked often', () => looks.clock.now() === 4);
+      following.end();
+      const row = await readLine(project.store.db, 'main');
+      assert.match(row?.pending_reason ?? '', isRed ? /gate is red/ : /README/);
+      assert.equal(merges, 1);
+    });
+  }
 });
 
-/** The engine of a backend that has just begun, with one look at what landed. */
-function lookingOnce(engine: Engine): Engine {
-  let looks = 0;
+/** The engine of a backend that has just begun, with so many looks at what landed; its clock counts those that are over. */
+function looking(engine: Engine, looksMax: number): Engine {
+  let looks = -1;
   return {
     ...engine,
+    mask: (text: string) => text,
+    settings: () => ({ ...engine.settings(), gateCommand: 'check', gateTimeoutMs: 1 }),
     clock: {
-      now: () => 0,
+      now: () => looks,
       timer: (_ms: number, body: () => void) => {
         looks += 1;
-        if (looks === 1) setImmediate(body);
+        if (looks < looksMax) setImmediate(body);
         return () => {};
       },
     },
