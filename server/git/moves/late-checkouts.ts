@@ -60,7 +60,7 @@ type SeenStates = Map<string, string>;
 
 /** Whether what the index holds may be of a command that began before the branch had moved. */
 interface BegunBefore {
-  /** The index was as its branch said until then, and some git has worked there at each look since. */
+  /** The index was as its branch said until then, and git has worked there at each look since. */
   isUnderWay: boolean;
   /**
    * The branch moved where no checkout had it, and none has been seen with what it brought: what a

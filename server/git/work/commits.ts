@@ -100,7 +100,7 @@ export async function commitLeftovers(
   return ok({ commit: tip, tree, changed, ...facts, ...(aside && { aside }) });
 }
 
-/** Commits of an agent's own (up to `before`) that change nothing are no work, whatever they say. */
+/** Commits of an agent's own (up to `before`) that change nothing are no work. */
 async function isChange(
   context: RepositoryContext,
   base: Sha,
