@@ -10,6 +10,7 @@ import type { BackendAccess } from './backend/access.ts';
 import { allHandlers } from './commands/all.ts';
 import { Commands, type CommandPlace } from './commands/commands.ts';
 import type { CommandContext } from './commands/context.ts';
+import { askRemote } from './commands/remote.ts';
 import { ownVariables, seeToRun } from './commands/runs.ts';
 import { setContext } from './notices/context-keys.ts';
 import type { ExportsWhenReady } from './tools/exports.ts';
@@ -25,6 +26,7 @@ import type { Project } from './project/project.ts';
 import { Projects } from './project/projects.ts';
 import { Reactions } from './notices/reactions.ts';
 import { registerGitDocuments } from './review/git-documents.ts';
+import { RemoteView } from './remote/remote-view.ts';
 import { ReviewComments } from './review/review-comments.ts';
 import { ShownReviews } from './review/shown-reviews.ts';
 import { readSettings, settingsSection, wantsLessMotion } from './project/settings.ts';
@@ -68,7 +70,8 @@ export class DroverWindow implements vscode.Disposable {
     this.#projects = new Projects(access, log, extension);
     const takeOvers = new TakeOvers(this.#projects, this.#messages, extension);
     const review = { comments: new ReviewComments(memory), shown: new ShownReviews(memory) };
-    const handlers = allHandlers({ takeOvers, review });
+    const remote = new RemoteView(this.#projects, askRemote(parts));
+    const handlers = allHandlers({ takeOvers, review, remote });
     this.#commands = new Commands(handlers, (args) => this.#context(args));
     const around = this.#surroundings();
     this.#views = new SideViews(around, () => this.#shown());
@@ -85,10 +88,7 @@ export class DroverWindow implements vscode.Disposable {
         if (this.#focused === host) this.#focused = null;
       },
     });
-    const attaching = this.#projects.onChange(({ change }) => {
-      if (change.kind !== 'attached' || change.isAgain) return;
-      this.#measured('attached', performance.now() - parts.startedMs);
-    });
+    const attaching = this.#measureAttaching(parts.startedMs);
     const statusBar = new StatusBar();
     const reactions = new Reactions({
       projects: this.#projects,
@@ -113,6 +113,7 @@ export class DroverWindow implements vscode.Disposable {
       this.#views,
       this.#panels,
       takeOvers,
+      remote,
       review.comments,
       review.shown,
       registerGitDocuments(this.#projects),
@@ -129,6 +130,13 @@ export class DroverWindow implements vscode.Disposable {
         if (isOurs || event.affectsConfiguration('workbench.reduceMotion')) this.#pushStates();
       }),
     ];
+  }
+
+  #measureAttaching(startedMs: number): vscode.Disposable {
+    return this.#projects.onChange(({ change }) => {
+      if (change.kind !== 'attached' || change.isAgain) return;
+      this.#measured('attached', performance.now() - startedMs);
+    });
   }
 
   /** Finds the projects; nothing is started that nobody has asked for. */

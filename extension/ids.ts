@@ -24,6 +24,14 @@ export const commandIds = [
   'drover.setApiKey',
   'drover.removeApiKey',
   'drover.setFleetDatabase',
+  // Remote workers.
+  'drover.showWorkers',
+  'drover.refreshWorkers',
+  'drover.setUpWorkers',
+  'drover.testWorkers',
+  'drover.previewUpload',
+  'drover.destroyWorker',
+  'drover.setWorkerKey',
   // Panels and views.
   'drover.showTree',
   'drover.showInbox',
@@ -144,6 +152,9 @@ export const panelNames = [
 ] as const satisfies readonly WebviewName[];
 export type PanelName = (typeof panelNames)[number];
 
+/** A tree of VS Code's own in the side bar, no webview. */
+export const workersViewId = 'drover.workers';
+
 export const viewContainerId = 'drover';
 export const walkthroughId = 'drover.start';
 
@@ -159,5 +170,6 @@ export const contextKeys = [
   'drover.selectionStatus',
   'drover.waiting',
   'drover.reviewing',
+  'drover.remoteWorkers',
 ] as const;
 export type ContextKey = (typeof contextKeys)[number];

@@ -35,6 +35,7 @@ export const soakFiles: ReadonlySet<string> = new Set([
   'test/vscode/stories/keyboard.test.ts',
   'test/vscode/stories/plan-from-spec.test.ts',
   'test/vscode/stories/reattach.test.ts',
+  'test/vscode/stories/remote.test.ts',
   'test/vscode/stories/review.test.ts',
   'test/vscode/stories/trouble.test.ts',
 ]);

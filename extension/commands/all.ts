@@ -2,6 +2,7 @@
 
 import * as vscode from 'vscode';
 import { forwardedCommands, webviewIds, type CommandId, type ForwardedCommandId } from '../ids.ts';
+import type { RemoteView } from '../remote/remote-view.ts';
 import { shownReviewHandlers, type ReviewParts } from '../review/review-commands.ts';
 import { takeOverHandlers, type TakeOvers } from '../take-over.ts';
 import type { WebviewHost } from '../webviews/webview-host.ts';
@@ -10,6 +11,7 @@ import { fromTemplateHandlers } from './from-template.ts';
 import { gettingStartedHandlers } from './getting-started.ts';
 import { makeTaskHandlers } from './make-task.ts';
 import { panelHandlers } from './panels.ts';
+import { remoteHandlers } from './remote.ts';
 import { planFromSpecHandlers } from './plan-from-spec.ts';
 import { reviewHandlers } from './review.ts';
 import { runHandlers } from './runs.ts';
@@ -18,9 +20,10 @@ import { taskHandlers } from './tasks.ts';
 export interface CommandParts {
   readonly takeOvers: TakeOvers;
   readonly review: ReviewParts;
+  readonly remote: RemoteView;
 }
 
-export function allHandlers({ takeOvers, review }: CommandParts): Handlers<CommandId> {
+export function allHandlers({ takeOvers, review, remote }: CommandParts): Handlers<CommandId> {
   return {
     ...gettingStartedHandlers,
     ...panelHandlers,
@@ -32,6 +35,7 @@ export function allHandlers({ takeOvers, review }: CommandParts): Handlers<Comma
     ...takeOverHandlers(() => takeOvers),
     ...reviewHandlers(() => review.comments),
     ...shownReviewHandlers(() => review),
+    ...remoteHandlers(() => remote),
     ...forwardedHandlers(),
   };
 }

@@ -5,6 +5,7 @@ import type { RunOptions } from '../../server/protocol/requests/runs.ts';
 import type { EpicView, TaskView } from '../../server/protocol/views.ts';
 import { toFailure } from '../backend/failure.ts';
 import { personEnvironment, type Project } from '../project/project.ts';
+import { remoteVariables } from '../project/remote-secrets.ts';
 import { fleetVariables, secretVariables } from '../project/secrets.ts';
 import { settingVariables } from '../project/settings-table.ts';
 import { withProject, type CommandContext, type Handlers } from './context.ts';
@@ -193,7 +194,7 @@ export async function seeToRun(
   return true;
 }
 
-/** What only this window knows: its settings, the stored key, the fleet's database. */
+/** What only this window knows: its settings, the stored keys, the fleet's database. */
 export async function ownVariables(
   secrets: CommandContext['extension']['secrets'],
   project: Project,
@@ -201,7 +202,8 @@ export async function ownVariables(
   const { settings } = project;
   const secret = await secretVariables(secrets, settings.apiKeyVariable);
   const fleet = await fleetVariables(secrets, project.root);
-  return { ...settingVariables(settings), ...secret, ...fleet };
+  const remote = await remoteVariables(secrets, project.root);
+  return { ...settingVariables(settings), ...remote, ...secret, ...fleet };
 }
 
 /** What a run is given: the person's environment, what the settings say, and the stored key. */

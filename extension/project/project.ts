@@ -7,6 +7,7 @@ import type { Connection } from '../../webview/messages/messages.ts';
 import type { BackendAccess } from '../backend/access.ts';
 import type { BackendRequest } from '../backend/language-client.ts';
 import { BackendLink, type LinkChange } from '../backend/link.ts';
+import { remoteVariables } from './remote-secrets.ts';
 import { fleetVariables } from './secrets.ts';
 import { readSettings } from './settings.ts';
 import { settingVariables, type ExtensionSettings } from './settings-table.ts';
@@ -51,6 +52,7 @@ export class Project implements vscode.Disposable {
       log,
       environment: async () => ({
         ...backendEnvironment(this.settings),
+        ...(await remoteVariables(secrets, root)),
         ...(await fleetVariables(secrets, root)),
       }),
       onChange: (change) => changed.fire({ project: this, change }),

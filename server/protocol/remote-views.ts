@@ -24,6 +24,27 @@ export interface RemoteTest {
   readonly ms: number;
 }
 
+/** A file or a whole folder that stays here. */
+export interface LeftOutView {
+  readonly path: string;
+  readonly reason:
+    | 'own'
+    | 'secret'
+    | 'dependency'
+    | 'ignored'
+    | 'link'
+    | 'special'
+    | 'repository'
+    | 'submodule';
+}
+
+/** What would be uploaded of a folder without the folders in it; '' is the project's own. */
+export interface UploadFolderView {
+  readonly path: string;
+  readonly files: number;
+  readonly bytes: number;
+}
+
 /** What an attempt would upload now, and what stays here. */
 export interface RemotePreview {
   readonly provisioner: string | null;
@@ -34,6 +55,13 @@ export interface RemotePreview {
   readonly secrets: readonly string[];
   /** Sentences: what else is left out, and why. */
   readonly notices: readonly string[];
+  /** The first of them, by path. */
+  readonly folders: readonly UploadFolderView[];
+  /** Everything that stays here, without what git itself ignores: the first of it, by path. */
+  readonly left_out: readonly LeftOutView[];
+  /** How many folders and left-out paths there are beyond those. */
+  readonly folders_more: number;
+  readonly left_out_more: number;
   /** Names of the variables beside the model's own that a worker gets. */
   readonly env: readonly string[];
   /** Why nothing would be uploaded; null: it would. */

@@ -4,7 +4,7 @@ import { formatCost, formatCount, formatDuration, stepText } from '../../server/
 import type { TaskStatus } from '../../server/core/plan/state.ts';
 import { askingTasks, taskNeed } from '../../server/protocol/needs.ts';
 import type { StatusSnapshot, TaskView } from '../../server/protocol/views.ts';
-import { statusWords } from '../shared/status-words.ts';
+import { statusWords, runsOnWorker } from '../shared/status-words.ts';
 import { visibleLine } from '../shared/looks/visible-text.ts';
 
 export const columnNames = ['waiting', 'ready', 'working', 'asks', 'done'] as const;
@@ -128,6 +128,7 @@ export function factsOf({ task, parts, isAsking }: Card, nowMs: number): readonl
   if (typeof task.machine === 'string' && task.status !== 'completed') {
     facts.push(`on ${shown(task.machine)}`);
   }
+  if (runsOnWorker(task)) facts.push('on a worker');
   if (task.attempts > 0 && task.status !== 'completed') {
     facts.push(formatCount(task.attempts, 'attempt'));
   }

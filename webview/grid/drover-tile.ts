@@ -3,7 +3,7 @@
 import { css, html, LitElement, nothing, type TemplateResult } from 'lit';
 import { SizeController } from '../shared/size-controller.ts';
 import { statusStyles } from '../shared/status-styles.ts';
-import { statusLook, statusWords } from '../shared/status-words.ts';
+import { statusLook, statusWords, runsOnWorker } from '../shared/status-words.ts';
 import { wholeSecondsText } from '../shared/log/attempt-facts.ts';
 import { controlStyles } from '../shared/looks/control-styles.ts';
 import { icon, iconStyles } from '../shared/looks/icon.ts';
@@ -167,6 +167,7 @@ export class DroverTile extends LitElement {
         <span>${task.phase ?? statusWords(task)}</span>
         ${task.agent === null ? nothing : html`<span>${visibleLine(task.agent)}</span>`}
         ${typeof task.machine !== 'string' ? nothing : html`<span>on ${visibleLine(task.machine)}</span>`}
+        ${runsOnWorker(task) ? html`<span>on a worker</span>` : nothing}
         ${time === null ? nothing : html`<span>${time}</span>`}
         ${
           this.waiting === 0

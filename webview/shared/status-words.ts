@@ -53,3 +53,9 @@ export function statusWords(task: Stated, isAsking = false): string {
   if (look !== asks && task.status === 'in_progress' && task.phase !== null) return task.phase;
   return look.words;
 }
+
+/** Its agent runs on a remote worker: told while the attempt runs. */
+export function runsOnWorker(task: Pick<TaskView, 'status' | 'runs_on'>): boolean {
+  const isBusy = task.status === 'in_progress' || task.status === 'claimed';
+  return isBusy && task.runs_on === 'remote';
+}

@@ -10,7 +10,7 @@ import {
 } from '../../server/core/format.ts';
 import { epicNeed } from '../../server/protocol/needs.ts';
 import type { EpicView, TaskView } from '../../server/protocol/views.ts';
-import { statusLook, statusWords, type StatusLook } from '../shared/status-words.ts';
+import { statusLook, statusWords, type StatusLook, runsOnWorker } from '../shared/status-words.ts';
 import { icon } from '../shared/looks/icon.ts';
 import { visibleLine } from '../shared/looks/visible-text.ts';
 import type { DropZone } from './drops.ts';
@@ -148,6 +148,7 @@ export function factsOf(task: TaskView, nowMs: number, isAsking = false): readon
     facts.push(`after ${task.waits_for.length}`);
   if (task.agent !== null && !isQuiet) facts.push(shown(stepText({ ...task, agent: task.agent })));
   if (typeof task.machine === 'string' && !isQuiet) facts.push(`on ${shown(task.machine)}`);
+  if (runsOnWorker(task)) facts.push('on a worker');
   if (task.attempts > 0 && !isOver(task))
     facts.push(`attempt ${Math.min(task.attempts + 1, task.max_attempts)}/${task.max_attempts}`);
   if (isBusy && task.started_at !== null)

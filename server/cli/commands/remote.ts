@@ -1,6 +1,7 @@
 // remote test, list, preview, destroy: the workers of remote attempts.
 
 import { formatBytes } from '../../core/format.ts';
+import type { LeftOutView } from '../../protocol/remote-views.ts';
 import type { CommandContext } from '../context.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { plainLine } from '../plain-text.ts';
@@ -28,17 +29,29 @@ export async function remoteTest(context: CommandContext): Promise<number> {
   return result.ok ? exitCodes.done : exitCodes.failed;
 }
 
+/** Left out because a rule says so; the rest of what stays here is told by sentences. */
+const rules: { readonly [R in LeftOutView['reason']]?: string } = {
+  ignored: '.droverignore names it',
+  dependency: 'dependencies or build output that git does not track',
+  own: "git's or Drover's own",
+};
+const rulesShown = 20;
+
 export async function remotePreview(context: CommandContext): Promise<number> {
   const root = await context.root();
   const { previewRemote } = await context.surroundings.loadBackends();
   const preview = await previewRemote({ root, env: context.surroundings.env });
   const { files, bytes, largest, secrets, notices, env, refused } = preview;
+  const byRule = preview.left_out.filter(({ reason }) => reason in rules);
   const lines = [
     refused ?? `${files} ${files === 1 ? 'file' : 'files'}, ${formatBytes(bytes)}`,
     ...largest.map((file) => `  ${formatBytes(file.bytes).padStart(8)}  ${file.path}`),
     ...(secrets.length === 0 ? [] : ['Not uploaded, as the names look like secrets:']),
     ...secrets.map((path) => `  ${path}`),
     ...notices,
+    ...(byRule.length === 0 ? [] : ['Not uploaded, by rule:']),
+    ...byRule.slice(0, rulesShown).map(({ path, reason }) => `  ${path}  ${rules[reason] ?? ''}`),
+    ...(byRule.length > rulesShown ? [`  and ${byRule.length - rulesShown} more`] : []),
     ...(env.length === 0 ? [] : [`Variables beside the model's own: ${env.join(', ')}.`]),
   ];
   context.answer(preview, lines.map(plainLine).join('\n'));

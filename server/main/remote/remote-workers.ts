@@ -21,6 +21,7 @@ import { withoutMark } from '../project/project-mark.ts';
 import { isFollowed, RemoteAttempts } from './remote-attempts.ts';
 import type { WorkerSettings } from './remote-spec.ts';
 import { openTreeReader } from './tree-listing.ts';
+import { previewTree } from './preview-tree.ts';
 import type {
   RemoteList,
   RemotePreview,
@@ -74,7 +75,7 @@ export async function listRemote(request: RemoteRequest): Promise<RemoteList> {
  */
 export async function previewRemote({ root, env }: RemoteRequest): Promise<RemotePreview> {
   const { settings } = await LiveSettings.load(root, env, {});
-  const none = { files: 0, bytes: 0, largest: [], secrets: [], notices: [] };
+  const none = { files: 0, bytes: 0, largest: [], secrets: [], notices: [], ...previewTree(null) };
   const { provisioner } = settings.remote;
   const common = { provisioner, env: [...settings.remote.env, ...Object.keys(settings.agent.env)] };
   const listing = await openTreeReader(root, env).list();
@@ -82,7 +83,8 @@ export async function previewRemote({ root, env }: RemoteRequest): Promise<Remot
   const planned = planUpload(root, listing.value);
   if (!planned.ok) return { ...none, ...common, refused: planned.error };
   const { files, bytes, largest, excludedSecrets: secrets, notices } = planned.value;
-  return { ...common, files, bytes, largest, secrets, notices, refused: null };
+  const tree = previewTree(planned.value);
+  return { ...common, files, bytes, largest, secrets, notices, ...tree, refused: null };
 }
 
 /** Makes a worker, waits until it answers, and destroys it. */

@@ -4,7 +4,14 @@
 import { accessSync, constants, lstatSync, readlinkSync, type Stats } from 'node:fs';
 import { join } from 'node:path';
 import { err, ok, type Result } from '../../core/failure.ts';
-import { brokenCap, exclusionOf, staysInside, uploadCaps, type UploadCaps } from './exclusion.ts';
+import {
+  brokenCap,
+  type ExclusionReason,
+  exclusionOf,
+  staysInside,
+  uploadCaps,
+  type UploadCaps,
+} from './exclusion.ts';
 
 /** Paths of a tree as git sees them; relative, with slashes. */
 export interface TreeListing {
@@ -25,12 +32,20 @@ export type PlanEntry =
     }
   | { readonly kind: 'link'; readonly path: string; readonly target: string };
 
+/** Something that stays here, and why. A folder that is left out whole ends with a slash. */
+export interface LeftOut {
+  readonly path: string;
+  /** `ignored`: by a `.droverignore` file. */
+  readonly reason: ExclusionReason | 'ignored' | 'link' | 'special' | 'repository' | 'submodule';
+}
+
 export interface UploadPlan {
   readonly root: string;
   readonly entries: readonly PlanEntry[];
   readonly files: number;
   readonly bytes: number;
   readonly largest: readonly { readonly path: string; readonly bytes: number }[];
+  readonly leftOut: readonly LeftOut[];
   readonly excludedSecrets: readonly string[];
   /** Sentences for a person: links, special files and submodules that are left out. */
   readonly notices: readonly string[];
@@ -46,30 +61,24 @@ export function planUpload(
   caps: UploadCaps = uploadCaps,
 ): Result<UploadPlan, string> {
   const entries: PlanEntry[] = [];
-  const secrets: string[] = [];
-  const notices = listing.submodules.map((path) => `Submodule ${path} is not uploaded.`);
   const submodules = new Set(listing.submodules);
+  const leftOut = new LeftOutList(submodules);
   const parents = new Parents(root);
   let bytes = 0;
   const add = (path: string, isTracked: boolean): string | null => {
-    if (submodules.has(path) || listing.droverIgnored.has(path)) return null;
+    if (submodules.has(path)) return null;
+    if (listing.droverIgnored.has(path)) return leftOut.add(path, 'ignored');
     const reason = exclusionOf(path, isTracked);
-    if (reason === 'secret') secrets.push(path);
-    if (reason !== null) return null;
-    if (path.endsWith('/')) {
-      notices.push(`Nested repository ${path} is not uploaded.`);
-      return null;
-    }
+    if (reason === 'secret') return leftOut.add(path, reason);
+    if (reason !== null) return leftOut.add(excludedFolder(path, isTracked), reason);
+    if (path.endsWith('/')) return leftOut.add(path, 'repository');
     const stats = parents.arePlain(path)
       ? lstatSync(join(root, path), { throwIfNoEntry: false })
       : undefined;
     // Tracked, but removed or moved behind a link in the working tree.
     if (stats === undefined) return null;
     const entry = entryOf(root, path, stats);
-    if (typeof entry === 'string') {
-      notices.push(entry);
-      return null;
-    }
+    if (typeof entry === 'string') return leftOut.add(path, entry);
     if (entry.kind === 'file') {
       bytes += entry.bytes;
       const broken = brokenCap(entry, bytes, caps);
@@ -97,20 +106,68 @@ export function planUpload(
     files: files.length,
     bytes,
     largest: largest.map((file) => ({ path: file.path, bytes: file.bytes })),
-    excludedSecrets: secrets.toSorted(),
-    notices,
+    leftOut: leftOut.all,
+    excludedSecrets: leftOut.of('secret').toSorted(),
+    notices: leftOut.all.flatMap((one) => noticeOf(one) ?? []),
   });
 }
 
-/** A notice instead of an entry: the file is left out. */
-function entryOf(root: string, path: string, stats: Stats): PlanEntry | string {
+class LeftOutList {
+  readonly all: LeftOut[];
+  /** A folder of dependencies is left out once for all that lies in it. */
+  readonly #known = new Set<string>();
+
+  constructor(submodules: ReadonlySet<string>) {
+    this.all = [...submodules].map((path) => ({ path, reason: 'submodule' }));
+  }
+
+  add(path: string, reason: LeftOut['reason']): null {
+    if (!this.#known.has(path)) this.all.push({ path, reason });
+    this.#known.add(path);
+    return null;
+  }
+
+  of(reason: LeftOut['reason']): readonly string[] {
+    return this.all.filter((one) => one.reason === reason).map(({ path }) => path);
+  }
+}
+
+/** The first folder on the way to an excluded path that is excluded itself; else the path. */
+function excludedFolder(path: string, isTracked: boolean): string {
+  let end = path.indexOf('/');
+  while (end !== -1) {
+    if (exclusionOf(path.slice(0, end), isTracked) !== null) return path.slice(0, end + 1);
+    end = path.indexOf('/', end + 1);
+  }
+  return path;
+}
+
+/** What a person did not ask to leave out is told by a sentence. */
+function noticeOf({ path, reason }: LeftOut): string | null {
+  switch (reason) {
+    case 'submodule':
+      return `Submodule ${path} is not uploaded.`;
+    case 'repository':
+      return `Nested repository ${path} is not uploaded.`;
+    case 'link':
+      return `Link ${path} leads out of the tree and is not uploaded.`;
+    case 'special':
+      return `${path} is not a regular file and is not uploaded.`;
+    case 'secret':
+    case 'own':
+    case 'dependency':
+    case 'ignored':
+      return null;
+  }
+}
+
+/** A reason instead of an entry: the file is left out. */
+function entryOf(root: string, path: string, stats: Stats): PlanEntry | 'link' | 'special' {
   if (stats.isSymbolicLink()) {
     const target = readlinkSync(join(root, path));
-    return staysInside(path, target)
-      ? { kind: 'link', path, target }
-      : `Link ${path} leads out of the tree and is not uploaded.`;
+    return staysInside(path, target) ? { kind: 'link', path, target } : 'link';
   }
-  if (!stats.isFile()) return `${path} is not a regular file and is not uploaded.`;
+  if (!stats.isFile()) return 'special';
   return { kind: 'file', path, bytes: stats.size, isExecutable: (stats.mode & 0o100) !== 0 };
 }
 

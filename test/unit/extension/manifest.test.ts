@@ -11,6 +11,7 @@ import {
   viewContainerId,
   walkthroughId,
   webviewIds,
+  workersViewId,
 } from '../../../extension/ids.ts';
 import { settingTable } from '../../../extension/project/settings-table.ts';
 import { personToolNames, personTools } from '../../../server/protocol/person-tools/tools.ts';
@@ -42,7 +43,9 @@ interface Manifest {
     readonly commands: readonly { command: string; title: string; enablement?: string }[];
     readonly menus: Readonly<Record<string, readonly MenuItem[]>>;
     readonly keybindings: readonly MenuItem[];
-    readonly views: Readonly<Record<string, readonly { id: string; type: string; icon: string }[]>>;
+    readonly views: Readonly<
+      Record<string, readonly { id: string; type?: string; icon: string; when?: string }[]>
+    >;
     readonly viewsContainers: {
       readonly activitybar: readonly { id: string; icon: string }[];
     };
@@ -111,10 +114,10 @@ suite('extension manifest', () => {
 
   test('has the views and panels of the code', () => {
     const views = contributes.views[viewContainerId]?.map(({ id, type }) => ({ id, type }));
-    assert.deepEqual(
-      views,
-      sideViews.map((name) => ({ id: webviewIds[name], type: 'webview' })),
-    );
+    assert.deepEqual(views, [
+      ...sideViews.map((name) => ({ id: webviewIds[name], type: 'webview' })),
+      { id: workersViewId, type: undefined },
+    ]);
     assert.deepEqual(
       contributes.viewsContainers.activitybar.map(({ id }) => id),
       [viewContainerId],
@@ -128,11 +131,14 @@ suite('extension manifest', () => {
     const conditions = [...Object.values(contributes.menus).flat(), ...contributes.keybindings].map(
       ({ when }) => when ?? '',
     );
+    conditions.push(
+      ...Object.values(contributes.views).flatMap((all) => all.map(({ when }) => when ?? '')),
+    );
     const enablements = contributes.commands.map(({ enablement }) => enablement ?? '');
     const asked = [...conditions, ...enablements].flatMap((condition) =>
       [...condition.matchAll(/(?<!['/^\w.])drover\.\w+/g)].map(([key]) => key),
     );
-    const views = new Set<string>(Object.values(webviewIds));
+    const views = new Set<string>([...Object.values(webviewIds), workersViewId]);
     const unknown = asked.filter(
       (key) => !(contextKeys as readonly string[]).includes(key) && !views.has(key),
     );

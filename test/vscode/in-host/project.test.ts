@@ -205,6 +205,22 @@ suite('the extension in its host', () => {
     await untilShown(exports, /task-nowhere is not on the board of a repository in this window/);
   });
 
+  test('tests the connection of remote workers, and shows what would be uploaded', async () => {
+    const uri = vscode.Uri.file(join(workspaceRoot(), '.drover.toml'));
+    const before = await vscode.workspace.fs.readFile(uri);
+    const remote = new TextEncoder().encode('[remote]\nprovisioner = "process"\n');
+    try {
+      await vscode.workspace.fs.writeFile(uri, new Uint8Array([...before, ...remote]));
+      await vscode.commands.executeCommand('drover.testWorkers');
+      await untilShown(exports, /^process: A worker was created, answered and was destroyed\. \(/);
+      const messages = exports.shown.length;
+      await vscode.commands.executeCommand('drover.previewUpload');
+      assert.deepEqual(exports.shown.slice(messages), []);
+    } finally {
+      await vscode.workspace.fs.writeFile(uri, before);
+    }
+  });
+
   test('tells what was refused, and changes nothing', async () => {
     await vscode.commands.executeCommand('drover.retryTask', 'no-such-task');
     await vscode.commands.executeCommand('workbench.action.closeQuickOpen');

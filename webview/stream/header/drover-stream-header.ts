@@ -10,7 +10,7 @@ import {
 } from '../../../server/protocol/panel-views.ts';
 import type { Usage } from '../../../server/protocol/agent-events.ts';
 import type { TaskView } from '../../../server/protocol/views.ts';
-import { statusLook, statusLooks } from '../../shared/status-words.ts';
+import { statusLook, statusLooks, runsOnWorker } from '../../shared/status-words.ts';
 import { statusStyles } from '../../shared/status-styles.ts';
 import {
   costText,
@@ -106,6 +106,8 @@ export class DroverStreamHeader extends LitElement {
     const look = task === null ? statusLooks.ready : statusLook(task, this.isAsking);
     const { tokens, costUsd } = usageFacts(attempt, this.usage);
     const elapsed = elapsedMs(attempt, now);
+    const isOver = attempt !== null && attempt.ended_at_ms !== null;
+    const isOnWorker = !isOver && task !== null && runsOnWorker(task);
     return html`<header>
       <div class="title">
         <span class="status tone-${look.tone}" title=${look.words}>
@@ -117,7 +119,8 @@ export class DroverStreamHeader extends LitElement {
       <div class="facts">
         <span class="words">${look.words}</span>
         ${fact(agentOf(attempt) ?? agentOf(task) ?? '', 'Agent')}
-        ${fact(attempt?.machine ?? task?.machine ?? '', 'Machine')} ${this.#attemptChoice()}
+        ${fact(attempt?.machine ?? task?.machine ?? '', 'Machine')}
+        ${fact(isOnWorker ? 'on a worker' : '', 'Where its agent runs')} ${this.#attemptChoice()}
         ${elapsed === null ? nothing : html`<span title="Time">${durationText(elapsed)}</span>`}
         ${tokens === 0 ? nothing : fact(tokensText(tokens), 'Tokens read and written')}
         ${fact(costText(costUsd), 'Estimated cost')}

@@ -14,6 +14,12 @@ suite('tree: facts of a task', () => {
     assert.match(text({ machine: 'a\u202eb' }), / · on a\S+b$/);
     assert.equal(text({ machine: 'atlas', status: 'completed' }), '');
   });
+  test('an agent on a worker is told while it runs', () => {
+    const task = taskView({ id: 't', status: 'in_progress', agent: 'claude', runs_on: 'remote' });
+    assert.match(factsOf(task, 1_700_000_000_000).join(' · '), / · claude · on a worker/);
+    assert.doesNotMatch(factsOf({ ...task, status: 'failed' }, 0).join(' '), /worker/);
+    assert.doesNotMatch(factsOf({ ...task, runs_on: 'local' }, 0).join(' '), /worker/);
+  });
   test('one that a person has taken over is told from one that is paused', () => {
     const task = taskView({ id: 't', status: 'paused' });
     assert.deepEqual(factsOf(task, 0), ['paused']);

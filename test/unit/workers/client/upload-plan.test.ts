@@ -58,6 +58,32 @@ suite('upload plan', () => {
     );
   });
 
+  test('what stays here is told with its reason, a folder of dependencies once', () => {
+    const tracked = ['.env', 'big.bin', 'a.txt'].map((path) => write(path));
+    const untracked = ['a/node_modules/x/m.js', 'a/node_modules/y/n.js', 'dist/x'].map((path) =>
+      write(path),
+    );
+    symlinkSync('/etc', join(root, 'out'));
+    const droverIgnored = new Set(['big.bin']);
+    const submodules = ['sub'];
+    const listed = { tracked: [...tracked, 'out', 'sub'], untracked: [...untracked, 'own/'] };
+    const plan = planned({ ...listed, droverIgnored, submodules });
+    assert.ok(plan.ok);
+    assert.deepEqual(
+      plan.value.leftOut.map(({ path, reason }) => `${path} ${reason}`),
+      [
+        'sub submodule',
+        '.env secret',
+        'big.bin ignored',
+        'out link',
+        'a/node_modules/ dependency',
+        'dist/ dependency',
+        'own/ repository',
+      ],
+    );
+    assert.equal(plan.value.notices.length, 3);
+  });
+
   test('C07 what .droverignore names is left out, a secret stays out whatever it says', () => {
     const tracked = ['a.txt', 'big.bin', 'secret.pem'].map((path) => write(path));
     assert.deepEqual(paths({ tracked, droverIgnored: new Set(['big.bin']) }), ['a.txt']);

@@ -1,0 +1,284 @@
+// Remote workers: setting them up, testing the connection, what would be uploaded, and the end of
+// one by hand.
+
+import { existsSync, readFileSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+import * as vscode from 'vscode';
+import type { RemoteProvisioner } from '../../server/core/settings/remote-settings.ts';
+import type { RemoteTest } from '../../server/protocol/remote-views.ts';
+import { plainText } from '../notices/plain-text.ts';
+import type { Project } from '../project/project.ts';
+import { storeRemoteKey } from '../project/remote-secrets.ts';
+import { isVariableName } from '../project/secrets.ts';
+import type { AskRemote, RemoteView } from '../remote/remote-view.ts';
+import { hostsOf, withRemote } from '../remote/settings-text.ts';
+import type { WorkerOfRow } from '../remote/tree-row.ts';
+import { runOf } from '../remote/worker-rows.ts';
+import { withProject, type CommandContext, type Handlers } from './context.ts';
+import { runEnvironment } from './runs.ts';
+
+export function remoteHandlers(
+  view: () => RemoteView,
+): Handlers<
+  | 'drover.showWorkers'
+  | 'drover.refreshWorkers'
+  | 'drover.setUpWorkers'
+  | 'drover.testWorkers'
+  | 'drover.previewUpload'
+  | 'drover.destroyWorker'
+  | 'drover.setWorkerKey'
+> {
+  return {
+    'drover.showWorkers': withProject(async () => {
+      await view().show();
+      await view().reload();
+    }),
+    'drover.refreshWorkers': withProject(async () => await view().reload()),
+    'drover.setUpWorkers': withProject(async (context, project) => {
+      if (!(await setUp(project))) return;
+      await view().show();
+      const words = 'Remote workers are set up in .drover.toml. The next run uses them.';
+      const test = 'Test Connection';
+      if ((await context.messages.show('info', words, [test])) === test) {
+        await testConnection(context, project, view());
+      }
+    }),
+    'drover.testWorkers': withProject(async (context, project) => {
+      await testConnection(context, project, view());
+    }),
+    'drover.previewUpload': withProject(async (_context, project) => {
+      await view().showUpload(project);
+    }),
+    'drover.destroyWorker': withProject(async (context, project) => {
+      const worker = workerOf(context.args[0]) ?? (await pickWorker(view()));
+      if (worker !== null) await destroy(context, project, worker);
+      await view().reload();
+    }),
+    'drover.setWorkerKey': withProject(setKey),
+  };
+}
+
+/** `drover remote` in a process of its own, with the variables that this window's runs have. */
+export function askRemote({ access, extension }: Pick<CommandContext, 'access' | 'extension'>) {
+  const ask: AskRemote = async <T>(project: Project, args: readonly string[]): Promise<T> => {
+    const environment = await runEnvironment(extension.secrets, project);
+    const all = ['remote', ...args, '--json'];
+    const { stdout, stderr } = await access.command(all, project.root, environment);
+    const said = jsonOf(stdout);
+    if (said === null)
+      throw new Error(stderr.trim() === '' ? 'Drover said nothing.' : stderr.trim());
+    const { error } = said as { readonly error?: { readonly message: string } };
+    if (error !== undefined) throw new Error(error.message);
+    return said as T;
+  };
+  return ask;
+}
+
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}
+
+async function testConnection(
+  context: CommandContext,
+  project: Project,
+  view: RemoteView,
+): Promise<void> {
+  await view.reload();
+  const list = await view.list();
+  if (list?.provisioner === null) {
+    const setUpNow = 'Set Up Remote Workers';
+    const words = 'Nothing creates remote workers yet.';
+    if ((await context.messages.show('warning', words, [setUpNow])) === setUpNow) {
+      await vscode.commands.executeCommand('drover.setUpWorkers');
+    }
+    return;
+  }
+  const options = {
+    location: vscode.ProgressLocation.Notification,
+    title: `Creating a worker by ${list?.provisioner ?? 'the provisioner'}, and destroying it again…`,
+  };
+  const ask = askRemote(context);
+  const { ok, message, provisioner, ms } = await vscode.window.withProgress(
+    options,
+    async () => await ask<RemoteTest>(project, ['test']),
+  );
+  if (ok) context.messages.tell('info', `${provisioner}: ${message} (${(ms / 1000).toFixed(1)} s)`);
+  else context.messages.tell('error', `${provisioner}: ${message}`);
+  await view.reload();
+}
+
+function workerOf(argument: unknown): WorkerOfRow | null {
+  if (typeof argument !== 'object' || argument === null || !('worker' in argument)) return null;
+  return argument.worker as WorkerOfRow | null;
+}
+
+async function pickWorker(view: RemoteView): Promise<WorkerOfRow | null> {
+  await view.reload();
+  const workers = (await view.list())?.workers ?? [];
+  if (workers.length === 0) {
+    void vscode.window.showInformationMessage('Destroy Worker: there are no workers.');
+    return null;
+  }
+  const items = workers.map((worker) => {
+    const run = runOf(worker);
+    const isRunning = worker.state === 'running';
+    const description = isRunning ? plainText(run?.task ?? '', 80) : 'orphan';
+    const found = { name: worker.name, isRunning, task: run?.task ?? null, attempt: null };
+    return { label: worker.name, description, worker: found };
+  });
+  const chosen = await vscode.window.showQuickPick(items, { title: 'Destroy Worker' });
+  return chosen?.worker ?? null;
+}
+
+async function destroy(
+  context: CommandContext,
+  project: Project,
+  { name, isRunning, task }: WorkerOfRow,
+): Promise<void> {
+  const detail = isRunning
+    ? `${task ?? 'A task'} runs on it. What its agent made since the last snapshot is lost, and its job starts again on another worker.`
+    : 'No task runs on it.';
+  if (!(await context.messages.confirm(`Destroy the worker ${name}?`, detail, 'Destroy'))) return;
+  const force = isRunning ? ['--force'] : [];
+  await askRemote(context)(project, ['destroy', name, ...force]);
+  context.messages.tell('info', `The worker ${name} is destroyed.`);
+}
+
+const kinds: { readonly [P in RemoteProvisioner]: string } = {
+  process: 'A process of this machine, without a sandbox',
+  ssh: 'A host that you reach by ssh',
+  docker: 'Containers of this machine (Docker or Podman)',
+  hook: 'What your own script creates',
+  static: 'A worker that you run yourself, at an address',
+  unikraft: 'Instances of Unikraft Cloud',
+};
+
+/** False: the person went away. */
+async function setUp(project: Project): Promise<boolean> {
+  const items = (Object.keys(kinds) as RemoteProvisioner[]).map((label) => ({
+    label,
+    description: kinds[label],
+  }));
+  const title = 'Set Up Remote Workers';
+  const chosen = await vscode.window.showQuickPick(items, {
+    title,
+    placeHolder: 'What creates the workers?',
+  });
+  if (chosen === undefined) return false;
+  const more = await detailOf(chosen.label);
+  if (more === null) return false;
+  const which = await vscode.window.showQuickPick(
+    [
+      { label: 'All tasks', runsOn: 'remote' as const },
+      { label: 'Only tasks and epics that ask for it', runsOn: null },
+    ],
+    { title, placeHolder: 'Which tasks run on workers?' },
+  );
+  if (which === undefined) return false;
+  const remote = { provisioner: chosen.label, ...more };
+  await writeSettings(project, { remote, runsOn: which.runsOn });
+  return true;
+}
+
+/** What a provisioner needs beside its name. Null: the person went away. */
+async function detailOf(kind: RemoteProvisioner): Promise<Readonly<Record<string, string>> | null> {
+  switch (kind) {
+    case 'process':
+      return {};
+    case 'ssh':
+      return await asked('host', pickHost());
+    case 'docker':
+    case 'unikraft':
+      return await asked('image', inputOf('Image of a worker (docs/worker-runtime.md)'));
+    case 'static':
+      return await asked('url', inputOf('Address of the worker: https, or http on loopback'));
+    case 'hook':
+      return await asked('hook', inputOf('Script that creates, destroys and lists workers'));
+  }
+}
+
+async function asked(
+  key: string,
+  answer: Promise<string | null>,
+): Promise<Readonly<Record<string, string>> | null> {
+  const value = await answer;
+  return value === null ? null : { [key]: value };
+}
+
+async function inputOf(prompt: string): Promise<string | null> {
+  const title = 'Set Up Remote Workers';
+  const text = await vscode.window.showInputBox({ title, prompt, ignoreFocusOut: true });
+  return text === undefined || text.trim() === '' ? null : text.trim();
+}
+
+const otherHost = 'Another host…';
+
+async function pickHost(): Promise<string | null> {
+  const file = join(process.env['HOME'] ?? homedir(), '.ssh', 'config');
+  const hosts = existsSync(file) ? hostsOf(readFileSync(file, 'utf8')) : [];
+  const title = 'Set Up Remote Workers';
+  const chosen =
+    hosts.length === 0
+      ? otherHost
+      : await vscode.window.showQuickPick([...hosts, otherHost], {
+          title,
+          placeHolder: 'Which host?',
+        });
+  if (chosen === otherHost) return await inputOf('Host, as you would name it to ssh');
+  return chosen ?? null;
+}
+
+async function writeSettings(
+  project: Project,
+  wish: Parameters<typeof withRemote>[1],
+): Promise<void> {
+  const uri = vscode.Uri.file(join(project.root, '.drover.toml'));
+  const edit = new vscode.WorkspaceEdit();
+  edit.createFile(uri, { ignoreIfExists: true });
+  await vscode.workspace.applyEdit(edit);
+  const document = await vscode.workspace.openTextDocument(uri);
+  await vscode.window.showTextDocument(document);
+  const text = withRemote(document.getText(), wish);
+  if (text === null) {
+    throw new Error('This .drover.toml sets up remote workers in a form that only you can change.');
+  }
+  const change = new vscode.WorkspaceEdit();
+  const all = new vscode.Range(0, 0, document.lineCount, 0);
+  change.replace(uri, all, text);
+  await vscode.workspace.applyEdit(change);
+  await document.save();
+}
+
+async function setKey({ extension, messages }: CommandContext, project: Project): Promise<void> {
+  const config = project.board?.config ?? {};
+  const token = config['remote.token_variable']?.value;
+  const kind = config['remote.provisioner']?.value;
+  const usual = kind === 'static' && typeof token === 'string' ? token : 'UKC_TOKEN';
+  const title = 'Set Key of Remote Workers';
+  const variable = await vscode.window.showInputBox({
+    title,
+    prompt: 'Variable that the key is passed in',
+    value: usual,
+    ignoreFocusOut: true,
+    validateInput: (text) =>
+      isVariableName(text.trim()) ? null : 'The name needs KEY, TOKEN, SECRET or PASSWORD in it.',
+  });
+  if (variable === undefined) return;
+  const key = await vscode.window.showInputBox({
+    title: `${title}: ${variable.trim()}`,
+    prompt: 'Kept in the secret storage of VS Code. If empty, the stored key is removed.',
+    password: true,
+    ignoreFocusOut: true,
+  });
+  if (key === undefined) return;
+  const named = { variable: variable.trim(), key: key.trim() };
+  await storeRemoteKey(extension.secrets, project.root, named);
+  const isGone = named.key === '';
+  const words = isGone ? 'is removed' : 'is stored. The next run uses it';
+  messages.tell('info', `The key for ${named.variable} ${words}.`);
+}

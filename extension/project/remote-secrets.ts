@@ -1,0 +1,34 @@
+// Keys of those who make remote workers (the key of a cloud's account, the token of a worker that a
+// person runs): in VS Code's secret storage, for each project, and as variables for its runs.
+
+import type * as vscode from 'vscode';
+import { isVariableName } from './secrets.ts';
+
+const prefix = 'drover.remoteKeys.';
+
+/** What is stored goes before what the environment says. */
+export async function remoteVariables(
+  secrets: Pick<vscode.SecretStorage, 'get'>,
+  root: string,
+): Promise<Readonly<Record<string, string>>> {
+  const stored = await secrets.get(prefix + root);
+  if (stored === undefined) return {};
+  const parsed: unknown = JSON.parse(stored);
+  const entries = Object.entries((parsed ?? {}) as Readonly<Record<string, unknown>>);
+  const good = entries.filter(
+    (entry): entry is [string, string] => isVariableName(entry[0]) && typeof entry[1] === 'string',
+  );
+  return Object.fromEntries(good);
+}
+
+/** An empty key is forgotten. */
+export async function storeRemoteKey(
+  secrets: vscode.SecretStorage,
+  root: string,
+  { variable, key }: { readonly variable: string; readonly key: string },
+): Promise<void> {
+  const { [variable]: _before, ...others } = await remoteVariables(secrets, root);
+  const now = key === '' ? others : { ...others, [variable]: key };
+  if (Object.keys(now).length === 0) await secrets.delete(prefix + root);
+  else await secrets.store(prefix + root, JSON.stringify(now));
+}

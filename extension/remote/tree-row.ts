@@ -1,0 +1,42 @@
+// A row of the view of remote workers: what it says, and what lies below it. Pure.
+
+export interface TreeRow {
+  /** The same as long as it is the same thing: VS Code keeps open what it knows. */
+  readonly id: string;
+  readonly label: string;
+  readonly description: string;
+  readonly tooltip: string;
+  /** Name of a codicon, and of a theme colour for it. */
+  readonly icon: string;
+  readonly color: string | null;
+  /** For the conditions of the manifest. */
+  readonly context: string;
+  readonly isOpen: boolean;
+  readonly children: readonly TreeRow[];
+  /** A worker that can be destroyed. */
+  readonly worker: WorkerOfRow | null;
+}
+
+export interface WorkerOfRow {
+  readonly name: string;
+  readonly isRunning: boolean;
+  /** Null: no task of this clone is known to it. */
+  readonly task: string | null;
+  readonly attempt: number | null;
+}
+
+type RowParts = Pick<TreeRow, 'id' | 'label'> & Partial<TreeRow>;
+
+export function treeRow(parts: RowParts): TreeRow {
+  return {
+    description: '',
+    tooltip: parts.label,
+    icon: 'blank',
+    color: null,
+    context: '',
+    isOpen: false,
+    children: [],
+    worker: null,
+    ...parts,
+  };
+}

@@ -1,0 +1,103 @@
+// The workers that exist, as rows: which task each runs, since when, what its agent has cost so
+// far, and which are orphans. Pure.
+
+import { formatCost, formatDuration } from '../../server/core/format.ts';
+import type { RemoteList, WorkerView } from '../../server/protocol/remote-views.ts';
+import type { TaskView } from '../../server/protocol/views.ts';
+import { treeRow, type TreeRow } from './tree-row.ts';
+
+export interface WorkerFacts {
+  readonly list: RemoteList;
+  readonly tasks: ReadonlyMap<string, Pick<TaskView, 'title'>>;
+  /** Of attempts so far, in US dollars, by what `costKey` says. */
+  readonly costs: ReadonlyMap<string, number>;
+  readonly nowMs: number;
+}
+
+export interface WorkerRun {
+  readonly task: string;
+  readonly attempt: number;
+}
+
+export function workerRows(facts: WorkerFacts): readonly TreeRow[] {
+  const problems = facts.list.problems.map((text) =>
+    treeRow({ id: `problem ${text}`, label: text, icon: 'warning', color: warningColor }),
+  );
+  return [...facts.list.workers.map((worker) => workerRow(worker, facts)), ...problems];
+}
+
+/** What a lease says of its run: `<task>/<attempt>/<part>`. Null: no attempt, as of a test. */
+export function runOf({ run }: Pick<WorkerView, 'run'>): WorkerRun | null {
+  const [, task, attempt] = /^(.+?)\/(\d+)\/.+$/.exec(run ?? '') ?? [];
+  return task === undefined ? null : { task, attempt: Number(attempt) };
+}
+
+export function costKey({ task, attempt }: WorkerRun): string {
+  return `${attempt} ${task}`;
+}
+
+const warningColor = 'list.warningForeground';
+
+const stateTexts: { readonly [S in WorkerView['state']]: string } = {
+  running: 'A task runs on it.',
+  left: 'An orphan: the process that followed it has ended. A running backend destroys it within ten minutes.',
+  unknown:
+    'An orphan: nothing in this clone knows what it was made for. It is never destroyed by itself.',
+};
+
+function workerRow(worker: WorkerView, { tasks, costs, nowMs }: WorkerFacts): TreeRow {
+  const { name, state, provisioner, created_at: created } = worker;
+  const run = runOf(worker);
+  const isRunning = state === 'running';
+  const age = created === null ? null : formatDuration(Math.max(0, nowMs - created * 1000));
+  const cost = run === null ? undefined : costs.get(costKey(run));
+  const facts = [
+    ...(isRunning ? [] : ['orphan']),
+    ...(run === null ? [] : [run.task, `attempt ${run.attempt}`]),
+    ...(run === null && isRunning ? ['test of the connection'] : []),
+    provisioner,
+    ...(age === null ? [] : [age]),
+    ...(cost === undefined ? [] : [formatCost(cost)]),
+  ];
+  const title = run === null ? undefined : tasks.get(run.task)?.title;
+  const lines = [
+    name,
+    ...(title === undefined ? [] : [title]),
+    stateTexts[state],
+    ...(age === null ? [] : [`It has existed for ${age}.`]),
+    ...(cost === undefined ? [] : [`Cost of its agent so far: ${formatCost(cost)} (estimated).`]),
+  ];
+  return treeRow({
+    id: `worker ${name}`,
+    label: name,
+    description: facts.join(' · '),
+    tooltip: lines.join('\n'),
+    icon: isRunning ? 'vm-running' : 'warning',
+    color: isRunning ? null : warningColor,
+    context: `worker.${state}`,
+    worker: { name, isRunning, task: run?.task ?? null, attempt: run?.attempt ?? null },
+  });
+}
+
+/**
+ * True when the list fits to what the board says: each agent at work on a worker has one, and each
+ * worker with a follower has a task that runs.
+ */
+export function isSettled(
+  { workers }: RemoteList,
+  tasks: readonly Pick<TaskView, 'id' | 'status' | 'phase' | 'runs_on'>[],
+): boolean {
+  const running = workers.filter(({ state }) => state === 'running').map(runOf);
+  const atWork = tasks.filter(isOnWorker);
+  const hasWorker = ({ id }: { readonly id: string }): boolean =>
+    running.some((run) => run?.task === id);
+  return (
+    atWork.every(hasWorker) &&
+    running.every((run) => run !== null && atWork.some(({ id }) => id === run.task))
+  );
+}
+
+/** Its agent works on a worker at this moment. */
+export function isOnWorker(task: Pick<TaskView, 'status' | 'phase' | 'runs_on'>): boolean {
+  return task.status === 'in_progress' && task.phase === 'agent' && task.runs_on === 'remote';
+}

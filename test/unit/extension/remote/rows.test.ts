@@ -1,0 +1,135 @@
+// The view of remote workers: which rows it has, what they say, and when its list is out of date.
+
+import assert from 'node:assert/strict';
+import type { TreeRow } from '../../../../extension/remote/tree-row.ts';
+import { uploadRows } from '../../../../extension/remote/upload-rows.ts';
+import { isSettled, workerRows } from '../../../../extension/remote/worker-rows.ts';
+import type { RemotePreview, WorkerView } from '../../../../server/protocol/remote-views.ts';
+import { taskView } from '../../../doubles/views.ts';
+
+const worker = (change: Partial<WorkerView> = {}): WorkerView => ({
+  name: 'drv-0123abcd-1',
+  provisioner: 'ssh',
+  run: 't-1/2/t-1',
+  state: 'running',
+  created_at: 1_000,
+  ...change,
+});
+const nowMs = 1_000_000 + 12 * 60_000;
+const tasks = new Map([['t-1', taskView({ id: 't-1', title: 'Far away' })]]);
+const costs = new Map([['2 t-1', 0.25]]);
+const rowsOf = (...workers: readonly WorkerView[]): readonly TreeRow[] =>
+  workerRows({
+    list: { provisioner: 'ssh', workers, problems: ['No list.'] },
+    tasks,
+    costs,
+    nowMs,
+  });
+
+suite('rows of remote workers', () => {
+  test('say the task, the attempt, the age and the cost so far', () => {
+    const [row, problem] = rowsOf(worker());
+    assert.equal(row?.label, 'drv-0123abcd-1');
+    assert.equal(row?.description, 't-1 · attempt 2 · ssh · 12 min · $0.25');
+    assert.match(row?.tooltip ?? '', /Far away\n.*runs on it.*\n.*12 min.*\n.*so far: \$0\.25/s);
+    assert.equal(row?.context, 'worker.running');
+    assert.deepEqual(row?.worker, {
+      name: 'drv-0123abcd-1',
+      isRunning: true,
+      task: 't-1',
+      attempt: 2,
+    });
+    assert.deepEqual([problem?.label, problem?.worker], ['No list.', null]);
+  });
+
+  test('name orphans, whether a lease knows them or nothing does', () => {
+    const [left, unknown, test] = rowsOf(
+      worker({ state: 'left' }),
+      worker({ name: 'drv-1', run: null, state: 'unknown', created_at: null }),
+      worker({ run: 'remote test' }),
+    );
+    assert.match(left?.description ?? '', /^orphan · t-1 · attempt 2 · /);
+    assert.match(left?.tooltip ?? '', /has ended/);
+    assert.equal(unknown?.description, 'orphan · ssh');
+    assert.match(unknown?.tooltip ?? '', /never destroyed by itself/);
+    assert.deepEqual([left?.icon, unknown?.icon], ['warning', 'warning']);
+    assert.match(test?.description ?? '', /^test of the connection · ssh/);
+  });
+
+  test('are out of date where the board and the leases differ', () => {
+    const list = (...workers: readonly WorkerView[]) => ({
+      provisioner: 'ssh',
+      workers,
+      problems: [],
+    });
+    const busy = taskView({ id: 't-1', status: 'in_progress', phase: 'agent', runs_on: 'remote' });
+    assert.ok(isSettled(list(worker()), [busy]));
+    assert.ok(isSettled(list(worker({ state: 'left' })), []));
+    assert.ok(!isSettled(list(), [busy]), 'its worker is not there yet');
+    assert.ok(
+      !isSettled(list(worker()), [{ ...busy, phase: 'land' }]),
+      'its worker is still there',
+    );
+    assert.ok(isSettled(list(), [{ ...busy, runs_on: 'local' }]));
+  });
+});
+
+const preview: RemotePreview = {
+  provisioner: 'ssh',
+  files: 4,
+  bytes: 4_100,
+  largest: [{ path: 'b/c/x', bytes: 4_096 }],
+  secrets: ['.env'],
+  notices: [],
+  folders: [
+    { path: '', files: 1, bytes: 1 },
+    { path: 'b', files: 1, bytes: 2 },
+    { path: 'b/c', files: 2, bytes: 4_097 },
+  ],
+  folders_more: 0,
+  left_out: [
+    { path: '.env', reason: 'secret' },
+    { path: 'node_modules/', reason: 'dependency' },
+  ],
+  left_out_more: 7,
+  env: ['NPM_MIRROR'],
+  refused: null,
+};
+
+/** Label and description of every row, with its depth. */
+function told(rows: readonly TreeRow[], depth = 0): readonly string[] {
+  return rows.flatMap(({ label, description, children }) => [
+    `${'  '.repeat(depth)}${label} ${description}`.trimEnd(),
+    ...told(children, depth + 1),
+  ]);
+}
+
+suite('rows of an upload', () => {
+  test('are a tree of folders, the largest files, and what stays here with the reason', () => {
+    assert.deepEqual(told(uploadRows(preview)), [
+      'Uploaded 4 files, 4 KB',
+      '  b 3 files, 4 KB',
+      '    c 2 files, 4 KB',
+      '    1 file',
+      '  1 file',
+      'Largest files 1',
+      '  b/c/x 4 KB',
+      'Left out 9',
+      '  Names that look like secrets 1',
+      '    .env',
+      '  Dependencies and build output that git does not track 1',
+      '    node_modules/',
+      '  and 7 more',
+      'Variables for the agent 1',
+      '  NPM_MIRROR',
+    ]);
+  });
+
+  test('have ids of their own, and say why nothing would be uploaded', () => {
+    const ids = (rows: readonly TreeRow[]): readonly string[] =>
+      rows.flatMap(({ id, children }) => [id, ...ids(children)]);
+    const all = ids(uploadRows(preview));
+    assert.equal(new Set(all).size, all.length);
+    assert.deepEqual(told(uploadRows({ ...preview, refused: 'Too large.' })), ['Too large.']);
+  });
+});

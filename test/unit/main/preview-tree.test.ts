@@ -1,0 +1,40 @@
+// An upload folder by folder, and what stays here: all of it counted, a bounded part shown.
+
+import assert from 'node:assert/strict';
+import { previewTree } from '../../../server/main/remote/preview-tree.ts';
+import type { UploadPlan } from '../../../server/workers/client/upload-plan.ts';
+
+const file = (path: string, bytes: number): UploadPlan['entries'][number] => ({
+  kind: 'file',
+  path,
+  bytes,
+  isExecutable: false,
+});
+
+suite('preview of an upload as a tree', () => {
+  test('each folder with what lies in it itself', () => {
+    const entries = [
+      file('b/c/x', 3),
+      file('a.txt', 1),
+      file('b/c/y', 4),
+      file('b/z', 5),
+      { kind: 'link' as const, path: 'b/link', target: 'z' },
+    ];
+    assert.deepEqual(previewTree({ entries, leftOut: [] }).folders, [
+      { path: '', files: 1, bytes: 1 },
+      { path: 'b', files: 1, bytes: 5 },
+      { path: 'b/c', files: 2, bytes: 7 },
+    ]);
+  });
+
+  test('what is more than a person reads is only counted', () => {
+    const names = Array.from({ length: 2_003 }, (_, n) => String(n));
+    const tree = previewTree({
+      entries: names.map((name) => file(`${name}/x`, 1)),
+      leftOut: names.map((name) => ({ path: name, reason: 'ignored' })),
+    });
+    assert.deepEqual([tree.folders.length, tree.folders_more], [2_000, 3]);
+    assert.deepEqual([tree.left_out.length, tree.left_out_more], [2_000, 3]);
+    assert.deepEqual(previewTree(null).folders, []);
+  });
+});
