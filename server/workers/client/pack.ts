@@ -2,14 +2,14 @@
 // checked once more.
 
 import { createHash } from 'node:crypto';
-import { constants } from 'node:fs';
-import { open } from 'node:fs/promises';
+import { closeSync, constants, createReadStream, fstatSync, openSync, readSync } from 'node:fs';
 import { join } from 'node:path';
 import { PassThrough, type Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
 import { pack, type Pack } from 'tar-stream';
 import { jobFolder } from '../../core/work/job-files.ts';
+import { chunkBytes, gathered } from '../gathered.ts';
 import { brokenCap, uploadCaps, type UploadCaps } from './exclusion.ts';
 import type { PlanEntry, UploadPlan } from './upload-plan.ts';
 
@@ -45,7 +45,8 @@ export function packUpload(
     body.destroy(reason);
   });
   // An archive that fails fails the body; its reason is told by `sent`.
-  pipeline(archive, createGzip({ level: 1 }), body).catch(() => undefined);
+  const gzip = createGzip({ level: 1, chunkSize: chunkBytes });
+  pipeline(archive, gathered, gzip, body).catch(() => undefined);
   return { body, sent };
 }
 
@@ -99,37 +100,63 @@ async function writeFile(
   before: number,
   caps: UploadCaps,
 ): Promise<{ readonly sha256: string; readonly bytes: number }> {
-  const file = await open(
-    join(root, entry.path),
-    constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK,
-  );
+  const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
+  // The synchronous calls: several times faster for a tree of small files, and short.
+  const file = openSync(join(root, entry.path), flags);
   try {
-    const stats = await file.stat();
-    if (!stats.isFile()) throw new Error(`The file ${entry.path} changed while it was packed.`);
+    const stats = fstatSync(file);
+    if (!stats.isFile()) throw changed(entry.path);
     // It may have grown since it was planned.
     const broken = brokenCap({ path: entry.path, bytes: stats.size }, before + stats.size, caps);
     if (broken !== null) throw new Error(broken);
-    const hash = createHash('sha256');
     const header = {
       name: entry.path,
       size: stats.size,
       mode: entry.isExecutable ? 0o755 : 0o644,
       mtime: new Date(0),
     };
-    if (stats.size === 0) {
-      await new Promise<void>((resolve, reject) => {
-        archive.entry(header, '', (error) => (error ? reject(error) : resolve()));
-      });
-      return { sha256: hash.digest('hex'), bytes: 0 };
-    }
-    const source = file.createReadStream({ start: 0, end: stats.size - 1, autoClose: false });
-    source.on('data', (chunk) => hash.update(chunk));
-    await new Promise<void>((resolve, reject) => {
-      const target = archive.entry(header, (error) => (error ? reject(error) : resolve()));
-      pipeline(source, target).catch(reject);
-    });
-    return { sha256: hash.digest('hex'), bytes: stats.size };
+    const sha256 =
+      stats.size <= chunkBytes
+        ? await writeSmall(archive, header, file)
+        : await writeLarge(archive, header, file);
+    return { sha256, bytes: stats.size };
   } finally {
-    await file.close();
+    closeSync(file);
   }
+}
+
+interface FileHeader {
+  readonly name: string;
+  readonly size: number;
+  readonly mode: number;
+  readonly mtime: Date;
+}
+
+const changed = (path: string): Error => new Error(`The file ${path} changed while it was packed.`);
+
+async function writeSmall(archive: Pack, header: FileHeader, file: number): Promise<string> {
+  const content = Buffer.alloc(header.size);
+  for (let at = 0; at < header.size;) {
+    const bytes = readSync(file, content, at, header.size - at, null);
+    if (bytes === 0) throw changed(header.name);
+    at += bytes;
+  }
+  await new Promise<void>((resolve, reject) => {
+    const done = (error?: Error | null): void => (error ? reject(error) : resolve());
+    // An archive that is destroyed, as the upload was refused, destroys the entry as well.
+    archive.entry(header, content, done).on('error', reject);
+  });
+  return createHash('sha256').update(content).digest('hex');
+}
+
+async function writeLarge(archive: Pack, header: FileHeader, file: number): Promise<string> {
+  const hash = createHash('sha256');
+  const range = { fd: file, autoClose: false, start: 0, end: header.size - 1 };
+  const source = createReadStream('', range);
+  source.on('data', (chunk) => hash.update(chunk));
+  await new Promise<void>((resolve, reject) => {
+    const target = archive.entry(header, (error) => (error ? reject(error) : resolve()));
+    pipeline(source, target).catch(reject);
+  });
+  return hash.digest('hex');
 }

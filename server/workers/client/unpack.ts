@@ -3,8 +3,7 @@
 // made.
 
 import { createHash } from 'node:crypto';
-import { constants, mkdirSync } from 'node:fs';
-import { open } from 'node:fs/promises';
+import { closeSync, constants, mkdirSync, openSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Readable, Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
@@ -204,16 +203,17 @@ class ResultReader {
     // Numbered, so that no name of the archive is ever a name on our disk.
     const stored = join(this.#scratch, 'files', String(this.#files.size + this.#jobFiles.size));
     const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
-    const file = await open(stored, flags, 0o600);
+    // The synchronous calls: several times faster for a tree of small files, and short.
+    const file = openSync(stored, flags, 0o600);
     const own: Buffer[] = [];
     try {
       for await (const chunk of content as AsyncIterable<Buffer>) {
         hash.update(chunk);
         if (isOwn) own.push(chunk);
-        else await file.write(chunk);
+        else for (let at = 0; at < chunk.length;) at += writeSync(file, chunk, at);
       }
     } finally {
-      await file.close();
+      closeSync(file);
     }
     if (isOwn) {
       const name = path.slice(jobFolder.length + 1);

@@ -17,8 +17,8 @@ import type { Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
 import { pack, type Pack } from 'tar-stream';
+import { chunkBytes, gathered } from '../gathered.ts';
 
-const chunkBytes = 64 * 1024;
 /** The fastest level: what limits a download is the compression, on most networks. */
 const gzipLevel = 1;
 /** What tar can write; times outside of it are moved to its ends. */
@@ -41,24 +41,6 @@ export async function packTree({ folder, output, check }: PackOptions): Promise<
   });
   const gzip = createGzip({ level: gzipLevel, chunkSize: chunkBytes });
   await Promise.all([pipeline(archive, gathered, gzip, output), packed]);
-}
-
-/**
- * Headers, contents and padding come one by one; each would be a turn of its own for the
- * compression.
- */
-async function* gathered(parts: AsyncIterable<unknown>): AsyncGenerator<Buffer> {
-  let waiting: Buffer[] = [];
-  let bytes = 0;
-  for await (const part of parts) {
-    waiting.push(part as Buffer);
-    bytes += (part as Buffer).length;
-    if (bytes < chunkBytes) continue;
-    yield Buffer.concat(waiting);
-    waiting = [];
-    bytes = 0;
-  }
-  yield Buffer.concat(waiting);
 }
 
 /**
