@@ -8,3 +8,9 @@ export function programBundles(
   entryPoints: Readonly<Record<string, string>>,
   outdir: string,
 ): BuildOptions;
+
+/** The same for programs that are copied to other hosts: one file each. */
+export function copiedBundles(
+  entryPoints: Readonly<Record<string, string>>,
+  outdir: string,
+): BuildOptions;

@@ -58,6 +58,26 @@ export function programBundles(entryPoints, outdir) {
   };
 }
 
+/**
+ * One file each, small and with all it needs, for hosts that have an older Node and nothing else of Drover.
+ * @param {Record<string, string>} entryPoints names of the programs and their sources
+ * @param {string} outdir
+ * @returns {import('esbuild').BuildOptions}
+ */
+export function copiedBundles(entryPoints, outdir) {
+  return {
+    entryPoints,
+    outdir,
+    bundle: true,
+    outExtension: { '.js': '.cjs' },
+    platform: 'node',
+    target: 'node22',
+    format: 'cjs',
+    minify: true,
+    sourcemap: false,
+  };
+}
+
 const builtinImport =
   /^var (import_node_\w+) = ((?:__toESM\()?require\("node:[\w/]+"\)(?:, 1)?\)?);$/gm;
 

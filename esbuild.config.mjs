@@ -4,7 +4,7 @@
 import { build, context } from 'esbuild';
 import { copyFileSync, existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { bundledPackages } from './bundled-packages.mjs';
-import { commandPrograms, programBundles } from './bundled-programs.mjs';
+import { commandPrograms, copiedBundles, programBundles } from './bundled-programs.mjs';
 
 const isProduction = process.argv.includes('--production');
 const isWatching = process.argv.includes('--watch');
@@ -63,18 +63,7 @@ const bundles = [
       js: "const droverModuleUrl = require('node:url').pathToFileURL(__filename).href;",
     },
   },
-  {
-    ...shared,
-    entryPoints: existing(copied),
-    outdir,
-    outExtension: { '.js': '.cjs' },
-    platform: 'node',
-    target: 'node22',
-    format: 'cjs',
-    // It is copied to other hosts.
-    minify: true,
-    sourcemap: false,
-  },
+  { ...shared, ...copiedBundles(existing(copied), outdir) },
   {
     ...shared,
     entryPoints: existing(webviews),

@@ -5,7 +5,7 @@ import { copyFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { build } from 'esbuild';
-import { programBundles } from '../bundled-programs.mjs';
+import { copiedBundles, programBundles } from '../bundled-programs.mjs';
 import { backendNodeArgs } from '../server/main/start-backend.ts';
 
 const run = promisify(execFile);
@@ -18,10 +18,12 @@ export type Program =
   | 'fleet-run'
   | 'backend'
   | 'helper'
+  | 'remote-attempt'
+  | 'worker-runtime'
   | 'cli'
   | 'cli-main';
 
-const entries: Readonly<Record<Exclude<Program, 'cli'>, string>> = {
+const entries: Readonly<Record<Exclude<Program, 'cli' | 'worker-runtime'>, string>> = {
   'cli-main': 'server/cli/main.ts',
   'engine-run': 'bench/engine-run.ts',
   'store-run': 'bench/store-run.ts',
@@ -29,7 +31,9 @@ const entries: Readonly<Record<Exclude<Program, 'cli'>, string>> = {
   'fleet-run': 'bench/fleet-run.ts',
   backend: 'server/main/backend-main.ts',
   helper: 'server/main/helper-main.ts',
+  'remote-attempt': 'server/main/remote-attempt.ts',
 };
+const copied = { 'worker-runtime': 'server/main/worker-runtime-main.ts' };
 
 export type ProgramOptions = Readonly<Record<string, string | number | boolean>>;
 
@@ -57,6 +61,7 @@ export async function bundle(folder: string): Promise<Programs> {
     absWorkingDir: root,
     logLevel: 'warning',
   });
+  await build({ ...copiedBundles(copied, outdir), absWorkingDir: root, logLevel: 'warning' });
   copyFileSync(join(root, 'bin', 'cli.mjs'), join(outdir, 'cli.js'));
   writeFileSync(join(outdir, 'package.json'), '{"type":"module"}\n');
   const pathOf = (program: Program): string =>

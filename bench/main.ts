@@ -15,6 +15,7 @@ import { benchPool } from './pool.ts';
 import { benchDispatch, benchRecovery } from './recovery.ts';
 import { benchAgainst } from './against.ts';
 import { benchMemory } from './memory.ts';
+import { benchRemote } from './remote.ts';
 import { benchStart } from './start.ts';
 import { benchStore } from './store.ts';
 
@@ -32,6 +33,7 @@ const measure: { readonly [P in Part]: (bench: Bench) => Promise<Figure[]> } = {
   start: benchStart,
   memory: benchMemory,
   history: benchHistory,
+  remote: benchRemote,
   against: benchAgainst,
 };
 

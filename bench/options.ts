@@ -18,6 +18,7 @@ export const parts = [
   'start',
   'memory',
   'history',
+  'remote',
   'against',
 ] as const;
 export type Part = (typeof parts)[number];

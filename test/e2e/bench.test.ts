@@ -32,8 +32,8 @@ suite('the benches', function () {
     ['start', 'memory', 'recovery', 'idle', 'dispatch', 'pool'],
     ['store', 'history', 'streams', 'failures', 'orchestration'],
   ];
-  // These need a PostgreSQL, and namespaces of the network.
-  const all = [...inGate, ['fleet', 'machines']];
+  // These need a PostgreSQL, and namespaces of the network; the last one takes a minute.
+  const all = [...inGate, ['fleet', 'machines'], ['remote']];
   for (const parts of sized(inGate, all)) {
     test(`${parts.join(', ')}`, async () => {
       assert.deepEqual([...(await figuresOf(parts))].sort(), parts.toSorted());
