@@ -1,27 +1,17 @@
 // Attempts on workers that ssh, a script or a fixed address gives.
 
 import assert from 'node:assert/strict';
-import { execFileSync, spawn } from 'node:child_process';
-import {
-  chmodSync,
-  copyFileSync,
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  writeFileSync,
-} from 'node:fs';
-import { createConnection } from 'node:net';
+import { execFileSync } from 'node:child_process';
+import { chmodSync, existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { startContainerEngine } from '../doubles/container-engine.ts';
-import { freePort } from '../free-port.ts';
 import { createSshProvisioner } from '../../server/workers/provisioners/ssh.ts';
-import { eventually } from './support/eventually.ts';
 import { landedTasks } from './support/history.ts';
 import { beginPlan } from './support/plan.ts';
 import { processesOf } from './support/processes.ts';
 import { droverProgram } from './support/program.ts';
 import type { Project } from './support/project.ts';
+import { startSshd } from './support/sshd.ts';
 import { useProjects } from './support/suite-projects.ts';
 import { startTestCloud } from './support/test-cloud.ts';
 
@@ -52,60 +42,6 @@ function makeRunnable(here: Project): Record<string, string> {
   chmodSync(join(here.root, 'tools/agent.sh'), 0o755);
   here.git('commit', '-qam', 'runnable');
   return { DROVER_AGENT_PATH: 'tools/agent.sh', MODEL_KEY: 'key-1', SSH_AUTH_SOCK: '/nowhere' };
-}
-
-interface Sshd {
-  readonly args: readonly string[];
-  readonly home: string;
-  close(): Promise<void>;
-}
-
-/** Debian's sshd on a loopback port, with a host key and a login key of its own. */
-async function startSshd(here: Project): Promise<Sshd> {
-  const folder = join(here.folder, 'sshd');
-  const home = join(here.folder, 'far-home');
-  for (const path of [folder, home]) mkdirSync(path, { mode: 0o700 });
-  const keys = ['host', 'login'].map((name) => join(folder, name));
-  for (const key of keys) execFileSync('ssh-keygen', ['-q', '-t', 'ed25519', '-N', '', '-f', key]);
-  copyFileSync(join(folder, 'login.pub'), join(folder, 'authorized_keys'));
-  chmodSync(join(folder, 'authorized_keys'), 0o600);
-  const port = await freePort();
-  mkdirSync('/run/sshd', { recursive: true });
-  const lines = [
-    `Port ${port}`,
-    'ListenAddress 127.0.0.1',
-    `HostKey ${join(folder, 'host')}`,
-    `AuthorizedKeysFile ${join(folder, 'authorized_keys')}`,
-    `PidFile ${join(folder, 'pid')}`,
-    'StrictModes no',
-    'UsePAM no',
-    'PasswordAuthentication no',
-    `SetEnv HOME=${home} PATH=${dirname(process.execPath)}:/usr/bin:/bin`,
-  ];
-  writeFileSync(join(folder, 'sshd_config'), `${lines.join('\n')}\n`);
-  const daemon = spawn('/usr/sbin/sshd', ['-D', '-e', '-f', join(folder, 'sshd_config')], {
-    stdio: 'ignore',
-  });
-  const hostKey = readFileSync(join(folder, 'host.pub'), 'utf8').split(' ').slice(0, 2).join(' ');
-  writeFileSync(join(folder, 'known_hosts'), `[127.0.0.1]:${port} ${hostKey}\n`);
-  await eventually('sshd listens', async () => {
-    return await new Promise<boolean>((resolve) => {
-      const socket = createConnection(port, '127.0.0.1');
-      socket.once('connect', () => resolve(socket.destroy() !== undefined));
-      socket.once('error', () => resolve(false));
-    });
-  });
-  const args = ['-F', 'none', '-p', String(port), '-i', join(folder, 'login')];
-  const known = ['-o', `UserKnownHostsFile=${join(folder, 'known_hosts')}`];
-  return {
-    args: [...args, ...known],
-    home,
-    close: async () => {
-      const gone = new Promise((resolve) => daemon.once('exit', resolve));
-      daemon.kill('SIGTERM');
-      await gone;
-    },
-  };
 }
 
 suite('remote provisioners', function () {

@@ -2,7 +2,8 @@
 // local run leaves it, and nothing is left.
 
 import assert from 'node:assert/strict';
-import { existsSync, readdirSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { chmodSync, existsSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { SeededChance } from '../doubles/seeded-chance.ts';
@@ -12,6 +13,7 @@ import { landedTasks } from './support/history.ts';
 import { beginPlan, type PlanRecord } from './support/plan.ts';
 import { processesOf } from './support/processes.ts';
 import type { Project } from './support/project.ts';
+import { startSshd } from './support/sshd.ts';
 import { useProjects } from './support/suite-projects.ts';
 import { startTestCloud, type TestCloud } from './support/test-cloud.ts';
 
@@ -34,6 +36,16 @@ echo "work of $id" > "$id.txt"
 
 const executions = (here: Project): readonly string[] =>
   existsSync(join(here.folder, 'executions')) ? here.read('executions').trim().split('\n') : [];
+
+/** An agent of the repository, which a worker finds in its upload. */
+const travellingAgent = `#!/bin/sh
+cat > /dev/null
+id=$DROVER_TASK_ID
+if [ -n "$EXECUTIONS" ]; then echo "$id" >> "$EXECUTIONS"; fi
+for part in 1 2 3 4 5; do seq 20; sleep 0.4; done
+if [ "$id" = T-3 ]; then cat T-0.txt T-1.txt T-2.txt > before.txt; fi
+echo "work of $id" > "$id.txt"
+`;
 
 /** Everything landed once, in the order of the diamond, and the tree is that of a local run. */
 function assertWhole(here: Project, plan: readonly PlanRecord[]): void {
@@ -109,6 +121,62 @@ suite('remote attempts in storms', function () {
     assert.ok(more >= 0 && more <= sized(0, running.made() - plan.length), `${more} ran again`);
     assert.equal(running.machines.size, 0);
   });
+
+  soakTest(
+    'twenty tasks on a host by ssh, the backend killed: the tree is that of a local run, and nothing is left there',
+    async () => {
+      const files = { 'tools/agent.sh': travellingAgent };
+      const plan = diamondAndMore(20);
+      const timeoutMs = 600_000;
+      const here = project({ files });
+      const sshd = await startSshd(here);
+      try {
+        const user = execFileSync('id', ['-un'], { encoding: 'utf8' }).trim();
+        const settings = [
+          '[remote]',
+          'provisioner = "ssh"',
+          `host = "${user}@127.0.0.1"`,
+          `ssh_args = ${JSON.stringify(sshd.args)}`,
+          'env = ["EXECUTIONS"]',
+          'max = 4',
+        ];
+        const run = async (
+          there: Project,
+          env: Readonly<Record<string, string>>,
+          isKilled: boolean,
+        ): Promise<string> => {
+          writeFileSync(join(there.root, '.drover.toml'), `${settings.join('\n')}\n`);
+          chmodSync(join(there.root, 'tools/agent.sh'), 0o755);
+          there.git('commit', '-qam', 'settings');
+          await beginPlan(there, plan);
+          const options = { env: { DROVER_AGENT_PATH: 'tools/agent.sh', ...env }, timeoutMs };
+          const running = there.start(['run', '--workers', '4'], options);
+          if (isKilled) {
+            await eventually('six have begun', () => executions(there).length >= 6, 120_000);
+            await there.killBackend();
+          }
+          const { code } = await running.ended;
+          if (isKilled) await there.expect(0, ['resume'], options);
+          else assert.equal(code, 0);
+          return there.git('rev-parse', 'main^{tree}');
+        };
+        const record = join(here.folder, 'executions');
+        const remote = await run(here, { DROVER_RUNS_ON: 'remote', EXECUTIONS: record }, true);
+        const ids = plan.map(({ id }) => id);
+        assert.deepEqual(landedTasks(here).toSorted(), ids.toSorted());
+        assert.deepEqual(executions(here).toSorted(), ids.toSorted(), 'each ran once');
+        assert.deepEqual(readdirSync(join(sshd.home, '.cache/drover/workers')), []);
+        const leases = join(here.root, '.drover/remote/leases');
+        assert.deepEqual(existsSync(leases) ? readdirSync(leases) : [], []);
+        const left = processesOf(here.folder).filter(({ what }) => /-N -L|runtime/.test(what));
+        assert.deepEqual(left, []);
+        const local = await run(project({ files }), {}, false);
+        assert.equal(remote, local, 'the same tree');
+      } finally {
+        await sshd.close();
+      }
+    },
+  );
 
   soakTest(
     'ten backends and some workers are killed at random: all lands once, and nothing is left',

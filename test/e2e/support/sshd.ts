@@ -1,0 +1,65 @@
+// Debian's sshd on a loopback port: a host for workers by ssh, with everything of its own below the test's folder.
+
+import { execFileSync, spawn } from 'node:child_process';
+import { chmodSync, copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { createConnection } from 'node:net';
+import { dirname, join } from 'node:path';
+import { freePort } from '../../free-port.ts';
+import { eventually } from './eventually.ts';
+import type { Project } from './project.ts';
+
+export interface Sshd {
+  /** For ssh: the port, the key and the known hosts. */
+  readonly args: readonly string[];
+  /** Where logins begin. */
+  readonly home: string;
+  close(): Promise<void>;
+}
+
+/** Debian's sshd on a loopback port, with a host key and a login key of its own. */
+export async function startSshd(here: Project): Promise<Sshd> {
+  const folder = join(here.folder, 'sshd');
+  const home = join(here.folder, 'far-home');
+  for (const path of [folder, home]) mkdirSync(path, { mode: 0o700 });
+  const keys = ['host', 'login'].map((name) => join(folder, name));
+  for (const key of keys) execFileSync('ssh-keygen', ['-q', '-t', 'ed25519', '-N', '', '-f', key]);
+  copyFileSync(join(folder, 'login.pub'), join(folder, 'authorized_keys'));
+  chmodSync(join(folder, 'authorized_keys'), 0o600);
+  const port = await freePort();
+  mkdirSync('/run/sshd', { recursive: true });
+  const lines = [
+    `Port ${port}`,
+    'ListenAddress 127.0.0.1',
+    `HostKey ${join(folder, 'host')}`,
+    `AuthorizedKeysFile ${join(folder, 'authorized_keys')}`,
+    `PidFile ${join(folder, 'pid')}`,
+    'StrictModes no',
+    'UsePAM no',
+    'PasswordAuthentication no',
+    `SetEnv HOME=${home} PATH=${dirname(process.execPath)}:/usr/bin:/bin`,
+  ];
+  writeFileSync(join(folder, 'sshd_config'), `${lines.join('\n')}\n`);
+  const daemon = spawn('/usr/sbin/sshd', ['-D', '-e', '-f', join(folder, 'sshd_config')], {
+    stdio: 'ignore',
+  });
+  const hostKey = readFileSync(join(folder, 'host.pub'), 'utf8').split(' ').slice(0, 2).join(' ');
+  writeFileSync(join(folder, 'known_hosts'), `[127.0.0.1]:${port} ${hostKey}\n`);
+  await eventually('sshd listens', async () => {
+    return await new Promise<boolean>((resolve) => {
+      const socket = createConnection(port, '127.0.0.1');
+      socket.once('connect', () => resolve(socket.destroy() !== undefined));
+      socket.once('error', () => resolve(false));
+    });
+  });
+  const args = ['-F', 'none', '-p', String(port), '-i', join(folder, 'login')];
+  const known = ['-o', `UserKnownHostsFile=${join(folder, 'known_hosts')}`];
+  return {
+    args: [...args, ...known],
+    home,
+    close: async () => {
+      const gone = new Promise((resolve) => daemon.once('exit', resolve));
+      daemon.kill('SIGTERM');
+      await gone;
+    },
+  };
+}
