@@ -121,7 +121,7 @@ async function pickWorker(view: RemoteView): Promise<WorkerOfRow | null> {
   await view.reload();
   const workers = (await view.list())?.workers ?? [];
   if (workers.length === 0) {
-    void vscode.window.showInformationMessage('Destroy Worker: there are no workers.');
+    void vscode.window.showInformationMessage('Destroy Worker: no worker exists.');
     return null;
   }
   const items = workers.map((worker) => {
