@@ -200,14 +200,22 @@ export interface AgentSettings {
   readonly permissionMode: string | null;
 }
 
+/** What came of ending a run's processes. */
+export interface EndedTree {
+  /** How many were still running and had to be ended. */
+  readonly ended: number;
+  /** How many the kernel still counts; null where it does not group the processes of a run. */
+  readonly left: number | null;
+}
+
 /** Processes: ended as whole trees, also what left the process group. */
 export interface ProcessTable {
   isAlive(process: AgentProcess): Promise<boolean>;
   /**
-   * SIGTERM, grace, then SIGKILL for the process, its descendants and everything that carries
-   * `DROVER_RUN=<runId>`.
+   * SIGTERM, grace, then SIGKILL for the process, its descendants, everything in the run's control
+   * group and everything that carries `DROVER_RUN=<runId>`.
    */
-  endTree(runId: string, process: AgentProcess | null, graceMs: number): Promise<void>;
+  endTree(runId: string, process: AgentProcess | null, graceMs: number): Promise<EndedTree>;
   /** Ends processes without a parent, younger than the agent, that still work below a folder. */
   endOrphansIn(path: string, agent: AgentProcess): Promise<void>;
 }

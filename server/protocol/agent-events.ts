@@ -94,6 +94,10 @@ const loggedEventSchema = z.discriminatedUnion('type', [
     type: z.literal('exit'),
     code: orNull,
     signal: z.string().nullable().catch(null),
+    /** Processes that it had left running, and that were ended then. */
+    ended: z.number().optional().catch(undefined),
+    /** Processes of it that live after that, counted by the kernel. */
+    left: z.number().optional().catch(undefined),
     ...at,
   }),
 ]);

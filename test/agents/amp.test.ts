@@ -7,7 +7,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { readLog } from '../../server/agents/kit/log/event-log-reader.ts';
 import type { AmpScript } from '../doubles/amp.ts';
 import { AmpBench, ampKey, failureOf } from './amp-support.ts';
-import { assertNothingLeft, everythingStored } from './support.ts';
+import { assertNothingLeft, everythingStored, withoutCount } from './support.ts';
 
 suite('amp driver', function () {
   this.timeout(60_000);
@@ -61,7 +61,7 @@ suite('amp driver', function () {
     );
     assert.deepEqual(fromStderr, [{ type: 'output', stream: 'stderr', text: 'a warning' }]);
     assert.deepEqual(
-      events.filter((event) => !fromStderr.includes(event)),
+      events.filter((event) => !fromStderr.includes(event)).map(withoutCount),
       [
         { type: 'started', agent: 'amp', sessionId: thread, resumed: false },
         { type: 'thinking', text: 'hm' },

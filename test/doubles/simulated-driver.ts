@@ -8,6 +8,7 @@ import type {
   AgentOutcome,
   AgentProcess,
   AgentRequest,
+  EndedTree,
   ProcessTable,
 } from '../../server/agents/port.ts';
 import type { AgentKind } from '../../server/core/plan/task.ts';
@@ -139,7 +140,7 @@ export class SimulatedProcessTable implements ProcessTable {
     return Promise.resolve();
   }
 
-  async endTree(runId: string, _process: AgentProcess | null, grace: number): Promise<void> {
+  async endTree(runId: string, _process: AgentProcess | null, grace: number): Promise<EndedTree> {
     const left = await this.#calls.run('process.endTree', () =>
       this.#world.live().filter((agent) => agent.request.runId === runId),
     );
@@ -151,5 +152,6 @@ export class SimulatedProcessTable implements ProcessTable {
         this.#world.terminate(agent, grace);
       });
     }
+    return { ended: left.length, left: 0 };
   }
 }

@@ -223,7 +223,7 @@ export const plantedFaults: { readonly [name: string]: PlantedFault } = {
     make: () => ({
       parts: (parts) => ({
         ...parts,
-        processes: { ...parts.processes, endTree: () => Promise.resolve() },
+        processes: { ...parts.processes, endTree: () => Promise.resolve({ ended: 0, left: 0 }) },
         driverFor: (kind) => {
           const driver = parts.driverFor(kind);
           const { capabilities } = driver;

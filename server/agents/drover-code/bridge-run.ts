@@ -12,8 +12,9 @@ import { withLine } from '../kit/wire/text-tail.ts';
 import { maskOutcome } from '../kit/log/outcome-mask.ts';
 import type { AgentOutcome, AgentProcess } from '../port.ts';
 import { runMarker, startTimeOfNewChild } from '../kit/process/process-list.ts';
+import { startInGroup } from '../kit/process/run-group.ts';
 import type { AgentExit } from '../kit/process/spawn.ts';
-import { superviseProgram, type ProgramEnd } from '../kit/process/supervise.ts';
+import { exitEvent, superviseProgram, type ProgramEnd } from '../kit/process/supervise.ts';
 import { BridgeClient, type BridgeError, type BridgeTiming } from './bridge-client.ts';
 import type { DroverCodeRun } from './headless-run.ts';
 import { bridgeEnvironment, headlessFiles } from './invocation.ts';
@@ -50,7 +51,8 @@ export async function runBridge(
   const start = { program, args: settings.args, env };
   const confined = (await request.confine?.(start)) ?? ok(start);
   if (!confined.ok) return failed(confined.error);
-  const child = spawn(confined.value.program, [...confined.value.args], {
+  const { program: starter, args } = startInGroup(request.runId, confined.value);
+  const child = spawn(starter, [...args], {
     cwd: request.cwd,
     env: { ...confined.value.env, [runMarker]: request.runId },
     stdio: ['pipe', 'pipe', 'pipe'],
@@ -94,7 +96,7 @@ export async function runBridge(
   child.stdin.destroy();
   bridge.client.close(closedBy(end, bridge.stderrTail));
   const answer = await answering;
-  record.emit({ type: 'exit', ...end.exit });
+  record.emit(exitEvent(end));
   return maskOutcome(bridgeOutcome(run, bridge, end, answer), record.mask);
 }
 

@@ -1,5 +1,6 @@
 // One line of an agent's log as people read it.
 
+import { formatCount } from '../../core/format.ts';
 import type { LoggedEvent, Usage } from '../../protocol/agent-events.ts';
 import { atMsOf, eventOfLine, type LogLineView } from '../../protocol/log-line.ts';
 import { plainLine, plainText } from '../plain-text.ts';
@@ -39,7 +40,7 @@ function bodyOf(event: LoggedEvent): string {
     case 'note':
       return `· ${plain(event.text)}`;
     case 'exit':
-      return exitText(event.code, event.signal);
+      return exitText(event);
     case 'usage':
       return usageText(event.usage);
   }
@@ -56,8 +57,12 @@ function shortened(text: string): string {
   return [...lines.slice(0, resultLinesMax), `… ${left} more lines`].join('\n');
 }
 
-function exitText(code: number | null, signal: string | null): string {
-  return signal === null ? `── ended with ${String(code)}` : `── ended by ${plainLine(signal)}`;
+function exitText(event: Extract<LoggedEvent, { type: 'exit' }>): string {
+  const { code, signal, ended = 0, left } = event;
+  const how = signal === null ? `with ${String(code)}` : `by ${plainLine(signal)}`;
+  const killed = ended === 0 ? '' : `; ${formatCount(ended, 'process', 'processes')} that it left running killed`;
+  const count = left === undefined ? '' : `; ${formatCount(left, 'process', 'processes')} left`;
+  return `── ended ${how}${killed}${count}`;
 }
 
 function usageText({ inputTokens, outputTokens }: Usage): string {

@@ -30,7 +30,9 @@ export function openProvisioner(settings: WorkerSettings, place: ProvisionerPlac
   const { environment, projectRoot } = place;
   const processes = createProcessTable();
   const marked = {
-    endMarked: (marker: string) => processes.endTree(marker, null, endGraceMs),
+    endMarked: async (marker: string) => {
+      await processes.endTree(marker, null, endGraceMs);
+    },
     markerVariable: runMarker,
   };
   switch (settings.provisioner) {

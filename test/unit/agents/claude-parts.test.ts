@@ -282,7 +282,7 @@ suite('Claude parts', () => {
 suite('the interactive program of Claude Code', () => {
   const processTable = {
     isAlive: async () => false,
-    endTree: async () => {},
+    endTree: async () => ({ ended: 0, left: null }),
     endOrphansIn: async () => {},
   };
 

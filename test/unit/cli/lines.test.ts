@@ -111,6 +111,11 @@ suite('log lines', () => {
   check({ type: 'note', level: 'info', text: 'n' }, '· n');
   check({ type: 'exit', code: 0, signal: null }, '── ended with 0');
   check({ type: 'exit', code: null, signal: 'SIGKILL' }, '── ended by SIGKILL');
+  check({ type: 'exit', code: 0, signal: null, left: 0 }, '── ended with 0; 0 processes left');
+  check(
+    { type: 'exit', code: 1, signal: null, ended: 1, left: 0 },
+    '── ended with 1; 1 process that it left running killed; 0 processes left',
+  );
   check({ type: 'something-new', text: 'x' }, '· something-new x');
 
   test('a long result is cut', () => {

@@ -1,5 +1,6 @@
 // An entry as plain text: what is copied, searched and said to a screen reader.
 
+import { formatCount } from '../../../server/core/format.ts';
 import type { Entry, EntryBody } from './transcript.ts';
 import { inputText } from './tool-view.ts';
 import { visibleLine, visibleText } from '../looks/visible-text.ts';
@@ -45,6 +46,12 @@ export function startedText(body: Extract<EntryBody, { kind: 'started' }>): stri
 }
 
 export function exitText(body: Extract<EntryBody, { kind: 'exit' }>): string {
+  const { ended = 0 } = body;
+  const leftovers = formatCount(ended, 'leftover process', 'leftover processes');
+  return ended === 0 ? howItEnded(body) : `${howItEnded(body)}; ${leftovers} killed`;
+}
+
+function howItEnded(body: Extract<EntryBody, { kind: 'exit' }>): string {
   if (body.signal !== null) return `Ended by ${visibleLine(body.signal)}`;
   if (body.code === null) return 'Ended';
   return body.code === 0 ? 'Ended' : `Ended with exit code ${body.code}`;

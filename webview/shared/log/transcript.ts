@@ -67,7 +67,13 @@ export type EntryBody =
       readonly state: 'sent' | 'delivered' | 'dropped';
     }
   | { readonly kind: 'note'; readonly level: 'info' | 'warning'; readonly text: string }
-  | { readonly kind: 'exit'; readonly code: number | null; readonly signal: string | null };
+  | {
+      readonly kind: 'exit';
+      readonly code: number | null;
+      readonly signal: string | null;
+      /** Processes that it had left running, and that were ended then. */
+      readonly ended?: number | undefined;
+    };
 
 export interface Entry {
   /**

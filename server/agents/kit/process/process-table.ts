@@ -5,8 +5,9 @@ import { execFile } from 'node:child_process';
 import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { endOrphansIn } from './orphans.ts';
-import type { AgentProcess, ProcessTable } from '../../port.ts';
+import type { AgentProcess, EndedTree, ProcessTable } from '../../port.ts';
 import { listProcesses, processStartTime, type ListedProcess } from './process-list.ts';
+import { findRunGroup, isPopulated, killGroup, processesIn, removeGroup } from './run-group.ts';
 
 const run = promisify(execFile);
 const killRoundsMax = 100;
@@ -26,16 +27,27 @@ export function isAlive(agent: AgentProcess): boolean {
   return processStartTime(agent.pid) === agent.startTime;
 }
 
+/** A run whose processes are looked for, again and again until none is left. */
+interface Sought {
+  readonly runId: string;
+  readonly agent: AgentProcess | null;
+  /** The kernel's group of its processes, where it has one. */
+  readonly group: string | null;
+  /** What was found before: pids and start times. */
+  readonly known: Map<number, string>;
+}
+
+function seek(runId: string, agent: AgentProcess | null): Sought {
+  return { runId, agent, group: findRunGroup(runId, agent), known: new Map() };
+}
+
 /**
- * The processes of a run: members of the agent's group, descendants, carriers of the marker, and
- * what was known to belong to it before (a child whose parent ended has no other link to us when it
- * also cleared its environment).
+ * The processes of a run: those in its control group, members of the agent's process group,
+ * descendants, carriers of the marker, and what was known to belong to it before (without a control
+ * group, a child whose parent ended has no other link to us when it also cleared its environment).
  */
-async function membersOf(
-  runId: string,
-  agent: AgentProcess | null,
-  known: Map<number, string>,
-): Promise<ListedProcess[]> {
+async function membersOf({ runId, agent, group, known }: Sought): Promise<ListedProcess[]> {
+  const grouped = new Set(group === null ? [] : processesIn(group));
   const all = (await listProcesses(runId, agent)).filter((one) => !one.isZombie);
   const children = Map.groupBy(all, (one) => one.parentPid);
   const members = new Map<number, ListedProcess>();
@@ -48,16 +60,29 @@ async function membersOf(
   for (const one of all) {
     // A group outlives its leader, but then its number proves nothing: the marker must.
     const inGroup = agentLives && agent !== null && one.groupId === agent.pid;
-    if (one.hasMarker || inGroup || known.get(one.pid) === one.startTime) add(one);
+    const isKnown = known.get(one.pid) === one.startTime;
+    if (one.hasMarker || inGroup || isKnown || grouped.has(one.pid)) add(one);
   }
   for (const one of members.values()) known.set(one.pid, one.startTime);
   return [...members.values()];
 }
 
-async function endTree(runId: string, agent: AgentProcess | null, graceMs: number): Promise<void> {
-  const known = new Map<number, string>();
-  let left = await membersOf(runId, agent, known);
-  if (left.length === 0) return;
+async function endTree(
+  runId: string,
+  agent: AgentProcess | null,
+  graceMs: number,
+): Promise<EndedTree> {
+  const sought = seek(runId, agent);
+  const { group, known } = sought;
+  await endAll(sought, graceMs);
+  if (group !== null) removeGroup(group);
+  return { ended: known.size, left: group === null ? null : 0 };
+}
+
+/** Throws when something is left. */
+async function endAll(sought: Sought, graceMs: number): Promise<void> {
+  let left = await membersOf(sought);
+  if (left.length === 0 && !isInhabited(sought)) return;
   // A frozen process takes SIGTERM only after SIGCONT.
   for (const name of ['SIGTERM', 'SIGCONT'] as const) signalAll(left, name);
   const graceEndsAt = performance.now() + graceMs;
@@ -65,18 +90,23 @@ async function endTree(runId: string, agent: AgentProcess | null, graceMs: numbe
     const remainingMs = graceEndsAt - performance.now();
     if (remainingMs <= 0) break;
     await delay(Math.min(waitMs, remainingMs));
-    left = await membersOf(runId, agent, known);
+    left = await membersOf(sought);
   }
+  const { runId, group } = sought;
   // A tree may grow while we kill it: scan again until nothing is left.
-  for (let round = 0; left.length > 0 && round < killRoundsMax; round++) {
+  for (let round = 0; round < killRoundsMax; round++) {
+    if (left.length === 0 && !isInhabited(sought)) return;
+    if (group !== null) killGroup(group);
     signalAll(left, 'SIGKILL');
     await delay(round === 0 ? 2 : killRoundMs);
-    left = await membersOf(runId, agent, known);
+    left = await membersOf(sought);
   }
-  if (left.length > 0) {
-    const pids = left.map((one) => one.pid).join(', ');
-    throw new Error(`processes of run ${runId} could not be ended: ${pids}`);
-  }
+  const pids = left.map((one) => one.pid).join(', ');
+  throw new Error(`processes of run ${runId} could not be ended: ${pids}`);
+}
+
+function isInhabited({ group }: Sought): boolean {
+  return group !== null && isPopulated(group);
 }
 
 /**
@@ -87,14 +117,15 @@ async function endTreeOnWindows(
   _runId: string,
   agent: AgentProcess | null,
   graceMs: number,
-): Promise<void> {
-  if (agent === null || !isAlive(agent)) return;
+): Promise<EndedTree> {
+  if (agent === null || !isAlive(agent)) return { ended: 0, left: null };
   await run('taskkill', ['/T', '/PID', String(agent.pid)]).catch(() => undefined);
   const graceEndsAt = performance.now() + graceMs;
   while (isAlive(agent) && performance.now() < graceEndsAt) await delay(pollMsMax);
   if (isAlive(agent)) {
     await run('taskkill', ['/T', '/F', '/PID', String(agent.pid)]).catch(() => undefined);
   }
+  return { ended: 1, left: null };
 }
 
 /**
@@ -106,15 +137,15 @@ export async function freeze(
   agent: AgentProcess,
 ): Promise<readonly ListedProcess[] | null> {
   if (process.platform === 'win32') return null;
-  const known = new Map<number, string>();
+  const sought = seek(runId, agent);
   for (let round = 0; round < freezeRoundsMax; round++) {
-    const members = await membersOf(runId, agent, known);
+    const members = await membersOf(sought);
     const moving = members.filter((one) => !one.isStopped);
     if (moving.length === 0) return members;
     signalAll(moving, 'SIGSTOP');
     await delay(1);
   }
-  thaw(await membersOf(runId, agent, known));
+  thaw(await membersOf(sought));
   return null;
 }
 
@@ -124,7 +155,7 @@ export function thaw(frozen: readonly ListedProcess[]): void {
 
 /** After a backend died while its agent was frozen, the next one lets it run again. */
 export async function thawRun(runId: string, agent: AgentProcess): Promise<void> {
-  const members = await membersOf(runId, agent, new Map());
+  const members = await membersOf(seek(runId, agent));
   thaw(members.filter((one) => one.isStopped));
 }
 

@@ -8,6 +8,7 @@ import type { Writable } from 'node:stream';
 import type { AgentProcess } from '../../port.ts';
 import { runMarker, startTimeOfNewChild } from './process-list.ts';
 import { isAlive } from './process-table.ts';
+import { joinGroup, makeRunGroup } from './run-group.ts';
 import { readExitCode, type RunFiles } from '../log/run-files.ts';
 
 export interface SpawnRequest {
@@ -41,15 +42,17 @@ export interface AgentChild {
 }
 
 /**
- * A constant text; everything variable comes as positional arguments. It waits for one line on
- * descriptor 3 (and ends when that is closed instead: our process died before it had stored whom it
+ * A constant text; everything variable comes as positional arguments. It joins the control group of
+ * its run (empty: there is none), then waits for one line on descriptor 3 (and ends when that is closed instead: our process died before it had stored whom it
  * started), runs the program, and keeps its exit code in one short write, which counts only with
  * the end of its line. The traps let the code be kept also when the whole group is told to end; the
  * program itself does not inherit them.
  */
 const keeperScript = `
 exit_file=$1
-shift
+group=$2
+shift 2
+[ -z "$group" ] || ${joinGroup}
 read -r released <&3 || exit 125
 exec 3<&-
 trap : HUP INT TERM
@@ -114,10 +117,11 @@ export async function spawnAgent(request: SpawnRequest): Promise<AgentChild> {
           : 'pipe';
     const output = [open(files.stdout, appendFlags), open(files.stderr, appendFlags)];
     const isWindows = process.platform === 'win32';
+    const group = makeRunGroup(request.runId) ?? '';
     const stdio: StdioOptions = isWindows ? [stdin, ...output] : [stdin, ...output, 'pipe'];
     const child = spawn(
       isWindows ? program : '/bin/sh',
-      isWindows ? [...args] : ['-c', keeperScript, 'drover-agent', files.exit, program, ...args],
+      isWindows ? [...args] : ['-c', keeperScript, 'drover-agent', files.exit, group, program, ...args],
       {
         cwd: request.cwd,
         env: { ...request.env, [runMarker]: request.runId },

@@ -2,7 +2,8 @@
 // of its tree.
 
 import { setTimeout as delay } from 'node:timers/promises';
-import type { AgentProcess, ProcessTable } from '../../port.ts';
+import type { AgentProcess, EndedTree, ProcessTable } from '../../port.ts';
+import type { AgentEvent } from '../../../protocol/agent-events.ts';
 import type { AgentExit } from './spawn.ts';
 
 export type CommonEnd = 'exited' | 'stopped' | 'timeout';
@@ -10,6 +11,8 @@ export type CommonEnd = 'exited' | 'stopped' | 'timeout';
 export interface ProgramEnd<Own extends string = never> {
   readonly why: CommonEnd | Own;
   readonly exit: AgentExit;
+  /** Null where its processes could not all be ended; a warning has said so. */
+  readonly tree: EndedTree | null;
 }
 
 /** A started or adopted program, from the outside. */
@@ -51,13 +54,26 @@ export async function superviseProgram<Own extends string = never>(
     const askedMs = options.askToEnd(why);
     if (askedMs > 0) hasExited = await isWithin(exited, askedMs);
   }
+  let tree: EndedTree | null = null;
   try {
     const graceMs = hasExited ? leftoverGraceMs : options.graceMs;
-    await processTable.endTree(runId, options.process, graceMs);
+    tree = await processTable.endTree(runId, options.process, graceMs);
   } catch (error) {
     options.onWarning(error instanceof Error ? error.message : String(error));
   }
-  return { why, exit: await exited };
+  return { why, exit: await exited, tree };
+}
+
+/** What the end of a program says in its log. */
+export function exitEvent({ why, exit, tree }: ProgramEnd<string>): AgentEvent {
+  const { left = null, ended = 0 } = tree ?? {};
+  return {
+    type: 'exit',
+    ...exit,
+    ...(left === null ? {} : { left }),
+    // Of a program that was ended itself, it would be counted too.
+    ...(why === 'exited' && ended > 0 ? { ended } : {}),
+  };
 }
 
 async function isWithin(event: Promise<unknown>, ms: number): Promise<boolean> {

@@ -8,6 +8,7 @@ import { markWhenStopped, readExitCode, removeRawFiles } from '../log/run-files.
 import { isAlive, thawRun } from '../process/process-table.ts';
 import { exitOfAdopted, type AgentChild } from '../process/spawn.ts';
 import {
+  exitEvent,
   superviseProgram,
   type CommonEnd,
   type ProgramEnd,
@@ -104,7 +105,7 @@ async function followProgram<Own extends string>(
   try {
     const end = await followToEnd(run, program, follower);
     await follower.finish?.();
-    if (follower.isExitTold !== true) record.emit({ type: 'exit', ...end.exit });
+    if (follower.isExitTold !== true) record.emit(exitEvent(end));
     await record.log.flush();
     const outcome = maskOutcome(await follower.outcome(end), record.mask);
     if (program.canAdopt) removeRawFiles(record.files);

@@ -11,6 +11,7 @@ import { FailureLines } from '../../../core/prompt/failure-lines.ts';
 import { MaskedStream } from '../log/masked-stream.ts';
 import type { AgentProcess, ProcessTable, ProgramStart } from '../../port.ts';
 import { runMarker, startTimeOfNewChild } from '../process/process-list.ts';
+import { startInGroup } from '../process/run-group.ts';
 
 export interface ShellRequest extends CommandRequest {
   /** Puts the command behind its walls; absent: it runs with the user's powers. */
@@ -43,7 +44,8 @@ export async function runShellCommand(
     await output.close();
     return notStarted(confined.error.message);
   }
-  const child = spawn(confined.value.program, [...confined.value.args], {
+  const { program, args } = startInGroup(request.runId, confined.value);
+  const child = spawn(program, [...args], {
     cwd: request.cwd,
     env: { ...confined.value.env, [runMarker]: request.runId },
     stdio: ['ignore', 'pipe', 'pipe'],

@@ -82,6 +82,7 @@ suite('grid: lines of a tile', () => {
       [{ type: 'output', text: 'x'.repeat(5_000) }, ['x'.repeat(300)]],
       [{ type: 'usage', usage: {} }, []],
       [{ type: 'exit', code: 1 }, ['Ended with exit code 1']],
+      [{ type: 'exit', code: 0, ended: 2 }, ['Ended; 2 leftover processes killed']],
     ];
     for (const [event, expected] of cases)
       assert.deepEqual(tileLines(checkedLine({ at: 1, ...event })), expected);

@@ -1,0 +1,196 @@
+// A control group of the kernel (cgroup v2) for each run. A process leaves its parent, its session
+// and its environment behind as it likes, but not its group: so the kernel can list, kill and count
+// what an agent left. Where no group can be made, runs are found by their other marks alone.
+
+import { createHash } from 'node:crypto';
+import {
+  accessSync,
+  constants,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmdirSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import type { AgentProcess, ProgramStart } from '../../port.ts';
+import { processStartTime } from './process-list.ts';
+
+/** The folder of the group that this process is in; null where no further ones can be made in it. */
+let ownFolder: string | null | undefined;
+
+/** Groups searched at most, of a machine that has a great many. */
+const searchedMax = 5_000;
+
+/** Made for the run, or null where the system gives none. */
+export function makeRunGroup(runId: string): string | null {
+  ownFolder ??= foundFolder();
+  if (ownFolder === null) return null;
+  const folder = join(ownFolder, nameOf(runId));
+  try {
+    if (!existsSync(folder)) mkdirSync(folder);
+    // Kernels before 5.14 cannot kill a group at once.
+    accessSync(join(folder, 'cgroup.kill'), constants.W_OK);
+    return folder;
+  } catch {
+    ownFolder = null;
+    return null;
+  }
+}
+
+/** A group that cannot be joined is removed: an empty one would say that nothing is left. */
+export const joinGroup = `{ printf 0 > "$group/cgroup.procs" || rmdir "$group"; } 2> /dev/null`;
+
+/** Joins the group, and becomes the program. */
+const joiner = `group=$1; shift; ${joinGroup}; exec "$@"`;
+
+/** The same start, by way of the run's group where one can be made. */
+export function startInGroup(
+  runId: string,
+  start: Pick<ProgramStart, 'program' | 'args'>,
+): Pick<ProgramStart, 'program' | 'args'> {
+  const group = makeRunGroup(runId);
+  if (group === null) return start;
+  const args = ['-c', joiner, 'drover-start', group, start.program, ...start.args];
+  return { program: '/bin/sh', args };
+}
+
+/** The group of a run, also one that an earlier backend made elsewhere. */
+export function findRunGroup(runId: string, agent: AgentProcess | null): string | null {
+  if (process.platform !== 'linux') return null;
+  const name = nameOf(runId);
+  ownFolder ??= foundFolder();
+  if (ownFolder !== null && existsSync(join(ownFolder, name))) return join(ownFolder, name);
+  if (agent !== null && isOfThisLife(agent)) return null;
+  const mounted = mountPoint();
+  return mounted === null ? null : searchedBelow(mounted.at, name);
+}
+
+/** Its processes, those in groups that they have made below it included. */
+export function processesIn(group: string): readonly number[] {
+  return [group, ...foldersBelow(group)].flatMap((folder) => {
+    try {
+      const text = readFileSync(join(folder, 'cgroup.procs'), 'latin1');
+      return text.split('\n').map(Number).filter((pid) => pid > 0);
+    } catch {
+      return [];
+    }
+  });
+}
+
+/** Whether the kernel counts a living process in it or below it. */
+export function isPopulated(group: string): boolean {
+  try {
+    return readFileSync(join(group, 'cgroup.events'), 'latin1').includes('populated 1');
+  } catch {
+    return false;
+  }
+}
+
+/** All of them at once: none has the time to start another. */
+export function killGroup(group: string): void {
+  try {
+    writeFileSync(join(group, 'cgroup.kill'), '1');
+  } catch {
+    // They are killed one by one.
+  }
+}
+
+export function removeGroup(group: string): void {
+  for (const folder of [...foldersBelow(group).toReversed(), group]) {
+    try {
+      rmdirSync(folder);
+    } catch {
+      // Something lives in it, or it is gone already.
+    }
+  }
+}
+
+/** Of the run that a process belongs to: the first part names the project, the second the run. */
+function nameOf(runId: string): string {
+  const project = runId.slice(0, Math.max(runId.indexOf('/'), 0));
+  return `${groupsOf(project)}${digest(runId, 24)}`;
+}
+
+/** What the names of all groups of a project begin with. */
+export function groupsOf(project: string): string {
+  return `drover-${digest(project, 12)}-`;
+}
+
+function digest(text: string, chars: number): string {
+  return createHash('sha256').update(text).digest('hex').slice(0, chars);
+}
+
+function isOfThisLife(agent: AgentProcess): boolean {
+  const since = Number(processStartTime(process.pid));
+  return Number(agent.startTime) >= since;
+}
+
+function foundFolder(): string | null {
+  const mounted = process.platform === 'linux' ? mountPoint() : null;
+  if (mounted === null) return null;
+  const path = ownPath();
+  if (path === null || !path.startsWith(mounted.root)) return null;
+  const folder = join(mounted.at, path.slice(mounted.root.length));
+  try {
+    // To move a process, one needs to write in the group above both.
+    accessSync(join(folder, 'cgroup.procs'), constants.W_OK);
+    accessSync(folder, constants.W_OK);
+    return folder;
+  } catch {
+    return null;
+  }
+}
+
+/** Group of this process, as the kernel names it. */
+function ownPath(): string | null {
+  try {
+    const text = readFileSync('/proc/self/cgroup', 'latin1');
+    return /^0::(.*)$/m.exec(text)?.[1] ?? null;
+  } catch {
+    return null;
+  }
+}
+
+/** Where the kernel's groups are mounted, and which of them is on top there (`''`: the root). */
+function mountPoint(): { readonly at: string; readonly root: string } | null {
+  try {
+    for (const line of readFileSync('/proc/self/mountinfo', 'utf8').split('\n')) {
+      const [facts = '', kind = ''] = line.split(' - ');
+      const [, , , root = '/', at = ''] = facts.split(' ');
+      if (kind.startsWith('cgroup2 ')) return { at, root: root === '/' ? '' : root };
+    }
+  } catch {
+    // No such list: not a Linux that has groups.
+  }
+  return null;
+}
+
+function searchedBelow(top: string, name: string): string | null {
+  for (const folder of foldersBelow(top)) {
+    if (!folder.endsWith(`/${name}`)) continue;
+    if (lstatSync(folder, { throwIfNoEntry: false })?.uid === process.getuid?.()) return folder;
+  }
+  return null;
+}
+
+/** Parents before their children. */
+function foldersBelow(top: string): string[] {
+  const found: string[] = [];
+  const open = [top];
+  for (let folder = open.pop(); folder !== undefined; folder = open.pop()) {
+    if (found.length >= searchedMax) break;
+    try {
+      for (const entry of readdirSync(folder, { withFileTypes: true })) {
+        if (!entry.isDirectory()) continue;
+        found.push(join(folder, entry.name));
+        open.push(join(folder, entry.name));
+      }
+    } catch {
+      // It was removed meanwhile.
+    }
+  }
+  return found;
+}

@@ -1,0 +1,102 @@
+// S7: what an agent or a gate leaves behind cannot hide from the control group of its run, whatever it clears.
+
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { existsSync, mkdirSync, readFileSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { createCommandDriver } from '../../server/agents/command/driver.ts';
+import { processStartTime } from '../../server/agents/kit/process/process-list.ts';
+import { createProcessTable } from '../../server/agents/kit/process/process-table.ts';
+import {
+  findRunGroup,
+  isPopulated,
+  makeRunGroup,
+  removeGroup,
+} from '../../server/agents/kit/process/run-group.ts';
+import { runShellCommand } from '../../server/agents/kit/run/shell-command.ts';
+import { eventually } from '../e2e/support/eventually.ts';
+import { createRecordingHost, createTestRun, settingsOf, type TestRun } from './support.ts';
+
+suite('groups of runs', function () {
+  this.timeout(30_000);
+  let run: TestRun;
+  let note: string;
+  suiteSetup(function () {
+    const group = makeRunGroup('probe/of/the/system');
+    if (group === null) this.skip();
+    removeGroup(group);
+  });
+  setup(() => {
+    run = createTestRun();
+    note = join(run.folder, 'pid');
+  });
+  teardown(async () => {
+    await createProcessTable().endTree(run.request.runId, null, 0);
+    run.remove();
+  });
+
+  /** Leaves a process without parent, session, environment and folder, which is up when the line ends. */
+  const leave = (): string =>
+    `(setsid env -i sh -c 'cd /; echo $$ > "${note}"; exec sleep 600' > /dev/null 2>&1 &)
+     while ! [ -s "${note}" ]; do sleep 0.05; done; sleep 0.6; echo done`;
+  const left = (): number => Number(readFileSync(note, 'utf8'));
+
+  test('S7: an agent’s process that left everything is killed, and 0 are counted', async () => {
+    const settings = settingsOf('command', { path: 'sh', args: ['-c', leave(), 'agent'] });
+    const deps = { processTable: createProcessTable(), baseDir: '/' };
+    const host = createRecordingHost();
+    const { signal } = new AbortController();
+    const outcome = await createCommandDriver(settings, deps).run(run.request, host, signal);
+    assert.equal(outcome.kind, 'done');
+    assert.equal(processStartTime(left()), null);
+    const told = { type: 'exit', code: 0, signal: null, left: 0, ended: 1 };
+    assert.deepEqual(host.events.at(-1), told);
+    assert.equal(findRunGroup(run.request.runId, null), null, 'the group is removed');
+  });
+
+  test('S7: so is that of a gate', async () => {
+    const outcome = await runShellCommand(
+      {
+        command: leave(),
+        cwd: run.cwd,
+        env: { ...run.request.env },
+        timeoutMs: 20_000,
+        logPath: join(run.folder, 'gate.log'),
+        runId: run.request.runId,
+      },
+      createProcessTable(),
+      new AbortController().signal,
+    );
+    assert.equal(outcome.exitCode, 0);
+    assert.equal(processStartTime(left()), null);
+    assert.equal(findRunGroup(run.request.runId, null), null);
+  });
+
+  test('groups that a run has made below its own are ended too', async () => {
+    const group = makeRunGroup(run.request.runId);
+    assert.ok(group !== null);
+    const below = join(group, 'below');
+    mkdirSync(below);
+    const line = `printf 0 > "${below}/cgroup.procs"; ${leave()}`;
+    spawn('sh', ['-c', line], { cwd: '/', env: { PATH: '/usr/bin:/bin' }, stdio: 'ignore' });
+    await eventually('it runs', () => existsSync(note) && left() > 0);
+    assert.equal(isPopulated(group), true);
+    const { ended, left: count } = await createProcessTable().endTree(run.request.runId, null, 0);
+    assert.ok(ended >= 1);
+    assert.equal(count, 0);
+    assert.equal(processStartTime(left()), null);
+    assert.equal(existsSync(group), false);
+  });
+
+  test('the group of an earlier backend, which was in another one, is found', () => {
+    const own = makeRunGroup(run.request.runId);
+    assert.ok(own !== null);
+    removeGroup(own);
+    const other = join(dirname(own), `other-${basename(own)}`);
+    const elsewhere = join(other, basename(own));
+    mkdirSync(elsewhere, { recursive: true });
+    assert.equal(findRunGroup(run.request.runId, null), elsewhere);
+    removeGroup(other);
+    assert.equal(findRunGroup(run.request.runId, null), null);
+  });
+});
