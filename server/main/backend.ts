@@ -26,10 +26,12 @@ import { composeEngine, type EngineHost } from './compose.ts';
 import { type SettingFlags } from './project/live-settings.ts';
 import { feedOf } from './requests/data-handlers.ts';
 import { allHandlers } from './requests/handlers.ts';
+import { isPeerOfRun } from './requests/peers.ts';
 import { MachinePulse } from './watch/machine-pulse.ts';
 import { watchOwnFiles } from './project/own-files.ts';
 import { settleIdentity } from './project/identity.ts';
 import { keepPlan, makeHome } from './project/kept-plan.ts';
+import { projectMark } from './project/project-mark.ts';
 import { type ProjectPlaces, worktreesOf } from './project/project-places.ts';
 import { openProject } from './project/project.ts';
 import { maskOf } from './project/secrets.ts';
@@ -310,6 +312,8 @@ async function serve(
     ...shared,
     path: address.socket,
     token: address.token,
+    isOfRun: async (peer) =>
+      !(await isIdle(host.engine)) && (await isPeerOfRun(peer, projectMark(project.places.root))),
   });
   writeAddress(project.places.address, address);
   return {

@@ -28,6 +28,7 @@ import { compareVersions } from '../../protocol/version.ts';
 import { boardFeed } from './board-feed.ts';
 import { toResponseError, valueOf } from './errors.ts';
 import { FeedPump, type Feed } from './feed.ts';
+import { isPersonsDecision } from './decisions.ts';
 import {
   endName,
   farewellName,
@@ -68,6 +69,8 @@ export interface ConnectionOptions {
   readonly token: string | null;
   readonly handlers: RequestHandlers;
   readonly agents?: AgentDoor;
+  /** Whether the process at the other end is one of an agent's or a gate's. */
+  readonly isOfRun: () => Promise<boolean>;
   readonly feed: Feed;
   readonly version: string;
   readonly root: string;
@@ -111,6 +114,7 @@ class GreetedConnection implements ServedConnection {
   /** Follows when the greeting's answer has been written, or cannot be. */
   #afterAnswer: (() => void) | null = null;
   #requestsAtOnce = 0;
+  #ofRun: Promise<boolean> | null = null;
 
   constructor(input: Readable, output: Writable, end: () => void, options: ConnectionOptions) {
     this.#input = input;
@@ -215,10 +219,17 @@ class GreetedConnection implements ServedConnection {
       );
     }
     if (name === 'hello') return await this.#hello(shaped(name, raw));
+    if (isPersonsDecision(name, raw) && (await this.#isOfRun())) throw notForRuns(name);
     if (name === 'subscribe') return await this.#subscribe(shaped(name, raw));
     const { handlers } = this.#options;
     const handler = handlers[name] as (params: unknown) => Promise<unknown>;
     return await handler.call(handlers, shaped(name, raw));
+  }
+
+  /** Found out once, and only where it matters. */
+  #isOfRun(): Promise<boolean> {
+    this.#ofRun ??= this.#options.isOfRun();
+    return this.#ofRun;
   }
 
   async #hello(params: Params<'hello'>): Promise<Answer<'hello'>> {
@@ -261,6 +272,13 @@ class GreetedConnection implements ServedConnection {
 
 function shaped<N extends RequestName>(name: N, raw: unknown): Params<N> {
   return valueOf(readParams(name, raw));
+}
+
+function notForRuns(name: string): Refusal {
+  return new Refusal(
+    'not_for_agents',
+    `${printable(name)} is a person's decision, and this process belongs to a run. Call Drover from your own terminal or editor.`,
+  );
 }
 
 async function callAgentHandler(

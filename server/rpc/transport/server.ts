@@ -22,6 +22,8 @@ export interface ServeSocketOptions {
   readonly feed: Feed;
   readonly version: string;
   readonly root: string;
+  /** Whether the process at the other end is one of an agent's or a gate's. */
+  readonly isOfRun?: (socket: Socket) => Promise<boolean>;
   /** The number of greeted clients, whenever it changes. */
   readonly onClientCount: (count: number) => void;
   readonly isIdle: () => boolean | Promise<boolean>;
@@ -64,6 +66,7 @@ export async function serveSocket(options: ServeSocketOptions): Promise<ServedSo
       },
       {
         ...options,
+        isOfRun: async () => (await options.isOfRun?.(socket)) ?? false,
         onOpen: () => count(1),
         onClosed: () => count(-1),
         onLeave: options.onLeaving,
@@ -103,7 +106,10 @@ function makeRoom(open: ReadonlySet<ServedConnection>): boolean {
   return false;
 }
 
-export interface ServeStreamsOptions extends Omit<ServeSocketOptions, 'path' | 'token'> {
+export interface ServeStreamsOptions extends Omit<
+  ServeSocketOptions,
+  'path' | 'token' | 'isOfRun'
+> {
   readonly input: Readable;
   readonly output: Writable;
   /** The client is gone: this process has nobody left to serve. */
@@ -117,6 +123,7 @@ export function serveStreams(options: ServeStreamsOptions): {
   const served = serveConnection(options.input, options.output, options.onEnd, {
     ...options,
     token: null,
+    isOfRun: async () => false,
     onOpen: () => options.onClientCount(1),
     onClosed: () => options.onClientCount(0),
     onLeave: options.onLeaving,

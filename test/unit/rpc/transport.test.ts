@@ -105,6 +105,25 @@ suite('socket transport', () => {
     for (const socket of silent) socket.destroy();
   });
 
+  test('S9: a process of a run decides nothing with the owner’s token', async () => {
+    await serve({ isOfRun: async () => true });
+    const caller = await client();
+    assert.equal((await caller.call('task.add', { title: 'Found' })).title, 'Found');
+    for (const decides of [
+      () => caller.call('approve', { id: 'task-a' }),
+      () => caller.call('run.start', {}),
+      () => caller.call('task.add', { title: 'Take over', gate: 'true' }),
+      () => caller.call('shutdown', { force: true }),
+    ]) {
+      await assert.rejects(decides, (error) => {
+        assert.ok(error instanceof Refusal);
+        assert.equal(error.kind, 'not_for_agents');
+        return true;
+      });
+    }
+    assert.equal(hasLeft, false);
+  });
+
   test('a request gets its answer, and the number of clients is told', async () => {
     await serve();
     const caller = await client();

@@ -1,0 +1,41 @@
+// Whether a process belongs to a run of a project: told by the control group that it is in, and by
+// the marker that it or one above it carries.
+
+import { readFileSync } from 'node:fs';
+import { parseLinuxStat, runMarker } from './process-list.ts';
+import { groupsOf } from './run-group.ts';
+
+/** Parents looked at; a chain has an end, but it changes while it is followed. */
+const parentsMax = 64;
+
+/** `project`: what the names of its runs begin with. */
+export function isOfRun(project: string, pid: number): boolean {
+  for (let [one, looked] = [pid, 0]; one > 1 && looked < parentsMax; looked += 1) {
+    const parent = parentOf(one);
+    if (parent === null) return false;
+    if (isGrouped(project, one) || isMarked(project, one)) return true;
+    one = parent;
+  }
+  return false;
+}
+
+function isGrouped(project: string, pid: number): boolean {
+  return readIn(pid, 'cgroup').includes(`/${groupsOf(project)}`);
+}
+
+function isMarked(project: string, pid: number): boolean {
+  return `\0${readIn(pid, 'environ')}`.includes(`\0${runMarker}=${project}/`);
+}
+
+function parentOf(pid: number): number | null {
+  return parseLinuxStat(pid, readIn(pid, 'stat'))?.parentPid ?? null;
+}
+
+/** Empty when the process has ended, or is of another user. */
+function readIn(pid: number, name: string): string {
+  try {
+    return readFileSync(`/proc/${pid}/${name}`, 'latin1');
+  } catch {
+    return '';
+  }
+}

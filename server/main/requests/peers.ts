@@ -1,0 +1,62 @@
+// Who is at the other end of the owner's socket. Node does not give a peer's credentials, so Linux
+// is asked for the other socket (`ss`), and for the process that has it open. Where that does not
+// answer, the token alone counts.
+
+import { execFile } from 'node:child_process';
+import { readdirSync, readlinkSync } from 'node:fs';
+import type { Socket } from 'node:net';
+import { findProgram } from '../../agents/kit/process/find-program.ts';
+import { isOfRun } from '../../agents/kit/process/run-of-process.ts';
+
+const answerBytesMax = 16 * 1024 * 1024;
+const answerWaitMs = 2_000;
+
+/** Whether the peer is a process of a run of this project; false where nothing tells. */
+export async function isPeerOfRun(socket: Socket, project: string): Promise<boolean> {
+  if (process.platform !== 'linux') return false;
+  const own = ownInode(socket);
+  const peer = own === null ? null : await peerInode(own);
+  const holder = peer === null ? undefined : holderOf(peer);
+  return holder !== undefined && isOfRun(project, holder);
+}
+
+function ownInode(socket: Socket): string | null {
+  const { _handle: handle } = socket as Socket & { readonly _handle?: { readonly fd?: number } };
+  return handle?.fd === undefined ? null : inodeAt(`/proc/self/fd/${handle.fd}`);
+}
+
+function inodeAt(path: string): string | null {
+  try {
+    return /^socket:\[(\d+)\]$/.exec(readlinkSync(path))?.[1] ?? null;
+  } catch {
+    return null;
+  }
+}
+
+/** A line of `ss` ends with our number and the other one: `… /path 1173 * 1174`. */
+async function peerInode(own: string): Promise<string | null> {
+  const program = findProgram('ss', { PATH: '/usr/bin:/bin:/usr/sbin:/sbin' }, '/');
+  if (program === null) return null;
+  const options = { timeout: answerWaitMs, maxBuffer: answerBytesMax, env: { LC_ALL: 'C' } };
+  const text = await new Promise<string>((resolve) => {
+    execFile(program, ['-xnH'], options, (_error, stdout) => resolve(stdout));
+  });
+  return new RegExp(String.raw`\s${own} +\* +(\d+)\s*$`, 'm').exec(text)?.[1] ?? null;
+}
+
+/** The process that has it open. Newest first: a caller began a moment ago. */
+function holderOf(inode: string): number | undefined {
+  const pids = readdirSync('/proc')
+    .map(Number)
+    .filter((pid) => pid > 0);
+  return pids.toSorted((a, b) => b - a).find((pid) => hasOpen(pid, inode));
+}
+
+function hasOpen(pid: number, inode: string): boolean {
+  const folder = `/proc/${pid}/fd`;
+  try {
+    return readdirSync(folder).some((name) => inodeAt(`${folder}/${name}`) === inode);
+  } catch {
+    return false; // it has ended, or is of another user
+  }
+}

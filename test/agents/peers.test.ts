@@ -1,0 +1,66 @@
+// S9: who holds the other end of the owner's socket, told by Linux, whatever it says of itself.
+
+import assert from 'node:assert/strict';
+import { spawn, type ChildProcess } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { createServer, type Server, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { makeRunGroup, removeGroup } from '../../server/agents/kit/process/run-group.ts';
+import { createProcessTable } from '../../server/agents/kit/process/process-table.ts';
+import { isPeerOfRun } from '../../server/main/requests/peers.ts';
+
+const project = 'ab12ab12ab12';
+const runId = `${project}/task-a/1/task-a`;
+
+suite('peers of the socket', function () {
+  this.timeout(30_000);
+  let folder: string;
+  let server: Server;
+  let child: ChildProcess | null = null;
+  setup(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'drover-peers-'));
+    server = createServer();
+    await new Promise<void>((resolve) => server.listen(join(folder, 's'), resolve));
+  });
+  teardown(async () => {
+    child?.kill('SIGKILL');
+    await createProcessTable().endTree(runId, null, 0);
+    server.close();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  /** Connects from a process of its own, by way of the words given to a shell. */
+  async function peer(words: string, env: Readonly<Record<string, string>>): Promise<Socket> {
+    const accepted = new Promise<Socket>((resolve) => server.once('connection', resolve));
+    const script = `require('net').connect(process.argv[1]); setTimeout(() => {}, 600000)`;
+    const line = `${words} "$0" -e "$1" "$2"`;
+    const args = ['-c', line, process.execPath, script, join(folder, 's')];
+    child = spawn('sh', args, { env: { PATH: '/usr/bin:/bin', ...env }, stdio: 'ignore' });
+    return await accepted;
+  }
+
+  test('a process of a run, its child, and one with another project’s marker', async () => {
+    if (process.platform !== 'linux') return;
+    const marked = await peer('exec', { DROVER_RUN: runId });
+    assert.equal(await isPeerOfRun(marked, project), true);
+    assert.equal(await isPeerOfRun(marked, 'ffffffffffff'), false);
+    const cleared = await peer('env -i', { DROVER_RUN: runId });
+    assert.equal(await isPeerOfRun(cleared, project), true, 'its parent is marked');
+  });
+
+  test('a person’s own process', async () => {
+    assert.equal(await isPeerOfRun(await peer('exec', {}), project), false);
+  });
+
+  test('one without environment, session and parent, by its control group', async function () {
+    const group = makeRunGroup(runId);
+    if (group === null) this.skip();
+    const join = `printf 0 > "${group}/cgroup.procs"; exec setsid env -i`;
+    const socket = await peer(join, {});
+    assert.equal(await isPeerOfRun(socket, project), true);
+    child?.kill('SIGKILL');
+    await createProcessTable().endTree(runId, null, 0);
+    removeGroup(group);
+  });
+});
