@@ -60,21 +60,18 @@ suite('amp driver', function () {
       (event) => event.type === 'output' && event.stream === 'stderr',
     );
     assert.deepEqual(fromStderr, [{ type: 'output', stream: 'stderr', text: 'a warning' }]);
-    assert.deepEqual(
-      events.filter((event) => !fromStderr.includes(event)).map(withoutCount),
-      [
-        { type: 'started', agent: 'amp', sessionId: thread, resumed: false },
-        { type: 'thinking', text: 'hm' },
-        usage(1),
-        { type: 'tool_call', id: 't1', name: 'Bash', title: 'Bash ls', input },
-        usage(2),
-        { type: 'tool_result', id: 't1', isError: true, text: 'a b' },
-        { type: 'output', stream: 'stdout', text: 'no json' },
-        { type: 'text', text: 'All done.' },
-        usage(3),
-        { type: 'exit', code: 0, signal: null },
-      ],
-    );
+    assert.deepEqual(events.filter((event) => !fromStderr.includes(event)).map(withoutCount), [
+      { type: 'started', agent: 'amp', sessionId: thread, resumed: false },
+      { type: 'thinking', text: 'hm' },
+      usage(1),
+      { type: 'tool_call', id: 't1', name: 'Bash', title: 'Bash ls', input },
+      usage(2),
+      { type: 'tool_result', id: 't1', isError: true, text: 'a b' },
+      { type: 'output', stream: 'stdout', text: 'no json' },
+      { type: 'text', text: 'All done.' },
+      usage(3),
+      { type: 'exit', code: 0, signal: null },
+    ]);
     assert.deepEqual(bench.host.events, events);
     await assertNothingLeft(bench.run.request.runId);
   });

@@ -60,7 +60,10 @@ function shortened(text: string): string {
 function exitText(event: Extract<LoggedEvent, { type: 'exit' }>): string {
   const { code, signal, ended = 0, left } = event;
   const how = signal === null ? `with ${String(code)}` : `by ${plainLine(signal)}`;
-  const killed = ended === 0 ? '' : `; ${formatCount(ended, 'process', 'processes')} that it left running killed`;
+  const killed =
+    ended === 0
+      ? ''
+      : `; ${formatCount(ended, 'process', 'processes')} that it left running killed`;
   const count = left === undefined ? '' : `; ${formatCount(left, 'process', 'processes')} left`;
   return `── ended ${how}${killed}${count}`;
 }

@@ -73,7 +73,10 @@ export function processesIn(group: string): readonly number[] {
   return [group, ...foldersBelow(group)].flatMap((folder) => {
     try {
       const text = readFileSync(join(folder, 'cgroup.procs'), 'latin1');
-      return text.split('\n').map(Number).filter((pid) => pid > 0);
+      return text
+        .split('\n')
+        .map(Number)
+        .filter((pid) => pid > 0);
     } catch {
       return [];
     }

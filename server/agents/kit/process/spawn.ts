@@ -121,7 +121,9 @@ export async function spawnAgent(request: SpawnRequest): Promise<AgentChild> {
     const stdio: StdioOptions = isWindows ? [stdin, ...output] : [stdin, ...output, 'pipe'];
     const child = spawn(
       isWindows ? program : '/bin/sh',
-      isWindows ? [...args] : ['-c', keeperScript, 'drover-agent', files.exit, group, program, ...args],
+      isWindows
+        ? [...args]
+        : ['-c', keeperScript, 'drover-agent', files.exit, group, program, ...args],
       {
         cwd: request.cwd,
         env: { ...request.env, [runMarker]: request.runId },

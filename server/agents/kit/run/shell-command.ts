@@ -8,6 +8,7 @@ import { ok, type Result } from '../../../core/failure.ts';
 import type { CommandOutcome, CommandRequest } from '../../../core/work/command.ts';
 import { StringDecoder } from 'node:string_decoder';
 import { FailureLines } from '../../../core/prompt/failure-lines.ts';
+import { createMask } from '../log/masking.ts';
 import { MaskedStream } from '../log/masked-stream.ts';
 import type { AgentProcess, ProcessTable, ProgramStart } from '../../port.ts';
 import { runMarker, startTimeOfNewChild } from '../process/process-list.ts';
@@ -35,11 +36,7 @@ export async function runShellCommand(
   const output = new KeptOutput(request.logPath);
   if (signal.aborted)
     return { kind: 'aborted', exitCode: null, durationMs: 0, tail: '', telling: [] };
-  const shell =
-    process.platform === 'win32'
-      ? (['cmd.exe', ['/d', '/s', '/c', request.command]] as const)
-      : (['/bin/sh', ['-c', request.command]] as const);
-  const confined = await confinedStart(request, { program: shell[0], args: shell[1] });
+  const confined = await confinedStart(request, shellStart(request));
   if (!confined.ok) {
     await output.close();
     return notStarted(confined.error.message);
@@ -97,10 +94,25 @@ export async function runShellCommand(
 
 async function confinedStart(
   request: ShellRequest,
-  shell: Pick<ProgramStart, 'program' | 'args'>,
+  start: ProgramStart,
 ): Promise<Result<ProgramStart>> {
-  const start = { ...shell, env: request.env };
   return (await request.confine?.(start)) ?? ok(start);
+}
+
+const commandVariable = 'DROVER_COMMAND_LINE';
+
+/** Other users read the arguments of every process, and the environment of none. */
+function shellStart({ command, env, secrets = [] }: ShellRequest): ProgramStart {
+  if (process.platform === 'win32')
+    return { program: 'cmd.exe', args: ['/d', '/s', '/c', command], env };
+  const holdsSecret = createMask(secrets)(command) !== command;
+  return holdsSecret
+    ? {
+        program: '/bin/sh',
+        args: ['-c', `eval "$${commandVariable}"`],
+        env: { ...env, [commandVariable]: command },
+      }
+    : { program: '/bin/sh', args: ['-c', command], env };
 }
 
 function notStarted(why: string): CommandOutcome {
