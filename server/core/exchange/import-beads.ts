@@ -24,11 +24,12 @@ import { shown } from './shown-values.ts';
 import { checkReferences, type ReadRecord } from './import-references.ts';
 import type { ImportedState, SessionPlan } from './import-session.ts';
 import { settleRecords } from './import-settle.ts';
-import type {
-  ExistingProject,
-  ImportOptions,
-  ImportProblem,
-  ImportWarning,
+import {
+  type ExistingProject,
+  type ImportOptions,
+  type ImportProblem,
+  importProblemsMax,
+  type ImportWarning,
 } from './import-types.ts';
 import type { TaskStatus } from '../plan/state.ts';
 import type { JsonObject } from './json-object.ts';
@@ -124,6 +125,7 @@ function readLines(lines: readonly string[], options: ImportOptions): ReadFile {
   const badUtf8 = new Set(options.badUtf8Lines);
   const usedOn = new Map<string, number>();
   for (const [index, raw] of lines.entries()) {
+    if (read.problems.length > importProblemsMax) break;
     const line = index + 1;
     const text = raw.trim();
     if (text === '') continue;

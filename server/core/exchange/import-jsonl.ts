@@ -6,12 +6,13 @@ import { readRecord, type RecordFault, type RecordFields } from './import-record
 import { shown } from './shown-values.ts';
 import { checkReferences, parentOf, type ReadRecord } from './import-references.ts';
 import { settleRecords } from './import-settle.ts';
-import type {
-  ExistingProject,
-  ImportOptions,
-  ImportPlan,
-  ImportProblem,
-  ImportWarning,
+import {
+  type ExistingProject,
+  type ImportOptions,
+  type ImportPlan,
+  type ImportProblem,
+  importProblemsMax,
+  type ImportWarning,
 } from './import-types.ts';
 import type { JsonObject } from './json-object.ts';
 
@@ -71,6 +72,7 @@ function readLines(lines: readonly string[], options: ImportOptions): ReadLines 
     return { kind: 'id-twice', message: `the id ${shown(id)} is used on line ${line} already` };
   };
   for (const [index, raw] of lines.entries()) {
+    if (read.problems.length > importProblemsMax) break;
     const line = index + 1;
     const text = raw.trim();
     if (text === '' || text.startsWith('#')) continue;
@@ -94,10 +96,30 @@ function readLines(lines: readonly string[], options: ImportOptions): ReadLines 
 
 const notUtf8: RecordFault = { kind: 'json', message: 'the line is not UTF-8' };
 
+/** A shorter line cannot nest so deep that reading it costs much. */
+const deepLineLength = 64 * 1024;
+const levelsMax = 1_000;
+
+/** Brackets inside strings count too: no text of a plan leaves so many of them open. */
+function isDeep(text: string): boolean {
+  let depth = 0;
+  for (let index = 0; index < text.length && depth <= levelsMax; index++) {
+    const code = text.charCodeAt(index);
+    if (code === openBracket || code === openBrace) depth += 1;
+    else if (code === closeBracket || code === closeBrace) depth -= 1;
+  }
+  return depth > levelsMax;
+}
+
+const [openBracket, closeBracket, openBrace, closeBrace] = [0x5b, 0x5d, 0x7b, 0x7d];
+
 /** One line that is not empty, to its object. */
 export function parseLine(text: string): { readonly object: JsonObject } | RecordFault {
   if (text.length > maxLineLength) {
     return { kind: 'json', message: 'the line is longer than 8 MB' };
+  }
+  if (text.length > deepLineLength && isDeep(text)) {
+    return { kind: 'json', message: 'not JSON that a record has: too many levels of brackets' };
   }
   let value: unknown;
   try {

@@ -29,6 +29,9 @@ export const importProblemKinds = [
 ] as const;
 export type ImportProblemKind = (typeof importProblemKinds)[number];
 
+/** Of a file that has more, the rest is not read: it is none to import. */
+export const importProblemsMax = 10_000;
+
 export interface ImportProblem {
   readonly line: number;
   readonly id: string | null;

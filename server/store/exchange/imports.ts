@@ -9,7 +9,12 @@ import {
   parseSession,
   type SessionPlan,
 } from '../../core/exchange/import-session.ts';
-import { type ImportPlan, emptyProject } from '../../core/exchange/import-types.ts';
+import {
+  emptyProject,
+  type ImportPlan,
+  type ImportProblem,
+  importProblemsMax,
+} from '../../core/exchange/import-types.ts';
 import type { ImportResultView } from '../../protocol/api.ts';
 import { appendEvent } from '../feed/feed.ts';
 import { checkAgainstWork, whyNotUpdated } from './import-checks.ts';
@@ -82,6 +87,7 @@ interface ReadyRequest extends ImportRequest {
 async function importInto(tx: Tx, store: Store, request: ReadyRequest): Promise<ImportResultView> {
   const project = await readProject(tx);
   const parsed = parse(request, project, store.sources.clock.now());
+  if (parsed.problems.length > importProblemsMax) throw tooManyProblems(request, parsed.problems);
   const news = request.base === undefined ? null : changesSince(request.base, request.text);
   const { plan: due, later } =
     news === null ? { plan: parsed, later: [] } : dueNow(parsed, news.changed, project);
@@ -127,6 +133,17 @@ async function importInto(tx: Tx, store: Store, request: ReadyRequest): Promise<
     },
   });
   return withTaken(result, taken);
+}
+
+/** Whoever asked could not read them all, and everyone else would wait for the answer. */
+function tooManyProblems({ file }: ImportRequest, problems: readonly ImportProblem[]): Refusal {
+  const [first] = problems;
+  const example = first === undefined ? '' : `; the first is line ${first.line}: ${first.message}`;
+  const count = importProblemsMax.toLocaleString('en-US');
+  return new Refusal(
+    'bad_import',
+    `${file} has more than ${count} bad lines${example}. Nothing was imported; check that it is a plan.`,
+  );
 }
 
 const noneTaken: TakenOver = { changed: [], running: [], unwanted: [] };

@@ -4,11 +4,13 @@ import {
   parseImport,
   parseImportLines,
 } from '../../../server/core/exchange/import-jsonl.ts';
+import { parseBeads } from '../../../server/core/exchange/import-beads.ts';
 import {
   emptyProject,
   type ExistingProject,
   type ImportOptions,
   type ImportPlan,
+  importProblemsMax,
 } from '../../../server/core/exchange/import-types.ts';
 
 function projectOf(plan: ImportPlan): ExistingProject {
@@ -269,6 +271,20 @@ suite('import of single lines', () => {
         [6, 'id'],
       ],
     );
+  });
+
+  test('S20: of a file that is no plan, little is read', () => {
+    const lines = Array.from({ length: 300_000 }, () => 'no record');
+    assert.equal(parseImportLines(lines, emptyProject).problems.length, importProblemsMax + 1);
+    assert.equal(parseBeads(lines, emptyProject).problems.length, importProblemsMax + 1);
+  });
+
+  test('S20: a line of brackets is refused before it is read', () => {
+    const deep = `{"a":${'['.repeat(3_000_000)}${']'.repeat(3_000_000)}}`;
+    const [problem] = parseImportLines([deep], emptyProject).problems;
+    assert.match(problem?.message ?? '', /too many levels of brackets/);
+    const wide = story('W', { description: '[1, {"a": 2}], '.repeat(10_000).slice(0, 60_000) });
+    assert.deepEqual(parseImportLines([wide], emptyProject).problems, []);
   });
 
   test('twenty thousand records in one chain', () => {

@@ -48,6 +48,19 @@ suite('import', () => {
   });
   teardown(() => project.close());
 
+  test('S20: a file of nothing but bad lines is answered with one sentence', async () => {
+    const text = 'no record\n'.repeat(300_000);
+    for (const skipInvalid of [false, true]) {
+      const importing = importFile(project.store, { ...plain, format: 'jsonl', skipInvalid, text });
+      const { kind, message } = await refusalOf(importing);
+      assert.equal(kind, 'bad_import');
+      assert.match(
+        message,
+        /^plan\.jsonl has more than 10,000 bad lines; the first is line 1: not/,
+      );
+    }
+  });
+
   const give = (text: string, more: Partial<ImportRequest> = {}): Promise<ImportResultView> =>
     importFile(project.store, { ...plain, text, ...more });
 
