@@ -17,6 +17,7 @@ export const commandIds = [
   'drover.reconnect',
   'drover.stopBackend',
   'drover.checkSetup',
+  'drover.checkSandbox',
   'drover.showOutput',
   'drover.openSettings',
   'drover.openProjectSettings',

@@ -12,6 +12,7 @@ import {
   storeFleetDatabase,
   storeKey,
 } from '../project/secrets.ts';
+import { sandboxReport } from '../project/sandbox-report.ts';
 import { readSettings, settingsSection } from '../project/settings.ts';
 import { walkthroughId } from '../ids.ts';
 import { withProject, type CommandContext, type Handlers } from './context.ts';
@@ -30,6 +31,7 @@ type GettingStarted =
   | 'drover.reconnect'
   | 'drover.stopBackend'
   | 'drover.checkSetup'
+  | 'drover.checkSandbox'
   | 'drover.showOutput'
   | 'drover.openSettings'
   | 'drover.openProjectSettings'
@@ -96,6 +98,13 @@ export const gettingStartedHandlers: Handlers<GettingStarted> = {
     context.log.info(`drover doctor\n${said}`);
     context.log.show();
   },
+  'drover.checkSandbox': withProject(async (context, project) => {
+    const said = await command(context, ['doctor', '--sandbox', '--json'], project.root);
+    const { level, sentence, table } = sandboxReport(said);
+    context.log.info(`drover doctor --sandbox\n${table}`);
+    context.log.show();
+    context.messages.tell(level, sentence);
+  }),
   'drover.showOutput': async ({ log }) => log.show(),
   'drover.openSettings': async ({ extension }) => {
     const query = `@ext:${extension.extension.id}`;

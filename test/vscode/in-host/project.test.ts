@@ -41,6 +41,13 @@ suite('the extension in its host', () => {
     assert.ok(backendPid() > 0);
   });
 
+  test('checks the sandbox by the probes of doctor, and says what they came to', async () => {
+    await untilBoard(exports, () => true);
+    await vscode.commands.executeCommand('drover.checkSandbox');
+    const [told = ''] = await untilShown(exports, /attempts (?:to get|got) out/);
+    assert.match(told, /\b1[2-9] attempts\b/);
+  });
+
   test('runs an epic with the demo agent until it has landed', async () => {
     const project = await untilBoard(exports, () => true);
     const epic = await project.request('epic.add', { title: 'First epic' });
