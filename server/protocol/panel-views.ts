@@ -149,7 +149,7 @@ export interface PreflightView {
 export interface SandboxView {
   /** As the settings say: `auto`, `bwrap`, `off` … */
   readonly mode: string;
-  readonly holds: 'bwrap' | 'nothing';
+  readonly holds: 'bwrap' | 'agent' | 'nothing';
   /** No agent, gate or setup is started as things are. */
   readonly refuses: boolean;
   /** A sentence: what holds, or why nothing does. */

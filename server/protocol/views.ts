@@ -35,7 +35,7 @@ export interface TaskView extends TaskRuleView {
    */
   readonly phase: string | null;
   /** What confines the agent that runs on it now; null = no agent runs, or it is not known yet. */
-  readonly sandbox?: 'bwrap' | 'nothing' | 'worker' | null;
+  readonly sandbox?: 'bwrap' | 'agent' | 'nothing' | 'worker' | null;
   /** Of the running attempt; else the task's own. */
   readonly agent: string | null;
   /** What the running attempt's agent was asked for; null = its own choice, or nothing runs. */
@@ -176,7 +176,7 @@ export interface SandboxView {
   readonly network: string;
   readonly required: boolean;
   /** null = nobody has tried yet: the backend does, and `drover doctor`. */
-  readonly holds: 'bwrap' | 'nothing' | null;
+  readonly holds: 'bwrap' | 'agent' | 'nothing' | null;
   /** One sentence. */
   readonly message: string;
 }

@@ -7,6 +7,7 @@ import { permissionChoices } from '../../server/agents/claude/permissions.ts';
 import { createDriver } from '../../server/agents/drivers.ts';
 import { readLog } from '../../server/agents/kit/log/event-log-reader.ts';
 import { createProcessTable } from '../../server/agents/kit/process/process-table.ts';
+import { ownSandboxArguments } from '../../server/sandbox/own-switches.ts';
 import { bash, createClaudeBench, dummyKey, failureKind, script } from './claude-bench.ts';
 import {
   createRecordingHost,
@@ -44,6 +45,29 @@ suite('Claude driver with the real Claude Code', function () {
       (await bench.driver().account?.(env))?.isSignedIn;
     assert.equal(await account(bench.environment()), true);
     assert.equal(await account(without), false);
+    assert.deepEqual(bench.fake.requests, []);
+  });
+
+  test('with its own sandbox, strictly: where that cannot hold it refuses to start', async () => {
+    const switches = ownSandboxArguments('claude', { network: 'model-only', write: [] });
+    assert.ok(switches !== null);
+    bench.fake.setScript(script('happy'));
+    const outcome = await bench.start('HAPPY please', host, {
+      request: {
+        confine: async (start) => ({
+          ok: true,
+          // None of the programs that its sandbox needs is found there.
+          value: {
+            ...start,
+            args: [...start.args, ...switches],
+            env: { ...start.env, PATH: bench.run.cwd },
+          },
+        }),
+      },
+    });
+    assert.equal(outcome.kind, 'failed');
+    const said = outcome.kind === 'failed' ? JSON.stringify(outcome.failure) : '';
+    assert.match(said, /sandbox required but unavailable/);
     assert.deepEqual(bench.fake.requests, []);
   });
 

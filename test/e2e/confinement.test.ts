@@ -163,6 +163,19 @@ sleep 1000
     assert.match(run.stdout + run.stderr, /\[sandbox\] mode = "srt" is not available here/);
   });
 
+  test('an agent without a sandbox of its own is refused where that is wanted', async () => {
+    const here = await begin({ env: { DROVER_SANDBOX: 'agent' } });
+    const task = await here.add('a', '--max-attempts', '1');
+    assert.notEqual((await here.drover(['run'])).code, 0);
+    assert.match(
+      (await here.task(task)).last_error ?? '',
+      /command has no sandbox of its own that refuses to start where it does not hold/,
+    );
+    const { sandbox } = await here.status();
+    assert.equal(sandbox?.holds, 'agent');
+    assert.match(sandbox?.message ?? '', /gates and setups run with all your permissions/);
+  });
+
   test('doctor tries to get out: stopped by the sandbox, and not without one', async () => {
     const here = await begin({});
     type Told = { sandbox: readonly { probe: string; stopped: boolean }[] };

@@ -17,14 +17,14 @@ export const sandboxSettingTable = {
     fallback: 'auto',
     env: 'DROVER_SANDBOX',
     inFile: true,
-    doc: 'How agents, gates and setups are confined. `auto` uses a sandbox that works on this machine, and reports if none does.',
+    doc: 'How agents, gates and setups are confined. `auto` uses a sandbox that works on this machine, and reports if none does. `agent` switches on the sandbox of the agent itself (Claude Code), and confines no gate or setup.',
     readBy: reader,
   },
   'sandbox.network': {
     value: { type: 'choice', choices: sandboxNetworks },
     fallback: 'open',
     inFile: true,
-    doc: 'Network access of confined programs: `open` (all) or `none`.',
+    doc: 'Network access of confined programs: `open` (all) or `none`. `model-only` needs `mode = "agent"`: the agent reaches its model, its commands nothing.',
     readBy: reader,
   },
   'sandbox.read': {

@@ -92,7 +92,7 @@ export async function doctor(root: string | null): Promise<Doctor> {
   checks.push({
     name: 'sandbox',
     ok: !sandbox.refuses,
-    message: sandbox.holds === 'bwrap' ? sandbox.message : `nothing holds: ${sandbox.message}`,
+    message: sandbox.holds === 'nothing' ? `nothing holds: ${sandbox.message}` : sandbox.message,
   });
   const address = runningAddress(root);
   return {

@@ -11,6 +11,7 @@ import { err, failure, ok, type Result } from '../../core/failure.ts';
 import type { CommandOutcome } from '../../core/work/command.ts';
 import { agentSocketPath } from '../../rpc/transport/address.ts';
 import { prepareHome } from '../../sandbox/agent-homes.ts';
+import { ownSandboxArguments, setsOwnSandbox } from '../../sandbox/own-switches.ts';
 import { toolMounts } from '../../sandbox/tool-folders.ts';
 import { bwrapArguments, type Mount, placeOf } from '../../sandbox/walls.ts';
 import { worktreesOf } from '../project/project-places.ts';
@@ -92,6 +93,8 @@ export class Confinement {
   async #confined(kind: string, request: AgentRequest): Promise<AgentRequest> {
     const state = await this.state();
     if (state.holds === 'nothing' && !state.refuses) return request;
+    if (state.holds === 'agent')
+      return { ...request, confine: async (start) => this.#heldByItself(kind, start) };
     const { tools, cwd, runId } = request;
     const files =
       tools === undefined
@@ -105,12 +108,26 @@ export class Confinement {
     };
   }
 
+  #heldByItself(kind: string, start: ProgramStart): Result<ProgramStart> {
+    const { network, write } = this.#project.live.settings.sandbox;
+    const switches = ownSandboxArguments(kind, { network, write });
+    if (switches === null) {
+      const why = `${kind} has no sandbox of its own that refuses to start where it does not hold`;
+      return err(failure('setup_failed', `[sandbox] mode = "agent": ${why}. Use "bwrap".`));
+    }
+    if (setsOwnSandbox(start.args)) {
+      const why = '[agent] args has --settings, which would replace the sandbox';
+      return err(failure('setup_failed', `[sandbox] mode = "agent": ${why}. Remove it.`));
+    }
+    return ok({ ...start, args: [...start.args, ...switches] });
+  }
+
   async #behindWalls(guest: Guest, start: ProgramStart): Promise<Result<ProgramStart>> {
     const state = await this.state();
     if (state.refuses) {
       return err(failure('setup_failed', `The sandbox does not hold: ${state.message}.`));
     }
-    if (state.holds === 'nothing') return ok(start);
+    if (state.holds !== 'bwrap') return ok(start);
     const program = bwrapProgram();
     const mounts = await this.#mounts(guest, start);
     if (!mounts.ok) return mounts;

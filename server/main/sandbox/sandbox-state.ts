@@ -11,7 +11,8 @@ import { proveBwrap, type Proof } from '../../sandbox/probe.ts';
 /** What holds for the programs that are started now. */
 export interface SandboxState {
   readonly mode: SandboxMode;
-  readonly holds: 'bwrap' | 'nothing';
+  /** `agent`: agents hold themselves, gates and setups are not held. */
+  readonly holds: 'bwrap' | 'agent' | 'nothing';
   /** No program is started as things are. */
   readonly refuses: boolean;
   /** One sentence for people. */
@@ -33,11 +34,22 @@ export async function sandboxState(settings: SandboxSettings): Promise<SandboxSt
     const text = 'switched off ([sandbox] mode = "off"): agents run with all your permissions';
     return nothing(required, required ? `${text}, but [sandbox] required = true` : text);
   }
-  if (mode === 'srt' || mode === 'agent') {
-    return nothing(true, `[sandbox] mode = "${mode}" is not available here; use "bwrap" or "auto"`);
+  if (mode === 'srt') {
+    const why = 'it cannot let an agent reach the one socket of Drover and no other';
+    return nothing(
+      true,
+      `[sandbox] mode = "srt" is not available here: ${why}; use "bwrap" or "auto"`,
+    );
+  }
+  if (mode === 'agent') {
+    const open = 'gates and setups run with all your permissions';
+    return required
+      ? nothing(true, `with [sandbox] mode = "agent", ${open}, but [sandbox] required = true`)
+      : { mode, holds: 'agent', refuses: false, message: `each agent's own, strictly; ${open}` };
   }
   if (network === 'model-only') {
-    const text = '[sandbox] network = "model-only" is not available here; use "open" or "none"';
+    const text =
+      '[sandbox] network = "model-only" is not available here: it needs [sandbox] mode = "agent"; use "open" or "none"';
     return nothing(true, text);
   }
   const proof = await proofNow();

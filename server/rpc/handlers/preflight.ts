@@ -87,7 +87,7 @@ async function sandboxChecks(deps: EngineHandlerDeps): Promise<Check[]> {
   if (state.refuses) return [check('sandbox', 'error', message, remedy)];
   if (state.holds === 'bwrap') return [check('sandbox', 'ok', message)];
   return [
-    state.mode === 'off'
+    state.mode === 'off' || state.mode === 'agent'
       ? check('sandbox', 'note', message)
       : check('sandbox', 'warning', message, remedy),
   ];

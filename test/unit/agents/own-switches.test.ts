@@ -1,0 +1,33 @@
+// The sandboxes that agents bring: strict, or not offered.
+
+import assert from 'node:assert/strict';
+import { ownSandboxArguments, setsOwnSandbox } from '../../../server/sandbox/own-switches.ts';
+
+suite('sandboxes of agents themselves', () => {
+  test('Claude Code: it fails where its sandbox does not hold, and has no way round it', () => {
+    const [flag, text = ''] =
+      ownSandboxArguments('claude', { network: 'none', write: ['/x'] }) ?? [];
+    assert.equal(flag, '--settings');
+    assert.deepEqual(JSON.parse(text), {
+      sandbox: {
+        enabled: true,
+        failIfUnavailable: true,
+        allowUnsandboxedCommands: false,
+        enableWeakerNestedSandbox: false,
+        filesystem: { allowWrite: ['/x'] },
+        network: { allowedDomains: [], strictAllowlist: true },
+      },
+    });
+  });
+
+  test('no other kind', () => {
+    for (const kind of ['codex', 'gemini', 'command', 'demo'])
+      assert.equal(ownSandboxArguments(kind, { network: 'open', write: [] }), null);
+  });
+
+  test('settings of the person that would replace it are seen', () => {
+    assert.equal(setsOwnSandbox(['-p', '--settings=x']), true);
+    assert.equal(setsOwnSandbox(['--settings', 'x']), true);
+    assert.equal(setsOwnSandbox(['--setting-sources', 'user']), false);
+  });
+});
