@@ -2,7 +2,7 @@
 // sandbox does not hold. An agent whose sandbox gives way in silence has no entry here.
 
 export interface OwnSandbox {
-  /** `open`: the agent asks for each host. Otherwise its commands reach nothing, and it its model. */
+  /** `open`: the agent asks for each host. Otherwise it reaches its model, its commands nothing. */
   readonly network: 'open' | 'none' | 'model-only';
   /** Further folders that its commands may write. */
   readonly write: readonly string[];

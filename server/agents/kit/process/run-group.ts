@@ -18,7 +18,7 @@ import { join } from 'node:path';
 import type { AgentProcess, ProgramStart } from '../../port.ts';
 import { processStartTime } from './process-list.ts';
 
-/** The folder of the group that this process is in; null where no further ones can be made in it. */
+/** The folder of the group that this process is in; null where none can be made below it. */
 let ownFolder: string | null | undefined;
 
 /** Groups searched at most, of a machine that has a great many. */
