@@ -42,11 +42,12 @@ export interface AgentChild {
 }
 
 /**
- * A constant text; everything variable comes as positional arguments. It joins the control group of
- * its run (empty: there is none), then waits for one line on descriptor 3 (and ends when that is
- * closed instead: our process died before it had stored whom it started), runs the program, and
- * keeps its exit code in one short write, which counts only with the end of its line. The traps let the code be kept also when the whole group is told to end; the
- * program itself does not inherit them.
+ * A constant text; everything variable comes as positional arguments. It joins the control group
+ * of its run (empty: there is none), then waits for one line on descriptor 3 (and ends when that
+ * is closed instead: our process died before it had stored whom it started), runs the program,
+ * and keeps its exit code in one short write, which counts only with the end of its line. The
+ * traps let the code be kept also when the whole group is told to end; the program itself does
+ * not inherit them.
  */
 const keeperScript = `
 exit_file=$1
