@@ -28,12 +28,16 @@ suite('the benches', function () {
     return new Set(figures.map((line) => (JSON.parse(line) as { part: string }).part));
   }
 
-  const inGate = [
-    ['start', 'memory', 'recovery', 'idle', 'dispatch', 'pool'],
-    ['store', 'history', 'streams', 'failures', 'orchestration'],
+  const inGate = [['recovery', 'idle', 'store', 'streams']];
+  const all = [
+    ...inGate,
+    ['start', 'memory', 'dispatch', 'pool'],
+    ['history', 'failures', 'orchestration'],
+    // These need a PostgreSQL, and namespaces of the network.
+    ['fleet', 'machines'],
+    // Each worker is a process.
+    ['remote'],
   ];
-  // These need a PostgreSQL, and namespaces of the network; the last one takes a minute.
-  const all = [...inGate, ['fleet', 'machines'], ['remote']];
   for (const parts of sized(inGate, all)) {
     test(`${parts.join(', ')}`, async () => {
       assert.deepEqual([...(await figuresOf(parts))].sort(), parts.toSorted());
