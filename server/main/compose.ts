@@ -200,6 +200,7 @@ function workSettings(settings: Settings): WorkSettings {
     land: settings.land.mode,
     gateCommand: settings.gate.command,
     gateTimeoutMs: settings.gate.timeoutMs,
+    gateKeeps: settings.gate.keep,
     setupCommand: settings.setup.command,
     setupTimeoutMs: settings.setup.timeoutMs,
     setupInputs: settings.setup.inputs,

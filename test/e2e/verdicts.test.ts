@@ -58,6 +58,30 @@ esac
     assert.equal((await here.task('removes')).status, 'failed');
   });
 
+  test('a build folder stays from gate to gate while what filled it lands, and goes with what is red', async () => {
+    const gate = `
+if test -e target/built; then echo kept >> ../../said; else mkdir -p target; echo made >> ../../said; fi
+echo x > target/built; echo x > other; test ! -e target/of-bad
+if test -e bad; then echo x > target/of-bad; false; fi`;
+    const here = project({
+      files: { 'Cargo.toml': '', '.gitignore': 'target\nother\n' },
+      agent: 'cat > /dev/null; if [ $id = bad ]; then echo x > bad; else echo x > "$id.txt"; fi',
+    });
+    await beginPlan(here, [
+      { id: 'first', priority: 'critical' },
+      { id: 'second', priority: 'high' },
+      { id: 'bad', max_attempts: 1 },
+      { id: 'last', priority: 'low' },
+    ]);
+    await here.expect(1, ['run', '--workers', '1', '--gate', gate]);
+    assert.deepEqual(landedTasks(here), ['first', 'second', 'last']);
+    const said = here.read('said').trim().split('\n');
+    // The base or the first task, the two after it, the second look at the bad one, and the one after that.
+    assert.deepEqual(said.filter((word) => word === 'made').length, 3, said.join(' '));
+    assert.deepEqual(said.slice(-2), ['made', 'made'], said.join(' '));
+    assert.ok(said.length >= 5, said.join(' '));
+  });
+
   test('a gate that changes tracked files is asked twice, and says so', async () => {
     const here = project({ files: { 'made.txt': 'old\n' } });
     await beginPlan(here, ['t1']);

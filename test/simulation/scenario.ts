@@ -149,6 +149,7 @@ function drawSettings(chance: SeededChance): WorkSettings {
     land: null,
     gateCommand: chance.percent(80) ? 'gate' : null,
     gateTimeoutMs: chance.percent(90) ? 60_000 : 2_500,
+    gateKeeps: ['target'],
     setupCommand: chance.percent(40) ? 'setup' : null,
     setupTimeoutMs: 60_000,
     setupInputs: [],

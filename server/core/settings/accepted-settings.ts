@@ -21,6 +21,7 @@ const powerKeys: ReadonlySet<string> = new Set<SettingKey>([
   'setup.command',
   'setup.copy',
   'gate.env_allow',
+  'gate.keep',
   'setup.env_allow',
   'worktree_root',
   'commit.run_hooks',

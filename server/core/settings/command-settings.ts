@@ -24,6 +24,13 @@ export const commandSettingTable = {
     doc: 'Variables of your environment to pass on to the gate, in addition to those that agents get.',
     readBy: 'workflows (gate)',
   },
+  'gate.keep': {
+    value: { type: 'paths' },
+    fallback: ['target'],
+    inFile: true,
+    doc: 'Ignored build folders that stay in the gate\'s worktree, once what filled them has landed. "target" counts only beside a Cargo.toml.',
+    readBy: 'workflows (gate)',
+  },
   'setup.command': {
     value: { type: 'text' },
     fallback: null,
@@ -68,6 +75,7 @@ export interface CommandSettings {
     readonly command: string | null;
     readonly timeoutMs: number;
     readonly envAllow: readonly string[];
+    readonly keep: readonly string[];
   };
   readonly setup: {
     readonly envAllow: readonly string[];
@@ -84,6 +92,7 @@ export function commandSettingsOf(get: <T>(key: CommandSettingKey) => T): Comman
       command: get('gate.command'),
       timeoutMs: get('gate.timeout'),
       envAllow: get('gate.env_allow'),
+      keep: get('gate.keep'),
     },
     setup: {
       command: get('setup.command'),

@@ -77,6 +77,7 @@ export interface WorkSettings {
   readonly land: 'task' | 'epic' | 'review' | null;
   readonly gateCommand: string | null;
   readonly gateTimeoutMs: number;
+  readonly gateKeeps: readonly string[];
   readonly setupCommand: string | null;
   readonly setupTimeoutMs: number;
   readonly setupInputs: readonly string[];

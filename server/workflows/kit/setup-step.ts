@@ -19,6 +19,8 @@ export interface SetupJob {
   readonly runId: string;
   /** True: no file but the tree's and the setup's stays in the folder (a gate's). */
   readonly only: boolean;
+  /** Build folders that stay nevertheless. */
+  readonly keep?: readonly string[];
   /** True: the folder holds a commit of the line and nothing of an agent. */
   readonly isBase: boolean;
   /** Called when the command is about to run. */
@@ -41,7 +43,7 @@ export async function setUp(
     path: job.path,
     command,
     inputs: settings.setupInputs,
-    leave: copyIgnored,
+    leave: [...copyIgnored, ...(job.keep ?? [])],
     only: job.only,
     ...(command === null ? {} : { seal: job.isBase ? ('base' as const) : ('use' as const) }),
   };

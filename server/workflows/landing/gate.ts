@@ -15,6 +15,7 @@ import {
 import { commandEnd } from '../kit/command-ends.ts';
 import type { Uses } from '../kit/engine-ports.ts';
 import { gateRunId } from '../kit/run-ids.ts';
+import { keptCaches } from './gate-caches.ts';
 import { setUp, type SettingUp } from '../kit/setup-step.ts';
 import type { Sha } from '../../git/sha.ts';
 
@@ -164,6 +165,7 @@ async function makeReady(
   job: GateJob,
   signal: AbortSignal,
 ): Promise<GateVerdict | null> {
+  const keep = await keptCaches(engine, job);
   const prepared = await engine.git.prepareSlot({
     path: job.path,
     branch: null,
@@ -182,6 +184,7 @@ async function makeReady(
       logPath: `${engine.places.logs}/gate/${job.tree}.setup.log`,
       runId: gateRunId(engine, job.commit, 'setup'),
       only: true,
+      keep,
       isBase: false,
     },
     signal,

@@ -205,6 +205,13 @@ suite('loading settings', () => {
     assert.equal(await at('/trees'), '/trees');
   });
 
+  test('what the gate keeps is cargo’s folder, or what is named', async () => {
+    const keepOf = async (project: string) => (await load({ project })).settings.gate.keep;
+    assert.deepEqual(await keepOf(''), ['target']);
+    assert.deepEqual(await keepOf('[gate]\nkeep = []'), []);
+    assert.deepEqual(await keepOf('[gate]\nkeep = [".next/cache"]'), ['.next/cache']);
+  });
+
   test('S5: worktree_root in the user’s own file is a folder for each project', async () => {
     const at = async (folder: string) => {
       const user = 'worktree_root = "/trees"';

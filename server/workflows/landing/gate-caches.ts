@@ -1,0 +1,42 @@
+// What a gate's folder keeps of the gate before: build folders that check for themselves what is
+// stale. Only where what filled them has landed: what a candidate that was refused has left there
+// could answer for the next one.
+
+import { allLines, gateVerdict } from '../../store/port.ts';
+import type { Uses } from '../kit/engine-ports.ts';
+
+/** Without its manifest beside it, a folder of this name is anything. */
+const manifests: Readonly<Record<string, string>> = { target: 'Cargo.toml' };
+
+/** Build folders of the gate's folder that may stay; to be asked before it goes to another commit. */
+export async function keptCaches(
+  engine: Uses<'files' | 'git' | 'settings' | 'store'>,
+  { path, command }: { readonly path: string; readonly command: string },
+): Promise<readonly string[]> {
+  const { files, settings } = engine;
+  const found: string[] = [];
+  for (const name of settings().gateKeeps) {
+    const manifest = manifests[name];
+    if (manifest !== undefined && !(await files.exists(`${path}/${manifest}`))) continue;
+    if (await files.exists(`${path}/${name}`)) found.push(name);
+  }
+  return found.length > 0 && (await hasLanded(engine, path, command)) ? found : [];
+}
+
+/** The commit that was tested there last was green and is on a line. */
+async function hasLanded(
+  engine: Uses<'git' | 'store'>,
+  path: string,
+  command: string,
+): Promise<boolean> {
+  const { git, store } = engine;
+  const status = await git.status(path);
+  if (!status.ok) return false;
+  const { head } = status.value;
+  const tree = await git.treeOf(head);
+  if (!tree.ok || (await gateVerdict(store.db, tree.value, command))?.ok !== 1) return false;
+  for (const { landed_sha: tip } of await allLines(store.db)) {
+    if (await git.isAncestor(head, tip)) return true;
+  }
+  return false;
+}
