@@ -78,7 +78,8 @@ export interface SetupRequest {
    */
   readonly only: boolean;
   /**
-   * `use`: a sealed copy of the state is put in place of a setup, where there is one. `base`: the
+   * `use`: a sealed copy of the state is put in place of a setup, where there is one; what a gate's
+   * setup makes is sealed for those whose commit holds the gate's. `base`: the
    * slot holds a commit of the line and nothing of an agent, so that its state is sealed after the
    * setup. Absent: neither.
    */

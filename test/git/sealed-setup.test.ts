@@ -85,6 +85,25 @@ suite('git: sealed setups', () => {
     });
   }
 
+  test('what a gate has installed for a candidate is copied once that has landed, and not before', async () => {
+    fixture.write(join(slots[0], 'package.json'), '{"raised":true}\n');
+    fixture.gitIn(slots[0], 'commit', '-qam', 'raised');
+    const candidate = fixture.gitIn(slots[0], 'rev-parse', 'HEAD');
+    fixture.gitIn(slots[0], 'switch', '-q', '--detach');
+    const gate = { only: true, seal: 'use' } as const;
+    const seen = await look(slots[0], gate);
+    assert.equal(seen.stands, false);
+    fixture.write(join(slots[0], 'node_modules/left/index.js'), 'raised\n');
+    valueOf(await repository.keepSetup(request(slots[0], gate), seen));
+    fixture.write(join(slots[1], 'package.json'), '{"raised":true}\n');
+    fixture.gitIn(slots[1], 'commit', '-qam', 'raised by another');
+    assert.equal((await look(slots[1])).stands, false, 'the same manifest, another commit');
+    fixture.gitIn(slots[1], 'reset', '-q', '--hard', candidate);
+    assert.equal((await look(slots[1])).stands, true);
+    const copy = readFileSync(join(slots[1], 'node_modules/left/index.js'), 'utf8');
+    assert.equal(copy, 'raised\n');
+  });
+
   test('a slot with work in it seals nothing, and a changed copy is not used', async () => {
     fixture.write(join(slots[0], 'postinstall.js'), 'of an agent\n');
     await setUp(slots[0]);

@@ -1,7 +1,8 @@
 // Sealed copies of setup states, beside the slots: what the setup made of the manifests of a tree
 // is installed once and copied into every other slot and gate folder. Only what can be moved is
 // sealed: `node_modules`, and lock files that git ignores, which name their own folder nowhere. A
-// Python environment names it in every script, and a copy of it would run another task's code.
+// Python environment names it in every script, and a copy of it would run another task's code. What
+// a gate has installed for a candidate counts only for slots whose commit holds the candidate's.
 
 import { randomUUID } from 'node:crypto';
 import { lstatSync, readlinkSync } from 'node:fs';
@@ -11,9 +12,12 @@ import { setImmediate as breathe } from 'node:timers/promises';
 import { isSetupInput } from '../../core/work/setup-inputs.ts';
 import type { RepositoryContext } from '../context.ts';
 import { shown, type PathBytes } from '../files/paths.ts';
+import { isSha } from '../files/loose-objects.ts';
 import { programOnPath } from '../process/program-path.ts';
 import { runOnce } from '../process/run-once.ts';
 import { tracesOf } from './setup-traces.ts';
+import { isAncestor } from '../read/ancestry.ts';
+import type { Sha } from '../sha.ts';
 import { exists } from '../files/small-files.ts';
 import type { LinkedWorktree } from '../files/worktree-link.ts';
 import type { Traces } from '../slot-port.ts';
@@ -31,6 +35,8 @@ interface SetupToSeal {
   /** Folders that hold all that the setup made. */
   readonly roots: readonly PathBytes[];
   readonly made: Traces;
+  /** The candidate for which a gate has made it; null: it was made for a commit of the line. */
+  readonly of: Sha | null;
 }
 
 interface StatePlace {
@@ -39,10 +45,32 @@ interface StatePlace {
   readonly manifest: string;
 }
 
-function placeOf(worktree: LinkedWorktree, fingerprint: string): StatePlace {
+function placeOf(
+  worktree: LinkedWorktree,
+  { fingerprint, of }: Pick<SetupToSeal, 'fingerprint' | 'of'>,
+): StatePlace {
   const folder = join(dirname(worktree.path), statesName);
-  const state = join(folder, fingerprint.slice(0, 32));
+  const name = fingerprint.slice(0, 32);
+  const state = join(folder, of === null ? name : `${name}-${of}`);
   return { folder, state, manifest: `${state}${manifestEnding}` };
+}
+
+/** Where the state lies that may be used at this commit; whether it is there is another question. */
+async function usablePlace(
+  context: RepositoryContext,
+  worktree: LinkedWorktree,
+  { fingerprint, head }: { readonly fingerprint: string; readonly head: Sha | null },
+): Promise<StatePlace> {
+  const own = placeOf(worktree, { fingerprint, of: null });
+  if (head === null || exists(own.manifest)) return own;
+  const prefix = `${basename(own.state)}-`;
+  for (const name of await readdir(own.folder).catch((): string[] => [])) {
+    if (!name.startsWith(prefix) || !name.endsWith(manifestEnding)) continue;
+    const of = name.slice(prefix.length, -manifestEnding.length);
+    if (isSha(of) && (await isAncestor(context, of, head)))
+      return placeOf(worktree, { fingerprint, of });
+  }
+  return own;
 }
 
 /** Entries that git does not track and in which the setup made something. */
@@ -90,9 +118,9 @@ export async function sealSetup(
   worktree: LinkedWorktree,
   setup: SetupToSeal,
 ): Promise<void> {
-  const { roots, made, fingerprint } = setup;
+  const { roots, made } = setup;
   if (roots.length === 0 || !roots.every(isMovable) || made.size > entriesMax) return;
-  const { folder, state, manifest } = placeOf(worktree, fingerprint);
+  const { folder, state, manifest } = placeOf(worktree, setup);
   if (exists(manifest) && exists(state)) return;
   const staging = `${state}.new-${randomUUID()}`;
   try {
@@ -114,15 +142,15 @@ export async function sealSetup(
 }
 
 /**
- * Puts the sealed state of this fingerprint into a worktree. Null: there is none, or it was
- * changed.
+ * Puts the sealed state of this fingerprint into a worktree at this commit. Null: there is none, or
+ * it was changed.
  */
 export async function copySealed(
   context: RepositoryContext,
   worktree: LinkedWorktree,
-  { fingerprint }: { readonly fingerprint: string },
+  wanted: { readonly fingerprint: string; readonly head: Sha | null },
 ): Promise<Traces | null> {
-  const { state, manifest } = placeOf(worktree, fingerprint);
+  const { state, manifest } = await usablePlace(context, worktree, wanted);
   const text = await readFile(manifest, 'latin1').catch(() => null);
   if (text === null) return null;
   try {

@@ -58,7 +58,8 @@ export async function lookAtSetup(
   await forgetSetup(worktree);
   // What another setup or another candidate left must not be part of this one.
   if (request.only) await removeExtra(worktree, present, new Map(), request.leave);
-  const copied = request.seal === undefined ? null : await copySealed(context, worktree, look);
+  const wanted = { fingerprint: look.fingerprint, head: status.value.head };
+  const copied = request.seal === undefined ? null : await copySealed(context, worktree, wanted);
   if (copied !== null) {
     await writeNote(worktree, { fingerprint: look.fingerprint, made: copied });
     return ok({ ...look, stands: true, before: new Map() });
@@ -105,9 +106,12 @@ export async function keepSetup(
   const inside = await noteSubmodules(context, worktree);
   if (!inside.ok) return inside;
   await writeNote(worktree, { fingerprint: look.fingerprint, made });
-  if (look.sealable === true) {
+  const { head } = status.value;
+  const isCandidate = request.seal === 'use' && request.only && head !== null;
+  if (look.sealable === true || isCandidate) {
     const roots = rootsOf(unversioned(entries), made);
-    await sealSetup(context, worktree, { fingerprint: look.fingerprint, roots, made });
+    const of = isCandidate ? head : null;
+    await sealSetup(context, worktree, { fingerprint: look.fingerprint, roots, made, of });
   }
   return ok(undefined);
 }
