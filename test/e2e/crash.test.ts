@@ -2,10 +2,17 @@
 
 import assert from 'node:assert/strict';
 import { SeededChance } from '../doubles/seeded-chance.ts';
-import { sized, testSeed } from '../tier.ts';
-import { assertDoneOnce, crashPlan, recordedAgent, writePlan } from './support/crash-epic.ts';
+import { reachableTokens, tokensOf } from '../neighbours/tokens.ts';
+import { sized, soakTest, testSeed } from '../tier.ts';
+import {
+  assertDoneOnce,
+  crashPlan,
+  recordedAgent,
+  tokenAgent,
+  writePlan,
+} from './support/crash-epic.ts';
 import { eventually } from './support/eventually.ts';
-import { isProcessAlive } from './support/processes.ts';
+import { isProcessAlive, killAll, processesOf } from './support/processes.ts';
 import type { Project } from './support/project.ts';
 import type { RunningProgram } from './support/run-program.ts';
 import { useProjects } from './support/suite-projects.ts';
@@ -13,6 +20,8 @@ import { useProjects } from './support/suite-projects.ts';
 const seed = testSeed;
 const killsWanted = sized(10, 50);
 const roundsMax = 20;
+/** Of the backend together with its agents. */
+const wholeKills = 10;
 /** Events between two kills at the most, and what is waited after the last of them, so that it falls anywhere. */
 const eventsMax = 25;
 const delayMsMax = 60;
@@ -38,7 +47,37 @@ suite('a backend that is killed', function () {
       await assertDoneOnce(here, tasks, `seed ${seed}, round ${round}`, line);
     }
   });
+
+  soakTest(
+    `with its agents, ${wholeKills} times: no line of theirs is lost (DROVER_SEED=${seed})`,
+    async () => {
+      const chance = new SeededChance(seed);
+      let kills = 0;
+      for (let round = 0; kills < wholeKills; round += 1) {
+        assert.ok(round < roundsMax, `only ${kills} kills in ${round} rounds`);
+        const here = project({ agent: tokenAgent });
+        const tasks = crashPlan(2);
+        await here.expect(0, ['init']);
+        await here.expect(0, ['import', writePlan(here, tasks)]);
+        kills += await runWithKills(here, chance, wholeKills - kills, [], () => {
+          killAll(processesOf(here.folder).filter(({ what }) => what.includes('agent.sh')));
+          assertNothingLost(here, `seed ${seed}, after a kill in round ${round}`);
+        });
+        assertNothingLost(here, `seed ${seed}, round ${round}`);
+        await assertDoneOnce(here, tasks, `seed ${seed}, round ${round}`);
+      }
+    },
+  );
 });
+
+/** Each token that was written is in a ref or in a file. */
+function assertNothingLost(here: Project, when: string): void {
+  const { root, folder } = here;
+  const found = reachableTokens({ project: here, root, folder, far: '' });
+  const written = tokensOf(here.read('ledger'));
+  const lost = written.filter((token) => !found.has(token));
+  assert.deepEqual(lost, [], when);
+}
 
 /** Runs the epic to its end; resolves with how often the backend was killed on the way. */
 async function runWithKills(
@@ -46,6 +85,7 @@ async function runWithKills(
   chance: SeededChance,
   killsMax: number,
   scope: readonly string[],
+  onKill: () => void = () => {},
 ): Promise<number> {
   let kills = 0;
   let run = here.start(['run', '--workers', '4', ...scope, '--json'], { timeoutMs: 400_000 });
@@ -55,6 +95,7 @@ async function runWithKills(
     void ended.then(() => (isOver = true));
     if (kills < killsMax && (await killSometime(here, run, chance, () => isOver))) {
       kills += 1;
+      onKill();
       // Half of the time the command dies too, and a person says `resume`.
       if (chance.percent(50)) continue;
       run.signal('SIGKILL');

@@ -80,8 +80,10 @@ export function droppedBy(stage: Stage, act: () => void): readonly string[] {
   return [...before].filter((token) => !after.has(token));
 }
 
+type Place = Pick<Stage, 'project' | 'root' | 'folder' | 'far'>;
+
 /** Every token that a ref, a stash, an index or a file still has. */
-export function reachableTokens(stage: Stage): ReadonlySet<string> {
+export function reachableTokens(stage: Place): ReadonlySet<string> {
   const found = new Set<string>();
   for (const repository of [stage.root, join(stage.folder, 'remote.git'), stage.far]) {
     if (!existsSync(repository)) continue;
@@ -91,7 +93,7 @@ export function reachableTokens(stage: Stage): ReadonlySet<string> {
   return found;
 }
 
-function inObjects(stage: Stage, folder: string): readonly string[] {
+function inObjects(stage: Place, folder: string): readonly string[] {
   const options = {
     cwd: folder,
     env: { ...stage.project.env },

@@ -20,18 +20,38 @@ fi
 echo "end $id $(date +%s%N)" >> ../../executions
 `;
 
+/** The same over some time, with a token in every line that it writes, and some commits on the way. */
+export const tokenAgent = `
+cat > /dev/null
+echo "begin $id $(date +%s%N)" >> ../../executions
+n=$(printf %s "$id" | cksum | cut -d' ' -f1)
+i=0
+while [ $i -lt $((4 + n % 9)) ]; do
+  i=$((i+1))
+  echo "tok:$id:$attempt:$$:$i;" >> "$id-notes.txt"
+  echo "tok:$id:$attempt:$$:$i;" >> ../../ledger
+  if [ $((n % 3 + i % 4)) = 0 ]; then git add -A && git commit -qm "the agent's own commit for $id" || true; fi
+  sleep "0.0$((2 + n % 7))"
+done
+echo "work of $id" > "$id.txt"
+echo "end $id $(date +%s%N)" >> ../../executions
+`;
+
 export interface PlannedTask {
   readonly id: string;
   readonly blockedBy: readonly string[];
 }
 
-/** Thirty tasks: three diamonds, each followed by a chain of three, the second joined to the first, and nine alone. */
-export function crashPlan(): readonly PlannedTask[] {
+/**
+ * Thirty tasks: three diamonds, each followed by a chain of three, the second joined to the first, and nine alone; or
+ * the same several times.
+ */
+export function crashPlan(times = 1): readonly PlannedTask[] {
   const tasks: PlannedTask[] = [];
-  for (const d of [0, 1, 2]) {
+  for (let d = 0; d < 3 * times; d += 1) {
     const id = (n: number): string => `T-${d}${n}`;
     tasks.push(
-      { id: id(0), blockedBy: d === 1 ? ['T-03'] : [] },
+      { id: id(0), blockedBy: d % 3 === 1 ? [`T-${d - 1}3`] : [] },
       { id: id(1), blockedBy: [id(0)] },
       { id: id(2), blockedBy: [id(0)] },
       { id: id(3), blockedBy: [id(1), id(2)] },
