@@ -55,7 +55,7 @@ function placeOf(
   return { folder, state, manifest: `${state}${manifestEnding}` };
 }
 
-/** Where the state lies that may be used at this commit; whether it is there is another question. */
+/** Where the state lies that may be used at this commit, if it is there. */
 async function usablePlace(
   context: RepositoryContext,
   worktree: LinkedWorktree,
