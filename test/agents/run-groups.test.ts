@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
-import { existsSync, mkdirSync, readFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { createCommandDriver } from '../../server/agents/command/driver.ts';
 import { processStartTime } from '../../server/agents/kit/process/process-list.ts';
@@ -21,6 +21,7 @@ suite('groups of runs', function () {
   this.timeout(30_000);
   let run: TestRun;
   let note: string;
+  const worker = `worker/drv-${process.pid}`;
   suiteSetup(function () {
     const group = makeRunGroup('probe/of/the/system');
     if (group === null) this.skip();
@@ -31,7 +32,9 @@ suite('groups of runs', function () {
     note = join(run.folder, 'pid');
   });
   teardown(async () => {
-    await createProcessTable().endTree(run.request.runId, null, 0);
+    for (const marker of [run.request.runId, worker]) {
+      await createProcessTable().endTree(marker, null, 0);
+    }
     run.remove();
   });
 
@@ -70,6 +73,38 @@ suite('groups of runs', function () {
     assert.equal(outcome.exitCode, 0);
     assert.equal(processStartTime(left()), null);
     assert.equal(findRunGroup(run.request.runId, null), null);
+  });
+
+  test('a worker that a run starts beside itself outlives it, and is ended by its own marker', async () => {
+    const source = join(import.meta.dirname, '../../server/agents/kit/process/run-group.ts');
+    const script = `
+      import { spawn } from 'node:child_process';
+      import { startBesideRun } from ${JSON.stringify(source)};
+      const line = 'echo $$ > "$0"; exec sleep 600';
+      const { program, args } = startBesideRun(${JSON.stringify(worker)},
+        { program: '/bin/sh', args: ['-c', line, ${JSON.stringify(note)}] });
+      const options = { cwd: '/', env: {}, detached: true, stdio: 'ignore' };
+      spawn(program, args, options).unref();`;
+    writeFileSync(join(run.folder, 'start.mjs'), script);
+    const outcome = await runShellCommand(
+      {
+        command: `"${process.execPath}" "${join(run.folder, 'start.mjs')}"
+          while ! [ -s "${note}" ]; do sleep 0.02; done`,
+        cwd: run.cwd,
+        env: { ...run.request.env },
+        timeoutMs: 20_000,
+        logPath: join(run.folder, 'gate.log'),
+        runId: run.request.runId,
+      },
+      createProcessTable(),
+      new AbortController().signal,
+    );
+    assert.equal(outcome.exitCode, 0);
+    assert.equal(findRunGroup(run.request.runId, null), null);
+    assert.notEqual(processStartTime(left()), null, 'it lives');
+    await createProcessTable().endTree(worker, null, 0);
+    assert.equal(processStartTime(left()), null);
+    assert.equal(findRunGroup(worker, null), null);
   });
 
   test('groups that a run has made below its own are ended too', async () => {

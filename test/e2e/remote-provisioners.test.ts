@@ -94,6 +94,7 @@ suite('remote provisioners', function () {
         cwd: here.root,
         runtime,
         endMarked: async () => undefined,
+        startOutside: (_marker, start) => start,
         markerVariable: 'DROVER_RUN',
       });
       const spec = { owner: 'me', token: 't', env: {}, image: null, ttlMs: 60_000 };

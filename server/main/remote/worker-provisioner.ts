@@ -3,6 +3,7 @@
 import { isAbsolute, join, resolve } from 'node:path';
 import { processStartTime, runMarker } from '../../agents/kit/process/process-list.ts';
 import { createProcessTable } from '../../agents/kit/process/process-table.ts';
+import { startBesideRun } from '../../agents/kit/process/run-group.ts';
 import { programOnPath } from '../../git/process/program-path.ts';
 import { createDockerProvisioner } from '../../workers/provisioners/docker.ts';
 import { createHookProvisioner } from '../../workers/provisioners/hook.ts';
@@ -33,6 +34,7 @@ export function openProvisioner(settings: WorkerSettings, place: ProvisionerPlac
     endMarked: async (marker: string) => {
       await processes.endTree(marker, null, endGraceMs);
     },
+    startOutside: startBesideRun,
     markerVariable: runMarker,
   };
   switch (settings.provisioner) {

@@ -23,6 +23,15 @@ export interface InstanceSpec {
   readonly ttlMs: number;
 }
 
+/** How something of an instance is started here. */
+export interface OwnStart {
+  readonly program: string;
+  readonly args: readonly string[];
+}
+
+/** The same start, by way of whatever lets it outlive the run that asks for it. */
+export type StartOutside = (marker: string, start: OwnStart) => OwnStart;
+
 /** How an instance is found again; stored in its lease, so it holds no secret. */
 export interface InstanceRef {
   readonly name: string;

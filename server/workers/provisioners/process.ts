@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { err, ok, type Result } from '../../core/failure.ts';
 import { oneLine } from '../client/request.ts';
-import type { Provisioner } from './port.ts';
+import type { Provisioner, StartOutside } from './port.ts';
 
 export interface ProcessOptions {
   /** Folder of the workers: each has one below it as long as it exists. */
@@ -20,6 +20,8 @@ export interface ProcessOptions {
   readonly env: Readonly<Record<string, string>>;
   /** Ends every process that bears this marker. */
   readonly endMarked: (marker: string) => Promise<void>;
+  /** The same start, so that what is started does not end with whoever starts it. */
+  readonly startOutside: StartOutside;
   readonly markerVariable: string;
   /** When a process began, as the system tells it; null: there is no such process. */
   readonly startTimeOf: (pid: number) => string | null;
@@ -58,8 +60,9 @@ export function createProcessProvisioner(options: ProcessOptions): Provisioner {
         AGENT_TOKEN: spec.token,
         [options.markerVariable]: markerOf(spec.name),
       };
-      const program = [options.program, ...options.args, ...args];
-      const started = await startDetached(folder, program, env);
+      const runtime = { program: options.program, args: [...options.args, ...args] };
+      const { program, args: all } = options.startOutside(markerOf(spec.name), runtime);
+      const started = await startDetached(folder, [program, ...all], env);
       if (started !== null) return err({ message: started, isCertain: false });
       const listening = await listeningRuntime(folder, signal);
       if (!listening.ok) return err({ message: listening.error, isCertain: false });

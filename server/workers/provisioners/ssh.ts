@@ -9,7 +9,7 @@ import { createServer, type AddressInfo } from 'node:net';
 import { err, ok, type Result } from '../../core/failure.ts';
 import { quoted } from '../client/job-command.ts';
 import { oneLine } from '../client/request.ts';
-import type { InstanceSpec, Provisioner } from './port.ts';
+import type { InstanceSpec, Provisioner, StartOutside } from './port.ts';
 import { runProgram } from './run-program.ts';
 
 export interface SshOptions {
@@ -25,6 +25,8 @@ export interface SshOptions {
   readonly runtime: string;
   /** Ends every process that bears this marker: the tunnel. */
   readonly endMarked: (marker: string) => Promise<void>;
+  /** The same start, so that what is started does not end with whoever starts it. */
+  readonly startOutside: StartOutside;
   readonly markerVariable: string;
 }
 
@@ -203,9 +205,12 @@ async function openTunnel(
   const forward = `127.0.0.1:${port}:127.0.0.1:${remotePort}`;
   const quiet = [...quietArgs, '-o', 'ExitOnForwardFailure=yes'];
   const args = [...quiet, ...options.args, '-N', '-L', forward, host];
-  const shell = spawn('/bin/sh', ['-c', detachScript, 'drover-tunnel', options.program, ...args], {
+  const marker = markerOf(name);
+  const tunnel = options.startOutside(marker, { program: options.program, args });
+  const words = [tunnel.program, ...tunnel.args];
+  const shell = spawn('/bin/sh', ['-c', detachScript, 'drover-tunnel', ...words], {
     cwd: options.cwd,
-    env: { ...options.env, [options.markerVariable]: markerOf(name) },
+    env: { ...options.env, [options.markerVariable]: marker },
     detached: true,
     stdio: 'ignore',
   });

@@ -14,7 +14,7 @@ import {
   rmdirSync,
   writeFileSync,
 } from 'node:fs';
-import { join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import type { AgentProcess, ProgramStart } from '../../port.ts';
 import { processStartTime } from './process-list.ts';
 
@@ -27,8 +27,11 @@ const searchedMax = 5_000;
 /** Made for the run, or null where the system gives none. */
 export function makeRunGroup(runId: string): string | null {
   ownFolder ??= foundFolder();
-  if (ownFolder === null) return null;
-  const folder = join(ownFolder, nameOf(runId));
+  return ownFolder === null ? null : makeGroup(ownFolder, runId);
+}
+
+function makeGroup(parent: string, runId: string): string | null {
+  const folder = join(parent, nameOf(runId));
   try {
     if (!existsSync(folder)) mkdirSync(folder);
     // Kernels before 5.14 cannot kill a group at once.
@@ -51,7 +54,26 @@ export function startInGroup(
   runId: string,
   start: Pick<ProgramStart, 'program' | 'args'>,
 ): Pick<ProgramStart, 'program' | 'args'> {
-  const group = makeRunGroup(runId);
+  return startIn(makeRunGroup(runId), start);
+}
+
+/**
+ * The same start, by way of a group beside that of the run which this process belongs to: it does
+ * not end with the run.
+ */
+export function startBesideRun(
+  marker: string,
+  start: Pick<ProgramStart, 'program' | 'args'>,
+): Pick<ProgramStart, 'program' | 'args'> {
+  ownFolder ??= foundFolder();
+  if (ownFolder === null) return start;
+  return startIn(makeGroup(besideRun(ownFolder), marker), start);
+}
+
+function startIn(
+  group: string | null,
+  start: Pick<ProgramStart, 'program' | 'args'>,
+): Pick<ProgramStart, 'program' | 'args'> {
   if (group === null) return start;
   const args = ['-c', joiner, 'drover-start', group, start.program, ...start.args];
   return { program: '/bin/sh', args };
@@ -62,7 +84,9 @@ export function findRunGroup(runId: string, agent: AgentProcess | null): string 
   if (process.platform !== 'linux') return null;
   const name = nameOf(runId);
   ownFolder ??= foundFolder();
-  if (ownFolder !== null && existsSync(join(ownFolder, name))) return join(ownFolder, name);
+  for (const folder of ownFolder === null ? [] : [ownFolder, besideRun(ownFolder)]) {
+    if (existsSync(join(folder, name))) return join(folder, name);
+  }
   if (agent !== null && isOfThisLife(agent)) return null;
   const mounted = mountPoint();
   return mounted === null ? null : searchedBelow(mounted.at, name);
@@ -115,6 +139,11 @@ export function removeGroup(group: string): void {
 function nameOf(runId: string): string {
   const project = runId.slice(0, Math.max(runId.indexOf('/'), 0));
   return `${groupsOf(project)}${digest(runId, 24)}`;
+}
+
+/** The folder of a run's group is left for the one above it; any other one is right as it is. */
+function besideRun(folder: string): string {
+  return /^drover-[0-9a-f]{12}-[0-9a-f]{24}$/.test(basename(folder)) ? dirname(folder) : folder;
 }
 
 /** What the names of all groups of a project begin with. */
