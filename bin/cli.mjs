@@ -4,7 +4,7 @@ import { createRequire } from 'node:module';
 const nodeMajorNeeded = 24;
 if (Number(process.versions.node.split('.')[0]) < nodeMajorNeeded) {
   process.stderr.write(
-    `drover: Node ${nodeMajorNeeded} is needed and this is ${process.versions.node}; start bin/drover.mjs, which finds the one that "npm ci" brings, or install Node ${nodeMajorNeeded}.\n`,
+    `drover: Drover needs Node ${nodeMajorNeeded}, but this is Node ${process.versions.node}; run bin/drover.mjs, which uses the Node that "npm ci" installs, or install Node ${nodeMajorNeeded}.\n`,
   );
   process.exit(3);
 }

@@ -99,7 +99,7 @@ suite('candidates side by side', function () {
     assert.deepEqual(landedTasks(here), []);
     assert.match(
       await here.expect(0, ['why', id]),
-      /tried 3 ways side by side: 2 passed the gate, 0 may still do so, 1 ended otherwise/,
+      /has 3 candidates: 2 passed the gate, 0 can still pass, 1 ended otherwise/,
     );
     const { reasons } = await here.json<{ reasons: string[] }>(['why', `${id}-c1`]);
     assert.match(reasons.join(' '), /has passed the gate and is a candidate of/);

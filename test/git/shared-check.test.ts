@@ -59,7 +59,7 @@ suite('git: whether a remote can be shared', () => {
     {
       name: 'nobody there',
       make: () => fleet.server?.stop(),
-      says: /the remote origin is away \(.*Connection refused/,
+      says: /the remote origin is unreachable \(.*Connection refused/,
     },
     {
       name: 'no repository there',
@@ -153,7 +153,7 @@ suite('git: whether a remote can be shared', () => {
       const moved = await one.shared.updateRef('refs/drover/land/main', base, null, 'x');
       const followed = await one.shared.follow('refs/heads/main', base, 'fast-forward');
       said.push(String(read), JSON.stringify([await check(), moved, followed]));
-      assert.match(said.join(' '), /the remote origin is away/);
+      assert.match(said.join(' '), /the remote origin is unreachable/);
       assert.doesNotMatch(said.join(' '), /s3cr3t|t0k3n/);
     });
   }

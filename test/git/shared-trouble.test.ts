@@ -70,7 +70,7 @@ for (const kind of ['file', 'server'] as const) {
       fleet.hook('pre-receive', dies);
       const failure = failureIn(await one.shared.updateRef(land, next, base, 'x'));
       assert.deepEqual([failure.kind, failure.retryable], ['failed', true]);
-      assert.match(failure.message, /the remote origin is away/);
+      assert.match(failure.message, /the remote origin is unreachable/);
       assert.equal(fleet.remoteRef(land), base);
     });
 
@@ -129,7 +129,7 @@ suite('git: a server that goes and comes', () => {
       await assert.rejects(one.shared.readRef(ref), (error: unknown) => {
         assert.ok(error instanceof GitTrouble);
         assert.equal(error.failure.retryable, true);
-        assert.match(error.message, /the remote origin is away/);
+        assert.match(error.message, /the remote origin is unreachable/);
         return true;
       });
     }

@@ -76,8 +76,8 @@ export class DroverGraph extends BoardContent {
         </div>
       </div>
       <div id="how" class="hidden">
-        Arrow keys go along dependencies. B adds what a task has to wait for, Delete takes it away,
-        plus, minus and 0 zoom, F shows all, Shift and arrow keys move the picture.
+        Arrow keys follow dependencies. B adds a dependency, Delete removes it. Plus, minus and 0
+        zoom, F shows everything, Shift+arrow keys pan.
       </div>
       ${this.#words()} ${this.#tools()}`;
   }

@@ -78,7 +78,7 @@ export function nodeTemplate(
       <span class="title"><bdi>${shown(task.title)}</bdi></span>
     </div>
     <div class="quiet">${statusWords(task, isAsking)}</div>
-    <span class="handle" title="Drag onto a task that has to wait for this one"></span>
+    <span class="handle" title="Drag onto a task that must wait for this one"></span>
   </div>`;
 }
 

@@ -90,7 +90,7 @@ export function waitingTemplate(session: StreamSession, bound: BoundQuestions): 
   ${session.queuedHints.map(
     (text) =>
       html`<div class="queued">
-        ${icon('watch')}<span>The agent will be told: ${visibleLine(text)}</span>
+        ${icon('watch')}<span>The agent will receive: ${visibleLine(text)}</span>
       </div>`,
   )}`;
 }

@@ -142,7 +142,7 @@ function answerOf(ended: ProgramEnd): Result<PlanAnswer> {
     case 'timed_out': {
       const minutes = timeoutMs / 60_000;
       return err(
-        failure('timeout', `Claude Code had no plan after ${minutes} minutes; try again.`),
+        failure('timeout', `Claude Code returned no plan within ${minutes} minutes; try again.`),
       );
     }
     case 'too_long':
@@ -166,12 +166,12 @@ function readResult({ stdout, stderr, code }: ProgramEnd): Result<PlanAnswer> {
   const parsed = jsonInText(stdout);
   if (typeof parsed !== 'object' || parsed === null) {
     const reason = short(stderr) || `exit code ${code}`;
-    return err(failure('agent_failed', `Claude Code gave no plan: ${reason}.`));
+    return err(failure('agent_failed', `Claude Code returned no plan: ${reason}.`));
   }
   const line = parsed as ResultLine;
   const text = typeof line.result === 'string' ? line.result : '';
   if (line.is_error === true) {
-    const message = `Claude Code gave no plan: ${short(text) || `exit code ${code}`}.`;
+    const message = `Claude Code returned no plan: ${short(text) || `exit code ${code}`}.`;
     return err(failure('agent_failed', message));
   }
   return ok({

@@ -116,7 +116,7 @@ function failed(access: ModelApiAccess, error: unknown, isLate: boolean): Result
 }
 
 function late({ baseUrl }: ModelApiAccess): Failure {
-  const text = `${placeOf(baseUrl)} had no plan after ${timeoutMs / 60_000} minutes; try again.`;
+  const text = `${placeOf(baseUrl)} returned no plan within ${timeoutMs / 60_000} minutes; try again.`;
   return failure('timeout', text);
 }
 
@@ -142,7 +142,7 @@ function failureOf({ baseUrl, model }: ModelApiAccess, error: unknown): Failure 
     case 403:
       return failure(
         'agent_auth',
-        `${where} does not take the key (${status}: ${reason}); correct ANTHROPIC_API_KEY, or unset it to use the installed agent.`,
+        `${where} rejected the key (${status}: ${reason}); correct ANTHROPIC_API_KEY, or unset it to use the installed agent.`,
       );
     case 404:
       return failure(
@@ -153,7 +153,7 @@ function failureOf({ baseUrl, model }: ModelApiAccess, error: unknown): Failure 
     case 529:
       return failure('agent_overloaded', `${where} is at its limit (${reason}); try again later.`);
     default:
-      return failure('agent_failed', `${where} gave no plan: ${reason}.`);
+      return failure('agent_failed', `${where} returned no plan: ${reason}.`);
   }
 }
 

@@ -28,7 +28,7 @@ export const metricKinds = [
   {
     name: 'drover_tasks_failed_total',
     kind: 'counter',
-    help: 'Tasks that failed for good.',
+    help: 'Tasks that failed.',
     labels: ['error_type'],
   },
   {

@@ -52,7 +52,7 @@ function sentBackSection({ text, comment }: SentBackPlan): string {
 export const planRules = [
   '## Rules',
   '- You plan, you do not build: read what you need, but change, create and delete no file, and make no commit.',
-  '- What you write nevertheless is taken out of your working directory and never used.',
+  '- Files that you change anyway are removed from your working directory and never used.',
   '- End with the whole plan as your final message, in Markdown: what is to be changed and where, in which order, how it is',
   '  tested, what is open or risky. Do not ask for permission to start.',
   '- A person reads the plan and approves it or sends it back; then the agent that implements it receives it.',

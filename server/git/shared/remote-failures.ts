@@ -68,7 +68,7 @@ export function remoteFailure(output: GitOutput, remote: string, doing: string):
   if (output.problem === 'timeout') {
     return {
       ...plain,
-      message: `${plain.message} The remote ${remote} may be away.`,
+      message: `${plain.message} The remote ${remote} may be unreachable.`,
       isAway: true,
     };
   }
@@ -111,7 +111,7 @@ export function remoteFailure(output: GitOutput, remote: string, doing: string):
     );
   }
   return {
-    ...say(`Git could not ${doing}: the remote ${remote} is away`, '.', true),
+    ...say(`Git could not ${doing}: the remote ${remote} is unreachable`, '.', true),
     isAway: true,
   };
 }

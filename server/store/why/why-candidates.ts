@@ -11,7 +11,7 @@ export async function whyCandidates(db: Db, row: TaskRow): Promise<string[]> {
   if (rows.length === 0) return [];
   const stands = rows.map((one) => standOf(candidateFacts(one)));
   const count = (stand: string): number => stands.filter((one) => one === stand).length;
-  const sentence = `${row.id} is tried ${rows.length} ways side by side: ${count('green')} passed the gate, ${count('open')} may still do so, ${count('ended')} ended otherwise.`;
+  const sentence = `${row.id} has ${rows.length} candidates: ${count('green')} passed the gate, ${count('open')} can still pass, ${count('ended')} ended otherwise.`;
   if (count('open') > 0 || count('green') > 0) return [sentence];
   return [
     sentence,

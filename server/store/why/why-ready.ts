@@ -39,7 +39,7 @@ export async function whyNotStarted(db: Db, row: TaskRow, facts: WhyFacts): Prom
     const start = row.epic_id === null ? 'drover run' : `drover run --epic ${row.epic_id}`;
     return [
       ...sentences,
-      `What runs now covers ${scopes} alone, and ${row.id} ${epic}; "${start}" adds it.`,
+      `The current run covers only ${scopes}, and ${row.id} ${epic}; "${start}" adds it.`,
     ];
   }
   sentences.push(...(await limitedAccount(db, { ...next, ...facts })));
@@ -80,7 +80,7 @@ async function noRun(db: Db, row: TaskRow, facts: WhyFacts): Promise<string> {
   if (goesOn) {
     return `${row.id} is ready, but the last run was stopped. Run "drover resume" to continue it.`;
   }
-  return `${row.id} is ready, but nothing runs now; "drover run" starts it.`;
+  return `${row.id} is ready, but no run is active; "drover run" starts it.`;
 }
 
 async function limitedAccount(db: Db, facts: NextAgentFacts & WhyFacts): Promise<string[]> {

@@ -162,7 +162,7 @@ async function whyWaiting(db: Db, row: TaskRow, facts: WhyFacts): Promise<string
       : ` It said: ${oneLine(account.message)}`;
   const until =
     row.waiting_until_ms === null
-      ? 'until an unknown time'
+      ? '(reset time unknown)'
       : `until ${timeText(row.waiting_until_ms, facts.nowMs)}`;
   return [
     `The account of ${agent} is out of quota ${until}; ${row.id} then continues automatically, in the same conversation, and no attempt is used up.${said}`,

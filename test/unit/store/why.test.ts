@@ -236,7 +236,7 @@ suite('why', () => {
       B = '',
       C = '',
     } = await addTasks(project, [{ title: 'A' }, { title: 'B' }, { title: 'C', priority: -1 }]);
-    assert.deepEqual(await ask(C), ['C is ready, but nothing runs now; "drover run" starts it.']);
+    assert.deepEqual(await ask(C), ['C is ready, but no run is active; "drover run" starts it.']);
     await run();
     assert.deepEqual(await ask(C), ['C is ready and a worker is free: it starts in a moment.']);
     assert.match((await ask(C, false))[0] ?? '', /"drover resume" to continue/);
@@ -335,7 +335,7 @@ suite('why', () => {
     await run({ epic_id: 'epic-1' });
     assert.deepEqual(await ask(A), [
       'Attempt 2 of 3 of A starts at 2027-01-15 08:00:02 UTC (in 2 s). The last one ended with: red',
-      'What runs now covers epic epic-1 alone, and A has no epic; "drover run" adds it.',
+      'The current run covers only epic epic-1, and A has no epic; "drover run" adds it.',
     ]);
   });
 

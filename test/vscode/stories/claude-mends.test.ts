@@ -135,7 +135,7 @@ suite('a plan of Claude Code that fails once', () => {
     const stream = await webview(page, 'stream');
     await stream.getByRole('textbox', { name: /Tell the agent/ }).fill(words);
     await stream.getByRole('button', { name: 'Send' }).click();
-    await stream.getByText(`The agent will be told: ${words}`).waitFor();
+    await stream.getByText(`The agent will receive: ${words}`).waitFor();
     const failed = stream.getByRole('group', { name: 'What failed' });
     await failed.getByRole('button', { name: 'Retry' }).click();
     await row(tree, `${epic} 2/2`).waitFor({ timeout: 120_000 });

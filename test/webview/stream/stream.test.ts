@@ -259,7 +259,7 @@ suite('webview: stream', () => {
     const field = view.page.getByRole('textbox', { name: /Tell the agent/ });
     await field.fill('Use tabs.');
     await field.press('Enter');
-    await view.page.getByText('The agent will be told: Use tabs.').waitFor();
+    await view.page.getByText('The agent will receive: Use tabs.').waitFor();
     attempts = [...attempts, attemptView({ number: 2 })];
     await view.host.pushState({ board: boardWith({ attempts: 2 }) });
     await row(/second try/).waitFor();
@@ -327,7 +327,7 @@ suite('webview: stream', () => {
     const field = view.page.getByRole('textbox', { name: /Tell the agent/ });
     await field.fill('Use tabs.');
     await field.press('Enter');
-    await view.page.getByText('The agent will be told: Use tabs.').waitFor();
+    await view.page.getByText('The agent will receive: Use tabs.').waitFor();
     view.log.write({ type: 'hint', id: 'h9', text: 'Use tabs.', state: 'sent', at: at(40) });
     await view.page.getByText('The agent will be told').waitFor({ state: 'detached' });
     await view.page.getByText('Break lines: Which width?').waitFor();

@@ -151,7 +151,7 @@ export class DroverTask extends LitElement {
     }
     if (isReadOnly) return html`<div class="empty">None.</div>`;
     return html`<button type="button" class="link" @click=${() => this.#write('')}>
-      Describe what the agent shall do: goal, files, constraints …
+      Describe what the agent should do: goal, files, constraints …
     </button>`;
   }
 

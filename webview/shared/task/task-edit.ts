@@ -14,7 +14,7 @@ export function readOnlyReason({ status }: TaskView): string | null {
 }
 
 const readOnlyReasons: Readonly<Partial<Record<TaskStatus, string>>> = {
-  completed: 'This task is completed: what it was stays as it is.',
+  completed: 'This task is completed and can no longer be edited.',
   cancelled: 'This task is cancelled. Retry it to change it.',
 };
 

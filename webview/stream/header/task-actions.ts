@@ -22,7 +22,7 @@ export const actionTexts: { readonly [A in TaskAction]: { label: string; icon: s
   cancel: { label: 'Cancel', icon: 'circle-slash' },
   retry: { label: 'Retry', icon: 'debug-restart' },
   takeOver: { label: 'Take Over', icon: 'person' },
-  giveBack: { label: 'Give Back', icon: 'reply' },
+  giveBack: { label: 'Return to Agent', icon: 'reply' },
   openWorktree: { label: 'Open Worktree', icon: 'empty-window' },
   review: { label: 'Review Changes', icon: 'diff-multiple' },
 };
