@@ -6,7 +6,7 @@ import { agentKinds, type AgentKind } from '../../server/core/plan/task.ts';
 import { createProcessTable } from '../../server/agents/kit/process/process-table.ts';
 
 const columns: readonly (readonly [string, (driver: Driver) => boolean])[] = [
-  ['goes on after a death', ({ capabilities }) => capabilities.resume],
+  ['resumes after a crash', ({ capabilities }) => capabilities.resume],
   ['asks a person', ({ capabilities }) => capabilities.questions],
   ['hears hints in mid-turn', ({ capabilities }) => capabilities.hints],
   ['tells its cost', ({ capabilities }) => capabilities.cost],

@@ -1,4 +1,4 @@
-// The table of weaknesses in SECURITY.md: every number has a row, and every test that a row names exists.
+// The table of vulnerabilities in SECURITY.md: every number has a row, and every test that a row names exists.
 
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
@@ -11,7 +11,7 @@ interface Named {
 /** By number: the files of tests in a row, each with the titles that stand behind it. */
 function rows(): ReadonlyMap<string, readonly Named[]> {
   const text = readFileSync('SECURITY.md', 'utf8');
-  const lines = text.slice(text.indexOf('## Weaknesses')).split('\n');
+  const lines = text.slice(text.indexOf('## Vulnerabilities')).split('\n');
   return new Map(
     lines.flatMap((line) => {
       const cells = line.split(' | ');
