@@ -80,7 +80,7 @@ export async function runBackend(options: BackendOptions): Promise<void> {
     await project.close();
     throw new Refusal(
       'already_running',
-      `a backend is already running for ${options.root}; "drover doctor" shows it, "drover server stop" stops it`,
+      `A backend is already running for ${options.root}. Run "drover doctor" to see it, or "drover server stop" to stop it.`,
     );
   }
   await claimPlan(project, () => lock.release());

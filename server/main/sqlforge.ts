@@ -31,7 +31,10 @@ export function openSqlforge(from: string, env: NodeJS.ProcessEnv): SqlforgeProj
   }
   const program = findProgram(programName, env, from);
   if (program === null) {
-    throw new Refusal('not_found', 'sqlforge was not found: install it, or put it on PATH.');
+    throw new Refusal(
+      'not_found',
+      'The program sqlforge was not found. Install it, or put it on PATH.',
+    );
   }
   const folder = dirname(path);
   const named = defaultEnvironment(readFileSync(path, 'utf8'));

@@ -84,7 +84,7 @@ function openLog(path: string): number {
     const code = (error as NodeJS.ErrnoException).code ?? 'unknown error';
     throw new Refusal(
       'unwritable',
-      `${path} can't be written (${code}); make its folder writable, or free some space`,
+      `${path} can't be written (${code}). Make its folder writable, or free some space.`,
     );
   }
 }
@@ -119,7 +119,7 @@ function startFailure(words: string, isAlive: boolean): Refusal {
   }
   return new Refusal(
     'backend',
-    `the backend did not start: ${words === '' ? withoutWords(isAlive) : words}`,
+    `The backend did not start: ${words === '' ? withoutWords(isAlive) : words}`,
   );
 }
 

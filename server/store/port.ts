@@ -159,7 +159,14 @@ export {
   tasksBlockedLike,
   type Hold,
 } from './status/holds.ts';
-export { epicById, existingTask, rootTasks, taskById, taskOrRefuse } from './rows/find-rows.ts';
+export {
+  epicById,
+  epicOrRefuse,
+  existingTask,
+  rootTasks,
+  taskById,
+  taskOrRefuse,
+} from './rows/find-rows.ts';
 export { inParts, textList } from './rows/one-moment.ts';
 export { limitAccount, limitedAccounts } from './work/accounts.ts';
 export {

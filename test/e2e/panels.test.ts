@@ -185,9 +185,9 @@ echo "work of $id" > "$id.txt"
     const client = await open(here);
     assert.match(
       await refusal(client.call('task.take_over', { id: 'b' })),
-      /only a running or paused task/,
+      /Only a running or paused task/,
     );
-    assert.match(await refusal(client.call('task.give_back', { id: 'b' })), /only a paused/);
+    assert.match(await refusal(client.call('task.give_back', { id: 'b' })), /Only a paused/);
     await client.call('task.pause', { id: 'b' });
     const running = run(client);
     await eventually('a has begun', () => existsSync(join(here.folder, 'began-a')));
@@ -227,7 +227,7 @@ echo "work of $id" > "$id.txt"
       await client.call('undo', { id });
       return await client.call('task.show', { id });
     };
-    assert.match(await refusal(undo('c')), /is ready; only landed work/);
+    assert.match(await refusal(undo('c')), /is ready\. Only landed work/);
     await run(client);
     const undone = await undo('b');
     assert.deepEqual(
@@ -302,7 +302,7 @@ echo "work of $id" > "$id.txt"
     assert.equal((await look({ land: 'epic' })).of('target'), 'error');
     assert.match(
       await refusal(client.call('preflight', { epic: 'none' })),
-      /epic none does not exist/,
+      /Epic "none" does not exist/,
     );
     assert.equal((await client.call('status', {})).run, null);
     here.write('repo/.drover.toml', '');

@@ -77,7 +77,7 @@ suite('e2e: drover undo', function () {
     assert.deepEqual(await statuses(here), { a: 'paused', b: 'paused', c: 'paused', d: 'blocked' });
     assert.match(
       (await here.drover(['undo', 'E1'])).stderr,
-      /no task of E1 has landed, so it has nothing to undo/u,
+      /No task of E1 has landed, so it has nothing to undo/u,
     );
 
     for (const { id } of stories) await here.expect(0, ['resume-task', id]);

@@ -59,7 +59,7 @@ export async function initProject(folder: string): Promise<InitResult> {
     const code = (error as NodeJS.ErrnoException).code ?? 'unknown error';
     throw new Refusal(
       'unwritable',
-      `${root} can't be written (${code}); make it writable and run "drover init" again`,
+      `${root} can't be written (${code}). Make it writable and run "drover init" again.`,
     );
   }
   const { store, close } = await openStore(places.database, storeSources);

@@ -56,7 +56,7 @@ export function dataHandlers(
 /** What a command can serve by itself; the rest says that the backend is needed. */
 export function dataOnlyHandlers(project: DataProject): RequestHandlers {
   const refuse = async (): Promise<never> => {
-    throw new Refusal('backend', 'this needs the backend, and none is running here');
+    throw new Refusal('backend', 'This needs the backend, and none is running here.');
   };
   const handlers: RequestHandlers = {
     'run.start': refuse,

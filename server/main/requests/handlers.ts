@@ -45,7 +45,7 @@ export function allHandlers(
             ];
       const sandbox = await host.confinement.state();
       if (sandbox.refuses) {
-        throw new Refusal('sandbox', `the sandbox does not hold: ${sandbox.message}`);
+        throw new Refusal('sandbox', `The sandbox does not hold: ${sandbox.message}`);
       }
       const isOpen = sandbox.holds === 'nothing' && sandbox.mode !== 'off';
       const trust = word === 'run' ? await project.live.accept() : [];

@@ -372,13 +372,13 @@ async function chooseByPersonIn(
   if (row === null || task === null || task.status !== 'blocked') {
     throw new Refusal(
       'illegal',
-      `${candidateId} can no longer be chosen: the choice was already made`,
+      `${candidateId} can no longer be chosen. The choice was already made.`,
     );
   }
   if (standOf(candidateFacts(row)) !== 'green') {
     throw new Refusal(
       'illegal',
-      `${candidateId} has not passed the gate and can't be chosen; drover send-back ${candidateId} <text> or drover retry ${candidateId} gives it another try`,
+      `${candidateId} has not passed the gate and can't be chosen. Run "drover send-back ${candidateId} <text>" or "drover retry ${candidateId}" to give it another try.`,
     );
   }
   return choose(engine, tx, task, candidateId, 'person');

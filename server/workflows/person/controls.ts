@@ -18,7 +18,7 @@ import {
   rootTasks,
   setAttempt,
   type StopKind,
-  taskById,
+  taskOrRefuse,
   type TaskRow,
   type Tx,
   withdrawQuestions,
@@ -85,13 +85,13 @@ export async function cancelTask(
   if (row.status === 'completed')
     throw new Refusal(
       'illegal',
-      `${id} is completed; a landed task cannot be canceled (use "drover undo ${id}" instead)`,
+      `${id} is completed, and a landed task can't be canceled. Run "drover undo ${id}" instead.`,
     );
   if (row.parent_id === null && isHeld(row)) return stopOwned(engine, row, 'cancel', reason);
   if (ownedStatuses.has(row.status))
     throw new Refusal(
       'illegal',
-      `${id} is running inside ${row.parent_id}; cancel ${row.parent_id}, or wait`,
+      `${id} is running inside ${row.parent_id}. Cancel ${row.parent_id}, or wait.`,
     );
   const cancelled = await engine.store.transaction(async (tx) => {
     const change = {
@@ -132,7 +132,7 @@ async function stopOwned(
   if (over) return;
   throw new Refusal(
     'slow',
-    `${row.id} is still stopping after ${waitMaxMs / 1000} s; the request remains, and "drover status" shows when it is done`,
+    `${row.id} is still stopping after ${waitMaxMs / 1000} s. The request remains; "drover status" shows when it is done.`,
   );
 }
 
@@ -156,19 +156,20 @@ export async function retryTask(engine: Changing, id: string, force: boolean): P
   const allowed: TaskStatus[] = ['failed', 'cancelled', 'conflict', 'needs_review'];
   if (force) allowed.push('completed', 'paused');
   if (row.status === 'blocked' && row.blocked_reason !== null) allowed.push('blocked');
-  if (isHeld(row)) throw new Refusal('illegal', `${id} is running; drover cancel ${id} first`);
+  if (isHeld(row))
+    throw new Refusal('illegal', `${id} is running. Run "drover cancel ${id}" first.`);
   if (!allowed.includes(row.status))
     throw new Refusal(
       'illegal',
-      `${id} is ${row.status} and cannot be retried; ${nextAction(id, row.status)}`,
+      `${id} is ${row.status} and can't be retried; ${nextAction(id, row.status)}.`,
     );
   if (await isSpentCandidate(engine.store.db, row))
     throw new Refusal(
       'illegal',
-      `the choice that ${id} was a candidate for is over; drover retry ${row.candidate_of ?? ''} --force starts over`,
+      `${id} was a candidate of a choice that is over. Run "drover retry ${row.candidate_of ?? ''} --force" to start over.`,
     );
   const begun = await engine.store.transaction((tx) => freshStart(engine, tx, row, 'task.retry'));
-  if (!begun) throw new Refusal('illegal', `${id} was just changed by someone else; try again`);
+  if (!begun) throw new Refusal('illegal', `${id} was just changed by someone else. Try again.`);
 }
 
 interface FreshStart {
@@ -229,12 +230,12 @@ export async function hintTask(
   id: string,
   text: string,
 ): Promise<HintDelivery> {
-  if (text.trim() === '') throw new Refusal('bad_request', 'the hint must not be empty');
+  if (text.trim() === '') throw new Refusal('bad_request', 'The hint must not be empty.');
   const row = await requireTask(engine, id);
   if (row.status === 'completed' || row.status === 'cancelled')
     throw new Refusal(
       'illegal',
-      `${id} is ${row.status}, so a hint would not reach an agent (${nextAction(id, row.status)})`,
+      `${id} is ${row.status}, so a hint would not reach an agent; ${nextAction(id, row.status)}.`,
     );
   await engine.store.transaction((tx) => addHint(tx, engine.store.sources, id, text));
   engine.switchboard.hintAdded(id);
@@ -253,12 +254,12 @@ export async function answerQuestion(
   if (row === null)
     throw new Refusal(
       'unknown_id',
-      `question ${id} does not exist; "drover status" lists the open ones`,
+      `Question "${id}" does not exist. Run "drover status" to list the open questions.`,
     );
   if (row.state !== 'open')
     throw new Refusal(
       'illegal',
-      `question ${id} is ${row.state} already; drover status lists the open ones`,
+      `Question ${id} is already ${row.state}. Run "drover status" to list the open questions.`,
     );
   const choices = JSON.parse(row.choices) as string[];
   // What is stored of a choice has its secrets taken out.
@@ -266,7 +267,7 @@ export async function answerQuestion(
   if (chosen === null)
     throw new Refusal(
       'bad_choice',
-      `"${choice}" is not an answer to ${id}; choose one of: ${choices.join(', ')}`,
+      `"${choice}" is not an answer to ${id}. Choose one of: ${choices.join(', ')}.`,
     );
   const answer = { state: 'answered', answer: engine.mask(chosen) } as const;
   if (isChoice(row)) {
@@ -276,7 +277,11 @@ export async function answerQuestion(
   const ended = await engine.store.transaction((tx) =>
     endQuestion(tx, engine.store.sources, id, answer),
   );
-  if (!ended) throw new Refusal('illegal', `question ${id} is not open any more`);
+  if (!ended)
+    throw new Refusal(
+      'illegal',
+      `Question ${id} is no longer open. Run "drover status" to list the open questions.`,
+    );
   engine.switchboard.answered(id, chosen);
   return row.task_id;
 }
@@ -302,7 +307,7 @@ export async function resolveTask(engine: Changing, id: string, note: string): P
   if (!outside && row.status !== 'conflict') {
     throw new Refusal(
       'illegal',
-      `${id} is ${row.status}; resolve is for tasks that are blocked from outside or in conflict (${nextAction(id, row.status)})`,
+      `${id} is ${row.status}. Only a task that is blocked from outside or in conflict can be resolved; ${nextAction(id, row.status)}.`,
     );
   }
   await engine.store.transaction(async (tx) => {
@@ -311,7 +316,7 @@ export async function resolveTask(engine: Changing, id: string, note: string): P
       goesOn: await onlyLands(tx, id),
     });
     if (isBegun) return;
-    throw new Refusal('illegal', `${id} was just changed by someone else; try again`);
+    throw new Refusal('illegal', `${id} was just changed by someone else. Try again.`);
   });
 }
 
@@ -324,7 +329,7 @@ export async function resetTasks(
     if (!rows.some((row) => row.id === id))
       throw new Refusal(
         'unknown_id',
-        `task ${id} does not exist or is a sub-task (reset its parent instead); "drover status" lists the tasks`,
+        `Task "${id}" does not exist or is a sub-task (reset its parent instead). Run "drover status" to list the ids.`,
       );
   }
   const done: string[] = [];
@@ -348,18 +353,15 @@ export async function resetTasks(
   return { reset: done, refused };
 }
 
-export async function requireTask(engine: Stored, id: string): Promise<TaskRow> {
-  const row = await taskById(engine.store.db, id);
-  if (row === null)
-    throw new Refusal('unknown_id', `task ${id} does not exist; "drover status" lists the tasks`);
-  return row;
+export function requireTask(engine: Stored, id: string): Promise<TaskRow> {
+  return taskOrRefuse(engine.store.db, id);
 }
 
 export async function requireRoot(engine: Stored, id: string, verb: string): Promise<TaskRow> {
   const row = await requireTask(engine, id);
   if (row.parent_id === null) return row;
   const root = await engine.store.transaction((tx) => rootOf(tx, id));
-  throw new Refusal('illegal', `${id} is a sub-task and can't be ${verb} alone; name ${root}`);
+  throw new Refusal('illegal', `${id} is a sub-task and can't be ${verb} alone. Name ${root}.`);
 }
 
 async function changeIn(
@@ -379,9 +381,9 @@ function cannotBecome(
   to: TaskStatus,
   from: readonly TaskStatus[],
 ): string {
-  if (status === null) return `${id} no longer exists; "drover status" lists the tasks`;
+  if (status === null) return `${id} no longer exists. Run "drover status" to list the ids.`;
   const only = from.length === 0 ? `it can't become ${to}` : `only a ${from.join(' or ')} task can`;
-  return `${id} is ${status}, ${only}; ${nextAction(id, status)}`;
+  return `${id} is ${status}, ${only}; ${nextAction(id, status)}.`;
 }
 
 export async function waitFor(engine: Changing, done: () => Promise<boolean>): Promise<boolean> {

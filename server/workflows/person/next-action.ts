@@ -5,23 +5,23 @@ import type { TaskStatus } from '../../core/plan/state.ts';
 export function nextAction(id: string, status: TaskStatus): string {
   switch (status) {
     case 'ready':
-      return 'drover run starts it';
+      return 'run "drover run" to start it';
     case 'claimed':
     case 'in_progress':
     case 'waiting':
-      return `drover pause ${id} or drover cancel ${id} ends its agent`;
+      return `run "drover pause ${id}" or "drover cancel ${id}" to stop its agent`;
     case 'blocked':
-      return `"drover why ${id}" explains what it waits for`;
+      return `run "drover why ${id}" to see what it waits for`;
     case 'paused':
-      return `"drover resume-task ${id}" resumes it`;
+      return `run "drover resume-task ${id}" to resume it`;
     case 'needs_review':
-      return `drover approve ${id} or drover send-back ${id} decides`;
+      return `run "drover approve ${id}" or "drover send-back ${id}" to decide`;
     case 'conflict':
       return `run "drover retry ${id}" or "drover resolve ${id}"`;
     case 'failed':
     case 'cancelled':
-      return `drover retry ${id} starts it again`;
+      return `run "drover retry ${id}" to start it again`;
     case 'completed':
-      return `drover reset ${id} starts it again`;
+      return `run "drover reset ${id}" to start it again`;
   }
 }

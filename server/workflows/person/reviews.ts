@@ -47,7 +47,7 @@ export async function approve(
   if (row.status !== 'needs_review')
     throw new Refusal(
       'illegal',
-      `${id} is ${row.status}; only what needs a review can be approved (${nextAction(id, row.status)})`,
+      `${id} is ${row.status}. Only what needs a review can be approved; ${nextAction(id, row.status)}.`,
     );
   if (row.review_kind === 'plan') {
     await approvePlan(engine, row, { changed: plan, seen });
@@ -71,13 +71,13 @@ async function treeSeen(engine: Uses<'git'>, seen: string): Promise<string> {
 }
 
 function noPlan(id: string): Refusal {
-  return new Refusal('illegal', `no plan of ${id} waits for an approval; leave the plan out`);
+  return new Refusal('illegal', `No plan of ${id} waits for an approval. Leave the plan out.`);
 }
 
 function changedSince(id: string): Refusal {
   return new Refusal(
     'illegal',
-    `${id} has changed since you reviewed it; review the change again, then approve it`,
+    `${id} has changed since you reviewed it. Review the change again, then approve it.`,
   );
 }
 
@@ -94,7 +94,7 @@ async function approveEpic(
   if (run === null)
     throw new Refusal(
       'illegal',
-      `epic ${id} has never run; drover run --epic ${id} --land review does`,
+      `Epic ${id} has never run. Run "drover run --epic ${id} --land review".`,
     );
   await engine.store.transaction(async (tx) => {
     await approveEpicTree(tx, id, tree);
@@ -177,7 +177,10 @@ async function approveTask(
     }
     const run = await runById(tx, attempt.run_id ?? '');
     if (run === null)
-      throw new Refusal('illegal', `${row.id} has no run to land with; drover retry ${row.id}`);
+      throw new Refusal(
+        'illegal',
+        `${row.id} has no run to land with. Run "drover retry ${row.id}".`,
+      );
     const claim = { taskId: row.id, epoch: row.epoch, attempt: attempt.number, runId: run.id };
     const gateCommand = gateOf(engine, run, row);
     await submitLanding(engine, tx, claim, { line: run.line, commitSha, gateCommand });
@@ -199,7 +202,8 @@ export async function sendBack(
   id: string,
   text: string,
 ): Promise<'task' | 'epic'> {
-  if (text.trim() === '') throw new Refusal('bad_request', 'state what to change');
+  if (text.trim() === '')
+    throw new Refusal('bad_request', 'The text must not be empty. State what to change.');
   const epic = await epicById(engine.store.db, id);
   if (epic !== null) {
     if (!sentBackStates.has(epic.landing_state ?? ''))
@@ -210,7 +214,7 @@ export async function sendBack(
   if (row.status !== 'needs_review')
     throw new Refusal(
       'illegal',
-      `${id} is ${row.status}; only what needs a review can be sent back (${nextAction(id, row.status)})`,
+      `${id} is ${row.status}. Only what needs a review can be sent back; ${nextAction(id, row.status)}.`,
     );
   if (row.review_kind === 'plan') {
     await sendPlanBack(engine, row, text);
@@ -219,7 +223,7 @@ export async function sendBack(
   if (isHeld(row))
     throw new Refusal(
       'illegal',
-      `${id} is approved and about to land; drover cancel ${id} stops it`,
+      `${id} is approved and about to land. Run "drover cancel ${id}" to stop it.`,
     );
   await engine.store.transaction(async (tx) => {
     const attempt = await lastAttempt(tx, id);

@@ -34,7 +34,7 @@ async function refuseElsewhere(engine: Uses<'machineId' | 'store'>, id: string):
   const name = await nameOfMachine(engine.store.db, attempt.machine);
   throw new Refusal(
     'elsewhere',
-    `${id} works on ${name ?? 'another machine'}; take it over there, in that machine's clone`,
+    `${id} runs on ${name ?? 'another machine'}. Take it over there, in that machine's clone.`,
   );
 }
 
@@ -47,13 +47,13 @@ export async function takeOver(
   if (row.status !== 'paused' && !canPause) {
     throw new Refusal(
       'illegal',
-      `${id} is ${row.status}; only a running or paused task can be taken over (${nextAction(id, row.status)})`,
+      `${id} is ${row.status}. Only a running or paused task can be taken over; ${nextAction(id, row.status)}.`,
     );
   }
   if (ownedStatuses.has(row.status) && isHandedOver(row.phase)) {
     throw new Refusal(
       'illegal',
-      `${id} has done its work and is about to land; wait, or cancel it first`,
+      `${id} has done its work and is about to land. Wait, or cancel it first.`,
     );
   }
   await refuseElsewhere(engine, id);
@@ -63,7 +63,7 @@ export async function takeOver(
   if (attempt === null || path === null || !(await engine.files.exists(path))) {
     throw new Refusal(
       'no_worktree',
-      `${id} has no worktree yet and is paused now; "drover resume-task ${id}" resumes it`,
+      `${id} has no worktree yet and is now paused. Run "drover resume-task ${id}" to resume it.`,
     );
   }
   await engine.store.transaction(async (tx) => {
@@ -102,7 +102,7 @@ export async function giveBack(
   if (row.status !== 'paused') {
     throw new Refusal(
       'illegal',
-      `${id} is ${row.status}; only a paused task can be returned (${nextAction(id, row.status)})`,
+      `${id} is ${row.status}. Only a paused task can be returned; ${nextAction(id, row.status)}.`,
     );
   }
   await keepForNewAgent(engine, id);
@@ -117,7 +117,7 @@ export async function giveBack(
       data: { reason: 'given back' },
     });
     if (!outcome.ok) {
-      throw new Refusal('illegal', `${id} was just changed by someone else; try again`);
+      throw new Refusal('illegal', `${id} was just changed by someone else. Try again.`);
     }
   });
 }

@@ -63,7 +63,7 @@ export async function planUndo(
   if (running !== undefined) {
     throw new Refusal(
       'illegal',
-      `${running.id} depends on ${id} and is ${running.status}; ${nextAction(running.id, running.status)}, then undo ${id}`,
+      `${running.id} depends on ${id} and is ${running.status}; ${nextAction(running.id, running.status)}, then undo ${id}.`,
     );
   }
   return { plan, dependents: dependents.map((task) => task.id) };
@@ -75,11 +75,11 @@ async function planTask(engine: Uses<'git' | 'settings' | 'store'>, id: string):
   if (row.status !== 'completed') {
     throw new Refusal(
       'illegal',
-      `${id} is ${row.status}; only landed work can be undone (${nextAction(id, row.status)})`,
+      `${id} is ${row.status}. Only landed work can be undone; ${nextAction(id, row.status)}.`,
     );
   }
   if (landed === null || line === null) {
-    throw new Refusal('illegal', `${id} completed without a commit, so it has nothing to undo`);
+    throw new Refusal('illegal', `${id} completed without a commit, so it has nothing to undo.`);
   }
   const attempt = await lastAttempt(engine.store.db, row.id);
   const run = await flagsOfRun(engine.store.db, attempt?.run_id ?? null);
@@ -104,7 +104,7 @@ async function planEpic(
   if (busy !== undefined) {
     throw new Refusal(
       'illegal',
-      `${busy.id} of ${id} is ${busy.status}; ${nextAction(busy.id, busy.status)}, then undo ${id}`,
+      `${busy.id} of ${id} is ${busy.status}; ${nextAction(busy.id, busy.status)}, then undo ${id}.`,
     );
   }
   const landed = rows.flatMap((row) => landedOf(row));
@@ -112,7 +112,7 @@ async function planEpic(
   if (first === undefined) {
     throw new Refusal(
       'illegal',
-      `no task of ${id} has landed, so it has nothing to undo (drover epic show ${id})`,
+      `No task of ${id} has landed, so it has nothing to undo. Run "drover epic show ${id}" to list its tasks.`,
     );
   }
   const line = await oneLine(engine, epic, landed);
@@ -161,14 +161,14 @@ async function oneLine(
     const places = [...lines].map(([branch, task]) => `${task} on ${branch}`).join(', ');
     throw new Refusal(
       'illegal',
-      `the work of ${epic.id} is on several branches (${places}); undo its tasks one by one`,
+      `The work of ${epic.id} is on several branches (${places}). Undo its tasks one by one.`,
     );
   }
   const parent = (await readLine(engine.store.db, line))?.parent_branch ?? null;
   if (parent !== null && line === epic.branch) {
     throw new Refusal(
       'illegal',
-      `${epic.id} has not landed on ${parent} yet; undo its tasks one by one, or let its run finish first`,
+      `${epic.id} has not landed on ${parent} yet. Undo its tasks one by one, or let its run finish first.`,
     );
   }
   return line;

@@ -16,11 +16,11 @@ export async function approvePlan(
   { changed, seen }: { readonly changed: string | null; readonly seen: string | null },
 ): Promise<void> {
   const text = changed === null ? null : engine.mask(changed).trim();
-  if (text === '') throw new Refusal('bad_request', 'the plan must not be empty');
+  if (text === '') throw new Refusal('bad_request', 'The plan must not be empty.');
   if (text !== null && text.length > planCharactersMax)
     throw new Refusal(
       'bad_request',
-      `the plan has ${text.length} characters; the limit is ${planCharactersMax}`,
+      `The plan has ${text.length} characters; at most ${planCharactersMax} are allowed.`,
     );
   await engine.store.transaction(async (tx) => {
     const plan = await decidePlan(tx, engine.store.sources, row.id, {
@@ -77,12 +77,12 @@ export async function sendPlanBack(
 
 /** It came with a file of another project: what waits there is no plan of ours. */
 function noPlan(id: string): Refusal {
-  return new Refusal('illegal', `${id} has no plan here; "drover retry ${id}" makes one`);
+  return new Refusal('illegal', `${id} has no plan here. Run "drover retry ${id}" to make one.`);
 }
 
 function changedSince(id: string): Refusal {
   return new Refusal(
     'illegal',
-    `the plan of ${id} has changed since you reviewed it; review it again with "drover show ${id}"`,
+    `The plan of ${id} has changed since you reviewed it. Review it again with "drover show ${id}".`,
   );
 }

@@ -9,7 +9,7 @@ import type { WorktreeEntry } from '../../git/port.ts';
 import {
   activeRunsIn,
   agentsNamed,
-  epicById,
+  epicOrRefuse,
   insertRun,
   newestRun,
   reactivateRun,
@@ -193,13 +193,7 @@ export async function lastStoppedRun(engine: Uses<'store'>): Promise<RunRow | nu
 }
 
 export async function checkEpic(engine: Uses<'store'>, epicId: string | null): Promise<void> {
-  if (epicId === null) return;
-  const epic = await epicById(engine.store.db, epicId);
-  if (epic === null)
-    throw new Refusal(
-      'unknown_id',
-      `epic ${epicId} does not exist; "drover epic list" lists the epics`,
-    );
+  if (epicId !== null) await epicOrRefuse(engine.store.db, epicId);
 }
 
 /** Every agent that the scope needs has to be there before the first task starts. */
@@ -252,7 +246,7 @@ export function refuseLandWithoutEpic({ land, epicId }: Pick<RunWish, 'land' | '
   if (land === null || land === 'task' || epicId !== null) return;
   throw new Refusal(
     'bad_land',
-    `--land ${land} ([land] mode) is for one epic; name it with --epic <id>, or use --land task`,
+    `--land ${land} ([land] mode) is for one epic. Name it with --epic <id>, or use --land task.`,
   );
 }
 
@@ -267,7 +261,7 @@ export async function chooseTarget(
   if (facts.headSha === null && wanted === null) {
     throw new Refusal(
       'no_commit',
-      `the repository ${facts.root} has no commit yet; make a first one (git commit --allow-empty -m "first") and run again`,
+      `The repository ${facts.root} has no commit yet. Make a first one (git commit --allow-empty -m "first") and run again.`,
     );
   }
   const worktree = calledIn === null ? null : await worktreeAround(engine, calledIn);
@@ -275,19 +269,19 @@ export async function chooseTarget(
   if (branch === null) {
     throw new Refusal(
       'detached_head',
-      'HEAD is detached, so work has no branch to land on; check one out or name it with --target <branch>',
+      'HEAD is detached, so work has no branch to land on. Check one out, or name it with --target <branch>.',
     );
   }
   if (branch.startsWith('refs/') || branch.startsWith('-') || branch.startsWith('drover/')) {
     throw new Refusal(
       'bad_target',
-      `${branch} can't be a target; name a branch of your own, for example main`,
+      `${branch} can't be a target. Name a branch of your own, for example main.`,
     );
   }
   if ((await engine.git.readRef(branchRef(branch))) === null) {
     throw new Refusal(
       'unknown_branch',
-      `branch ${branch} does not exist or has no commit; create it (git branch ${branch}) or name another with --target`,
+      `Branch ${branch} does not exist or has no commit. Create it (git branch ${branch}), or name another with --target.`,
     );
   }
   return engine.git.canonicalBranch(branch);

@@ -12,7 +12,7 @@ const rows: readonly Row[] = [
   illegal(['resume-task', 'A'], 'A is ready', 'paused'),
   illegal(['unpause', 'COMPLETED'], 'COMPLETED is completed', 'paused'),
   illegal(['cancel', 'COMPLETED'], 'COMPLETED is completed', 'drover undo'),
-  illegal(['retry', 'A'], 'A is ready', 'cannot be retried', 'drover run'),
+  illegal(['retry', 'A'], 'A is ready', "can't be retried", 'drover run'),
   illegal(['retry', 'COMPLETED'], 'COMPLETED is completed', 'drover reset'),
   illegal(['retry', 'SUB'], 'SUB', 'sub-task', 'PARENT'),
   illegal(
@@ -26,7 +26,7 @@ const rows: readonly Row[] = [
   illegal(['send-back', 'A', 'No'], 'A is ready', 'needs a review', 'drover run'),
   illegal(['send-back', 'EPIC-1', 'No'], 'EPIC-1', 'approval'),
   illegal(['resolve', 'A', '--note', 'done'], 'A is ready', 'blocked from outside', 'conflict'),
-  illegal(['answer', 'Q-CLOSED', 'a'], 'Q-CLOSED', 'answered already', 'drover'),
+  illegal(['answer', 'Q-CLOSED', 'a'], 'Q-CLOSED', 'already answered', 'drover'),
   {
     title: 'answer Q-OPEN with what is no choice',
     args: ['answer', 'Q-OPEN', 'perhaps'],
@@ -46,7 +46,7 @@ const rows: readonly Row[] = [
     args: ['send-back', 'A', ' '],
     code: 3,
     kind: 'bad_request',
-    words: ['state what'],
+    words: ['State what'],
   },
   {
     title: 'close of an epic with open tasks',
