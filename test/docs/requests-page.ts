@@ -24,11 +24,11 @@ const topics: readonly (readonly [string, Readonly<Record<string, Shape>>])[] = 
 
 const introduction = `# Requests
 
-What a client may ask of the backend: JSON-RPC 2.0 with \`Content-Length\` frames, over the
-project's socket or the pipes of \`drover server --stdio\`. The first request is \`hello\`. Parameters
-are an object; names that are not listed are ignored, and a value that does not fit is refused with
-the words that stand here. The answers are types in \`server/protocol/requests\`. What needs no
-backend is answered by the command itself, from the database.
+The requests that a client can send to the backend: JSON-RPC 2.0 with \`Content-Length\` frames, over
+the project's socket or the pipes of \`drover server --stdio\`. The first request is \`hello\`.
+Parameters are an object. Unknown names are ignored; an invalid value is refused with the description
+below. The types of the answers are in \`server/protocol/requests\`. Requests that need no backend are
+answered by the command itself, from the database.
 
 Written by \`npm run docs\` from the schemas that check each request.
 `;
