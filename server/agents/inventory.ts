@@ -55,7 +55,7 @@ interface KnownProgram {
   /** Null: the program has no such flag and would start to work instead. */
   readonly versionArguments: readonly string[] | null;
   readonly env: Readonly<Record<string, string>>;
-  /** Variables that are a login, one is enough; null: nothing tells. */
+  /** Variables that contain a login, one is enough; null: cannot be determined. */
   readonly keys: readonly string[] | null;
   /** Files below home that a login leaves. */
   readonly logins: readonly string[];

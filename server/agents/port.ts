@@ -29,8 +29,8 @@ export type AgentOutcome =
 export interface AgentProcess {
   readonly pid: number;
   /**
-   * Start time as the system tells it (Linux: field 22 of /proc/<pid>/stat), so that a reused pid
-   * is not taken for the agent.
+   * Start time as reported by the system (Linux: field 22 of /proc/<pid>/stat), so that a reused
+   * pid is not taken for the agent.
    */
   readonly startTime: string;
 }
@@ -72,8 +72,7 @@ export interface AgentRequest {
    */
   readonly planning?: boolean;
   /**
-   * Said in place of `prompt` where the session to resume turns out not to exist: it tells the
-   * whole task.
+   * Used instead of `prompt` if the session to resume does not exist: it contains the whole task.
    */
   readonly promptIfForgotten?: string;
   /** Chosen by us before the first start (UUID). */
@@ -108,7 +107,7 @@ export interface AgentRequest {
   readonly stallEndMs: number;
 }
 
-/** What a running agent tells the engine, and what the engine tells it. */
+/** Messages from a running agent to the engine and back. */
 export interface AgentHost {
   /**
    * Called as soon as the process exists, before any prompt is sent: the engine stores it (kill -9
@@ -117,9 +116,9 @@ export interface AgentHost {
   onProcess(process: AgentProcess): Promise<void>;
   onEvent(event: AgentEvent): void;
   /**
-   * The running totals between two `usage` events, where the agent tells them: for budgets, not for
-   * the log. `isBase`: the totals that this run begins from, told once and first by an agent that
-   * goes on.
+   * The running totals between two `usage` events, if the agent reports them: for budgets, not for
+   * the log. `isBase`: the totals that this run starts from, sent once and first by a resumed
+   * agent.
    */
   onUsageSoFar?(usage: Usage, isBase: boolean): void;
   /**
@@ -151,7 +150,7 @@ export interface AgentCapabilities {
 
 export interface AgentAccount {
   readonly isSignedIn: boolean;
-  /** What to do where nobody is. */
+  /** The remedy if no user is signed in. */
   readonly message: string;
 }
 
@@ -165,21 +164,21 @@ export interface AgentDriver {
     readonly message: string;
   }>;
   /**
-   * Is somebody signed in, with this environment? Costs nothing. Null: it does not say. Absent: it
-   * cannot be asked.
+   * Is a user signed in, with this environment? Costs nothing. Null: unknown. Absent: cannot be
+   * checked.
    */
   account?(env: Readonly<Record<string, string>>): Promise<AgentAccount | null>;
   /**
-   * The agent's own program for a person, as a list of arguments, going on with a session (null:
-   * there is none yet). Absent where an agent has no such program.
+   * The agent's own program for a person, as a list of arguments, resuming a session (null: none
+   * yet). Absent if an agent has no such program.
    */
   interactive?(sessionId: string | null): readonly string[] | null;
   /** Runs the agent to the end of its work. Never rejects for what the agent does. */
   run(request: AgentRequest, host: AgentHost, signal: AbortSignal): Promise<AgentOutcome>;
   /**
    * Follows an agent that an earlier backend started (process alive with this start time, or
-   * already ended with its exit code on disk). Resolves null when its outcome can't be told: then
-   * its leftovers are ended and `run` is called with resume.
+   * already ended with its exit code on disk). Resolves null if its outcome is unknown: then its
+   * remaining processes are killed and `run` is called with resume.
    */
   adopt(
     request: AgentRequest,
@@ -202,7 +201,7 @@ export interface AgentSettings {
 
 /** What came of ending a run's processes. */
 export interface EndedTree {
-  /** How many were still running and had to be ended. */
+  /** How many were still running and had to be killed. */
   readonly ended: number;
   /** How many the kernel still counts; null where it does not group the processes of a run. */
   readonly left: number | null;

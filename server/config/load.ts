@@ -73,7 +73,7 @@ function hostWord(): string {
   );
 }
 
-/** The user's own file holds for all projects: each of them gets a folder of its own there. */
+/** The user settings file applies to all projects, so each project gets its own folder there. */
 function worktreeRootOf(loaded: LoadedSettings, request: SettingsRequest): string | null {
   const path = absolutePath(loaded.settings.worktreeRoot, request);
   if (path === null || loaded.values.worktree_root.source !== 'user') return path;

@@ -70,7 +70,7 @@ async function readOpened(file: FileHandle, bytesMax: number): Promise<PlainFile
 
 function notOpened(error: NodeJS.ErrnoException): PlainFile {
   switch (error.code) {
-    // ENOTDIR: a part of the path is a file, so there is no such file either.
+    // ENOTDIR: a part of the path is a file, so this file does not exist either.
     case 'ENOENT':
     case 'ENOTDIR':
       return { kind: 'missing' };

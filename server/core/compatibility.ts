@@ -1,9 +1,9 @@
-// Which release may go on with which running work, and which of a fleet's releases hands new work
-// out.
+// Decides which release may continue which running work, and which releases of a fleet assign new
+// work.
 
 /**
- * Raised only when the names of steps or their outputs change in a way that the code does not read
- * any more; until then, every release goes on with the work of the others.
+ * Raised only when step names or outputs change so that the code can no longer read the old ones.
+ * Until then, every release continues the work of the others.
  */
 export const compatibilityNumber = 1;
 
@@ -11,7 +11,7 @@ export const compatibilityNumber = 1;
 export interface ComparedMachine {
   readonly compatibility: number;
   readonly isDraining: boolean;
-  /** Agents on it at once; a machine without any has nobody to give work to. */
+  /** Maximum number of agents on it. A machine without agents cannot run tasks. */
   readonly agentsMax: number;
 }
 

@@ -4,13 +4,13 @@
 import { ownRefusalKinds } from './refusal-kinds.ts';
 
 export const failureKinds = [
-  'agent_failed', // the program ended with an error of its own
+  'agent_failed', // the program exited with an error
   'agent_missing', // the program could not be found or started
   'agent_auth', // not signed in, wrong key
   'agent_billing', // no credit
-  'account_limit', // the account is at its limit, and another agent goes on: costs no attempt
+  'account_limit', // the account is at its limit and another agent takes over: uses no attempt
   'agent_limit', // turns or money given to this attempt are used up
-  'budget_used', // the task's own budget is used up, or a person stopped it there: only a person can go on
+  'budget_used', // the task's budget is used up, or a person stopped it there: only a person can continue it
   'agent_overloaded', // the provider is overloaded or unreachable; a later try may work
   'agent_stalled', // no sign of life for too long
   'timeout', // the wall time of the attempt is over
@@ -18,8 +18,8 @@ export const failureKinds = [
   'no_changes', // ended well, but a commit was expected and there is none
   'gate_failed', // the gate is red on the merged tree
   'conflict', // the work cannot be merged with what has landed
-  'line_held', // something that Drover has not done stopped the line; costs no attempt, goes on when a person has decided
-  'push_refused', // the fleet's git server does not take the work: costs no attempt, goes on when a person has changed a rule
+  'line_held', // a change that Drover did not make stopped the line; uses no attempt, continues when a person has decided
+  'push_refused', // the fleet's git server refuses the work: uses no attempt, continues when a person has changed a rule
   'git_failed', // git refused something it should not have
   'worker_failed', // no remote worker could be had, or it was lost before its result was fetched
   'interrupted', // the owner died or the run was stopped; costs no attempt
@@ -71,7 +71,7 @@ export function err<E>(error: E): { readonly ok: false; readonly error: E } {
   return { ok: false, error };
 }
 
-/** A run that cannot begin may say why in the words of an attempt that failed. */
+/** A run that cannot start may report the failure kind of an attempt. */
 export type RefusalKind = (typeof ownRefusalKinds)[number] | FailureKind;
 
 export const refusalKinds: ReadonlySet<string> = new Set([...ownRefusalKinds, ...failureKinds]);
@@ -81,7 +81,7 @@ export function refusalKindOf(word: unknown): RefusalKind {
   return typeof word === 'string' && refusalKinds.has(word) ? (word as RefusalKind) : 'refused';
 }
 
-/** An error that code tells from others by its kind; its sentence is for people. */
+/** An error that code distinguishes by its kind; its message is for people. */
 export abstract class ErrorOfKind<Kind extends string> extends Error {
   abstract override name: string;
   readonly kind: Kind;

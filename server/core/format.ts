@@ -68,7 +68,7 @@ export function countsLine(counts: { readonly [S in TaskStatus]: number }): stri
   return parts.join(', ');
 }
 
-/** floor(100 × completed / (total − cancelled)); 0 when there is nothing. */
+/** floor(100 × completed / (total − cancelled)); 0 without tasks. */
 export function progressPercent(counts: { readonly [S in TaskStatus]: number }): number {
   let total = 0;
   for (const [status, count] of Object.entries(counts)) {
@@ -83,7 +83,7 @@ export function stepText(step: { readonly agent: string; readonly model: string 
   return step.model === null ? step.agent : `${step.agent}:${step.model}`;
 }
 
-/** For readers that take these three characters as the beginning of markup. */
+/** For readers that treat these three characters as markup. */
 export function withoutMarkup(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 }

@@ -71,7 +71,7 @@ export function subTaskId(parent: string, n: number): string {
   return `${parent}.${n}`;
 }
 
-/** A title may begin with `task-x.5 `: the sub-task's id; its number and parent are in it. */
+/** A title may start with a sub-task id (`task-x.5 `), which contains its number and its parent. */
 export function subTaskIdInTitle(
   title: string,
 ): { readonly parent: string; readonly n: number; readonly title: string } | null {

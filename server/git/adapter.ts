@@ -29,7 +29,7 @@ export interface GitAdapterOptions {
   readonly concurrency?: number;
   /** Processes that one checkout may use, 0 = one per core. */
   readonly checkoutWorkers?: number;
-  /** How long to wait for a lock that somebody else holds. */
+  /** How long to wait for a lock that another process holds. */
   readonly lockPatienceMs?: number;
   /** Age from which a lock in a slot counts as left behind by a killed agent. */
   readonly staleLockMs?: number;

@@ -16,11 +16,11 @@ import type { GitOutput } from './process/run-once.ts';
 
 export interface RunOptions extends Omit<GitCommand, 'args' | 'cwd' | 'urgent'> {
   /**
-   * Folder of a worktree in git's books; without it the command runs in the root. Git is told its
-   * repository.
+   * Private git folder of a worktree; if unset, the command runs in the root. Drover passes git the
+   * location of its repository.
    */
   readonly at?: string;
-  /** False: a lock held by somebody else is reported at once. */
+  /** False: report a lock of another process immediately. */
   readonly waitForLocks?: boolean;
 }
 
@@ -54,7 +54,7 @@ export interface RepositoryContext {
   readonly root: string;
   /** A bare repository with worktrees around it: the root is one of those. */
   readonly isBare: boolean;
-  /** False where refs are kept in tables (`reftable`): then every look at a ref needs a process. */
+  /** False if refs are kept in tables (`reftable`): then reading a ref needs a process. */
   readonly refsAreFiles: boolean;
   /** Age from which a lock in a slot counts as left behind by a killed process. */
   readonly staleLockMs: number;
@@ -69,8 +69,7 @@ export interface RepositoryContext {
   readonly ignores: IgnoreRules;
   readonly trash: Trash;
   /**
-   * Added to the environment of processes that speak with other machines: they never ask anybody
-   * anything.
+   * Added to the environment of processes that talk to other machines, so that they never prompt.
    */
   readonly networkVariables: Readonly<Record<string, string>>;
   /** Arguments that make a checkout use several processes of git's own. */

@@ -1,5 +1,6 @@
-// What the workflows ask of git. The real adapter runs the git binary; the simulation has a second
-// implementation. Every method is idempotent: it looks first and finishes what is missing.
+// The git operations that workflows need. The real adapter runs the git binary; the simulation has
+// a second implementation. Every method is idempotent: it checks the current state first and
+// completes what is missing.
 
 import { Refusal, type Result } from '../core/failure.ts';
 import type {
@@ -27,16 +28,16 @@ export interface GitFailure {
     | 'no_commit'
     | 'detached_head'
     | 'unknown_ref'
-    | 'locked' // a lock file (index.lock, ref lock) is held by somebody else; a later try may work
+    | 'locked' // another process holds a lock file (index.lock, ref lock); a later try may work
     | 'stale' // a compare-and-swap found another value
-    | 'pruned' // somebody's `git prune` removed what was just written; it has to be written again
+    | 'pruned' // a `git prune` removed what was just written; it must be written again
     | 'disk_full'
-    | 'refused' // a shared remote's server has looked at a push and does not take it
-    | 'foreign' // the folder is not ours to use; another one has to be taken
+    | 'refused' // the server of a shared remote checked a push and refused it
+    | 'foreign' // the folder is not ours to use; another one must be used
     | 'failed';
   readonly retryable: boolean;
   readonly message: string;
-  /** A shared remote can't be reached now: nothing here is to blame, and it passes by itself. */
+  /** A shared remote is unreachable now: a temporary problem that nothing here caused. */
   readonly isAway?: true;
   /** The commit was made here all the same; only the remote does not have it. */
   readonly made?: CommitLeftoversOutcome;
@@ -84,9 +85,9 @@ export interface MergeRequest {
   readonly tip: Sha;
   readonly commit: Sha;
   /**
-   * Where the work in `commit` begins, when that is not where both histories part: people have
-   * taken it out of the tip's history. Then only what differs from it is brought in, and the tip is
-   * the only parent: what was taken out stays out.
+   * Where the work in `commit` starts, if that is not the merge base of both histories: people
+   * removed its base from the tip's history. Then only the difference to it is merged, and the tip
+   * is the only parent, so that what they removed stays removed.
    */
   readonly base?: Sha | null;
   readonly subject: string;
@@ -157,16 +158,16 @@ export interface GitRepository {
   /** Reads HEAD, submodules and LFS again. */
   refresh(): Promise<GitResult<RepositoryFacts>>;
   /**
-   * Null: it does not exist. Throws `GitTrouble` when that cannot be told, because a shared remote
-   * is away. `asOf` now: the remote is asked, whatever it said a moment ago.
+   * Null: it does not exist. Throws `GitTrouble` if that is unknown because a shared remote is
+   * unreachable. `asOf` now: asks the remote even if there is a recent answer.
    */
   readRef(ref: string, asOf?: 'now'): Promise<Sha | null>;
   /** Full commit id of a revision (branch, tag, sha); `unknown_ref` otherwise. */
   resolve(revision: string): Promise<GitResult<Sha>>;
   /**
-   * Compare-and-swap; `old` null = must not exist. `stale` when somebody was there first; also if
-   * it already has the new value: ok. `as` owner: a landing, refused unless this process owns the
-   * line (`ownLine`).
+   * Compare-and-swap; `old` null = must not exist. `stale` if another process moved it first; if it
+   * already has the new value: ok. `as` owner: a landing, refused unless this process owns the line
+   * (`ownLine`).
    */
   updateRef(
     ref: string,
@@ -181,8 +182,9 @@ export interface GitRepository {
     reason: string,
   ): Promise<GitResult<void>>;
   /**
-   * "Nobody else lands on this line from now on": asked at the beginning of each execution that
-   * lands. Who is replaced can't land any more, also when its compare-and-swap would still fit.
+   * Takes the line, so that no other process can land on it: called at the start of each execution
+   * that lands. The previous owner can no longer land, even if its compare-and-swap would still
+   * match.
    */
   ownLine(branch: string): Promise<GitResult<void>>;
   /**
@@ -208,12 +210,14 @@ export interface GitRepository {
    */
   keepSetup(request: SetupRequest, look: SetupLook): Promise<GitResult<void>>;
   status(path: string): Promise<GitResult<WorktreeStatus>>;
-  /** In a fleet the commit is pushed as well; a failure of that tells what was made here. */
+  /**
+   * In a fleet the commit is also pushed; if that fails, the failure contains what was made here.
+   */
   commitLeftovers(request: CommitLeftoversRequest): Promise<GitResult<CommitLeftoversOutcome>>;
   /**
-   * In a fleet: puts the branch of an attempt, at a commit that this clone or the remote has, where
-   * every machine finds it. Elsewhere there is nothing to do. `unknown_ref`: neither of them has
-   * the commit.
+   * In a fleet: pushes the branch of an attempt, at a commit that this clone or the remote has, so
+   * that every machine finds it. Without a fleet it does nothing. `unknown_ref`: neither has the
+   * commit.
    */
   publish(branch: string, commit: Sha): Promise<GitResult<void>>;
   /**
@@ -259,9 +263,9 @@ export interface GitRepository {
     seen?: Sha | null,
   ): Promise<GitResult<FollowOutcome>>;
   /**
-   * Where the branch was as the command began that was the last to move it, between these commits,
-   * when that command had not seen the first: a rebase that was given up, a reset by steps. That is
-   * no word of a person's on what landed while it ran. Null: they knew.
+   * Where the branch was when the command started that last moved it between these commits, if that
+   * command had not seen the first: an aborted rebase, or a reset by steps. That does not mean that
+   * a person rejected what landed while it ran. Null: it had seen the first.
    */
   takenBackUnseen(branch: string, from: Sha, to: Sha): Promise<Sha | null>;
   /**
@@ -321,8 +325,7 @@ export interface RemoteHealth {
   /** Since when it has not answered (Unix ms); null: it answered last. */
   readonly awaySinceMs: number | null;
   /**
-   * Asks whether it answers now, at most one question at a time; `awaySinceMs` tells what came of
-   * it.
+   * Checks whether it answers now, with at most one check at a time; `awaySinceMs` has the result.
    */
   probe(): Promise<void>;
 }

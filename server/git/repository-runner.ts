@@ -1,4 +1,5 @@
-// Runs git in a repository, told from our own books where that is, and waits for locks of others.
+// Runs git in a repository whose location comes from Drover's own records, and waits for locks of
+// other processes.
 
 import { dirname } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -23,7 +24,7 @@ export const firstPauseMs = 20;
 
 export const longestPauseMs = 400;
 
-/** Runs git in a repository and waits, within bounds, for locks that somebody else holds. */
+/** Runs git in a repository and waits, with a limit, for locks of other processes. */
 export function repositoryRunner(deps: RunnerDeps): RepositoryContext['git'] {
   return async (args, options = {}) => {
     const place = toldPlace(deps, options.at);

@@ -80,7 +80,7 @@ export interface RepositoryDeps {
   readonly secretsAllowed: (path: string) => boolean;
 }
 
-/** A repository on this machine's disk, with what is needed to go on from it. */
+/** A repository on this machine's disk, with the state that its operations need. */
 export interface LocalRepository extends GitRepository {
   readonly context: RepositoryContext;
   /**

@@ -50,7 +50,7 @@ export interface SlotRequest {
   readonly dropIgnored: boolean;
   /** Cone patterns for a sparse checkout, or null for everything. */
   readonly sparse: readonly string[] | null;
-  /** A gate's folder holds nobody's work. */
+  /** A gate's folder contains no work. */
   readonly use: 'task' | 'gate';
 }
 
@@ -61,7 +61,10 @@ export interface SlotOutcome {
   readonly keptRef: string | null;
 }
 
-/** Paths below a slot, and what tells whether each was changed since: empty for a folder. */
+/**
+ * Paths below a slot, each with a value that shows whether it has changed since; empty for a
+ * folder.
+ */
 export type Traces = ReadonlyMap<string, string>;
 
 export interface SetupRequest {

@@ -33,7 +33,8 @@ export interface SnapshotRequest {
   readonly reason: SnapshotReason;
   readonly author: SnapshotAuthor;
   /**
-   * Commit that the attempt began with; nothing is kept of a worktree that still holds just that.
+   * Commit that the attempt started from; no snapshot is taken of a worktree that is still at it,
+   * without changes.
    */
   readonly base: Sha | null;
 }

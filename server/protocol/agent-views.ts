@@ -51,7 +51,7 @@ export interface AgentAdded {
 
 export interface AgentAnswer {
   readonly question: string;
-  /** `open`: nobody has answered yet; the same request again goes on waiting. */
+  /** `open`: not answered yet; the same request continues to wait. */
   readonly state: 'open' | 'answered' | 'withdrawn';
   readonly answer: string | null;
 }

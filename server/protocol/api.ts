@@ -108,8 +108,8 @@ export interface Notifications {
   readonly events: {
     readonly events: readonly EventView[];
     /**
-     * What they have changed on the board, for who subscribed with `board`; absent: told before, or
-     * to be asked for (compare the numbers).
+     * What they changed on the board, for clients that subscribed with `board`; absent: already
+     * sent, or to be requested (compare the numbers).
      */
     readonly changes?: BoardChanges;
   };

@@ -5,8 +5,8 @@ import type { BoardChanges } from './panel-views.ts';
 import type { StatusSnapshot, TaskView } from './views.ts';
 
 /**
- * The board after the changes. Changes that begin after the board's own number would leave a gap:
- * null, ask again.
+ * The board after the changes. Changes that start after the board's number would leave a gap: null,
+ * request the board again.
  */
 export function applyChanges(board: StatusSnapshot, changes: BoardChanges): StatusSnapshot | null {
   if (changes.snapshot !== null) return changes.snapshot.seq < board.seq ? board : changes.snapshot;
@@ -38,8 +38,8 @@ function mergeTasks(tasks: readonly TaskView[], changes: BoardChanges): readonly
 const fewTasks = 8;
 
 /**
- * The usual change, without a look at every task in turn: a few tasks that stay where they are.
- * Null: it is another one.
+ * The common case, without visiting every task: a few tasks changed in place. Null: another kind of
+ * change.
  */
 function replaceFew(tasks: readonly TaskView[], changes: BoardChanges): readonly TaskView[] | null {
   if (changes.tasks.length > fewTasks || changes.removed_tasks.length > 0) return null;

@@ -3,7 +3,7 @@
 import type { TaskView } from './views.ts';
 
 export interface PackedTasks {
-  /** What a row says where it says nothing itself; null when there is no row. */
+  /** The defaults for fields that a row omits; null if there is no row. */
   readonly usual: TaskView | null;
   readonly rows: readonly Partial<TaskView>[];
 }

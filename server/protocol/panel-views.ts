@@ -18,7 +18,7 @@ import type {
  * same changes twice, or changes that overlap, gives the same board.
  */
 export interface BoardChanges {
-  /** The number the changes begin after, as asked for. */
+  /** The number after which the changes start, as requested. */
   readonly after: number;
   /** The board stands at this number once they are applied. */
   readonly seq: number;
@@ -35,9 +35,9 @@ export interface BoardChanges {
   /** All open questions, oldest first. */
   readonly questions: readonly QuestionView[];
   readonly holds: readonly HoldView[];
-  /** Set when too much has changed to be told row by row: it replaces the board. */
+  /** Set if too much has changed to be sent row by row: it replaces the board. */
   readonly snapshot: StatusSnapshot | null;
-  /** The settings, when they may have been read anew (a run began). */
+  /** The settings, if they may have been read again (a run started). */
   readonly config?: StatusSnapshot['config'];
 }
 
@@ -94,9 +94,7 @@ export interface ChangeView {
   readonly title: string;
   readonly base: string;
   readonly head: string;
-  /**
-   * Where the work stands: only at work in a worktree, committed, waiting for a person, or landed.
-   */
+  /** Where the work is: only in a worktree, committed, waiting for a person, or landed. */
   readonly state: 'working' | 'committed' | 'review' | 'landed';
   readonly files: readonly ChangedFileView[];
   /** True when there are more files than are listed. */
@@ -119,7 +117,7 @@ export interface PreflightCheck {
   readonly outcome: 'ok' | 'note' | 'warning' | 'error';
   /** A sentence: what was found. */
   readonly message: string;
-  /** What to do about it; null when there is nothing to do. */
+  /** The remedy; null if none is needed. */
   readonly remedy: string | null;
 }
 
@@ -139,7 +137,7 @@ export interface PreflightView {
   /** False: the run would be refused. */
   readonly can_run: boolean;
   readonly checks: readonly PreflightCheck[];
-  /** Tasks that the run would work on, and how many of them could be at work at once at most. */
+  /** Tasks that the run would work on, and the maximum number that could run at the same time. */
   readonly tasks: number;
   readonly width: number;
   readonly decisions: readonly PreflightDecision[];
@@ -156,7 +154,7 @@ export interface SandboxView {
   readonly message: string;
 }
 
-/** What a person needs to go on by hand in an attempt's worktree. */
+/** What a person needs to continue by hand in an attempt's worktree. */
 export interface TakeOverView {
   readonly task_id: string;
   readonly attempt: number;

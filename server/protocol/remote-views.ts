@@ -51,7 +51,7 @@ export interface RemotePreview {
   readonly files: number;
   readonly bytes: number;
   readonly largest: readonly { readonly path: string; readonly bytes: number }[];
-  /** Left out because their names look like secrets. */
+  /** Omitted because their names look like secrets. */
   readonly secrets: readonly string[];
   /** Sentences: what else is left out, and why. */
   readonly notices: readonly string[];

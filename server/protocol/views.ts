@@ -63,13 +63,15 @@ export interface TaskView extends TaskRuleView {
   readonly created_at: number;
   readonly updated_at: number;
   readonly warnings: readonly string[];
-  /** When the running attempt began (Unix seconds), null when none runs. */
+  /** When the running attempt started (Unix seconds), null if none is running. */
   readonly started_at: number | null;
   /** Refs that keep work of stopped or failed attempts. */
   readonly rescue_refs: readonly string[];
   /** Place in the order that people give: smaller comes first. */
   readonly position: number;
-  /** The plan that waits for a person (`review_kind` is `plan`); on a board its beginning alone. */
+  /**
+   * The plan that waits for a person (`review_kind` is `plan`); a board contains only its start.
+   */
   readonly proposal: PlanView | null;
 }
 
@@ -154,7 +156,7 @@ export interface HoldView {
   /** A sentence with the remedy. */
   readonly reason: string;
   readonly since: number;
-  /** When it ends by itself; null = when something has changed. */
+  /** When it ends automatically; null = when something has changed. */
   readonly until: number | null;
 }
 
@@ -175,7 +177,7 @@ export interface SandboxView {
   readonly mode: string;
   readonly network: string;
   readonly required: boolean;
-  /** null = nobody has tried yet: the backend does, and `drover doctor`. */
+  /** null = not tested yet: the backend and `drover doctor` test it. */
   readonly holds: 'bwrap' | 'agent' | 'nothing' | null;
   /** One sentence. */
   readonly message: string;
@@ -202,8 +204,8 @@ export interface StatusSnapshot {
   /** Absent where everything that `.drover.toml` says counts, and on the boards of panels. */
   readonly unaccepted?: readonly UnacceptedView[];
   /**
-   * Of a fleet, as `machines.list` tells them; absent where there is one machine only, and on the
-   * boards of panels.
+   * In a fleet, as in `machines.list`; absent if there is only one machine, and on the boards of
+   * panels.
    */
   readonly machines?: readonly MachineView[];
 }
@@ -258,12 +260,12 @@ export interface WorktreeView {
 /** A machine of a fleet. */
 export interface MachineView {
   readonly id: string;
-  /** What people call it; followed by the beginning of its id where two have the same name. */
+  /** Its name; followed by the start of its id if two machines have the same name. */
   readonly name: string;
   /** `dead`: it has not been heard of for too long. `left`: it has ended in order. */
   readonly state: MachineState;
   readonly labels: readonly string[];
-  /** At work there now. */
+  /** Running there now. */
   readonly agents: number;
   readonly agents_max: number;
   /** Agents that it can bear now. */
@@ -305,7 +307,7 @@ export interface LogPageView {
   readonly events: readonly LogLineView[];
   /** Byte offset of the first event. */
   readonly offset: number;
-  /** Byte offset to go on from. */
+  /** Byte offset to continue from. */
   readonly next_offset: number;
   /** Bytes of the whole log so far, as offsets count them. */
   readonly size: number;

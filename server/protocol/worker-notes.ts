@@ -26,7 +26,7 @@ export type WorkerNote =
       readonly model: string | null;
     }
   | {
-      /** Its agent is not at work here any more. */
+      /** Its agent no longer runs here. */
       readonly type: 'ended';
       readonly at_ms: number;
       readonly task_id: string;
@@ -39,7 +39,7 @@ export type WorkerNote =
   | {
       readonly type: 'draining';
       readonly at_ms: number;
-      /** Still at work here. */
+      /** Still running here. */
       readonly tasks: readonly string[];
     }
   | {
@@ -60,7 +60,7 @@ export interface WorkerWish {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** What the command line says, by the names of the settings. */
   readonly flags: Readonly<Record<string, unknown>>;
-  /** What is at work after so long a drain is given back; null = it is waited for. */
+  /** Work still running after this long a drain is released; null = wait for it. */
   readonly drainMaxMs: number | null;
   readonly tell: (note: WorkerNote) => void;
 }

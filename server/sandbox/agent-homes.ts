@@ -1,6 +1,6 @@
-// The home that a confined program sees: a folder of its own for each kind of agent and project.
-// Settings and the login are copied into it at every start, so nothing that an agent plants there
-// is ever run by the user or by the next agent's start.
+// The home that a confined program sees: a separate folder for each kind of agent and project.
+// Settings and the login are copied into it at every start, so that neither the user nor the next
+// agent's start ever runs a file that an agent planted there.
 
 import { cpSync, lstatSync, mkdirSync, rmSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';

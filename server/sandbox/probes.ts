@@ -1,5 +1,5 @@
-// Attempts to get out, made here and now: each one is tried as an agent's program would be started,
-// and told as it ended.
+// Attempts to escape the sandbox, made now: each one is started like an agent's program, and its
+// result is reported.
 
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';

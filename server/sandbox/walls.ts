@@ -1,5 +1,5 @@
-// The walls around one program, as bubblewrap is told them: an allow-list of what is there at all;
-// everything else is not.
+// The sandbox of one program, as arguments for bubblewrap: an allow-list; everything else is
+// hidden.
 
 import { existsSync, lstatSync, readlinkSync, realpathSync } from 'node:fs';
 import { dirname, isAbsolute, join, resolve, sep } from 'node:path';
@@ -143,8 +143,7 @@ export function placeOf(text: string, home: string, root: string): string | null
 }
 
 /**
- * The folder that has to be there for a program to work: its package, its prefix, or the one it
- * lies in.
+ * The folder that a program needs to work: its package, its prefix, or the folder that contains it.
  */
 export function folderOfProgram(program: string): string {
   const parts = program.split(sep);

@@ -13,7 +13,7 @@ export type { StopKind } from './schema/column-values.ts';
 export type { StoreSources } from './feed/feed.ts';
 export type { TransitionSet } from './status/transition.ts';
 
-/** Words of Kysely that begin a query. */
+/** Names of Kysely functions that start a query. */
 type QueryWord =
   | 'selectFrom'
   | 'selectNoFrom'
@@ -54,7 +54,9 @@ export interface Feed {
   lastSeq(): Promise<number>;
   /** Called (coalesced, after commit) when there may be new events; returns unsubscribe. */
   onAppend(listener: () => void): () => void;
-  /** Says that a transaction of somebody else's (the durable engine's) has committed. */
+  /**
+   * Notifies the store that a transaction of another component (the durable engine) has committed.
+   */
   poke(): void;
 }
 

@@ -39,7 +39,7 @@ export interface AcpEnd {
   readonly silentMs: number;
 }
 
-/** JSON-RPC error by which an agent says that nobody is signed in. */
+/** JSON-RPC error with which an agent reports that no user is signed in. */
 const authRequired = -32_000;
 
 export function acpOutcome(facts: AcpFacts, end: AcpEnd): AgentOutcome {

@@ -2,7 +2,7 @@
 
 import type { PermissionOption, RequestPermissionRequest } from '@agentclientprotocol/sdk';
 
-/** No one has to be asked about these while it plans. */
+/** While it plans, these need no person's answer. */
 export function writes({ toolCall }: RequestPermissionRequest): boolean {
   return toolCall.kind === 'edit' || toolCall.kind === 'delete' || toolCall.kind === 'move';
 }

@@ -52,7 +52,7 @@ export const acpPrograms: { readonly [K in AcpKind]: AcpProgram } = {
     mode: 'autoEdit',
     toolArguments: null,
     install: 'npm install -g @google/gemini-cli',
-    // It starts itself again as a child otherwise, which a signal to the parent leaves at work.
+    // Otherwise it restarts itself as a child, which a signal to the parent does not stop.
     env: { GEMINI_CLI_NO_RELAUNCH: 'true' },
   },
   copilot: {

@@ -1,6 +1,6 @@
-// One conversation over the Agent Client Protocol, from the greeting to the end of the turn: our
-// side is offered neither files nor terminals (the agent works in a worktree of its own), only
-// answers to what it asks a person.
+// One conversation over the Agent Client Protocol, from the handshake to the end of the turn. Our
+// side offers neither files nor terminals (the agent works in its own worktree), only answers to
+// its questions.
 
 import {
   client,
@@ -95,7 +95,7 @@ export class AcpSession implements ProgramFollower<OwnEnd> {
     });
   }
 
-  /** Greets, begins or loads the session, and gives the prompt. */
+  /** Connects, starts or loads the session, and sends the prompt. */
   begin(): void {
     const readable = new ReadableStream<AnyMessage>({
       start: (controller) => {

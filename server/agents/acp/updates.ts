@@ -1,6 +1,6 @@
-// Session updates of the Agent Client Protocol as events of ours. Agents differ: some tell of a
-// tool call only by an update of it, or by asking for permission first; so a call begins with
-// whatever names its id.
+// Converts session updates of the Agent Client Protocol to our events. Agents differ: some report a
+// tool call only by an update, or by asking for permission first; so a call starts with the first
+// message that contains its id.
 
 import type { SessionUpdate, ToolCallContent, ToolCallUpdate } from '@agentclientprotocol/sdk';
 import { planCharactersMax } from '../../core/prompt/plan-prompt.ts';
@@ -12,7 +12,7 @@ const summaryCharsMax = 2_000;
 const endedStates: ReadonlySet<string> = new Set(['completed', 'failed']);
 
 export class UpdateTranslator {
-  /** Calls that were begun and have not ended. */
+  /** Calls that have started and not ended. */
   readonly openTools = new Set<string>();
   readonly #known = new Set<string>();
   /** Announced, and nothing was done yet. */
@@ -46,7 +46,7 @@ export class UpdateTranslator {
     }
   }
 
-  /** Begins the call where it is new, and ends it where it says so. */
+  /** Starts the call if it is new, and ends it if the update says so. */
   takeTool(call: ToolCallUpdate): AgentEvent[] {
     const events: AgentEvent[] = [];
     const id = call.toolCallId;
@@ -78,7 +78,7 @@ export class UpdateTranslator {
     return events;
   }
 
-  /** What was said and not told yet. */
+  /** Text that was received and not yet emitted. */
   flush(): AgentEvent[] {
     const piece = this.#piece;
     this.#piece = null;
@@ -90,7 +90,7 @@ export class UpdateTranslator {
     return [{ type: piece.type, text: piece.text }];
   }
 
-  /** Chunks are pieces of words: they are told when a line, or enough, is there. */
+  /** Chunks are pieces of words, so they are emitted when a line, or enough text, is complete. */
   #add(type: 'text' | 'thinking', text: string): AgentEvent[] {
     const before = this.#piece !== null && this.#piece.type !== type ? this.flush() : [];
     this.#piece ??= { type, text: '' };

@@ -26,7 +26,7 @@ export function createAmpDriver(settings: AgentSettings, deps: AmpDeps): AgentDr
   });
 }
 
-/** Continues its thread; where that is gone, a new one is told the whole task. */
+/** Continues its thread; if the thread is gone, starts a new one with the whole task. */
 async function runThread(
   run: AmpRun,
   settings: AgentSettings,

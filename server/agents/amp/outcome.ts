@@ -20,11 +20,11 @@ export interface AmpEnd {
   readonly why: 'exited' | 'finished' | 'stopped' | 'timeout' | 'stalled' | 'auth';
   readonly exit: AgentExit;
   readonly result: AmpResult | null;
-  /** Its protocol has begun: what it prints beside it from then on may be anything. */
+  /** Its protocol has started: from then on, its other output may be anything. */
   readonly hasBegun: boolean;
   /**
-   * What it printed that is not of its protocol: before it has begun it says there why it did not
-   * start.
+   * Output that is not of its protocol: before the protocol starts, it explains there why it did
+   * not start.
    */
   readonly plainTail: string;
   /** It was to plan: its last answer is the plan. */
@@ -49,7 +49,7 @@ export function ampOutcome(end: AmpEnd): AgentOutcome {
     case 'stopped':
       return { kind: 'stopped' };
     case 'timeout': {
-      // An error beside it only tells of our own signal.
+      // An error beside it only reflects our own signal.
       if (end.result?.isError === false) return byResult(end.result, end);
       return timedOut('Amp', end.timeoutMs, detailOf(end.plainTail));
     }
@@ -67,7 +67,7 @@ export function ampOutcome(end: AmpEnd): AgentOutcome {
   }
 }
 
-/** Somebody sent it a signal: its work was neither done nor impossible. */
+/** Another program sent it a signal: its work was neither done nor impossible. */
 export function wasInterrupted(result: AmpResult): boolean {
   return result.isError && signalText.test(result.text);
 }
@@ -93,7 +93,9 @@ function byResult(result: AmpResult, end: AmpEnd): AgentOutcome {
   );
 }
 
-/** It never began, was killed, or crashed: only what it printed beside its protocol can say why. */
+/**
+ * It never started, was killed, or crashed: only its output beside its protocol can explain why.
+ */
 function withoutResult(end: AmpEnd): AgentOutcome {
   const { code, signal } = end.exit;
   const how =

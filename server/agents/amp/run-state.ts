@@ -34,7 +34,7 @@ export function writeState(logPath: string, state: AmpState): void {
 
 const leftoverCharsMax = 1_000_000;
 
-/** The thread that a process had begun whose lines nobody has read. */
+/** The thread of a process whose output was not read. */
 export function threadInLeftovers(stdoutPath: string): string | null {
   let text: string;
   try {

@@ -1,5 +1,5 @@
-// One process of Amp, from its prompt file to its result line. Needs nobody to write, so it can be
-// adopted.
+// One process of Amp, from its prompt file to its result line. Nothing needs to write to it, so it
+// can be adopted.
 
 import { readLogTail } from '../kit/log/event-log-reader.ts';
 import { factsOfLog, forNextProcess, withEvent, type LogFacts } from '../kit/log/log-facts.ts';
@@ -18,7 +18,7 @@ import { newState, readState, writeState, type AmpState } from './run-state.ts';
 import { AmpTranslator, type AmpNews } from './translate.ts';
 
 export interface AmpDeps extends ProgramDeps {
-  /** Time for it to end by itself after its result. */
+  /** Time to exit by itself after its result. */
   readonly lingerMs?: number;
 }
 
@@ -39,7 +39,7 @@ interface AmpEnded {
 
 type OwnEnd = 'finished' | 'stalled' | 'auth';
 
-/** Where nobody is signed in it begins a login and waits for a code, whatever its input is. */
+/** If no user is signed in, it starts a login and waits for a code, whatever its input is. */
 const loginText = /^No API key found\b/;
 const lingerMsDefault = 15_000;
 
@@ -53,7 +53,7 @@ export async function startAmp(
   const resumed = threadId !== null;
   const usageBefore = factsOfLog(logPath).usage;
   const leftovers = new AmpTranslator({ cwd, resumed, usageBefore });
-  // Before the process is stored: whoever adopts it must not take its predecessor's result for its
+  // Before the process is stored: a backend that adopts it must not take an earlier result for its
   // own.
   writeState(logPath, newState);
   const start = {
@@ -166,7 +166,7 @@ class AmpFollower implements ProgramFollower<OwnEnd> {
       silentMs: this.#silence.silentMs,
     });
     const isFailed = outcome.kind === 'failed';
-    // It ended by itself with an error about a thread, before its protocol had begun.
+    // It exited with an error about a thread, before its protocol had started.
     this.isThreadGone =
       why === 'exited' &&
       isFailed &&

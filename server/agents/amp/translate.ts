@@ -14,8 +14,8 @@ import {
 } from '../kit/wire/json-line.ts';
 
 /**
- * How a run ended in Amp's own words. It is kept on disk, so that whoever follows it to its end
- * knows it too.
+ * How a run ended, in Amp's own terms. It is stored on disk, so that a backend that adopts it knows
+ * it too.
  */
 export interface AmpResult {
   readonly subtype: string;
@@ -27,7 +27,7 @@ export interface AmpResult {
 
 export interface AmpNews {
   readonly events: readonly AgentEvent[];
-  /** The name of Amp's thread, in the first line that tells it. */
+  /** The name of Amp's thread, from the first line that contains it. */
   readonly threadId?: string;
   readonly result?: AmpResult;
 }
@@ -51,7 +51,7 @@ export class AmpTranslator {
     this.#usage = options.usageBefore;
   }
 
-  /** One line of standard output; what is no message of the protocol is told as it stands. */
+  /** One line of standard output; a line that is not a protocol message is passed on unchanged. */
   take(line: string): AmpNews {
     if (line.trim() === '') return { events: [] };
     const message = parseLine(line);

@@ -1,5 +1,5 @@
-// Is somebody signed in? Claude Code says so when it is greeted, before any model is called and
-// anything is paid.
+// Is a user signed in? Claude Code reports it in its handshake, before it calls a model or costs
+// anything.
 
 import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -56,8 +56,8 @@ export async function claudeAccount(
 }
 
 /**
- * `tokenSource` is "none" and `apiKeySource` is absent where nobody is signed in; clouds have
- * logins of their own.
+ * `tokenSource` is "none" and `apiKeySource` is absent if no user is signed in; cloud providers
+ * have their own logins.
  */
 export function accountIn(line: string): AgentAccount | null {
   let raw: unknown;

@@ -144,8 +144,8 @@ function runProcess(
 }
 
 /**
- * Told by shape, not by words: it ended at once with an error, before any turn, and the session is
- * the other way.
+ * Detected by its shape, not by text: it exited immediately with an error, before any turn, and the
+ * session exists although a new one was requested, or the reverse.
  */
 function isOtherwise(
   session: ClaudeSession | null,

@@ -49,10 +49,7 @@ export function claudeArguments(settings: AgentSettings, options: InvocationOpti
   ];
 }
 
-/**
- * On a worker nobody is at the other end: the prompt comes whole, and no conversation is left
- * there.
- */
+/** On a worker it cannot ask: it gets the whole prompt, and no conversation is kept there. */
 export function claudeOneWayArguments(
   settings: AgentSettings,
   options: Pick<InvocationOptions, 'trusted' | 'planning'>,
@@ -109,8 +106,8 @@ const passed: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Background tasks would outlive the result; many agents behind one key need few retries of their
- * own, because the queue pauses for all of them; the rest keeps a run from talking to anybody but
+ * Background tasks would outlive the result; many agents with one key need few retries each,
+ * because the queue pauses for all of them; the rest keeps a run from connecting to anything except
  * the model's provider.
  */
 const defaults: Readonly<Record<string, string>> = {
@@ -136,8 +133,7 @@ export function claudeEnvironment(
 }
 
 /**
- * Is there a conversation under this id? Null where that cannot be told. Only the file's name is
- * looked at.
+ * Does a conversation with this id exist? Null if that is unknown. Only the file's name is checked.
  */
 export function hasConversation(
   env: Readonly<Record<string, string>>,

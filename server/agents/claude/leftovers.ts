@@ -14,7 +14,7 @@ export interface LeftoverLines {
   readonly deliveredMessages: ReadonlySet<string>;
 }
 
-/** Questions in it are dead: whoever asked has ended. */
+/** Questions in it are dead: the process that asked has ended. */
 export function takeLeftoverLines(
   record: RunRecord,
   request: AgentRequest,

@@ -16,7 +16,7 @@ import {
 import type { ClaudeFacts } from './translate.ts';
 import { numberAt, objectsAt, textAt, type Json } from '../kit/wire/json-line.ts';
 
-/** Why we ended it, or `exited`: it ended by itself or after its last result. */
+/** Why we stopped it, or `exited`: it ended by itself or after its last result. */
 export type ClaudeEnd = 'exited' | 'stopped' | 'timeout' | 'stalled' | 'auth' | 'limited';
 
 export interface EndFacts {

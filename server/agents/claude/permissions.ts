@@ -75,7 +75,7 @@ function permissionText(request: PermissionRequest, planText: string | null): st
 
 const writingTools: ReadonlySet<string> = new Set(['Edit', 'MultiEdit', 'Write', 'NotebookEdit']);
 
-/** While it plans nobody has to be asked about these; null: a person is. */
+/** While it plans, these need no person's answer; null: ask a person. */
 export function planningResponse(request: PermissionRequest): Json | null {
   if (request.toolName === 'ExitPlanMode') {
     const message =
@@ -87,9 +87,9 @@ export function planningResponse(request: PermissionRequest): Json | null {
 }
 
 /**
- * The answer to the whole request. `null` = nobody chose: then nothing is allowed, and the model is
- * told so. A choice that is none of ours is a person's own words: for a question the answer, for a
- * permission the reason to deny.
+ * The answer to the whole request. `null` = not answered: then nothing is allowed, and the model is
+ * told so. Text that is none of our choices is a person's own answer: for a question the answer,
+ * for a permission the reason to deny.
  */
 export function permissionResponse(
   request: PermissionRequest,

@@ -47,7 +47,7 @@ const exitMs = { finished: 10_000, stalled: 5_000, others: 3_000 };
 export class ClaudeSession implements ProgramFollower<OwnEnd> {
   readonly facts: ClaudeFacts;
   readonly ownEnd: Promise<OwnEnd>;
-  /** It ended by itself with an error, before it had said anything of its work. */
+  /** It exited with an error before it reported any work. */
   hasEndedAtOnce = false;
   readonly #options: SessionOptions;
   readonly #run: AgentRun;

@@ -207,7 +207,7 @@ export class Translator {
   #takeMessageState(line: Json): Notice[] {
     const uuid = textAt(line, 'command_uuid') ?? '';
     const state = textAt(line, 'state') ?? '';
-    // A message that starts after a result begins a turn of its own.
+    // A message that starts after a result starts a new turn.
     if (state === 'started') this.facts.isTurnOpen = true;
     return [{ kind: 'message_state', uuid, state }];
   }

@@ -1,5 +1,5 @@
-// Drives Codex on a worker by its exec mode, which needs no one to write to it. Here it is driven
-// over ACP, like others.
+// Drives Codex on a worker through its exec mode, which needs no input while it runs. On this
+// machine it is driven over ACP, like others.
 
 import type { ProgramDeps } from '../kit/run/agent-run.ts';
 import { oneWayOnWorkers } from '../kit/run/one-way-run.ts';

@@ -1,4 +1,4 @@
-// Codex on a worker: `codex exec` with JSON lines. Over ACP it would have to be written to.
+// Codex on a worker: `codex exec` with JSON lines. ACP would need input while it runs.
 
 import { existsSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
@@ -37,7 +37,7 @@ export function codexArguments(settings: AgentSettings, planning: boolean): stri
     '--color',
     'never',
     '--ephemeral',
-    // Where git is missing on the worker, there is no repository.
+    // If git is missing on the worker, there is no repository.
     '--skip-git-repo-check',
     ...(mode === 'bypassPermissions'
       ? ['--dangerously-bypass-approvals-and-sandbox']

@@ -138,7 +138,7 @@ export class CodexReader implements OneWayReader {
     }
     if (toolItems[type] === undefined) return [];
     const id = textAt(item, 'id') ?? '';
-    // A change of files is told when it is done.
+    // A change of files is reported when it is done.
     const begun = this.#openItems.delete(id) ? [] : this.#begin(item);
     this.#openItems.delete(id);
     const status = textAt(item, 'status');
@@ -199,7 +199,7 @@ function failedTurn(message: string, detail: string): AgentOutcome {
   return failed(failure('agent_failed', `Codex failed: ${said}`, detail));
 }
 
-/** The program tells the status of its provider in words alone. */
+/** The program reports the status of its provider only as text. */
 function statusIn(message: string): number | null {
   const status = /\bunexpected status (\d{3})\b/.exec(message)?.[1];
   return status === undefined ? null : Number(status);

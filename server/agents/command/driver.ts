@@ -62,7 +62,7 @@ async function runCommand(
   return outcome;
 }
 
-/** A program of its own kind starts Drover's MCP server by these, if it wants to. */
+/** A program can use these to start Drover's MCP server. */
 function toolVariables(tools: AgentRequest['tools']): Readonly<Record<string, string>> {
   if (tools === undefined) return {};
   return {
@@ -135,7 +135,7 @@ function describeExit(exit: AgentExit): string {
 interface PrintedTail {
   readonly summary: string;
   readonly detail: string;
-  /** All of stdout that is looked at: what a program prints that plans is the plan. */
+  /** The maximum of stdout that is read: for a planning program, its output is the plan. */
   readonly plan: string;
 }
 

@@ -18,14 +18,14 @@ export type Directive =
   | { readonly do: 'flood'; readonly lines: number }
   /** Says the text at every step until the file is there; {{n}} counts from 0. */
   | { readonly do: 'say-until'; readonly path: string; readonly text: string }
-  /** The account's limit is reached, once, for so long. */
+  /** The account's limit is reached once, for this long. */
   | { readonly do: 'limit'; readonly ms: number }
   | { readonly do: 'nothing' | 'leave-running' | 'crash' }
   | { readonly do: 'unknown'; readonly name: string };
 
 /**
- * Who looks for directives: those behind `when-planning` are for an agent that plans, all others
- * for one that builds.
+ * Which directives apply: those after `when-planning` to an agent that plans, all others to one
+ * that implements.
  */
 export type DirectiveReader = 'builder' | 'planner';
 

@@ -47,8 +47,8 @@ export function createDemoDriver(deps: ProgramDeps): AgentDriver {
       const message = ok ? path : `The demo agent is missing at ${path}: build the project again.`;
       return Promise.resolve({ ok, version: process.versions.node, message });
     },
-    // Its input was our pipe: left alone it ends by itself, and its session continues behind its
-    // last step.
+    // Its input was our pipe: without a stop it exits by itself, and its session continues after
+    // its last step.
     run: runDemo,
   });
 }
@@ -61,7 +61,7 @@ async function runDemo(run: AgentRun, node: string): Promise<AgentOutcome> {
     args: [demoProgram()],
     env: {
       ...request.env,
-      // An editor's program is plain Node only when it is told to be.
+      // An editor's program runs as plain Node only with this variable.
       ...('electron' in process.versions ? { ELECTRON_RUN_AS_NODE: '1' } : {}),
       [demoStateVariable]: join(dirname(request.logPath), `demo-${request.sessionId}.json`),
     },

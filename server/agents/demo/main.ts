@@ -25,7 +25,7 @@ import {
   type ToDemo,
 } from './wire.ts';
 
-/** What a session remembers: so that an agent killed in its middle goes on where it was. */
+/** The stored state of a session, so that an agent killed halfway continues where it was. */
 interface SessionState {
   attempt: number;
   /** The task or sub-task; the parts of an attempt share a session. */
@@ -75,7 +75,7 @@ function main(): void {
         return;
     }
   });
-  // Nobody listens any more: whoever comes next starts this session again.
+  // The reader is gone: the next backend starts this session again.
   lines.on('close', () => process.exit(1));
 }
 
@@ -92,7 +92,7 @@ async function work(prompt: string): Promise<void> {
 
 async function followDirectives(prompt: string): Promise<DemoResult> {
   state = restoreState(findDirectives(prompt, isPlanning ? 'planner' : 'builder'));
-  storeState(); // who goes on after a pause in the first step is told nothing but to go on
+  storeState(); // an agent resumed after a pause in the first step gets only the prompt to continue
   const resolved = resolveConflicts(process.cwd());
   if (resolved.length > 0)
     say({ type: 'text', text: `I kept both sides of ${resolved.join(', ')}.` });
@@ -117,7 +117,7 @@ async function followDirectives(prompt: string): Promise<DemoResult> {
   return { type: 'result', status: 'done', summary };
 }
 
-/** The same attempt goes on behind its last step; a new attempt begins at the first one. */
+/** The same attempt continues after its last step; a new attempt starts with the first one. */
 function restoreState(found: Directive[]): SessionState {
   const fresh = freshState(found);
   if (statePath === null || !existsSync(statePath)) return fresh;

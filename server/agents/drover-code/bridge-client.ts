@@ -27,7 +27,7 @@ export interface BridgeClientOptions {
   /** Text of the running execution; the program announces it and does not send it yet. */
   readonly onText: (text: string) => void;
   readonly onLog: (text: string) => void;
-  /** The process is of no use any more: it has to be ended. */
+  /** The process is no longer usable and must be stopped. */
   readonly onBroken: (error: BridgeError) => void;
   readonly timing?: Partial<BridgeTiming>;
 }

@@ -1,5 +1,5 @@
-// One run of Drover Code over its IDE bridge: greeting, one execution, end. Its pipes are ours, so
-// nobody can adopt it.
+// One run of Drover Code over its IDE bridge: handshake, one execution, end. It uses our pipes, so
+// it cannot be adopted.
 
 import { spawn, type ChildProcessWithoutNullStreams } from 'node:child_process';
 import { once } from 'node:events';
@@ -166,7 +166,7 @@ function bridgeOutcome(
   return { kind: 'done', summary: summaryOf(answer.value, run.request), deniedTools: [] };
 }
 
-/** What was streamed may have gaps; the answer is whole, so it is told again where they differ. */
+/** The stream may have gaps but the answer is complete, so it is emitted again if they differ. */
 function notYetShown(answer: string, streamed: string): string {
   if (streamed === '') return answer;
   return answer.startsWith(streamed) ? answer.slice(streamed.length) : `\n${answer}`;

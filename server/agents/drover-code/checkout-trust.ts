@@ -1,5 +1,6 @@
-// What Drover Code would take from the checkout by itself: programs it starts before any question,
-// and rules that widen what it may do. A person sees it once, and again when it has changed.
+// What Drover Code would use from the checkout without asking: programs that it starts before any
+// question, and rules that widen its permissions. A person sees it once, and again when it has
+// changed.
 
 import { createHash } from 'node:crypto';
 import {
@@ -17,7 +18,7 @@ import { failure } from '../../core/failure.ts';
 import type { AgentOutcome } from '../port.ts';
 import type { DroverCodeRun } from './headless-run.ts';
 
-/** Where the program looks for settings of a project. */
+/** Where the program searches for settings of a project. */
 const settingsFiles = [
   '.claude/settings.json',
   '.claude/settings.local.json',
@@ -41,7 +42,7 @@ interface CheckoutMatter {
   readonly lines: readonly string[];
 }
 
-/** Null: the checkout brings nothing of its own. */
+/** Null: the checkout contains nothing of the kind. */
 export function checkoutMatter(root: string): CheckoutMatter | null {
   const hash = createHash('sha256');
   const lines: string[] = [];

@@ -10,7 +10,7 @@ export type FrameEvent =
   | { readonly kind: 'message'; readonly body: string }
   /** Text that belongs to no frame. */
   | { readonly kind: 'stray'; readonly text: string }
-  /** Nothing can be read any more: the process has to be ended. */
+  /** Nothing can be read any more: the process must be stopped. */
   | {
       readonly kind: 'failed';
       readonly why: 'frame-too-large' | 'incompatible';
@@ -27,7 +27,7 @@ export function encodeFrame(message: unknown): Buffer | null {
 export class FrameReader {
   #parts: Buffer[] = [];
   #bytes = 0;
-  /** How many bytes have to be there before it is worth a look. */
+  /** How many bytes must be available before parsing is worthwhile. */
   #wantedBytes = 1;
   #bodyBytes: number | null = null;
   #hasFailed = false;
@@ -99,7 +99,7 @@ type Header =
       readonly kind: 'header';
       readonly length: number;
       readonly end: number;
-      /** Lines that look like headers and may as well be words of the program. */
+      /** Lines that look like headers and may be output of the program. */
       readonly unknown: string;
     };
 
@@ -114,7 +114,7 @@ function findHeader(bytes: Buffer): Header {
     const lineEnd = bytes.indexOf(0x0a, start);
     const end = lineEnd < 0 ? bytes.length : lineEnd;
     const line = bytes.toString('latin1', start, end).replace(/\r$/, '');
-    // Text without a line end of its own may stand right before the header.
+    // Text without a line end may precede the header.
     const inside = line.indexOf(lengthHeader);
     if (inside > 0) return { kind: 'stray', bytes: start + inside };
     if (lineEnd < 0) return { kind: 'incomplete' };

@@ -33,7 +33,7 @@ export const isDenial: IsDenial = ({ isError, text }) =>
  */
 export class HeadlessTranslator {
   readonly #usageBefore: Usage;
-  /** Calls that have begun and not ended; a denied call was never told to begin. */
+  /** Calls that have started and not ended; a denied call was never reported as started. */
   readonly #openCalls = new Set<string>();
   #text = '';
 

@@ -1,5 +1,5 @@
-// One headless run of Drover Code, from the prompt file to the result file. Needs nobody to write,
-// so it can be adopted.
+// One headless run of Drover Code, from the prompt file to the result file. Nothing needs to write
+// to it, so it can be adopted.
 
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { factsOfLog, withEvent, type LogFacts } from '../kit/log/log-facts.ts';
@@ -36,7 +36,7 @@ export interface DroverCodeDeps extends ProgramDeps {
 
 export interface DroverCodeRun extends AgentRun<DroverCodeDeps> {
   readonly settings: AgentSettings;
-  /** The whole task, as the program has to be told it. */
+  /** The whole task, in the form that the program needs. */
   readonly prompt: string;
 }
 
@@ -60,7 +60,7 @@ export async function runHeadless(run: DroverCodeRun, program: string): Promise<
     program,
     args: headlessArguments(isRemote ? workerFiles : files, settings),
     env: headlessEnvironment(request, settings),
-    // Whoever follows a worker uploads what it reads.
+    // The process that follows a worker uploads the files that it reads.
     stdin: isRemote ? 'file' : 'none',
     prompt: run.prompt,
     ...(isRemote ? { brings: { [workerResult]: files.result } } : {}),
@@ -94,7 +94,7 @@ export async function adoptHeadless(
 }
 
 class HeadlessFollower implements ProgramFollower<OwnEnd> {
-  /** The program has the same limit and ends by itself first, with a result file. */
+  /** The program has the same limit and exits first, with a result file. */
   readonly ownDeadlineMs = 60_000;
   readonly ownEnd: Promise<OwnEnd>;
   readonly #run: DroverCodeRun;

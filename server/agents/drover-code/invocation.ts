@@ -1,9 +1,9 @@
-// How Drover Code is started: arguments, environment, and the prompt as it has to look for it.
+// How Drover Code is started: arguments, environment, and the prompt in the form that it expects.
 
 import { jobFolder, jobPrompt } from '../../core/work/job-files.ts';
 import type { AgentRequest, AgentSettings } from '../port.ts';
 
-/** Files that a headless run is told of. */
+/** Files that are passed to a headless run. */
 export interface StartFiles {
   readonly prompt: string;
   readonly result: string;
@@ -11,7 +11,7 @@ export interface StartFiles {
 
 /** They lie beside the log, never in the worktree. */
 export interface HeadlessFiles extends StartFiles {
-  /** The commit at which the run began. */
+  /** The commit at which the run started. */
   readonly base: string;
 }
 
@@ -119,7 +119,7 @@ function commonEnvironment(env: Environment, settings: AgentSettings): Record<st
 }
 
 /**
- * A text that begins with a slash would be a command, and a blocked command ends like a success.
+ * A text that starts with a slash would be a command, and a blocked command exits like a success.
  */
 export function promptText(text: string): string {
   return text.trimStart().startsWith('/') ? `The task is:\n${text}` : text;

@@ -15,9 +15,9 @@ export interface HeadlessEnd {
   readonly result: ReadResult;
   readonly timeoutMs: number | null;
   readonly turnsMax: number;
-  /** Did anything change in the worktree? Null where that cannot be told. */
+  /** Did anything change in the worktree? Null if that is unknown. */
   readonly hasChanges: boolean | null;
-  /** Its last words are a plan: nothing had to be changed, and more of them is kept. */
+  /** Its final message is a plan: no change was needed, and more of the message is kept. */
   readonly planning?: boolean;
 }
 

@@ -15,7 +15,7 @@ export type BinaryKind = 'missing' | 'headless-only' | 'bridge';
 
 const probeMs = 5_000;
 const keptMax = 32;
-/** Kind per binary, under its path, size and time of change: an update is looked at anew. */
+/** Kind of each binary, by its path, size and modification time: an update is probed again. */
 const known = new Map<string, Promise<BinaryKind>>();
 
 export async function binaryKind(

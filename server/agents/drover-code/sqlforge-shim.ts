@@ -1,5 +1,5 @@
-// A `sqlforge` in front of the real one for an agent that works by itself: everything but `apply`
-// goes through. Without a person nothing may change the warehouse.
+// A `sqlforge` in front of the real one, for agents: it passes on everything except `apply`. Only a
+// person may change the warehouse.
 
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';

@@ -101,7 +101,7 @@ async function runToEnd(
   const end = (reason: ProgramEnd['why']): void => {
     if (why !== 'ended') return;
     why = reason;
-    // What could not be ended is told by the second try below.
+    // The second try below reports what could not be stopped.
     const ended = processes.endTree(runId, agent, endGraceMs).catch(() => undefined);
     void ended.then(() => {
       child.stdout.destroy();
@@ -115,7 +115,7 @@ async function runToEnd(
       if (output[name].length > outputCharactersMax) end('too_long');
     });
   }
-  // A program that ends without reading closes its pipe; its exit tells more.
+  // A program that exits without reading closes its pipe; its exit code explains more.
   child.stdin.on('error', () => undefined);
   child.stdin.end(prompt);
   const timer = setTimeout(() => end('timed_out'), timeoutMs);

@@ -14,7 +14,7 @@ export interface ModelApiAccess {
   /** Null: the provider's own address. */
   readonly baseUrl: string | null;
   readonly model: string;
-  /** For everything that is told: errors of an API may repeat what they were sent. */
+  /** For everything that is shown: errors of an API may repeat what they were sent. */
   readonly mask: (text: string) => string;
 }
 
@@ -31,7 +31,7 @@ export function createModelApi(access: ModelApiAccess): PlanModel {
   const { credential, baseUrl, model } = access;
   const client = new Anthropic({
     ...(credential.kind === 'key' ? { apiKey: credential.value } : { authToken: credential.value }),
-    // Said in any case, or the library would look into the environment of this process.
+    // Always passed, or the library would read the environment of this process.
     baseURL: baseUrl ?? 'https://api.anthropic.com',
     maxRetries: retriesMax,
     timeout: timeoutMs,
@@ -120,7 +120,7 @@ function late({ baseUrl }: ModelApiAccess): Failure {
   return failure('timeout', text);
 }
 
-/** An address as it may be told: a proxy's own may hold a password. */
+/** An address that is safe to show: a proxy's address may contain a password. */
 function placeOf(baseUrl: string | null): string {
   if (baseUrl === null) return 'The Anthropic API';
   return URL.canParse(baseUrl) ? new URL(baseUrl).origin : 'The address in ANTHROPIC_BASE_URL';

@@ -1,4 +1,4 @@
-// What asking for a plan needs of a model: one question and its answer, whoever answers.
+// What planning needs from a model: one prompt and its answer, from any provider.
 
 import type { Result } from '../../core/failure.ts';
 

@@ -1,5 +1,5 @@
-// Assignments of random-looking values to names that speak of secrets, in any language: what no key
-// format tells.
+// Assignments of random-looking values to names that suggest secrets, in any language: secrets
+// without a key format.
 
 /** Longer values are data, and shorter ones could be words. */
 const valueLengths = { min: 16, max: 256 };

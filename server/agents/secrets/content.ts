@@ -1,6 +1,6 @@
-// Looks into contents for secrets: values that are known here, in any usual encoding; keys by their
-// format; random-looking assignments. It finds what was left by mistake. Whoever wants to hide a
-// secret can (by a cipher of one's own).
+// Searches contents for secrets: known values in any usual encoding; keys by their format;
+// random-looking assignments. It finds secrets that were left by mistake. It cannot find
+// deliberately hidden ones (for example encrypted).
 
 import { assignedSecrets } from './assignments.ts';
 import { type KnownSecret, writtenForms } from './known-secrets.ts';

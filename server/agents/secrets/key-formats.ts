@@ -1,5 +1,5 @@
-// Keys that are told by their format: secretlint's rules, and formats that it has none for. Loaded
-// when first needed.
+// Keys that are recognized by their format: secretlint's rules, and formats that it has no rule
+// for. Loaded when first needed.
 
 import type {
   SecretLintRuleContext,

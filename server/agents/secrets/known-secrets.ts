@@ -1,5 +1,5 @@
-// Which values are secret, told by the names they go under, and the forms in which a secret value
-// may be written down.
+// Which values are secret, by the names of their variables, and the forms in which a secret value
+// may be written.
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -135,7 +135,8 @@ function percentEncoded(value: string): string {
 }
 
 /**
- * What is the same in the base64 of every text in which the bytes begin at this place (modulo 3).
+ * The part that is the same in the base64 of every text in which the bytes start at this position
+ * (modulo 3).
  */
 function base64Inside(bytes: Buffer, offset: number): string {
   const padded = Buffer.concat([Buffer.alloc(offset), bytes]);

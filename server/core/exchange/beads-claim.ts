@@ -10,7 +10,10 @@ import type { JsonObject } from './json-object.ts';
  */
 export const beadsClaim = { assignee: 'drover', label: 'drover:in_progress' } as const;
 
-/** It is in progress with us: that holds nothing, and is given back when the attempt is over. */
+/**
+ * The issue is in progress in Drover. That holds nothing, and the claim is released when the
+ * attempt ends.
+ */
 export function isOwnClaim({ status, assignee, labels }: JsonObject): boolean {
   const list = Array.isArray(labels) ? (labels as readonly unknown[]) : [];
   const isLabelled = list.some((label) => typeof label === 'string' && label.startsWith('drover:'));

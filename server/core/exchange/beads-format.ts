@@ -91,8 +91,8 @@ export function splitLabels(labels: readonly string[]): {
 }
 
 /**
- * Our state of a status word; null = the record is not imported (deleted, or a word of somebody's
- * own).
+ * Our state for a status word; null = the record is not imported (deleted, or an unknown status
+ * word).
  */
 export function statusFromBeads(
   shape: BeadsShape,

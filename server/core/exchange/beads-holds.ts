@@ -6,7 +6,7 @@ import { isObject } from './beads-format.ts';
 import type { JsonObject } from './json-object.ts';
 import type { HoldFacts } from './import-types.ts';
 
-/** Reasons begin with this: what they hold may be released by the next import. */
+/** Reasons start with this prefix: the next import may release what they hold. */
 export const beadsHold = 'Beads: ';
 
 /** Reasons by id, for issues of the `bd` shape. */

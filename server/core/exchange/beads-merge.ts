@@ -13,7 +13,7 @@ export function isBeadsFile(path: string): boolean {
 }
 
 export interface BeadsVersions {
-  /** What both sides began with; empty when there was none. */
+  /** The common base of both sides; empty if there was none. */
   readonly base: string;
   readonly ours: string;
   readonly theirs: string;
@@ -30,8 +30,7 @@ interface Line {
 type Lines = ReadonlyMap<string, Line>;
 
 /**
- * Null when a line of one of them cannot be read, or stands for two issues: then nobody can tell
- * what was meant.
+ * Null if a line of one of them cannot be read, or contains two issues: then the intent is unknown.
  */
 export function mergeBeadsLines(versions: BeadsVersions, timeOf: TimeOf): string | null {
   const [base, left, right] = [versions.base, versions.ours, versions.theirs].map(linesOf);

@@ -136,7 +136,10 @@ function timeOfLine(line: JsonObject, input: Merging): number | null {
   return typeof text === 'string' ? input.timeOf(text) : null;
 }
 
-/** Whether the line says what we know already; then its bytes stay, whoever wrote them. */
+/**
+ * Whether the line already matches our state; then its bytes stay unchanged, regardless of who
+ * wrote them.
+ */
 function isSame(line: JsonObject, shape: BeadsShape, ours: Task | Epic, input: Merging): boolean {
   const written = recordOf(ours, shape, input, line);
   if (shape === 'bd' && written['close_reason'] !== line['close_reason'] && 'landedSha' in ours) {
@@ -311,7 +314,7 @@ function toldAlready(shape: BeadsShape, before: JsonObject, task: Task, outside:
   const reason = before['close_reason'] ?? before['reason'];
   const told = statusFromBeads(shape, before['status'], reason, state);
   const ours = task.status === 'blocked' && !outside ? 'ready' : task.status;
-  // Our claim says "in progress", and is given back.
+  // Our claim set "in progress", so we release it.
   return told === ours && !(ours === 'ready' && isOwnClaim(before));
 }
 
@@ -326,7 +329,7 @@ function labelList(line: JsonObject): readonly string[] {
   return labels.filter((label) => typeof label === 'string');
 }
 
-/** Somebody works on it with the other tool: that is not ours to take back. */
+/** A person works on it with the other tool, so we do not release that claim. */
 function keptStatus(before: JsonObject, status: string): unknown {
   return before['status'] === 'in_progress' && !isOwnClaim(before) ? before['status'] : status;
 }

@@ -15,7 +15,7 @@ export interface GivenKinds {
 export type GivenKind = keyof GivenKinds;
 
 export interface GivenChecks {
-  /** One of these words; `name` begins the sentence that refuses another one. */
+  /** One of these words; `name` starts the sentence that refuses any other value. */
   word<Word extends string>(given: string, words: readonly Word[], name: string): Word;
   /** A text of any number of lines; blank is the same as none. */
   text(given: string, name: string): string | null;

@@ -1,4 +1,4 @@
-// A Beads file to a plan. Both shapes may stand in one file, so each line is judged by itself.
+// Converts a Beads file to a plan. A file may mix both shapes, so each line is checked separately.
 
 import {
   criteriaFromText,

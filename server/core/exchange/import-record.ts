@@ -26,7 +26,7 @@ export interface RecordWarning {
   readonly message: string;
 }
 
-/** The fields of a record that is good by itself. */
+/** The fields of a record that is valid on its own. */
 export interface RecordFields extends TaskRules {
   readonly kind: RecordKind;
   readonly id: string;
@@ -239,7 +239,8 @@ function unknownKeyWarnings(record: JsonObject, kind: RecordKind): RecordWarning
 }
 
 /**
- * A list of texts, or one text where the format allows it; a text of its own says what is wrong.
+ * A list of strings, or a single string where the format allows one; otherwise an error that
+ * describes the problem.
  */
 function readTexts(key: string, value: unknown): readonly string[] | string {
   if (value === null) return [];

@@ -17,8 +17,8 @@ import type { ExistingProject } from './import-types.ts';
 export const maxSubTaskLevels = 2;
 
 /**
- * Work for finding the ways through loops, in nodes looked at; loops beyond it are reported without
- * the way.
+ * Limit on the nodes visited while searching for the paths of loops; further loops are reported
+ * without their path.
  */
 const maxNodesSearched = 400_000;
 
@@ -56,7 +56,7 @@ function referencesOf({ epicId, storyId, parentId, blockedBy }: RecordFields): R
   return references;
 }
 
-/** The fault of each record that is refused because of others, by its line. */
+/** The error of each record that is refused because of other records, by line. */
 export function checkReferences(input: ReferenceInput): Map<number, RecordFault> {
   const check = new ReferenceCheck(input);
   check.refuse(check.namesThatLeadNowhere());

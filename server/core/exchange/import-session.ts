@@ -75,7 +75,8 @@ export function parseSession(
   const session = readDocument(text);
   if ('kind' in session) return refusedPlan([{ line: 1, id: null, ...session }]);
   const read = readSession(session);
-  // Ordinals stand for lines while references are checked: each record needs a number of its own.
+  // Ordinals replace line numbers while references are checked, so each record needs a unique
+  // number.
   const faults = checkReferences({ records: read.records, refusedLines: read.refused, existing });
   const lineOf = lineFinder(text);
   const problems: ImportProblem[] = [...read.problems];
@@ -334,7 +335,7 @@ function readState(value: JsonObject): ImportedState {
   };
 }
 
-/** Nobody works on an imported task; a state that nobody knows is for a person to look at. */
+/** An imported task has no running agent. A person must review a task with an unknown state. */
 function readStatus(value: unknown): TaskStatus {
   if (!isOneOf(taskStatuses, value)) return 'needs_review';
   return ['claimed', 'in_progress', 'waiting'].includes(value) ? 'ready' : value;

@@ -1,4 +1,4 @@
-// What a session file says of how a task is done, in the places where older tools look for it.
+// Reads from a session file how a task should be run, including the places that older tools use.
 
 import { taskRules, taskRulesFrom, type TaskRules } from './task-rules.ts';
 

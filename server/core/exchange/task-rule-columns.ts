@@ -55,7 +55,7 @@ export const unsaidColumns = Object.fromEntries(
     .map(([, { column, unsaid = null }]) => [column, unsaid] as const),
 ) as unknown as Omit<TaskRuleColumns, 'max_attempts'>;
 
-/** What a view of a task tells of them, as a record names them. */
+/** The columns that a view of a task shows, under the names of a record. */
 export function viewOfColumns(
   row: Omit<TaskRuleColumns, 'max_attempts'>,
 ): Readonly<Record<string, unknown>> {

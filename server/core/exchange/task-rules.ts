@@ -33,7 +33,7 @@ export interface TaskRules {
   readonly agent: string | null;
   readonly bestOf: number | null;
   readonly choose: ChooseRule | null;
-  /** As the column holds it: an empty text = nobody takes over. */
+  /** As stored in the column: an empty string = no fallback. */
   readonly fallback: string | null;
   readonly gate: string | null;
   readonly testMode: TestMode | null;
@@ -52,7 +52,7 @@ export interface TaskRuleColumns {
   readonly best_of: number | null;
   /** Who chooses among them; null = as the settings say. */
   readonly choose: ChooseRule | null;
-  /** Who takes over from it, as `codex,claude:opus`; null = as the settings say, '' = nobody. */
+  /** Fallback agents, as `codex,claude:opus`; null = use the settings, '' = no fallback. */
   readonly fallback: string | null;
   readonly test_command: string | null;
   readonly test_mode: TestMode;
@@ -78,7 +78,7 @@ interface TaskRule<Value> {
   readonly given: GivenRule<GivenKind>;
   /** What the column holds where nothing is said. */
   readonly unsaid?: string;
-  /** In the order of the table; of several faults the first one is told. */
+  /** In the order of the table; only the first of several errors is reported. */
   read(said: SaidRecord): Value | null;
   ofColumn(value: ColumnValue): Value | null;
   toColumn?(value: Value): ColumnValue;
@@ -264,7 +264,7 @@ export type TaskRuleOptions = {
   readonly [Name in keyof Table]?: NonNullable<GivenKinds[KindOf<Name>]>;
 };
 
-/** What a view of a task tells of them; null = as the settings say. */
+/** The fields that a view of a task shows; null = use the settings. */
 export type TaskRuleView = {
   readonly [Name in Exclude<keyof Table, 'maxAttempts'> as Table[Name]['keys'][0]]: ViewOf<
     Table[Name]
@@ -360,7 +360,7 @@ function choice<Word extends string>(
   return found;
 }
 
-/** "none" = nobody takes over. */
+/** "none" = no fallback. */
 function readFallback({ valueOf, faults }: SaidRecord): string | null {
   const value = valueOf('fallback');
   if (value === null || value === '') return null;
@@ -371,7 +371,7 @@ function readFallback({ valueOf, faults }: SaidRecord): string | null {
   return null;
 }
 
-/** Agents that this version does not know take over from nobody. */
+/** Agents unknown to this version cannot be fallbacks. */
 function fallbackInSession(value: unknown): string | null {
   const text = textOf(value);
   if (text === 'none') return '';

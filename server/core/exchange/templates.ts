@@ -49,7 +49,7 @@ const subTasksMax = 50;
 const nameRule = /^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/;
 const placeholder = /\{\{\s*([A-Za-z][A-Za-z0-9_-]{0,63})\s*\}\}/g;
 
-/** Reads `[templates.<name>]`; what is wrong is told as what was expected. */
+/** Reads `[templates.<name>]`; an error names the expected value. */
 export function readTemplates(raw: unknown): Result<TaskTemplates, string> {
   if (!isTable(raw)) return err('tables of templates, as [templates.bug]');
   const names = Object.keys(raw);

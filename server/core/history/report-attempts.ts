@@ -30,7 +30,10 @@ export interface ReportAttempt {
 /** The parts of an attempt: what it waits for inside of it belongs to it, too. */
 const partKinds: ReadonlySet<PeriodKind> = new Set(['setup', 'agent', 'landing', 'question']);
 
-/** Oldest first; what began before the first window or ends after the last one is cut there. */
+/**
+ * Oldest first; attempts that started before the first window or end after the last one are
+ * clipped.
+ */
 export function attemptsOf(
   tasks: readonly TaskStory[],
   windows: readonly Window[],

@@ -90,7 +90,7 @@ export interface Report {
   readonly attempts: readonly ReportAttempt[];
 }
 
-/** The longest are told; a run of 10,000 tasks has as many. */
+/** Only the longest waits are listed, because a run of 10,000 tasks has as many. */
 const waitsMax = 50;
 
 export const waitKinds: ReadonlySet<PeriodKind> = new Set([

@@ -1,5 +1,4 @@
-// All runs of a project, newest first, each in one line; a search looks at what they worked on.
-// Pure.
+// All runs of a project, newest first, each as one line; a search covers what they worked on. Pure.
 
 import type { RunStory, Stories } from './stories.ts';
 import type { TaskStory } from './task-story.ts';
@@ -133,8 +132,8 @@ function lineOf(
 }
 
 /**
- * Every word somewhere in the run; null when one is missing. What is told is the first text with
- * the first word.
+ * All search words must occur in the run; null if one is missing. Returns the first text that
+ * contains the first word.
  */
 function matchOf(
   run: RunStory,

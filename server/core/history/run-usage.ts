@@ -1,4 +1,4 @@
-// What the attempts of a run have used, as the store tells it.
+// What the attempts of a run have used, as stored.
 
 /** What an attempt used, from its row: the feed does not hold it. */
 export interface AttemptUsage {

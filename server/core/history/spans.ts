@@ -1,6 +1,6 @@
-// The stories of tasks, gates and runs as the spans of a trace: one trace for each run. Pure. A
-// span is made once it cannot change any more, so that what is sent as it ends is what an export
-// tells later; a run that is resumed ends once more.
+// Converts the stories of tasks, gates and runs into spans, one trace for each run. Pure. A span is
+// created once it can no longer change, so that live export and later export send the same span;
+// only a resumed run ends more than once.
 
 import { type HexOf, runSpanIdOf, taskSpanIdOf, traceIdOf } from './span-ids.ts';
 import type { GateStory, Stories } from './stories.ts';
@@ -16,7 +16,7 @@ export interface SpanScope {
   readonly runIds: readonly string[];
 }
 
-/** What has ended, in the order of its beginning. What still runs comes when it has ended. */
+/** Ended spans in the order of their start. A running span follows when it ends. */
 export function spansOf(
   stories: Stories,
   scope: SpanScope,

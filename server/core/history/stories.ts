@@ -34,7 +34,7 @@ export interface RunStory {
   readonly windows: Span[];
   /** The last word of the feed on it: `finished`, `stopped`; `active` before that. */
   state: string;
-  /** Its last word has come: nothing of it is at work any more. A resume undoes it. */
+  /** It has ended, and no part of it is running. A resume reopens it. */
   isOver: boolean;
 }
 

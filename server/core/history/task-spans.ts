@@ -53,7 +53,7 @@ function clipped(period: Period, { run, windows }: RunSource): Period[] {
   });
 }
 
-/** Null: it can still go on in this run. */
+/** Null: it can still continue in this run. */
 function taskSpan(
   task: TaskStory,
   periods: readonly Period[],
@@ -108,7 +108,7 @@ function periodSpan(task: TaskStory, period: Period, { run, hex, traceId }: RunS
   };
 }
 
-/** Null: it was not at work in this run, or can still go on. */
+/** Null: it did not run in this run, or can still continue. */
 function agentSpan(task: TaskStory, attempt: AttemptStory, source: RunSource): TraceSpan | null {
   const { run, hex, traceId } = source;
   const turns = attempt.turns.filter((turn) => turn.runId === run.id);
@@ -139,7 +139,7 @@ function agentSpan(task: TaskStory, attempt: AttemptStory, source: RunSource): T
   };
 }
 
-/** One that is parked at a limit goes on under the same number. */
+/** An attempt that is parked at a limit continues under the same number. */
 function isAgentOver(
   task: TaskStory,
   attempt: AttemptStory,

@@ -1,5 +1,4 @@
-// The life of one task as the feed tells it: what it waited for, its attempts, and how it ended.
-// Pure.
+// The history of one task from the feed: what it waited for, its attempts, and how it ended. Pure.
 
 import { isOneOf } from '../one-of.ts';
 import { taskStatuses, type TaskStatus } from '../plan/state.ts';
@@ -35,14 +34,14 @@ export interface Period {
   on: readonly string[];
 }
 
-/** A time in which the agent of an attempt was at work. */
+/** A period in which the agent of an attempt was running. */
 export interface AgentTurn {
-  /** The run it belonged to: parked at a limit, an attempt can go on in a later one. */
+  /** The run it belonged to: an attempt that was parked at a limit can continue in a later one. */
   readonly runId: string | null;
   readonly startMs: number;
-  /** Null: it is at work. */
+  /** Null: it is running. */
   endMs: number | null;
-  /** `done`, or how else it ended; null = not yet, or not told. */
+  /** `done`, or how else it ended; null = not ended, or unknown. */
   outcome: string | null;
 }
 
@@ -61,7 +60,7 @@ export interface AttemptStory {
   endMs: number | null;
   /** The state that the task went to; null while it runs. */
   outcome: TaskStatus | null;
-  /** At a limit: the next claim goes on with it, unless it is given up for a new one. */
+  /** At a limit: the next claim continues it, unless it is abandoned for a new one. */
   isParked: boolean;
   failureKind: string | null;
   error: string | null;
@@ -179,7 +178,7 @@ function waitedFor(event: FeedEvent, kind: PeriodKind): readonly string[] {
 
 function claimed(story: TaskStory, event: FeedEvent): void {
   const number = numberIn(event, 'attempt');
-  // Completed elsewhere and brought in, or a sub-task's turn: no attempt of its own.
+  // Imported as completed, or a sub-task's turn: it has no attempt.
   if (number === null) return;
   const last = story.attempts.at(-1);
   if (last?.number === number) {
@@ -242,7 +241,7 @@ function attemptEnded(story: TaskStory, event: FeedEvent, status: TaskStatus): v
   const attempt = story.attempts.at(-1);
   if (attempt === undefined) return;
   attempt.isParked = status === 'waiting' || (attempt.isParked && status === 'ready');
-  // Reviewed or parked, it is the same attempt that goes on or lands.
+  // After a review or a limit, the same attempt continues or lands.
   if (attempt.endMs !== null && attempt.outcome !== 'needs_review' && attempt.outcome !== 'waiting')
     return;
   attempt.endMs = event.at_ms;

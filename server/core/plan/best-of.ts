@@ -3,8 +3,8 @@
 import type { TaskStatus } from './state.ts';
 
 /**
- * first-green: whichever passes the gate first; smallest-change: when all have ended, the least;
- * person: somebody is asked.
+ * first-green: the first that passes the gate; smallest-change: the smallest one when all have
+ * ended; person: ask a person.
  */
 export const chooseRules = ['first-green', 'smallest-change', 'person'] as const;
 export type ChooseRule = (typeof chooseRules)[number];
@@ -27,7 +27,7 @@ export interface Candidate {
 }
 
 /**
- * green: has passed the gate on its own tree; open: may still do so by itself; ended: needs a
+ * green: passed the gate on its own tree; open: can still pass without a person; ended: needs a
  * person, or is over.
  */
 export function standOf(candidate: Candidate): 'green' | 'open' | 'ended' {

@@ -50,8 +50,8 @@ function namesOf(numbers: readonly number[], ids: readonly string[]): readonly s
 }
 
 /**
- * The loop that a new `blocked_by` would close, beginning and ending with the task; null when it
- * may be added.
+ * The loop that a new `blocked_by` would close, starting and ending with the task; null if it may
+ * be added.
  */
 export function cycleIfAdded(
   nodes: readonly GraphNode[],
@@ -144,8 +144,8 @@ function blockersFirst(edges: EdgeList): { order: number[]; dependents: number[]
 }
 
 /**
- * Longest chain of dependents that begins at each task, itself counted; a sub-task has its
- * top-level task's.
+ * Longest chain of dependents that starts at each task, including the task; a sub-task has the
+ * value of its top-level task.
  */
 export function criticalPathLengths(nodes: readonly GraphNode[]): Map<string, number> {
   const edges = topLevelEdges(nodes);

@@ -14,8 +14,8 @@ export function medianMs(durationsMs: readonly number[]): number | null {
 
 export interface EtaInput {
   /**
-   * Tasks that are not done, without those nobody will run (failed, cancelled). Blockers outside of
-   * it count as done.
+   * Tasks that are not done, except those that will not run (failed, cancelled). Blockers that are
+   * not in the list count as done.
    */
   readonly remaining: readonly GraphNode[];
   /** Median duration of finished tasks, or null while there are none. */
@@ -26,8 +26,8 @@ export interface EtaInput {
 }
 
 /**
- * Time until all remaining tasks are done, as far as it can be told: neither the longest chain nor
- * the work shared among the workers can take less. Null when nothing is known about durations.
+ * Lower bound of the time until all remaining tasks are done: neither the longest chain nor the
+ * work divided by the workers can take less. Null if no durations are known.
  */
 export function etaMs(input: EtaInput): number | null {
   if (input.remaining.length === 0) return 0;
@@ -50,9 +50,9 @@ const landingsPerWorkerMax = 4;
 const landingsMin = 16;
 
 /**
- * How many tasks may wait to land while others still start: whoever runs ahead of the gate begins
- * from ever older bases, and takes from the landing what it needs to catch up. One worker does one
- * task after the other: what a landing frees comes in its order, and nothing can be in conflict.
+ * How many tasks may wait to land while others still start. Tasks that run ahead of the gate start
+ * from ever older bases, and compete with landings for the same resources. One worker runs one task
+ * after the other: landings come in order, and nothing can conflict.
  */
 export function landingsWaitingMax(workers: number): number {
   if (workers === 1) return 1;

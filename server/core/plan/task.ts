@@ -53,7 +53,7 @@ export type Verdict = (typeof verdicts)[number];
 export const reviewKinds = [
   'approval', // the change waits for an approval before it lands
   'no_changes', // the agent ended well, a commit was expected, and there is none
-  'held_files', // files that look like secrets or are too big were not committed
+  'held_files', // files that look like secrets or are too large were not committed
   'protected', // files that decide what programs do later were changed
   'plan', // a plan waits for an approval
   'candidate', // one of several, has passed the gate, and waits for the choice
@@ -101,7 +101,7 @@ export interface Task {
   readonly waitingUntil: number | null;
   readonly phase: Phase | null;
   readonly agent: AgentKind | null;
-  /** Who takes over from it, as `codex,claude:opus`; null = as the settings say, '' = nobody. */
+  /** Fallback agents, as `codex,claude:opus`; null = use the settings, '' = no fallback. */
   readonly fallback: string | null;
   /** Candidates that are made of it side by side; null = as the settings say. */
   readonly bestOf: number | null;

@@ -25,7 +25,7 @@ const detailsMax = 3;
 const escapes = new RegExp(`${String.fromCodePoint(27)}\\[[0-9;?]*[A-Za-z]`, 'g');
 const durations = /\s*[([]?\b\d+(?:\.\d+)?\s?m?s\b[)\]]?$/;
 
-/** Never told: frames of stacks, totals, and sentences that only repeat that something failed. */
+/** Never shown: stack frames, totals, and sentences that only repeat that something failed. */
 const noise: readonly RegExp[] = [
   /^\s*at /,
   /^\s*File ".*", line \d+/,
@@ -113,7 +113,8 @@ export class FailureLines {
   }
 
   /**
-   * The end of an output of which lines were left out: what a program says last often tells most.
+   * The end of the output where lines were omitted: the last lines of a program are often the most
+   * useful.
    */
   addEnd(tail: string): void {
     this.#read = 0;
@@ -154,7 +155,7 @@ export class FailureLines {
     } else if (this.#kept.length < keptMax) this.#kept.push({ kind, text });
   }
 
-  /** Where the error is that was just told (rustc, ruff, vitest). */
+  /** The location of the error on the previous line (rustc, ruff, vitest). */
   #place(place: string): void {
     const last = this.#kept.at(-1);
     if (last?.kind === 'error' && !last.text.includes(place)) last.text += ` (${place})`;

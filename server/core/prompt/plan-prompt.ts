@@ -3,7 +3,7 @@
 
 import { cutEnd, fenced } from './prompt-text.ts';
 
-/** Longest plan that is kept, shown and told. */
+/** Longest plan that is stored, shown and put into prompts. */
 export const planCharactersMax = 32_000;
 
 const commentMax = 8_000;

@@ -1,7 +1,7 @@
 // Foreign text inside a prompt: bounded, and fenced so that it cannot be taken for Drover's own
 // words.
 
-/** Keeps the beginning; says how much was left out. */
+/** Keeps the start of the text, and states how much was omitted. */
 export function cutEnd(text: string, maxLength: number): string {
   if (text.length <= maxLength) return text;
   const kept = wholeCharacters(text.slice(0, maxLength));

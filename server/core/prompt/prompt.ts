@@ -1,6 +1,6 @@
-// What an agent is told, in one order for all agents: guidelines; results of the blockers, then
-// recent tasks of the same epic; hints; the task; what failed last time; where it works; the epic;
-// rules. Every section is bounded. Text that others wrote is fenced and called data.
+// Builds prompts in one order for all agents: guidelines; results of the blockers, then recent
+// tasks of the same epic; hints; the task; the last failure; the environment; the epic; rules.
+// Every section is bounded. Text from other sources is fenced and called data.
 
 import { usesNoAttempt } from '../work/fallback.ts';
 import { withoutCriteria } from '../exchange/import-record.ts';
@@ -31,7 +31,7 @@ export interface PromptInput {
     readonly type: string;
     readonly acceptanceCriteria: readonly string[];
   };
-  /** Place of a sub-task in its parent; null for a task that stands by itself. */
+  /** Position of a sub-task in its parent; null for a top-level task. */
   readonly siblings: {
     readonly parent: Named;
     readonly all: readonly Named[];
@@ -50,7 +50,8 @@ export interface PromptInput {
     /** Commit that the earlier attempt made, or null. */
     readonly commit: string | null;
     /**
-     * True when that commit is in this worktree; false: begun anew, the commit is only to look at.
+     * True if that commit is in this worktree; false: the attempt starts over, and the commit is
+     * only for reference.
      */
     readonly continued: boolean;
     readonly conflictFiles: readonly string[];

@@ -1,4 +1,4 @@
-// What a model is told when it plans a design, and when its first answer could not be used.
+// The prompt for a model that plans a design, and the prompt after an unusable first answer.
 
 import { cutEnd, fenced, oneLine } from './prompt-text.ts';
 import type { PlanWishes } from '../spec/spec-check.ts';

@@ -68,7 +68,7 @@ export const fleetSettingKeys = keysOf(fleetSettingTable);
 export interface FleetSettings {
   readonly remote: string;
   readonly branchPrefix: string;
-  /** Empty only where nobody has asked for the host's name. */
+  /** Empty only if the host name was not read. */
   readonly name: string;
   readonly labels: readonly string[];
   readonly agents: number;

@@ -23,7 +23,7 @@ export type ValueKind =
   | { readonly type: 'words'; readonly max: number }
   /** Paths below the project folder: relative, without `..`. */
   | { readonly type: 'paths' }
-  /** What the names of Drover's branches begin with. */
+  /** The prefix of Drover's branches. */
   | { readonly type: 'branch prefix' }
   /** Names of environment variables. */
   | { readonly type: 'variables' }

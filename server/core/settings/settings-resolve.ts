@@ -99,7 +99,7 @@ export function resolveSettings(layers: readonly SettingLayer[]): LoadedSettings
   return { settings: settingsOf(all), values: all, problems, warnings };
 }
 
-/** What is said of one agent stands beside what a lower layer says of it and of others. */
+/** Settings of one agent are merged with those of a lower layer for it and for other agents. */
 function overLower(
   key: SettingKey,
   read: ResolvedValue,

@@ -121,7 +121,7 @@ export function agentTelemetry(kind: string, endpoint: OtlpEndpoint): Record<str
         ...shared,
         CLAUDE_CODE_ENABLE_TELEMETRY: '1',
         CLAUDE_CODE_ENHANCED_TELEMETRY_BETA: '1',
-        // With a base URL of its own, Claude Code would drop the parent.
+        // If it has its own base URL, Claude Code would drop the parent.
         CLAUDE_CODE_PROPAGATE_TRACEPARENT: '1',
         OTEL_TRACES_EXPORTER: 'otlp',
         OTEL_METRICS_EXPORTER: 'otlp',

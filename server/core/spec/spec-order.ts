@@ -3,7 +3,7 @@
 
 import type { PlannedTask } from './spec-schema.ts';
 
-/** Tasks in a loop come last, in the order given: whoever checks names them. */
+/** Tasks in a loop come last, in the given order; the check reports them. */
 export function inWorkOrder(tasks: readonly PlannedTask[]): readonly PlannedTask[] {
   const left = new Map(tasks.map((task) => [task.key, task]));
   const ordered: PlannedTask[] = [];

@@ -1,5 +1,4 @@
-// What a model answers when it is asked to plan a design: the shape, as the model is told it, and
-// as a type.
+// The answer of a model that plans a design: the schema that the model gets, and its type.
 
 import { taskTypes, type Task } from '../plan/task.ts';
 

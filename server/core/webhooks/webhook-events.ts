@@ -35,7 +35,7 @@ const otherNames: Readonly<Record<string, WebhookEventName>> = {
   'run.finished': 'run.ended',
 };
 
-/** Types of the feed that a projection has to look at. */
+/** Event types that a projection must read. */
 export const webhookFeedTypes: readonly string[] = [
   ...webhookEventNames.filter((name) => !Object.values(otherNames).includes(name)),
   ...Object.keys(otherNames),
@@ -56,7 +56,7 @@ export type WebhookData = Readonly<Record<string, Readonly<Record<string, unknow
 const titleMax = 500;
 const errorMax = 2_000;
 
-/** The statuses that the upstream format names where the feed has no word of its own. */
+/** Statuses of the upstream format for which the feed has no equivalent. */
 const statusOf: { readonly [N in WebhookEventName]?: string } = {
   'task.created': 'created',
   'task.claimed': 'claimed',

@@ -62,7 +62,7 @@ export function endpointPauseMs(failuresInARow: number): number {
   return Math.min(5 * secondMs * 2 ** Math.min(failuresInARow - 1, 10), 5 * minuteMs);
 }
 
-/** True where the receiver itself has trouble, and not with this one delivery alone. */
+/** True if the receiver itself fails, not only this delivery. */
 export function isTroubleOfEndpoint(outcome: PostOutcome): boolean {
   return outcome.kind === 'failed' || outcome.status === 429 || outcome.status >= 500;
 }

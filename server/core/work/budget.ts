@@ -1,5 +1,5 @@
-// What a task, an epic and a day may use: tokens, money, turns and time at work. What has been used
-// goes in, a verdict with its sentence comes out.
+// Limits of a task, an epic and a day: tokens, money, turns and agent time. Takes the usage,
+// returns a verdict with its sentence.
 
 import { formatCost, formatDuration } from '../format.ts';
 
@@ -9,7 +9,7 @@ export interface Spent {
   readonly usd: number;
   /** Tool calls: each is one turn between the model and the machine. */
   readonly turns: number;
-  /** Time in which an agent was at work; waiting for a person or for quota is none. */
+  /** Time in which an agent was running; waiting for a person or for quota does not count. */
   readonly workedMs: number;
 }
 

@@ -6,10 +6,10 @@ export interface Pace {
   readonly atMs: number;
 }
 
-/** Without a sign of overload for so long, one more may start. */
+/** One more agent may start after this long without a sign of overload. */
 export const paceStepMs = 15_000;
 /**
- * Agents that run side by side are told of the same overload: what follows within this time is not
+ * Parallel agents report the same overload, so further reports within this time do not count as
  * another one.
  */
 export const paceCooldownMs = 5_000;
@@ -23,7 +23,7 @@ const overloadErrors: ReadonlySet<string> = new Set([
   'rate_limit_error',
 ]);
 
-/** Told by codes of the protocol, never by words. */
+/** Detected by protocol codes, never by text. */
 export function isOverload(retry: {
   readonly status: number | null;
   readonly error: string;
@@ -40,7 +40,7 @@ export function agentsAllowed(pace: Pace | null, nowMs: number, workers: number)
   return Math.max(1, Math.min(workers, pace.agents + steps));
 }
 
-/** After a sign of overload: half of those at work. Null: nothing changes. */
+/** After a sign of overload: half of the running agents. Null: no change. */
 export function slowerPace(
   pace: Pace | null,
   nowMs: number,

@@ -112,7 +112,7 @@ export function agentChain(
   const first = withModel({ agent, model: null });
   const chain: [AgentStep, ...AgentStep[]] = [first];
   for (const step of others.map(withModel)) {
-    // A list for all tasks may name the agent that one of them begins with.
+    // A list for all tasks may contain the agent that a task already starts with.
     if (!chain.some((known) => stepText(known) === stepText(step))) chain.push(step);
   }
   return chain;

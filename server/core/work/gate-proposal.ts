@@ -1,5 +1,4 @@
-// What a repository says of its own tests, from the files at its root: a command that may serve as
-// the gate. Pure.
+// Reads a command that may serve as the gate from the files at the root of a repository. Pure.
 
 export interface GateProposal {
   readonly command: string;

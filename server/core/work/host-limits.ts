@@ -5,7 +5,7 @@ import { formatBytes } from '../format.ts';
 
 export interface HostFacts {
   readonly freeMemoryBytes: number;
-  /** Where the worktrees are; null = can't be told. */
+  /** Free space at the worktrees; null = unknown. */
   readonly freeDiskBytes: number | null;
   /** Mean number of processes that want to run, over the last minute. */
   readonly load: number;

@@ -1,5 +1,5 @@
-// Drover's own files in the workspace of a remote job, as the agent there and whoever reads its
-// result know them.
+// Drover's own files in the workspace of a remote job, shared by the agent there and the reader of
+// its result.
 
 /** Never brought back into the worktree. */
 export const jobFolder = '.drover-job';

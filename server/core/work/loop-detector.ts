@@ -39,7 +39,7 @@ export class LoopDetector {
     return null;
   }
 
-  /** A person wants it to go on: it takes twice as many rounds until the next question. */
+  /** A person chose to continue: the next question comes after twice as many rounds. */
   allow(): void {
     this.#calls = [];
     this.#repeats = Math.min(this.#repeats * 2, repeatsMax);

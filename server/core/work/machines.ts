@@ -26,7 +26,7 @@ export interface MachineFacts {
   readonly name: string;
   readonly labels: readonly string[];
   readonly state: MachineState;
-  /** Agents at work there. */
+  /** Agents running there. */
   readonly busy: number;
   /** Agents that it can bear now. */
   readonly room: number;
@@ -35,8 +35,8 @@ export interface MachineFacts {
 }
 
 /**
- * Why no machine takes a task with these labels now, as a sentence with the remedy; null when one
- * may. Without any machine there is no fleet, and labels ask for nothing.
+ * Why no machine accepts a task with these labels now, as a sentence with the remedy; null if one
+ * does. Without machines there is no fleet, and labels have no effect.
  */
 export function whyNoMachine(
   labels: readonly string[],
@@ -64,7 +64,10 @@ export function whyNoMachine(
   return `${those} are full (${places}); it starts when one has room.`;
 }
 
-/** An attempt goes on where it has begun, and waits for that machine as long as it takes starts. */
+/**
+ * An attempt continues on the machine where it started, and waits for that machine as long as it
+ * accepts tasks.
+ */
 export function whyItsMachine(machine: MachineFacts): string | null {
   if (machine.busy < machine.room) return null;
   return `It resumes where it started, on ${placeOf(machine)}, as soon as a place is free.`;

@@ -26,7 +26,7 @@ const prices: readonly (readonly [string, Price])[] = [
   ['gemini', { input: 2, output: 12, cacheRead: 0.2 }],
 ];
 
-/** A model that nobody knows is taken for one in the middle. */
+/** An unknown model gets the prices of a mid-range one. */
 const unknownPrice: Price = { input: 3, output: 15, cacheRead: 0.3 };
 
 export function estimateUsd(model: string | null, counts: TokenCounts): number {

@@ -3,13 +3,13 @@
 export const headRoot = 'refs/heads/';
 /** Branches of Drover's own: attempts, lines of epics, results. */
 export const droverHeadRoot = `${headRoot}drover/`;
-/**
- * What they begin with, here as on a shared remote unless `[fleet] branch_prefix` says otherwise.
- */
+/** Their prefix, here and on a shared remote unless `[fleet] branch_prefix` changes it. */
 export const droverBranchPrefix = 'drover/';
 const branchPrefix = /^(?![-./])(?!.*(?:\.\.|\/\/|\/\.|\.lock\/))[A-Za-z0-9._/-]{0,58}[/_-]$/u;
 
-/** Whether branches of Drover's own may begin with it: a part of names, and none of people's. */
+/**
+ * Whether it can be the prefix of Drover's branches: a partial name that no person's branch has.
+ */
 export function isBranchPrefix(text: string): boolean {
   return branchPrefix.test(text) && text.includes('drover');
 }
@@ -21,7 +21,7 @@ export const workRoot = 'refs/drover/work/';
 export const rescueRoot = 'refs/drover/rescue/';
 /** Commits that a person has approved and that have not landed yet. */
 export const approvedRoot = 'refs/drover/approved/';
-/** Snapshots with which a person wants an attempt to begin. */
+/** Snapshots from which a person wants an attempt to start. */
 export const restoreRoot = 'refs/drover/restore/';
 /** What this clone has fetched of the refs that machines share. */
 export const sharedRoot = 'refs/drover/shared/';

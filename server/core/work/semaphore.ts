@@ -24,8 +24,7 @@ export class Semaphore {
     try {
       return await body();
     } finally {
-      // The place is handed on, not given back, so that nobody who comes later overtakes those who
-      // wait.
+      // The slot passes directly to the next waiter, so that no later caller can overtake it.
       const next = this.#urgent.shift() ?? this.#waiting.shift();
       if (next) next();
       else this.#running -= 1;
@@ -33,7 +32,7 @@ export class Semaphore {
   }
 }
 
-/** One body at a time for each key; a key costs nothing while nobody uses it. */
+/** One body at a time for each key; an unused key costs nothing. */
 export class KeyedMutex {
   readonly #tails = new Map<string, Promise<void>>();
 
@@ -52,7 +51,7 @@ export class KeyedMutex {
     }
   }
 
-  /** Does nothing while somebody has the turn, or waits for it. */
+  /** Does nothing while another caller has the turn or waits for it. */
   async runIfFree(key: string, body: () => Promise<void>): Promise<void> {
     if (!this.#tails.has(key)) await this.run(key, body);
   }

@@ -1,5 +1,5 @@
-// Which files of a tree name its dependencies: when one of them changes, a worktree has to be set
-// up again.
+// Files of a tree that name its dependencies: when one of them changes, the worktree must be set up
+// again.
 
 const exactNames: ReadonlySet<string> = new Set([
   // Node

@@ -1,5 +1,5 @@
-// Counts what one part of an attempt uses, from what its agent tells while it works. Pure: totals
-// in, differences out.
+// Counts what one part of an attempt uses, from the agent's reports. Pure: totals in, differences
+// out.
 
 import { addSpent, nothingSpent, type Spent } from './budget.ts';
 import { estimateUsd } from './prices.ts';
@@ -22,7 +22,7 @@ const noTotals: UsageTotals = {
 export class SpendingCounter {
   readonly #storedTokens: number;
   #last: UsageTotals | null = null;
-  /** Since the agent told a cost: the estimate that its next word replaces. */
+  /** Since the agent reported a cost: the estimate that its next report replaces. */
   #estimatedUsd = 0;
   #model: string | null = null;
   #unstored: Spent = nothingSpent;
@@ -45,8 +45,8 @@ export class SpendingCounter {
   }
 
   /**
-   * From what totals an agent that goes on will count: they are stored already, or were lost with
-   * their line.
+   * The totals from which a resumed agent counts: they are already stored, or were lost with their
+   * line.
    */
   goesOnFrom(totals: UsageTotals): void {
     this.#last = totals;

@@ -29,7 +29,7 @@ function gitDirNamedBy(file: string): string | null {
   return isAbsolute(target) ? target : resolve(dirname(file), target);
 }
 
-/** What git itself looks for; `HEAD` may be a link, as in old repositories. */
+/** The files that git itself looks for; `HEAD` may be a link, as in old repositories. */
 function isGitFolder(folder: string): boolean {
   return readText(join(folder, 'HEAD')) !== null && statSync(join(folder, 'objects')).isDirectory();
 }

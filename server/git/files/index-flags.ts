@@ -1,13 +1,9 @@
-// Entries of an index that git has been told not to look at: changes in their files show in no
-// status.
+// Index entries that git was told to ignore: status does not show changes in their files.
 
 import { readFileSync } from 'node:fs';
 import type { PathBytes } from './paths.ts';
 
-/**
- * Null: the file cannot be read this way (compressed paths, a shared part); git itself has to be
- * asked.
- */
+/** Null: the file cannot be parsed here (compressed paths, a shared part); ask git instead. */
 export function unwatchedEntries(file: string, shaBytes: 20 | 32): PathBytes[] | null {
   let bytes: Buffer;
   try {

@@ -1,5 +1,5 @@
-// Reads new commits straight from their object files: a look that costs a tenth of a process, and
-// is right or absent.
+// Reads new commits directly from their object files: this costs a tenth of a process, and returns
+// either the right answer or nothing.
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -50,7 +50,7 @@ export class CommitObjects {
     return commit;
   }
 
-  /** It is in a file of its own now. */
+  /** It is in its own file now. */
   isLoose(sha: string): boolean {
     return factsOf(looseFile(this.#objectsDir, sha)) !== null;
   }

@@ -1,5 +1,5 @@
-// Locks of our own refs that a killed git has left behind: git never removes them, and nobody holds
-// one there for long.
+// Locks of Drover's refs that a killed git left behind: git never removes them, and no process
+// holds one for long.
 
 import { rm } from 'node:fs/promises';
 import { relative } from 'node:path';
@@ -11,8 +11,8 @@ const pauseMs = 50;
 const ownRefs = /^refs[/\\](?:drover|heads[/\\]drover)[/\\]/;
 
 /**
- * True when the lock is one of our own refs and is gone now: given back, or removed because it
- * stood for too long.
+ * True if the lock is on one of our refs and is gone now: released, or removed because it was too
+ * old.
  */
 export async function outlastOwnLock(context: RepositoryContext, lock: string): Promise<boolean> {
   if (!ownRefs.test(relative(context.commonDir, lock))) return false;

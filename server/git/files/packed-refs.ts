@@ -1,4 +1,4 @@
-// Looks refs up in `packed-refs`, read again only when the file has changed.
+// Reads refs from `packed-refs`, again only when the file has changed.
 
 import { join } from 'node:path';
 import { factsOf, readText } from './small-files.ts';

@@ -1,10 +1,10 @@
-// Tells that somebody has pruned the repository: a file that git's prune removes along with
-// unreachable objects is gone.
+// Detects that the repository was pruned: a file that git's prune removes along with unreachable
+// objects is gone.
 //
 // Objects are written first and named by a ref afterwards; `git gc --prune=now` or `git prune` in
-// between removes them. Git removes abandoned `tmp_` files in the same run, under the same rule of
-// age, when it is done with the objects. So the ordinary path asks no git: a look at one small file
-// tells whether what was written has to be examined.
+// between removes them. In the same run, git removes abandoned `tmp_` files by the same rule of
+// age, after the objects. So the usual case needs no git: reading one small file tells whether the
+// new objects must be checked.
 
 import { randomUUID } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
@@ -49,7 +49,7 @@ export class PruneWatch {
       this.#known = readText(this.#file) ?? place(this.#file);
   }
 
-  /** How many prunes were seen; looks for another one. */
+  /** How many prunes were detected; checks for another one. */
   count(): number {
     this.#look();
     return this.#seen;
@@ -62,8 +62,8 @@ export class PruneWatch {
   }
 
   /**
-   * Waits within bounds for a `git gc` that began before a ref moved: it may remove what the ref
-   * names now.
+   * Waits, with a limit, for a `git gc` that started before a ref moved: it may remove the objects
+   * that the ref names now.
    */
   async outlastGc(): Promise<void> {
     const endMs = Date.now() + gcPatienceMs;

@@ -1,6 +1,5 @@
-// Looks at git's own small files, without waiting: a read costs some microseconds of the disk
-// cache, while handing it to another thread and back costs ten times as much of this one, thirty
-// times for each task.
+// Reads git's own small files synchronously: a read takes some microseconds from the disk cache,
+// while handing it to another thread costs this one ten times as much, thirty times for each task.
 
 import {
   closeSync,

@@ -1,4 +1,4 @@
-// Locks in a slot that a killed agent has left behind: git never removes them, and nobody else
+// Locks in a slot that a killed agent left behind: git never removes them, and no other process
 // works there.
 
 import { rm } from 'node:fs/promises';
@@ -20,7 +20,7 @@ export async function dropStaleLocks(worktree: LinkedWorktree, staleMs: number):
 }
 
 /**
- * Waits until each lock is given back, or has stood for `staleMs` and is removed; so at most that
+ * Waits until each lock is released, or is older than `staleMs` and is removed; so at most that
  * long.
  */
 export async function outlastLocks(worktree: LinkedWorktree, staleMs: number): Promise<void> {

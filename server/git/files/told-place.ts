@@ -1,5 +1,5 @@
-// Tells git where the repository of a worktree is, from our own books: git never looks for one in a
-// folder that an agent writes.
+// Tells git where the repository of a worktree is, from Drover's own records: git never searches
+// for one in a folder that an agent writes.
 
 import { join } from 'node:path';
 import type { RepositoryContext } from '../context.ts';
@@ -19,8 +19,8 @@ export interface ToldPlace {
 }
 
 /**
- * Of the user's own checkout: nothing is told, git finds it as for the user. Null: the folder is in
- * no book of ours, so no git is started there.
+ * In the user's own checkout nothing is set: git finds the repository as it does for the user.
+ * Null: the folder is in none of our records, so no git is started there.
  */
 export function toldPlace(
   place: Pick<RepositoryContext, 'commonDir' | 'root'>,
@@ -43,8 +43,8 @@ export function toldPlace(
 }
 
 /**
- * While a confined program is at work, what it has made lies in a folder of its own until it is
- * taken back.
+ * While a confined program is running, its commits are in a separate folder until they are
+ * imported.
  */
 function lentObjects(gitDir: string): Readonly<Record<string, string>> {
   const objects = join(gitDir, lentName, 'objects');

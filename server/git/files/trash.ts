@@ -29,15 +29,13 @@ export class Trash {
     return true;
   }
 
-  /**
-   * Deletes what a process that died had left in the trash of this folder of worktrees; looks once.
-   */
+  /** Deletes what a dead process left in the trash of this folder of worktrees; checks once. */
   sweep(worktreesFolder: string): void {
     if (this.#swept.has(worktreesFolder)) return;
     this.#swept.add(worktreesFolder);
     this.#work = this.#work.then(async () => {
       const folder = join(worktreesFolder, trashName);
-      // A link, or a folder with names that are not ours, is somebody else's and stays.
+      // A link, or a folder with names that are not ours, belongs to someone else and stays.
       if (!isOwnFolder(folder)) return;
       const names = await readdir(folder).catch(() => []);
       for (const name of names.filter(isGrave)) await removeTree(join(folder, name));

@@ -104,7 +104,7 @@ function findMetadata(context: RepositoryContext, path: string): string | null {
   return linkedWorktree(context, path)?.gitDir ?? null;
 }
 
-/** Where entries were found last. A look at one of them replaces looks at all. */
+/** Where entries were found last. Checking that entry first avoids reading all of them. */
 const lastFound = new Map<string, string>();
 const lastFoundMax = 1_000;
 
@@ -159,8 +159,8 @@ export async function writePointer(worktree: LinkedWorktree): Promise<void> {
 }
 
 /**
- * Makes the private folder anew, with a detached HEAD where it has none, for a worktree that git
- * has forgotten.
+ * Recreates the private folder, with a detached HEAD if it has none, for a worktree that git has
+ * forgotten.
  */
 export async function writeMetadata(worktree: LinkedWorktree, head: string): Promise<void> {
   await mkdir(worktree.gitDir, { recursive: true });

@@ -99,8 +99,8 @@ function alternatesOf(objects: string): string[] {
 }
 
 /**
- * What decides how files and commits look. No remote, no address, no program for passwords, nothing
- * to include.
+ * The settings that decide how files and commits look. No remote, no address, no credential
+ * program, no includes.
  */
 const lentKeys =
   /^(?:core\.(?!hookspath|fsmonitor|sshcommand|gitproxy|askpass|alternaterefscommand|worktree|bare|editor|pager|excludesfile|attributesfile)[a-z]+|extensions\.(?:objectformat|worktreeconfig)|user\.[a-z]+|filter\..+|merge\..+|diff\..+|i18n\.[a-z]+|init\.[a-z]+|commit\.(?:cleanup|template)|lfs\.(?!url)[a-z]+)$/;

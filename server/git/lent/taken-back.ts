@@ -1,6 +1,6 @@
-// Takes back what a confined program made in its own git folder: its objects by a strict import,
-// never as they lie there; its branch by compare-and-swap; other refs of its own under rescue refs.
-// Its configuration and hooks are never read.
+// Imports what a confined program made in its own git folder: its objects by a strict import, never
+// by copying files; its branch by compare-and-swap; its other refs under rescue refs. Its
+// configuration and hooks are never read.
 
 import { lstat, mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';

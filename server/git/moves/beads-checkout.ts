@@ -1,6 +1,6 @@
-// Uncommitted words of Beads in a checkout that is to follow its branch. `bd` writes its files
-// whenever somebody says anything, so they are hardly ever clean: what has landed is merged into
-// them, and neither side loses a word.
+// Uncommitted Beads changes in a checkout that is about to follow its branch. `bd` writes its files
+// often, so they are rarely clean: the landed version is merged into them, and neither side loses a
+// change.
 
 import { randomBytes } from 'node:crypto';
 import { chmodSync, renameSync, rmSync, writeFileSync } from 'node:fs';
@@ -32,9 +32,9 @@ export function isBeadsAlone(paths: readonly string[]): boolean {
 }
 
 /**
- * Merges what has landed into the files, tells the index that it has what has landed, and lets the
- * body move the checkout: git leaves a file alone whose index entry is the new one already. A death
- * in between leaves merged files, from which the next try comes to the same. False: one of them
+ * Merges the landed version into the files, marks the index entries as landed, and lets the body
+ * move the checkout: git does not touch a file whose index entry is already the new one. A crash in
+ * between leaves merged files, from which the next try gets the same result. False: one of them
  * cannot be merged, and the body was not run.
  */
 export async function pastBeads(

@@ -1,6 +1,6 @@
-// What the log of a branch tells of how it was moved: by whom it has been at a commit, and whether
-// who moved it away had seen that commit. A command that began before a landing and moves the
-// branch after it is no word on what has landed.
+// What the reflog of a branch says about its moves: which process set it to a commit, and whether
+// the command that moved it away had seen that commit. A command that started before a landing and
+// moved the branch after it does not undo the landing.
 
 import { join } from 'node:path';
 import type { RepositoryContext } from '../context.ts';
@@ -9,9 +9,9 @@ import { branchRef, finalRef, resolveRevision } from '../refs/refs.ts';
 import type { Sha } from '../sha.ts';
 
 /**
- * Whether the branch has been at the tip and was moved away from it: it has followed, although that
- * was not recorded (the backend died, or a person was quicker than our look). Following again would
- * bring back what they have taken out.
+ * Whether the branch was at the tip and was moved away from it: it has followed, although that was
+ * not recorded (the backend died, or a person moved it before Drover checked). Following again
+ * would bring back what they removed.
  */
 export async function hasLeft(context: RepositoryContext, ref: string, tip: Sha): Promise<boolean> {
   const moves = movesOf(context, ref);
@@ -27,17 +27,17 @@ function movesOf(context: RepositoryContext, ref: string): readonly string[] {
 }
 
 /**
- * A rebase that is given up puts its branch back where it was as the rebase began, also over what
- * has landed in that very moment. Nobody has decided on that.
+ * A rebase that is aborted resets its branch to where it was when the rebase started, also over
+ * what landed in the meantime. No person decided that.
  */
 const givenUp = /\trebase \(abort\)/;
 const stepsBack = /\treset: moving to (?:HEAD|@)((?:[~^]\d*)+)$/;
 const followed = /\t(?:merge [0-9a-f]+: Fast-forward|drover: land)$/;
 
 /**
- * Where the branch was as the command began that was the last to move it, from `from` to `to`, when
- * that command knew nothing of `from`; null: it did, or nothing else can be told. A reset by steps
- * (`HEAD~1`) says where it was counted from.
+ * Where the branch was when the command started that last moved it from `from` to `to`, if that
+ * command had not seen `from`; null: it had, or that cannot be determined. For a reset by steps
+ * (`HEAD~1`), the log contains the start of the count.
  */
 export async function takenBackUnseen(
   context: RepositoryContext,

@@ -1,7 +1,7 @@
-// A follow that was cut: its git was killed together with the backend, in a checkout of the user's.
-// Its locks are still there, and files that it had begun to write. Only what came to be behind the
-// mark of that follow is ours to clear, only when no git process is at work there any more, and a
-// file only when what is in it is (the beginning of) what was landing.
+// A follow that was interrupted: its git was killed together with the backend, in a checkout of the
+// user. Its locks still exist, and files that it had started to write. Drover clears only what
+// appeared after the mark of that follow, only when no git process runs there any more, and a file
+// only if its content is (the start of) what was landing.
 
 import { readdirSync, readFileSync, readlinkSync, rmSync, writeFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
@@ -31,8 +31,8 @@ export function followMark(commonDir: string, ref: string): string {
 }
 
 /**
- * Runs the body with the mark in place. Without one (a full disk) what is cut has to be cleared by
- * a person.
+ * Runs the body with the mark in place. Without one (a full disk), a person must clean up an
+ * interrupted follow.
  */
 export async function markingFollow<T>(
   context: RepositoryContext,
@@ -54,8 +54,8 @@ export async function markingFollow<T>(
 }
 
 /**
- * Longest that one follow takes, and how long a cut one rests where nobody can tell whether its git
- * still runs.
+ * Longest duration of one follow, and how long to wait after an interrupted one if it is unknown
+ * whether its git still runs.
  */
 const followMaxMs = 10 * 60_000;
 const restMs = 2 * 60_000;
@@ -92,11 +92,11 @@ export async function clearCutFollow(
   await rm(mark, { force: true });
 }
 
-/** Half-written files that are looked at; more are left to a person. */
+/** Maximum number of half-written files to check; more are left to a person. */
 const filesMax = 2_000;
 
 /**
- * Files that were written before the index told of them are taken back: the next follow writes them
+ * Reverts files that were written before the index recorded them: the next follow writes them
  * again.
  */
 async function undoFiles(

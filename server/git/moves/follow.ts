@@ -96,11 +96,12 @@ async function followNow(
     const step = { from: current, to: tip };
     if (owners[0] !== undefined) {
       const owner = owners[0];
-      // Before the look for what is under way there: who writes the index then has said so.
+      // Before the check for operations in progress: a process that writes the index later has
+      // already marked itself.
       const wasClean = current !== null && (await isIndexClean(context, owner, current));
       const obstacle = await obstacleAt(context, ref, owners, mode);
       if (obstacle !== null) return pending(obstacle);
-      // The looks above take a while, in which a person may have gone back: git would follow from
+      // The checks above take time, in which a person may have moved back: git would follow from
       // there.
       if ((await readRef(context, ref)) !== current && tries < maxStaleTries) continue;
       const refused = await markingFollow(context, ref, step, () =>
@@ -127,8 +128,8 @@ function followed(sha: Sha): GitResult<FollowOutcome> {
 }
 
 /**
- * The branch holds the tip, but a rebase that began as that landed knows only of what was before:
- * it will put the branch back there. Until it has ended, the tip has not arrived.
+ * The branch is at the tip, but a rebase that started while it landed knows only the earlier state:
+ * it will put the branch back there. Until the rebase has ended, the tip has not arrived.
  */
 async function underRebase(
   context: RepositoryContext,
@@ -264,8 +265,8 @@ async function mergeForward(
     return null;
   }
   if (/cannot lock ref/i.test(output.stderr)) {
-    // Git updates the files first and the branch last: what it began has to be finished, or the
-    // user sees undone changes.
+    // Git updates the files first and the branch last: what it started must be finished, or the
+    // user sees reverted changes.
     const finished = await updateRefs(context, [{ ref, next: to, old: from }], 'drover: land');
     if (finished.ok) return null;
     await takeBackFiles(context, owner, to);
@@ -273,7 +274,7 @@ async function mergeForward(
   return output.stderr;
 }
 
-/** They are the lines that begin with a tab. */
+/** These are the lines that start with a tab. */
 function filesInTheWay(stderr: string): readonly string[] {
   return stderr
     .split('\n')

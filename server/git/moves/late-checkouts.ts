@@ -1,10 +1,10 @@
-// A `git switch` reads the branch first, writes the files, and says last what it has checked out. A
-// branch that moves in between is checked out nowhere as it moves, and has old files under its new
-// commit afterwards: the next commit there would take the new one back. A `git merge` of a person's
-// that fails puts the files back to the commit that it began at, wherever the branch is by then. A
-// `git rebase` that begins just then writes the files of the commit that it rebases onto, sees that
-// HEAD has moved, and ends there. So the checkouts are looked at again for a while after such a
-// move.
+// A `git switch` reads the branch first, writes the files, and records last what it has checked
+// out. A branch that moves in between is checked out nowhere while it moves, and has old files
+// under its new commit afterwards: the next commit there would revert the new one. A person's
+// failing `git merge` restores the files of the commit that it started from, wherever the branch is
+// by then. A `git rebase` that starts at that time writes the files of the commit that it rebases
+// onto, sees that HEAD has moved, and stops there. So Drover checks the checkouts again for a while
+// after such a move.
 
 import { join } from 'node:path';
 import { isAncestor } from '../read/ancestry.ts';
@@ -16,14 +16,14 @@ import { readRef } from '../refs/refs.ts';
 import { branchHolders, unfinishedOperation, type WorktreeHead } from '../refs/worktree-heads.ts';
 
 /**
- * Pauses before each look; a switch that takes longer than all of them is met by the person as
+ * Pauses before each check; after a switch that takes longer than all of them, the person sees
  * changed files.
  */
 const pausesMs = [0, 150, 350, 500, 1_000];
 /** Where the checkout itself has moved, what is staged a while later is a person's. */
 const pausesInPlaceMs = [0, 150, 350];
 
-/** Returns at once; the looks cost a few reads of small files each. */
+/** Returns immediately; the checks cost a few reads of small files each. */
 export function lookForLateCheckouts(
   context: RepositoryContext,
   ref: string,
@@ -58,9 +58,11 @@ export function lookForLateCheckouts(
  */
 type SeenStates = Map<string, string>;
 
-/** Whether what the index holds may be of a command that began before the branch had moved. */
+/** Whether the index may come from a command that started before the branch moved. */
 interface BegunBefore {
-  /** The index was as its branch said until then, and git has worked there at each look since. */
+  /**
+   * Until then, the index matched its branch, and git has been running there at each check since.
+   */
   isUnderWay: boolean;
   /**
    * The branch moved where no checkout had it, and none has been seen with what it brought: what a
@@ -100,7 +102,7 @@ function stateOf(owner: WorktreeHead, present: string): string {
   return [present, index?.ino, index?.size, index?.mtimeMs, index?.ctimeMs].join(' ');
 }
 
-/** True when nothing is left to look for: it was repaired, or the branch has moved on. */
+/** True if nothing is left to check: it was repaired, or the branch has moved on. */
 export async function repairLate(
   context: RepositoryContext,
   ref: string,
@@ -135,7 +137,7 @@ async function repairAt(
   const { isUnderWay } = since;
   since.isUnderWay = false;
   const at = owner.path;
-  // Taken before git looks: what comes in between is another state.
+  // Taken before git reads the files: a change in between counts as another state.
   const state = stateOf(owner, present);
   if (seen.get(at) === state) return false;
   const asNow = await context.git(['diff-index', '--cached', '--quiet', present], { at });
@@ -164,8 +166,9 @@ async function repairAt(
 const candidatesMax = 20;
 
 /**
- * The index is that of a commit that a rebase would have begun at, before the branch's or fetched,
- * but for what the step brought: whatever began there found that HEAD had moved, and gave up.
+ * The index is that of a commit from which a rebase would have started, before the branch's or
+ * fetched, apart from the changes of the move: the command that started there found that HEAD had
+ * moved, and gave up.
  */
 async function isOfAnother(
   context: RepositoryContext,

@@ -3,10 +3,7 @@
 import type { PathBytes } from '../files/paths.ts';
 import type { Sha } from '../sha.ts';
 
-/**
- * A file that git could not merge: the blobs of both sides and of what they began with, where there
- * is one.
- */
+/** A file that git could not merge: the blobs of both sides and of their base, if there is one. */
 export interface MergeStages {
   readonly path: PathBytes;
   readonly mode: string;

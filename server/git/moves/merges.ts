@@ -83,7 +83,7 @@ async function commitMerge(
   return err(failureOf(made, `commit the merge of ${commit}`));
 }
 
-/** Null: a process is needed, also where it is to look whether a pruned parent is still there. */
+/** Null: a process is needed, also to check whether a pruned parent still exists. */
 function writeHere(
   context: RepositoryContext,
   tree: Sha,
@@ -134,7 +134,7 @@ async function standIn(
   return made.code === 0 && isSha(sha) ? ok(sha) : err(failureOf(made, `stand in for ${commit}`));
 }
 
-/** Work that began at the tip itself needs no merging: its own tree is the result. */
+/** Work that started at the tip itself needs no merge: its own tree is the result. */
 async function mergeTrees(
   context: RepositoryContext,
   tip: Sha,

@@ -10,7 +10,7 @@ import { isSha } from '../files/loose-objects.ts';
 import { factsOf, namesIn, readText } from '../files/small-files.ts';
 
 export interface CopyOfHistory {
-  /** A bare repository; whoever asked for it deletes it. */
+  /** A bare repository; the caller deletes it. */
   readonly path: string;
   readonly headSha: string | null;
 }
@@ -19,7 +19,7 @@ const refsMax = 10_000;
 const refDepthMax = 12;
 const smallFileBytesMax = 16 * 1024 * 1024;
 
-/** Null: there is no history that could be read (broken, empty, or built to lead elsewhere). */
+/** Null: there is no readable history (broken, empty, or built to point elsewhere). */
 export async function copyOfHistory(
   context: Pick<RepositoryContext, 'git'>,
   folder: string,
@@ -34,7 +34,7 @@ export async function copyOfStore(
 ): Promise<CopyOfHistory | null> {
   const objects = join(source, 'objects');
   if (!isFolder(source) || !isFolder(objects) || !isFolder(join(source, 'refs'))) return null;
-  // Objects that it borrows itself are not its own, and may be anybody's.
+  // Objects that it borrows are not its own, and may belong to anyone.
   if (factsOf(join(objects, 'info', 'alternates')) !== null) return null;
   const refs = refsIn(source);
   const head = headOf(source, refs);

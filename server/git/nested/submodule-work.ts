@@ -245,8 +245,8 @@ async function storesBelow(modules: string): Promise<readonly string[]> {
 }
 
 /**
- * Takes out what is not as the next commit has it: nothing of one task is seen by the next, and an
- * older commit of a submodule is nobody's change. The setup has to bring it again.
+ * Removes everything that differs from the next commit: no task sees files of the previous one, and
+ * an older commit of a submodule is not a change. The setup must restore it.
  */
 export async function emptySubmodules(
   context: RepositoryContext,

@@ -1,6 +1,6 @@
-// Submodules that are checked out in a worktree: git's own look at the worktree stops at their
-// edge, so that what is inside is looked at here. Git is never started in them: their objects are
-// lent to a bare repository of ours.
+// Submodules that are checked out in a worktree: git's status of the worktree does not look inside
+// them, so Drover does. Git is never started in them: their objects are lent to a bare repository
+// of Drover.
 
 import { readFileSync, realpathSync } from 'node:fs';
 import { rm, writeFile } from 'node:fs/promises';
@@ -124,8 +124,8 @@ export interface SubmodulePlace {
 }
 
 /**
- * Calls `look` with each submodule below `root`, those inside first; the bare repositories last as
- * long as the call.
+ * Calls `look` with each submodule below `root`, inner ones first; the bare repositories exist only
+ * during the call.
  */
 export async function eachSubmodule(
   context: RepositoryContext,

@@ -14,7 +14,7 @@ import { mapBounded } from '../../core/work/semaphore.ts';
 
 const flushed = promisify(fsync);
 
-/** The kernel writes back what is older than this by itself. */
+/** The kernel writes back anything older than this on its own. */
 const writtenBackMs = 40_000;
 /** Folder times are coarse: a folder that changed just now may change again without a new time. */
 const settledMs = 200;

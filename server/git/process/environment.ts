@@ -71,10 +71,7 @@ export function gitEnvironment(source: Variables): Record<string, string> {
   return environment;
 }
 
-/**
- * Ends by itself when the other side is gone, so that a connection that is cut off does not outlive
- * its git.
- */
+/** Exits when the other side is gone, so that a broken connection does not outlive its git. */
 const quietSsh =
   'ssh -o BatchMode=yes -o ConnectTimeout=10 -o ServerAliveInterval=5 -o ServerAliveCountMax=3';
 
@@ -107,8 +104,8 @@ export function networkVariables(
 export const ownSettings: readonly string[] = settings({
   'gc.auto': '0',
   'maintenance.auto': 'false',
-  // Names a command as if it were an address; git itself allows it to nobody unless the
-  // configuration says so.
+  // Names a command in place of an address; git itself refuses that unless the configuration allows
+  // it.
   'protocol.ext.allow': 'never',
   'core.quotePath': 'false',
   'core.fsmonitor': 'false',

@@ -34,8 +34,7 @@ export function lockFileOf(stderr: string): string | null {
 }
 
 /**
- * Failures of git's own making when another git process is at work in the same repository; the next
- * try works.
+ * Failures of git that occur when another git process runs in the same repository; a retry works.
  */
 export function isPassingRace(stderr: string): boolean {
   return /failed to read [^\n]*commondir|could not (?:open|read) [^\n]*\/worktrees\/[^\n]*: No such file/i.test(

@@ -81,7 +81,7 @@ const forGitAlone = /^(?:i18n\.commitencoding|core\.sharedrepository|include(?:i
 /** Git changes such a text before it writes it. */
 const isChanged = /^[\s.,:;<>"'\\]|[\p{Cc}<>\uFFFD]|[\s.,:;<>"'\\]$/u;
 
-/** Tells who commits as long as no file of the configuration has changed; null: ask git. */
+/** Returns the committer as long as no configuration file has changed; null: ask git. */
 function knownSignatures(
   commonDir: string,
   configured: ReadonlyMap<string, string>,

@@ -21,7 +21,7 @@ export interface GitRequest {
   readonly truncate: boolean;
 }
 
-/** Why there is no exit code of git's own to judge by. */
+/** Why git has no exit code of its own. */
 export type GitProblem = 'missing' | 'timeout' | 'aborted' | 'too_much_output';
 
 export interface GitOutput {
@@ -68,7 +68,7 @@ export function runOnce(request: GitRequest, signal: AbortSignal | null): Promis
       env: { ...request.environment, ...request.addedEnvironment },
       stdio: [request.input === null ? 'ignore' : 'pipe', 'pipe', 'pipe'],
       windowsHide: true,
-      // A Ctrl-C at a worker reaches its whole group; git is to finish what it has begun.
+      // A Ctrl-C at a worker reaches its whole process group; git must finish what it has started.
       detached: process.platform !== 'win32',
     });
     const stdout = new BoundedBuffer(request.maxOutputBytes);

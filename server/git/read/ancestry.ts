@@ -47,7 +47,7 @@ export function liesOnLine(context: RepositoryContext, ancestor: Sha, descendant
   return false;
 }
 
-/** The newest part of a first-parent line, as far as it can be told without a process. */
+/** The newest part of a first-parent line, as far as it can be read without a process. */
 function* firstParentLine(
   context: RepositoryContext,
   from: Sha,

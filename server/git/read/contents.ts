@@ -53,7 +53,7 @@ export async function changedFiles(
   return ok(parseNameStatus(output.stdout));
 }
 
-/** Null: there is no file of this name (a folder or a submodule is none). */
+/** Null: no file has this name (folders and submodules do not count). */
 export async function fileAt(
   context: RepositoryContext,
   commit: Sha,

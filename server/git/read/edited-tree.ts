@@ -1,4 +1,4 @@
-// A tree like another one but for a few entries, made in an index of its own: no checkout is
+// A tree that differs from another in a few entries, made in a separate index: no checkout is
 // touched.
 
 import { mkdtemp, rm } from 'node:fs/promises';

@@ -15,7 +15,7 @@ export interface LandedChange {
 }
 
 /**
- * More landings of one file than this are not looked at: then the file counts as changed by a
+ * If more landings than this changed the file, they are not checked: then it counts as changed by a
  * person.
  */
 const changesMax = 100;
@@ -52,7 +52,7 @@ export async function landedChanges(
     });
     return output.code === 0 ? output.stdout.toString('utf8') : null;
   };
-  // A commit that is gone by now can't be the beginning.
+  // A commit that no longer exists cannot be the start.
   const text = (since === null ? null : await ask(`${since}..HEAD`)) ?? (await ask('HEAD'));
   if (text === null) return null;
   const changes: LandedChange[] = [];

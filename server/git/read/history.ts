@@ -1,4 +1,4 @@
-// Looks at what lies between two commits.
+// Reads the commits and files between two commits.
 
 import { join } from 'node:path';
 import { err, ok } from '../../core/failure.ts';

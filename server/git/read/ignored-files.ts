@@ -1,5 +1,4 @@
-// Which ignored files of a worktree may be somebody's work: all that is small and that no tool
-// would make again.
+// Which ignored files of a worktree may be work: all small files that no tool would create again.
 
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -89,7 +88,7 @@ export async function ignoredWork(
     if (facts?.isDirectory()) {
       const folder = path.endsWith('/') ? path : `${path}/`;
       const names = await readdir(absoluteBytes(root, folder), 'latin1').catch((): string[] => []);
-      // A repository of its own below an ignored folder is not looked into file by file.
+      // A nested repository below an ignored folder is not listed file by file.
       if (names.includes('.git'))
         return { kind: 'too_much', reason: `${join(path)} is a repository` };
       waiting.push(...names.map((name) => `${folder}${name}`));

@@ -15,7 +15,7 @@ import { exists } from '../files/small-files.ts';
 export interface RepositoryPlace {
   readonly commonDir: string;
   readonly root: string;
-  /** There is no main checkout; the root is the linked worktree that was opened. */
+  /** If there is no main checkout, the root is the linked worktree that was opened. */
   readonly isBare: boolean;
   /** Keys in lower case as git prints them; of several values the last one. */
   readonly config: ReadonlyMap<string, string>;
@@ -35,7 +35,7 @@ export async function findRepository(run: Run, path: string): Promise<GitResult<
         '--git-common-dir',
         '--git-dir',
         '--is-bare-repository',
-        // The last one, as it fails where there is no checkout.
+        // The last one, because it fails if there is no checkout.
         '--show-toplevel',
       ],
       cwd: path,

@@ -21,7 +21,7 @@ export interface ParsedStatus {
   readonly entries: readonly StatusEntry[];
 }
 
-/** Fields before the path, by the letter that begins the record. */
+/** Fields before the path, by the first letter of the record. */
 const fieldsBeforePath: Readonly<Record<string, number>> = { '1': 8, '2': 9, u: 10 };
 
 export const statusArguments: readonly string[] = [
@@ -83,8 +83,8 @@ function parseEntry(record: string): StatusEntry | null {
 }
 
 /**
- * A repository of its own inside the worktree: git names it with a slash at the end and does not
- * look inside.
+ * A nested repository inside the worktree: git lists it with a trailing slash and does not look
+ * inside.
  */
 export function isNestedRepository(entry: StatusEntry): boolean {
   return entry.kind !== 'changed' && entry.path.endsWith('/');

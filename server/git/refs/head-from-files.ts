@@ -18,10 +18,10 @@ export interface CheckoutHead {
   readonly readRef: (ref: string) => string | null | undefined;
 }
 
-/** What makes the files mean something else than they say: git has to be asked. */
+/** Conditions under which the files do not have their usual meaning: git must be asked. */
 const unusual = /^\s*(?:refstorage|worktree)\s*=|^\s*bare\s*=\s*true/im;
 
-/** Null where the folder is no ordinary checkout of this user's own: git has to be asked then. */
+/** Null if the folder is not an ordinary checkout of this user: then git must be asked. */
 export function readCheckoutHead(folder: string): CheckoutHead | null {
   const commonDir = join(folder, '.git');
   const facts = lstatSync(commonDir, { throwIfNoEntry: false });

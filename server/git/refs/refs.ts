@@ -200,7 +200,7 @@ async function writeRefs(
   );
 }
 
-/** What a ref is about to name has to be on the disk first. */
+/** Objects must be on the disk before a ref names them. */
 export async function flushObjects(context: RepositoryContext): Promise<GitResult<void>> {
   try {
     await context.durability.flushObjects();

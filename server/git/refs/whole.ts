@@ -1,5 +1,5 @@
-// Whether what refs have just been moved to is whole: a prune by somebody else may have removed
-// some of it before.
+// Whether the objects that refs were just moved to are complete: a prune by another process may
+// have removed some of them before.
 
 import type { RepositoryContext } from '../context.ts';
 import type { Sha } from '../sha.ts';

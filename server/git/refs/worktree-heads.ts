@@ -1,5 +1,5 @@
-// Which branch each worktree has checked out, and what it is in the middle of, told by the files
-// git keeps.
+// Which branch each worktree has checked out, and which operation is in progress, according to
+// git's files.
 
 import { headRoot } from '../../core/work/ref-names.ts';
 import { join } from 'node:path';
@@ -60,7 +60,7 @@ function branchOfOperation(gitDir: string, name: string): string | null {
   return null;
 }
 
-/** Where the branch was as the rebase that is unfinished there began; null: there is none. */
+/** Where the branch was when the unfinished rebase there started; null: there is none. */
 export function beganRebaseAt({ gitDir, operation }: WorktreeHead): Sha | null {
   if (operation?.kind !== 'rebase') return null;
   for (const name of ['rebase-merge', 'rebase-apply']) {

@@ -1,7 +1,6 @@
-// The setup state of a slot: which dependencies it has been set up with, and what the setup made
-// there. The note lies in the slot's private git folder, so that it goes when the worktree goes;
-// what it lists is compared with the folder, so that a slot somebody has cleaned or changed is set
-// up again.
+// The setup state of a slot: which dependencies it was set up with, and what the setup created
+// there. The note is in the slot's private git folder, so that it is deleted with the worktree. Its
+// list is compared with the folder, so that a slot that was cleaned or changed is set up again.
 
 import { createHash } from 'node:crypto';
 import { readFile, rename, rm, writeFile } from 'node:fs/promises';

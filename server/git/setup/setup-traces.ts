@@ -7,7 +7,7 @@ import { absoluteBytes, type PathBytes } from '../files/paths.ts';
 import type { LinkedWorktree } from '../files/worktree-link.ts';
 import type { Traces } from '../slot-port.ts';
 
-/** Entries looked at before others get a turn. */
+/** Entries to check before yielding to other work. */
 const looksAtOnce = 500;
 
 export function unversioned(

@@ -107,7 +107,7 @@ async function tryRefs(
     const back = await tryPush(remote, [`+${head}:${branch}`]);
     if (back !== null) notes.push(`branches of attempts cannot be moved back (${back.message})`);
   }
-  // What is left behind harms nobody, and the next check replaces it.
+  // What is left behind does no harm, and the next check replaces it.
   const gone = await tryPush(
     remote,
     all.map((ref) => `:${ref}`),

@@ -13,7 +13,7 @@ import { fenceRef } from './names.ts';
 import { pushChanges, type Pushed, type PushDeps, staleFailure } from './pushes.ts';
 import type { Sha } from '../sha.ts';
 
-/** Times that a line is taken anew because its present owner lands in the same moment. */
+/** How often to take a line again because its present owner lands at the same time. */
 const takesMax = 8;
 
 export class Fences {
@@ -33,14 +33,14 @@ export class Fences {
     this.#words = `machine ${machineId}\nprocess ${process.pid} ${randomUUID()}\n`;
   }
 
-  /** Takes the line unless this process has it still: whoever had it can't land any more. */
+  /** Takes the line unless this process still owns it: the previous owner can no longer land. */
   own(line: string): Promise<GitResult<void>> {
     return this.#inTurn(line, () => this.#own(line));
   }
 
   async #own(line: string): Promise<GitResult<void>> {
     const ref = fenceRef(line);
-    // This look brings the line along, which the landing is about to read.
+    // This also fetches the line, which the landing is about to read.
     const present = await this.#deps.remoteRefs.read(ref);
     if (!present.ok) return present;
     let old = present.value;
@@ -106,7 +106,7 @@ export class Fences {
     return this.#context.inTurn(`fence ${line}`, body);
   }
 
-  /** Different for each use: nobody can mistake an old fence for a new one. */
+  /** Different for each use, so that an old fence cannot be mistaken for a new one. */
   async #blob(): Promise<GitResult<Sha>> {
     this.#count += 1;
     const input = `${this.#words}count ${this.#count}\n`;

@@ -72,7 +72,7 @@ async function followRemote(
 }
 
 /**
- * A clone without the branch gets none; what stands in the way in a checkout is no trouble of the
+ * A clone without the branch does not get it; obstacles in a checkout are not problems of the
  * fleet.
  */
 async function followHere(

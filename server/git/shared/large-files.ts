@@ -7,7 +7,7 @@ import type { Remote } from './remote.ts';
 import { remoteFailure } from './remote-failures.ts';
 import type { Sha } from '../sha.ts';
 
-/** Where LFS is not installed there is nothing to upload: its files are what git itself holds. */
+/** If LFS is not installed, nothing needs an upload: git itself stores its files. */
 export async function uploadLargeFiles(
   remote: Remote,
   facts: RepositoryFacts,

@@ -12,9 +12,7 @@ import {
   workRoot,
 } from '../../core/work/ref-names.ts';
 
-/**
- * Refs of one line are looked at together; an attempt's branch is written by one machine at a time.
- */
+/** Refs of one line are read together; one machine at a time writes an attempt's branch. */
 export type RefPlace =
   | { readonly kind: 'line'; readonly line: string }
   | { readonly kind: 'attempt' }
@@ -57,8 +55,9 @@ export function privateRef(ref: string): string {
 }
 
 /**
- * Refspecs that fetch refs into the private namespace. A pattern, since a fetch of a plain name
- * fails when the ref does not exist; it may bring refs along that only begin with the name.
+ * Refspecs that fetch refs into the private namespace. They are patterns, because a fetch of a
+ * plain name fails if the ref does not exist; they may also fetch other refs that start with the
+ * name.
  */
 export function fetchPatterns(refs: readonly string[]): readonly string[] {
   return refs.map((ref) => `+${ref}*:${privateRef(ref)}*`);

@@ -87,7 +87,7 @@ export function sharedWork(deps: PushDeps): SharedWork {
         .filter(({ place }) => place === 'copy')
         .map(({ ref, commit }) => ({ ref: privateRef(ref), next: null, old: commit }));
       const removed = await updateRefs(context, copies, 'drover: retention');
-      // Another machine, or a fetch, was there in between: what is left is looked at the next time.
+      // Another machine, or a fetch, changed it in between: the next run handles the rest.
       if (!removed.ok && removed.error.kind !== 'stale') return removed;
     }
     return ok(undefined);

@@ -33,8 +33,8 @@ export class Presence {
   }
 
   /**
-   * Fails also (`unknown_ref`) when one of them is neither here nor on the remote: what is handed
-   * on has to be there.
+   * Also fails (`unknown_ref`) if one of them is neither here nor on the remote, because callers
+   * pass the commits on.
    */
   async require(commits: readonly Sha[]): Promise<GitResult<void>> {
     const brought = await this.#bring(commits, (wanted) => this.#unknown(wanted));
@@ -53,7 +53,7 @@ export class Presence {
     const absent = await absentOf(commits.filter((sha) => isSha(sha)));
     if (absent.length === 0) return ok(undefined);
     return this.#remote.context.inTurn('missing commits', async () => {
-      // Somebody who waited before may have brought them.
+      // An earlier waiter may have fetched them.
       const wanted = await absentOf(absent);
       if (wanted.length === 0) return ok(undefined);
       const single = await this.#remote.fetch(wanted, []);

@@ -20,7 +20,7 @@ const triesMax = 4;
 
 export class PublishedBranches {
   readonly #deps: PublishDeps;
-  /** What this process has pushed: the likely value there, which saves a look. */
+  /** What this process has pushed: the likely current value there, which saves a request. */
   readonly #pushed = new Map<string, Sha>();
 
   constructor(deps: PublishDeps) {

@@ -1,6 +1,5 @@
 // Moves refs of the remote by compare-and-swap, several in one transaction of the server. A push
-// that dies without an answer may have happened: the remote is looked at before anything is
-// decided.
+// that dies without an answer may have succeeded: the remote is checked before anything is decided.
 
 import { setTimeout as delay } from 'node:timers/promises';
 import { gitFailure } from '../process/failures.ts';
@@ -43,7 +42,7 @@ export async function pushChanges(
     const refusals = refusalsOf(output);
     const isAnswer = refusals.length > 0 && output.problem === null;
     const failure = remoteFailure(output, remote.name, `push to ${remote.name}`);
-    // Nobody was let in, so nothing can have happened.
+    // Access was denied, so nothing can have changed.
     if (!isAnswer && !failure.retryable) return { kind: 'trouble', failure };
     const pauseMs = remote.pausesMs[tries];
     if (!remote.wasSent(output)) {

@@ -13,7 +13,7 @@ const networkSettings = settings({ 'http.lowSpeedLimit': '1', 'http.lowSpeedTime
 const listMaxMs = 10_000;
 /** An answer that is younger makes it unlikely that the remote has just gone away. */
 const trustedForMs = 5_000;
-/** Names no ref: the answer is short, and says only that somebody answers. */
+/** Names no ref: the answer is short, and only shows that the server responds. */
 const probePattern = 'refs/drover/probe';
 
 export class RemoteCalls implements RemoteHealth {
@@ -37,7 +37,7 @@ export class RemoteCalls implements RemoteHealth {
     return this.#awaySinceMs;
   }
 
-  /** What somebody else has found out about a remote that is away, since then. */
+  /** What another process found out about an unreachable remote since then. */
   awayAnswerSince(sinceMs: number): GitOutput | null {
     if (this.#awaySinceMs === null || this.#unanswered === null) return null;
     return this.#unanswered.atMs >= sinceMs ? this.#unanswered.output : null;
@@ -87,8 +87,8 @@ export class RemoteCalls implements RemoteHealth {
   }
 
   /**
-   * A long transfer is no sign of trouble, one from a remote that answers nobody is: it is called
-   * off then.
+   * A long transfer is no sign of a problem, but one from an unreachable remote is: then it is
+   * aborted.
    */
   async #whileAnswering(body: (signal: AbortSignal) => Promise<GitOutput>): Promise<GitOutput> {
     const away = new AbortController();

@@ -38,9 +38,7 @@ export function refusalsOf(output: GitOutput): readonly PushRefusal[] {
   return found;
 }
 
-/**
- * Somebody else is moving the ref on the server at this moment; the next look tells how it ended.
- */
+/** Another process is moving the ref on the server now; the next request shows the result. */
 export function isPassingRefusal({ reason }: PushRefusal): boolean {
   return /failed to (?:update|lock) ref|cannot lock ref|incorrect old value|already exists|unable to create|fetch first/iu.test(
     reason,
@@ -62,7 +60,7 @@ const forbidden =
   /authentication failed|could not read (?:username|password)|prompts disabled|permission (?:to .{0,200} )?denied|host key verification failed|error: 40[13]\b|access denied|service not enabled|not allowed|marked as read.only|read-only|permission denied \(/iu;
 const untrusted = /certificate|self.signed|unable to get local issuer/iu;
 
-/** Trouble between this machine and the remote; `doing` completes "Git could not …". */
+/** Problems between this machine and the remote; `doing` completes "Git could not …". */
 export function remoteFailure(output: GitOutput, remote: string, doing: string): GitFailure {
   const plain = failureOf(output, doing);
   if (output.problem === 'timeout') {
@@ -116,7 +114,7 @@ export function remoteFailure(output: GitOutput, remote: string, doing: string):
   };
 }
 
-/** The server has looked at the push and does not want it. */
+/** The server checked the push and refused it. */
 export function refusedFailure(
   refusal: PushRefusal,
   output: GitOutput,
@@ -126,7 +124,7 @@ export function refusedFailure(
   const said = withoutCredentials(words === '' ? '' : `, saying: ${words}`).slice(0, maxWords);
   const pushes = 'let the account that Drover pushes with';
   const isBranch = refusal.ref.startsWith(headRoot);
-  // Each beginning of their names that can be set contains this word.
+  // Every configurable prefix of their names contains this word.
   const isOurs = isBranch && refusal.ref.includes('drover');
   const others = isOurs ? ', or give its branches other names ([fleet] branch_prefix)' : '';
   const remedy = isBranch ? `${pushes} move this branch${others}` : `${pushes} write refs/drover/*`;

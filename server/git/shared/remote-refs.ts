@@ -1,5 +1,5 @@
-// What the remote's refs are. One fetch brings all refs of a line with their objects; answers that
-// are younger than a moment are used again, since whoever acts on one does so by compare-and-swap.
+// The current refs of the remote. One fetch gets all refs of a line with their objects; recent
+// answers are reused, because every caller acts on them by compare-and-swap.
 
 import { ok } from '../../core/failure.ts';
 import { readRef } from '../refs/refs.ts';
@@ -10,7 +10,7 @@ import type { Sha } from '../sha.ts';
 
 interface Seen {
   readonly value: Sha | null;
-  /** When the answer came: over a slow network, one look has to serve all refs of a line. */
+  /** When the answer came: over a slow network, one fetch must serve all refs of a line. */
   readonly atMs: number;
 }
 
@@ -26,8 +26,8 @@ export class RemoteRefs {
   readonly #freshMs: number;
   readonly #seen = new Map<string, Seen>();
   /**
-   * Fetches that were asked for and have not begun: they are as fresh for everybody who asks
-   * meanwhile.
+   * Fetches that were requested and have not started: they are recent enough for every caller that
+   * asks in the meantime.
    */
   readonly #waiting = new Map<string, Promise<GitResult<void>>>();
   #attempts: { readonly atMs: number; readonly values: Map<string, Sha> } | null = null;

@@ -1,5 +1,5 @@
-// Git processes that speak with the shared remote: bounded in time and number, never asking anybody
-// anything, and tried again a few times while the remote is away.
+// Git processes that talk to the shared remote: limited in time and number, without prompts, and
+// retried a few times while the remote is unreachable.
 
 import { setTimeout as delay } from 'node:timers/promises';
 import { err, ok } from '../../core/failure.ts';
@@ -17,7 +17,7 @@ import type { GitOutput } from '../process/run-once.ts';
 export interface RemoteOptions {
   /** Name of a git remote. */
   readonly remote: string;
-  /** What Drover's own branches begin with there; as here unless given. */
+  /** The prefix of Drover's branches there; the same as here by default. */
   readonly branchPrefix?: string | undefined;
   /** For one process. */
   readonly timeoutMs: number;
@@ -75,11 +75,11 @@ export function openRemote(context: RepositoryContext, options: RemoteOptions): 
   ): Promise<GitResult<GitOutput>> => {
     for (let tries = 0; ; tries += 1) {
       const begunMs = Date.now();
-      // Whoever waited behind a question without an answer need not ask it again.
+      // A caller that waited for a request without an answer need not repeat it.
       const answer = async (): Promise<GitOutput> => calls.awayAnswerSince(begunMs) ?? ask();
       const output = await context.inTurn('fetch', answer);
       if (output.code === 0) return ok(output);
-      // Not the remote's fault: git looks at the HEAD of every worktree before it fetches.
+      // Not the remote's fault: git reads the HEAD of every worktree before it fetches.
       if (await dropHalfMade(context)) continue;
       const failure = remoteFailure(output, remote, doing);
       const pauseMs = pausesMs[tries];

@@ -39,7 +39,7 @@ export interface SharedOptions {
 }
 
 export interface SharedRepository extends GitRepository {
-  /** Resolves when nothing is being pushed behind anybody's back. */
+  /** Resolves when no push is in progress in the background. */
   settled(): Promise<void>;
   /** Snapshots on the remote, and what was fetched of them. */
   readonly work: SharedWork;
@@ -255,7 +255,7 @@ class Shared {
       ? await uploadLargeFiles(this.remote, this.local.facts, ref, commit)
       : ok(undefined);
     if (!uploaded.ok) return uploaded;
-    // A branch without work of its own need not be found elsewhere.
+    // A branch without its own work need not be found on other machines.
     if (!changed && !this.branches.hasMoved(ref)) return done;
     const published = await this.branches.move(ref, commit, null);
     return published.ok ? done : err({ ...published.error, made: done.value });
@@ -346,7 +346,7 @@ function sharedMethods(local: LocalRepository, shared: Shared): SharedRepository
     follow: (target, tip, mode) => followShared(shared, target, tip, mode),
     // The branch is the remote's, which has no log of it.
     takenBackUnseen: () => Promise.resolve(null),
-    // On the remote nobody has it checked out.
+    // On the remote, no worktree has it checked out.
     moveBranch: async (branch, next, from) => {
       const moved = await shared.updateRefs(
         [{ ref: branchRef(branch), next, old: from }],
@@ -365,7 +365,7 @@ function sharedMethods(local: LocalRepository, shared: Shared): SharedRepository
   };
 }
 
-/** Questions about commits, which have to be here before they can be answered. */
+/** Queries about commits, which must be fetched before they can be answered. */
 function looksAtCommits(
   local: LocalRepository,
   shared: Shared,

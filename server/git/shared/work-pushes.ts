@@ -1,6 +1,6 @@
-// Snapshots are made on this machine; they are pushed as well, after the fact and together, so that
-// others find them. What holds files that are never committed, or that git is told to ignore, stays
-// on this machine.
+// Snapshots are made on this machine; they are also pushed, later and in groups, so that other
+// machines find them. Snapshots with files that are never committed, or that git ignores, stay on
+// this machine.
 
 import { sharedRoot } from '../../core/work/ref-names.ts';
 import { isAncestor } from '../read/ancestry.ts';
@@ -69,7 +69,7 @@ export class WorkPushes {
   }
 }
 
-/** False also when it cannot be told. */
+/** Also false if it is unknown. */
 async function mayBeShared(context: RepositoryContext, commit: Sha): Promise<boolean> {
   // Every commit that the remote does not have, against each of its parents: what was staged is one
   // of them.

@@ -97,7 +97,9 @@ async function removeLinked(
 
 const asideMark = '.removed-';
 
-/** A process that died in a removal left the folder aside: it goes back, and is looked at again. */
+/**
+ * A process that died during a removal left the folder aside: it is moved back, and checked again.
+ */
 export async function undoCutRemoval({ path, gitDir }: LinkedWorktree): Promise<boolean> {
   const noted = readText(join(gitDir, folderNote));
   if (noted === null) return false;
@@ -116,8 +118,8 @@ export async function undoCutRemoval({ path, gitDir }: LinkedWorktree): Promise<
 const roundsMax = 4;
 
 /**
- * Moves the folder aside first, and looks there: false when it was written into since it was kept,
- * and stands where it was.
+ * Moves the folder aside first, and checks it there: false if it was written to since it was saved;
+ * it is then back in its place.
  */
 async function takeUnchanged(
   context: RepositoryContext,

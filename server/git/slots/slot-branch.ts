@@ -1,5 +1,5 @@
-// Before a branch is created or reset for a slot: nobody else may have it checked out, and its
-// commits stay reachable.
+// Before a branch is created or reset for a slot: no other worktree may have it checked out, and
+// its commits stay reachable.
 
 import { dirname } from 'node:path';
 import { err, ok } from '../../core/failure.ts';
@@ -23,8 +23,8 @@ export async function freeBranch(
   if (request.branch === null) return ok(undefined);
   const ref = branchRef(request.branch);
   const old = await readRef(context, ref);
-  // A branch that does not exist yet is checked out nowhere and holds nothing: the usual case costs
-  // one look.
+  // A branch that does not exist yet is checked out nowhere and contains nothing: the usual case
+  // needs one check.
   if (old === null) return ok(undefined);
   for (const holder of await worktreeHeads(context)) {
     if (holder.branch !== ref || holder.path === path) continue;

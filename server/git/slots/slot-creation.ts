@@ -49,7 +49,10 @@ export async function createSlot(
   return ok({ created: true, keptRef: keptRef ?? found });
 }
 
-/** What somebody has written into the folder while it was made is not its first user's work. */
+/**
+ * Files that another process wrote into the folder while it was created are not the work of its
+ * first task.
+ */
 async function keepEarly(
   context: RepositoryContext,
   request: SlotRequest,

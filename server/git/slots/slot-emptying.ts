@@ -28,10 +28,10 @@ import { type LinkedWorktree } from '../files/worktree-link.ts';
 import type { Sha } from '../sha.ts';
 
 /**
- * `emptied`: a look has found nothing but the commit that HEAD stands on, and the `ignored` files;
- * with `isRemade`, also files that git reports as changed right after it has written them.
- * `unread`: nothing of a user's is in it. `unsaved`: something could not be kept in a commit, or
- * could not be cleared away, so the folder itself has to be kept.
+ * `emptied`: a check found only the commit of HEAD and the `ignored` files; with `isRemade`, also
+ * files that git reports as changed right after it has written them. `unread`: it contains no files
+ * of a user. `unsaved`: something could not be stored in a commit, or could not be removed, so the
+ * folder itself must be kept.
  */
 export type EmptiedSlot =
   | {
@@ -118,8 +118,8 @@ function isOnlyTracked(status: ParsedStatus): boolean {
 }
 
 /**
- * An agent may have told git not to look at some files: what it changed in them would stay for the
- * next task.
+ * An agent may have told git to ignore some files: its changes to them would stay for the next
+ * task.
  */
 export async function watchEverything(
   context: RepositoryContext,
@@ -170,7 +170,7 @@ async function visibleStatus(
   }
 }
 
-/** Folders of package managers and caches hide themselves too; nobody's work is in them. */
+/** Folders of package managers and caches also hide themselves; they contain no work. */
 function hidesItself({ kind, path }: StatusEntry): boolean {
   return kind === 'ignored' && isIgnoreFile(path) && !isReproducible(path);
 }
@@ -228,8 +228,8 @@ export async function keepFound(
 }
 
 /**
- * True when the filling of a new worktree was cut off, and nothing is in it but files that git has
- * written: somebody may have found the folder before Drover has come back to it.
+ * True if filling a new worktree was interrupted, and it contains only files that git has written:
+ * a person may have used the folder before Drover came back to it.
  */
 async function isNobodys(
   context: RepositoryContext,

@@ -48,7 +48,7 @@ export async function prepareSlot(
   return context.inTurn(`slot ${path}`, () => prepareAt(context, { ...request, path }));
 }
 
-/** How often a switch is tried again when files were written after the look. */
+/** How often a switch is retried if files were written after the check. */
 const refusalsMax = 4;
 
 async function prepareAt(
@@ -150,7 +150,7 @@ async function replaceSlot(
   return retired.ok ? createSlot(context, request, keptRef) : retired;
 }
 
-/** The attempt goes on where it was: same branch, and whatever lies uncommitted is its own. */
+/** The attempt continues where it was: same branch, and uncommitted files are its own. */
 async function standsReady(
   context: RepositoryContext,
   request: SlotRequest,
@@ -168,12 +168,12 @@ async function standsReady(
 
 /** What was in a slot before the switch. */
 interface Found {
-  /** What was ignored; null where all that is left is nobody's. */
+  /** The ignored files; null if none of the remaining files is work. */
   readonly ignored: readonly PathBytes[] | null;
   readonly hasLeft: boolean;
 }
 
-/** `refused`: something was written since the look; nothing was touched. */
+/** `refused`: something was written since the check; nothing was touched. */
 async function switchSlot(
   context: RepositoryContext,
   request: SlotRequest,

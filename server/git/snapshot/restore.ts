@@ -74,7 +74,7 @@ async function treesOnto(
 ): Promise<GitResult<{ readonly tree: Sha; readonly indexTree: Sha | null } | null>> {
   const { head, tree, indexTree, label } = facts;
   if (head === onto) return ok({ tree, indexTree });
-  // A branch without a commit: there is nothing that its files were changed against.
+  // A branch without a commit: its files have no base to compare with.
   if (head === null) return ok(null);
   const merged = await merge(context, {
     tip: onto,

@@ -11,7 +11,7 @@ import { viewOf } from './restore.ts';
 import { parseSnapshot, workRef } from '../work/work-chain.ts';
 import type { Sha } from '../sha.ts';
 
-/** Commits that are looked at; the chains of one task are far shorter. */
+/** Maximum number of commits to read; the chains of one task are far shorter. */
 const commitsMax = 20_000;
 
 /** Matches the refs of all snapshots of a task. */

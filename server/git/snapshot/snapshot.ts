@@ -42,8 +42,8 @@ export interface StateRequest {
 }
 
 /**
- * An index of just what a snapshot holds, with the times at which each file was read: it tells what
- * has changed since.
+ * An index of exactly what a snapshot contains, with the times at which each file was read: it
+ * shows what has changed since.
  */
 export interface HeldIndex {
   readonly file: string;
@@ -66,8 +66,9 @@ export interface KeptState {
 const maxFileBytes = 256 * 1024 * 1024;
 
 /**
- * The port's question: what an attempt has in its worktree becomes a snapshot. Null: there is
- * nothing but the base, or (between two looks) nothing but what the attempt's own branch holds.
+ * Implements the port's method: takes a snapshot of what an attempt has in its worktree. Null: it
+ * contains nothing except the base, or (in a periodic snapshot) nothing except what the attempt's
+ * own branch has.
  */
 export async function takeSnapshot(
   context: RepositoryContext,
@@ -101,7 +102,7 @@ export function isDirty(status: ParsedStatus): boolean {
   return status.entries.some((entry) => entry.kind !== 'ignored');
 }
 
-/** How often a state is written when somebody prunes meanwhile. */
+/** How often a state is written again because of a concurrent prune. */
 const writesMax = 4;
 
 /** Keeps a state as a snapshot, whatever it is. */
@@ -160,8 +161,8 @@ async function measure(root: string, paths: readonly PathBytes[]): Promise<Measu
 }
 
 /**
- * Commits that only the notes of an unfinished operation lead to: its other side, and what it has
- * stashed by itself.
+ * Commits that only the notes of an unfinished operation reference: its other side, and its
+ * automatic stash.
  */
 function alongside(worktree: LinkedWorktree): Sha[] {
   const found: Sha[] = [];
@@ -284,9 +285,9 @@ async function renewIndex(
 }
 
 /**
- * With its time: git compares it with the times of files to tell which of them may have changed
- * unseen, within one tick of the clock. A copy of later time would hide such a change, an earlier
- * one only costs a closer look.
+ * With its time: git compares it with the times of files to find those that may have changed unseen
+ * within one tick of the clock. A copy with a later time would hide such a change, one with an
+ * earlier time only costs a closer check.
  */
 export async function copyIndex(from: string, to: string): Promise<void> {
   const { atimeMs, mtimeMs } = await stat(from);

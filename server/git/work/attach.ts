@@ -13,11 +13,9 @@ import type { LinkedWorktree } from '../files/worktree-link.ts';
 import type { Sha } from '../sha.ts';
 
 export interface Standing {
-  /** The commit that the leftovers go on top of. */
+  /** The commit on which the leftovers are committed. */
   readonly head: Sha;
-  /**
-   * The branch is ahead of HEAD: what is committed on HEAD has to be merged into this commit of it.
-   */
+  /** The branch is ahead of HEAD: the commits on HEAD must be merged into this commit of it. */
   readonly mergeInto: Sha | null;
 }
 
@@ -64,7 +62,7 @@ export async function attachToBranch(
   return ok({ head, mergeInto: null });
 }
 
-/** The agent went back to look at an older commit: its newer ones must not be dropped for that. */
+/** The agent checked out an older commit: that must not drop its newer ones. */
 async function detachedBehind(
   context: RepositoryContext,
   worktree: LinkedWorktree,

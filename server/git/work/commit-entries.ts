@@ -18,7 +18,7 @@ import type { LinkedWorktree } from '../files/worktree-link.ts';
 import type { Sha } from '../sha.ts';
 import type { CommitLeftoversRequest } from '../slot-port.ts';
 
-/** How often the same is committed when somebody prunes meanwhile. */
+/** How often the same is committed again because of a concurrent prune. */
 const commitsMax = 3;
 
 /** Exactly the given paths and what was staged before. Null: in the end nothing differed. */
@@ -74,7 +74,7 @@ async function commitOnce(
     .filter((entry) => isAgain || entry.kind !== 'changed' || entry.worktree !== '.')
     .map((entry) => entry.path);
   if (unstagedPaths.length > 0) {
-    // Not `add -A`: it would look for files a second time, and could find more than was judged.
+    // Not `add -A`: it would search for files a second time, and could find more than was checked.
     const added = await context.git(
       ['update-index', '--add', '--remove', '--replace', '-z', '--stdin'],
       { at: worktree.path, input: zeroEnded(unstagedPaths) },

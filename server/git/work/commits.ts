@@ -125,8 +125,8 @@ function noteTouched(
 }
 
 /**
- * The agent has left work in a stash, or on another branch of its own: the end of its snapshots
- * holds that.
+ * The agent left work in a stash, or on another branch of its own: the last of its snapshots
+ * contains it.
  */
 async function hasPutAside(context: RepositoryContext, branch: string): Promise<boolean> {
   const last = await readRef(context, workRef(labelOfBranch(branch)));

@@ -1,6 +1,6 @@
-// Secrets in what files hold, wherever it stands: in files of a worktree, in commits, in the
-// messages of commits. What the base held already is no news: a fixture that looks like a key does
-// not hold up everybody who edits beside it.
+// Finds secrets in contents: in files of a worktree, in commits, in commit messages. Text that the
+// base already contained does not count, so that a test fixture that looks like a key does not hold
+// every change to its file.
 
 import { setImmediate as breathe } from 'node:timers/promises';
 import { err, ok } from '../../core/failure.ts';
@@ -13,7 +13,7 @@ import { actsOnTerminal } from '../read/held-files.ts';
 import { readPlain } from '../files/small-files.ts';
 import type { Sha } from '../sha.ts';
 
-/** Bytes; what is longer is searched by nobody. */
+/** Bytes; longer files are not searched. */
 const searchedBytesMax = 5 * 1024 * 1024;
 /** An agent can name itself in its commits. */
 const messageFormat = '--format=%an <%ae>%n%cn <%ce>%n%B';
@@ -62,7 +62,9 @@ export async function secretsInRange(
   return withoutKnown(context, base, found, removed);
 }
 
-/** `names`: of each path, the one object to look into; those that could be read are told, too. */
+/**
+ * `names`: for each path, the one object to search; the result also lists those that could be read.
+ */
 export async function secretsAmong(
   context: RepositoryContext,
   base: Sha,

@@ -15,7 +15,7 @@ import { exists } from '../files/small-files.ts';
 import { type LinkedWorktree } from '../files/worktree-link.ts';
 import type { Sha } from '../sha.ts';
 
-/** Removes the private folder; the commits and files it led to have to be kept before. */
+/** Removes the private folder; the commits and files that it references must be saved first. */
 export async function dropMetadata(
   context: RepositoryContext,
   worktree: LinkedWorktree,
@@ -23,7 +23,7 @@ export async function dropMetadata(
   await context.exclusively(() => dropEntry(context, worktree));
 }
 
-/** The same, for whoever has the books to itself already. */
+/** The same, for a caller that already has exclusive access to the records. */
 export async function dropEntry(
   context: RepositoryContext,
   worktree: LinkedWorktree,
@@ -37,8 +37,8 @@ export async function dropEntry(
 }
 
 /**
- * For a worktree whose folder somebody deleted: a detached HEAD and what was staged are still there
- * and are kept, then its entry goes. Returns the ref that keeps it, or null when there was nothing.
+ * For a worktree whose folder was deleted: its detached HEAD and staged files still exist and are
+ * kept, then its entry is removed. Returns the ref that keeps them, or null if there was nothing.
  */
 export async function forgetMissing(
   context: RepositoryContext,
@@ -67,8 +67,8 @@ export async function forgetMissing(
 }
 
 /**
- * What is left in the index becomes a commit of its own when it differs from HEAD. An unreadable
- * index holds nothing.
+ * The remaining index becomes a separate commit if it differs from HEAD. An unreadable index
+ * contains nothing.
  */
 async function keepStaged(
   context: RepositoryContext,

@@ -1,5 +1,5 @@
-// What a language model hands to a tool is looked at field by field: a host may check it against
-// the schema or not. Pure.
+// Checks the input of a language model's tool call field by field, because a host may not validate
+// it against the schema. Pure.
 
 /** What the model has to change: a sentence for it. */
 export class InputFault extends Error {}

@@ -1,4 +1,4 @@
-// Requests that look: the state now and earlier, the feed, the logs, the machines.
+// Requests that only read: the state now and earlier, the feed, the logs, the machines.
 
 import type { BoardChanges } from '../panel-views.ts';
 import type { Subscribed } from '../run-views.ts';
@@ -25,23 +25,27 @@ export const boardShapes = {
     task: optional(text),
     limit: optional(integer(1)),
   },
-  /** `board`: changes of the board come along with the events; it has to be at `after`. */
+  /**
+   * `board`: changes of the board are sent along with the events; the client's board must be at
+   * `after`.
+   */
   subscribe: { after: optional(number), board: optional(flag) },
   'log.read': {
     id,
     attempt: optional(place),
     offset: optional(place),
-    /** The page that ends here (`limit` events back), not the one that begins at `offset`. */
+    /**
+     * The page that ends here (`limit` events back), instead of the one that starts at `offset`.
+     */
     before: optional(place),
     limit: optional(integer(1)),
     /**
-     * Of what is new at `offset` only the last `limit` events: `offset` of the page says where they
-     * begin.
+     * Of the new events at `offset`, only the last `limit`: `offset` of the page is their start.
      */
     newest: optional(flag),
     /**
-     * Nothing new at `offset`: the answer waits for it so long at most (30 s), or until the attempt
-     * is over.
+     * If nothing is new at `offset`, the answer waits at most this long (30 s), or until the
+     * attempt ends.
      */
     wait_ms: optional(place),
   },

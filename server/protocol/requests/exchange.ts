@@ -41,7 +41,7 @@ export const exchangeShapes = {
    * time.
    */
   'spec.plan': { documents: textsByName, model: optional(text) },
-  /** Ends the planning that is going on; it is then refused. */
+  /** Cancels the current planning request, which is then refused. */
   'spec.cancel': {},
 };
 

@@ -20,7 +20,7 @@ export function textOf(charactersMax: number): z.ZodMiniString {
   return z.string({ error: 'a string' }).check(atMost(charactersMax));
 }
 
-/** A string whose length the handler bounds, in words of its own. */
+/** A string whose length the handler checks with its own message. */
 export const anyText = z.string({ error: 'a string' });
 
 export const text = textOf(textCharactersMax);
@@ -74,7 +74,7 @@ export function listOf<Item extends z.ZodMiniType>(
 
 export const texts = listOf(text, listItemsMax, 'strings');
 
-/** A list whose length and items the handler bounds, in words of its own. */
+/** A list whose length and items the handler checks with its own message. */
 export const anyTexts: ListOf<typeof anyText> = z.array(anyText, { error: 'a list of strings' });
 
 /** Strings under names of the caller's own. */

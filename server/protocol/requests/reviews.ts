@@ -14,9 +14,9 @@ export const reviewShapes = {
   change: { id },
   'file.read': { sha: textOf(shaCharactersMax), path: textOf(pathCharactersMax) },
   /**
-   * `seen`: the commit that was looked at. Of a task: refused when it is another one by now; of an
-   * epic: its tree is approved. `plan`: the plan that waits, as the person wants it; `seen` is
-   * `plan-<number>` then.
+   * `seen`: the commit that was reviewed. For a task, the request is refused if the commit has
+   * changed; for an epic, its tree is approved. `plan`: the waiting plan as the person wants it;
+   * `seen` is then `plan-<number>`.
    */
   approve: { id, seen: optional(word), plan: optional(word) },
   questions: {},

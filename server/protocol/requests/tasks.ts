@@ -35,7 +35,7 @@ export const taskShapes = {
   'task.unpause': { id, hint: optional(text) },
   'task.cancel': { id, reason: optional(text) },
   'task.retry': { id, force: optional(flag) },
-  /** The next attempt begins with a snapshot; without a number with the last one. */
+  /** The next attempt starts from a snapshot; without a number, from the last one. */
   'task.restore': { id, snapshot: optional(number) },
   'task.hint': { id, text: word },
   'task.resolve': { id, note: word },
@@ -51,14 +51,13 @@ export const taskShapes = {
     parent: optional(idOrNull),
     before: optional(idOrNull),
   },
-  /** Removes tasks that were never begun and that nothing depends on. All or none. */
+  /** Removes tasks that never started and that nothing depends on. All or none. */
   'task.remove': { ids: texts },
-  /**
-   * Takes removals back, under the same ids; the backend remembers the last hundred of its own
-   * life.
-   */
+  /** Undoes removals, with the same ids; the backend remembers its last hundred removals. */
   'plan.restore': { ids: texts },
-  /** Ends the agent, keeps everything, and pauses the task for a person to go on by hand. */
+  /**
+   * Stops the agent, keeps everything, and pauses the task so that a person can continue by hand.
+   */
   'task.take_over': { id },
   /**
    * The person is done: the agent continues in the same worktree and session, and gets the note.

@@ -21,7 +21,7 @@ export const upkeepShapes = {
   /** Ends the backend: at once when idle; with `force`, after giving the running tasks back. */
   shutdown: { force: optional(flag) },
   /**
-   * `shutdown` under another name: a language client keeps that word for the end of its own
+   * `shutdown` under another name: in the language server protocol, that name ends the client's own
    * connection.
    */
   'backend.leave': { force: optional(flag) },

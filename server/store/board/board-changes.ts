@@ -122,8 +122,8 @@ async function readViews(at: Db, near: NearTasks, ids: readonly string[]): Promi
 }
 
 /**
- * Tasks at work come and go without holding anybody; only what is or was blocked, or holds others,
- * can matter.
+ * Running tasks come and go without holding others; only tasks that are or were blocked, or hold
+ * others, can matter.
  */
 function mayChangeStuck(touched: Touched, tasks: readonly TaskView[]): boolean {
   if (touched.shape) return true;

@@ -5,14 +5,14 @@ import { readMachines } from '../fleet/machine-views.ts';
 import { type Db, textList } from '../rows/one-moment.ts';
 import { shortList } from './stuck.ts';
 
-/** Tasks that are looked at; a plan with more labels than that has said enough. */
+/** Maximum number of tasks to check; a plan with more labels than that gives enough information. */
 const tasksMax = 1_000;
 
-/** A sentence each, with the remedy; none where there is no fleet. */
+/** One sentence each, with the remedy; none without a fleet. */
 export async function unmetWants(db: Db, epicId: string | null): Promise<readonly string[]> {
   const views = await readMachines(db, 0);
   if (views.length === 0) return [];
-  // What is at work now makes room sooner or later.
+  // Running work frees capacity sooner or later.
   const machines = views.map((view): MachineFacts => {
     return { ...view, busy: 0, room: view.agents_max, note: null };
   });

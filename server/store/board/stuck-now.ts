@@ -13,9 +13,7 @@ import type { Db } from '../rows/one-moment.ts';
 import { type Held, reasonOf, stuckViews } from './stuck.ts';
 import type { StoreTables } from '../schema/tables.ts';
 
-/**
- * Whether the graph has loops is looked at once, and again only after what can bring or remove one.
- */
+/** Checks for loops once, and again only after changes that can create or remove one. */
 interface LoopMemory {
   seq: number;
   hasLoops: boolean;
@@ -25,7 +23,7 @@ const memories = new WeakMap<Kysely<StoreTables>, LoopMemory>();
 
 /** `db` names the database, `at` is its moment, which stands at `seq`. */
 export async function readStuck(db: Db, at: Db, seq: number): Promise<readonly StuckView[]> {
-  // Loops come with files of other tools only, and need a look at everything.
+  // Loops come only from files of other tools, and require a check of the whole graph.
   if (await hasLoops(db, at, seq)) return stuckViews(await readBoard(at));
   const holders = await readHolders(at);
   if (holders.length === 0) return [];
@@ -55,8 +53,7 @@ async function hasLoops(db: Db, at: Db, seq: number): Promise<boolean> {
 }
 
 /**
- * People are refused what would close a loop; files are taken as they are. What opens one is
- * anybody's word.
+ * Commands refuse a dependency that would close a loop; imports accept it. Any change can open one.
  */
 async function mayHaveTurned(at: Db, { seq, hasLoops: had }: LoopMemory): Promise<boolean> {
   const row = await at

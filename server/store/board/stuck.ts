@@ -7,8 +7,8 @@ import type { Board } from './board.ts';
 export type Held = Pick<TaskView, 'id' | 'status' | 'last_error' | 'blocked_reason'>;
 
 /**
- * What holds the others, as the end of a sentence that begins with its id; null for what still
- * moves by itself.
+ * What holds the others, as the end of a sentence that starts with its id; null for tasks that
+ * continue without a person.
  */
 export function holdsOthers(task: Held): string | null {
   const { id } = task;

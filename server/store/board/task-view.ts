@@ -1,6 +1,6 @@
-// Tasks in the shape that clients see. With ten thousand of them every column costs milliseconds,
-// and most columns of most tasks hold what they held at the beginning: so those are read only for
-// the tasks where they say something.
+// Tasks in the shape that clients see. With ten thousand tasks every column costs milliseconds, and
+// most columns of most tasks hold their default: so those are read only for tasks where they
+// differ.
 
 import { keysOf } from '../../core/keys-of.ts';
 import type { TaskRuleView } from '../../protocol/task-fields.ts';

@@ -28,8 +28,8 @@ export function addCount(counts: MutableCounts, status: TaskStatus, n: number): 
 }
 
 /**
- * Whole percent of what is not cancelled; 0 when there is nothing. 100 only where all of it is on
- * its target.
+ * Percentage (integer) of the tasks that are not cancelled; 0 without tasks. 100 only if all of it
+ * is on its target.
  */
 export function progressOf(counts: Counts, isUnlanded: boolean): number {
   const wanted = counts.total - counts.cancelled;

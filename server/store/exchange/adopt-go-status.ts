@@ -1,12 +1,14 @@
-// States and chains of tasks that came from the Go tool: it knows fewer states, and nobody works on
-// its tasks any more.
+// States and chains of tasks from the Go tool: it has fewer states, and none of its tasks is
+// running any more.
 
 import { type Kysely, sql } from 'kysely';
 import { criticalPathLengths } from '../../core/plan/graph.ts';
 import type { GraphNode } from '../../core/plan/graph-edges.ts';
 
 const keptStatuses = ['completed', 'failed', 'paused', 'cancelled'];
-/** What was ready, blocked or at work is ready or blocked now, whichever the blockers say. */
+/**
+ * Tasks that were ready, blocked or running become ready or blocked, depending on their blockers.
+ */
 const derivedStatuses = ['ready', 'blocked', 'claimed', 'in_progress', ''];
 
 interface AdoptedTask {

@@ -1,5 +1,5 @@
-// What an import may not do to tasks that are at work or over: checked after the file itself is
-// good.
+// Changes that an import may not make to running or finished tasks; checked after the file itself
+// is valid.
 
 import type {
   ImportedEpic,

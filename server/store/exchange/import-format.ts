@@ -19,7 +19,10 @@ export function sniffFormat(file: { readonly text: string; readonly file: string
   return 'jsonl';
 }
 
-/** By its name, or as `export` begins one; a file of records is none, whatever its name. */
+/**
+ * Detected by its name, or by the start that `export` writes; a file of records is never one,
+ * whatever its name.
+ */
 export function isYaml(file: { readonly text: string; readonly file: string }): boolean {
   if (/^\s*[{[]/u.test(file.text.replace(/^\uFEFF/u, ''))) return false;
   return /\.ya?ml$/iu.test(file.file) || /^(?:---\s*\n)?version: /u.test(file.text);
@@ -34,7 +37,7 @@ function firstRecord(text: string): Readonly<Record<string, unknown>> | null {
     if (line === '' || line.startsWith('#')) continue;
     try {
       const value: unknown = JSON.parse(line);
-      // bd keeps notes of its own in the file.
+      // bd stores its own notes in the file.
       if (isObject(value) && value['_type'] === 'memory') continue;
       return isObject(value) ? value : null;
     } catch {

@@ -67,8 +67,8 @@ function isRelease(row: TaskRow, wanted: Wanted): boolean {
 }
 
 /**
- * Agents close their issue before the gate has looked at the work: what was closed during an
- * attempt is for its landing to close.
+ * Agents close their issue before the gate has tested the work: issues that were closed during an
+ * attempt are closed by its landing.
  */
 async function wasClosedByAgent(
   tx: Tx,

@@ -135,7 +135,7 @@ async function importInto(tx: Tx, store: Store, request: ReadyRequest): Promise<
   return withTaken(result, taken);
 }
 
-/** Whoever asked could not read them all, and everyone else would wait for the answer. */
+/** A reader could not use the whole list, and other clients would wait for the answer. */
 function tooManyProblems({ file }: ImportRequest, problems: readonly ImportProblem[]): Refusal {
   const [first] = problems;
   const example = first === undefined ? '' : `; the first is line ${first.line}: ${first.message}`;

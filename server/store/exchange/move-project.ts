@@ -41,7 +41,7 @@ export async function moveStore(
   });
 }
 
-/** Workflows are not moved: what is at work now would have no owner afterwards. */
+/** Workflows are not moved: running work would have no owner afterwards. */
 async function refuseWorking(source: Tx): Promise<void> {
   const [run] = await activeRunsIn(source);
   const task = await source
@@ -119,7 +119,7 @@ async function forgetPast(target: Tx): Promise<void> {
     .execute();
 }
 
-/** SQLite goes on behind the largest number by itself. */
+/** SQLite continues after the largest number automatically. */
 async function raiseCounters(target: Tx): Promise<void> {
   if (!isPostgres(target)) return;
   for (const [table, column] of [

@@ -15,7 +15,7 @@ export async function readExporter(db: Reads, name: string): Promise<ExporterTab
   return row ?? null;
 }
 
-/** An exporter that is new begins after this event. */
+/** A new exporter starts after this event. */
 export async function beginExporter(tx: Tx, name: string, seq: number): Promise<void> {
   await tx
     .insertInto('exporters')

@@ -1,4 +1,4 @@
-// The numbered event feed: appended inside the transaction of the change it tells about, read by
+// The numbered event feed: appended in the transaction of the change that it describes, read by
 // number.
 
 import type { Clock } from '../../durable/port.ts';
@@ -11,7 +11,8 @@ export interface StoreSources {
   readonly uuid: () => string;
   readonly random: (bytes: number) => Uint8Array;
   /**
-   * Told of each event as it is appended (the store tells the feed's listeners after the commit).
+   * Called for each event as it is appended (the store notifies the feed's listeners after the
+   * commit).
    */
   readonly appended?: () => void;
 }

@@ -74,7 +74,7 @@ export async function noteDropped(tx: Tx, branch: string, sha: string): Promise<
     .execute();
 }
 
-/** `reason` null: the line is free again. What begins and ends is told in the feed, once. */
+/** `reason` null: the line is free again. The feed reports the start and the end of a hold once. */
 export async function holdLine(
   tx: Tx,
   sources: StoreSources,

@@ -51,7 +51,7 @@ export interface PartChain {
   readonly log: LogName;
   /** The log itself, one of its segments, or its prompt. */
   readonly file: string;
-  /** What it goes after; null = it is the beginning. */
+  /** The chunk before it; null = it is the first one. */
   readonly after: PartPlace | null;
   readonly parts: readonly (PartPlace & { readonly text: string })[];
 }
@@ -87,7 +87,7 @@ export async function lastParts(
   return new Map(rows.map(({ file, ...part }) => [file, part]));
 }
 
-/** The parts that begin before a place, the last of them first. */
+/** The chunks that start before an offset, the last of them first. */
 export async function partsBefore(
   db: Db,
   file: string,
@@ -122,10 +122,10 @@ export async function storedSegments(
 }
 
 /**
- * Stores all chains in one statement, which is its own transaction, and tells who listens. A chain
- * is left out when its place is not the end of what is stored, or when its attempt is another
- * machine's meanwhile. Resolves with the files of those that were taken. A second writer at the
- * same place makes the whole statement fail.
+ * Stores all chains in one statement, which is its own transaction, and notifies listeners. It
+ * skips a chain whose offset is not the end of the stored output, or whose attempt belongs to
+ * another machine by now. Resolves with the files that were stored. A second writer at the same
+ * offset makes the whole statement fail.
  */
 export async function appendParts(
   db: Db,

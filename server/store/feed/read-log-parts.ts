@@ -1,4 +1,4 @@
-// Reads what agents of a fleet have written, for a copy on the disk of whoever wants to see it.
+// Reads the output of a fleet's agents, for a copy on the disk of a machine that shows it.
 
 import { sql } from 'kysely';
 import type { PartPlace } from './log-parts.ts';
@@ -30,11 +30,11 @@ export async function storedFiles(db: Db, log: string): Promise<readonly StoredE
 
 export interface ReadPart extends PartPlace {
   readonly at_ms: number;
-  /** Null: it begins before the place from which texts were asked for. */
+  /** Null: it starts before the offset from which texts were requested. */
   readonly text: string | null;
 }
 
-/** So many parts are looked at for one answer, of which each is large or many are small. */
+/** Maximum number of chunks to read for one answer; either each is large or many are small. */
 const partsAtOnce = 2_000;
 
 export interface PartRange {

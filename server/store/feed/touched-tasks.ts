@@ -17,7 +17,7 @@ export interface Touched {
   readonly epics: boolean;
   /** Edges, parents or the set of tasks have changed. */
   readonly shape: boolean;
-  /** Settings may have been read anew. */
+  /** Settings may have been read again. */
   readonly settings: boolean;
   /** Every task has got another number. */
   readonly renumbered: boolean;
@@ -70,7 +70,7 @@ export async function findTouched(near: NearTasks, notes: readonly FeedNote[]): 
   }
   for (const edge of await near.edgesTo(turned)) tasks.add(edge.task_id);
   await near.readLines(tasks);
-  // A parent that is added on the way is looked at, too: its own line is part of this one.
+  // A parent that is added during the walk is visited, too: its own line is part of this one.
   for (const id of tasks) for (const above of near.lineOf(id)) tasks.add(above);
   return { tasks, epics, shape, settings, renumbered, left };
 }

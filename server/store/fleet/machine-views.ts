@@ -7,10 +7,10 @@ import { busyByMachine, nowMs } from './machines.ts';
 import { type Db, textList } from '../rows/one-moment.ts';
 import type { MachineTable } from '../schema/machine-tables.ts';
 
-/** Most machines that are told; those that were heard of last. */
+/** Maximum number of machines to list: those with the latest heartbeats. */
 const machinesMax = 500;
 const dayMs = 24 * 3_600_000;
-/** Machines that are gone for longer are told only to who asks for all. */
+/** Machines that have been gone for longer are listed only if the caller asks for all. */
 const goneDaysMax = 7;
 
 /**
@@ -81,8 +81,8 @@ interface Named extends Pulse {
 }
 
 /**
- * What each is called. Two of one name are told apart by the beginning of their ids; one that is
- * gone leaves its name to the one that is there.
+ * The names of machines. Two with the same name are distinguished by the start of their ids; a
+ * running machine has priority over one that is gone.
  */
 function namesOf(rows: readonly Named[]): ReadonlyMap<string, string> {
   const alive = new Map<string, number>();
@@ -105,7 +105,7 @@ function shortId(id: string): string {
   return id.slice(0, 8);
 }
 
-/** The names of these machines; one that nobody knows any more is told by its id. */
+/** The names of these machines; an unknown one is named by its id. */
 export async function machineNames(
   db: Db,
   ids: readonly string[],
@@ -124,8 +124,8 @@ export async function machineNames(
 }
 
 /**
- * The names of the machines that tasks are at work on, or that have their worktrees; of one task or
- * of all. `running`: attempts that are at work, by task.
+ * The names of the machines on which tasks run, or that have their worktrees; of one task or of
+ * all. `running`: running attempts, by task.
  */
 export async function machinesOfTasks(
   db: Db,

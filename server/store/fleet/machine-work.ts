@@ -1,4 +1,4 @@
-// What is at work on one machine of a fleet, and what has become of what was.
+// The work that runs on one machine of a fleet, and the state of its earlier work.
 
 import { isHandedOver } from '../../core/plan/task.ts';
 import { busyByMachine } from './machines.ts';
@@ -13,7 +13,7 @@ export interface MachineWork {
   readonly model: string | null;
   readonly startedAtMs: number;
   readonly isAtWork: boolean;
-  /** The task's state when it is not at work; `landing` when its work is finished. */
+  /** The task's state if it is not running; `landing` if its work is finished. */
   readonly outcome: string;
   readonly error: string | null;
 }
@@ -22,8 +22,8 @@ export interface MachineWork {
 const tasksMax = 1_000;
 
 /**
- * The newest attempts of these tasks that ran on the machine; of all that are at work there when
- * none are named.
+ * The newest attempts of these tasks that ran on the machine; without names, all that are running
+ * there.
  */
 export async function machineWork(
   db: Reads,
@@ -63,9 +63,8 @@ export async function machineWork(
 }
 
 /**
- * Whether nothing is at work there and nothing will be, after it has said that it is draining: in
- * the turn of those that write, or a claim of somebody who had not heard of it yet would come
- * behind.
+ * Whether a draining machine runs nothing and will get nothing: checked in a write turn, because a
+ * claimer that has not seen the drain yet could otherwise assign a task afterwards.
  */
 export async function isDrained(tx: Tx, machine: string): Promise<boolean> {
   return ((await busyByMachine(tx)).get(machine) ?? 0) === 0;

@@ -47,8 +47,8 @@ export async function databaseNowMs(db: Kysely<StoreTables>): Promise<number> {
 }
 
 /**
- * Says that this machine is alive for so long, and what it can take; resolves with the database's
- * time. Costs no turn of those that write events.
+ * Extends this machine's heartbeat by this time and stores its capacity; resolves with the
+ * database's time. Does not take a turn of the event writers.
  */
 export async function beatMachine(db: Kysely<StoreTables>, beat: MachineBeat): Promise<number> {
   const now = nowMs(db);
@@ -109,8 +109,8 @@ export async function keepsHouse(db: Reads, id: string): Promise<boolean> {
 }
 
 /**
- * Removes machines that were not heard of for so long and that no attempt or worktree names: a
- * container that is made anew is a new machine each time. Resolves with their number.
+ * Removes machines without a heartbeat for this long that no attempt or worktree references: each
+ * recreated container is a new machine. Resolves with their number.
  */
 export async function forgetMachines(db: Kysely<StoreTables>, silentMs: number): Promise<number> {
   const { numDeletedRows } = await db

@@ -1,5 +1,5 @@
-// The spans that ended in a part of the feed, read task by task: what is in memory is bounded by
-// the page of events that is looked at, however long the feed and the run are.
+// The spans that ended in a part of the feed, read task by task, so that memory is bounded by the
+// page of events, however long the feed and the run are.
 
 import { spansOf, runsOfTask } from '../../core/history/spans.ts';
 import { StoryTeller } from '../../core/history/stories.ts';
@@ -33,7 +33,7 @@ export async function* endedSpans(
   for (const id of gated) others.delete(id);
   const runs = await readEvents(db, last.seq, { types: runTypes });
   const part = { db, first: first.seq, upTo: last.seq, runs };
-  // A gate links to its tasks: they have to be in one part with it.
+  // A gate links to its tasks, so they must be in the same part.
   yield await endedIn(part, [...gated], gates);
   for (const ids of inParts([...others], tasksAtOnce)) {
     const spans = await endedIn(part, ids, []);

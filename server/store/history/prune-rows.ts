@@ -28,8 +28,7 @@ export async function prunePast(run: PruneRun, beforeMs: number): Promise<Remove
     .where('seq', '<', first.seq)
     .limit(1)
     .executeTakeFirst();
-  // A project without anything old keeps its beginning: there is nothing to remove, so nothing is
-  // written.
+  // A project without old data keeps its start marker: nothing is removed, so nothing is written.
   if (older === undefined) return nothing;
   const below = await firstChange(run, first);
   if (below === null) return nothing;

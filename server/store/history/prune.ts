@@ -27,7 +27,7 @@ export function tablesOf({ db }: Pick<Store, 'db'>): Db {
 export interface PruneRun {
   readonly store: Store;
   readonly isDry: boolean;
-  /** Lets the work of others in between two transactions; false: stop here. */
+  /** Yields to other work between two transactions; false: stop here. */
   readonly breathe: () => Promise<boolean>;
 }
 
@@ -255,8 +255,8 @@ async function removeTaskEvents(
 }
 
 /**
- * The time of the oldest event of a task that is left: runs that were over before it have no part
- * in what is told.
+ * The time of the oldest remaining event of a task: runs that ended before it do not appear in the
+ * result.
  */
 async function oldestTaskEvent(
   { store, breathe }: PruneRun,
@@ -316,7 +316,7 @@ async function removeOtherEvents(
   else await store.transaction((tx) => work(tx, tx));
 }
 
-/** When these runs ended; those that can go on are not among them. */
+/** When these runs ended, without those that can continue. */
 async function overRuns(db: Db, ids: readonly string[]): Promise<ReadonlyMap<string, number>> {
   if (ids.length === 0) return new Map();
   const rows = await db
@@ -362,7 +362,8 @@ async function removeEvents(tx: Tx, rows: readonly EventRow[]): Promise<readonly
 }
 
 /**
- * The last event that was removed: a client that stands before it cannot be told what it missed.
+ * The last event that was removed: a client whose position is before it cannot get the events that
+ * it missed.
  */
 export async function lastPruned(db: Db): Promise<number> {
   const row = await db.selectFrom('pruned_events').select('seq').executeTakeFirst();

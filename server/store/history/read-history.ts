@@ -18,7 +18,7 @@ import type { SpanUsage, TraceSpan } from '../../core/history/trace-span.ts';
 
 const pageSize = 5_000;
 
-/** Everything that the feed tells up to this event (null: to its end). */
+/** Everything in the feed up to this event (null: to its end). */
 export async function readStories(db: Db, upTo: number | null = null): Promise<StoryTeller> {
   const teller = new StoryTeller();
   for (;;) {

@@ -1,5 +1,5 @@
-// The landing of an epic as a whole, as its row tells it: what was tested, what a person said, what
-// became of it.
+// The landing of an epic as a whole, from its row: what was tested, what a person decided, and the
+// result.
 
 import type { Reads, Tx } from '../schema/tables.ts';
 

@@ -5,7 +5,7 @@ import { appendEvent, type StoreSources } from '../feed/feed.ts';
 import { epicOrRefuse } from '../rows/find-rows.ts';
 import type { EpicRow, Tx } from '../schema/tables.ts';
 
-/** In front of another one, or to the end; there are few enough of them to be numbered anew. */
+/** Before another epic, or at the end; there are few enough of them to be renumbered. */
 export async function moveEpic(
   tx: Tx,
   sources: StoreSources,

@@ -1,4 +1,4 @@
-// Taking tasks out of the plan for good: only those that were never begun and that nothing depends
+// Permanently removes tasks from the plan: only those that never started and that nothing depends
 // on. All or none.
 
 import { Refusal } from '../../core/failure.ts';

@@ -42,7 +42,7 @@ export function taskWarnings(task: DescribedTask): string[] {
   return warnings;
 }
 
-/** Whether there is nothing but the criteria. Only a text that begins with them can be that. */
+/** Whether there is nothing except the criteria. Only a text that starts with them can be that. */
 function isBlank({ description, acceptance_criteria: criteria }: DescribedTask): boolean {
   if (!/^(?:\s*$|Acceptance Criteria:)/u.test(description)) return false;
   return withoutCriteria(description, criteria).trim() === '';

@@ -64,13 +64,13 @@ export async function addTask(
   return taskOrRefuse(tx, id);
 }
 
-/** With the criteria at its end, once; null when there is nothing at all. */
+/** With the criteria at its end, once; null if both are empty. */
 export function storedDescription(text: string, criteria: readonly string[]): string | null {
   const stored = withCriteria(withoutCriteria(text, criteria), criteria);
   return stored === '' ? null : stored;
 }
 
-/** A title that begins with `task-x.5 ` makes sub-task 5 of `task-x`. */
+/** A title that starts with `task-x.5 ` creates sub-task 5 of `task-x`. */
 function withTitlePrefix(fields: NewTaskFields): NewTaskFields {
   if (fields.parent !== undefined && fields.parent !== null) return fields;
   const prefix = subTaskIdInTitle(fields.title);

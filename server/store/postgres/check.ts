@@ -1,4 +1,5 @@
-// Looks whether a database can be used, and changes nothing: what `drover doctor` says about a URL.
+// Checks whether a database can be used, and changes nothing: the result of `drover doctor` for a
+// URL.
 
 import { Kysely } from 'kysely';
 import type { MachineView } from '../../protocol/api.ts';

@@ -53,16 +53,16 @@ function parsed(url: string): pg.Client {
   try {
     return new pg.Client({ connectionString: url });
   } catch (error) {
-    // The parser's own words may hold the URL; a certificate that can't be read is told by its
-    // path.
+    // The parser's own message may contain the URL; a certificate that cannot be read is named by
+    // its path.
     const path = error instanceof Error && 'path' in error ? String(error.path) : null;
     throw notAUrl(path === null ? 'it cannot be read as a URL' : `${path} cannot be read`);
   }
 }
 
 /**
- * Who may write the tables runs commands on every machine: so nobody on the way may read or change
- * what is said.
+ * A writer of the tables can run commands on every machine, so the connection must be protected
+ * from reading and changes.
  */
 function refusePlainText(url: string, client: pg.Client): void {
   const { ssl, host } = client as pg.Client & { readonly ssl?: unknown };

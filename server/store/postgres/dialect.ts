@@ -1,9 +1,8 @@
-// Kysely's dialect for PostgreSQL with one rule of ours: transactions that may write take turns.
+// Kysely's dialect for PostgreSQL with one added rule: transactions that may write are serialized.
 //
 // All rules of the store (what is ready, who owns a task, the order of landings, the numbers of
-// events) are written for transactions that run one after the other, as SQLite's do. `begin` there
-// takes the write lock; here it takes an advisory lock that lasts until the end of the transaction.
-// Readers never wait.
+// events) assume transactions that run one after the other, as in SQLite, where `begin` takes the
+// write lock. Here it takes an advisory lock until the end of the transaction. Readers never wait.
 
 import {
   CompiledQuery,
@@ -35,7 +34,8 @@ class TurnDriver extends PostgresDriver {
     try {
       await connection.executeQuery(begin);
     } catch (error) {
-      // It may have begun without getting its turn; Kysely rolls back only what has begun for it.
+      // It may have started without getting its turn; Kysely rolls back only transactions that it
+      // has started.
       await connection.executeQuery(CompiledQuery.raw('rollback')).catch(() => undefined);
       throw error;
     }

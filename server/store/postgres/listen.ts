@@ -1,6 +1,6 @@
-// Hears from PostgreSQL that somebody has appended events, on one connection of its own that comes
-// back by itself. While somebody here reads what agents of other machines write, it hears of that
-// as well.
+// Listens for notifications of PostgreSQL about appended events, on a separate connection that
+// reconnects by itself. While a client here reads the output of agents on other machines, it
+// listens for that as well.
 
 import type pg from 'pg';
 import type { PostgresPlace } from './database-url.ts';
@@ -10,7 +10,7 @@ import { eventsChannel } from './tables.ts';
 
 const firstPauseMs = 100;
 const longestPauseMs = 5_000;
-/** A connection that is dead without a word is noticed at the next look. */
+/** The next poll detects a connection that died silently. */
 const lookEveryMs = 10_000;
 const lookMaxMs = 5_000;
 
@@ -115,7 +115,7 @@ function inTurn(client: pg.Client): Ask {
   };
 }
 
-/** Of agents' output there is much: it is listened to only while somebody wants to hear of it. */
+/** Output notifications are frequent, so it listens for them only while a reader is waiting. */
 class OutputListeners {
   readonly #listeners = new Set<(payload: string) => void>();
   #ask: Ask | null = null;
@@ -123,7 +123,7 @@ class OutputListeners {
 
   tell(payload: string): void {
     for (const listener of this.#listeners) listener(payload);
-    // Not as soon as the last one has gone: whoever follows a log comes back in a moment.
+    // Not as soon as the last reader has left: a client that follows a log soon returns.
     if (this.#listeners.size === 0) this.#say('unlisten');
   }
 
@@ -143,7 +143,7 @@ class OutputListeners {
     this.#isListening = false;
   }
 
-  /** Whoever waits for output looks by itself from time to time: no answer is needed. */
+  /** A reader that waits for output polls from time to time, so no answer is needed. */
   #say(word: 'listen' | 'unlisten'): void {
     if (this.#ask === null) return;
     this.#isListening = word === 'listen';

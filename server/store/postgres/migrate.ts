@@ -56,7 +56,7 @@ export async function readFacts(db: Kysely<unknown>): Promise<PostgresFacts> {
   };
 }
 
-/** What makes the database unusable for us, as a trouble; null when nothing does. */
+/** The reason why Drover cannot use the database, as an error; null if there is none. */
 export function unfit(facts: PostgresFacts, place: PlaceWords): PostgresTrouble | null {
   const { shown, user } = place;
   const trouble = (name: ConstructorParameters<typeof PostgresTrouble>[0], words: string) =>

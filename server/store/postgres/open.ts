@@ -14,7 +14,7 @@ import { openPool, type PoolOptions } from './pool.ts';
 import { refuseSharedSessions } from './pooler.ts';
 
 export interface OpenPostgresOptions extends PoolOptions {
-  /** False: nobody is told of events that other processes append (a command that only asks). */
+  /** False: do not report events that other processes append (for a command that only reads). */
   readonly listen?: boolean;
 }
 
@@ -58,8 +58,8 @@ export async function openPostgresStore(
   };
   let closed: Promise<void> | null = null;
   const onOutput = (heard: (file: string) => void): (() => void) =>
-    // The schema comes first; a log of another project in this database is merely looked at for
-    // nothing.
+    // The schema comes first: if this database contains another project, reading its log is a
+    // harmless no-op.
     listening?.onOutput((payload) => heard(payload.slice(payload.indexOf(' ') + 1))) ?? (() => {});
   return { store, shown: place.shown, onOutput, close: () => (closed ??= close()) };
 }

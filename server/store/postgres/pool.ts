@@ -14,8 +14,8 @@ export interface PoolOptions {
   /** How long one statement may take, its wait for a lock included. */
   readonly statementMaxMs?: number;
   /**
-   * How long the server waits for a client in the middle of a transaction: a machine that is gone
-   * lets go after it.
+   * How long the server waits for a client inside a transaction: after that, the server ends the
+   * transaction of a machine that is gone.
    */
   readonly idleInTransactionMaxMs?: number;
   /** Shown in the server's list of connections. */
@@ -81,8 +81,8 @@ export function sessionSettings(options: PoolOptions): string {
 }
 
 /**
- * After these a connection is not used again: an answer may still come to a question that was given
- * up, and what was prepared before somebody changed the tables is of no use.
+ * After these errors a connection is not reused: a late answer to an abandoned query may still
+ * arrive, and statements that were prepared before the tables changed are invalid.
  */
 const spoils: ReadonlySet<PostgresTroubleName> = new Set(['changed', 'lost', 'slow', 'standby']);
 
@@ -91,7 +91,7 @@ export interface OpenedPool {
   readonly end: () => Promise<void>;
 }
 
-/** Every error that leaves it is told in our words. */
+/** Every error that leaves the pool is converted to our messages. */
 export function openPool(place: PostgresPlace, options: PoolOptions): OpenedPool {
   const limits = { ...poolDefaults, ...options };
   const inner = new pg.Pool({
@@ -103,10 +103,10 @@ export function openPool(place: PostgresPlace, options: PoolOptions): OpenedPool
       client.query(sessionSettings(options)).then(() => done(), done);
     },
   });
-  // The server may end a connection in the middle of a transaction; the next statement tells it.
+  // The server may close a connection inside a transaction; the next statement reports it.
   inner.on('connect', (client) => client.on('error', () => undefined));
-  // An idle connection that ends is taken out of the pool; the next query makes a new one, or tells
-  // what is wrong.
+  // An idle connection that closes is removed from the pool; the next query opens a new one, or
+  // reports the problem.
   inner.on('error', () => undefined);
   const told = async <T>(work: Promise<T>): Promise<T> => {
     try {

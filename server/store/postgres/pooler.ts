@@ -6,10 +6,10 @@ import type { PostgresPool, PostgresPoolClient } from 'kysely';
 import { type PlaceWords, PostgresTrouble } from './trouble.ts';
 
 /**
- * Asks on two connections at once: where both are served by one process of the server, a pooler
- * shares it. PgBouncer in transaction mode hands the connection that it used last to the next
- * client; in session mode and without a pooler each client has a process of its own. The pool must
- * allow two connections. Throws a `PostgresTrouble` named `pooler`.
+ * Queries on two connections at the same time: if the same server process serves both, a pooler
+ * shares it. PgBouncer in transaction mode gives its most recently used connection to the next
+ * client; in session mode and without a pooler each client has its own process. The pool must allow
+ * two connections. Throws a `PostgresTrouble` named `pooler`.
  */
 export async function refuseSharedSessions(pool: PostgresPool, place: PlaceWords): Promise<void> {
   const first = await pool.connect();

@@ -1,5 +1,5 @@
-// Says the statements that make our tables in PostgreSQL's words, and adds what SQLite has by
-// itself.
+// Translates the statements that create our tables to PostgreSQL, and adds what SQLite does
+// automatically.
 
 import { type Kysely, sql } from 'kysely';
 import { turnKey } from './dialect.ts';
@@ -32,9 +32,9 @@ export function forPostgres(statement: string): string {
 const numberedTables = ['tasks', 'runs'] as const;
 
 /**
- * Events get their number when it is the transaction's turn to write, and keep the turn until the
- * commit: whoever reads "after N" can miss none that is committed later. The rule lives in the
- * database, so that it holds for whatever writes.
+ * Events get their number when it is the transaction's turn to write, and the turn lasts until the
+ * commit: a reader of "after N" can miss no event that is committed later. The rule is in the
+ * database, so that it applies to every writer.
  */
 const eventStatements: readonly string[] = [
   `CREATE SEQUENCE events_seq OWNED BY events.seq`,

@@ -7,7 +7,7 @@ export const postgresTroubles = [
   'unreachable', // no server answers, or the name of the host is unknown
   'lost', // it answered before: restarted, ended the connection, or the network is gone
   'starting', // it is starting up or shutting down
-  'password', // wrong password, unknown role, or the server takes nobody from here
+  'password', // wrong password, unknown role, or the server accepts no connection from here
   'tls', // encryption is missing or the certificate is not trusted
   'no_database',
   'too_old',
@@ -28,8 +28,8 @@ export const postgresTroubles = [
 export type PostgresTroubleName = (typeof postgresTroubles)[number];
 
 /**
- * What is over by itself, or by somebody who looks after the server, while the caller only has to
- * try again.
+ * Problems that pass, or that the server's administrator fixes, so that the caller only needs to
+ * retry.
  */
 const retryable: ReadonlySet<PostgresTroubleName> = new Set([
   'unreachable',
@@ -63,9 +63,8 @@ export interface PlaceWords {
 }
 
 /**
- * The trouble in place of an error about the server, the network or the role's rights. Any other
- * error (a violated constraint, bad SQL) is given back as it is: it says that a caller is wrong,
- * not the machine.
+ * Converts an error about the server, the network or the role's rights. Any other error (a violated
+ * constraint, bad SQL) is returned unchanged, because it is a bug of the caller.
  */
 export function postgresError(error: unknown, place: PlaceWords): unknown {
   if (!(error instanceof Error) || error instanceof PostgresTrouble) return error;

@@ -77,7 +77,7 @@ export async function isIdTaken(db: Db, id: string): Promise<boolean> {
   return epic !== undefined;
 }
 
-/** A candidate never lands by itself: whoever waited for one would wait for ever. */
+/** A candidate never lands on its own: a task that waits for it would wait forever. */
 export async function refuseCandidates(db: Db, blockers: readonly string[]): Promise<void> {
   if (blockers.length === 0) return;
   const found = await db

@@ -1,5 +1,5 @@
-// The order that people give to tasks and epics: a number between those of the neighbours, and new
-// numbers for all of them when there is no more room.
+// The order that people give to tasks and epics: a number between those of the neighbors, and new
+// numbers for all of them if no number is left between two.
 
 import { sql } from 'kysely';
 import type { Tx } from '../schema/tables.ts';
@@ -95,8 +95,8 @@ async function renumberTasks(tx: Tx): Promise<void> {
 }
 
 /**
- * Sub-tasks are done in the order in which they stand: their numbers are dealt out anew among them.
- * True when one of them has got another number.
+ * Sub-tasks run in the order of their position, so their numbers are reassigned. True if one of
+ * them got another number.
  */
 export async function orderSubTasks(tx: Tx, parent: string): Promise<boolean> {
   const rows = await tx

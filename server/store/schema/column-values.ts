@@ -7,7 +7,7 @@ import type { byHandPhase, Phase } from '../../core/plan/task.ts';
 /** A column that the database fills where an insert leaves it out. */
 export type Defaulted<T> = ColumnType<T, T | undefined, T>;
 
-/** `committed`: a sub-task whose work is committed, while its parent's attempt goes on. */
+/** `committed`: a sub-task whose work is committed, while its parent's attempt continues. */
 export type TaskPhase = Phase | typeof byHandPhase | 'committed';
 
 /** What is asked of the owner of a task; `stop`: its run ends. */

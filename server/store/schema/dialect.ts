@@ -19,7 +19,7 @@ export function jsonText<Tables>(
   return sql`(replace(${sql.ref(column)}, '\\u0000', '\\ufffd')::json ->> ${sql.lit(key)})`;
 }
 
-/** A transaction that reads one moment and keeps nobody from writing. */
+/** A transaction that reads a consistent snapshot and does not block writers. */
 export async function readingTransaction<Tables, T>(
   db: Kysely<Tables>,
   body: (db: Kysely<Tables>) => Promise<T>,

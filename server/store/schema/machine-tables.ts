@@ -2,7 +2,7 @@
 
 import type { Defaulted } from './column-values.ts';
 
-/** A machine of a fleet: a clone of the repository with a backend of its own. */
+/** A machine of a fleet: a clone of the repository with its own backend. */
 export interface MachineTable {
   id: string;
   name: string;
@@ -10,7 +10,7 @@ export interface MachineTable {
   labels: Defaulted<string>;
   /** working, draining (starts nothing new), left. */
   state: string;
-  /** Agents at work there at once at the most. */
+  /** Maximum number of agents there. */
   agents_max: number;
   /** Of those, how many it can bear now: fewer when its memory or disk is short. */
   room: number;

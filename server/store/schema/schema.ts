@@ -152,9 +152,8 @@ const planStatements: readonly string[] = [
 ];
 
 /**
- * Tables of the sixth version: the machines of a fleet, whose worktrees are whose, and what agents
- * write, for readers on other machines. '' is the one machine of a project that shares its plan
- * with nobody.
+ * Tables of the sixth version: the machines of a fleet, the owners of worktrees, and agents' output
+ * for readers on other machines. '' is the single machine of a project without a fleet.
  */
 const fleetStatements: readonly string[] = [
   `CREATE TABLE machines (

@@ -49,19 +49,16 @@ export interface TaskTable extends RuleColumns {
   position: Defaulted<number>;
   labels: Defaulted<string>;
   acceptance_criteria: Defaulted<string>;
-  /**
-   * The last attempt before the task was begun anew: who has the next one follows from those after
-   * it.
-   */
+  /** The last attempt before the task was reset: later attempts decide which agent is next. */
   fallback_from: Defaulted<number>;
   /**
-   * The task that this one is a candidate of: its work waits for the choice and never lands by
-   * itself.
+   * The task that this one is a candidate of: its work waits for the choice and never lands on its
+   * own.
    */
   candidate_of: Defaulted<string | null>;
   /** Lines that the change of a candidate adds and removes. */
   changed_lines: Defaulted<number | null>;
-  /** Tasks on the longest chain of dependents that begins here, itself included. */
+  /** Tasks on the longest chain of dependents that starts here, including this one. */
   chain: Defaulted<number>;
   /** Fencing number: raised by every claim; writes of an older owner are refused. */
   epoch: Defaulted<number>;
@@ -80,7 +77,9 @@ export interface TaskTable extends RuleColumns {
   rescue_refs: Defaulted<string>;
   next_attempt_at_ms: Defaulted<number | null>;
   waiting_until_ms: Defaulted<number | null>;
-  /** What a person asked for while an owner was at work: pause, cancel or stop (the run ends). */
+  /**
+   * The request of a person while an owner was running it: pause, cancel or stop (the run ends).
+   */
   stop_requested: Defaulted<StopKind | null>;
   stop_reason: Defaulted<string | null>;
   cost_usd: Defaulted<number>;
@@ -154,7 +153,7 @@ export interface AttemptTable {
   /** 1 once the agent's session exists, so that the next start resumes it. */
   session_started: Defaulted<number>;
   branch: string;
-  /** Branch of an earlier attempt this one goes on from, or null for a fresh start. */
+  /** Branch of an earlier attempt that this one continues, or null for a fresh start. */
   continues_from: Defaulted<string | null>;
   base_sha: Defaulted<string | null>;
   commit_sha: Defaulted<string | null>;
@@ -185,9 +184,7 @@ export interface AttemptTable {
   machine: Defaulted<string>;
 }
 
-/**
- * The plans of a task, one for each round; the approved one is told to every attempt that builds.
- */
+/** The plans of a task, one for each round; every implementing attempt gets the approved one. */
 export interface PlanTable {
   task_id: string;
   /** From 1. */
@@ -238,7 +235,7 @@ export interface HintTable {
 
 export interface RunTable {
   id: string;
-  /** A stopped run goes on with `resume`. */
+  /** `resume` continues a stopped run. */
   state: 'active' | 'stopped' | 'finished';
   started_at_ms: number;
   ended_at_ms: Defaulted<number | null>;
@@ -262,7 +259,7 @@ export interface LineTable {
   followed_sha: Defaulted<string | null>;
   pending: Defaulted<number>;
   pending_reason: Defaulted<string | null>;
-  /** For an epic's line: the branch it began at. */
+  /** For an epic's line: the branch it started from. */
   parent_branch: Defaulted<string | null>;
   /** Why nothing starts and nothing lands on it until a person has chosen; null = it is free. */
   held_reason: Defaulted<string | null>;

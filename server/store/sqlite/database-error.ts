@@ -28,8 +28,8 @@ export function isBusy(error: unknown): boolean {
 }
 
 /**
- * The refusal in place of an error about the file or the disk. Any other error (a violated
- * constraint, bad SQL) is given back as it is: it says that a caller is wrong, not the machine.
+ * Converts an error about the file or the disk to a refusal. Any other error (a violated
+ * constraint, bad SQL) is returned unchanged, because it is a bug of the caller.
  */
 export function databaseError(error: unknown, path: string): unknown {
   const code = sqliteCode(error);

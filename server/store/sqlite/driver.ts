@@ -19,7 +19,7 @@ import type { GroupSync } from './group-sync.ts';
 
 const preparedStatementsMax = 256;
 
-/** Transactions that were begun on each connection. */
+/** Transactions that were started on each connection. */
 const transactionCounts = new WeakMap<DatabaseSync, number>();
 
 /** Another number in each transaction of the connection. */
@@ -45,7 +45,7 @@ const onlyReads = /^\s*(?:select|pragma|explain|begin|commit|end|rollback|savepo
  */
 const tellsChanges = /^\s*(?:insert|update|delete|with)\b/i;
 
-/** The one connection. Whoever holds it has a lease. */
+/** The single connection. Its current user has a lease. */
 class SqliteConnection {
   readonly #database: DatabaseSync;
   readonly #path: string;
@@ -101,7 +101,7 @@ class SqliteConnection {
   }
 
   *stream<R>(query: CompiledQuery): IterableIterator<QueryResult<R>> {
-    // A statement of its own: a cached one would be reset by the next query with the same text.
+    // A separate statement: a cached one would be reset by the next query with the same text.
     const statement = this.#database.prepare(query.sql);
     for (const row of statement.iterate(...(query.parameters as readonly SQLInputValue[]))) {
       yield { rows: [{ ...row } as R] };
@@ -151,8 +151,8 @@ function objectsOf(prepared: Prepared, rows: unknown): readonly object[] {
 }
 
 /**
- * The right to use the connection. It is given back as soon as a commit is made, before the commit
- * is on the disk: so the next one can commit meanwhile, and both are flushed together.
+ * The right to use the connection. It is released as soon as a commit is made, before the commit is
+ * on the disk, so that the next one can commit in the meantime and both are flushed together.
  */
 class Lease implements DatabaseConnection {
   readonly #driver: SqliteDriver;
@@ -242,8 +242,8 @@ class SqliteDriver implements Driver {
   }
 
   async rollbackTransaction(lease: Lease): Promise<void> {
-    // A full disk and some other errors have rolled back already; after a failed flush there is
-    // nothing to roll back.
+    // A full disk and some other errors have already rolled back; after a failed flush nothing is
+    // left to roll back.
     if (lease.isHeld && this.#connection.inTransaction) this.#connection.run('rollback');
     if (lease.isHeld) this.#connection.takeCommitted();
   }
@@ -267,8 +267,8 @@ class SqliteDriver implements Driver {
 }
 
 /**
- * With a rollback journal SQLite refuses to write to a file that lost its name; with a write-ahead
- * log it goes on, and what is written is seen by no other process.
+ * With a rollback journal, SQLite refuses to write to a file that lost its name. With a write-ahead
+ * log it continues, and no other process sees the writes.
  */
 function movedFileGuard(path: string): () => void {
   const noted = identityOf(path);

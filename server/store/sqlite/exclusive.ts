@@ -1,9 +1,9 @@
-// A lock that one process holds for its life: an open exclusive transaction on a small SQLite file
-// of its own.
+// A lock that one process holds for its lifetime: an open exclusive transaction on a separate small
+// SQLite file.
 //
-// The operating system holds it, so a killed owner leaves nothing behind and a reused pid means
-// nothing. Nobody may open the file in any other way: on POSIX systems, closing it once would drop
-// the lock of the whole process.
+// The operating system holds it, so that a killed owner leaves nothing behind and a reused pid has
+// no effect. No code may open the file in any other way: on POSIX systems, closing it once would
+// drop the lock of the whole process.
 
 import { DatabaseSync } from 'node:sqlite';
 import { databaseError, isBusy } from './database-error.ts';

@@ -1,11 +1,11 @@
-// Brings commits to the disk in groups: one flush of the write-ahead log serves every commit that
-// came before it, and runs beside this thread instead of inside it.
+// Flushes commits to the disk in groups: one flush of the write-ahead log serves every commit
+// before it, and runs beside this thread instead of inside it.
 //
-// SQLite's own `synchronous = full` flushes at each commit and lets the whole process wait. Here
+// SQLite's own `synchronous = full` flushes at each commit and blocks the whole process. Here
 // SQLite runs with `normal`: a commit is appended to the log without a flush (the log is still
-// flushed before its pages go into the database, so the file can't be damaged), and whoever commits
-// is answered after a flush of ours. The promise is the same: what was answered survives a loss of
-// power.
+// flushed before its pages go into the database, so the file cannot be damaged), and the committer
+// gets its answer after a flush of ours. The guarantee is the same: an answered commit survives a
+// loss of power.
 
 import { close, fdatasync, fsync, open } from 'node:fs';
 import { dirname } from 'node:path';
@@ -22,7 +22,7 @@ export class GroupSync {
   readonly #databasePath: string;
   #file: Promise<number> | null = null;
   #running: Promise<void> | null = null;
-  /** Has not begun: it serves all who ask until then. */
+  /** Has not started: it serves all callers until then. */
   #next: Promise<void> | null = null;
 
   constructor(databasePath: string) {
@@ -42,8 +42,8 @@ export class GroupSync {
   }
 
   async #begin(): Promise<void> {
-    // A flush that runs may have begun before the commits that wait for this one. Whoever else
-    // commits before the event loop comes round is served as well: nothing else could run anyway.
+    // A running flush may have started before the commits that wait for this one. Commits that are
+    // made before the event loop comes round are served as well: nothing else could run anyway.
     await (this.#running ?? endOfTurn());
     this.#next = null;
     const flush = this.#flush();

@@ -1,5 +1,5 @@
-// Opens one SQLite file the one way Drover does it: WAL, foreign keys, a busy timeout, and a look
-// whether it is sound.
+// Opens a SQLite file in the one way that Drover uses: WAL, foreign keys, a busy timeout, and an
+// integrity check.
 
 import { statSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
@@ -143,7 +143,7 @@ function checkSound(raw: DatabaseSync, path: string, thorough: boolean): void {
   if (verdict !== 'ok') throw databaseRefusal(damagedMessage(path, inOneLine(String(verdict))));
 }
 
-/** The check says where it looked in a line of its own, between stars. */
+/** The check prints the database that it checked on a separate line, between asterisks. */
 function inOneLine(verdict: string): string {
   const words = verdict
     .replace(/^\*{3}[^\n]*\n/u, '')
@@ -153,9 +153,9 @@ function inOneLine(verdict: string): string {
 }
 
 /**
- * SQLite opens a file that it may not write as if it had been asked to read only, and says so at
- * the first write. That is too late for us. Somebody else's lock is no answer, so there is no wait
- * for it.
+ * SQLite opens a file that it may not write as if it were opened read-only, and reports it at the
+ * first write. That is too late for Drover. A lock of another process says nothing about it, so
+ * this does not wait.
  */
 function checkWritable(raw: DatabaseSync): void {
   raw.exec('pragma busy_timeout = 0');

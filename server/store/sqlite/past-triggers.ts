@@ -19,7 +19,7 @@ export function keepPast(database: DatabaseSync): void {
   const base = (process.pid % 2 ** 20) * countBits;
   let alone = 0;
   database.function('drover_transaction', () => {
-    // A statement outside a transaction is one of its own.
+    // A statement outside a transaction is a transaction of its own.
     if (!database.isTransaction) alone -= 1;
     return base + (database.isTransaction ? transactionNumber(database) : countBits + alone);
   });

@@ -1,5 +1,5 @@
-// A task starts over: its attempts are given back, and what earlier ones left in its row is
-// forgotten.
+// A task starts over: its attempts no longer count, and the results of earlier ones in its row are
+// cleared.
 
 import type { TransitionSet } from './transition.ts';
 import type { Tx } from '../schema/tables.ts';

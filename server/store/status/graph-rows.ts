@@ -79,7 +79,7 @@ function loopRefusal(taskId: string, loop: readonly string[]): Refusal {
   return new Refusal('cycle', `${who}: ${cycleText(loop)}; leave one of these blockers out.`);
 }
 
-/** Writes the chain of every task anew: linear, for changes that can shorten chains. */
+/** Recomputes the chain of every task: linear, for changes that can shorten chains. */
 export async function rebuildChains(tx: Tx, known?: readonly GraphNode[]): Promise<void> {
   const lengths = criticalPathLengths(known ?? (await readGraph(tx)));
   const rows = await tx.selectFrom('tasks').select(['id', 'chain']).execute();
@@ -90,7 +90,7 @@ export async function rebuildChains(tx: Tx, known?: readonly GraphNode[]): Promi
   }
 }
 
-/** Raising more than this for one new edge costs more than computing everything anew. */
+/** Raising more than this for one new edge costs more than recomputing all chains. */
 const raisesMax = 200;
 const levelsMax = 40;
 

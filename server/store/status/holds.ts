@@ -20,7 +20,7 @@ export async function heldScopes(db: Reads): Promise<ReadonlySet<string>> {
   return new Set((await readHolds(db)).map((row) => row.scope));
 }
 
-/** Puts these in the place of all others; what begins and ends is told in the feed. */
+/** Replaces all holds with these; the feed reports those that start and end. */
 export async function setHolds(
   tx: Tx,
   sources: StoreSources,

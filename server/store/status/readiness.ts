@@ -4,7 +4,7 @@ import type { StoreSources } from '../feed/feed.ts';
 import type { Tx } from '../schema/tables.ts';
 import { transition, unmetBlockers } from './transition.ts';
 
-/** Looks again at each task; one that is blocked from outside keeps its reason. */
+/** Checks each task again; one that is blocked from outside keeps its reason. */
 export async function refreshReadiness(
   tx: Tx,
   sources: StoreSources,

@@ -20,8 +20,8 @@ export interface Transition {
   /** Refused unless the present state is one of these. */
   readonly from?: readonly TaskStatus[];
   /**
-   * A sub-task whose turn has come in its parent's attempt: blockers named since that began do not
-   * hold it any more.
+   * A sub-task whose turn has come in its parent's attempt: blockers added since its start no
+   * longer hold it.
    */
   readonly isItsTurn?: boolean;
   readonly set?: TransitionSet;
@@ -159,7 +159,8 @@ async function writeStatus(
     })
     .where('id', '=', row.id)
     .execute();
-  // Decided it is another state; left undecided (cancelled, retried), nobody will.
+  // When decided, it has another state; a task left undecided (cancelled, retried) will not be
+  // decided any more.
   if (row.review_kind === 'plan') await dropPlans(tx, sources, row.id, ['proposed']);
   await appendEvent(tx, sources, {
     type: change.event,
@@ -219,7 +220,7 @@ async function unblockDependents(tx: Tx, sources: StoreSources, blocker: string)
   }
 }
 
-/** A completed task that is reset takes readiness away from dependents that have not begun. */
+/** When a completed task is reset, dependents that have not started are no longer ready. */
 async function blockDependents(tx: Tx, sources: StoreSources, blocker: string): Promise<void> {
   for (const id of await dependentsOf(tx, blocker)) {
     // A relative is no reason: those take their turns inside one attempt.
@@ -261,9 +262,9 @@ async function dependentsOf(tx: Tx, blocker: string): Promise<string[]> {
 }
 
 /**
- * Sub-tasks have no attempt of their own: they share the fate of their parent's. A sub-task that
- * was at work when the attempt ended goes back to ready; all of them are completed, cancelled or
- * failed with it.
+ * Sub-tasks have no attempt of their own: they follow their parent's. A sub-task that was running
+ * when the attempt ended becomes ready again; all of them are completed, cancelled or failed with
+ * it.
  */
 async function carrySubTasks(
   tx: Tx,

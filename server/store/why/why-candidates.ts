@@ -1,4 +1,4 @@
-// Why a task that is tried several ways side by side has not gone on: how its candidates stand.
+// Why a task with several candidates has not continued: the state of its candidates.
 
 import { standOf } from '../../core/plan/best-of.ts';
 import { candidateFacts, candidatesOf } from '../work/candidates.ts';

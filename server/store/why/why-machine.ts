@@ -28,8 +28,8 @@ async function begunOn(
 }
 
 /**
- * For a task whose attempt is at work by the rows: its machine stopped. Null while it is there, or
- * was never one.
+ * For a task whose attempt is running according to the rows: its machine stopped. Null while the
+ * machine runs, or if there never was one.
  */
 export async function whyLost(
   db: Db,

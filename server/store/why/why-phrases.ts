@@ -9,7 +9,7 @@ export interface WhyFacts {
   readonly agentKind: string;
   /** Who takes over when an agent cannot do a task. */
   readonly agents: AgentChoices;
-  /** False: nobody can be at work now, whatever the rows say. */
+  /** False: nothing can be running now, whatever the rows say. */
   readonly hasBackend: boolean;
 }
 

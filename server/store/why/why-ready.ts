@@ -52,8 +52,8 @@ export async function whyNotStarted(db: Db, row: TaskRow, facts: WhyFacts): Prom
 }
 
 /**
- * `isRun`: what is short for the moment is told of a run that goes on alone; a used up budget waits
- * for the next one.
+ * `isRun`: a temporary shortage is reported for a run that continues automatically; a used up
+ * budget waits for the next run.
  */
 async function holdsOf(
   db: Db,

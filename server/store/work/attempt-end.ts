@@ -19,7 +19,7 @@ export interface AttemptFailure {
   readonly conflictFiles?: readonly string[];
   /** Another agent has the next attempt. */
   readonly next?: NextAgent;
-  /** Not its fault: the same attempt goes on later, in its worktree, with what it has committed. */
+  /** Not the task's fault: the same attempt continues later, in its worktree, with its commits. */
   readonly goesOn?: boolean;
   /** Not its fault either, but only a new attempt can do it. */
   readonly isFree?: boolean;
@@ -33,8 +33,8 @@ export interface NextAgent {
 }
 
 /**
- * How often trouble that is not its own costs an attempt nothing; after that each time counts, so
- * that nothing goes round for ever.
+ * How often external problems use no attempt; after that each one counts, so that a task cannot
+ * loop forever.
  */
 const freeMax = 5;
 
@@ -45,8 +45,8 @@ const freeMax = 5;
 const passingKinds: ReadonlySet<string> = new Set(['git_failed', 'worker_failed', 'interrupted']);
 
 /**
- * Whether an attempt that passing trouble has ended goes on later at no cost: what its agent has
- * done is in its worktree or committed, and has only to be taken further.
+ * Whether an attempt that a passing problem ended continues later without using an attempt: its
+ * agent's work is in its worktree or committed, and only the remaining steps must run.
  */
 export async function goesOnAfter(
   tx: Reads,
@@ -58,7 +58,7 @@ export async function goesOnAfter(
   return (await retriesOf(tx, taskId, `%"attempt":${attempt},%"kind":"${kind}"%`)) < freeMax;
 }
 
-/** Whether a further attempt may begin at no cost because the one before was interrupted. */
+/** Whether a further attempt may start without counting, because the one before was interrupted. */
 export async function beginsFreely(tx: Reads, taskId: string): Promise<boolean> {
   return (await retriesOf(tx, taskId, `%"kind":"interrupted"%`)) < freeMax;
 }

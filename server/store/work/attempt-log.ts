@@ -1,5 +1,5 @@
 // Where the log of an attempt is. A sub-task has no attempt of its own: its part of its parent's
-// has a log of its own.
+// attempt has a separate log.
 
 import { Refusal } from '../../core/failure.ts';
 import { taskOrRefuse } from '../rows/find-rows.ts';
@@ -10,9 +10,9 @@ export interface AttemptLog {
   readonly taskId: string;
   /** 0 while there is none. */
   readonly attempt: number;
-  /** Relative to the folder of the logs; null while there is no attempt. */
+  /** Relative to the folder of the logs; null if there is no attempt. */
   readonly file: string | null;
-  /** Nothing more will be written to it by itself. */
+  /** Nothing more will be written to it, unless the task is started again. */
   readonly isOver: boolean;
   /** On whose disk it is written; '' = the project's only machine. */
   readonly machine: string;

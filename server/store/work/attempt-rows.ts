@@ -1,5 +1,4 @@
-// Single attempts and what is known of them: their rows, the commits they began at, the agents they
-// had.
+// Single attempts and their data: their rows, their base commits, their agents.
 
 import type { TaskStatus } from '../../core/plan/state.ts';
 import { textList } from '../rows/one-moment.ts';
@@ -35,7 +34,7 @@ export async function attemptOfOwner(
   return row ?? null;
 }
 
-/** The commits at which the attempts of a task began. */
+/** The base commits of the attempts of a task. */
 export async function basesOfTask(db: Reads, taskId: string): Promise<readonly string[]> {
   const rows = await db
     .selectFrom('attempts')
@@ -46,7 +45,7 @@ export async function basesOfTask(db: Reads, taskId: string): Promise<readonly s
   return rows.map((row) => row.base_sha ?? '');
 }
 
-/** The commit at which each attempt of a task began, by the attempt's number. */
+/** The base commit of each attempt of a task, by the attempt's number. */
 export async function basesByAttempt(
   db: Reads,
   taskId: string,
@@ -61,7 +60,7 @@ export async function basesByAttempt(
   );
 }
 
-/** The commit at which the attempt began that the branch belongs to. */
+/** The base commit of the attempt that the branch belongs to. */
 export async function baseOfAttemptBranch(db: Reads, branch: string): Promise<string | null> {
   const row = await db
     .selectFrom('attempts')
@@ -80,9 +79,7 @@ const agentsOwn: readonly TaskStatus[] = ['claimed', 'in_progress', 'ready', 'wa
 /** States of attempts that have not come to their end. */
 const atWorkOrQueued = ['running', 'submitted', 'interrupted', 'waiting'] as const;
 
-/**
- * Attempts that have begun and whose work no person has taken over, in the order of their tasks.
- */
+/** Attempts that have started and were not taken over by a person, in the order of their tasks. */
 export async function attemptsOfAgents(
   db: Reads,
 ): Promise<readonly Pick<AttemptRow, 'task_id' | 'branch' | 'base_sha' | 'commit_sha'>[]> {
@@ -97,7 +94,7 @@ export async function attemptsOfAgents(
     .execute();
 }
 
-/** When the newest attempt began that has not come to its end (Unix ms); 0: there is none. */
+/** When the newest unfinished attempt started (Unix ms); 0: none. */
 export async function newestUnendedMs(db: Reads): Promise<number> {
   const newest = await db
     .selectFrom('attempts')
@@ -138,7 +135,7 @@ export async function lastCommitBefore(
   return row?.commit_sha ?? null;
 }
 
-/** Snapshots of a task whose attempt was given back since it began; none where it never was. */
+/** Snapshots of a task whose attempts were reset since it started; none if they never were. */
 export async function refsKeptWhenReturned(
   db: Reads,
   taskId: string,

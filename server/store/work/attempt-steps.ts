@@ -1,4 +1,4 @@
-// The steps of an attempt with their times, told from the events of the feed. Pure.
+// The steps of an attempt with their times, from the events of the feed. Pure.
 
 import type { StepName, StepView } from '../../protocol/panel-views.ts';
 
@@ -10,7 +10,7 @@ export interface StepEvent {
   readonly data: Readonly<Record<string, unknown>>;
 }
 
-/** What is told of the steps; the feed holds more. */
+/** The steps that are shown; the feed contains more. */
 export const stepEventTypes = [
   'task.claimed',
   'task.resumed',
@@ -70,7 +70,7 @@ export class AttemptSteps {
         return;
       case 'task.phase':
         if (data['phase'] === 'setup') this.#begin('setup', atMs);
-        // A sub-task's work is committed: the agent goes on with the next one.
+        // A sub-task's work is committed: the agent continues with the next one.
         if (data['phase'] === 'committed') this.#begin('agent', atMs);
         return;
       case 'worktree.ready':

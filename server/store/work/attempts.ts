@@ -1,4 +1,4 @@
-// The attempts of a task, each with its steps as the feed tells them.
+// The attempts of a task, each with its steps from the feed.
 
 import type { AttemptView } from '../../protocol/panel-views.ts';
 import { AttemptSteps, stepEventTypes } from './attempt-steps.ts';
@@ -8,14 +8,16 @@ import { type Db, readAtOneMoment } from '../rows/one-moment.ts';
 import type { AttemptRow } from '../schema/tables.ts';
 import { familyOf, rootOf } from '../status/transition.ts';
 
-/** The last attempts that are told, and the last events that are looked at for them. */
+/** Maximum number of attempts to list, and of events to read for them. */
 const attemptsMax = 100;
 const eventsMax = 5_000;
 
-/** Attempts that are over, or interrupted until somebody takes them up again. */
+/** Attempts that have ended, or are interrupted until a backend resumes them. */
 const atRest: ReadonlySet<string> = new Set(['succeeded', 'failed']);
 
-/** A sub-task has those of its topmost parent: it has no attempt of its own. Oldest first. */
+/**
+ * A sub-task has those of its topmost parent, because it has no attempt of its own. Oldest first.
+ */
 export async function readAttempts(db: Db, id: string): Promise<readonly AttemptView[]> {
   return readAtOneMoment(db, async (at) => {
     await taskOrRefuse(at, id);
@@ -125,8 +127,8 @@ function attemptView(
 }
 
 /**
- * The commit of the snapshot that a person wants this attempt to begin with, whichever machine they
- * said it on.
+ * The commit of the snapshot from which a person wants this attempt to start, on whichever machine
+ * they chose it.
  */
 export async function chosenSnapshot(
   db: Db,

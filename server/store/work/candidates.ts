@@ -33,7 +33,7 @@ export async function openCandidates(
     const id = await candidateId(tx, sources, task.id);
     ids.push(id);
     await insertCandidate(tx, sources, task, id, wish.baseSha);
-    // What its task had to wait for has to be in its base as well.
+    // The blockers of its task must be in its base as well.
     await insertBlockers(
       tx,
       id,
@@ -160,9 +160,9 @@ export function candidateFacts(row: TaskRow): Candidate {
 }
 
 /**
- * Makes the candidate's work that of its task: as an attempt that has committed and was interrupted
- * before it could land. The task is ready again and waits for nobody but its blockers; whoever
- * claims it has only to land.
+ * Makes the candidate's work the work of its task, as if the task's attempt had committed it and
+ * was interrupted before landing. The task is ready again and waits only for its blockers; the next
+ * claim only has to land it.
  */
 export async function takeCandidate(
   tx: Tx,

@@ -21,7 +21,7 @@ export interface ClaimRequest {
   readonly model: string | null;
   /** Place of the agent among those that take over from each other. */
   readonly step: number;
-  /** True when the agent can go on with an earlier conversation. */
+  /** True if the agent can continue an earlier conversation. */
   readonly agentResumes: boolean;
   readonly sessionId: string;
   /** Where a new attempt's agent runs; absent: here. */
@@ -48,7 +48,7 @@ export interface Claim {
 }
 
 /**
- * Takes a task that is ready (or back from a limit); null when somebody or something was faster.
+ * Claims a task that is ready (or back from a limit); null if it was claimed or changed by another.
  */
 export async function claimTask(
   tx: Tx,
@@ -133,12 +133,12 @@ interface OpenedAttempt {
   readonly planning: boolean;
 }
 
-/** States in which an attempt is gone on with, by the agent that has begun it. */
+/** States in which an attempt is continued by the agent that started it. */
 export const unendedStates: readonly string[] = ['interrupted', 'waiting', 'running'];
 
 /**
- * Only its machine can go on with it: its worktree is there, or finished work that the git server
- * has not taken.
+ * Only its machine can continue it: its worktree is there, or finished work that the git server has
+ * not accepted.
  */
 export function isBound(
   last: Pick<AttemptRow, 'state' | 'commit_sha' | 'failure_kind'> | null,
@@ -147,7 +147,7 @@ export function isBound(
   return last.commit_sha === null || last.failure_kind === 'push_refused';
 }
 
-/** The attempt to go on with (it was interrupted or waited), or a new one. */
+/** The attempt to continue (it was interrupted or waited), or a new one. */
 async function openAttempt(
   tx: Tx,
   sources: StoreSources,
@@ -159,10 +159,11 @@ async function openAttempt(
   const wantsPlan = row.plan === null ? request.plansFirst : row.plan === 1;
   const planning = wantsPlan && (await approvedPlan(tx, row.id)) === null;
   if (last !== null && unendedStates.includes(last.state)) {
-    // Its worktree and its conversation are where it has begun; work that was committed can land
-    // from anywhere.
+    // Its worktree and its conversation are where it started; committed work can land from any
+    // machine.
     const isHere = last.machine === request.machine || last.commit_sha !== null;
-    // One that began to build goes on; one that planned while no plan is wanted any more has ended.
+    // An attempt that started to implement continues; one that planned ends if no plan is wanted
+    // any more.
     if (isHere && (last.planning === 0 || planning)) {
       await setAttempt(tx, row.id, last.number, {
         state: 'running',
@@ -207,10 +208,7 @@ async function openAttempt(
   return { number, agent, model, branch, commitSha: null, planning };
 }
 
-/**
- * Sub-tasks that an earlier attempt has done are to be done again by one that begins without its
- * work.
- */
+/** An attempt that starts without the work of an earlier one must run its sub-tasks again. */
 async function forgetPartsDone(tx: Tx, taskId: string): Promise<void> {
   const below = (await familyOf(tx, taskId)).filter((id) => id !== taskId);
   if (below.length === 0) return;
@@ -255,11 +253,11 @@ async function handedBack(
   const session = await sessionOf(tx, last, request);
   // One that has not ended was cut off, or its machine was.
   const kind = unendedStates.includes(last.state) ? 'interrupted' : (last.failure_kind ?? '');
-  // A person who resets or retries a task wants it from its beginning; what was written while
-  // planning is never built on.
+  // A person who resets or retries a task wants it from the start; files that were written while
+  // planning are never built on.
   const isFresh = last.number <= row.fallback_from || last.planning === 1;
   const isHere = last.machine === request.machine || sharedKinds.includes(kind);
-  // Cut off before it had a worktree, it has passed on nothing but what it was to begin with.
+  // If it was interrupted before it had a worktree, it passes on only what it was to start from.
   const made = last.base_sha === null && kind === 'interrupted' ? last.continues_from : last.branch;
   const continuesFrom = !isFresh && isHere && continuedKinds.has(kind) ? made : null;
   return { session, continuesFrom };
@@ -293,7 +291,7 @@ export async function lastAttempt(tx: Reads, taskId: string): Promise<AttemptRow
   return row ?? null;
 }
 
-/** Most attempts that are looked at for who has the next one. */
+/** Maximum number of attempts to check for the next agent. */
 const historyMax = 50;
 
 /** The attempts after a number, oldest first. */

@@ -4,8 +4,8 @@ import type { StoreSources } from '../feed/feed.ts';
 import type { LandingRow, LineRow, Reads, Tx } from '../schema/tables.ts';
 
 /**
- * What is written whenever a line has moved; what holds it, and what was dropped from it, is
- * written by itself.
+ * Written whenever a line has moved; its hold, and the commits dropped from it, are written
+ * separately.
  */
 export type LineState = Omit<LineRow, 'held_reason' | 'held_since_ms' | 'dropped'>;
 
@@ -20,7 +20,9 @@ export interface NewLanding {
   readonly workflowId: string;
 }
 
-/** Queues it, once; what came back from an earlier landing (approved again) is queued anew. */
+/**
+ * Queues it, once; work that came back from an earlier landing (approved again) is queued again.
+ */
 export async function queueLanding(
   tx: Tx,
   sources: StoreSources,

@@ -21,7 +21,7 @@ export async function attemptsLeftOn(
     .where('a.machine', '=', machine)
     .where('a.state', '=', 'interrupted')
     .where('a.pid', 'is not', null)
-    // The agent of a task that is blocked from outside has ended by itself.
+    // The agent of a task that is blocked from outside has already exited.
     .where('t.status', '!=', 'blocked');
   if (only !== null)
     query = query.where('a.task_id', '=', only.taskId).where('a.number', '=', only.number);

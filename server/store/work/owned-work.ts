@@ -10,7 +10,7 @@ export interface Owner {
   readonly epoch: number;
 }
 
-/** A task in progress is at another step of its attempt, without an event of its own. */
+/** A task in progress is at another step of its attempt, without a separate event. */
 export async function movePhase(
   tx: Tx,
   { taskId, epoch }: Owner,
@@ -25,7 +25,7 @@ export async function movePhase(
     .execute();
 }
 
-/** The worktree is ready, and the agent may begin. */
+/** The worktree is ready, and the agent may start. */
 export async function notePlace(
   tx: Tx,
   { taskId, epoch }: Owner,
@@ -53,7 +53,7 @@ export async function handOverWork(
     .execute();
 }
 
-/** The work of a sub-task is committed; the attempt goes on with the next part. */
+/** The work of a sub-task is committed; the attempt continues with the next part. */
 export async function noteSubTaskCommit(tx: Tx, id: string, commit: string): Promise<void> {
   await tx
     .updateTable('tasks')

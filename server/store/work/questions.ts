@@ -84,7 +84,7 @@ export async function openQuestions(db: Reads, taskId: string): Promise<readonly
     .execute();
 }
 
-/** What an attempt has asked about a part of it, under request names that begin so. */
+/** The questions of an attempt about a part of it, by the prefix of their request names. */
 export async function askedInAttempt(
   db: Reads,
   of: { readonly part: string; readonly attempt: number },

@@ -174,8 +174,7 @@ export async function countReady(db: Reads): Promise<number> {
 }
 
 /**
- * Top-level tasks that a workflow has to own: those at work, and approved ones until they have
- * landed.
+ * Top-level tasks that a workflow must own: running ones, and approved ones until they have landed.
  */
 export async function ownedTasks(
   db: Reads,

@@ -114,8 +114,8 @@ export async function releaseSlot(tx: Tx, kind: 'task' | 'gate', taskId: string)
     .where('task_id', '=', taskId)
     .execute();
   if (kind === 'gate') return;
-  // A folder that a task holds no more is not named as its own: somebody could look for its work
-  // there, or edit it.
+  // A folder that the task no longer holds is not reported as its own: a person could look for its
+  // work there, or edit it.
   await tx.updateTable('tasks').set({ worktree_path: null }).where('id', '=', taskId).execute();
 }
 
@@ -132,8 +132,8 @@ export interface HeldSlot extends SlotPlace {
 }
 
 /**
- * Takes a slot for work on the worktree itself, so that no task gets it meanwhile: only while the
- * same holder (null: nobody) has it as when it was looked at. False: somebody was faster.
+ * Leases a slot for maintenance, so that no task gets it in the meantime: only while it still has
+ * the same holder (null: none) as when it was checked. False: another was faster.
  */
 export async function holdForUpkeep(tx: Tx, slot: HeldSlot, name: string): Promise<boolean> {
   const taken = await tx
@@ -146,7 +146,7 @@ export async function holdForUpkeep(tx: Tx, slot: HeldSlot, name: string): Promi
   return taken.numUpdatedRows > 0n;
 }
 
-/** Gives a slot back to whoever had it. */
+/** Returns a slot to its previous holder. */
 export async function endUpkeep(tx: Tx, slot: HeldSlot): Promise<void> {
   await tx
     .updateTable('slots')
@@ -158,8 +158,8 @@ export async function endUpkeep(tx: Tx, slot: HeldSlot): Promise<void> {
 }
 
 /**
- * What a process that stood still, or died, has taken for upkeep and will not give back. `own`: the
- * end of our own names.
+ * Maintenance leases of a process that hung or died and will not release them. `own`: the suffix of
+ * our own names.
  */
 export async function endUpkeepOfOthers(tx: Tx, machine: string, own: string): Promise<void> {
   await tx

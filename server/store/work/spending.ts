@@ -127,7 +127,7 @@ export async function setPace(tx: Tx, account: string, pace: Pace): Promise<void
     .execute();
 }
 
-/** Agents at work or about to be, by kind; a task that has handed its work over needs none. */
+/** Agents that run or are about to start, by kind; a task whose work is committed needs none. */
 export async function busyAgents(tx: Reads): Promise<ReadonlyMap<string, number>> {
   const rows = await tx
     .selectFrom('tasks as t')

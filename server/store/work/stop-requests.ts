@@ -32,10 +32,7 @@ export async function askToStop(
   return asked?.epoch ?? null;
 }
 
-/**
- * Of these tasks, those that were asked to stop and have not done so yet, with the epochs of their
- * owners.
- */
+/** Of these tasks, those that have a pending stop request, with the epochs of their owners. */
 export async function askedToStop(
   db: Reads,
   ids: readonly string[],

@@ -3,8 +3,8 @@
 import type { AgentEvent, LoggedEvent } from '../../../protocol/agent-events.ts';
 
 /**
- * Encodes an event; one that is too long keeps the beginning and the end of its text and says what
- * is missing.
+ * Encodes an event; a long one keeps the start and the end of its text and states how much is
+ * missing.
  */
 export function eventLine(event: LoggedEvent, bytesMax: number): Buffer {
   let line = Buffer.from(`${JSON.stringify(event)}\n`);
@@ -43,7 +43,7 @@ function shorten(event: LoggedEvent, keepChars: number): LoggedEvent {
   }
 }
 
-/** Keeps the beginning and the end of a text and says how many bytes are gone between them. */
+/** Keeps the start and the end of a text and states how many bytes are missing between them. */
 export function cutMiddle(text: string, keepChars: number): string {
   if (text.length <= keepChars) return text;
   const half = Math.floor(keepChars / 2);

@@ -1,4 +1,5 @@
-// The files of a log as one row of bytes: each with the logical offset at which its events begin.
+// The files of a log as one sequence of bytes: each with the logical offset at which its events
+// start.
 
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import { fileSize, segmentsOf, type SegmentHeader } from './event-log-files.ts';

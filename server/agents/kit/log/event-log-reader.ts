@@ -8,7 +8,7 @@ import { type LogPart, partsOf, readAt, sizeOf } from './event-log-parts.ts';
 
 export interface LogPage {
   readonly events: readonly LoggedEvent[];
-  /** Where the first event begins; where the page was asked for when it is empty. */
+  /** Where the first event starts; for an empty page, the requested offset. */
   readonly offset: number;
   /** Give this as `fromOffset` of the next call. */
   readonly nextOffset: number;
@@ -120,7 +120,7 @@ export function logSize(path: string): number {
 }
 
 /**
- * The last events that end at an offset or before it, for a view that begins at the end and goes
+ * The last events that end at or before an offset, for a view that starts at the end and scrolls
  * back.
  */
 export function readLogBefore(
@@ -151,7 +151,7 @@ export function readLogTail(path: string, limit: number): LogPage {
   return readLogBefore(path, { before: Number.MAX_SAFE_INTEGER, limit });
 }
 
-/** The first beginning of a line at or after a logical offset. */
+/** The first start of a line at or after a logical offset. */
 function alignedOffset(parts: readonly LogPart[], offset: number): number {
   for (const part of parts) {
     if (offset <= part.start) return offset === 0 ? 0 : part.start;

@@ -129,7 +129,7 @@ export class EventLog {
   }
 
   #wake(): void {
-    // A failed write is told by the next flush, which waits for the same promise.
+    // The next flush, which waits for the same promise, reports a failed write.
     this.#timer ??= setTimeout(() => void this.flush().catch(() => undefined), frameMs);
   }
 }

@@ -21,9 +21,7 @@ let sharedBuffer: Buffer | null = null;
 export const lineBytesMax = 8 * 1024 * 1024;
 /** Frames: events of the watcher that come closer together are one. */
 const frameMs = 16;
-/**
- * Watchers may be missing (limits of the system, network folders) or late: look at the file anyway.
- */
+/** Watchers may be missing (system limits, network folders) or late, so the file is also polled. */
 const lookMs = 250;
 const newline = 0x0a;
 
@@ -34,7 +32,7 @@ export class FileFollower {
   readonly #watcher: FSWatcher | null;
   #position: number;
   #isStopped = false;
-  /** The file has changed since it was last looked at. */
+  /** The file has changed since it was last read. */
   #hasChanged = false;
   #reading: Promise<void> = Promise.resolve();
   #timer: NodeJS.Timeout | null;
@@ -61,7 +59,7 @@ export class FileFollower {
     this.stop();
   }
 
-  /** The file was emptied: back to its beginning. Only after `drain`, with the writer stopped. */
+  /** The file was emptied: back to its start. Only after `drain`, with the writer stopped. */
   rewind(): void {
     this.#position = 0;
     this.#framer.rewind();
@@ -103,7 +101,7 @@ export class FileFollower {
   #onChange(): void {
     if (this.#hasChanged || this.#isStopped) return;
     this.#hasChanged = true;
-    if (this.#timer === null) return; // reading now; it looks again afterwards
+    if (this.#timer === null) return; // reading now; it reads again afterwards
     clearTimeout(this.#timer);
     this.#timer = setTimeout(() => this.#look(), frameMs);
   }

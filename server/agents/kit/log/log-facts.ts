@@ -9,7 +9,7 @@ import { eventsOfLog } from './event-log-reader.ts';
 export interface LogFacts {
   /** Running total of the log: a part that is run again continues its count. */
   readonly usage: Usage;
-  /** Total before this process began. */
+  /** Total before this process started. */
   readonly usageBefore: Usage;
   /** Model turns, counted by their usage; some may have been dropped on the way. */
   readonly turns: number;
@@ -46,7 +46,7 @@ export const noFacts: LogFacts = {
 /** Does this result say that the call was refused? Agents tell it in different ways. */
 export type IsDenial = (result: Extract<AgentEvent, { type: 'tool_result' }>) => boolean;
 
-/** What is left for a process that begins. */
+/** What remains for a process that starts. */
 export function forNextProcess({ usage }: LogFacts): LogFacts {
   return { ...noFacts, usage, usageBefore: usage };
 }

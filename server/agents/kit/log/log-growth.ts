@@ -1,5 +1,5 @@
-// Who waits for a log to grow hears of it from its writer, which is in the same process: nothing is
-// looked at meanwhile.
+// Readers that wait for a log to grow are notified by its writer, which is in the same process: no
+// polling.
 
 const listeners = new Map<string, Set<() => void>>();
 const listenersToAll = new Set<(path: string) => void>();

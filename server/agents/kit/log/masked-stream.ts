@@ -7,7 +7,7 @@ import { writtenForms } from '../../secrets/known-secrets.ts';
 
 export class MaskedStream {
   readonly #mask: Mask;
-  /** Characters held back because a secret may have begun in them. */
+  /** Characters held back because they may be the start of a secret. */
   readonly #heldMax: number;
   readonly #give: (text: string) => void;
   readonly #decoder = new StringDecoder('utf8');

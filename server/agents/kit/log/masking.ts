@@ -10,7 +10,7 @@ export const hiddenText = '[hidden]';
 export function createMask(secrets: readonly string[]): Mask {
   const forms = new Set(secrets.flatMap(writtenForms));
   if (forms.size === 0) return (text) => text;
-  // Longest first: a value may begin with another one.
+  // Longest first: a value may be a prefix of another one.
   const longestFirst = [...forms].sort((a, b) => b.length - a.length);
   const pattern = new RegExp(longestFirst.map(escapePattern).join('|'), 'g');
   return (text) => text.replace(pattern, hiddenText);

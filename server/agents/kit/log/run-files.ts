@@ -9,8 +9,8 @@ export interface RunFiles {
   /** Exit code as text, written by the shell around the agent. */
   readonly exit: string;
   /**
-   * There from the moment we began to end the agent: its exit code says nothing about its work any
-   * more.
+   * Exists from the moment we started to stop the agent: its exit code says nothing about its work
+   * from then on.
    */
   readonly stopped: string;
   /** What the program reads as its standard input; removed as soon as it is open. */

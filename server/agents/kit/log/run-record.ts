@@ -1,4 +1,4 @@
-// What one run of an agent leaves behind: its masked events, in the log and told to the engine.
+// The output of one run of an agent: its masked events, stored in the log and sent to the engine.
 
 import { openEventLog, type EventLog } from './event-log.ts';
 import { createMask, maskDeep, type Mask } from './masking.ts';
@@ -10,7 +10,7 @@ export interface RunRecord {
   readonly log: EventLog;
   readonly files: RunFiles;
   readonly mask: Mask;
-  /** Masks an event, stores it, tells it. */
+  /** Masks an event, stores it, and sends it. */
   emit(event: AgentEvent): void;
   close(): Promise<void>;
 }

@@ -1,5 +1,5 @@
-// Finds an agent's program before it is started, so that a missing one is told in a sentence and
-// costs nothing.
+// Finds an agent's program before it is started, so that a missing one is reported in one sentence
+// and costs nothing.
 
 import { delimiter, isAbsolute, join, resolve } from 'node:path';
 import { isProgram } from '../../../files/is-program.ts';

@@ -25,9 +25,9 @@ interface Listed {
 }
 
 /**
- * Ends orphans that work below a folder, and their children. A program of a person's there has a
- * terminal, or a parent (an editor, a shell), or is older than the agent: it is left alone.
- * Only Linux tells where a process works; elsewhere nothing happens.
+ * Kills orphans that work below a folder, and their children. A person's program there has a
+ * terminal, or a parent (an editor, a shell), or is older than the agent, and is left alone. Only
+ * Linux reports where a process works; on other systems this does nothing.
  */
 export async function endOrphansIn(path: string, agent: AgentProcess): Promise<void> {
   if (process.platform !== 'linux' || !/^\d+$/.test(agent.startTime)) return;
@@ -110,6 +110,6 @@ function signal(one: Listed, name: 'SIGTERM' | 'SIGKILL'): void {
   try {
     process.kill(one.pid, name);
   } catch {
-    // It has ended by itself.
+    // It has exited already.
   }
 }

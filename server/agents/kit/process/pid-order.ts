@@ -1,5 +1,5 @@
-// Which process numbers need not be looked at: as long as Linux has not begun anew with them, every
-// number below that of a process belongs to an older one. That is nearly every process.
+// Which process ids need not be checked: until Linux wraps around, every id below that of a process
+// belongs to an older one. That is nearly every process.
 
 import { readFileSync } from 'node:fs';
 import { uptime } from 'node:os';
@@ -14,7 +14,7 @@ let pidMax: number | null = null;
 const startsAtBirth = new Map<string, number>();
 const birthsMax = 1_000;
 
-/** To be called when an agent's process is there, before its program begins. */
+/** Call it when an agent's process exists, before its program starts. */
 export function noteBirth(agent: AgentProcess): void {
   if (process.platform !== 'linux') return;
   const starts = startsSoFar();
@@ -23,7 +23,7 @@ export function noteBirth(agent: AgentProcess): void {
   startsAtBirth.set(keyOf(agent), starts);
 }
 
-/** No descendant of the process has a lower number; 0 where that cannot be told. */
+/** No descendant of the process has a lower id; 0 if that is unknown. */
 export function lowestPidSince(first: AgentProcess): number {
   try {
     pidMax ??= Number(readFileSync('/proc/sys/kernel/pid_max', 'latin1'));

@@ -22,16 +22,14 @@ export interface ListedProcess {
   readonly hasMarker: boolean;
 }
 
-/**
- * What is told when a process ended before its start time could be read; equals no real start time.
- */
+/** Used when a process ended before its start time could be read; equals no real start time. */
 export const unknownStartTime = 'unknown';
 
 const run = promisify(execFile);
 const listingBytesMax = 64 * 1024 * 1024;
 
 /**
- * Start time as the system tells it, or null when there is no such process (a zombie counts as
+ * Start time as reported by the system, or null if the process does not exist (a zombie counts as
  * none).
  */
 export function processStartTime(pid: number): string | null {
@@ -67,8 +65,8 @@ export function startTimeOfNewChild(pid: number): string {
 }
 
 /**
- * All processes that we may see; `runId` decides `hasMarker`. With `first` those may be left out
- * that began before it: none of them can be a descendant of it.
+ * All processes that we may see; `runId` determines `hasMarker`. With `first`, those that started
+ * before it may be omitted: none of them can be a descendant of it.
  */
 export async function listProcesses(
   runId: string,
@@ -84,15 +82,12 @@ export async function listProcesses(
   }
 }
 
-/**
- * More rounds than that are needed only by processes that give birth and die faster than they can
- * be looked at.
- */
+/** More rounds are needed only if processes spawn and die faster than they can be read. */
 const listingsMax = 50;
 
 /**
- * Looks into the list of numbers until it holds no new one: what was begun meanwhile by a process
- * that was gone before its turn came would be missed, and so outlive its run.
+ * Reads the list of ids until it contains no new one: otherwise a child would be missed, and
+ * outlive its run, if its parent exited before its turn came.
  */
 async function listLinuxProcesses(
   runId: string,
@@ -171,7 +166,7 @@ export function parseLinuxStat(pid: number, text: string): ListedProcess | null 
   };
 }
 
-/** Together about a second: a program on a slow disk takes long to begin. */
+/** About a second in total: a program on a slow disk takes long to start. */
 const beginRoundsMax = 500;
 const beginRoundMs = 1;
 /** An environment that is empty so often in a row is one without variables. */
@@ -211,8 +206,8 @@ function readEnvironment(pid: number): string | null {
 const kernelThreadFlag = 0x00200000;
 
 /**
- * Whether a process is about to execute a program: for that time Linux tells an empty environment,
- * and zero as the place of its end (proc_pid_stat(5), `env_end`), whatever the program is given.
+ * Whether a process is about to execute a program: during that time, Linux reports an empty
+ * environment, and zero as its end (proc_pid_stat(5), `env_end`), whatever the program is given.
  */
 function isBeginningProgram(pid: number): boolean {
   const text = readStatText(pid);

@@ -110,8 +110,8 @@ function isInhabited({ group }: Sought): boolean {
 }
 
 /**
- * Best effort, never run by our tests: Windows has neither groups nor a readable environment of
- * others.
+ * Best effort, not covered by our tests: Windows has neither process groups nor readable
+ * environments of other processes.
  */
 async function endTreeOnWindows(
   _runId: string,
@@ -162,11 +162,10 @@ export async function thawRun(runId: string, agent: AgentProcess): Promise<void>
 function signalAll(processes: readonly ListedProcess[], name: NodeJS.Signals): void {
   for (const one of processes) {
     try {
-      // A pid may have been given away since the scan: look once more, at the price of one small
-      // read.
+      // A pid may have been reused since the scan: check once more, at the cost of one small read.
       if (processStartTimeIs(one)) process.kill(one.pid, name);
     } catch {
-      // It ended by itself, which is what we want.
+      // It exited by itself, which is what we want.
     }
   }
 }

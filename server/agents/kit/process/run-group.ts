@@ -146,7 +146,7 @@ function besideRun(folder: string): string {
   return /^drover-[0-9a-f]{12}-[0-9a-f]{24}$/.test(basename(folder)) ? dirname(folder) : folder;
 }
 
-/** What the names of all groups of a project begin with. */
+/** The prefix of the names of all groups of a project. */
 export function groupsOf(project: string): string {
   return `drover-${digest(project, 12)}-`;
 }

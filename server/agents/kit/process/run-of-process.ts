@@ -1,14 +1,14 @@
-// Whether a process belongs to a run of a project: told by the control group that it is in, and by
-// the marker that it or one above it carries.
+// Whether a process belongs to a run of a project: determined by its control group, and by the
+// marker in its environment or that of a parent.
 
 import { readFileSync } from 'node:fs';
 import { parseLinuxStat, runMarker } from './process-list.ts';
 import { groupsOf } from './run-group.ts';
 
-/** Parents looked at; a chain has an end, but it changes while it is followed. */
+/** Maximum number of parents to check; a chain is finite, but it changes while it is followed. */
 const parentsMax = 64;
 
-/** `project`: what the names of its runs begin with. */
+/** `project`: the prefix of its run names. */
 export function isOfRun(project: string, pid: number): boolean {
   for (let [one, looked] = [pid, 0]; one > 1 && looked < parentsMax; looked += 1) {
     const parent = parentOf(one);

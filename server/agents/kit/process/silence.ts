@@ -27,8 +27,7 @@ export class SilenceWatch {
   /** A sign of life. */
   touch(): void {
     this.#aliveAt = performance.now();
-    // The timer looks at `aliveAt` when it fires: no timer per line is needed, except after a
-    // warning.
+    // The timer reads `aliveAt` when it fires: no timer per line is needed, except after a warning.
     if (this.#hasWarned) {
       this.#hasWarned = false;
       this.#schedule();

@@ -20,9 +20,9 @@ export interface SpawnRequest {
   readonly cwd: string;
   readonly env: Readonly<Record<string, string>>;
   /**
-   * `file`: reads files.input, needs nobody to write, so it can be adopted. `pipe`: we write while
-   * it runs. `none`: the null device, for a program that takes its prompt in another way; it can be
-   * adopted too.
+   * `file`: reads files.input, nothing needs to write to it, so it can be adopted. `pipe`: we write
+   * while it runs. `none`: the null device, for a program that takes its prompt in another way; it
+   * can be adopted too.
    */
   readonly stdin: 'file' | 'pipe' | 'none';
 }
@@ -42,12 +42,11 @@ export interface AgentChild {
 }
 
 /**
- * A constant text; everything variable comes as positional arguments. It joins the control group
- * of its run (empty: there is none), then waits for one line on descriptor 3 (and ends when that
- * is closed instead: our process died before it had stored whom it started), runs the program,
- * and keeps its exit code in one short write, which counts only with the end of its line. The
- * traps let the code be kept also when the whole group is told to end; the program itself does
- * not inherit them.
+ * A constant script; all variable values are positional arguments. It joins the control group of
+ * its run (empty: none), then waits for one line on descriptor 3 (and exits if that is closed
+ * instead: our process died before it had stored the new process), runs the program, and stores its
+ * exit code in one short write, which counts only with its line end. The traps let it store the
+ * code even if the whole group is signaled; the program itself does not inherit them.
  */
 const keeperScript = `
 exit_file=$1
@@ -74,7 +73,7 @@ const exitCodeGraceMs = 500;
 export interface AgentElsewhere {
   readonly process: AgentProcess;
   release(): void;
-  /** Null: the other process is gone, so nobody will tell. */
+  /** Null: the other process is gone, so its exit code is unknown. */
   readonly exited: Promise<AgentExit | null>;
 }
 
@@ -146,8 +145,8 @@ async function agentChild(child: ChildProcess, files: RunFiles): Promise<AgentCh
     throw reason instanceof Error ? reason : new Error(String(reason));
   }
   const started: AgentProcess = { pid, startTime: startTimeOfNewChild(pid) };
-  // An agent that ends without reading closes its pipe: what we wrote into it is lost, which its
-  // exit tells better.
+  // An agent that exits without reading closes its pipe: what we wrote into it is lost, and its
+  // exit code explains more.
   child.stdin?.on('error', () => undefined);
   child.stdio[3]?.on('error', () => undefined);
   child.on('error', () => undefined);
@@ -171,7 +170,10 @@ function writeExitCode(files: RunFiles, code: number): void {
   renameSync(`${files.exit}.new`, files.exit);
 }
 
-/** Waits for the end of an agent that another process started. Polling: only a parent is told. */
+/**
+ * Waits for the end of an agent that another process started. It polls, because only a parent is
+ * notified.
+ */
 export async function exitOfAdopted(agent: AgentProcess, files: RunFiles): Promise<AgentExit> {
   while (isAlive(agent)) {
     const code = readExitCode(files);

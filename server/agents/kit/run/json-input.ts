@@ -9,7 +9,7 @@ export class JsonInput {
     this.#stdin = stdin;
   }
 
-  /** Lost where the program has closed its input: its exit tells that better. */
+  /** Lost if the program has closed its input: its exit code explains more. */
   write(message: unknown): void {
     if (this.#stdin?.writable === true) this.#stdin.write(`${JSON.stringify(message)}\n`);
   }

@@ -1,5 +1,5 @@
-// The name that an agent gave its session, kept beside the attempt's log: our own id is chosen
-// before the start, the agent's is told after it, and only with the agent's can the conversation be
+// The name that an agent gave its session, stored beside the attempt's log: our own id is chosen
+// before the start, the agent reports its id later, and only with that can the conversation be
 // loaded again.
 
 import { readFileSync } from 'node:fs';
@@ -14,8 +14,8 @@ import type { AgentRequest } from '../../port.ts';
 export type SessionKeeper = 'acp' | 'amp';
 
 function pathOf(keeper: SessionKeeper, request: AgentRequest): string {
-  // A conversation over ACP that planned stays in its read-only mode: who builds begins one of its
-  // own, and is told all of it.
+  // An ACP conversation that planned stays in its read-only mode: the implementing agent starts a
+  // new one with the whole task.
   const isPlan = keeper === 'acp' && request.planning === true;
   const name = isPlan ? `${request.sessionId}.plan` : request.sessionId;
   return join(dirname(request.logPath), `${name}.${keeper}.json`);

@@ -1,6 +1,6 @@
-// An agent that no one writes to while it works: its prompt is its whole input, its lines are read,
-// and what it came to is kept beside the log. So it can be adopted at any moment. This is how
-// agents run on workers.
+// An agent that gets no input while it runs: its prompt is its whole input, its lines are read, and
+// its result is stored beside the log, so that it can be adopted at any time. Agents run this way
+// on workers.
 
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { replaceFile } from '../../../files/write-whole.ts';
@@ -32,7 +32,9 @@ export interface OneWayEnd {
 export interface OneWayReader {
   /** One line of stdout. */
   take(line: string): { readonly events: readonly AgentEvent[]; readonly end?: OneWayOwnEnd };
-  /** It runs tools: silence is not the provider's. Before its first line it has not begun. */
+  /**
+   * It runs tools: silence is not the provider's fault. Before its first line it has not started.
+   */
   readonly isWaitingForModel: boolean;
   /** So far, also where no total was printed yet. */
   readonly usage: Usage;
@@ -63,13 +65,16 @@ export function oneWayDriver(own: OneWayDriver): AgentDriver {
   });
 }
 
-/** A driver of an agent that is spoken to here; on a worker, where no one can, it runs one way. */
+/**
+ * A driver of an agent that Drover talks to on this machine; on a worker, where that is impossible,
+ * it runs one way.
+ */
 export function oneWayOnWorkers(
   here: AgentDriver,
   way: Pick<OneWayDriver, 'program' | 'deps' | 'agent'>,
 ): AgentDriver {
   const { kind, capabilities } = here;
-  // Never missing: the worker looks for it.
+  // Never missing: the worker searches for it.
   const there = oneWayDriver({ kind, capabilities, missing: '', ...way });
   const driverFor = ({ runsOn }: AgentRequest): AgentDriver => (runsOn === 'remote' ? there : here);
   return {
@@ -107,7 +112,7 @@ async function runOneWay(
   return outcome;
 }
 
-/** Null: how it ended cannot be told. */
+/** Null: how it ended is unknown. */
 async function adoptOneWay(
   agent: OneWayAgent,
   process: AgentProcess,
@@ -131,8 +136,7 @@ async function adoptOneWay(
 }
 
 /**
- * Its output is read once more from its beginning by whoever adopts it. Its size is bounded by the
- * log's.
+ * A backend that adopts it reads its output again from the start. Its size is bounded by the log's.
  */
 function readAgain(run: AgentRun): AgentRun {
   return { ...run, deps: { ...run.deps, emptySpoolAtBytes: Number.POSITIVE_INFINITY } };
@@ -186,7 +190,7 @@ class OneWayFollower implements ProgramFollower<OneWayOwnEnd> {
   }
 
   finish(): void {
-    // A run that was cut off told no total.
+    // An interrupted run reported no total.
     if (!this.#isTotalTold) this.#run.record.emit({ type: 'usage', usage: this.#reader.usage });
   }
 

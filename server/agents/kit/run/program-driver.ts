@@ -21,7 +21,7 @@ export interface ProgramDriver<Deps extends ProgramDeps> {
   readonly capabilities: AgentCapabilities;
   /** Name or path of the program; null: only a person knows, and has named none. */
   readonly program: string | null;
-  /** What is wrong, and what to do, where there is no such program. */
+  /** The error and the remedy if the program does not exist. */
   readonly missing: string;
   readonly deps: Deps;
   /** Its sessions outlive its processes, and it has no lock of its own. */

@@ -18,7 +18,7 @@ import { graceMsDefault, type AgentRun } from './agent-run.ts';
 import { Spool, type OutputStream } from './spool.ts';
 import { startProgram, type StartOptions } from './start-program.ts';
 
-/** What a driver makes of its program. `Own`: reasons of its own to end it. */
+/** How a driver follows its program. `Own`: its additional reasons to stop it. */
 export interface ProgramFollower<Own extends string = never> {
   /** The program may run from now on: the first words to it. */
   begin?(): void;
@@ -26,7 +26,7 @@ export interface ProgramFollower<Own extends string = never> {
   readonly ownEnd?: Promise<Own>;
   /** Time that does not count as wall time: a person was being asked. */
   waitedMs?(): number;
-  /** The program ends by itself at the wall time: so much later it is ended by us. */
+  /** The program exits by itself at the wall time: this much later we kill it. */
   readonly ownDeadlineMs?: number;
   /** Asks the program in its own words; it gets so many milliseconds before the signals come. */
   askToEnd?(why: CommonEnd | Own): number;
@@ -34,7 +34,7 @@ export interface ProgramFollower<Own extends string = never> {
   stop?(): void;
   /** The program has ended, and all its lines were taken. */
   finish?(): void | Promise<void>;
-  /** An adoption after the end was stored already tells nothing twice. */
+  /** An adoption after the end was stored emits nothing twice. */
   readonly isExitTold?: boolean;
   /** What it came to. The log holds all by now, and the raw output is still there. */
   outcome(end: ProgramEnd<Own>): AgentOutcome | Promise<AgentOutcome>;
@@ -73,7 +73,8 @@ export async function adoptProgram<Own extends string>(
   follow: () => ProgramFollower<Own>,
 ): Promise<AgentOutcome | null> {
   const { files } = run.record;
-  // A backend that was leaving had begun to end it: what it did of its work is not known.
+  // A backend that was shutting down had started to stop it: how much of its work it did is
+  // unknown.
   if (existsSync(files.stopped)) return null;
   const isKnown = isAlive(process) || readExitCode(files) !== null;
   const startedAt = statSync(files.stdout, { throwIfNoEntry: false })?.birthtimeMs ?? Date.now();
@@ -92,7 +93,7 @@ export async function adoptProgram<Own extends string>(
 
 interface FollowedProgram extends RunningProgram {
   readonly release?: () => void;
-  /** Nobody writes to it: another backend can follow it to its end. */
+  /** Nothing writes to it, so another backend can follow it to its end. */
   readonly canAdopt: boolean;
 }
 
@@ -133,7 +134,7 @@ async function followToEnd<Own extends string>(
   const stopMarking = canAdopt ? markWhenStopped(signal, files) : null;
   try {
     if (release !== undefined) {
-      await log.flush(); // what was told of its start, before it says anything itself
+      await log.flush(); // what was reported about its start, before its own output
       release();
     }
     follower.begin?.();

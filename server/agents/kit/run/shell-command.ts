@@ -17,7 +17,7 @@ import { startInGroup } from '../process/run-group.ts';
 export interface ShellRequest extends CommandRequest {
   /** Puts the command behind its walls; absent: it runs with the user's powers. */
   readonly confine?: (start: ProgramStart) => Promise<Result<ProgramStart>>;
-  /** Values that are neither kept nor told. */
+  /** Values that are neither stored nor shown. */
   readonly secrets?: readonly string[];
 }
 
@@ -122,7 +122,7 @@ function notStarted(why: string): CommandOutcome {
 /** How long the pipes are read after the command itself has ended. */
 const pipesGraceMs = 500;
 
-/** The end of an output in memory and its beginning on disk, both bounded. */
+/** The end of an output in memory and its start on disk, both bounded. */
 class KeptOutput {
   readonly #log: WriteStream;
   #chunks: Buffer[] = [];
@@ -160,7 +160,7 @@ class KeptOutput {
     return Buffer.concat(this.#chunks).toString('utf8');
   }
 
-  /** Paths are told from the folder of the command. */
+  /** Paths are relative to the folder of the command. */
   telling(folder: string): readonly string[] {
     if (this.#telling.isFull) this.#telling.addEnd(this.tail());
     return this.#telling.lines().map((line) => line.replaceAll(`${folder}/`, ''));

@@ -1,5 +1,5 @@
-// Takes an agent's raw output files into its log, and keeps them small while the agent goes on
-// writing.
+// Moves an agent's raw output files into its log, and keeps them small while the agent continues to
+// write.
 
 import { existsSync, truncateSync } from 'node:fs';
 import type { AgentProcess } from '../../port.ts';
@@ -26,8 +26,8 @@ const pendingBytesMax = 1024 * 1024;
 const streams = ['stdout', 'stderr'] as const;
 
 /**
- * Begins where the log's marks say, so a backend that follows a dead one neither repeats nor misses
- * a line.
+ * Starts at the log's marks, so that a backend that follows a dead one neither repeats nor misses a
+ * line.
  */
 export class Spool {
   readonly #options: SpoolOptions;

@@ -17,7 +17,7 @@ export interface StartOptions {
   readonly stdin: 'file' | 'pipe' | 'none';
   /** What the file holds; by default the request's prompt. */
   readonly prompt?: string;
-  /** Takes lines that an earlier process of the same part had printed and no one had read. */
+  /** Reads lines that an earlier process of the same part printed and that were not read. */
   readonly onLeftoverLine: (stream: OutputStream, line: string) => void;
   readonly brings?: ProgramStart['brings'];
 }
@@ -62,8 +62,7 @@ export async function startProgram(
     return err(failure('agent_failed', record.mask(message)));
   }
   noteBirth(child.process);
-  // The program reads the prompt from the file that is open already; no one else has business with
-  // it.
+  // The program reads the prompt from the file that is already open; no other process needs it.
   rmSync(record.files.input, { force: true });
   try {
     await run.host.onProcess(child.process);

@@ -18,7 +18,7 @@ export function contentText(content: unknown): string {
     .join('\n');
 }
 
-/** One line that tells a person what a tool call does. */
+/** One line that describes a tool call to a person. */
 export function toolTitle(name: string, input: Json, cwd: string): string {
   const path =
     textAt(input, 'file_path') ?? textAt(input, 'notebook_path') ?? textAt(input, 'path');
