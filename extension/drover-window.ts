@@ -44,7 +44,7 @@ export interface WindowParts {
   readonly extension: vscode.ExtensionContext;
   readonly access: BackendAccess;
   readonly log: vscode.LogOutputChannel;
-  /** When the activation began, on the clock of `performance`. */
+  /** When the activation started, on the clock of `performance`. */
   readonly startedMs: number;
 }
 
@@ -139,7 +139,7 @@ export class DroverWindow implements vscode.Disposable {
     });
   }
 
-  /** Finds the projects; nothing is started that nobody has asked for. */
+  /** Finds the projects; starts nothing that was not requested. */
   async start(): Promise<void> {
     await this.#projects.look();
   }
@@ -152,7 +152,9 @@ export class DroverWindow implements vscode.Disposable {
     if (this.#projects.current === null) void this.#projects.look();
   }
 
-  /** Whoever looks wants a backend, unless one was stopped or has failed: then a person decides. */
+  /**
+   * Opening a view needs a backend, unless one was stopped or has failed: then a person decides.
+   */
   #shown(): void {
     this.#lookAgain();
     const { current } = this.#projects;

@@ -92,7 +92,7 @@ export const commandIds = [
 ] as const;
 export type CommandId = (typeof commandIds)[number];
 
-/** Commands that a webview carries out: what it is told to do. */
+/** Commands that a webview carries out. */
 export const forwardedCommands = {
   'drover.newTask': 'newTask',
   'drover.newEpic': 'newEpic',

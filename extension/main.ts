@@ -68,8 +68,8 @@ export function activate(context: vscode.ExtensionContext): DroverExports {
 }
 
 /**
- * Looks for names alone: nothing of the repository is read or run here, so it holds for untrusted
- * ones too.
+ * Checks only names: it reads and runs nothing of the repository, so it is safe for untrusted ones
+ * too.
  */
 function isSetUpHere(): boolean {
   return rootsHere().length > 0;

@@ -1,7 +1,7 @@
-// `npm run package`: the extension as VSIX files, one for each platform, in `out/vsix/`. Without arguments for this
-// platform, `--all` for all that Drover supports, `--target <name>` for one of them, `--pictures <https address>` where the
-// README's pictures are. Everything is built anew, without source maps, in a folder of its own, so a build that is in use is
-// left alone.
+// `npm run package`: the extension as VSIX files, one for each platform, in `out/vsix/`. Without
+// arguments for this platform, `--all` for all that Drover supports, `--target <name>` for one of
+// them, `--pictures <https address>` where the README's pictures are. Everything is built again,
+// without source maps, in a separate folder, so that a build that is in use is not changed.
 
 import { execFileSync } from 'node:child_process';
 import {
@@ -52,7 +52,7 @@ function manifest() {
   return Object.fromEntries(kept);
 }
 
-/** VS Code shows pictures from the web alone: where nobody says at which address they are, they are left out. */
+/** VS Code shows only pictures from the web: without their address, they are omitted. */
 function readme() {
   const text = readFileSync(join(root, 'extension', 'marketplace.md'), 'utf8');
   const { pictures } = values;

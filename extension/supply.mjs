@@ -1,5 +1,5 @@
-// What is shipped of others: their licences in one text, and a bill of materials (CycloneDX) as `npm sbom` knows the packages,
-// cut down to those that are in the bundles.
+// Third-party software in the package: all licenses in one text, and a bill of materials
+// (CycloneDX) from `npm sbom`, reduced to the packages in the bundles.
 
 import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';

@@ -1,6 +1,6 @@
-// Taking a task over: the agent is ended and its own interactive program opens in a terminal in the
-// worktree. When that terminal closes the task is given back. Which terminal belongs to which task
-// outlives a reload of the window.
+// Taking a task over: the agent is stopped and its own interactive program opens in a terminal in
+// the worktree. When that terminal closes the task is returned. Which terminal belongs to which
+// task survives a reload of the window.
 
 import * as vscode from 'vscode';
 import { withProject, type CommandContext, type Handlers } from './commands/context.ts';
@@ -56,7 +56,7 @@ export class TakeOvers implements vscode.Disposable {
     terminal.show();
   }
 
-  /** Closes the terminal that belongs to the task, if there is one; it is given back by that. */
+  /** Closes the terminal of the task, if there is one; that returns the task. */
   closeTerminal(id: string): boolean {
     for (const [terminal, { task }] of this.#byTerminal) {
       if (task !== id) continue;

@@ -11,19 +11,19 @@ import type {
 
 export interface BackendAccess {
   /**
-   * True when a backend is at work for the repository, or one has died without tidying up: there is
-   * work to go on with.
+   * True if a backend is running for the repository, or one died without cleaning up: there is work
+   * to resume.
    */
   isAtWork(root: string): boolean;
   /**
-   * Connects to the backend at work, or starts one in this environment (asked for only then) and
+   * Connects to the running backend, or starts one in this environment (read only then) and
    * connects. Throws BackendFailure.
    */
   open(root: string, environment: () => Promise<NodeJS.ProcessEnv>): Promise<OpenedBackend<Socket>>;
   git(): Promise<GitState>;
   /** The repository of a folder, and whether Drover is set up in it. */
   rootOf(folder: string): Promise<RootState>;
-  /** Runs Drover's own command in a process of its own; the result is its standard output. */
+  /** Runs Drover's own command in a separate process; resolves with its standard output. */
   command(
     args: readonly string[],
     folder: string,

@@ -4,7 +4,7 @@
 import { ErrorOfKind } from '../../server/core/failure.ts';
 import { refusalErrorCode } from '../../server/protocol/api.ts';
 
-/** Why there is no connection; `kind` as the backend's refusals have it. */
+/** Why there is no connection; `kind` is the kind of the backend's refusal. */
 export class BackendFailure extends ErrorOfKind<string> {
   override name = 'BackendFailure';
 }

@@ -34,10 +34,7 @@ export interface BackendClient {
   close(): void;
 }
 
-/**
- * Says nothing to the person by itself: what there is to say about a connection is said once, by
- * us.
- */
+/** Shows no messages itself: Drover reports connection problems in one place. */
 class QuietLanguageClient extends LanguageClient {
   override error(message: string, data?: unknown): void {
     super.error(message, data, false);
@@ -73,8 +70,8 @@ export async function connectClient(
       initializationOptions: opened.hello,
       outputChannel,
       revealOutputChannelOn: RevealOutputChannelOn.Never,
-      // Thrown on: the client would answer with a message of its own, or stop a connection that
-      // never began.
+      // Rethrown: otherwise the client would show its own message, or stop a connection that never
+      // started.
       initializationFailedHandler: (error: unknown) => {
         throw error;
       },
@@ -91,7 +88,7 @@ export async function connectClient(
   client.onNotification('events', events.onEvents);
   client.onNotification('leaving', events.onLeaving);
   const hello = await greet(client).catch((error: unknown) => {
-    // A greeting that fails is told by its error; it is not the loss of a connection.
+    // A failed handshake reports its own error; it is not a lost connection.
     isOpen = false;
     socket.destroy();
     throw toFailure(error);

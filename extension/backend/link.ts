@@ -1,7 +1,7 @@
-// The link of one repository to its backend, for as long as the window lives. It is `connecting`,
-// then `connected`; when the connection is lost it is `connecting` again (at once, then ever more
-// slowly); what only a person can cure makes it `unavailable`, until somebody says to try again.
-// `closed` is final.
+// The link of one repository to its backend, for the lifetime of the window. It is `connecting`,
+// then `connected`; after a lost connection it is `connecting` again (immediately, then with
+// growing pauses); a problem that only a person can solve makes it `unavailable` until it is told
+// to retry. `closed` is final.
 
 import type { LogOutputChannel } from 'vscode';
 import type { StatusSnapshot } from '../../server/protocol/views.ts';
@@ -13,7 +13,7 @@ import { BackendFailure, toFailure } from './failure.ts';
 import { connectClient, type BackendClient, type BackendRequest } from './language-client.ts';
 import { Reconnecting } from './reconnecting.ts';
 
-/** The backend's own words when a person has ended it: nobody but a person starts it again. */
+/** The backend's own message when a person has stopped it: only a person starts it again. */
 const askedToLeave = 'asked to leave';
 
 /**
@@ -66,7 +66,7 @@ export class BackendLink {
     return this.#client?.request ?? refuse;
   }
 
-  /** Begins, or tries again at once after a person has acted. */
+  /** Connects, or retries immediately after a person has acted. */
   connect(): void {
     if (this.#isClosed || this.#client !== null) return;
     this.#reconnecting.reset();

@@ -2,7 +2,10 @@
 
 const firstDelaysMs = [0, 100, 400, 1_000, 2_000, 5_000];
 const triesMax = 12;
-/** A connection that held so long has proved itself: the next loss begins counting anew. */
+/**
+ * A connection that lasted this long counts as good: the next loss starts with the shortest pause
+ * again.
+ */
 const provedMs = 10_000;
 
 export class Reconnecting {

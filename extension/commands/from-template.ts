@@ -39,7 +39,7 @@ export const fromTemplateHandlers: Handlers<'drover.newTaskFromTemplate'> = {
   }),
 };
 
-/** Asked for anew: the board that is held here is not told of settings that were changed since. */
+/** Requested again: the board that is held here does not include later changes of settings. */
 async function templatesOf(project: Project): Promise<TaskTemplates> {
   const { config } = await project.request('status', {});
   // It comes from our own settings, read and checked by the same code.
@@ -47,7 +47,7 @@ async function templatesOf(project: Project): Promise<TaskTemplates> {
 }
 
 /**
- * A template with a title of its own and no place for another one is for tasks that are given none.
+ * A template with its own title and no placeholder for another one is for tasks without a title.
  */
 function needsTitle(template: TaskTemplate): boolean {
   const hasOwn = (template.title ?? '').trim() !== '';
@@ -68,7 +68,7 @@ async function pickTemplate(templates: TaskTemplates): Promise<string | null> {
   return chosen?.label ?? null;
 }
 
-/** Null: the person went away. The title is asked for by itself. */
+/** Null: the person canceled. The title is asked for separately. */
 async function askForValues(template: TaskTemplate): Promise<Record<string, string> | null> {
   const values: Record<string, string> = {};
   for (const placeholder of placeholdersOf(template)) {

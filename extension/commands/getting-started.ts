@@ -159,7 +159,7 @@ export const gettingStartedHandlers: Handlers<GettingStarted> = {
     });
     if (url === undefined) return;
     await storeFleetDatabase(extension.secrets, project.root, url.trim());
-    // A backend that is at work keeps what it began with.
+    // A running backend keeps the environment that it started with.
     if (project.connection.kind !== 'connected') project.connect();
     else
       messages.tell(

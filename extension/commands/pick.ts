@@ -7,7 +7,7 @@ import type { Project } from '../project/project.ts';
 import { statusIcons, statusWords } from '../webviews/status-icon.ts';
 import type { Target } from './target.ts';
 
-/** More rows than anybody scrolls through; typing narrows what is there. */
+/** More rows than a person scrolls through; typing filters the list. */
 const rowsMax = 2_000;
 
 export function taskOf(project: Project, id: string): TaskView | null {

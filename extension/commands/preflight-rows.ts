@@ -1,5 +1,5 @@
-// The rows of the decision before a run: start it, what one decides with what is recommended, what
-// has to be solved with its remedy, and what is fine folded into one row. Pure.
+// The rows of the decision before a run: start it, each choice with its recommendation, each
+// problem with its remedy, and the passed checks folded into one row. Pure.
 
 import type { QuickPickItem } from 'vscode';
 import { formatCount } from '../../server/core/format.ts';
@@ -154,8 +154,7 @@ function decisionRow(decision: PreflightDecision): PreflightRow {
 }
 
 /**
- * Everything has to fit: a plain default says enough by itself, and the first row says what landing
- * means.
+ * Everything must fit: a default needs no explanation, and the first row says what landing means.
  */
 function needsWords({ name, recommended, value }: PreflightDecision): boolean {
   return recommended !== null || name === 'workers' || (name === 'gate' && value === null);

@@ -17,7 +17,7 @@ interface Item extends vscode.QuickPickItem {
   readonly row: PreflightRow;
 }
 
-/** What the run is started with; null when it shall not start. */
+/** The options of the run; null if it must not start. */
 export async function askPreflight(
   context: CommandContext,
   project: Project,

@@ -59,7 +59,7 @@ export function remoteHandlers(
   };
 }
 
-/** `drover remote` in a process of its own, with the variables that this window's runs have. */
+/** `drover remote` in a separate process, with the variables of this window's runs. */
 export function askRemote({ access, extension }: Pick<CommandContext, 'access' | 'extension'>) {
   const ask: AskRemote = async <T>(project: Project, args: readonly string[]): Promise<T> => {
     const environment = await runEnvironment(extension.secrets, project);

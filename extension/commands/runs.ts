@@ -1,4 +1,4 @@
-// Runs: the checks before one, its start, its end, and going on.
+// Runs: the checks before one, its start, its end, and its resumption.
 
 import type * as vscode from 'vscode';
 import type { RunOptions } from '../../server/protocol/requests/runs.ts';
@@ -149,8 +149,8 @@ async function runOptions(
 }
 
 /**
- * What was given back goes on: a run that had nothing else to do has ended meanwhile, so one like
- * it begins. Where it is still active it is joined.
+ * Released tasks continue: a run that had nothing else to do has ended in the meantime, so a
+ * similar one starts. If it is still active, it is joined.
  */
 export async function goOn(
   extension: Pick<vscode.ExtensionContext, 'secrets' | 'workspaceState'>,
@@ -171,8 +171,8 @@ export async function goOn(
 }
 
 /**
- * After something that an agent shall work on: starts a run like the last one where none is active,
- * and says so. True when it has started one. `about`: the epic of what was changed.
+ * After a change that an agent must work on: starts a run like the last one if none is active, and
+ * shows a message. True if it has started one. `about`: the epic of the changed task.
  */
 export async function seeToRun(
   { extension, messages }: Pick<CommandContext, 'extension' | 'messages'>,

@@ -1,5 +1,4 @@
-// What a person says to tasks: pause, go on, cancel, retry, hint; the worktree; taking over and
-// giving back.
+// Commands on tasks: pause, resume, cancel, retry, hint; the worktree; taking over and returning.
 
 import { existsSync } from 'node:fs';
 import * as vscode from 'vscode';
@@ -185,7 +184,8 @@ async function forEach(
 }
 
 /**
- * One after the other; refusals are told together at the end. Resolves with how many were taken.
+ * One after the other; refusals are shown together at the end. Resolves with the number of accepted
+ * requests.
  */
 async function all(
   { messages }: CommandContext,

@@ -11,8 +11,8 @@ import type { Projects } from '../project/projects.ts';
 import { readUri, toUriParts } from '../review/git-uri.ts';
 
 /**
- * A file of an agent's worktree as a document: nobody edits by mistake what an agent works on, and
- * VS Code's git does not take the worktree for a further repository of the person's.
+ * A file of an agent's worktree as a read-only document: so that a person does not edit an agent's
+ * file by mistake, and VS Code's git does not open the worktree as a further repository.
  */
 const worktreeScheme = 'drover-worktree';
 const shownBytesMax = 16 * 1024 * 1024;
@@ -50,7 +50,7 @@ export function registerWorktreeDocuments(projects: Projects): vscode.Disposable
   return vscode.workspace.registerTextDocumentContentProvider(worktreeScheme, {
     provideTextDocumentContent: async (uri) => {
       const project = projects.byRoot(uri.query);
-      // Anybody can make up an address: it is looked at again.
+      // Any web page can create such an address, so it is checked again.
       const file = project === null ? null : await fileInside(uri.path, worktreesOf(project));
       if (file === null) throw new Error('This file is in no worktree of this repository.');
       const { size } = await stat(file);

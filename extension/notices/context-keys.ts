@@ -1,4 +1,4 @@
-// Tells VS Code what the manifest's conditions ask for; a value that is the same is not told again.
+// Sets the context keys of the manifest's conditions; an unchanged value is not set again.
 
 import * as vscode from 'vscode';
 import type { ContextKey } from '../ids.ts';

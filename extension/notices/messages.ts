@@ -34,7 +34,7 @@ export class Messages {
     return buttons[at] ?? null;
   }
 
-  /** Tells without waiting for anybody: whoever asked for something gets on. */
+  /** Shows a message without waiting for an answer, so that the caller can continue. */
   tell(level: MessageLevel, text: string): void {
     void this.show(level, text);
   }

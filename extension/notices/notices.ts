@@ -26,7 +26,7 @@ export interface NoticeButton {
 }
 
 export interface Notice {
-  /** The same thing has the same key: it is told once. */
+  /** The same item has the same key, so that it is reported once. */
   readonly key: string;
   readonly level: 'info' | 'warning';
   readonly text: string;
@@ -35,7 +35,7 @@ export interface Notice {
   readonly isBlocking: boolean;
 }
 
-/** Several at once are told as one. */
+/** Several at the same time become one message. */
 const noticesAtOnceMax = 2;
 const answersMax = 2;
 const inbox: NoticeButton = { title: 'Open Inbox', action: { kind: 'inbox' } };
@@ -152,7 +152,8 @@ export function isStillOpen(notice: Notice, board: StatusSnapshot): boolean {
 }
 
 /**
- * Remembers what has been told; the first board of a window tells nothing, the inbox shows it all.
+ * Remembers what has been reported; the first board of a window reports nothing, because the inbox
+ * shows it all.
  */
 export class NoticeMemory {
   #known: ReadonlySet<string> | null = null;

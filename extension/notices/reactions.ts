@@ -43,7 +43,7 @@ export class Reactions implements vscode.Disposable {
 
   constructor(parts: ReactionParts) {
     this.#parts = parts;
-    // After all others that listen: what a person looks at is drawn first.
+    // After all other listeners, so that the visible views are drawn first.
     this.#subscription = parts.projects.onChange((change) => {
       queueMicrotask(() => this.#take(change));
     });
@@ -68,7 +68,7 @@ export class Reactions implements vscode.Disposable {
   }
 
   /**
-   * A window that finds agents at work says so; what only waits for a person is in the inbox
+   * A window that finds running agents reports it; what only waits for a person is in the inbox
    * already.
    */
   #attached(board: StatusSnapshot, isAgain: boolean): void {
@@ -99,7 +99,7 @@ export class Reactions implements vscode.Disposable {
         await this.#show(project, shown);
       }
     } catch (error) {
-      // The backend has left with its last run: the page of runs tells the same later.
+      // The backend exited with its last run: the page of runs shows the same later.
       this.#parts.log.warn(`cannot report the end of a run: ${toFailure(error).message}`);
     }
   }
@@ -118,7 +118,10 @@ export class Reactions implements vscode.Disposable {
     else messages.tell('info', 'This was already resolved.');
   }
 
-  /** VS Code shows its messages inside of its window: who looks elsewhere is told by the system. */
+  /**
+   * VS Code shows its messages only inside its window: a person who is elsewhere gets a
+   * notification of the operating system.
+   */
   #tellSystem(project: Project, text: string): void {
     const command = notificationCommand(
       {
@@ -156,7 +159,7 @@ export class Reactions implements vscode.Disposable {
   #tellContext(): void {
     const { projects } = this.#parts;
     const { connection, current, all } = projects;
-    // A board that nobody keeps up to date any more says nothing about now.
+    // A board that is no longer updated says nothing about the current state.
     const board = connection.kind === 'unavailable' ? null : (current?.board ?? null);
     const run = board?.run ?? null;
     setContext('drover.hasProject', current !== null);

@@ -12,7 +12,8 @@ const openInbox: NoticeButton = { title: 'Open Inbox', action: { kind: 'inbox' }
 const shaChars = 8;
 
 /**
- * Remembers which run was active: its end is told once, and only by a window that saw it active.
+ * Remembers which run was active: its end is reported once, and only by a window that saw it
+ * active.
  */
 export class RunEnds {
   #active: string | null = null;
@@ -74,7 +75,7 @@ function landedText({ landed }: Report, board: StatusSnapshot, run: RunView): st
   return `${landed.length} landed on ${run.target_branch}${at}`;
 }
 
-/** What waits outside of the run has been told before. */
+/** Items outside the run have been reported before. */
 function isOf(need: Need, report: Report, run: RunView): boolean {
   switch (need.kind) {
     case 'pending':

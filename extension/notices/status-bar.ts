@@ -1,5 +1,4 @@
-// The item of the status bar: how many agents are at work, what waits for its turn, what waits for
-// a person.
+// The status bar item: how many agents run, what waits for its turn, what waits for a person.
 
 import * as vscode from 'vscode';
 import type { CommandId } from '../ids.ts';

@@ -5,11 +5,11 @@ import { needsOf } from '../../server/protocol/needs.ts';
 import type { StatusSnapshot } from '../../server/protocol/views.ts';
 
 export interface Summary {
-  /** Agents at work. */
+  /** Running agents. */
   readonly running: number;
   /** Tasks that will start by themselves. */
   readonly waiting: number;
-  /** Tasks that go on only when a person does something. */
+  /** Tasks that continue only after a person's action. */
   readonly needYou: number;
 }
 
@@ -53,7 +53,7 @@ export function statusBarHover({ running, waiting, needYou }: Summary): string {
   return `Drover: ${agents(running)} running, ${waiting} queued, ${needYou} waiting for you`;
 }
 
-/** Null when there is nothing to tell. */
+/** Null if there is nothing to report. */
 export function reattachedText({ running, needYou }: Summary): string | null {
   if (running === 0 && needYou === 0) return null;
   const waits = needYou === 0 ? '' : `, ${needYou} wait${needYou === 1 ? 's' : ''} for you`;

@@ -23,7 +23,7 @@ export interface ProposedTask {
 }
 
 const problemsMax = 20;
-// What the feature looks for in people's files; nothing here is unfinished.
+// The words that the feature searches for in people's files; nothing here is unfinished.
 const marks = /\b(TODO|FIXME|XXX|HACK)\b\s*(\([^)]*\))?\s*:?\s*(.*)$/;
 
 /** The words behind a TODO or one of its kind on this line; null when there is none. */

@@ -11,7 +11,7 @@ export interface BoardSource {
   changes(after: number): Promise<BoardChanges>;
 }
 
-/** `board`: everything anew; `changes`: what changed, and the board with it. */
+/** `board`: a new board; `changes`: what changed, with the new board. */
 export type BoardChange =
   | { readonly kind: 'board'; readonly board: StatusSnapshot }
   | { readonly kind: 'changes'; readonly changes: BoardChanges; readonly board: StatusSnapshot };
@@ -21,7 +21,7 @@ export interface BoardStoreOptions {
   readonly onFailure: (error: unknown) => void;
 }
 
-/** Changes are asked for at most this often: what comes faster than frames nobody sees. */
+/** Changes are requested at most this often: updates faster than frames are invisible. */
 export const frameMs = 16;
 
 export interface Delay {
@@ -75,8 +75,8 @@ export class BoardStore {
   };
 
   /**
-   * The feed has come to this number: the board follows at once where its changes are told, else
-   * within a frame.
+   * The feed has reached this number: the board follows immediately if its changes were sent along,
+   * otherwise within a frame.
    */
   reach(seq: number, changes: BoardChanges | null = null): void {
     const source = this.#source;

@@ -121,7 +121,7 @@ export function personEnvironment(settings: ExtensionSettings): Record<string, s
   return { ...environment, ...settingVariables(settings) };
 }
 
-/** The backend is run by VS Code's own program, which is plain Node only when it is told to be. */
+/** VS Code's own program runs the backend; it is plain Node only with this variable. */
 function backendEnvironment(settings: ExtensionSettings): Record<string, string> {
   return { ...personEnvironment(settings), ELECTRON_RUN_AS_NODE: '1' };
 }

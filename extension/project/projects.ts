@@ -58,7 +58,7 @@ export class Projects implements vscode.Disposable {
     return this.#all.get(root) ?? null;
   }
 
-  /** What a webview shows: the project of its own folder, without one the current project. */
+  /** The project that a webview shows: that of its own folder, or else the current project. */
   shownIn(root: string | null): Project | null {
     return root === null ? this.#current : this.byRoot(root);
   }
@@ -70,7 +70,7 @@ export class Projects implements vscode.Disposable {
     this.#tellList();
   }
 
-  /** Looks at the folders (again); calls follow one after the other. */
+  /** Checks the folders (again); calls run one after the other. */
   look(): Promise<void> {
     this.#looking = this.#looking.then(
       () => this.#look(),

@@ -52,9 +52,7 @@ export const settingTable: { readonly [K in keyof ExtensionSettings]: SettingDef
 
 export const settingNames = keysOf(settingTable);
 
-/**
- * A value as somebody wrote it in a settings file, or the fallback where it is none that we know.
- */
+/** A value from a settings file, or the fallback if it is not a known one. */
 export function settingValue<K extends keyof ExtensionSettings>(
   name: K,
   written: unknown,

@@ -20,7 +20,7 @@ export type AskRemote = <T>(project: Project, args: readonly string[]) => Promis
 
 /** Between the board and the leases of workers lie a few moments: then the list is asked again. */
 const settleMs = 3_000;
-/** The ages of workers are drawn anew. */
+/** The ages of workers are drawn again. */
 const agesMs = 30_000;
 
 export class RemoteView implements vscode.Disposable, vscode.TreeDataProvider<TreeRow> {
@@ -214,7 +214,7 @@ async function costsOf(project: Project, list: RemoteList): Promise<ReadonlyMap<
       const attempt = attempts.find(({ number }) => number === run.attempt);
       if (attempt !== undefined) costs.set(costKey(run), attempt.cost);
     } catch {
-      // The task is gone; its worker is told all the same.
+      // The task no longer exists; its worker is listed anyway.
     }
   }
   return costs;

@@ -80,8 +80,8 @@ function workerRow(worker: WorkerView, { tasks, costs, nowMs }: WorkerFacts): Tr
 }
 
 /**
- * True when the list fits to what the board says: each agent at work on a worker has one, and each
- * worker with a follower has a task that runs.
+ * True if the list matches the board: each agent on a worker has one, and each worker with a
+ * follower has a running task.
  */
 export function isSettled(
   { workers }: RemoteList,

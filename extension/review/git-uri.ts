@@ -27,7 +27,7 @@ export function toUriParts(file: GitFile, shownPath: string): UriParts {
   return { scheme: gitScheme, path: `/${shownPath}`, query };
 }
 
-/** Null: not one of ours. Anybody can make up an address, so every field is looked at. */
+/** Null: not one of ours. Any web page can create an address, so every field is checked. */
 export function readUri(parts: UriParts): GitFile | null {
   if (parts.scheme !== gitScheme) return null;
   let raw: unknown;

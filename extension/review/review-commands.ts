@@ -48,7 +48,7 @@ export function shownReviewHandlers(parts: () => ReviewParts): Handlers<ReviewCo
 }
 
 /**
- * Sends what was written in the diff, with a word to all of it; without either there is nothing to
+ * Sends the comments in the diff, with a message about the whole change; without either nothing can
  * be sent.
  */
 export async function sendBack(

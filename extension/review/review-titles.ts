@@ -11,8 +11,7 @@ export interface ShownReview {
 export type Titles = Readonly<Record<string, ShownReview>>;
 
 /**
- * A title stands for one state of one review only: another one of the same name is told apart by
- * its id and commit.
+ * A title identifies one state of one review: another one of the same name gets its id and commit.
  */
 export function freeTitle(titles: Titles, title: string, review: ShownReview): string {
   const candidates = [title, `${title} · ${review.id}`];

@@ -1,5 +1,5 @@
-// Which review is looked at: VS Code does not say what a multi-diff editor is about, so its title
-// is remembered.
+// Which review is visible: VS Code does not report the contents of a multi-diff editor, so its
+// title is remembered.
 
 import * as vscode from 'vscode';
 import { setContext } from '../notices/context-keys.ts';
@@ -78,8 +78,8 @@ function openOnes(titles: Titles): Titles {
 }
 
 /**
- * The class is not public (yet): of an input that extensions may not know there is nothing, or only
- * this.
+ * The class is not public (yet): for an input that extensions may not know, VS Code gives nothing,
+ * or only this.
  */
 function isMultiDiff(input: unknown): boolean {
   return (

@@ -42,6 +42,6 @@ export interface ExportsWhenReady {
   callTool(name: PersonToolName, input: unknown): Promise<string>;
   /** The MCP servers that are offered to VS Code, before their environment is resolved. */
   mcpServers(): readonly vscode.McpStdioServerDefinition[];
-  /** Opens an address of Drover's, as when VS Code was asked to. */
+  /** Opens a Drover address, as if VS Code had been asked to. */
   openLink(path: string): Promise<void>;
 }

@@ -41,7 +41,7 @@ export function mcpServers(
   return roots.map((root) => {
     const label = roots.length === 1 ? 'Drover' : `Drover (${basename(root)})`;
     const args = ['--no-warnings', program, '-C', root, 'mcp'];
-    // VS Code's own program is plain Node only when it is told to be.
+    // VS Code's own program is plain Node only with this variable.
     const env = { ELECTRON_RUN_AS_NODE: '1' };
     const server = new vscode.McpStdioServerDefinition(
       label,

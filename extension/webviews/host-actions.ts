@@ -18,7 +18,7 @@ export interface HostActionParts {
     args: readonly unknown[],
     webview: WebviewHost,
   ) => Promise<void>;
-  /** Does something to a task whose agent shall work on, and sees to a run. */
+  /** Changes a task that an agent must work on, and ensures that a run is active. */
   readonly andRun: (
     webview: WebviewHost,
     action: (project: Project) => Promise<unknown>,

@@ -1,12 +1,11 @@
-// Whether this extension host follows another one in the same window, whose panels nobody holds
+// Whether this extension host follows another one in the same window, whose panels have no owner
 // then. Pure.
 
 import type { Memento } from 'vscode';
 
 /**
- * Whether the window is the one of the extension host before this one (`same`: its panels are
- * lost), another one (`new`: VS Code gives every panel back, however long that takes), or whether
- * that cannot be told.
+ * Whether the window is that of the previous extension host (`same`: its panels are lost), another
+ * one (`new`: VS Code restores every panel, however long that takes), or unknown.
  */
 export type HostRestart = 'same' | 'new' | 'unknown';
 
@@ -15,8 +14,8 @@ const noSession = 'someValue.sessionId';
 const sessionKey = 'drover.session';
 
 /**
- * Tells the restart from the session that was noted by the extension host before this one, and
- * notes this one.
+ * Detects the restart from the session that the previous extension host stored, and stores this
+ * one.
  */
 export function noteSession(
   memory: Pick<Memento, 'get' | 'update'>,

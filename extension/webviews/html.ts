@@ -80,9 +80,9 @@ globalThis.acquireVsCodeApi = () => shared;
 `;
 
 /**
- * VS Code looks for `data-vscode-context` from the target of a right click upwards, and does not
- * see into components' shadow trees: what it would find there is put on the body before it looks.
- * Inner parts win over outer ones.
+ * VS Code searches for `data-vscode-context` from the target of a right click upwards, and does not
+ * see into components' shadow trees: this copies what it would find there to the body first. Inner
+ * values win over outer ones.
  */
 const carryContext = `
 const baseContext = document.body.dataset.vscodeContext;
@@ -126,7 +126,7 @@ body > :not(script) { display: block; height: 100%; }
 `;
 }
 
-/** What a serializer is given back: the subject that `page` kept, null when it is none of ours. */
+/** What a serializer gets: the subject that `page` stored, null if it is none of ours. */
 export function subjectOf(state: unknown): unknown {
   return typeof state === 'object' && state !== null && 'subject' in state ? state.subject : null;
 }

@@ -1,7 +1,7 @@
-// When the extension host dies alone, VS Code starts a new one and leaves the old one's panels in
-// the window, connected to nothing: neither the serializer nor anything else is told of them
-// (microsoft/vscode#225410, pull request 226069, open). A panel of ours that shows and that nobody
-// has given to us is such a one: its tab is replaced.
+// When only the extension host dies, VS Code starts a new one and leaves the old one's panels in
+// the window, disconnected: neither the serializer nor anything else is notified
+// (microsoft/vscode#225410, pull request 226069, open). A visible panel of ours that was not
+// restored to us is such a one: its tab is replaced.
 
 import * as vscode from 'vscode';
 import type { HostRestart } from './host-restart.ts';
@@ -79,7 +79,7 @@ export class LostPanels implements vscode.Disposable {
   }
 }
 
-/** VS Code puts words of its own before the view type. */
+/** VS Code adds a prefix to the view type. */
 function panelNameOf(tab: vscode.Tab): PanelName | null {
   const { input } = tab;
   if (!(input instanceof vscode.TabInputWebview)) return null;

@@ -1,5 +1,4 @@
-// Messages of webviews are looked at before anything is done with them: a webview shows other
-// people's text. Pure.
+// Messages of webviews are checked before use, because a webview shows untrusted text. Pure.
 
 import { isOneOf } from '../../server/core/one-of.ts';
 import {
@@ -72,7 +71,7 @@ export function readAsk(raw: unknown): Ask | null {
   return null;
 }
 
-/** The number of an ask that is refused, so that whoever asked hears of it. */
+/** The number of a refused request, so that its sender gets the refusal. */
 export function refusedAsk(raw: unknown): number | null {
   const { ask } = fieldsOf(raw);
   return typeof ask === 'number' ? ask : null;

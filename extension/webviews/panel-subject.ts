@@ -10,7 +10,7 @@ export interface Subject {
 
 export const noSubject: Subject = { root: null, id: null, attempt: null };
 
-/** What came back after a reload is text of a webview: every field is looked at. */
+/** The state that is restored after a reload comes from a webview: every field is checked. */
 export function readSubject(raw: unknown): Subject {
   if (typeof raw !== 'object' || raw === null) return noSubject;
   const { root, id, attempt } = raw as Readonly<Record<string, unknown>>;

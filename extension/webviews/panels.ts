@@ -18,7 +18,7 @@ interface OpenPanel {
   readonly key: string;
 }
 
-/** More panels than anybody looks at; the one that was not looked at for longest is closed. */
+/** More panels than a person uses; the one that was not viewed for longest is closed. */
 const panelsMax = 64;
 const titleMax = 40;
 
@@ -51,7 +51,7 @@ export class Panels implements vscode.Disposable {
   readonly #open = new Map<string, OpenPanel>();
   /** Panels whose task was on a board. */
   readonly #wasSeen = new WeakSet<OpenPanel>();
-  /** Panels that took the place of a tab which nobody held. */
+  /** Panels that replaced a tab without an owner. */
   readonly #reopened = new WeakSet<OpenPanel>();
 
   constructor(parts: PanelsParts) {
@@ -121,8 +121,7 @@ export class Panels implements vscode.Disposable {
   }
 
   /**
-   * The tab of before a reload that VS Code has not given back yet, as nobody has looked at it
-   * since.
+   * A tab from before a reload that VS Code has not restored yet, because it was not opened since.
    */
   #unshown(name: PanelName, subject: Subject): vscode.Tab | null {
     const title = this.#parts.memory.titleOf(name, subject);

@@ -2,12 +2,12 @@
 
 import type { Reply } from '../../webview/messages/messages.ts';
 
-/** So long a reply waits for others at most: half a frame. */
+/** Longest time that a reply waits for others: half a frame. */
 const togetherMs = 8;
 
 type Post = (replies: readonly Reply[]) => void;
 
-/** Posts each reply once; an answer is null where nobody waits for it. None may be rejected. */
+/** Posts each reply once; null is posted if no answer is expected. None may be rejected. */
 export function answerTogether(answers: readonly Promise<Reply | null>[], post: Post): void {
   const gathered = new GatheredReplies(answers.length, post);
   for (const answer of answers) void answer.then((reply) => gathered.take(reply));

@@ -113,8 +113,7 @@ export class WebviewHost implements vscode.Disposable {
   }
 
   /**
-   * Resolves once the webview has asked for its state for the first time, and so can be told what
-   * to do.
+   * Resolves once the webview has requested its state for the first time, and can receive actions.
    */
   whenReady(): Promise<void> {
     return this.#hasGreeted.promise;
@@ -187,7 +186,7 @@ export class WebviewHost implements vscode.Disposable {
   }
 }
 
-/** Null: nobody can be answered. */
+/** Null if the message has no id to reply to. */
 function refusal(raw: unknown): Reply | null {
   const ask = refusedAsk(raw);
   const error = { kind: 'refused', message: 'A panel may not send this request.' };

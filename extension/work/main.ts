@@ -24,7 +24,7 @@ const access: BackendAccess = {
   makeSample,
 };
 
-/** `startedMs`: when the activation began, on this process's clock. */
+/** `startedMs`: when the activation started, on this process's clock. */
 export async function openWindow(
   extension: vscode.ExtensionContext,
   startedMs: number,

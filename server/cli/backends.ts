@@ -129,7 +129,7 @@ export interface Backends {
     from: string,
     env: NodeJS.ProcessEnv,
   ) => Promise<SqlforgeProject> | SqlforgeProject;
-  /** Resolves when it has ended: after a drain, or when its tasks are given back. */
+  /** Resolves when it has ended: after a drain, or when its tasks are released. */
   readonly runWorker: (wish: WorkerWish) => Promise<void>;
   /** Resolves when a signal or its lifetime has ended it. */
   readonly runWorkerRuntime: (request: WorkerRuntimeRequest) => Promise<void>;

@@ -1,5 +1,5 @@
-// Following the feed for as long as somebody watches: when the backend goes, by whoever answers
-// next (another backend, or this process itself), from the number where it stopped.
+// Follows the feed while a person watches: when the backend goes, from the next one that answers
+// (another backend, or this process itself), starting at the number where it stopped.
 
 import type { Client, EventView } from '../protocol/api.ts';
 import type { CommandContext } from './context.ts';

@@ -169,10 +169,7 @@ class RunFollower {
     }
   }
 
-  /**
-   * The backend goes on by itself once it is started; a bounded number of tries, longer and longer
-   * apart.
-   */
+  /** A started backend continues on its own; a bounded number of tries, with growing pauses. */
   async #connectAgain(): Promise<void> {
     const context = this.#context;
     this.#display.onNotice('Lost the connection to the backend. Reconnecting …');

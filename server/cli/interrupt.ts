@@ -1,4 +1,4 @@
-// Ctrl-C: for commands that go on until somebody ends them, and for runs, which are stopped cleanly
+// Ctrl-C: for commands that run until a person stops them, and for runs, which are stopped cleanly
 // first.
 
 import type { CommandContext } from './context.ts';
@@ -8,8 +8,8 @@ import type { Surroundings } from './surroundings.ts';
 type End = (outcome: number | Error) => void;
 
 /**
- * Runs `start` (which returns how to stop) until `end` is called, Ctrl-C is pressed or nobody reads
- * any more.
+ * Runs `start` (which returns how to stop) until `end` is called, Ctrl-C is pressed or the reader
+ * is gone.
  */
 export async function untilInterrupted(
   context: CommandContext,
@@ -40,8 +40,8 @@ export async function untilInterrupted(
 const sameInterruptMs = 250;
 
 /**
- * Remembers the first Ctrl-C, also one that comes before anybody can act on it; a later second one
- * ends the process.
+ * Remembers the first Ctrl-C, also one that comes before it can be handled; a second one ends the
+ * process.
  */
 export class InterruptWatch {
   readonly #surroundings: Surroundings;

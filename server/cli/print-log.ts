@@ -1,5 +1,5 @@
-// What an attempt's agent did and said, part after part: sub-tasks run one after the other inside
-// their parent's attempt, each with a log of its own.
+// The output of an attempt's agent, part after part: sub-tasks run one after the other inside their
+// parent's attempt, each with a separate log.
 
 import type { Client, LogPageView, TaskView } from '../protocol/api.ts';
 import type { CommandContext } from './context.ts';
@@ -24,7 +24,7 @@ export async function printLog(
 ): Promise<void> {
   const given = wish.attempt === undefined ? {} : { attempt: wish.attempt };
   const first = await client.call('log.read', { id: wish.id, ...given, offset: 0, limit: 1 });
-  // The same attempt from now on, whatever begins meanwhile; 0 is the one that is still to come.
+  // The same attempt from now on, whatever starts later; 0 is the next one.
   const printer = new LogPrinter(context, client, first.attempt);
   const { tasks } = await client.call('status', {});
   const parts = partsOf(tasks, wish.id);
@@ -79,7 +79,7 @@ class LogPrinter {
     this.#attempt = attempt;
   }
 
-  /** Of parts that have begun the one that began first, as their logs tell. */
+  /** The started part that started first, according to the logs. */
   async begunFirst(parts: readonly TaskView[]): Promise<TaskView | null> {
     let first: { readonly part: TaskView; readonly at: number } | null = null;
     for (const part of parts) {
@@ -111,7 +111,7 @@ class LogPrinter {
     this.#context.say(`== ${part.id}  ${plainLine(part.title)}`);
   }
 
-  /** Page by page; while it goes on, what is written later too, until the next part has begun. */
+  /** Page by page; while it runs, later output too, until the next part has started. */
   async printPart(part: TaskView, watch: PartWatch): Promise<void> {
     let offset = 0;
     let isLeft = false;
@@ -123,7 +123,7 @@ class LogPrinter {
       this.#ends.set(part.id, offset);
       if (moved) continue;
       if (isLeft || page.ended || !watch.goesOn()) return;
-      // Once more after the next one has begun: what was written in between belongs to this one.
+      // Once more after the next one has started: what was written in between belongs to this one.
       isLeft = await watch.nextHasBegun();
       if (!isLeft) await this.#context.surroundings.sleep(lookEveryMs);
     }

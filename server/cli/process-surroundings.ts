@@ -41,7 +41,7 @@ export async function flushAndExit(code: number): Promise<void> {
   );
   const late = new Promise<void>((resolve) => setTimeout(resolve, 2000));
   await Promise.race([Promise.all(flushed), late]);
-  // What went wrong with the last words is told in the next round.
+  // The next round reports a failure of the last write.
   await new Promise((resolve) => setImmediate(resolve));
   process.exit(isLost && code === exitCodes.done ? exitCodes.failed : code);
 }
@@ -52,7 +52,7 @@ let isLost = false;
 function outputOf(stream: NodeJS.WriteStream): Output {
   let isClosed = false;
   const listeners = new Set<() => void>();
-  // The reader has gone (`drover events | head`): no complaint, whoever streams may stop.
+  // The reader is gone (`drover events | head`): no error, and the stream may stop.
   stream.on('error', (error: NodeJS.ErrnoException) => {
     if (isClosed) return;
     isClosed = true;
@@ -125,8 +125,8 @@ function onInterrupt(listener: () => void): () => void {
 let isStaying = false;
 
 /**
- * Ctrl-C arrives twice (from the terminal and from the launcher). The second may come when nobody
- * listens any more: it must not take the exit code away from a command that is ending already.
+ * Ctrl-C arrives twice (from the terminal and from the launcher). The second may come when the
+ * handler is already removed: it must not change the exit code of a command that is exiting.
  */
 function stayThroughTheEnd(): void {
   if (isStaying) return;

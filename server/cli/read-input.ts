@@ -6,7 +6,7 @@ import { Refusal } from '../core/failure.ts';
 
 export interface InputLimits {
   readonly bytesMax: number;
-  /** Begins the refusal, as `The file plan.jsonl cannot be imported`. */
+  /** Starts the refusal, as in `The file plan.jsonl cannot be imported`. */
   readonly fault: string;
 }
 

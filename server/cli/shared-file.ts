@@ -5,7 +5,7 @@ import { randomBytes } from 'node:crypto';
 import { readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { Refusal } from '../core/failure.ts';
 
-/** The text; null when there is no such file. */
+/** The text; null if the file does not exist. */
 export async function readPresent(path: string): Promise<string | null> {
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(await readFile(path));
@@ -17,8 +17,8 @@ export async function readPresent(path: string): Promise<string | null> {
 }
 
 /**
- * A reader never sees half a file, and a full disk leaves the old one as it was. With `expected`
- * the old text is looked at once more before it is replaced; false: it has changed.
+ * A reader never sees half a file, and a full disk leaves the old one unchanged. With `expected`
+ * the old text is checked once more before it is replaced; false: it has changed.
  */
 export async function writeWhole(
   path: string,

@@ -23,8 +23,8 @@ export interface Surroundings {
   /** Standard input and output as they are, for a protocol. */
   readonly pipes: () => { readonly input: Readable; readonly output: Writable };
   /**
-   * Asks a person for one line, on standard error; null for the end of input. Null where there is
-   * no terminal.
+   * Asks a person for one line, on standard error; null for the end of input. Null without a
+   * terminal.
    */
   readonly askLine: ((question: string) => Promise<string | null>) | null;
   /** Loaded only by commands that need it: the store and the engine are heavy. */
@@ -32,7 +32,8 @@ export interface Surroundings {
   readonly nowMs: () => number;
   readonly sleep: (ms: number) => Promise<void>;
   /**
-   * SIGINT and SIGTERM; while somebody listens they do not end the process. Returns unsubscribe.
+   * SIGINT and SIGTERM; while a handler is registered they do not end the process. Returns
+   * unsubscribe.
    */
   readonly onInterrupt: (listener: () => void) => () => void;
   /** Ends the process at once, whatever is under way. */

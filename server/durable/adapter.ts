@@ -30,7 +30,7 @@ export abstract class DurableAdapter<Tx, Db> {
   abstract wake(): void;
   abstract get(id: string): Promise<WorkflowInfo | null>;
 
-  /** Looks for pending workflows here; other processes are not asked. */
+  /** Looks for pending workflows in this process; does not notify other processes. */
   protected abstract lookForWork(): void;
   protected abstract insert(db: Db, row: NewWorkflow, options: StartOptions): Promise<void>;
   /** Never rejects. */

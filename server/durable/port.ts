@@ -1,9 +1,10 @@
 // The durable-execution port: workflows are written once against it; the embedded adapter (SQLite)
 // and the fleet adapter (DBOS on PostgreSQL) both implement it and pass the same conformance suite.
 //
-// Rules that both adapters keep:
-//  - A checkpointed step or commit is never run again. The one that was in flight when the process
-//    died is: so every step body looks first and then finishes what is missing.
+// Rules of both adapters:
+//  - A checkpointed step or commit never runs again. The one that was in progress when the process
+//    died does: so every step body first checks the current state and then completes what is
+//    missing.
 //  - Names of steps are unique inside one workflow. The order may change between versions: memos
 //    are keyed by name.
 //  - A workflow that lost its lease (another process took it over) throws `LostLease` from its next
@@ -27,8 +28,9 @@ export interface DurableRun<Tx> {
   /** Like step, but the body's writes and the checkpoint are one transaction. */
   commit<T>(name: string, body: (tx: Tx) => Promise<T>): Promise<T>;
   /**
-   * Gives the workflow back to its queue, from where a process that its limits allow goes on after
-   * the last step: for one that cannot go on here. The body throws what this returns.
+   * Returns the workflow to its queue, so that another process whose limits allow it continues
+   * after the last step: for a workflow that cannot continue in this process. The body throws the
+   * returned value.
    */
   handOver(): Error;
   /** Sleeps until a wall-clock time in Unix milliseconds; survives a restart. */
@@ -46,7 +48,7 @@ export interface StartOptions {
   readonly queue: string;
   /** Higher first; then the order of starting. */
   readonly priority?: number;
-  /** Its body reads no memos: processes of any number of compatibility go on with it. */
+  /** Its body reads no memos, so that processes of any compatibility number can continue it. */
   readonly isForAnyRelease?: boolean;
 }
 
@@ -59,7 +61,7 @@ export interface WorkflowInfo {
   readonly state: WorkflowState;
   readonly result: unknown;
   readonly error: string | null;
-  /** The number of compatibility of the processes that can go on with it; null: any can. */
+  /** The compatibility number of the processes that can continue it; null: any can. */
   readonly compatibility: number | null;
 }
 
@@ -79,7 +81,7 @@ export interface Durable<Tx> {
   start(name: string, id: string, input: unknown, options: StartOptions): Promise<void>;
   /** As `start`, inside a transaction of the caller: the workflow exists exactly if it commits. */
   startIn(tx: Tx, name: string, id: string, input: unknown, options: StartOptions): Promise<void>;
-  /** Tells adapters to look for work now, after a transaction with `startIn` has committed. */
+  /** Makes adapters look for work now, after a transaction with `startIn` has committed. */
   wake(): void;
   /**
    * Ends a workflow: its signal aborts, it is not resumed. Resolves when its body has returned
@@ -91,7 +93,7 @@ export interface Durable<Tx> {
   get(id: string): Promise<WorkflowInfo | null>;
   /** Resolves when the workflow has ended (in whatever way). */
   wait(id: string): Promise<WorkflowInfo>;
-  /** Starts taking work, beginning with what dead processes left. */
+  /** Starts taking work, first the workflows of dead processes. */
   launch(): Promise<void>;
   /**
    * Stops taking work, aborts the signals of what runs here and waits for the bodies. What did not

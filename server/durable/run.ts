@@ -6,9 +6,9 @@ import { LostLease, type Clock, type DurableRun } from './port.ts';
 
 /**
  * Why a run is ended from outside. `lost`: another process has it, so nothing more is written.
- * `cancelled` and `closing`: the row is still ours to end. `storage`: the database refused a write,
- * so the row is left as it is and comes back when its lease has run out, which keeps a full disk
- * from being tried in a tight loop. `handed_over`: the body cannot go on in this process.
+ * `cancelled` and `closing`: we still own the row and end it. `storage`: the database refused a
+ * write, so the row is left unchanged and comes back when its lease has expired, which avoids a
+ * tight retry loop on a full disk. `handed_over`: the body cannot continue in this process.
  */
 export type StopCause = 'lost' | 'cancelled' | 'closing' | 'storage' | 'handed_over';
 
@@ -31,7 +31,7 @@ export interface StepStore<Tx> {
    * asked for.
    */
   commit(name: string, body: (tx: Tx) => Promise<string | null>): Promise<CommitVerdict>;
-  /** Tells trouble of the database from a mistake of a workflow. */
+  /** Distinguishes database problems from a workflow's bug. */
   isTrouble(error: unknown): boolean;
 }
 
@@ -127,8 +127,8 @@ export class WorkflowRun<Tx> implements DurableRun<Tx> {
   }
 
   /**
-   * Looks up the memo, else runs and remembers. Two calls with one name at the same time share one
-   * run.
+   * Reads the memo, or runs the body and stores its result. Two concurrent calls with one name
+   * share one run.
    */
   async #once<T>(name: string, run: () => Promise<string | null>): Promise<T> {
     this.#throwIfStopped();

@@ -1,5 +1,5 @@
 // The steps of one claim: each is stored in the transaction that checks the claim. Both adapters
-// use it, each with statements of its own.
+// use it, with their own statements.
 
 import type { Kysely, Transaction } from 'kysely';
 import type { CommitVerdict, StepStore } from './run.ts';
@@ -19,7 +19,7 @@ export class ClaimSteps<Tables, Tx> implements StepStore<Tx> {
   readonly #bodiesDb: Kysely<Tables>;
   readonly #claim: ClaimStatements<Tables>;
 
-  /** `bodiesDb`: the same database as bodies see it; their transactions are begun there. */
+  /** `bodiesDb`: the same database as bodies see it; their transactions start there. */
   constructor(db: Kysely<Tables>, bodiesDb: Kysely<Tables>, claim: ClaimStatements<Tables>) {
     this.isTrouble = claim.isTrouble;
     this.#db = db;

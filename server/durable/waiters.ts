@@ -19,8 +19,8 @@ export class Waiters {
   }
 
   /**
-   * Waits, unless the look finds that it has ended. `onWaiting` is called when there is somebody to
-   * wait for. An end between the look and the wait is not missed: who waits is registered before.
+   * Waits, unless the check finds that it has ended. `onWaiting` is called when there is a waiter.
+   * An end between the check and the wait is not missed, because the waiter is registered first.
    */
   async wait(
     id: string,
@@ -28,7 +28,7 @@ export class Waiters {
     onWaiting: () => void,
   ): Promise<WorkflowInfo> {
     const { ended, giveUp } = this.#add(id);
-    ended.catch(() => undefined); // It may be rejected before anybody awaits it below.
+    ended.catch(() => undefined); // It may reject before it is awaited below.
     const info = await look().catch((error: unknown) => {
       giveUp();
       throw error;

@@ -47,7 +47,7 @@ export interface BackendOptions {
   readonly root: string;
   readonly socket?: string;
   readonly stdio?: boolean;
-  /** It works in the foreground for a fleet until it is told to end. */
+  /** It runs in the foreground for a fleet until it is stopped. */
   readonly worker?: WorkerWish;
 }
 
@@ -56,8 +56,7 @@ const logBytesMax = 4 * 1024 * 1024;
 const idleLookMs = 1_000;
 
 /**
- * Runs until idle for long enough, asked to leave, or signalled. Resolves when everything is
- * closed.
+ * Runs until idle for long enough, asked to exit, or signaled. Resolves when everything is closed.
  */
 export async function runBackend(options: BackendOptions): Promise<void> {
   const { worker: wish } = options;
@@ -172,12 +171,12 @@ async function acceptForWorker({ live }: Project, { tell }: WorkerWish): Promise
   for (const message of await live.accept()) tell({ type: 'warning', at_ms: Date.now(), message });
 }
 
-/** How long the backend lives: until nobody needs it, or somebody wants it gone. */
+/** How long the backend lives: until it is unused, or asked to stop. */
 class BackendLife {
   readonly #project: Project;
   readonly #host: EngineHost;
   readonly #end = Promise.withResolvers<void>();
-  /** It ends at the word of whoever started it alone, who hears the signals too. */
+  /** Only the process that started it can stop it, and that one gets the signals too. */
   readonly #isWorker: boolean;
   #hasMore: () => boolean = () => false;
   #clients = 0;
@@ -327,8 +326,7 @@ async function serve(
 }
 
 /**
- * Agents come in by a door of their own, for which there is no owner's token: what is asked there
- * is an agent's asking.
+ * Agents use a separate socket, which accepts no owner's token: every request there is an agent's.
  */
 async function serveAgents(
   project: Project,

@@ -32,7 +32,7 @@ import type { Engine, WorkPlaces, WorkSettings } from '../workflows/kit/engine-p
 export interface EngineHost {
   readonly engine: Engine;
   readonly durable: HostDurable['durable'];
-  /** Stops the work; what did not end stays for whoever comes next. */
+  /** Stops the work; unfinished work is left for the next backend. */
   readonly close: () => Promise<void>;
   readonly agentTokens: AgentToolTokens;
   readonly confinement: Confinement;

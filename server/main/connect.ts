@@ -27,8 +27,8 @@ import type { TrustRequest } from './project/trust.ts';
 
 export { findProject } from './project/project-places.ts';
 
-// What a command does not need is not loaded: neither the engine for a look at the plan, nor the
-// database where a backend answers, nor the wire where none does.
+// Loads only what a command needs: no engine to read the plan, no database if a backend answers, no
+// socket client if none does.
 
 export async function doctor(root: string | null): Promise<Doctor> {
   return await (await import('./doctor/doctor.ts')).doctor(root);
@@ -118,7 +118,7 @@ async function startOne(options: OpenClientOptions): Promise<Client> {
   try {
     return await startBackend(options, () => connectRunning(options.root));
   } catch (error) {
-    // A full disk takes no words of a backend that can't start: it is looked at from here then.
+    // With a full disk, a backend that cannot start cannot report it: so it is checked here.
     if (error instanceof Refusal && error.kind === 'backend') (await openLocal(options)).close();
     throw error;
   }
@@ -182,8 +182,8 @@ function withEnvironment(client: Client, options: OpenClientOptions): Client {
 }
 
 /**
- * While nothing runs, the settings are those that a run would begin with here; what flags said of
- * the last one stays.
+ * While nothing runs, the settings are those that a run would start with here; flags of the last
+ * run do not change.
  */
 async function withOwnSettings(
   snapshot: StatusSnapshot,

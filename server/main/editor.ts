@@ -35,8 +35,8 @@ const gitWaitMaxMs = 10_000;
 const run = promisify(execFile);
 
 /**
- * Connects to the backend at work, or starts one, in the environment that is asked for only then.
- * The greeting is the caller's: here is what it has to say.
+ * Connects to the running backend, or starts one, with an environment that is read only then. The
+ * caller does the handshake: this returns what it needs for it.
  */
 export async function openBackend(
   root: string,
@@ -69,10 +69,7 @@ async function connectRunning(
   }
 }
 
-/**
- * True when a backend is at work, or one has died without tidying up: there is something to go on
- * with.
- */
+/** True if a backend is running, or one died without cleaning up: there is something to resume. */
 export function isAtWork(root: string): boolean {
   return readAddress(placesOf(root, null).address) !== null;
 }
@@ -128,7 +125,7 @@ export async function createRepository(folder: string): Promise<void> {
   await run('git', ['init', '-b', 'main', folder], { timeout: gitWaitMaxMs });
 }
 
-/** The `drover` command in a process of its own. */
+/** The `drover` command in a separate process. */
 export function runCommand(
   args: readonly string[],
   cwd: string,

@@ -1,11 +1,10 @@
-// The helper process: starts git and agents for the backend. Starting a process takes time in
-// proportion to the memory of the one that starts it, during which that one does nothing else; so
-// it is done from here, where there is little.
+// The helper process: starts git and agents for the backend. Starting a process blocks the parent
+// for a time in proportion to its memory; so it is done from this small process.
 //
-// It ends when the backend is gone (or has let go of it) and the git processes of its own have
-// ended by themselves: a git that is killed half-way, for example while it updates a checkout of
-// the user's, would leave more to repair than one that finishes. Agents live on, except those that
-// were not released yet: their gate closes with this process.
+// It exits when the backend is gone (or has disconnected) and its git processes have ended by
+// themselves: a git that is killed halfway, for example while it updates the user's checkout, would
+// need more repair than one that finishes. Agents keep running, except those that were not released
+// yet: their gate closes with this process.
 
 import { spawnAgent, type AgentChild } from '../agents/kit/process/spawn.ts';
 import { runOnce } from '../git/process/run-once.ts';

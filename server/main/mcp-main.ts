@@ -1,5 +1,5 @@
 // Drover's MCP server for one agent, over standard input and output, until the agent closes them. A
-// program of its own, because there is one for each agent at work: it loads nothing of the engine.
+// separate program, because each running agent has one: it loads nothing of the engine.
 
 import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
@@ -9,8 +9,8 @@ import { defineTools, instructions } from './requests/mcp-tools.ts';
 
 async function main(): Promise<void> {
   const server = new McpServer({ name: 'drover', version: droverVersion }, { instructions });
-  // A connection for each request: an agent holds none while it works, and the next backend is
-  // found by itself.
+  // One connection per request: a working agent holds none, and the next backend is found
+  // automatically.
   defineTools(server, async (name, params) => {
     const client = await connectAgent(process.env);
     try {

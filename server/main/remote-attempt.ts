@@ -1,6 +1,6 @@
-// Stands where an agent's program would: runs it on a worker, passes its output on, brings its work
-// back, and ends with its exit code. It outlives the backend, as agents do, and whoever follows it
-// next finds its end on disk.
+// Runs in place of an agent's program: runs it on a worker, passes its output on, fetches its work,
+// and exits with its exit code. Like an agent, it outlives the backend, and the next backend finds
+// its result on disk.
 
 import { readFileSync, rmSync } from 'node:fs';
 import { constants } from 'node:os';

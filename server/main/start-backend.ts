@@ -1,5 +1,4 @@
-// Starts a backend detached, for whoever needs one, and waits until it answers. Knows nothing of
-// how it is talked to.
+// Starts a detached backend for a caller and waits until it answers. Independent of the protocol.
 
 import { spawn } from 'node:child_process';
 import { closeSync, constants, existsSync, mkdirSync, openSync, readFileSync } from 'node:fs';
@@ -22,8 +21,8 @@ const startWaitMaxMs = 20_000;
 const answerWaitMaxMs = 90_000;
 const startLookMs = 20;
 /**
- * How often one caller starts a backend; between two starts it waits for one that somebody else may
- * have started.
+ * How often one caller starts a backend; between two starts it waits for one that another process
+ * may have started.
  */
 const startsMax = 20;
 const startAgainMs = 200;
@@ -108,7 +107,7 @@ function spawnBackend(options: StartOptions): StartedBackend {
   return started;
 }
 
-/** Exit code of a backend that found another one at work. */
+/** Exit code of a backend that found another one running. */
 export const exitAlreadyRunning = 75;
 
 function startFailure(words: string, isAlive: boolean): Refusal {

@@ -3,8 +3,7 @@
 export const chunkBytes = 64 * 1024;
 
 /**
- * Headers, contents and padding come one by one; each would be a turn of its own for the
- * compression.
+ * Headers, contents and padding come one by one; each would be a separate call of the compression.
  */
 export async function* gathered(parts: AsyncIterable<unknown>): AsyncGenerator<Buffer> {
   let waiting: Buffer[] = [];

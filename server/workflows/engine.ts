@@ -1,4 +1,4 @@
-// Registers the workflows with the durable engine, and begins and ends their work.
+// Registers the workflows with the durable engine, and starts and stops their work.
 
 import { executeTask, executeWorkflow } from './attempt/execute-task.ts';
 import { endGivenAway } from './run/given-away.ts';
@@ -27,7 +27,7 @@ import { requestStop } from './person/controls.ts';
 import { activeRuns } from './run/start-run.ts';
 import { runUndo, undoWorkflow, type UndoInput } from './person/undo-landing.ts';
 
-/** Agents at work in one process at the most, whatever a run asks for. */
+/** Maximum number of agents in one process, whatever a run requests. */
 const agentsMax = 64;
 
 export function createEngine(deps: EngineDeps): Engine {
@@ -48,7 +48,7 @@ export function createEngine(deps: EngineDeps): Engine {
   });
   deps.durable.workflow<LandEpicInput, string>(landEpicWorkflow, async (run, input) => {
     await useRunOf(engine, input.runId);
-    // No task is at work meanwhile that would keep the backend here.
+    // No running task keeps the backend alive in the meantime.
     return engine.switchboard.whileWorking(() => landEpic(engine, run, input));
   });
   deps.durable.workflow<UndoInput, string>(undoWorkflow, (run, input) =>
@@ -80,7 +80,7 @@ export function sharedQueueLimits(
   };
 }
 
-/** In a fleet, whatever a run's command said has to be known to every machine that works for it. */
+/** In a fleet, every machine that works for the run needs the options of its command. */
 async function useRunOf(
   engine: Uses<'machineId' | 'store' | 'useRun'>,
   runId: string,
@@ -117,8 +117,8 @@ export async function launchEngine(
 }
 
 /**
- * Ends every active run: agents are ended, tasks given back, no attempt used. Resolves with the
- * runs' ids.
+ * Stops every active run: agents are stopped and tasks released, without using an attempt. Resolves
+ * with the runs' ids.
  */
 export async function stopRuns(
   engine: Uses<'clock' | 'git' | 'machineId' | 'report' | 'settings' | 'store' | 'switchboard'>,
@@ -129,7 +129,7 @@ export async function stopRuns(
   const runs = await engine.store.transaction(async (tx) => {
     const stopped: RunRow[] = [];
     for (const { id } of active) {
-      // One that has finished by itself meanwhile stays finished: nothing of it is to be resumed.
+      // A run that finished in the meantime stays finished: nothing of it can be resumed.
       const run = await stopActiveRun(tx, id, engine.clock.now());
       if (run === null) continue;
       stopped.push(run);
@@ -152,8 +152,8 @@ export async function stopRuns(
 }
 
 /**
- * Longest wait for agents to end when a run is stopped; what is not done by then goes on ending by
- * itself.
+ * Longest wait for agents to stop when a run is stopped; the remaining ones are stopped in the
+ * background.
  */
 const stopWaitMaxMs = 15_000;
 
@@ -170,7 +170,7 @@ export async function untilGivenBack(
   }
 }
 
-/** True when nothing is at work and nothing is about to be. */
+/** True if nothing is running and nothing is about to start. */
 export async function isIdle(engine: Uses<'store' | 'switchboard'>): Promise<boolean> {
   if (engine.switchboard.isWorking) return false;
   const runs = await activeRuns(engine);

@@ -1,4 +1,4 @@
-// What the two looks at a board are given: the graph and the Kanban columns.
+// The data of both views of a board: the graph and the Kanban columns.
 
 import { LitElement, type PropertyDeclarations } from 'lit';
 import type { StatusSnapshot } from '../../server/protocol/views.ts';

@@ -1,5 +1,4 @@
-// What the board remembers while it is hidden or the window is reloaded: how it is looked at, never
-// a fact.
+// What the board remembers while it is hidden or the window is reloaded: view state, never a fact.
 
 export type BoardMode = 'kanban' | 'graph';
 

@@ -19,7 +19,7 @@ export class BoardPast implements ReactiveController {
   #isAsking = false;
   /** The epic that it is about; null: all. */
   #epic: string | null = null;
-  /** Null: nobody looks at the past, or it has no run. */
+  /** Null: no earlier state is shown, or it has no run. */
   life: Life | null = null;
   /** The moment that is wished for. */
   atMs = 0;
@@ -112,7 +112,7 @@ function wordsOf(error: unknown): string {
 
 const allowed: ReadonlySet<string> = new Set(['openStream', 'copy', 'measured']);
 
-/** What the past is looked at with: it can be read, and nothing in it can be changed. */
+/** The connection for an earlier state: it can be read, but not changed. */
 export function readOnlyHost(host: Host): Host {
   const refuse = (): Promise<never> =>
     Promise.reject(new AskFailure('past', 'This is an earlier state. It is read-only.'));

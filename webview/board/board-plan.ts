@@ -8,7 +8,7 @@ import { dropEdit, EditHistory, type Edit } from '../shared/plan/edits.ts';
 import { blockOn, type Drop } from '../shared/plan/places.ts';
 
 export interface BoardVoice {
-  /** Told to screen readers, and shown for a while. */
+  /** Announced to screen readers, and shown for a while. */
   readonly say: (words: string) => void;
   readonly fail: (words: string) => void;
 }

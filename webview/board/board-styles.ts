@@ -1,4 +1,4 @@
-// The looks of the board's bar, its notes and its Kanban columns, from VS Code's theme variables.
+// The styles of the board's bar, its notes and its Kanban columns, from VS Code's theme variables.
 
 import { css } from 'lit';
 

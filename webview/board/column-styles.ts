@@ -1,4 +1,4 @@
-// The looks of the Kanban columns and their cards, from VS Code's theme variables.
+// The styles of the Kanban columns and their cards, from VS Code's theme variables.
 
 import { css } from 'lit';
 

@@ -50,9 +50,7 @@ export interface Card {
 
 export type Columns = { readonly [N in ColumnName]: readonly Card[] };
 
-/**
- * `epic`: the one that is looked at, null for all. What ended last stands first among the ended.
- */
+/** `epic`: the selected one, null for all. Among the ended tasks, the last one comes first. */
 export function columnsOf(board: StatusSnapshot, epic: string | null): Columns {
   const epics = new Map(board.epics.map(({ id, title }) => [id, title]));
   const titles = new Map(board.tasks.map(({ id, title }) => [id, title]));
@@ -113,7 +111,7 @@ function topOf(id: string, parents: ReadonlyMap<string, string | null>): string 
 
 const shownCharsMax = 300;
 
-/** Titles and reasons are anybody's words: cut, and harmless to look at. */
+/** Titles and reasons are untrusted text: they are shortened and made harmless. */
 export function shown(text: string): string {
   return visibleLine(text.slice(0, shownCharsMax));
 }

@@ -82,7 +82,7 @@ export class DroverBoard extends LitElement {
     </div>`;
   }
 
-  /** The epic that is looked at; one that is gone is as good as none. */
+  /** The selected epic; one that no longer exists counts as none. */
   #epic(board: StatusSnapshot): string | null {
     const { epic } = this.#memory;
     const wanted = epic === undefined ? (this.#board?.state?.subject.id ?? null) : epic;
@@ -150,7 +150,7 @@ export class DroverBoard extends LitElement {
     return html`<div class="earlier" @contextmenu=${stay}>${this.#content(board, atMs)}</div>`;
   }
 
-  /** `atMs`: the moment of an earlier state, which can only be looked at. */
+  /** `atMs`: the time of an earlier state, which is read-only. */
   #content(board: StatusSnapshot, atMs: number | null): TemplateResult {
     const epic = this.#epic(board);
     const host = atMs === null ? this.host : this.#pastHost;

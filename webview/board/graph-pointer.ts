@@ -113,7 +113,7 @@ export class GraphPointer {
     return this.#parts.plan()?.linkAt(board, blocker, over) ?? null;
   }
 
-  /** The mouse is captured while it draws, so what is below it has to be looked up. */
+  /** The mouse is captured while it draws, so the element below it must be looked up. */
   #taskAt(event: PointerEvent, except: string): string | null {
     const root = (event.currentTarget as HTMLElement).getRootNode() as ShadowRoot;
     const element = root.elementFromPoint(event.clientX, event.clientY);

@@ -82,7 +82,7 @@ export class GraphState {
     if (!this.#isFitted && screen.width > 0) this.fit();
   }
 
-  /** A scope that was not looked at before is shown as a whole. */
+  /** A scope that was not shown before is shown as a whole. */
   fitNext(): void {
     this.#isFitted = false;
     if (this.screen.width > 0) this.fit();

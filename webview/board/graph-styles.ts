@@ -1,4 +1,4 @@
-// The looks of the dependency graph, from VS Code's theme variables.
+// The styles of the dependency graph, from VS Code's theme variables.
 
 import { css } from 'lit';
 

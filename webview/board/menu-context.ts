@@ -1,4 +1,4 @@
-// What VS Code's own menus are told about a task of the board, and how a key opens them.
+// The context of VS Code's own menus for a task of the board, and how a key opens them.
 
 import type { TaskView } from '../../server/protocol/views.ts';
 

@@ -1,4 +1,4 @@
-// The part of the graph that is looked at: zoom about a point, pan, fit, and what is in sight.
+// The visible part of the graph: zoom about a point, pan, fit, and what is in sight.
 
 import { nodeHeightPx, nodeWidthPx, type Point } from './graph-layout.ts';
 

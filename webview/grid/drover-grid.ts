@@ -1,4 +1,4 @@
-// All agents at work, side by side. Arrow keys move between tiles, Enter opens a tile's stream.
+// All running agents, side by side. Arrow keys move between tiles, Enter opens a tile's stream.
 
 import { css, html, LitElement, nothing, type PropertyValues, type TemplateResult } from 'lit';
 import { repeat } from 'lit/directives/repeat.js';
@@ -17,7 +17,7 @@ import { TileFeed } from './tile-feed.ts';
 import { Turns } from './tile-turns.ts';
 import '../shared/looks/button.ts';
 
-/** How often it is looked whose time has gone on. */
+/** How often running times are updated. */
 const tickMs = 125;
 
 export class DroverGrid extends LitElement {
@@ -205,7 +205,7 @@ export class DroverGrid extends LitElement {
       const present = this.#feeds.get(id);
       const { attempts, phase } = task;
       if (present?.attempts === attempts) {
-        // An attempt that was over goes on: its agent was paused, or is told something more.
+        // An ended attempt continues: its agent was paused, or got another message.
         if (present.phase !== phase && present.feed.hasEnded) void present.feed.run();
         present.phase = phase;
         continue;

@@ -12,12 +12,12 @@ import type { LiveAgent } from './live-agents.ts';
 import type { TileFeed } from './tile-feed.ts';
 import { tileLinesMax } from './tile-lines.ts';
 
-/** So long a tile waits for news to tell the time along with. */
+/** Longest time that a tile waits for news before it updates its time. */
 const quietMs = 1_500;
-/** Of the smallest type that anybody reads. */
+/** In the smallest font size that people use. */
 const lineMinPx = 12;
 
-/** The board keeps the rows that have not changed; the pair is made anew each time. */
+/** The board keeps the rows that have not changed; the pair is created again each time. */
 function isOther(agent: LiveAgent | null, before: LiveAgent | null | undefined): boolean {
   return agent?.task !== before?.task || agent?.part !== before?.part;
 }
@@ -115,7 +115,7 @@ export class DroverTile extends LitElement {
     `,
   ];
   declare agent: LiveAgent | null;
-  /** Where its lines come from; whoever gave it says when there are others. */
+  /** The source of its lines; it reports when they change. */
   declare feed: TileFeed | null;
   /** Questions that wait for a person. */
   declare waiting: number;
@@ -125,9 +125,7 @@ export class DroverTile extends LitElement {
   /** When anything of it was drawn last, Unix milliseconds. */
   drawnMs = 0;
   #shownTime: string | null = null;
-  /**
-   * Lines for which there is no room would be read and laid out for nobody; null until it is known.
-   */
+  /** Lines without room would be read and laid out for nothing; null until the room is known. */
   #fits: number | null = null;
 
   constructor() {

@@ -1,5 +1,5 @@
-// Which tasks have an agent at work now, which log of theirs is being written, and which tile comes
-// next. Pure.
+// Which tasks have a running agent, which of their logs is being written, and which tile is next.
+// Pure.
 
 import type { TaskView } from '../../server/protocol/views.ts';
 

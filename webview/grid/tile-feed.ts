@@ -21,14 +21,14 @@ export interface TileFeedParts {
 
 /** Until the tile knows its size. */
 const fitsAtFirst = 12;
-/** What a tile begins with has to fill it, also where nothing more comes. */
+/** The first page of a tile must fill it, even if nothing more comes. */
 const linesAtFirst = 80;
 const endOfLog = Number.MAX_SAFE_INTEGER;
 const waitMs = 20_000;
 const answerMs = 10_000;
 /** Some events say nothing in a tile. */
 const eventsMore = 8;
-/** Farther behind than this after an answer, a tile begins at the end again. */
+/** A tile that is further behind than this after an answer starts at the end again. */
 const behindBytesMax = 64 * 1024;
 const idlePauseMs = 1_000;
 const retryPauseMs = 3_000;
@@ -73,7 +73,7 @@ export class TileFeed {
         if (this.#offset === null) await this.#begin();
         else await this.#poll(this.#offset);
       } catch {
-        // The board tells of a backend that is gone; the tile goes on when it is back.
+        // The board reports a backend that is gone; the tile continues when it is back.
         await this.#parts.sleep(retryPauseMs, this.#over.signal);
       }
     }
@@ -94,7 +94,7 @@ export class TileFeed {
     if (this.#over.signal.aborted) return;
     if (this.#attempt === 0) this.#attempt = page.attempt;
     if (page.size < offset) {
-      // A crash has cut off what was not yet stored for good.
+      // A crash removed what was not yet permanently stored.
       this.#tail.clear();
       this.#offset = null;
       return;

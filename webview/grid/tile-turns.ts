@@ -1,7 +1,7 @@
 // When the tiles of a grid ask for news that comes faster than they are read: a few at a time, so
 // that they ask by one message and are drawn in one frame.
 
-/** Faster nobody reads what is written anew. */
+/** A person cannot read faster updates. */
 const turnMs = 125;
 /** A frame costs more than a tile in it, but too many tiles are more than a frame has time for. */
 const tilesOfTurn = 2;

@@ -34,7 +34,7 @@ export interface InboxItem {
   /** Unix seconds. */
   readonly since: number;
   readonly questionId: string | null;
-  /** What was looked at: a plan that has changed since is not approved by it. */
+  /** The state that was reviewed: a plan that has changed since is not approved by it. */
   readonly seen?: string;
   readonly actions: readonly ItemAction[];
 }

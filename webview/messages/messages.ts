@@ -1,7 +1,7 @@
-// What a webview and the extension say to each other; both sides import this file and nothing else
-// of each other. A webview asks (`ask` → `reply` with the same number) and is told (`push`). Every
-// push is complete in itself: VS Code drops messages to a hidden webview without a word, so a
-// webview asks again for all it needs when it is shown.
+// The messages between a webview and the extension; both sides import this file and nothing else of
+// each other. A webview asks (`ask` → `reply` with the same number) and gets pushes (`push`). Every
+// push is complete in itself: VS Code silently drops messages to a hidden webview, so a webview
+// requests everything again when it is shown.
 
 import type { PackedTasks } from '../../server/protocol/packed-tasks.ts';
 import type { BoardChanges } from '../../server/protocol/panel-views.ts';
@@ -50,9 +50,7 @@ export type WebviewRequestName = (typeof webviewRequests)[number];
 
 /** What only the extension can do for a webview: it has the editor. */
 export interface HostActions {
-  /**
-   * Asks to be told where the extension stands: first of all, and again when changes are missing.
-   */
+  /** Requests the extension's state: first of all, and again when changes are missing. */
   readonly hello: { params: Nothing; result: Nothing };
   readonly runEpic: { params: { epic: string }; result: Nothing };
   readonly runAll: { params: Nothing; result: Nothing };
@@ -141,7 +139,7 @@ export type Connection =
       readonly action: { readonly command: string; readonly title: string } | null;
     };
 
-/** All a webview needs to begin; `board` is null while there is no connection. */
+/** All a webview needs to start; `board` is null without a connection. */
 export interface HostState {
   readonly webview: WebviewName;
   readonly connection: Connection;
@@ -156,7 +154,7 @@ export interface HostState {
 /** A board with its rows packed. */
 export type PackedBoard = Omit<StatusSnapshot, 'tasks'> & { readonly tasks: PackedTasks };
 
-/** The JSON of a `PackedBoard` in UTF-8, deflated (raw, RFC 1951); null where there is no board. */
+/** The JSON of a `PackedBoard` in UTF-8, deflated (raw, RFC 1951); null without a board. */
 export type BoardBytes = Uint8Array | null;
 
 /** What an ask came to. */
@@ -173,7 +171,7 @@ export type ToWebview =
   /** Of asks that came together, those that were ready together. */
   { readonly type: 'replies'; readonly replies: readonly Reply[] } | Pushed;
 
-/** What a webview is told without having asked. */
+/** What a webview gets without a request. */
 export type Pushed =
   | { readonly type: 'state'; readonly state: Omit<HostState, 'board'>; readonly board: BoardBytes }
   | { readonly type: 'changes'; readonly changes: BoardChanges }

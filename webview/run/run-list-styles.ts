@@ -1,4 +1,4 @@
-// The looks of the history of runs.
+// The styles of the history of runs.
 
 import { css } from 'lit';
 

@@ -1,4 +1,4 @@
-// The looks of the page of a run.
+// The styles of the page of a run.
 
 import { css } from 'lit';
 

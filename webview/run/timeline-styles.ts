@@ -1,4 +1,4 @@
-// The looks of the timeline. Each kind of time has a colour of the theme's charts, and in high
+// The styles of the timeline. Each kind of time has a color of the theme's charts, and in high
 // contrast a border as well.
 
 import { css } from 'lit';

@@ -60,8 +60,8 @@ export class Asks {
     try {
       this.#post({ type: 'asks', asks });
     } catch (error) {
-      // Something in one of them cannot be sent: whoever asked hears of it, and the next turn
-      // begins anew.
+      // One of them cannot be sent: its caller gets the error, and the next turn starts a new
+      // batch.
       for (const { ask } of asks) this.#take(ask)?.reject(error);
     }
   }

@@ -1,6 +1,6 @@
-// Keeps a component's board the same as the backend's: begins with the extension's state, applies
-// changes, and asks for everything again when there is a gap. VS Code makes the page of a hidden
-// webview anew when it is shown.
+// Keeps a component's board equal to the backend's: starts with the extension's state, applies
+// changes, and requests everything again if there is a gap. VS Code recreates the page of a hidden
+// webview when it is shown.
 
 import type { ReactiveController, ReactiveControllerHost } from 'lit';
 import { applyChanges } from '../../server/protocol/board.ts';

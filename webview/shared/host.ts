@@ -41,11 +41,12 @@ export interface Host {
   ): Promise<HostActions[N]['result']>;
   select(ids: readonly string[]): void;
   onPush(listener: (push: Push) => void): () => void;
-  /** Navigation and looks only (what is folded, scrolled, typed): never a fact of the board. */
+  /**
+   * Navigation and view state only (what is folded, scrolled, typed): never a fact of the board.
+   */
   readonly memory: { get(): unknown; set(state: unknown): void };
   /**
-   * What the page was opened for, known before the extension tells its state; absent where nobody
-   * says.
+   * The subject of the page, known before the extension sends its state; absent if there is none.
    */
   readonly subject?: { readonly id: string | null; readonly attempt: number | null };
 }

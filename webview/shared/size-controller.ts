@@ -1,4 +1,4 @@
-// Tells a component of its own size, when it is there and whenever it has changed.
+// Reports a component's own size, when it appears and whenever it has changed.
 
 import type { ReactiveController, ReactiveControllerHost } from 'lit';
 

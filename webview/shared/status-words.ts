@@ -54,7 +54,7 @@ export function statusWords(task: Stated, isAsking = false): string {
   return look.words;
 }
 
-/** Its agent runs on a remote worker: told while the attempt runs. */
+/** Its agent runs on a remote worker: shown while the attempt runs. */
 export function runsOnWorker(task: Pick<TaskView, 'status' | 'runs_on'>): boolean {
   const isBusy = task.status === 'in_progress' || task.status === 'claimed';
   return isBusy && task.runs_on === 'remote';

@@ -255,7 +255,7 @@ export class DroverStream extends LitElement {
     this.requestUpdate();
   }
 
-  /** The agent's log is the stream itself; every other step has a log or a diff of its own. */
+  /** The agent's log is the stream itself; every other step has a separate log or diff. */
   #openStep(session: StreamSession, step: StepName): void {
     if (step === 'agent') this.#setPage('stream');
     else void session.openStep(step);

@@ -42,9 +42,7 @@ export function dropAt(board: StatusSnapshot, ids: readonly string[], hover: Hov
   }
 }
 
-/**
- * One step up or down among its siblings, for all the tasks together; null: there is no further.
- */
+/** One step up or down among its siblings, for all the tasks together; null: it is at the end. */
 export function moveByOne(
   board: StatusSnapshot,
   ids: readonly string[],

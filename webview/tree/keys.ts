@@ -114,7 +114,7 @@ function own(table: Readonly<Record<string, TreeKey>>, key: string): TreeKey | n
 const typeAheadMs = 1_000;
 
 /**
- * Collects letters that are typed one after the other, and finds the next row that begins with
+ * Collects letters that are typed in quick succession, and finds the next row that starts with
  * them.
  */
 export class TypeAhead {

@@ -1,5 +1,4 @@
-// Most changes of a board leave every row where it is: then only the rows of what has changed are
-// made anew.
+// Most changes of a board leave every row in place: then only the changed rows are created again.
 
 import type { StatusSnapshot } from '../../server/protocol/views.ts';
 import { epicKey, type Row, taskKey } from './rows.ts';

@@ -40,7 +40,7 @@ export interface RowActions {
 const indentPx = 8;
 const shownCharsMax = 500;
 
-/** Titles are anybody's words: cut, and harmless to look at. */
+/** Titles are untrusted text: they are shortened and made harmless. */
 function shown(text: string): string {
   return visibleLine(text.slice(0, shownCharsMax));
 }
@@ -179,7 +179,7 @@ function draftLabel(draft: Draft): string {
   return draft.parent === null ? 'Title of the new task' : 'Title of the new sub-task';
 }
 
-/** Begins with what is seen in the row; what only its icon says comes behind. */
+/** Starts with the row's visible text; the meaning of its icon follows. */
 function labelOf(row: Row, look: RowLook): string {
   switch (row.kind) {
     case 'epic': {

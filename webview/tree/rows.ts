@@ -149,7 +149,7 @@ class RowWriter {
     if (expanded === true) this.tasks(parts, level + 1, task.epic_id, task.id);
   }
 
-  /** Null: there is nothing to unfold. While something is filtered, all that is found is shown. */
+  /** Null: there is nothing to unfold. While a filter is active, all matches are shown. */
   #expanded(key: string, hasChildren: boolean, hasDraft: boolean): boolean | null {
     if (!hasChildren) return null;
     return this.#isFiltered || hasDraft || !this.#look.collapsed.has(key);

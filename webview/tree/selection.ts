@@ -4,7 +4,7 @@ export interface Selection {
   readonly keys: ReadonlySet<string>;
   /** The row that the keyboard is on. */
   readonly active: string | null;
-  /** Where a range begins. */
+  /** Where a range starts. */
   readonly anchor: string | null;
 }
 

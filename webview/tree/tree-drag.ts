@@ -38,7 +38,7 @@ export class TreeDrag {
     this.#dragged = state.selectedTasks();
     event.dataTransfer.effectAllowed = 'all';
     event.dataTransfer.setData('text/plain', this.#dragged.join('\n'));
-    // Not at once: a page that changes under the mouse ends the drag before it has begun.
+    // Not immediately: a page that changes under the mouse ends the drag before it has started.
     setTimeout(() => {
       state.isDragging = this.#dragged.length > 0;
       state.changed();

@@ -18,7 +18,7 @@ import type { Drop } from '../shared/plan/places.ts';
 import { epicKey, taskKey, type Draft } from './rows.ts';
 
 export interface PlanVoice {
-  /** Told to screen readers. */
+  /** Announced to screen readers. */
   readonly say: (words: string) => void;
   /** Shown until the next thing is done. */
   readonly fail: (words: string) => void;

@@ -48,7 +48,7 @@ export class TreeState {
     return this.#board;
   }
 
-  /** Makes the rows anew where something has changed. */
+  /** Creates the rows again if something has changed. */
   update(board: StatusSnapshot | null): void {
     if (board === this.#board && !this.#isStale) return;
     const patched = this.#isStale ? null : this.#patched(board);
@@ -86,7 +86,7 @@ export class TreeState {
   }
 
   /**
-   * Null: all rows have to be made anew. What is filtered may come and go by its words or its
+   * Null: all rows must be created again. Filtered rows may come and go by their text or their
    * state.
    */
   #patched(board: StatusSnapshot | null): readonly Row[] | null {

@@ -1,4 +1,4 @@
-// The looks of the task tree: VS Code's own list, from its theme variables.
+// The styles of the task tree: VS Code's own list, from its theme variables.
 
 import { css } from 'lit';
 

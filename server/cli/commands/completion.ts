@@ -51,7 +51,7 @@ function wordsOf(path: Path): string {
   );
 }
 
-/** The longest known path that the words typed so far begin with decides what is offered. */
+/** The longest known path that is a prefix of the typed words decides what is offered. */
 function bash(paths: readonly Path[]): string {
   const cases = paths.map((path) => `    "${path.words}") words="${wordsOf(path)}" ;;`);
   return `# bash completion of drover

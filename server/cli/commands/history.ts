@@ -1,4 +1,4 @@
-// report and at: what has happened, told from the feed and from the kept past.
+// report and at: the history, from the feed and from the stored past.
 
 import { writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';

@@ -1,5 +1,5 @@
-// `drover mcp`: an MCP server on standard input and output with which a person's assistant plans,
-// runs, looks and answers.
+// `drover mcp`: an MCP server on standard input and output for a person's assistant, to plan, run,
+// inspect and answer.
 
 import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';

@@ -29,7 +29,7 @@ export async function remoteTest(context: CommandContext): Promise<number> {
   return result.ok ? exitCodes.done : exitCodes.failed;
 }
 
-/** Left out because a rule says so; the rest of what stays here is told by sentences. */
+/** Omitted because a rule excludes it; sentences describe the other omitted files. */
 const rules: { readonly [R in LeftOutView['reason']]?: string } = {
   ignored: '.droverignore names it',
   dependency: 'dependencies or build output that git does not track',

@@ -89,8 +89,8 @@ export async function resume(
 const askTriesMax = 8;
 
 /**
- * A backend that died before it answered has begun the run or has not: the next one joins it, or
- * begins it.
+ * A backend that died before it answered may have started the run: the next one joins it, or starts
+ * it.
  */
 async function askUntilAnswered<N extends 'run.start' | 'run.resume'>(
   context: CommandContext,
@@ -110,9 +110,7 @@ async function askUntilAnswered<N extends 'run.start' | 'run.resume'>(
   }
 }
 
-/**
- * From before the run starts: a Ctrl-C in between must not leave it running with nobody watching.
- */
+/** Before the run starts: a Ctrl-C in between must not leave it running unwatched. */
 async function withInterrupts(
   context: CommandContext,
   body: (interrupts: InterruptWatch) => Promise<number>,
@@ -198,7 +196,7 @@ function tellWorkElsewhere(
     const names = tasks.slice(0, namesMax).join(', ');
     const more = tasks.length > namesMax ? ` and ${tasks.length - namesMax} more` : '';
     const epic = branch.slice(branch.lastIndexOf('/') + 1);
-    // A run of just that epic has not landed it: the settings say that each task lands by itself.
+    // A run of only that epic has not landed it: the settings land each task separately.
     const how = view.epic_id === epic && view.land === 'task' ? ' --land epic' : '';
     context.tell(
       plainLine(
@@ -210,7 +208,7 @@ function tellWorkElsewhere(
 
 const namesMax = 10;
 
-/** The run is over: when the backend is gone by now, the database tells the same. */
+/** The run is over: if the backend is gone by now, the database has the same result. */
 async function statusAtEnd(
   context: CommandContext,
   client: Client,

@@ -14,7 +14,7 @@ import { paintOf } from '../render/style.ts';
 
 const savedMax = 99;
 const columnsMax = 100;
-/** Of the files a plan is from, as the feed tells it. */
+/** About the files that a plan is made from, as in the feed. */
 const nameCharactersMax = 200;
 
 export interface SpecOptions {
@@ -33,7 +33,7 @@ export async function spec(
   const root = await context.root();
   checkCanEnd(context, options);
   const documents = await readDesign(context, names);
-  // A database that cannot be used is told before a model is paid.
+  // An unusable database is reported before a model costs anything.
   (await context.client('data')).close();
   if (options.out === undefined) return await planAndWrite(context, { root, documents, options });
   const path = resolve(context.directory, options.out);
@@ -59,7 +59,8 @@ interface Wanted {
 }
 
 /**
- * Said before a model is asked: the answer costs time and money, and nobody could say yes to it.
+ * Reported before a model is called: the answer costs time and money, and no person could approve
+ * it.
  */
 function checkCanEnd({ surroundings }: CommandContext, options: SpecOptions): void {
   const isDecided = options.yes === true || options.dryRun === true || options.out !== undefined;
@@ -148,7 +149,7 @@ async function choose({ surroundings }: CommandContext, planned: SpecPlanView): 
   return /^s(?:ave)?$/iu.test(said) ? 'save' : 'drop';
 }
 
-/** Into the first name that is free: a plan that somebody has edited is not written over. */
+/** To the first free name: a saved plan that was edited is not overwritten. */
 async function save(context: CommandContext, planned: SpecPlanView): Promise<number> {
   for (let number = 1; number <= savedMax; number += 1) {
     const name = number === 1 ? 'plan.jsonl' : `plan-${number}.jsonl`;

@@ -74,7 +74,7 @@ async function shower(
 
 const watchEveryMs = 250;
 
-/** Never shows more often than a person can read, and never looks twice at once. */
+/** Never updates faster than a person can read, and never queries twice at the same time. */
 class StatusWatch {
   readonly #context: CommandContext;
   readonly #scope: Scope;

@@ -113,8 +113,8 @@ export async function approve(
 }
 
 /**
- * What is approved lands by itself. That is waited for if it comes soon: a gate may take longer
- * than anybody waits.
+ * Approved work lands automatically. The command waits only if that happens soon: a gate may take
+ * longer than a person waits.
  */
 async function untilTaskLanded(
   context: CommandContext,

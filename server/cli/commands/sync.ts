@@ -109,7 +109,7 @@ async function syncOnce(context: CommandContext, file: string, place: string): P
       client.call('export', { format: 'beads', present, leave: later }),
     );
     const isWritten = text !== present;
-    // The other tool has written meanwhile: both sides are looked at again.
+    // The other tool has written in the meantime: both sides are read again.
     if (isWritten && !(await writeWhole(file, text, present))) continue;
     const settled = withoutLines(text, new Set(later));
     if (settled !== base) await writeWhole(place, settled, null);
@@ -166,8 +166,8 @@ interface Watched {
 const lookEveryMs = 500;
 
 /**
- * Looks at the file's time and size and at the number of the last event; a pass follows where one
- * of them has changed.
+ * Polls the file's time and size and the number of the last event; if one of them has changed, a
+ * pass follows.
  */
 async function watch(context: CommandContext, { file, place, isStopped }: Watched): Promise<void> {
   let seen = '';
@@ -177,7 +177,7 @@ async function watch(context: CommandContext, { file, place, isStopped }: Watche
     if (now !== seen) {
       const pass = await passOrReport(context, file, place);
       if (pass !== null) tell(context, pass, true);
-      // As it was before the pass: what somebody changes meanwhile is seen the next time.
+      // The state before the pass: changes during the pass are detected the next time.
       seen = now;
     }
     const tookMs = context.surroundings.nowMs() - startMs;
@@ -193,7 +193,7 @@ async function signsOf(context: CommandContext, file: string): Promise<string> {
   return `${facts?.mtimeNs ?? 0}/${facts?.size ?? 0}/${facts?.ino ?? 0}/${seq}`;
 }
 
-/** A file that is half written or refused is said once, and looked at again when it changes. */
+/** A file that is half written or refused is reported once, and read again when it changes. */
 async function passOrReport(
   context: CommandContext,
   file: string,

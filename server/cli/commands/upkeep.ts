@@ -79,7 +79,7 @@ export async function doctor(
   );
   const agents = ['', 'Agents:', ...report.agents.map(agentLine)];
   context.answer(report, [backend, ...checks, ...agents, ...probeLines(sandbox)].join('\n'));
-  // Whoever sets up a fleet asks this in a script; what else is missing is told, as before.
+  // Fleet setup scripts rely on this; other missing things are reported as before.
   const isUnusable = report.checks.some(
     ({ name, ok }) => ['fleet database', 'fleet remote'].includes(name) && !ok,
   );

@@ -1,4 +1,5 @@
-// Words of the Go original that are others here: a person who types one is told which.
+// Commands of the Go original that have other names here: a person who types one is told the new
+// name.
 
 const commands: { readonly [word: string]: string } = {
   watch: 'use "drover status --watch"',

@@ -1,5 +1,5 @@
-// What a run leaves for a person: each task that failed or waits, why, and the command to go on
-// with.
+// What a run leaves for a person: each task that failed or waits, the reason, and the command to
+// continue.
 
 import type { TaskView } from '../../protocol/api.ts';
 import { plainLine } from '../plain-text.ts';

@@ -1,4 +1,4 @@
-// How states look: a symbol one column wide, a word, a colour. Colour is never the only bearer of a
+// How states look: a symbol one column wide, a word, a color. Color is never the only carrier of a
 // meaning.
 
 import { styleText } from 'node:util';
@@ -8,7 +8,7 @@ export type Tone = 'red' | 'green' | 'yellow' | 'cyan' | 'gray' | 'bold' | 'dim'
 
 export type Paint = (tone: Tone | null, text: string) => string;
 
-/** Colours or none, decided once by whoever knows the stream. */
+/** Colors or none, decided once by the caller that knows the stream. */
 export function paintOf(color: boolean): Paint {
   if (!color) return (_tone, text) => text;
   return (tone, text) =>

@@ -1,5 +1,4 @@
-// Tasks as a table: columns that nobody fills are left out, the title takes what is left of the
-// width.
+// Tasks as a table: empty columns are omitted, the title takes the remaining width.
 
 import type { TaskView } from '../../protocol/api.ts';
 import { plainLine } from '../plain-text.ts';
@@ -67,9 +66,7 @@ function columnsOf(nowMs: number, width: number): readonly Column[] {
   ];
 }
 
-/**
- * Where there is no room for a column of its own, the step of a running task stands for "running".
- */
+/** If there is no room for a separate column, the step of a running task replaces "running". */
 function statusCell(task: TaskView, isWide: boolean): string {
   const { symbol, word } = looks[task.status];
   return `${symbol} ${isWide || !isRunning(task) ? word : plainLine(task.phase ?? word)}`;

@@ -136,10 +136,7 @@ function timeOfLine(line: JsonObject, input: Merging): number | null {
   return typeof text === 'string' ? input.timeOf(text) : null;
 }
 
-/**
- * Whether the line already matches our state; then its bytes stay unchanged, regardless of who
- * wrote them.
- */
+/** Whether the line already matches our state; then its bytes stay unchanged. */
 function isSame(line: JsonObject, shape: BeadsShape, ours: Task | Epic, input: Merging): boolean {
   const written = recordOf(ours, shape, input, line);
   if (shape === 'bd' && written['close_reason'] !== line['close_reason'] && 'landedSha' in ours) {

@@ -23,7 +23,7 @@ export interface ClaimedWork {
 /** At most this many of one queue are claimed in one transaction, so that it stays short. */
 const claimBatch = 64;
 
-/** `more`: a queue had at least a full batch, so look again. */
+/** `more`: a queue had at least a full batch, so claim again. */
 export async function claimWork(
   db: Db,
   request: ClaimWorkRequest,
@@ -31,8 +31,8 @@ export async function claimWork(
   const open: { readonly queue: string; readonly room: number }[] = [];
   for (const queue of await statements.queuesWithPending(db)) {
     const room = roomHere(request, queue);
-    // Asked again below. Here it spares a transaction for a queue that is full, as a line's is
-    // during each landing; whoever ends a workflow looks again.
+    // Checked again below. Here it saves a transaction for a full queue, as a line's queue is
+    // during each landing; the end of a workflow triggers another claim.
     if (room > 0 && (await roomEverywhere(db, request, queue)) > 0) open.push({ queue, room });
   }
   if (open.length === 0) return { claimed: [], more: false };

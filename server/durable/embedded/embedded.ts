@@ -1,9 +1,10 @@
 // The embedded adapter of the durable port: workflows, steps and leases in the SQLite file of the
 // store.
 //
-// Work is found at once when this process starts, ends or is told of something, and within a second
-// when another process did. One slow tick does all that needs the clock: it renews leases, hears of
-// cancels, takes over from the dead, and looks for the ends that are waited for.
+// It finds work immediately when this process starts or is notified or a workflow ends, and within
+// a second when another process added it. One slow tick does everything that depends on time: it
+// renews leases, reads cancel requests, takes over the workflows of dead processes, and checks for
+// the ends that callers wait for.
 
 import type { Kysely, Transaction } from 'kysely';
 import { DurableAdapter } from '../adapter.ts';
@@ -37,8 +38,8 @@ export interface EmbeddedOptions<Tables extends DurableTables> {
    */
   readonly crashPoint?: (workflowId: string, stepName: string) => void;
   /**
-   * Told of errors of the database outside of any caller's request. The adapter tries again by
-   * itself.
+   * Called with database errors that happen outside a caller's request. The adapter retries on its
+   * own.
    */
   readonly onTrouble?: (error: unknown) => void;
 }
@@ -74,7 +75,7 @@ class EmbeddedAdapter<Tx> extends DurableAdapter<Tx, Db> implements EmbeddedDura
   readonly #context: RunContext;
   /** By workflow id. A run that lost its lease stays until its body has returned. */
   readonly #running = new Map<string, Running<Tx>>();
-  /** True while somebody has asked to look for work since the last look began. */
+  /** True if a caller has asked to look for work since the last look started. */
   #lookAgain = false;
   #looking: Promise<void> | null = null;
   #leasesExpireAt = 0;
@@ -103,7 +104,7 @@ class EmbeddedAdapter<Tx> extends DurableAdapter<Tx, Db> implements EmbeddedDura
     const marked = await statements.requestCancel(this.db, id, this.#now());
     if (marked === null) return;
     if (marked.state === 'cancelled') return this.#settleWaiters([id]);
-    // A row of ours that is not in the map was claimed a moment ago by the look that is under way.
+    // A row of ours that is not in the map was just claimed by the claim in progress.
     if (marked.owner === this.#options.processId && !this.#running.has(id)) await this.#looking;
     const running = this.#running.get(id);
     if (running !== undefined) {
@@ -159,9 +160,9 @@ class EmbeddedAdapter<Tx> extends DurableAdapter<Tx, Db> implements EmbeddedDura
     return this.#options.clock.now();
   }
 
-  /** Claims until nobody has asked to look again. There is one such loop at a time. */
+  /** Claims until no further look was requested. Only one such loop runs at a time. */
   async #claimWhileAsked(): Promise<void> {
-    // So that `#looking` is set before the first look, whatever that does at once.
+    // So that `#looking` is set before the first look, whatever that does synchronously.
     await Promise.resolve();
     while (this.#lookAgain && !this.isClosed) {
       this.#lookAgain = false;
@@ -221,7 +222,7 @@ class EmbeddedAdapter<Tx> extends DurableAdapter<Tx, Db> implements EmbeddedDura
 
   async #outcomeOf(run: WorkflowRun<Tx>, row: ClaimedRow): Promise<Outcome> {
     const body = this.bodies.get(row.name);
-    // Also lets `#begin` enter the run into the map before its body does anything.
+    // Also lets `#begin` add the run to the map before its body does anything.
     await Promise.resolve();
     if (run.cause !== null) return { state: 'pending' };
     try {

@@ -51,7 +51,7 @@ export async function readEnded(db: Db, ids: readonly string[]): Promise<readonl
   return rows;
 }
 
-/** The queues that hold pending work: one index look-up for each queue, however long it is. */
+/** The queues that contain pending work: one index look-up per queue, however long it is. */
 export async function queuesWithPending(db: Db): Promise<readonly string[]> {
   const { rows } = await sql<{ queue: string }>`
     with recursive found (queue) as (
@@ -130,7 +130,7 @@ export async function insertStep(
   return numAffectedRows === 1n;
 }
 
-/** Whether a commit may go on: the lease is held and nobody has asked to cancel. */
+/** Whether a commit may continue: the lease is held and no cancel was requested. */
 export async function mayCommit(db: Db, fence: Fence): Promise<'yes' | 'lost' | 'cancelled'> {
   const { rows } = await sql<{ cancel_requested: number }>`
     select cancel_requested from workflows
@@ -170,10 +170,7 @@ export interface HeldRow {
   readonly cancel_requested: number;
 }
 
-/**
- * Extends the leases of the given workflows as far as they are still this owner's, and tells which
- * ones are.
- */
+/** Extends the leases of the given workflows that this owner still holds, and returns those. */
 export async function renewLeases(
   db: Db,
   owner: string,

@@ -16,7 +16,7 @@ export interface WorkflowsTable {
   /** JSON; null when there is none, or when the body returned nothing. */
   result: string | null;
   error: string | null;
-  /** The process that runs it, as the adapter was told its `processId`. Null unless `running`. */
+  /** The process that runs it, as the adapter's `processId`. Null unless `running`. */
   owner: string | null;
   /** Grows with every claim; a write with an older epoch is refused. */
   epoch: number;

@@ -1,4 +1,4 @@
-// Tells trouble of the database file (a full disk, a lock) from a mistake of a workflow.
+// Distinguishes temporary database problems (a full disk, a lock) from a workflow's bug.
 
 import { Refusal } from '../../core/failure.ts';
 

@@ -1,8 +1,8 @@
-// Tells the other processes of the fleet at once that something happened, over LISTEN and NOTIFY.
+// Notifies the other processes of the fleet immediately, over LISTEN and NOTIFY.
 //
-// A lost announcement costs time, never work: every process also looks once a second. What is told
-// is sent apart from the transaction it tells of, since PostgreSQL lets transactions that notify
-// commit only one after another.
+// A lost notification costs time, never work: every process also polls once a second. Notifications
+// are sent outside the transaction that causes them, because PostgreSQL commits transactions with
+// notifications only one after another.
 
 import type { Pool, PoolClient } from 'pg';
 
@@ -56,7 +56,7 @@ export class Announcements {
     return this.#connecting;
   }
 
-  /** Returns at once. What is told while a telling is under way goes out with the next one. */
+  /** Returns immediately. Messages that arrive during a send go out with the next one. */
   tell(news: Partial<News>): void {
     if (this.#closed) return;
     this.#toTell = joined(this.#toTell, { work: false, cancel: false, ended: [], ...news });
@@ -82,7 +82,7 @@ export class Announcements {
       client.on('notification', ({ payload }) => this.#hear(payload ?? ''));
       this.#client = client;
       await client.query(`listen ${channel}`);
-      // What was told while nobody listened is heard now.
+      // Handles what was missed while the connection was down.
       if (this.#failures > 0) this.#options.onHeard(everything);
       this.#failures = 0;
     } catch (error) {
@@ -121,7 +121,7 @@ export class Announcements {
 
   /** Never rejects. */
   async #tellAll(): Promise<void> {
-    // What is told in this turn of the event loop goes out together.
+    // Messages of the same turn of the event loop are sent together.
     await Promise.resolve();
     while (this.#toTell !== null) {
       const news = this.#toTell;
@@ -154,7 +154,10 @@ function payloadOf(from: string, news: News): string {
   return JSON.stringify({ from, ...news, ended: 'all' });
 }
 
-/** Anybody may write to the channel; what is not ours says that something may have happened. */
+/**
+ * Any client may write to the channel; a message that is not ours only means that something may
+ * have happened.
+ */
 function newsOf(payload: string): { readonly from: string; readonly news: News } {
   try {
     const told = JSON.parse(payload) as Partial<Record<string, unknown>> | null;

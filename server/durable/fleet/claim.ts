@@ -33,7 +33,7 @@ interface ClaimedRow {
 /** At most this many of one queue are claimed in one transaction, so that it stays short. */
 const claimBatch = 64;
 
-/** `more`: a queue had at least a full batch, so look again. */
+/** `more`: a queue had at least a full batch, so claim again. */
 export async function claimWork(
   db: Db,
   request: ClaimRequest,
@@ -75,7 +75,7 @@ async function claimOfQueue(
   });
 }
 
-/** The queues that hold pending work: one index look-up for each queue, however long it is. */
+/** The queues that contain pending work: one index look-up per queue, however long it is. */
 async function queuesWithPending(db: Db): Promise<readonly string[]> {
   const { rows } = await sql<{ queue: string }>`
     with recursive found (queue) as (

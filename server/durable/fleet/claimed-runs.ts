@@ -99,8 +99,8 @@ export class ClaimedRuns<Tx> {
   }
 
   /**
-   * A body is waited for however long it takes; the record of its end only as long as nobody else
-   * may take over.
+   * Waits for a body however long it takes; for the record of its end only as long as no other
+   * process may take it over.
    */
   async allEnded(checkEveryMs: number): Promise<void> {
     const { clock, takeOverAfterMs } = this.#options;
@@ -149,8 +149,8 @@ export class ClaimedRuns<Tx> {
   async execute(name: string, fence: Fence, input: unknown): Promise<never> {
     const running = this.#running.get(fence.id);
     if (running?.fence.token !== fence.token) {
-      // DBOS took it up by itself, from the queue into which its own tools put what they resume. We
-      // take it up instead.
+      // DBOS started it on its own, from the queue into which its own tools put what they resume.
+      // We run it instead.
       await statements.giveUp(this.#options.db, fence);
       this.#options.onRoom();
       throw dbos.notOursToEnd(fence.id);
@@ -196,7 +196,7 @@ export class ClaimedRuns<Tx> {
       try {
         await statements.finish(this.#options.db, fence, outcome);
       } catch (error) {
-        // It begins again, and ends from its memos.
+        // It starts again, and finishes from its memos.
         this.#toGiveUp.set(fence.token + fence.id, fence);
         this.#options.onTrouble(error);
       }

@@ -1,5 +1,5 @@
-// The servers that one URL names (`host1:5432,host2:5432`, as libpq has it): of several, each
-// connection looks for the one that takes writes.
+// The servers in one URL (`host1:5432,host2:5432`, in libpq's form): if there are several, each
+// connection searches for the one that accepts writes.
 
 import { Client, type ClientConfig } from 'pg';
 
@@ -11,7 +11,7 @@ interface Target {
 
 type Connected = ((error: Error) => void) | ((error: null, client: Client) => void);
 
-/** SQLSTATE `cannot_connect_now`: it is over by itself when the servers have agreed. */
+/** SQLSTATE `cannot_connect_now`: it passes when the servers have elected a primary. */
 const cannotConnectNow = '57P03';
 const lookMaxMs = 5_000;
 const looksAtWritable: ReadonlySet<string> = new Set(['any', 'read-write', 'primary']);
@@ -44,9 +44,9 @@ export function serversOf(url: string): readonly [string, ...string[]] {
 }
 
 /**
- * The driver's client, or for several servers one that looks for the primary each time it connects.
- * Without a server that takes writes, connecting fails with SQLSTATE 57P03, or with what the
- * servers say where none of them answers as a standby.
+ * The driver's client, or for several servers one that searches for the primary each time it
+ * connects. Without a server that accepts writes, connecting fails with SQLSTATE 57P03, or with the
+ * servers' own error if none of them answers as a standby.
  */
 export function clientFor(servers: readonly [string, ...string[]]): typeof Client {
   const [first, ...others] = servers;
@@ -89,7 +89,7 @@ export function clientFor(servers: readonly [string, ...string[]]): typeof Clien
   };
 }
 
-/** Asks all servers at once, so that one that never answers holds nobody up. */
+/** Asks all servers at the same time, so that one that never answers delays no caller. */
 async function primaryOf(servers: readonly string[]): Promise<Target> {
   const failures: unknown[] = [];
   const asked = servers.map(async (url) => {

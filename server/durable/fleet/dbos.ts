@@ -117,8 +117,8 @@ export async function shutDownEngine(): Promise<void> {
 }
 
 /**
- * Begins claimed workflows. Each promise ends when DBOS has recorded the end, which it may never do
- * for one that we let go. DBOS waits for a database that is away until the signal aborts.
+ * Starts claimed workflows. Each promise ends when DBOS has recorded the end, which may never
+ * happen for one that we abandoned. DBOS waits for an unreachable database until the signal aborts.
  */
 export async function runClaimed(
   ids: readonly string[],
@@ -136,7 +136,7 @@ export async function runClaimed(
       const ended = executor
         .executeDequeuedWorkflow(status, token)
         .then((handle) => handle.getResult());
-      ended.catch(() => undefined); // The caller may look at it later.
+      ended.catch(() => undefined); // The caller may await it later.
       begun.set(id, ended);
     }
     return begun;

@@ -5,7 +5,7 @@
 import { sql } from 'kysely';
 import type { Db } from './statements.ts';
 
-/** Says that this process is alive for so long. */
+/** Extends this process's heartbeat by this time. */
 export async function beat(db: Db, id: string, aliveForMs: number): Promise<void> {
   await sql`
     insert into drover_durable.executors (id, expires_at)
@@ -35,8 +35,8 @@ export async function readExecutors(db: Db): Promise<readonly ExecutorRow[]> {
 }
 
 /**
- * Gives the work of dead processes back to the queues. Only one process does so at a time, and each
- * looks again under the lock, so every claim is taken over once. Answers how many were.
+ * Returns the work of dead processes to the queues. Only one process does so at a time, and each
+ * checks again under the lock, so that every claim is taken over once. Returns their number.
  */
 export async function takeOver(db: Db, knownDead: readonly string[]): Promise<number> {
   return db.transaction().execute(async (tx) => {

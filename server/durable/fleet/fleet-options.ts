@@ -50,8 +50,8 @@ export interface FleetOptions {
    */
   readonly crashPoint?: ((workflowId: string, stepName: string) => void) | undefined;
   /**
-   * Told of errors of the database outside of any caller's request. The adapter tries again by
-   * itself.
+   * Called with database errors that happen outside a caller's request. The adapter retries on its
+   * own.
    */
   readonly onTrouble?: ((error: unknown) => void) | undefined;
 }

@@ -1,12 +1,12 @@
 // The fleet adapter of the durable port: workflows of DBOS on PostgreSQL, run by any number of
 // processes and machines.
 //
-// DBOS keeps the workflows and runs the bodies. Ours are the claim (limits for each process, order,
-// no poll), the memos by name in the transaction of the state change, the record of the end, the
-// heartbeats and the taking over. See ADR 13.
+// DBOS stores the workflows and runs the bodies. The adapter implements the claim (limits for each
+// process, order, no polling by DBOS), the memos by name in the transaction of the state change,
+// the record of the end, the heartbeats and the takeover. See ADR 13.
 //
-// Work is found at once, told by NOTIFY; one tick a second does all that needs the clock, and finds
-// what was not heard.
+// NOTIFY announces work immediately; one tick per second does everything that depends on time, and
+// finds missed notifications.
 
 import { randomUUID } from 'node:crypto';
 import type { Transaction } from 'kysely';
@@ -106,8 +106,7 @@ class FleetAdapter<Tx> extends DurableAdapter<Tx, Db> implements FleetDurable<Tx
     if (marked === null) return;
     if (marked.status === 'CANCELLED') return this.#tellEnded([id]);
     if (marked.executor === this.#options.executorId) {
-      // A row of ours that does not run here was claimed a moment ago by the look that is under
-      // way.
+      // A row of ours that does not run here was just claimed by the claim in progress.
       if (!this.#runs.has(id)) await this.#look.settled();
       await this.#runs.cancel({ id, token: marked.token ?? '' });
       return this.#tellEnded([id]);
@@ -194,7 +193,7 @@ class FleetAdapter<Tx> extends DurableAdapter<Tx, Db> implements FleetDurable<Tx
     return this.#settleWaiters(ended);
   }
 
-  /** Never rejects. Asks only for those that somebody here waits for. */
+  /** Never rejects. Queries only the workflows that callers here wait for. */
   async #settleWaiters(ended: readonly string[] | 'all'): Promise<void> {
     const ids = ended === 'all' ? this.waiters.ids : ended.filter((id) => this.waiters.has(id));
     for (const id of ids) this.#toSettle.add(id);

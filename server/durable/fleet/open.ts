@@ -99,7 +99,7 @@ export interface FleetDatabase {
   readonly close: () => Promise<void>;
 }
 
-/** The database alone, without an engine: to prepare it, to grant rights in it, to look at it. */
+/** The database without an engine: to prepare it, to grant rights in it, to inspect it. */
 export function openFleetDatabase(url: string): FleetDatabase {
   const { pool } = openFleetPool({
     url,

@@ -51,8 +51,8 @@ export function openFleetPool(options: FleetPoolOptions): FleetPool {
     },
   });
   const all = new Set<PoolClient>();
-  // The pool hears only of its idle connections. One that breaks in use tells whoever uses it, and
-  // then this listener: without any, the restart of a database would end the process.
+  // The pool reports errors only of idle connections. One that breaks in use reports to its user,
+  // and then to this listener: without a listener, a database restart would end the process.
   pool.on('error', () => undefined);
   pool.on('connect', (client) => {
     all.add(client);

@@ -2,14 +2,14 @@
 
 const prefix = 'drover-';
 
-/** Of workflows that any process goes on with. */
+/** For workflows that any process can continue. */
 export const anyRelease = `${prefix}any`;
 
 export function releaseOf(compatibility: number): string {
   return `${prefix}${compatibility}`;
 }
 
-/** Null: any process goes on with it. */
+/** Null: any process can continue it. */
 export function compatibilityIn(release: string | null): number | null {
   const number = Number((release ?? '').slice(prefix.length));
   return release?.startsWith(prefix) === true && Number.isInteger(number) ? number : null;

@@ -20,7 +20,7 @@ export class RepeatedJob {
     this.#onTrouble = onTrouble;
   }
 
-  /** Resolves when a run that began after this call has ended; never rejects. */
+  /** Resolves when a run that started after this call has ended; never rejects. */
   ask(): Promise<void> {
     if (this.#stopped) return Promise.resolve();
     this.#again = true;
@@ -33,7 +33,7 @@ export class RepeatedJob {
     await this.#running;
   }
 
-  /** Nothing begins any more; resolves when what runs has ended. */
+  /** No run starts any more; resolves when the current one has ended. */
   async stop(): Promise<void> {
     this.#stopped = true;
     await this.#running;

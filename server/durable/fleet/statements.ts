@@ -143,7 +143,7 @@ export async function readMemos(
 
 /**
  * Stores a step's output, but only while the claim is held. The row is locked until the end of the
- * transaction, so that nobody takes the workflow over in between. False: it is not held.
+ * transaction, so that no process takes the workflow over in between. False: the claim is lost.
  */
 export async function insertStep(
   db: Db,
@@ -164,7 +164,7 @@ export async function insertStep(
 }
 
 /**
- * Whether a commit may go on: the claim is held and nobody has asked to cancel. Locks the row as
+ * Whether a commit may continue: the claim is held and no cancel was requested. Locks the row as
  * `insertStep` does.
  */
 export async function mayCommit(db: Db, fence: Fence): Promise<'yes' | 'lost' | 'cancelled'> {
@@ -224,9 +224,9 @@ export async function giveUp(db: Db, fence: Fence): Promise<boolean> {
 }
 
 /**
- * Gives up what stands as ours but does not run here: claims whose beginning or end could not be
+ * Releases rows that are marked as ours but do not run here: claims whose start or end could not be
  * written, and cancels that came while a body returned. A claim of the last seconds may be about to
- * begin.
+ * start.
  */
 export async function giveUpStray(
   db: Db,
@@ -285,7 +285,7 @@ export async function requestCancel(db: Db, id: string): Promise<CancelRow | nul
 }
 
 /**
- * Also takes back a cancel that its owner has not answered yet: that run goes on, or ends as
+ * Also withdraws a cancel that its owner has not handled yet: that run continues, or ends as
  * pending.
  */
 export async function resume(db: Db, id: string): Promise<void> {

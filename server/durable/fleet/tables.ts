@@ -1,5 +1,4 @@
-// What the fleet adapter keeps besides DBOS's own tables, in a schema of its own, and how both are
-// created.
+// The adapter's tables beside DBOS's own, in a separate schema, and how both are created.
 
 import { sql, type Kysely } from 'kysely';
 import type { Pool } from 'pg';
@@ -65,7 +64,7 @@ async function mayNotPrepare(db: Kysely<FleetTables>): Promise<Refusal> {
   return new Refusal('database', notPreparedFor(role, database));
 }
 
-/** What a role is told that can neither use the tables nor make them. */
+/** The error for a role that can neither use nor create the tables. */
 export function notPreparedFor(role: string, database: string): string {
   return (
     `The role "${role}" cannot use the fleet's tables in the database "${database}" and may not create them. ` +

@@ -1,5 +1,4 @@
-// Tells trouble of the database (it restarts, the network is cut, the disk is full) from a mistake
-// of a workflow.
+// Distinguishes database problems (a restart, a network cut, a full disk) from a workflow's bug.
 
 import { Refusal } from '../../core/failure.ts';
 

@@ -181,8 +181,8 @@ function databaseCheck(path: string): Check {
 }
 
 /**
- * Said only where the plan is another repository's; a database that cannot be read has a check of
- * its own.
+ * Reported only if the plan belongs to another repository; an unreadable database has its own
+ * check.
  */
 async function projectCheck(places: ProjectPlaces): Promise<readonly Check[]> {
   if (!existsSync(places.database)) return [];
@@ -200,7 +200,7 @@ async function projectCheck(places: ProjectPlaces): Promise<readonly Check[]> {
   }
 }
 
-/** The only place that tells of an exporter's trouble: a run has nothing to do with it. */
+/** The only place that reports an exporter's problems: they do not affect a run. */
 async function telemetryChecks(live: LiveSettings, path: string): Promise<readonly Check[]> {
   const { otel, fleetDatabaseUrl } = live.settings;
   if (!otel.enabled) return [];
@@ -229,7 +229,7 @@ async function exporterIn(path: string): Promise<ExporterTable | null> {
       await opened.close();
     }
   } catch {
-    // The check of the database tells of it.
+    // The check of the database reports it.
     return null;
   }
 }
@@ -248,8 +248,8 @@ async function fleetChecks(url: string, takeOverAfterMs: number): Promise<readon
 }
 
 /**
- * Pushes, moves and removes refs and a branch of its own: whether a remote takes pushes is not
- * known before.
+ * Pushes, moves and removes refs and a branch of its own: only that shows whether a remote accepts
+ * pushes.
  */
 async function fleetRemoteCheck(
   root: string,
@@ -318,7 +318,7 @@ function namedPrograms({ settings, loaded }: LiveSettings): { [K in AgentKind]?:
   return named;
 }
 
-/** A fresh clone is looked at with the same caution before `drover init`. */
+/** A fresh clone is read with the same care before `drover init`. */
 function repositoryAround(from: string): string | null {
   for (let folder = from; ; folder = dirname(folder)) {
     if (existsSync(join(folder, '.git'))) return folder;

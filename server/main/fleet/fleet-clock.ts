@@ -35,8 +35,7 @@ export class FleetClock implements Clock {
     const databaseMs = await ask();
     const tookMs = performance.now() - begunMs;
     const offsetMs = Math.round(databaseMs + tookMs / 2 - systemClock.now());
-    // Within what the way may have cost, the time that is told already is as good: it must not
-    // tremble.
+    // Within the possible latency, the last reported time is equally accurate: it must not jitter.
     if (Math.abs(offsetMs - this.#offsetMs) > Math.max(tookMs, trembleMs)) {
       this.#offsetMs = offsetMs;
     }

@@ -1,5 +1,5 @@
-// A note in the project's folder that its plan is in a fleet's database: a command that does not
-// know the database would otherwise plan into the file, where nobody looks.
+// A note in the project's folder that its plan is in a fleet's database: without it, a command
+// without the database URL would plan into the file, which is not in use.
 
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -73,7 +73,7 @@ export async function openFleetProject(
 const idBytes = 6;
 
 /**
- * Names this clone for good: whoever starts its backend anew finds its worktrees and its agents.
+ * Permanently identifies this clone, so that its next backend finds its worktrees and its agents.
  */
 function machineIdOf(places: ProjectPlaces): string {
   const path = join(places.folder, 'machine');

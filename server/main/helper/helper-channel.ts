@@ -11,8 +11,8 @@ export interface Conversation {
 }
 
 /**
- * It runs little code for a long time: V8's optimizing compilers would bring more of Node into
- * memory than all of its own, and its starts of processes take longer the larger it is.
+ * It runs little code for a long time: V8's optimizing compilers would load more of Node into
+ * memory than all of its own code, and the larger it is, the longer it takes to start processes.
  */
 const helperNodeArgs: readonly string[] = [
   '--no-warnings',
@@ -33,7 +33,7 @@ export class HelperChannel {
   #nextId = 1;
   #idleTimer: NodeJS.Timeout | null = null;
 
-  /** `onEnd` is told once, before the conversations are. */
+  /** `onEnd` is called once, before the conversations end. */
   constructor(program: string, idleMs: number, onEnd: (wasInUse: boolean) => void) {
     this.#idleMs = idleMs;
     this.#onEnd = onEnd;
@@ -57,7 +57,7 @@ export class HelperChannel {
     return this.#isReady && this.#child.connected;
   }
 
-  /** Begins a conversation; its id goes into its messages. */
+  /** Starts a conversation; its id is part of its messages. */
   open(conversation: Conversation): number {
     if (this.#idleTimer !== null) clearTimeout(this.#idleTimer);
     this.#idleTimer = null;

@@ -1,6 +1,6 @@
-// Runs the backend's git processes, and starts its agents, from a small process beside it: begun
-// when much is to be done, let go when idle, begun again when it died. Whatever state it is in,
-// callers may do the same themselves.
+// Runs the backend's git processes, and starts its agents, from a small process beside it: started
+// when there is much to do, stopped when idle, restarted when it died. In any state, callers may do
+// the same work themselves.
 
 import type { AgentExit, AgentElsewhere, SpawnElsewhere } from '../../agents/kit/process/spawn.ts';
 import type { RunElsewhere } from '../../git/process/process.ts';
@@ -15,8 +15,8 @@ import { ownProgram } from '../project/own-program.ts';
 
 export interface HelperOptions {
   /**
-   * This many requests within `busyWithinMs` begin it: a command that asks a little never pays for
-   * it.
+   * This many requests within `busyWithinMs` start it, so that a command with few requests does not
+   * pay for it.
    */
   readonly busyRequests: number;
   readonly busyWithinMs: number;

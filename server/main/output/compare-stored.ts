@@ -47,8 +47,8 @@ export async function compareWithStored(deps: Deps, asked: readonly ShippedLog[]
 }
 
 /**
- * How far the stored deps are what the file holds. They are looked at from the end: what a writer
- * loses (its disk was cut off from power) is its end, and what is stored of that is dropped.
+ * How many of the stored chunks match the file. They are compared from the end: a writer that loses
+ * power loses the end of its file, and the stored chunks of that are dropped.
  */
 async function agreedEnd(
   deps: Deps,

@@ -71,7 +71,7 @@ async function appendMissing(
     const [first] = parts;
     if (first === undefined) return null;
     if (last !== null && !isSame(last, first)) {
-      last = null; // Stored anew since: now with the text, to compare.
+      last = null; // Stored again since: now with the text, to compare.
       continue;
     }
     if (size > 0 && last === null && !(await isAt(handle, first, size))) return 'differs';

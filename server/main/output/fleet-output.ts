@@ -1,5 +1,5 @@
-// What agents of a fleet write: stored by the machine that they work on, copied to the disk of
-// whoever reads it.
+// The output of a fleet's agents: stored by the machine that they run on, copied to the disk of
+// machines that read it.
 
 import { Refusal } from '../../core/failure.ts';
 import type { AttemptLog } from '../../store/work/attempt-log.ts';
@@ -113,7 +113,7 @@ class CatchUp {
   }
 }
 
-/** Listens while anybody waits for something. */
+/** Listens while a reader waits. */
 class NewsOfLogs {
   readonly #listen: FleetOutputDeps['onOutput'];
   readonly #listeners = new Map<string, Set<() => void>>();

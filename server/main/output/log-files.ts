@@ -20,7 +20,10 @@ export interface ShippedFile {
   readonly file: string;
   readonly path: string;
   readonly size: number;
-  /** A prompt is written whole, and anew for each part of a conversation; a log is appended to. */
+  /**
+   * A prompt is written as a whole, and again for each part of a conversation; a log is appended
+   * to.
+   */
   readonly isPrompt: boolean;
   readonly changedMs: number;
 }
@@ -121,7 +124,7 @@ function partEnd(bytes: Buffer, at: number): number {
   return line > at ? line : characterEnd(bytes, most);
 }
 
-/** That place, or the beginning of the character in the middle of which it is. */
+/** That offset, or the start of the character that contains it. */
 function characterEnd(bytes: Buffer, most: number): number {
   let end = most;
   while (end > most - 4 && ((bytes[end] ?? 0) & 0xc0) === 0x80) end -= 1;
@@ -150,7 +153,7 @@ export function storableText(bytes: Buffer): string {
   return clean.toString('utf8');
 }
 
-/** Bytes of the character that begins there; 0 = none does, or one that cannot be stored. */
+/** Bytes of the character that starts there; 0 = none does, or one that cannot be stored. */
 function characterSize(bytes: Buffer, at: number): number {
   const first = bytes[at] ?? 0;
   if (first < 0x80) return first === 0 ? 0 : 1;

@@ -1,9 +1,8 @@
-// Copies the log of an attempt that another machine works on to this disk, for whoever reads it
-// here.
+// Copies the log of an attempt that runs on another machine to this disk, for readers here.
 //
-// A copy only ever gets what is missing at its end, at its place: two processes that copy at once
-// write the same bytes to the same places. What is there is believed when the part at its end is
-// the stored one; otherwise it is made anew.
+// A copy only gets what is missing at its end, at its offset: two concurrent copies write the same
+// bytes to the same offsets. The existing content is trusted if its last chunk is the stored one;
+// otherwise it is copied again.
 
 import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
@@ -118,16 +117,13 @@ export class LogMirror {
   }
 }
 
-/**
- * A log of that name which this machine has written in an earlier life: kept, under a name that
- * nobody reads by itself.
- */
+/** A log of that name that this machine wrote earlier: kept, under a name that no reader uses. */
 async function putOwnLogAside(logs: string, file: string, nowMs: number): Promise<void> {
   const path = join(logs, file);
   const folder = join(logs, asideFolder, `${nowMs}`, dirname(file));
   await mkdir(folder, { recursive: true });
   const beside = [`${path}.prompt`, ...segmentsOf(path).map((segment) => segment.path)];
-  // The marks go last: whoever is killed in the middle does it again.
+  // The marks are written last: a copy that is killed halfway is repeated.
   for (const one of [path, ...beside, marksPath(path)]) {
     // Another process may do the same.
     if (fileExists(one)) await rename(one, join(folder, basename(one))).catch(unlessGone);

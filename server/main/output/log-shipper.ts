@@ -34,9 +34,7 @@ const longestPauseMs = 5_000;
 /** Logs and bytes of one statement; one log alone may need more for a long line. */
 const logsAtOnce = 32;
 const batchBytesMax = 2 * 1024 * 1024;
-/**
- * Logs that nothing happens to are forgotten beyond this; they are looked at again when they grow.
- */
+/** Inactive logs beyond this number are forgotten; they are read again when they grow. */
 const knownLogsMax = 500;
 const attemptsMax = 5_000;
 const closeMaxMs = 5_000;
@@ -54,7 +52,7 @@ export class LogShipper {
   readonly #offGrowth: () => void;
   #timer: NodeJS.Timeout | null = null;
   #working: Promise<void> | null = null;
-  /** Resolves with the next trouble. */
+  /** Resolves with the next problem. */
   #trouble = Promise.withResolvers<void>();
   #pauseMs = 0;
   #isClosed = false;
@@ -145,7 +143,7 @@ export class LogShipper {
     }, ms);
   }
 
-  /** Stores what has grown before it began. */
+  /** Stores what was written before it started. */
   async #work(): Promise<void> {
     let left: readonly ShippedLog[] = [...this.#grown];
     while (left.length > 0 && !this.#isClosed) {
@@ -231,7 +229,7 @@ export class LogShipper {
     return unfinished;
   }
 
-  /** Resolves with those that have to be looked at again. */
+  /** Resolves with those that must be read again. */
   async #store(turns: readonly Turn[]): Promise<readonly Turn[]> {
     if (turns.length === 0) return [];
     const { store, machineId } = this.#deps;

@@ -21,7 +21,8 @@ export interface NextChain {
 }
 
 /**
- * What a look at the files finds; `look` = what is stored has to be compared with the files first.
+ * The result of reading the files; `look` = the stored chunks must first be compared with the
+ * files.
  */
 export type Next = NextChain | 'look' | null;
 
@@ -87,8 +88,8 @@ export class ShippedLog {
   }
 
   /**
-   * The chain was not taken: something else is stored than what was known. True when that goes on
-   * and on.
+   * The chunks were refused: the stored state differs from the known one. True if that keeps
+   * happening.
    */
   isRefused(): boolean {
     this.forget();
@@ -112,8 +113,8 @@ export function beginning(file: ShippedFile): StoredEnd {
 }
 
 /**
- * A log drops its old segments. Where all of it is gone, somebody has emptied the folder, and
- * others keep what they have.
+ * A log drops its old segments. If all of it is gone, the folder was emptied, and other machines
+ * keep their copies.
  */
 export function isDropped(log: LogName, file: string, here: readonly ShippedFile[]): boolean {
   const isSegment = /^\.\d{16}$/.test(file.slice(log.file.length));

@@ -39,9 +39,9 @@ export interface JudgedSettings {
 }
 
 /**
- * `offered`: as a run would use them that a person starts now: what a person has changed counts,
- * what an agent has landed does not. `accepted`: as a person has accepted them last, for a backend
- * that starts by itself.
+ * `offered`: the values that a run would use if a person started it now: a person's changes apply,
+ * an agent's do not. `accepted`: the values that a person accepted last, for a backend that starts
+ * automatically.
  */
 export type SettingsView = 'offered' | 'accepted';
 
@@ -93,7 +93,7 @@ export async function acceptSettings(
   if (accepted === null || news.length > 0) {
     const before = await readAcceptance(root);
     const { headOf } = await import('../../git/read/file-history.ts');
-    // What is held now has to be found again later.
+    // What is held now must be found again later.
     const head = held.length > 0 ? (before?.head ?? null) : await headOf(root);
     writeAcceptance(root, { version: 1, head, powers: used });
   }
@@ -106,7 +106,7 @@ export async function acceptSettings(
   ];
 }
 
-/** Everything that the file says now counts from here on, whoever wrote it. */
+/** All current values of the file apply from now on, whoever wrote them. */
 export async function acceptAll(root: string, judged: JudgedSettings): Promise<void> {
   const { headOf } = await import('../../git/read/file-history.ts');
   writeAcceptance(root, { version: 1, head: await headOf(root), powers: judged.present });
@@ -172,7 +172,7 @@ function writeAcceptance(root: string, acceptance: Acceptance): void {
   }
 }
 
-/** Null: the folder is no checkout that can be told by its files. */
+/** Null: the folder is not a checkout that can be recognized by its files. */
 function recordPath(root: string): string | null {
   const git = join(root, '.git');
   const facts = lstatSync(git, { throwIfNoEntry: false });

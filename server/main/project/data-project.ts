@@ -1,5 +1,5 @@
-// A project for a command that looks, or changes the plan: its database, and of its repository what
-// the files say. Git is started once something is asked that only git can answer.
+// A project for a command that reads or changes the plan: its database, and the facts about its
+// repository that files contain. It starts git only for questions that only git can answer.
 
 import { readCheckoutHead, type CheckoutHead } from '../../git/refs/head-from-files.ts';
 import type { GitRepository } from '../../git/port.ts';
@@ -69,7 +69,7 @@ async function openRepositoryOf(root: string, live: LiveSettings): Promise<Local
 function gitOf(look: CheckoutHead, open: () => Promise<GitRepository>): DataGit {
   return {
     facts: { root: look.root, headBranch: look.headBranch },
-    // A project of a fleet is looked at through its backend.
+    // A fleet's project is read through its backend.
     sharedRemote: null,
     readRef: async (ref) => {
       const sha = look.readRef(ref);

@@ -1,6 +1,6 @@
-// Whose plan a database is: its row names a project, and so does a file in the git folder. A copy,
-// a clone that brought `.drover/` along, a moved repository and a database of another project are
-// told apart by these two (docs/adr/0019).
+// Which repository a database belongs to: its row names a project, and so does a file in the git
+// folder. These two distinguish a copy, a clone that brought `.drover/` along, a moved repository
+// and a database of another project (docs/adr/0019).
 
 import { randomUUID } from 'node:crypto';
 import { existsSync, lstatSync, renameSync, statSync, writeFileSync } from 'node:fs';
@@ -78,8 +78,9 @@ export async function markIdentity(deps: IdentityDeps): Promise<void> {
 }
 
 /**
- * For the only engine of a repository, before it starts: notes a new place, and makes a project of
- * its own of a copy. A copy in which agents seem to run is refused: they are the original's.
+ * For the only engine of a repository, before it starts: records a new location, and turns a copy
+ * into a separate project. A copy in which agents seem to run is refused: they belong to the
+ * original.
  */
 export async function settleIdentity(
   deps: IdentityDeps,
@@ -124,7 +125,7 @@ function ownership(places: ProjectPlaces, home: GitHome, row: RepositoryRow | nu
 }
 
 /**
- * Another worktree of the repository that has a plan of its own, from before there was one for a
+ * Another worktree of the repository with a separate plan, from before plans were shared by a
  * repository.
  */
 function secondPlan(places: ProjectPlaces, root: string): string | null {
@@ -159,7 +160,7 @@ export async function refuseTrackedLinks(
   if ([folder, database].some(isLink)) await refuseTracked(deps);
 }
 
-/** What cannot be looked at is no way to write anything: opening it says what is wrong. */
+/** An unreadable path is never written to: opening it reports the problem. */
 function isLink(path: string): boolean {
   try {
     return lstatSync(path).isSymbolicLink();

@@ -36,7 +36,7 @@ const changeableKeys: readonly SettingKey[] = [
   ...(Object.keys(retentionSettingTable) as RetentionSettingKey[]),
 ];
 
-/** Settings as they are now; loaded anew for each run and each command. */
+/** The current settings; loaded again for each run and each command. */
 export class LiveSettings {
   readonly #root: string;
   environment: Environment;
@@ -83,7 +83,7 @@ export class LiveSettings {
     this.environment = environment;
   }
 
-  /** Looks at the files again; with a problem in them, what was read last stands. */
+  /** Reads the files again; if they have errors, the last valid settings stay in use. */
   async refresh(): Promise<void> {
     const { loaded, judged } = await load(this.#root, this.environment, this.#flags, 'offered');
     if (loaded.problems.length > 0) return;
@@ -111,8 +111,8 @@ export class LiveSettings {
   }
 
   /**
-   * Budgets, what the machine must have left, webhooks and retention can be changed under a run
-   * that is at work; nothing else can.
+   * Budgets, the machine's reserves, webhooks and retention can change during a run; nothing else
+   * can.
    */
   async refreshBounds(): Promise<void> {
     const { loaded, judged } = await load(this.#root, this.environment, this.#flags, 'accepted');

@@ -20,7 +20,7 @@ export interface FleetRole {
 }
 
 export interface Project {
-  /** Names this machine in the fleet; '' = nobody else works on the plan. */
+  /** This machine's name in the fleet; '' = no other machine uses the plan. */
   readonly machineId: string;
   /** The fleet's database, for the durable engine; null = the project is in its own file. */
   readonly fleet: {

@@ -11,7 +11,8 @@ export function projectMark(root: string): string {
 }
 
 /**
- * A run's name as people read it: what its mark begins with says nothing within its own project.
+ * A run's name as people read it: the project's prefix of its mark means nothing within the
+ * project.
  */
 export function withoutMark(run: string, root: string): string {
   const mark = `${projectMark(root)}/`;

@@ -8,8 +8,8 @@ import type { GitAdapterOptions } from '../../git/adapter.ts';
 import type { LiveSettings } from './live-settings.ts';
 
 /**
- * What git holds back, by the settings as they are now. The search is loaded when there is a
- * content to look into.
+ * What git holds back, by the current settings. The search is loaded when there is content to
+ * search.
  */
 export function secretRules(
   live: LiveSettings,

@@ -42,7 +42,7 @@ const runsRemotely: ReadonlySet<AgentKind> = new Set([
 const isPlaceHere = (name: string): boolean => /_(DIR|HOME|PATH|FILE)$/.test(name);
 const isSecretName = (name: string): boolean => /KEY|TOKEN|SECRET|PASSWORD/i.test(name);
 
-/** Between two looks for workers that were left. */
+/** Pause between two searches for orphaned workers. */
 const reconcileMs = 10 * 60_000;
 /**
  * From the request to end until the follower is killed: it fetches what was made, and destroys the
@@ -61,7 +61,7 @@ export class RemoteAttempts {
     this.#report = report;
   }
 
-  /** The same driver; what is asked to run on a worker does. */
+  /** The same driver, except that attempts for a worker run there. */
   driver(driver: AgentDriver): AgentDriver {
     return this.#drivers.of(driver, () => ({
       ...driver,
@@ -88,7 +88,7 @@ export class RemoteAttempts {
     }));
   }
 
-  /** Looks for left workers now and every few minutes. */
+  /** Searches for orphaned workers now and every few minutes. */
   begin(): void {
     const look = (): void => {
       this.reconcile().catch((error: unknown) => this.#report(error, 'looking for left workers'));
@@ -278,7 +278,7 @@ export function remoteFolder(projectFolder: string): string {
   return join(projectFolder, 'remote');
 }
 
-/** This clone on this machine: the path tells two clones apart, the machine's id two machines. */
+/** This clone on this machine: the path distinguishes two clones, the machine's id two machines. */
 export function ownerOf(deps: Pick<Project, 'places' | 'machineId'>): string {
   return `${deps.machineId === '' ? 'local' : deps.machineId}:${deps.places.root}`;
 }

@@ -87,7 +87,7 @@ export function openProvisioner(settings: WorkerSettings, place: ProvisionerPlac
   }
 }
 
-/** Of whoever makes workers; no worker ever gets them. */
+/** Of the provisioner; no worker ever gets them. */
 export const provisionerVariables: readonly string[] = ['UKC_TOKEN', 'UKC_METRO', 'DOCKER_HOST'];
 
 /** Only an engine of this machine: a container's port is published on its loopback. */

@@ -1,5 +1,5 @@
-// `drover worker-runtime`: the worker contract's HTTP runtime as a process of its own, until a
-// signal or its lifetime ends it.
+// `drover worker-runtime`: the worker contract's HTTP runtime as a process, until a signal or its
+// lifetime ends it.
 
 import type { WorkerRuntimeRequest } from '../../core/settings/worker-runtime.ts';
 import { resolve } from 'node:path';

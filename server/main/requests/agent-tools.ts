@@ -1,6 +1,6 @@
-// Hands each part of an attempt a token of its own, and how to start Drover's MCP server with it.
-// The token lies in a run file that only this user can read, so that an agent that outlives the
-// backend is known to the next one.
+// Gives each part of an attempt a token, and the command that starts Drover's MCP server with it.
+// The token is in a run file that only this user can read, so that the next backend recognizes an
+// agent that outlives this one.
 
 import { createHash, randomBytes } from 'node:crypto';
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
@@ -24,7 +24,7 @@ export class AgentToolTokens implements AgentToolsDoor {
   readonly #root: string;
   /** Whether the settings give agents tools, as they are now. */
   readonly #isWanted: () => boolean;
-  /** By the digest of the token: how long a look takes says nothing about it. */
+  /** By the digest of the token, so that the time of a look-up reveals nothing about it. */
   readonly #parts = new Map<string, OpenPart>();
   readonly #byLog = new Map<string, string>();
 
@@ -102,7 +102,7 @@ function toolsFor(
       [agentToolVariables.root]: root,
       [agentToolVariables.token]: token,
       ...(socket === null ? {} : { [agentToolVariables.socket]: socket }),
-      // Whoever ends the agent's processes finds this one by it.
+      // When the agent's processes are killed, this one is found by it.
       DROVER_RUN: mark,
       // The backend may be run by an editor's own program, which is Node only with this.
       ...(process.versions['electron'] === undefined ? {} : { ELECTRON_RUN_AS_NODE: '1' }),

@@ -1,5 +1,5 @@
-// One agent's way to its backend, by the variables that its MCP server was started with. Loads
-// little: there is one such process for each agent at work.
+// An agent's connection to its backend, by the variables that its MCP server was started with.
+// Loads little code, because each running agent has such a process.
 
 import { Refusal } from '../../core/failure.ts';
 import type { AgentClient } from '../../protocol/agent-requests.ts';

@@ -53,7 +53,7 @@ export function dataHandlers(
   return { ...handlers, ...webhookLooks(project) };
 }
 
-/** What a command can serve by itself; the rest says that the backend is needed. */
+/** Requests that a command can answer itself; the others report that they need the backend. */
 export function dataOnlyHandlers(project: DataProject): RequestHandlers {
   const refuse = async (): Promise<never> => {
     throw new Refusal('backend', 'This needs the backend, and none is running here.');
@@ -111,7 +111,7 @@ export function worktreeView(facts: WorktreeFacts): WorktreeView {
   };
 }
 
-/** Files looked at before a size is given as "at least". */
+/** Files to read before a size is reported as "at least". */
 const filesMax = 200_000;
 
 async function sizeOf(folder: string): Promise<number> {

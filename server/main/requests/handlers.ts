@@ -75,8 +75,7 @@ export function allHandlers(
     },
   };
   const refreshSettings = async (): Promise<void> => {
-    // The settings of a run that is at work stay what they were at its beginning, but for its
-    // bounds.
+    // The settings of an active run do not change after its start, except its limits.
     if ((await activeRuns(host.engine)).length === 0) return project.live.refresh();
     await project.live.refreshBounds();
     host.engine.switchboard.wake();
@@ -88,7 +87,7 @@ export function allHandlers(
   );
 }
 
-/** Worktrees lie beside the repository, if not told otherwise. */
+/** By default, worktrees are in a folder beside the repository. */
 function freeBytesAt(root: string): number | null {
   try {
     const stats = statfsSync(dirname(root));

@@ -11,7 +11,7 @@ import { isOfRun } from '../../agents/kit/process/run-of-process.ts';
 const answerBytesMax = 16 * 1024 * 1024;
 const answerWaitMs = 2_000;
 
-/** Whether the peer is a process of a run of this project; false where nothing tells. */
+/** Whether the peer is a process of a run of this project; false if that is unknown. */
 export async function isPeerOfRun(socket: Socket, project: string): Promise<boolean> {
   if (process.platform !== 'linux') return false;
   const own = ownInode(socket);
@@ -44,7 +44,7 @@ async function peerInode(own: string): Promise<string | null> {
   return new RegExp(String.raw`\s${own} +\* +(\d+)\s*$`, 'm').exec(text)?.[1] ?? null;
 }
 
-/** The process that has it open. Newest first: a caller began a moment ago. */
+/** The process that has it open. Newest first: a caller has usually just started. */
 function holderOf(inode: string): number | undefined {
   const pids = readdirSync('/proc')
     .map(Number)

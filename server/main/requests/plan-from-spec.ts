@@ -22,16 +22,16 @@ export interface PlanFromSpecOptions extends SpecPlanRequest {
   readonly root: string;
   readonly env: Environment;
   readonly signal: AbortSignal;
-  /** For a person who waits: who is asked, and what had to be corrected. */
+  /** For a person who waits: which model is asked, and what had to be corrected. */
   readonly onNote: (text: string) => void;
 }
 
-/** For a key without a wish; a login has its own. */
+/** For a key without a requested model; a login has its own. */
 const modelDefault = 'claude-opus-5-5';
 
 /**
- * Throws a Refusal for what a person can cure before anything is asked (no design, nobody to ask)
- * and for a model that gives no plan; what a provider or program does wrong is a failure.
+ * Throws a Refusal for problems that a person can fix before the model is called (no design, no
+ * model) and for a model that returns no plan; errors of a provider or program are failures.
  */
 export async function planFromSpec(options: PlanFromSpecOptions): Promise<Result<SpecPlanView>> {
   const { documents, signal, onNote } = options;

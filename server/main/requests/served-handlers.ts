@@ -10,8 +10,7 @@ import type { RequestHandlers } from '../../rpc/transport/local.ts';
 const taskWords = ['title', 'description', 'accept', 'labels'] as const;
 
 /**
- * Parameters that are somebody's words. Ids, commands and an agent's answer have to arrive as they
- * are.
+ * Parameters that contain a user's text. Ids, commands and an agent's answer must arrive unchanged.
  */
 const words: { readonly [N in RequestName]?: readonly (keyof Params<N>)[] } = {
   'epic.add': ['title', 'description'],

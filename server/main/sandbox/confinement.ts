@@ -20,9 +20,9 @@ import { ownFolders } from '../project/own-program.ts';
 import { MadeOnce } from '../project/made-once.ts';
 import type { Project } from '../project/opened-project.ts';
 
-/** Whoever is about to run behind the walls. */
+/** The program that is about to run in the sandbox. */
 interface Guest {
-  /** Kind of agent, or `gate`, `setup`: each has a home of its own. */
+  /** Kind of agent, or `gate`, `setup`: each has its own home. */
   readonly home: string;
   readonly cwd: string;
   readonly runId: string;
@@ -177,7 +177,7 @@ export class Confinement {
       ...guest.files.flatMap((file) => same(file, 'read')),
       ...same(socketFolder, 'read'),
       { from: git.folder, to: git.commonDir, mode: 'write' },
-      // A place of its own for each, so that neither can be renamed away and put in place anew.
+      // A separate folder for each, so that neither can be renamed away and recreated.
       { from: join(git.folder, 'objects'), to: join(git.commonDir, 'objects'), mode: 'write' },
       {
         from: join(git.folder, 'objects', 'info'),
@@ -219,7 +219,7 @@ function ownPrograms(): Mount[] {
   return ownFolders().flatMap((path) => same(path, 'read'));
 }
 
-/** Sockets and folders of the user's session are not there, so nothing is to look for them. */
+/** Sockets and folders of the user's session are hidden, so no program may look for them. */
 function variablesInside(env: Readonly<Record<string, string>>): Record<string, string | null> {
   const gone = [
     'XDG_RUNTIME_DIR',

@@ -1,5 +1,5 @@
-// What holds agents, gate and setup on this machine now: decided by the settings and by trying,
-// told in one sentence.
+// How agents, gate and setup are confined on this machine now: determined by the settings and a
+// test, reported in one sentence.
 
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -62,14 +62,14 @@ export async function sandboxState(settings: SandboxSettings): Promise<SandboxSt
   return nothing(isNeeded, text);
 }
 
-/** Begins the proof, so that it takes no time of its own once the answer is needed. */
+/** Starts the test early, so that it adds no time when the result is needed. */
 export function proveEarly(settings: SandboxSettings): void {
   // The failure reaches the caller that needs the answer.
   sandboxState(settings).catch(() => undefined);
 }
 
 /**
- * As `status` tells it. Only a backend tries; other commands read what it has noted in the
+ * As shown by `status`. Only a backend runs the test; other commands read its stored result in the
  * project's folder.
  */
 export async function sandboxView(

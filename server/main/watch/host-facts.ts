@@ -1,4 +1,4 @@
-// What the host has left for one more agent, looked at when a task is about to start.
+// The host's free resources for one more agent, read when a task is about to start.
 
 import { statfsSync } from 'node:fs';
 import { availableParallelism, loadavg } from 'node:os';

@@ -20,8 +20,8 @@ import type { Engine } from '../../workflows/kit/engine-ports.ts';
 const beatsPerLife = 6;
 
 /**
- * Part of that time after which this machine stops its own work when it can't reach the database:
- * its agents have ended before others begin anew.
+ * Fraction of that time after which this machine stops its own work if it cannot reach the
+ * database, so that its agents have ended before other machines restart their tasks.
  */
 export const ownStopPart = 0.6;
 
@@ -65,7 +65,7 @@ export class MachinePulse {
     this.#again();
   }
 
-  /** Whether somebody else says that this machine is alive. */
+  /** Whether another process reports that this machine is alive. */
   async #isBeating(): Promise<boolean> {
     const { store, machineId, live } = this.#project;
     const everyMs = live.settings.fleet.takeOverAfterMs / beatsPerLife;
@@ -78,7 +78,7 @@ export class MachinePulse {
     return false;
   }
 
-  /** Starts nothing new; what is at work goes on. */
+  /** Starts nothing new; running work continues. */
   async drain(): Promise<void> {
     this.#isDraining = true;
     await this.#beatNow();
@@ -88,7 +88,7 @@ export class MachinePulse {
     return this.#isDraining;
   }
 
-  /** Agents at work here, or about to be. */
+  /** Agents running here, or about to start. */
   async busy(): Promise<number> {
     const { store, machineId } = this.#project;
     return (await busyByMachine(store.db)).get(machineId) ?? 0;

@@ -184,7 +184,7 @@ async function pruneSharedWork(
   if (project.fleet === null) return 0;
   const { work } = project.fleet;
   const listed = await work.list();
-  // A remote that is away is looked at the next time.
+  // An unreachable remote is handled the next time.
   if (!listed.ok) return 0;
   const going: SharedSnapshot[] = [];
   const owners = [...new Set(listed.value.map(({ owner }) => owner))];

@@ -1,5 +1,5 @@
-// What goes wrong behind a worker is in the backend's log; whoever has it in the foreground is told
-// too, once in a while.
+// Problems of a worker are in the backend's log; a worker in the foreground also prints them, now
+// and then.
 
 import type { WorkerNote } from '../../protocol/worker-notes.ts';
 

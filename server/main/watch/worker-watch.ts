@@ -1,5 +1,5 @@
-// What a worker adds to a backend: it tells of the tasks that begin and end on this machine, and at
-// a signal it drains: nothing new starts, what is at work is waited for, and given back when that
+// What a worker adds to a backend: it reports the tasks that start and end on this machine, and at
+// a signal it drains: it starts nothing new, waits for running work, and releases it when that
 // takes too long or a second signal comes.
 
 import type { EventView } from '../../protocol/api.ts';
@@ -31,7 +31,7 @@ export class WorkerWatch {
   readonly #worker: WatchedWorker;
   readonly #wish: Pick<WorkerWish, 'drainMaxMs' | 'tell'>;
   /**
-   * The epoch of the work that was told of last, by task; what is at work, or ended a short while
+   * The epoch of the last reported work, by task: running work, or work that ended a short while
    * ago.
    */
   readonly #told = new Map<string, { readonly work: MachineWork; isOver: boolean }>();
@@ -85,7 +85,7 @@ export class WorkerWatch {
     this.#wish.tell({ ...note, at_ms: Date.now() });
   }
 
-  /** Never two looks at once; never rejects. */
+  /** Never two checks at the same time; never rejects. */
   #look(): void {
     if (this.#isAsked || this.#isOver) return;
     this.#isAsked = true;
@@ -100,7 +100,7 @@ export class WorkerWatch {
   async #lookOnce(): Promise<void> {
     const { store, machineId } = this.#worker.project;
     if (!this.#hasLooked) {
-      // What an earlier life has left at work here.
+      // Work that an earlier backend left running here.
       const works = await machineWork(store.db, machineId);
       this.#hasLooked = true;
       for (const work of works) if (work.isAtWork) this.#begun(work);
@@ -119,7 +119,7 @@ export class WorkerWatch {
     if (this.#firstSignalMs !== null && !this.#isGivingBack) await this.#endWhenDrained();
   }
 
-  /** `isClaimed`: it has begun since the last look, though it may have ended as well. */
+  /** `isClaimed`: it started since the last check, although it may have ended as well. */
   #see(work: MachineWork, isClaimed: boolean): void {
     const known = this.#told.get(work.taskId);
     if (known?.work.epoch !== work.epoch && (isClaimed || work.isAtWork)) {
@@ -206,7 +206,7 @@ function claimName({ task_id: id, data }: EventView): string {
   return `${id ?? ''}/${Number(data['attempt'])}`;
 }
 
-/** Work that has ended is remembered for a while, so that it is told of once. */
+/** Ended work is remembered for a while, so that it is reported once. */
 const toldMax = 1_000;
 
 type WithoutTime<N extends WorkerNote> = N extends WorkerNote ? Omit<N, 'at_ms'> : never;

@@ -11,8 +11,8 @@ import type { Project, Report } from '../project/opened-project.ts';
  */
 const soonMs = 10 * 60_000;
 /**
- * A wake-up may be missed (settings change, other machines send): the outbox is looked at this
- * often at least.
+ * A wake-up may be missed (settings change, other machines send), so the outbox is checked at least
+ * this often.
  */
 const lookMs = 60_000;
 /** News of one moment are taken together. */

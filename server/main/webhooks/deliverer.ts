@@ -77,7 +77,7 @@ export class WebhookDeliverer {
   readonly #stop = new AbortController();
   /** Endpoints that have failed just now, and until when they are left alone. */
   readonly #pauses = new Map<string, { failures: number; untilMs: number }>();
-  /** Events up to here were looked at and made no delivery: the stored cursor may be behind. */
+  /** Events up to here were read and produced no delivery: the stored cursor may be behind. */
   readonly #seen = new Map<string, number>();
   #turn: Promise<TurnEnd> = Promise.resolve(nothingDue);
 
@@ -280,7 +280,7 @@ function earliest(times: readonly number[]): number | null {
   return times.length === 0 ? null : Math.min(...times);
 }
 
-/** The id begins with the time of the event. */
+/** The id starts with the time of the event. */
 function eventSeconds(row: DeliveryRow): number {
   return Math.floor(Number(row.id.slice(0, row.id.indexOf('-'))) / 1e9);
 }

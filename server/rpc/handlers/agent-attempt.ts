@@ -1,5 +1,5 @@
-// Whose request it is: the attempt that a token stands for must be at work in this very moment, and
-// has asked for no more than it may.
+// Checks an agent's request: the attempt of its token must be running now, and must be within its
+// limits.
 
 import { Refusal } from '../../core/failure.ts';
 import {
@@ -16,7 +16,9 @@ export interface AttemptAtWork {
   readonly attempt: AttemptRow;
 }
 
-/** Refuses what comes from an agent whose attempt is over, or has been taken up anew. */
+/**
+ * Refuses a request from an agent whose attempt has ended, or has been resumed by another agent.
+ */
 export async function attemptAtWork(db: Reads, scope: AgentScope): Promise<AttemptAtWork> {
   const task = await taskById(db, scope.taskId);
   const attempt = await lastAttempt(db, scope.taskId);

@@ -12,7 +12,7 @@ import type { AgentScope } from '../../workflows/kit/engine-ports.ts';
 const questionsPerPartMax = 20;
 const questionCharactersMax = 4_000;
 const choicesMax = { items: 10, characters: 200 };
-/** Tools of most agents may take a minute: the answer "nobody has answered yet" comes before. */
+/** Tools of most agents may take a minute: the answer "not answered yet" comes before that. */
 const waitMaxMs = 45_000;
 const lookAgainMs = 1_000;
 const noteCharactersMax = 1_000;
@@ -22,8 +22,8 @@ const notesPerPartMax = 200;
 const requestPrefix = 'tool:';
 
 /**
- * The same words again are the same question: so an agent goes on waiting, and a second life does
- * not ask twice.
+ * The same text again is the same question, so that an agent continues to wait, and a resumed one
+ * does not ask twice.
  */
 export async function askForAgent(
   deps: AgentHandlerDeps,

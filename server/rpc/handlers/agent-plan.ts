@@ -123,8 +123,7 @@ function checkedWish(deps: AgentHandlerDeps, scope: AgentScope, given: AddParams
 }
 
 /**
- * An agent that begins again, or has not heard the answer, asks the same again: it is the same
- * task.
+ * A restarted agent, or one that did not get the answer, repeats the request: it is the same task.
  */
 async function alreadyAdded(
   tx: Tx,
@@ -179,7 +178,7 @@ export async function blockForAgent(
     await editTask(tx, store.sources, scope.taskId, { add_blockers: [by] });
     if (task.stop_requested === null) {
       const words = `waits for ${by}${reason === '' ? '' : `: ${reason}`}`;
-      // The agent is not ended: it says its last words, and then the attempt is given back.
+      // The agent is not stopped: it sends its final message, and then the attempt is released.
       await askToStop(tx, scope.taskId, 'stop', words);
     }
     await store.append(tx, {

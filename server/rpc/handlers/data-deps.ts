@@ -33,7 +33,7 @@ export interface DataHandlerDeps {
   readonly log: DataLog;
   readonly output: DataOutput;
   readonly git: DataGit;
-  /** False in a command's own process: nobody is at work then, whatever the rows say. */
+  /** False in a command's own process: nothing runs then, whatever the rows say. */
   readonly hasBackend?: boolean;
   readonly worktrees: () => Promise<readonly WorktreeView[]>;
 }

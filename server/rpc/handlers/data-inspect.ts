@@ -94,7 +94,7 @@ export function inspectHandlers(deps: DataHandlerDeps): Pick<Handlers, InspectRe
         nowMs: store.sources.clock.now(),
         agentKind: deps.settings().agent.kind,
         agents: agentChoices(deps.settings().agent, deps.settings().agents),
-        // In a fleet somebody else may be at work.
+        // In a fleet another machine may be running it.
         hasBackend: (deps.hasBackend ?? true) || (await liveMachines(store.db)).length > 0,
       };
       const waiting = (deps.unaccepted?.() ?? []).map(unacceptedSentence);

@@ -7,11 +7,11 @@ import { type AttemptLog, attemptLog } from '../../store/work/attempt-log.ts';
 import type { StoreSources } from '../../store/port.ts';
 import type { DataHandlerDeps, DataLogPage } from './data-deps.ts';
 
-/** Events of one page; a caller may wish for more and gets them with the next one. */
+/** Events of one page; a caller that requests more gets them with the next one. */
 const eventsMax = 5_000;
 const pageBytesMax = 4 * 1024 * 1024;
 const waitMaxMs = 30_000;
-/** Whoever writes says so; a log that somebody else writes is looked at this often. */
+/** A writer here notifies; a log that another process writes is polled at this interval. */
 const lookAgainMs = 1_000;
 /**
  * The feed says that something has happened, not to whom: an attempt's end is looked for no more
@@ -92,9 +92,9 @@ function pageAt(deps: DataHandlerDeps, wish: Wish, path: string): DataLogPage {
 }
 
 /**
- * Mostly the next events are the newest ones. Where more than a page was written, a page from the
- * end is read as well, so that what lies between costs nothing; it counts only where it begins no
- * earlier, for no event is told twice.
+ * Usually the next events are the newest ones. If more than a page was written, a page from the end
+ * is read as well, so that the events in between cost nothing; it is used only if it starts no
+ * earlier, because no event is sent twice.
  */
 function newestPage(deps: DataHandlerDeps, wish: Wish, path: string): DataLogPage {
   const next = pageAt(deps, wish, path);

@@ -93,7 +93,7 @@ async function showEpicAlone(
   return epic;
 }
 
-/** An agent at work keeps what it was told when it began. */
+/** A running agent keeps the prompt that it started with. */
 function withRunningWarning(view: TaskView): TaskView {
   if (!ownedStatuses.has(view.status)) return view;
   const warning = `${view.id} is running, and its agent has the earlier text. Use "drover hint" to tell it more now.`;

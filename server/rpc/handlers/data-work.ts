@@ -1,4 +1,4 @@
-// What an agent was told, and the change it made.
+// An agent's prompt, and the change it made.
 
 import { open } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -90,7 +90,7 @@ async function snapshotViews(deps: DataHandlerDeps, wanted: string): Promise<Tas
   return { id, snapshots };
 }
 
-/** The beginning of a file, or null when there is none. */
+/** The start of a file, or null if it does not exist. */
 async function readStart(path: string): Promise<string | null> {
   let file;
   try {

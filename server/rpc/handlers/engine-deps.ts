@@ -10,7 +10,7 @@ export interface EngineHandlerDeps {
   readonly taskView: (id: string) => Promise<TaskView>;
   readonly epicView: (id: string) => Promise<EpicView>;
   /**
-   * Loads the settings anew with the caller's environment and flags; refuses wrong values before
+   * Loads the settings again with the caller's environment and flags; refuses invalid values before
    * anything starts.
    */
   readonly configure: (
@@ -20,7 +20,7 @@ export interface EngineHandlerDeps {
     word: 'run' | 'look',
   ) => Promise<readonly string[]>;
   readonly pruneWorktrees: (options: Params<'worktree.prune'>) => Promise<Answer<'worktree.prune'>>;
-  /** Bytes that are free where worktrees are made; null where that can't be told. */
+  /** Free bytes where worktrees are created; null if unknown. */
   readonly freeBytes: () => number | null;
   /** What holds agents, gate and setup; absent where nothing is known of it. */
   readonly sandbox?: () => Promise<SandboxView>;

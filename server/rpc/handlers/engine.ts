@@ -94,7 +94,7 @@ async function startRequest(
 ): Promise<Answer<'run.start'>> {
   const { engine } = deps;
   const flags = runFlags(options);
-  // The settings of a run that is at work are not changed by somebody who only joins it.
+  // A caller that only joins an active run does not change its settings.
   const covering = await coveringRun(engine, options.epic ?? null);
   const warnings =
     covering === null
@@ -139,8 +139,8 @@ function unusedFlags(
 }
 
 /**
- * The number before the run began or went on (an earlier end is not the one that is waited for), or
- * before its end.
+ * The event number before the run started or was resumed (an earlier end does not count), or before
+ * its end.
  */
 async function seqBefore(
   engine: Uses<'store'>,
@@ -158,8 +158,8 @@ async function seqBefore(
 const takeOverMs = 10_000;
 
 /**
- * What an earlier backend left goes on by itself, and may be over before the person's "resume" is
- * heard. It is the run that was meant, and its end is the answer.
+ * A new backend resumes an earlier one's run automatically, and the run may be over before the
+ * person's "resume" arrives. That run was meant, and its end is the answer.
  */
 async function endedSinceLaunch(
   engine: Uses<'clock' | 'launchedAtMs' | 'store'>,
@@ -171,7 +171,7 @@ async function endedSinceLaunch(
   return isLeft && (last.ended_at_ms ?? 0) >= engine.launchedAtMs ? last : null;
 }
 
-/** What was never run, or became ready since, needs a run of its own. */
+/** Tasks that never ran, or became ready since, need a separate run. */
 async function nothingToResume(engine: Uses<'store'>, hasRun: boolean): Promise<string> {
   const n = await countReady(engine.store.db);
   const why = hasRun ? 'the last run has finished' : 'no run was ever started';

@@ -12,7 +12,7 @@ type ReviewRequests = 'change' | 'file.read';
 
 const filesMax = 2_000;
 const fileBytesMax = 8 * 1024 * 1024;
-/** As far as git itself looks for what makes a file no text. */
+/** The number of bytes in which git itself looks for binary content. */
 const binaryLookBytes = 8_000;
 
 export function reviewHandlers(deps: DataHandlerDeps): Pick<Handlers, ReviewRequests> {
@@ -56,8 +56,8 @@ export function reviewHandlers(deps: DataHandlerDeps): Pick<Handlers, ReviewRequ
 }
 
 /**
- * What has landed is shown as it landed, what is at work as its branch stands; else what the
- * attempt has made.
+ * Landed work is shown as it landed, running work as its branch is now; otherwise the attempt's
+ * result.
  */
 function best(change: Change): Change {
   const fits = ({ base, head }: Change['candidates'][number]): boolean => {
@@ -70,8 +70,7 @@ function best(change: Change): Change {
 }
 
 /**
- * An epic's line as the target would get it; null where that can't be told (a conflict, a branch
- * that is gone).
+ * An epic's line as the target would get it; null if unknown (a conflict, a branch that is gone).
  */
 async function mergedEnds(
   git: DataGit,

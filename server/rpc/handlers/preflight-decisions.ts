@@ -21,7 +21,7 @@ const fileBytesMax = 256 * 1024;
 export interface DecisionFacts {
   readonly hasEpic: boolean;
   readonly branch: string | null;
-  /** How many tasks could be at work at once if there were workers enough. */
+  /** How many tasks could run at the same time with enough workers. */
   readonly width: number;
   readonly workers: number;
 }

@@ -106,7 +106,7 @@ async function configurationCheck(deps: EngineHandlerDeps, wish: Wish): Promise<
 
 interface Work {
   readonly tasks: number;
-  /** How many of them could be at work at once if there were workers enough. */
+  /** How many of them could run at the same time with enough workers. */
   readonly width: number;
   readonly stuck: readonly number[];
 }
@@ -211,7 +211,7 @@ async function targetCheck(
   }
 }
 
-/** The same look as the run itself takes. */
+/** The same check as the run itself uses. */
 async function agentChecks(
   engine: Uses<'agentEnvironment' | 'driverFor' | 'settings' | 'store'>,
   epicId: string | null,

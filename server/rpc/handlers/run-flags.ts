@@ -1,4 +1,4 @@
-// What a run is told beside the settings.
+// The options of a run beside the settings.
 
 import type { RunOptions } from '../../protocol/requests/runs.ts';
 

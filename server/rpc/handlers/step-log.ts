@@ -9,7 +9,7 @@ import type { EngineHandlerDeps } from './engine-deps.ts';
 import { lastGatedTree } from '../../store/feed/find-events.ts';
 import { taskOrRefuse } from '../../store/port.ts';
 
-/** The end of a log is what says why; more than this nobody reads. */
+/** The end of a log contains the reason; more than this is not read. */
 const shownBytesMax = 2 * 1024 * 1024;
 
 export async function readStepLog(
@@ -48,7 +48,7 @@ async function gateLog(
   return newest === undefined ? null : join(folder, newest);
 }
 
-/** Null: there is no such file. */
+/** Null: the file does not exist. */
 async function readEnd(path: string): Promise<{ text: string; isCut: boolean } | null> {
   let file;
   try {

@@ -1,5 +1,5 @@
-// Where a backend of a repository listens when nobody says otherwise: a short path in a folder of
-// this user alone.
+// The default address of a repository's backend: a short path in a folder that only this user can
+// read.
 
 import { createHash } from 'node:crypto';
 import { tmpdir, userInfo } from 'node:os';
@@ -23,8 +23,8 @@ export function defaultSocketPath(key: string, env: NodeJS.ProcessEnv): string {
 }
 
 /**
- * The socket of agents, alone in its folder: a confined agent is shown that folder, and the next
- * backend's socket appears in it too. Null where there are no socket files.
+ * The agents' socket, in a separate folder: a confined agent sees that folder, and the next
+ * backend's socket appears in it too. Null if there are no socket files.
  */
 export function agentSocketPath(key: string, env: NodeJS.ProcessEnv): string | null {
   if (process.platform === 'win32') return null;

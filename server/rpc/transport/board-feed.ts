@@ -1,12 +1,11 @@
-// What a batch of the feed has changed on the board, told along with it, so that a panel need not
-// ask.
+// Board changes of a batch of the feed, sent along with it, so that a panel need not request them.
 
 import type { EventView, Notifications } from '../../protocol/api.ts';
 import type { BoardChanges } from '../../protocol/panel-views.ts';
 
 /**
- * Batches have to be given one after the other, as they come. `after`: the number of the board that
- * the client has. What can't be read is left out: the client asks for it.
+ * Batches must be passed in order. `after`: the number of the client's board. Unreadable changes
+ * are omitted: the client requests them.
  */
 export function boardFeed(
   readChanges: (after: number) => Promise<BoardChanges>,

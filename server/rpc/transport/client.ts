@@ -59,13 +59,13 @@ export async function connectAgentSocket(
   return client as unknown as AgentClient;
 }
 
-/** The bare connection, for a client that greets and speaks by itself. Throws ConnectFailure. */
+/** The bare connection, for a client that does the handshake itself. Throws ConnectFailure. */
 export async function openBackendSocket(address: BackendAddress): Promise<Socket> {
   checkOwner(address.socket);
   return await openSocket(address.socket);
 }
 
-/** The token is said to nobody else's socket. */
+/** The token is not sent to a socket of another user. */
 function checkOwner(path: string): void {
   const uid = process.getuid?.();
   const facts = path.startsWith('\\\\') ? undefined : lstatSync(path, { throwIfNoEntry: false });

@@ -58,13 +58,14 @@ const leaveWaitMs = 500;
  * requests alone.
  */
 export interface AgentDoor {
-  /** The handlers of the attempt with this token; null: no attempt that is at work has it. */
+  /** The handlers of the attempt with this token; null: no running attempt has it. */
   open(token: string): AgentHandlers | null;
 }
 
 export interface ConnectionOptions {
   /**
-   * Null: whoever holds the pipes is the owner (standard input and output), no token is asked for.
+   * Null: the process at the other end of the pipes is the owner (standard input and output), so no
+   * token is required.
    */
   readonly token: string | null;
   readonly handlers: RequestHandlers;
@@ -83,7 +84,7 @@ export interface ConnectionOptions {
 }
 
 export interface ServedConnection {
-  /** Tells the client why, then ends. */
+  /** Tells the client the reason, then disconnects. */
   leave(reason: string): Promise<void>;
   close(): void;
   /** It has not greeted yet. */
@@ -180,7 +181,7 @@ class GreetedConnection implements ServedConnection {
     }
   }
 
-  /** Whoever does not greet properly is not talked to any longer than this answer. */
+  /** A client that fails the handshake gets this one error, then is disconnected. */
   #reject(): void {
     this.#state = 'rejected';
     this.#after(() => this.close());
@@ -297,7 +298,7 @@ async function callAgentHandler(
   return await handler.call(handlers, params);
 }
 
-/** Tells when a message has gone out. */
+/** Reports when a message has been sent. */
 class ToldWriter extends StreamMessageWriter {
   readonly #onWritten: () => void;
 

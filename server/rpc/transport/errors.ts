@@ -13,9 +13,9 @@ export class BackendGone extends Error {
 }
 
 /**
- * Why no connection came about. `unreachable`: nobody listens there. `leaving`: an older idle
- * backend made room, start a new one. `protocol`: the other end is too old or too new and is
- * working. `refused`: the token is not its token.
+ * Why the connection failed. `unreachable`: no backend listens there. `leaving`: an older idle
+ * backend exited, start a new one. `protocol`: the other end is too old or too new and is working.
+ * `refused`: it did not accept the token.
  */
 export type ConnectFailureKind = 'unreachable' | 'leaving' | 'protocol' | 'refused';
 

@@ -23,7 +23,7 @@ export interface FeedPumpOptions {
   readonly onFailure: (error: unknown) => void;
   readonly frameMs?: number;
   /**
-   * Another process may append without a word to this one: then the feed is looked at this often.
+   * Another process may append without notifying this one, so the feed is polled at this interval.
    */
   readonly pollMs?: number;
   /**
@@ -88,7 +88,7 @@ export class FeedPump {
     if (this.#isStopped()) return;
     this.#phase = 'idle';
     if (this.#outstanding >= this.#options.outstandingMax) {
-      this.#isAgainNeeded = true; // whoever frees a place schedules the next frame
+      this.#isAgainNeeded = true; // the caller that frees a slot schedules the next frame
       return;
     }
     this.#phase = 'reading';

@@ -33,7 +33,7 @@ async function read<N extends RequestName>(name: N, params: Params<N>): Promise<
   throw new Refusal('bad_request', result.error);
 }
 
-/** Nobody else may tell us of an append, so the feed is looked at this often. */
+/** No other process notifies this one of an append, so the feed is polled at this interval. */
 const localPollMs = 300;
 
 export function localClient(

@@ -28,7 +28,7 @@ export interface ServeSocketOptions {
   readonly onClientCount: (count: number) => void;
   readonly isIdle: () => boolean | Promise<boolean>;
   /**
-   * A newer client was told that this backend leaves now: end the process (close the server first).
+   * A newer client was told that this backend exits now: end the process (close the server first).
    */
   readonly onLeaving: () => void;
 }
@@ -36,11 +36,11 @@ export interface ServeSocketOptions {
 export interface ServedSocket {
   readonly path: string;
   /**
-   * Listens anew when the socket's file is gone: folders for run-time files are emptied behind our
-   * back, as when a person logs out. Clients that are connected stay so.
+   * Listens again if the socket's file is gone: folders for run-time files are emptied, for example
+   * when a person logs out. Connected clients stay connected.
    */
   heal(): Promise<void>;
-  /** Tells every client, ends their connections and removes the socket file. */
+  /** Notifies every client, closes their connections and removes the socket file. */
   close(reason: string): Promise<void>;
 }
 
@@ -112,7 +112,7 @@ export interface ServeStreamsOptions extends Omit<
 > {
   readonly input: Readable;
   readonly output: Writable;
-  /** The client is gone: this process has nobody left to serve. */
+  /** The client is gone: this process has no client left to serve. */
   readonly onEnd: () => void;
 }
 

@@ -8,7 +8,7 @@ import type { Subscribed } from '../../protocol/run-views.ts';
 /** Above this many missed events a snapshot is the shorter way. */
 export const replayMax = 5000;
 
-/** The answer, and the number after which the pump begins. */
+/** The answer, and the number after which the pump starts. */
 export async function answerSubscribe(
   feed: Feed,
   snapshot: () => Promise<StatusSnapshot>,

@@ -28,7 +28,7 @@ export interface FollowTimes {
   readonly longestDelayMs: number;
   /** Of failed connects without any success between them. */
   readonly giveUpMs: number;
-  /** Without a byte for so long, the connection is made again; that is no failure. */
+  /** After this long without a byte, the connection is made again; that is no failure. */
   readonly quietMs: number;
 }
 

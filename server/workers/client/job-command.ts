@@ -38,11 +38,11 @@ export function jobCommand({ program, args, variables, uploaded }: JobCommand): 
   const removed = dependencyNames.filter((name) => !kept.has(name));
   const names = removed.map((name) => `-name ${quoted(name)}`).join(' -o ');
   return [
-    // Asked to end, it still lists what the agent has made.
+    // When asked to stop, it still lists the agent's files.
     'trap : TERM INT HUP',
     `printf '%s\\n' ${quoted(firstLine)}`,
     ...exports,
-    // Agents look for a repository. It is never brought back.
+    // Agents look for a repository. It is never downloaded.
     'drover_git=',
     `if [ ! -e .git ] && command -v git >/dev/null 2>&1; then ( git init -q && printf '%s\\n' /${jobFolder}/ >> .git/info/exclude && git config user.name Drover && git config user.email drover@localhost && git add -A && git -c commit.gpgsign=false commit -q --allow-empty -m base ) >/dev/null 2>&1 && drover_git=1; fi`,
     `( unset AGENT_TOKEN drover_git; sh -c 'echo $PPID' > ${jobFolder}/${pidFile}; exec ${words} ) < ${jobFolder}/${jobPrompt}`,

@@ -1,4 +1,4 @@
-// What a person is told around a job: what goes along, what stays here, and what came back.
+// What a person reads about a job: what is uploaded, what stays here, and what was fetched.
 
 import type { Imported } from './import-result.ts';
 import { oneLine } from './request.ts';

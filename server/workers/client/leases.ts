@@ -22,7 +22,7 @@ const leaseSchema = z.object({
   owner: z.string(),
   /** `<task id>/<attempt>/<part>` */
   run: z.string(),
-  /** Who follows the instance; the start time tells a reused pid apart. */
+  /** The process that follows the instance; the start time detects a reused pid. */
   pid: z.int(),
   pidStart: z.string(),
   createdAtMs: z.number(),

@@ -44,7 +44,7 @@ export function packUpload(
     archive.destroy(reason);
     body.destroy(reason);
   });
-  // An archive that fails fails the body; its reason is told by `sent`.
+  // An archive that fails also fails the body; `sent` reports the reason.
   const gzip = createGzip({ level: 1, chunkSize: chunkBytes });
   pipeline(archive, gathered, gzip, body).catch(() => undefined);
   return { body, sent };

@@ -1,12 +1,12 @@
-// For runtimes that number nothing: a new connection may tell the output again from its beginning.
-// Such a repetition is held back until it is certain, so that nothing is shown twice and nothing is
+// For runtimes without event ids: a new connection may repeat the output from its start. Such a
+// repetition is held back until it is certain, so that nothing is shown twice and nothing is
 // dropped by mistake.
 
 import type { WorkerEvent } from '../wire.ts';
 
 type LineEvent = Exclude<WorkerEvent, { readonly done: true }>;
 
-/** How much of the beginning is remembered. */
+/** How much of the start is remembered. */
 const rememberedMax = 2_000;
 
 export class ReplayFilter {

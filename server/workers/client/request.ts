@@ -35,7 +35,7 @@ export function badAddress(url: string): string | null {
   return `The worker's address ${url} must start with https:// (http:// is allowed for loopback only).`;
 }
 
-/** Rejects for trouble of the connection; any status is an answer. */
+/** Rejects for connection problems; any status is an answer. */
 export function askWorker(worker: WorkerAddress, request: WorkerRequest): Promise<IncomingMessage> {
   const url = new URL(request.path, worker.url);
   const send = url.protocol === 'https:' ? requestHttps : requestHttp;
@@ -55,7 +55,7 @@ export function askWorker(worker: WorkerAddress, request: WorkerRequest): Promis
     };
     sent.once('response', (answer) => {
       settle();
-      // What breaks after an early answer is told by the answer.
+      // After an early answer, that answer describes the failure.
       sent.on('error', () => undefined);
       resolve(answer);
     });
@@ -77,7 +77,7 @@ const textBytesMax = 64 * 1024;
 /** Texts are one line; a body that takes longer never ends. */
 const textMs = 10_000;
 
-/** The beginning of an answer's body. */
+/** The start of an answer's body. */
 export async function readText(answer: IncomingMessage, limitMs = textMs): Promise<string> {
   const chunks: Buffer[] = [];
   let bytes = 0;

@@ -43,7 +43,7 @@ export interface JobTimes {
   readonly destroy?: DestroyTimes;
   /** From the request to end until the result is fetched whatever the job does. */
   readonly cancelMs?: number;
-  /** Between two looks at the work of a job that runs. */
+  /** Pause between two copies of a running job's work. */
   readonly snapshotMs?: number;
 }
 
@@ -76,7 +76,7 @@ export interface JobRequest {
   readonly output: JobOutput;
   /** What happens around the job, for a person. */
   readonly note: (text: string) => void;
-  /** Aborted: the job is asked to end, what it has made is fetched, the instance destroyed. */
+  /** Aborted: the job is asked to stop, its work is fetched, the instance destroyed. */
   readonly stop: AbortSignal;
   readonly uploadCaps?: UploadCaps;
   readonly resultCaps?: ResultCaps;
@@ -235,8 +235,8 @@ async function onWorker(
   );
   const problem = await uploadWorkspace(worker, upload.body, request.stop);
   if (problem !== null) {
-    // What cannot be packed ends the body: the reason is told before the broken connection. An
-    // upload that was refused is not packed to its end.
+    // A file that cannot be packed ends the body: its reason is reported instead of the broken
+    // connection. A refused upload is not packed to its end.
     const isSent = await Promise.race([packed, delay(0, null)]);
     upload.body.destroy();
     if (isSent?.ok === false) return err({ again: false, message: isSent.error });

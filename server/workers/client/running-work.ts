@@ -25,7 +25,7 @@ export interface RunningWork {
 const shareMax = 0.1;
 
 export interface RunningSnapshots {
-  /** Ends what is going on; what the worktree was given since the upload counts as sent. */
+  /** Stops the copy in progress; files that the worktree got since the upload count as sent. */
   stop(): Promise<ReadonlyMap<string, SentEntry>>;
 }
 

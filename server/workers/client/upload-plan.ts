@@ -142,7 +142,7 @@ function excludedFolder(path: string, isTracked: boolean): string {
   return path;
 }
 
-/** What a person did not ask to leave out is told by a sentence. */
+/** A sentence explains what was omitted without a person's rule. */
 function noticeOf({ path, reason }: LeftOut): string | null {
   switch (reason) {
     case 'submodule':

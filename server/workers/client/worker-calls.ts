@@ -34,7 +34,7 @@ export const healthTimes: HealthTimes = {
   requestMs: 5_000,
 };
 
-/** So many refusals of the token in a row are no passing trouble. */
+/** This many rejections of the token in a row are not temporary. */
 const refusalsMax = 3;
 
 /** Waits until the worker answers. */
@@ -129,7 +129,7 @@ async function statusOf(worker: WorkerAddress, signal: AbortSignal): Promise<num
   }
 }
 
-/** Sent once: whoever gets an error does not know whether the job runs. */
+/** Sent once: after an error it is unknown whether the job runs. */
 export async function startJob(
   worker: WorkerAddress,
   command: string,

@@ -18,7 +18,7 @@ export interface HookOptions {
 const createdSchema = z.object({
   id: z.string().min(1).max(500),
   url: z.string().max(2_000),
-  /** Where the instance has a token of its own. */
+  /** If the instance has its own token. */
   token: z.string().min(1).max(4_000).optional(),
 });
 const listedSchema = z.array(

@@ -1,5 +1,5 @@
-// One JSON request to the interface of whoever makes workers: over TCP or a socket file, bounded in
-// time and size, no redirects.
+// One JSON request to a provisioner's interface: over TCP or a socket file, bounded in time and
+// size, no redirects.
 
 import { request as requestHttp, type IncomingMessage, type RequestOptions } from 'node:http';
 import { request as requestHttps } from 'node:https';
@@ -29,7 +29,9 @@ export interface JsonAnswer {
 const timeoutMs = 60_000;
 const bytesMax = 8 * 1024 * 1024;
 
-/** The error is the reason, without a full stop: nobody knows whether the request had an effect. */
+/**
+ * The error is the reason, without a full stop: it is unknown whether the request had an effect.
+ */
 export async function askJson(
   endpoint: JsonEndpoint,
   asked: JsonRequest,

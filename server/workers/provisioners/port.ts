@@ -1,5 +1,5 @@
-// What the execution client asks of whoever makes worker instances. Adapters: process, static, ssh,
-// hook, docker, unikraft.
+// The interface of provisioners for the execution client. Adapters: process, static, ssh, hook,
+// docker, unikraft.
 
 import type { Result } from '../../core/failure.ts';
 
@@ -55,7 +55,7 @@ export interface ProvisionerCapabilities {
   readonly foreignPaths: boolean;
 }
 
-/** Why there is no instance. `isCertain`: nothing was made, so nothing has to be destroyed. */
+/** Why there is no instance. `isCertain`: none was created, so none must be destroyed. */
 export interface CreateFailure {
   readonly message: string;
   readonly isCertain: boolean;
@@ -66,8 +66,8 @@ export interface Provisioner {
   readonly capabilities: ProvisionerCapabilities;
   create(spec: InstanceSpec, signal: AbortSignal): Promise<Result<Instance, CreateFailure>>;
   /**
-   * Also an instance whose creation failed halfway. It is gone when this is ok; one that is not
-   * there is no error.
+   * Also an instance whose creation failed halfway. It is gone if this is ok; an instance that does
+   * not exist is no error.
    */
   destroy(ref: InstanceRef): Promise<Result<null, string>>;
   /**

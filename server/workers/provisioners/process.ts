@@ -1,6 +1,6 @@
-// Workers on this machine: Drover's own runtime on loopback, out of the tree of whoever asked for
-// it, so that what an agent has made can still be fetched while its attempt is being ended. No
-// walls are around it.
+// Workers on this machine: Drover's own runtime on loopback, outside the process tree of its
+// caller, so that an agent's work can still be fetched while its attempt is being stopped. It has
+// no sandbox.
 
 import { spawn } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
@@ -20,10 +20,10 @@ export interface ProcessOptions {
   readonly env: Readonly<Record<string, string>>;
   /** Ends every process that bears this marker. */
   readonly endMarked: (marker: string) => Promise<void>;
-  /** The same start, so that what is started does not end with whoever starts it. */
+  /** Starts a program so that it does not end with the process that starts it. */
   readonly startOutside: StartOutside;
   readonly markerVariable: string;
-  /** When a process began, as the system tells it; null: there is no such process. */
+  /** When a process started, as reported by the system; null: it does not exist. */
   readonly startTimeOf: (pid: number) => string | null;
 }
 

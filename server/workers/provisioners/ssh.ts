@@ -25,7 +25,7 @@ export interface SshOptions {
   readonly runtime: string;
   /** Ends every process that bears this marker: the tunnel. */
   readonly endMarked: (marker: string) => Promise<void>;
-  /** The same start, so that what is started does not end with whoever starts it. */
+  /** Starts a program so that it does not end with the process that starts it. */
   readonly startOutside: StartOutside;
   readonly markerVariable: string;
 }
@@ -45,7 +45,7 @@ const namePattern = /^drv-[0-9a-f]{8}-\d{1,6}$/;
 const variablePattern = /^[A-Za-z_][A-Za-z0-9_]*$/;
 const commandMs = 60_000;
 
-/** A host that began with a dash would be an option. */
+/** A host that starts with a dash would be an option. */
 export function badHost(host: string | null): string | null {
   if (host === null) return 'set [remote] host to the host of the workers.';
   return /^[A-Za-z0-9_][A-Za-z0-9._@:%-]*$/.test(host)
@@ -62,7 +62,7 @@ export function createSshProvisioner(options: SshOptions): Provisioner {
   ): Promise<Result<string, string>> => {
     const problem = badHost(options.host);
     if (problem !== null) return err(problem);
-    // The script is the input where there is no other, so that nothing of it stands in a list of
+    // Without other input, the script is passed on stdin, so that it does not appear in a list of
     // processes.
     const command = input === null ? ['/bin/sh', '-s'] : [script];
     return await runProgram({
@@ -192,7 +192,7 @@ exit 0
 `;
 }
 
-/** The shell goes at once, so that the tunnel is in nobody's process tree. */
+/** The shell exits immediately, so that the tunnel is in no process tree. */
 const detachScript = '"$@" < /dev/null > /dev/null 2>&1 &';
 
 async function openTunnel(

@@ -1,5 +1,5 @@
-// A worker that somebody else runs: its address and token are settings. It is never created nor
-// destroyed here.
+// A worker that a person runs: its address and token are settings. Drover neither creates nor
+// destroys it.
 
 import { err, ok } from '../../core/failure.ts';
 import { badAddress } from '../client/request.ts';

@@ -21,7 +21,9 @@ const missingImage =
   'set [remote] image to an image that serves the worker contract (docs/worker-runtime.md).';
 const mebibyte = 1024 * 1024;
 const memoryDefaultBytes = 1024 * mebibyte;
-/** The platform deletes what nobody has deleted so long after the end of its lifetime. */
+/**
+ * The platform deletes instances that were not deleted this long after the end of their lifetime.
+ */
 const afterTtlMs = 30 * 60_000;
 const ownTag = 'drover';
 
@@ -129,7 +131,7 @@ async function create(
   return ok({ name: spec.name, id: uuid, url, token: spec.token });
 }
 
-/** By its uuid; where that was never told, by its name among all that there are. */
+/** By its uuid; if that is unknown, by its name among all instances. */
 async function destroy(
   api: PlatformApi,
   name: string,

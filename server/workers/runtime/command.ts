@@ -1,5 +1,5 @@
-// Starts a job's command (worker contract §4): `/bin/sh -c` in a process group of its own, its
-// output through real pipes.
+// Starts a job's command (worker contract §4): `/bin/sh -c` in its own process group, its output
+// through real pipes.
 
 import { execFile, spawn, type ChildProcess } from 'node:child_process';
 import { closeSync, constants, existsSync, mkdtempSync, openSync, rmSync } from 'node:fs';

@@ -8,7 +8,7 @@ export type TakeChunk = (chunk: Buffer) => Promise<void> | undefined;
 
 /** A pipe holds no more than this, unless its owner is root. */
 const pipeBytesMax = 1024 * 1024;
-/** Each turn of the event loop looks at the pipe once. */
+/** Reads the pipe once per turn of the event loop. */
 const idleTurns = 3;
 
 export class FollowedOutput {
@@ -31,7 +31,10 @@ export class FollowedOutput {
     });
   }
 
-  /** Takes what the pipe holds now and reads no further, whoever else writes. */
+  /**
+   * Takes what the pipe contains now and reads no further, even if other processes continue to
+   * write.
+   */
   async stop(): Promise<void> {
     this.#bytesLeft = pipeBytesMax;
     let seen = this.#chunks;

@@ -14,7 +14,7 @@ export class Leash {
   readonly #watcher: ChildProcess;
 
   constructor() {
-    // A session of its own: what ends the runtime's group leaves the watcher alone.
+    // A separate session, so that a signal to the runtime's group does not end the watcher.
     this.#watcher = spawn('/bin/sh', ['-c', script], {
       cwd: '/',
       env: {},

@@ -29,7 +29,7 @@ export interface RoutesOptions {
   /** Of an upload's body. */
   readonly uploadBytes: number;
   readonly isClosing: () => boolean;
-  /** What the client cannot be told. */
+  /** Errors that the client cannot get. */
   readonly warn: (sentence: string) => void;
 }
 
@@ -109,7 +109,7 @@ export class Routes {
     try {
       await workspace.pack(response);
     } catch (error) {
-      // The status is sent already: a cut connection is what tells the client.
+      // The status is already sent: only a closed connection can tell the client.
       response.destroy();
       warn(`The workspace was not sent whole: ${messageOf(error)}.`);
     }
@@ -150,7 +150,7 @@ export class Routes {
   async #authorized(exchange: Exchange): Promise<boolean> {
     const header = exchange.request.headers.authorization ?? '';
     const given = /^bearer\s+(.*)$/is.exec(header)?.[1]?.trim() ?? '';
-    // Digests have one length, so the comparison tells nothing of the token.
+    // Digests have one length, so the comparison reveals nothing of the token.
     if (timingSafeEqual(digest(given), this.#tokenDigest)) return true;
     await refuse(exchange, 401, unauthorizedText);
     return false;

@@ -81,7 +81,7 @@ function serve(routes: Routes, headersMs: number, warn: (sentence: string) => vo
   server.maxConnections = connectionsMax;
   server.on('request', (request, response) => {
     routes.handle({ request, response }).catch((error: unknown) => {
-      // A client that went away in the middle of its own request is nobody's trouble.
+      // A client that disconnects during its own request is no error.
       if (!request.destroyed) warn(`${request.method ?? ''} failed: ${messageOf(error)}.`);
       response.destroy();
     });

@@ -1,5 +1,5 @@
-// One client that follows a job's events. The command waits for a reader that reads; one that has
-// taken nothing for a second loses events and is told so, but always gets the end (worker contract
+// One client that follows a job's events. The command waits for a client that reads; one that has
+// read nothing for a second loses events and is told so, but always gets the end (worker contract
 // §5.2, §9.1).
 
 import type { ServerResponse } from 'node:http';
@@ -14,8 +14,8 @@ export interface ReaderOptions {
   readonly ring: EventRing;
   readonly response: ServerResponse;
   /**
-   * The id of the first event that is wanted. Below the oldest kept one, the reader is told of the
-   * gap.
+   * The id of the first wanted event. If it is older than the oldest stored one, the reader is told
+   * of the gap.
    */
   readonly firstId: number;
   readonly isJobEnded: () => boolean;
@@ -81,8 +81,8 @@ export class StreamReader {
     const { response } = this.#options;
     if (this.#isClosed || response.writableEnded || response.write(text)) return;
     this.#isBlocked = true;
-    // If this process itself got no turn for so long, what the reader has taken shows in the next
-    // one.
+    // If this process itself got no CPU for this long, the reader's progress shows in the next
+    // turn.
     this.#stall = setTimeout(
       () => setImmediate(() => this.#onStall()),
       this.#options.times.stalledMs,

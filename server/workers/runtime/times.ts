@@ -7,7 +7,7 @@ export interface WorkerTimes {
   readonly jobKeptMs: number;
   readonly keepaliveMs: number;
   readonly killAfterMs: number;
-  /** A reader that has taken nothing for so long is not waited for. */
+  /** A reader that has read nothing for this long is not waited for. */
   readonly stalledMs: number;
   /** Until the headers of a request must be there. */
   readonly headersMs: number;

@@ -20,7 +20,7 @@ export type WorkspaceUse = 'upload' | 'job';
 export interface WorkspaceOptions {
   readonly folder: string;
   readonly uploadBytes: number;
-  /** What a person who looks after the instance may want to know. */
+  /** Messages for the administrator of the instance. */
   readonly warn: (sentence: string) => void;
 }
 

@@ -32,7 +32,8 @@ export async function runPart(
   );
   const stop = await session.watch.end();
   const ended = await session.end(outcome, given.request.logPath);
-  // The end is told after it: whoever sees that the attempt is over finds all of its output.
+  // The end is announced afterwards, so that a client that sees the end of the attempt finds all of
+  // its output.
   await engine.storeOutput(given.request.logPath);
   // Nothing of this attempt writes into the slot any more, when its work is kept, committed or
   // handed on.
@@ -67,18 +68,17 @@ async function adoptOrRun(
   const driver = engine.driverFor(claim.agent, claim.model);
   const left = leftoverProcess(attempt, part);
   if (left !== null) {
-    // On a worker nobody writes to an agent while it works, whatever its kind: so it can be
-    // followed.
+    // On a worker an agent of any kind gets no input while it runs, so that it can be followed.
     const canAdopt = driver.capabilities.adopt || request.runsOn === 'remote';
     const adopted = canAdopt
       ? await session.whileAtWork(signal, (either) => driver.adopt(request, left, session, either))
       : null;
     if (adopted !== null && !(await session.goesOn(adopted))) return adopted;
     await engine.processes.endTree(request.runId, left, endGraceMs);
-    // Killed with the backend or by itself: what it had made stays in the slot.
+    // Killed with the backend or otherwise: its work is still in the slot.
     await keepWork(engine, claim, place, { reason: 'death', author: 'agent' });
-    // An agent without a memory is told what it finds; the prompt so far was made for one that is
-    // alive.
+    // An agent without a memory is told what its directory contains; the prompt so far was for one
+    // that is running.
     if (!request.resume && !signal.aborted && session.watch.stop === null) {
       const next = await requestFor(engine, claim, place, part, attempt);
       return runToItsEnd(engine, claim, place, { ...run, given: next });
@@ -91,8 +91,8 @@ async function adoptOrRun(
 }
 
 /**
- * Kills from outside that one attempt survives: its agent goes on in its session, as after the
- * death of a backend.
+ * Kills from outside that one attempt survives: its agent is resumed in its session, as after a
+ * crash of the backend.
  */
 const killsMax = 3;
 
@@ -136,7 +136,7 @@ function leftoverProcess(attempt: AttemptRow, part: string): AgentProcess | null
 
 interface GivenRequest {
   readonly request: AgentRequest;
-  /** Hints that its prompt tells; an agent that is adopted has not heard them. */
+  /** Hints in its prompt; an adopted agent has not received them. */
   readonly hints: readonly string[];
 }
 

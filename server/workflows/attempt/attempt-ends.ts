@@ -58,8 +58,8 @@ export async function recordFailure(
 }
 
 /**
- * The attempt was interrupted and cannot go on itself: a new one goes on from what was kept of it,
- * at no cost.
+ * The attempt was interrupted and cannot be resumed: a new one continues from its snapshot, without
+ * counting.
  */
 export async function beginAnew(
   engine: Uses<'clock' | 'store'>,
@@ -95,8 +95,8 @@ export interface Block {
 }
 
 /**
- * Only a person can take the cause away. The attempt is not used up: it goes on where it is once
- * the task is resolved.
+ * Only a person can remove the cause. The attempt is not used up: it continues once the task is
+ * resolved.
  */
 export async function blockTask(
   engine: Uses<'store'>,
@@ -178,8 +178,8 @@ export async function waitForAccount(
 }
 
 /**
- * The account rests, the task does not: another agent begins it at once. What was done is kept as
- * after any attempt.
+ * The account must wait, but not the task: another agent starts on it immediately. The work so far
+ * is kept as after any attempt.
  */
 async function passOnAtLimit(
   engine: Uses<'clock' | 'mask' | 'store'>,

@@ -1,6 +1,5 @@
-// How an attempt ends that was stopped for its budget, or for going round in a circle: its own
-// budget needs a person; for that of its epic or of the day it was only one of many, and goes on
-// when they allow it.
+// How an attempt ends that was stopped for its budget or for a loop: its own budget needs a person;
+// if the budget of its epic or of the day was used up, it continues when that budget allows it.
 
 import { failure } from '../../core/failure.ts';
 import type { DurableRun } from '../../durable/port.ts';
@@ -31,7 +30,7 @@ export async function endAtBudget(
   }
 }
 
-/** No attempt is used: the same conversation goes on as soon as the budget lets something start. */
+/** No attempt is used: the same conversation continues as soon as the budget allows it. */
 async function giveBack(
   engine: Uses<'clock' | 'store'>,
   tx: Tx,

@@ -25,9 +25,9 @@ export type AskPerson = (
   signal: AbortSignal,
 ) => Promise<string | null>;
 
-/** How long a tool that runs may go on after the budget is used up. */
+/** How long a running tool may continue after the budget is used up. */
 const toolGraceMs = 20_000;
-/** Time at work is stored, and judged, at least so often. */
+/** Agent time is stored, and checked, at least this often. */
 const lookEveryMs = 5_000;
 
 export class BudgetWatch {
@@ -129,7 +129,7 @@ export class BudgetWatch {
     }
   }
 
-  /** `isBase`: what the agent's totals begin from, known before. */
+  /** `isBase`: the totals from which the agent starts, known before. */
   onUsage(usage: Usage, isBase: boolean): void {
     if (isBase) {
       this.#counter?.goesOnFrom(usage);
@@ -139,7 +139,7 @@ export class BudgetWatch {
     this.#lookSoon();
   }
 
-  /** After an agent was stopped: true when a person wants the same agent to go on. */
+  /** After an agent was stopped: true if a person wants the same agent to continue. */
   async mayGoOn(): Promise<boolean> {
     const found = this.#loop;
     if (this.#stop?.scope !== 'loop' || found === null) return false;
@@ -154,7 +154,9 @@ export class BudgetWatch {
     return true;
   }
 
-  /** The part's agent has ended: the last of its usage is stored, and nobody is asked any more. */
+  /**
+   * The part's agent has ended: the last of its usage is stored, and no more questions are asked.
+   */
   async end(): Promise<WatchStop | null> {
     this.setAtWork(false);
     for (const off of this.#offs) off();
@@ -220,7 +222,7 @@ export class BudgetWatch {
     this.#workSinceMs = nowMs;
   }
 
-  /** A short limit of time is not overrun by the whole of the pause between two looks. */
+  /** So that a short time limit is not exceeded by the whole pause between two checks. */
   #firstLookMs(): number {
     const { task, epic, day } = this.#engine.settings().budget;
     const limits = [task, epic, day].flatMap(({ workedMs }) =>
@@ -229,7 +231,7 @@ export class BudgetWatch {
     return Math.max(50, Math.min(lookEveryMs, ...limits));
   }
 
-  /** One look at a time, and one more when something has come meanwhile. */
+  /** One check at a time, and one more if something arrived during it. */
   #lookSoon(): void {
     if (this.#over.signal.aborted) return;
     this.#isDirty = true;
@@ -285,7 +287,7 @@ export class BudgetWatch {
     await addSpending(tx, { taskId, attempt, part: this.#part, day }, spent);
   }
 
-  /** The agent works on meanwhile; what a person answers is stored, and the next look finds it. */
+  /** The agent keeps running; a person's answer is stored, and the next check reads it. */
   #askSoftly(requestId: string, text: string): void {
     if (this.#asked.has(requestId)) return;
     this.#asked.add(requestId);

@@ -1,6 +1,6 @@
-// A candidate's end and the choice among them: its own tree is gated, it waits, and when the rule
-// has enough to go on (or a person has answered), one becomes the work of its task and the others
-// are cancelled. Every choice is one transaction.
+// The end of a candidate and the choice: its own tree is gated, it waits, and when the rule allows
+// it (or a person has answered), one becomes the work of its task and the others are cancelled.
+// Every choice is one transaction.
 
 import {
   type ChooseRule,
@@ -150,9 +150,8 @@ async function park(
 }
 
 /**
- * A ready task of which several candidates are wanted gets them in place of an attempt; false when
- * it is to be tried as it is. One that has had an attempt (the chosen work came back) goes on with
- * that.
+ * Creates the candidates of a ready task instead of an attempt; false if it needs none. A task that
+ * already had an attempt (the chosen work came back) continues that.
  */
 export async function beginCandidates(
   engine: Uses<'settings' | 'store'>,
@@ -176,8 +175,8 @@ export async function beginCandidates(
 }
 
 /**
- * Every task with candidates is looked at: a choice that can be made now is made. Resolves with how
- * many have changed.
+ * Checks every task with candidates, and makes each choice that is possible now. Resolves with the
+ * number of changed tasks.
  */
 export async function settleAll(
   engine: Uses<'settings' | 'store' | 'switchboard'>,
@@ -216,7 +215,7 @@ async function settleCandidates(
   if (task.status === 'ready') {
     const live = rows.filter((row) => row.stop_requested !== 'cancel').map((row) => row.id);
     if (live.length === 0) return nothingSettled;
-    // Somebody has taken away what it waited for.
+    // Its blocker was removed.
     await insertBlockers(tx, taskId, live);
     await refreshReadiness(tx, engine.store.sources, [taskId]);
     return { changed: true, stopped: [] };
@@ -306,7 +305,7 @@ async function askPerson(
   const { store } = engine;
   const green = rows.filter((row) => standOf(candidateFacts(row)) === 'green');
   const lines = rows.map((row) => `${row.id}: ${candidateWords(row)}`);
-  // Work that was sent back and done anew is another question.
+  // Work that was sent back and redone is a new question.
   const requestId = `${choiceRequest}${green.map((row) => row.commit_sha?.slice(0, 12)).join('+')}`;
   const open = await openQuestions(tx, task.id);
   if (open.some((question) => question.request_id === requestId)) return false;

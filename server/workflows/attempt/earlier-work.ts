@@ -29,14 +29,14 @@ async function lastOf(engine: Uses<'git'>, branch: string): Promise<SnapshotView
   return last.value;
 }
 
-/** A ref that says with which snapshot a person wants an attempt to begin. */
+/** A ref to the snapshot from which a person wants an attempt to start. */
 export function restoreRef(taskId: string, attempt: number): string {
   return `${restoreRoot}${taskId}/${attempt}`;
 }
 
 /**
- * The snapshot that a person has chosen for the beginning of this attempt, on whatever machine of a
- * fleet, or null.
+ * The snapshot that a person chose as the start of this attempt, on whatever machine of a fleet, or
+ * null.
  */
 async function chosenFor(
   engine: Uses<'git' | 'machineId' | 'store'>,
@@ -53,13 +53,13 @@ async function chosenFor(
   return chosen.value;
 }
 
-/** A commit that a new attempt begins with, and the branch of the attempt that made it. */
+/** The commit from which a new attempt starts, and the branch of the attempt that made it. */
 export interface EarlierCommit {
   readonly commit: Sha;
   readonly branch: string;
 }
 
-/** Null: the new attempt begins with its base alone. */
+/** Null: the new attempt starts from its base only. */
 export async function startOfAttempt(
   engine: Uses<'git' | 'machineId' | 'store'>,
   attempt: AttemptRow,
@@ -82,8 +82,8 @@ async function endOfEarlier(engine: Uses<'git'>, branch: string): Promise<Sha | 
 }
 
 /**
- * Uncommitted work goes where it was, on top of what was committed. Where that cannot be there, or
- * contradicts what is, its snapshot stays to look at.
+ * Uncommitted work is restored on top of the commits it was based on. If that is impossible, or
+ * conflicts with them, its snapshot is kept for reference.
  */
 export async function restoreEarlier(
   engine: Uses<'git' | 'machineId' | 'store'>,
@@ -140,7 +140,7 @@ export async function presentWork(
   const path = await folderOfTask(engine.store.db, engine.machineId, claim.taskId);
   if (path === null || attempt.base_sha === null) return null;
   if (attempt.continues_from === null) {
-    // A prompt can do without it. A new attempt has none: that is one look at a ref.
+    // A prompt can omit it. A new attempt has none: checking that takes one read of a ref.
     const last = await engine.git.lastSnapshot(labelOf(attempt.branch));
     if (!last.ok || last.value === null) return null;
   }

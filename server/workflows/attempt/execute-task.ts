@@ -163,7 +163,7 @@ async function recordPlace(
   });
 }
 
-/** What a worktree of this repository does not bring by itself is said with the task. */
+/** Adds to the task what a worktree of this repository does not contain by itself. */
 function repositoryNotes(engine: Uses<'git'>): { readonly notes?: readonly string[] } {
   const { hasSubmodules, usesLfs } = engine.git.facts;
   const notes = [

@@ -62,7 +62,7 @@ function isTooLong(engine: Uses<'clock' | 'settings'>, untilMs: number): boolean
   return limitWaitMs !== null && untilMs - engine.clock.now() > limitWaitMs;
 }
 
-/** Who takes over when the running attempt ends like this; null: nobody, or not yet. */
+/** The agent that takes over if the running attempt ends like this; null: none, or not yet. */
 export async function takesOver(
   engine: Uses<'settings'>,
   tx: Reads,

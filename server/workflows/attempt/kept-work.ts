@@ -51,7 +51,7 @@ function taskInName(ref: string): string {
 /** An attempt, whoever holds it now. */
 export type NumberedAttempt = Pick<Claim, 'taskId' | 'attempt'>;
 
-/** Its folder, and the commit that it began at. */
+/** Its folder, and its base commit. */
 export interface WorkPlace {
   readonly path: string;
   readonly base: string | null;

@@ -25,10 +25,10 @@ import { scopeState } from '../kit/scope-state.ts';
 import { stoppedInstead } from './stops.ts';
 import type { Sha } from '../../git/sha.ts';
 
-/** Pause between two looks whether a blocker has arrived on the line. */
+/** Pause between two checks whether a blocker has arrived on the line. */
 const baseLookMs = 5_000;
 
-/** Tasks held or released in one look; the next look takes the rest. */
+/** Tasks held or released in one check; the next check handles the rest. */
 const looksMax = 200;
 
 /** What `missingBaseSentence` writes. */
@@ -91,7 +91,7 @@ export async function waitForOtherLines(
 
 /**
  * Whether the run has tasks that wait for unfinished tasks of another active run, while one of
- * those runs moves by itself: two runs that only wait for each other both end.
+ * those runs can make progress: two runs that only wait for each other both end.
  */
 export async function waitsForOtherRuns(engine: Uses<'store'>, run: RunRow): Promise<boolean> {
   const { db } = engine.store;
@@ -115,7 +115,10 @@ function scopeOf(run: RunRow): { readonly epicId: string | null; readonly line: 
   return { epicId: run.epic_id, line: run.line };
 }
 
-/** Ready tasks of a run whose blockers are on the lines of others: they move only when those do. */
+/**
+ * Ready tasks of a run whose blockers are on other runs' lines: they can start only when those make
+ * progress.
+ */
 async function waitingForLines(engine: Uses<'store'>, run: RunRow): Promise<number> {
   const { db } = engine.store;
   const lines = [...(await linesOnTheWay(db, run.id))];
@@ -124,7 +127,7 @@ async function waitingForLines(engine: Uses<'store'>, run: RunRow): Promise<numb
 }
 
 /**
- * Whether a task of this line can begin with the commit: a line takes in its parent when one needs
+ * Whether a task of this line can start from the commit: a line merges its parent if a task needs
  * that.
  */
 async function isOnLine(engine: Uses<'git' | 'store'>, line: string, sha: Sha): Promise<boolean> {

@@ -46,9 +46,7 @@ export class PartSession implements AgentHost {
     }
   }
 
-  /**
-   * Whether a person wants an agent to go on that was stopped because it went round in a circle.
-   */
+  /** Whether a person wants an agent to continue that was stopped in a loop. */
   async goesOn(outcome: AgentOutcome): Promise<boolean> {
     return outcome.kind === 'stopped' && !this.#signal.aborted && (await this.watch.mayGoOn());
   }

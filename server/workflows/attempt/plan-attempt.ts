@@ -1,6 +1,6 @@
-// An attempt that plans: the agent reads and writes nothing, its last words are the plan, and a
-// person decides on it. Whatever it wrote nevertheless is kept as a snapshot, and no attempt that
-// builds begins from it.
+// A planning attempt: the agent reads but writes nothing, its final message is the plan, and a
+// person decides on it. Files that it wrote anyway are kept as a snapshot, and no implementing
+// attempt starts from it.
 
 import { branchRef } from '../../core/work/ref-names.ts';
 import { failure } from '../../core/failure.ts';
@@ -89,7 +89,7 @@ async function waitForDecision(
     set: {
       review_kind: 'plan',
       attempts: await attemptsWithoutPlanning(tx, claim),
-      // Its slot is given back, and its branch holds nothing of the task.
+      // Its slot is released, and its branch contains no work of the task.
       commit_sha: null,
       branch: null,
       worktree_path: null,

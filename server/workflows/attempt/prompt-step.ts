@@ -42,7 +42,7 @@ export interface PartPrompt {
   readonly text: string;
   /** The whole task, for a session that turns out to know nothing of it. Null: `text` is that. */
   readonly ifForgotten: string | null;
-  /** Hints that had waited and are told with it. */
+  /** Hints that were waiting and are delivered with it. */
   readonly hints: readonly string[];
 }
 
@@ -55,7 +55,7 @@ export async function buildPartPrompt(
 ): Promise<PartPrompt> {
   const { resume, hasTools } = given;
   const open = await openHints(engine.store.db, hintIds(claim, part));
-  // A conversation that begins anew is told the earlier hints as well: it has not heard them.
+  // A new conversation also gets the earlier hints, because it has not received them.
   const all = await allHints(engine.store.db, hintIds(claim, part));
   const gathered = await promptInput(engine, claim, attempt, part, resume ? open : all);
   const surroundings = await surroundingsOf(engine, claim, attempt, hasTools);
@@ -75,7 +75,9 @@ export async function buildPartPrompt(
   return { text, ifForgotten, hints: open.map((hint) => hint.id) };
 }
 
-/** It goes on in the conversation that planned, which has not been told to build yet. */
+/**
+ * It continues the conversation that planned, which has not been asked to implement the plan yet.
+ */
 async function isAfterPlanning(engine: Uses<'store'>, attempt: AttemptRow): Promise<boolean> {
   if (attempt.planning === 1) return false;
   const before = await attemptOf(engine.store.db, attempt.task_id, attempt.number - 1);
@@ -98,7 +100,7 @@ async function planOf(engine: Uses<'store'>, claim: Claim): Promise<PromptPlan |
   return { kind: 'make', sentBack };
 }
 
-/** Hints told with a prompt count as delivered once it is given to an agent. */
+/** Hints in a prompt count as delivered once an agent gets the prompt. */
 export async function hintsTold(engine: Uses<'store'>, ids: readonly string[]): Promise<void> {
   const { store } = engine;
   if (ids.length === 0) return;
@@ -203,7 +205,7 @@ async function lastFailure(
 ): Promise<PromptInput['lastFailure']> {
   const before = await attemptOf(engine.store.db, claim.taskId, attempt.number - 1);
   if (before === null || before.failure_kind === null) return null;
-  // The plan that was sent back is told as such.
+  // The prompt names the plan that was sent back.
   if (before.planning === 1 && before.failure_kind === 'sent_back') return null;
   const task = await existingTask(engine.store.db, claim.taskId);
   const conflictFiles = JSON.parse(task.conflict_files) as string[];
@@ -232,8 +234,8 @@ async function conflictingCommit(
 const landedMax = 20;
 
 /**
- * The other side of a conflict: what landed since the attempt began and touched the same files,
- * with its intent.
+ * The other side of a conflict: landed changes to the same files since the attempt started, with
+ * their intent.
  */
 async function landedMeanwhile(
   engine: Uses<'git' | 'store'>,

@@ -1,7 +1,7 @@
-// Finished work that lands again, from whatever machine, has to be where every machine finds it.
-// Where a git server refuses it, the work stays a commit on the machine that made it, and the task
-// waits for a person with the server's words; `tooManyRefused` keeps further tasks from meeting the
-// same rule. Where it is nowhere, a new attempt begins.
+// Finished work that lands again must be available to every machine. If a git server refuses it,
+// the commit stays on the machine that made it, and the task waits for a person with the server's
+// message; `tooManyRefused` prevents further tasks from hitting the same rule. If the work is on no
+// machine, a new attempt starts.
 
 import { failure, type Failure } from '../../core/failure.ts';
 import type { DurableRun } from '../../durable/port.ts';
@@ -24,8 +24,8 @@ import type { CommitLeftoversOutcome } from '../../git/slot-port.ts';
 type Refused = Uses<'chance' | 'clock' | 'mask' | 'owner' | 'settings' | 'store'>;
 
 /**
- * Ends an attempt whose work could not be committed, or not be pushed. `isWhole` tells of a commit
- * that only has to land: once the task is resolved no agent works on it again.
+ * Ends an attempt whose work could not be committed or pushed. `isWhole` marks a commit that only
+ * has to land: once the task is resolved, no agent works on it again.
  */
 export async function endUncommitted(
   engine: Refused,

@@ -1,5 +1,5 @@
-// Pause, cancel and the end of a run while an owner is at work: asked for in the row, carried out
-// by the workflow.
+// Pause, cancel and the end of a run for a running task: requested in the row, carried out by the
+// workflow.
 
 import { ownedStatuses } from '../../core/plan/state.ts';
 import type { DurableRun } from '../../durable/port.ts';
@@ -98,8 +98,8 @@ export async function settleStopIn(
 }
 
 /**
- * For the end of an attempt that came by itself while a person had asked for another one: their
- * word counts. True when it has been carried out, and nothing else is to be written.
+ * For an attempt that ended while a person had requested another end: the person's request wins.
+ * True if it has been carried out, and nothing else must be written.
  */
 export async function stoppedInstead(
   engine: Uses<'clock' | 'store'>,

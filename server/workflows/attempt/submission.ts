@@ -33,7 +33,7 @@ interface JudgedTask {
   readonly test_command: string | null;
 }
 
-/** What an attempt submits, and what it began with. */
+/** What an attempt submits, and its base. */
 export interface Submission {
   readonly runRow: RunRow;
   readonly place: Place;
@@ -61,7 +61,7 @@ export async function submit(
   }
   switch (judgement.next.kind) {
     case 'complete_without_commit':
-      // There is nothing to choose among candidates that have changed nothing.
+      // If no candidate changed anything, there is no choice.
       if (isCandidate)
         return review(engine, tx, claim, judgement, { held, protected: [], commit: null });
       return completeWithoutCommit(engine, tx, claim, judgement.reason);
@@ -168,7 +168,7 @@ export function landQueue(line: string): string {
 }
 
 /**
- * One landing at a time for each line. In a fleet every machine knows that without being told
+ * One landing at a time for each line. In a fleet every machine applies this without coordination
  * (`sharedQueueLimits`).
  */
 export function limitLandQueue(engine: Uses<'durable' | 'machineId'>, line: string): void {
@@ -256,9 +256,9 @@ async function review(
 }
 
 /**
- * An attempt that was interrupted with work of its own, and at whose end there is none, has not
- * "changed nothing": what it made is in its snapshots. Told by the feed, since git is not asked in
- * a transaction.
+ * An attempt that was interrupted after it made changes, and that ends without any, has not
+ * "changed nothing": its changes are in its snapshots. Determined from the feed, because git is not
+ * called in a transaction.
  */
 async function workWasCutOff(tx: Tx, { taskId, attempt }: Claim): Promise<boolean> {
   const kept = await refsKeptWhenReturned(tx, taskId, attempt);

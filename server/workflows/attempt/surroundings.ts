@@ -1,5 +1,5 @@
-// Gathers what an agent is told of its surroundings: setup, gate, limits, and what other running
-// tasks have changed so far.
+// Collects the information about its environment for a prompt: setup, gate, limits, and the changes
+// of other running tasks so far.
 
 import { attemptWorkRef } from '../../core/work/ref-names.ts';
 import type { OtherTask, Surroundings } from '../../core/prompt/surroundings-prompt.ts';
@@ -14,7 +14,7 @@ import type { Engine, Uses } from '../kit/engine-ports.ts';
 import { gateOf } from './submission.ts';
 import type { Sha } from '../../git/sha.ts';
 
-/** Other running tasks that are looked at. */
+/** Maximum number of other running tasks to read. */
 const othersMax = 20;
 /** Files kept of each. */
 const filesMax = 200;
@@ -35,7 +35,7 @@ export async function surroundingsOf(
   return {
     branch: claim.branch,
     base: attempt.base_sha,
-    // A worker sets its copy up by itself.
+    // A worker runs the setup of its copy itself.
     ...(attempt.runs_on === 'remote' ? {} : { setup }),
     gate: gate === null ? null : engine.mask(gate),
     timeLimitMs: settings.taskTimeoutMs,
@@ -62,8 +62,8 @@ async function changesOfOthers(
   const rows = await othersInProgress(engine.store.db, taskId, othersMax);
   const found: OtherTask[] = [];
   for (const row of rows) {
-    // What is committed, else the last snapshot of what is under way; a task that has just begun
-    // has neither.
+    // The committed work, or the last snapshot of the work in progress; a task that has just
+    // started has neither.
     const commit = row.commit_sha ?? (await engine.git.readRef(attemptWorkRef(row.id, row.number)));
     if (commit === null || row.base_sha === null) continue;
     const files = await changedIn(engine, row.base_sha, commit);

@@ -76,7 +76,7 @@ export async function workParts(attempt: AttemptAtWork): Promise<string | null> 
 }
 
 /**
- * Sub-tasks whose work the attempt began with: done by the attempt before it, or before it was
+ * Sub-tasks whose work the attempt started with: done by the attempt before it, or before it was
  * interrupted.
  */
 async function partsDone({ engine, run, claim }: AttemptAtWork): Promise<readonly string[]> {
@@ -118,8 +118,7 @@ async function workAddedBefore(attempt: AttemptAtWork, known: Set<string>): Prom
 async function workAddedAfter(attempt: AttemptAtWork, known: Set<string>): Promise<string | null> {
   const { run, claim } = attempt;
   for (let round = 1; ; round += 1) {
-    // Nobody can add any more once the agent has ended: where nothing was added, there is nothing
-    // to remember.
+    // Once the agent has ended, none can be added: if none was added, nothing must be stored.
     if ((await unknownParts(attempt, known)).length === 0) return null;
     // What the task's own turn has left uncommitted is its own.
     if (round === 1 && !(await commitWork(attempt, claim.taskId, 'kept', async () => {}))) {

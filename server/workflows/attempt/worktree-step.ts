@@ -90,7 +90,7 @@ async function prepareNow(
   }
 }
 
-/** Folders in a row that turn out to be somebody else's. */
+/** How many folders in a row may belong to someone else. */
 const foreignMax = 20;
 
 async function prepareIn(
@@ -152,8 +152,8 @@ async function prepareIn(
 }
 
 /**
- * A process that stood still while another took over its work must not take a slot that nobody
- * would give back.
+ * A process that hung while another took over its work must not lease a slot that nothing would
+ * release.
  */
 async function leaseOwnSlot(
   engine: Uses<'machineId' | 'places' | 'store'>,
@@ -173,7 +173,7 @@ async function leaseOwnSlot(
   });
 }
 
-/** The conversation goes on in the worktree as it was left: nothing in it may be touched. */
+/** The conversation continues in the worktree as it was left: nothing in it may be touched. */
 async function holdsBranch(
   engine: Uses<'files' | 'git'>,
   path: string,
@@ -197,7 +197,7 @@ async function chooseBase(
   );
   const commits = landed.map((row) => row.sha);
   const former = attempt.base_sha;
-  // It goes on in the same worktree, unless a blocker has landed (again) since it began.
+  // It continues in the same worktree, unless a blocker has landed (again) since it started.
   if (former !== null && (await containsAll(engine, former, commits))) return former;
   const shared = await baseOfCandidates(engine, claim.taskId);
   if (shared !== null && (await containsAll(engine, shared, commits))) return shared;
@@ -219,8 +219,8 @@ async function chooseBase(
 }
 
 /**
- * Candidates of one task begin at one commit, whenever each of them starts: so they can be
- * compared.
+ * All candidates of a task start from the same commit, whenever each of them starts, so that they
+ * can be compared.
  */
 async function baseOfCandidates(engine: Uses<'store'>, taskId: string): Promise<Sha | null> {
   const row = await taskById(engine.store.db, taskId);
@@ -236,8 +236,8 @@ interface Start {
 }
 
 /**
- * What the branch of this attempt (or the one it goes on from) holds already is kept, one way or
- * the other.
+ * Work that the branch of this attempt (or of the one it continues) already holds is kept in either
+ * case.
  */
 async function keepEarlierBranch(
   engine: Uses<'files' | 'git' | 'machineId' | 'report' | 'settings' | 'store'>,

@@ -1,5 +1,5 @@
-// The pool as a person sees it, and the pruning of what nobody needs: free, clean, merged worktrees
-// only, unless forced.
+// The pool as a person sees it, and the pruning of unused worktrees: only free, clean, merged ones,
+// unless forced.
 
 import { formatCount } from '../../core/format.ts';
 import type { TaskStatus } from '../../core/plan/state.ts';
@@ -180,7 +180,7 @@ export async function pruneWorktrees(
   return done;
 }
 
-/** Sizes take their time to read: a task may have begun in it since it was listed. */
+/** Reading sizes takes time: a task may have started in it since it was listed. */
 async function takeForRemoval(tx: Tx, slot: HeldSlot): Promise<boolean> {
   if (slot.holder !== null) {
     const task = await taskById(tx, slot.holder);

@@ -26,7 +26,7 @@ export type BudgetWord =
 
 const fine: BudgetWord = { kind: 'ok' };
 
-/** `attempt`: a person who stopped an earlier attempt of the task has let this one begin. */
+/** `attempt`: a person who stopped an earlier attempt of the task allowed this one to start. */
 export async function budgetWord(
   engine: Uses<'settings'>,
   tx: Reads,

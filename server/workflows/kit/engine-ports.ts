@@ -48,8 +48,8 @@ export interface AgentScope {
  */
 export interface AgentToolsDoor {
   /**
-   * The same answer while the part is at work, also in the next life of the backend. Null: the
-   * settings give it none.
+   * The same answer while the part is running, also in the next backend. Null: the settings give it
+   * none.
    */
   open(
     scope: AgentScope,
@@ -111,7 +111,7 @@ export interface WorkPlaces {
   readonly worktrees: string;
   /** Folder of the attempts' logs (`.drover/logs`). */
   readonly logs: string;
-  /** Of this project on this machine: begins the marks of its processes. */
+  /** Of this project on this machine: the prefix of its process marks. */
   readonly mark: string;
 }
 
@@ -119,7 +119,7 @@ export interface EngineDeps {
   /** Names this machine's disk and processes in rows; '' = the project's only machine. */
   readonly machineId: string;
   /**
-   * Which running work this process can go on with; `leads`: whether it hands out work, which the
+   * Which running work this process can continue; `leads`: whether it assigns work, which the
    * newest machines do.
    */
   readonly compatibility: { readonly number: number; readonly leads: () => boolean };
@@ -137,7 +137,7 @@ export interface EngineDeps {
   readonly settings: () => WorkSettings;
   /** The flags of a run that was started on another machine of the fleet count here as well. */
   readonly useRun: (run: { readonly flags: string }) => Promise<void>;
-  /** Trouble of the database that is over by itself: no mistake of a workflow's. */
+  /** Database problems that pass: not a workflow's bug. */
   readonly isPassing: (error: unknown) => boolean;
   /** `model`: null or absent = as it is set for that agent. */
   readonly driverFor: (kind: string, model?: string | null) => AgentDriver;
@@ -154,7 +154,7 @@ export interface EngineDeps {
   /** Values never to be stored; replaced by `[hidden]`. */
   readonly secrets: () => readonly string[];
   readonly mask: (text: string) => string;
-  /** What the host has left; null = nobody knows, and nothing is held for it. */
+  /** The host's free resources; null = unknown, and nothing is held for it. */
   readonly host: () => HostFacts | null;
   /** `pid:start` of this process, for people. */
   readonly owner: string;
@@ -176,7 +176,7 @@ interface StopListener extends AttemptOfTask {
   readonly controller: AbortController;
 }
 
-/** Signals that cut across workflows: a person's stop, a new hint, a change worth another look. */
+/** Signals between workflows: a person's stop, a new hint, a relevant change. */
 export class Switchboard {
   /**
    * One execution at a time of each task, and of each of its attempts. One that has lost its claim
@@ -190,7 +190,7 @@ export class Switchboard {
   readonly #wakes = new Set<() => void>();
   #works = 0;
 
-  /** Work that no row tells of: the backend does not leave in its middle. */
+  /** Work without a row: the backend does not exit during it. */
   async whileWorking<T>(body: () => Promise<T>): Promise<T> {
     this.#works += 1;
     try {
@@ -205,9 +205,8 @@ export class Switchboard {
   }
 
   /**
-   * The signal is aborted when a person wants one of these attempts stopped while `body` runs. It
-   * tells nothing of a stop that came before: the row does, which is to be read once the body has
-   * begun.
+   * The signal aborts when a person wants one of these attempts stopped while `body` runs. It does
+   * not report an earlier stop: read the row for that once the body has started.
    */
   async untilStopped<T>(
     attempts: readonly AttemptOfTask[],
@@ -262,7 +261,7 @@ export class Switchboard {
     };
   }
 
-  /** False: no agent of the task is being followed, so nobody writes it down. */
+  /** False: no agent of the task is being followed, so nothing stores it. */
   note(taskId: string, text: string): boolean {
     const listeners = this.#noteListeners.get(taskId) ?? new Set();
     for (const listener of listeners) listener(text);
@@ -297,8 +296,8 @@ export interface Engine extends EngineDeps {
   /** When this process took up the work (Unix ms). */
   readonly launchedAtMs: number;
   /**
-   * What began until then began in an earlier life (Unix ms): later than the launch where the clock
-   * was set back in between.
+   * Work that started before this time belongs to an earlier backend (Unix ms): later than the
+   * launch if the clock was set back in between.
    */
   earlierUntilMs: number;
 }

@@ -1,6 +1,6 @@
-// A shared remote that is away is nobody's mistake: where an answer has room for a failure it
-// becomes one, and what has no other way to go on waits for it, so that no attempt is used up and
-// no agent works twice.
+// An unreachable shared remote is not a task's fault: where an answer can carry a failure, it
+// becomes one; other callers wait for the remote, so that no attempt is used and no agent works
+// twice.
 
 import { failure, type Failure } from '../../core/failure.ts';
 import { type GitFailure, type GitResult, GitTrouble } from '../../git/port.ts';
@@ -8,7 +8,7 @@ import type { DurableRun } from '../../durable/port.ts';
 import { othersLand, type Tx } from '../../store/port.ts';
 import type { Uses } from './engine-ports.ts';
 
-/** What `body` returns; or what `otherwise` makes of the trouble, when git could not tell. */
+/** The result of `body`; or the result of `otherwise` for the problem, if git could not answer. */
 export async function orElse<T>(
   body: () => Promise<T>,
   otherwise: (trouble: Failure) => T | Promise<T>,
@@ -35,9 +35,9 @@ export function isPassingTrouble(error: unknown): boolean {
 }
 
 /**
- * Takes the line for one execution of a landing workflow, outside of its steps: asked anew whenever
- * it begins, here or on another machine. Later calls only repeat what has failed: who was replaced
- * meanwhile must not take it back.
+ * Takes the line for one execution of a landing workflow, outside its steps: again whenever it
+ * starts, here or on another machine. Later calls only retry failed ones: an owner that was
+ * replaced in the meantime must not take it back.
  */
 export async function ownLine(
   engine: Uses<'git'>,

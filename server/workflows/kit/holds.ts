@@ -26,7 +26,9 @@ export interface StartRules {
   /** Nothing starts at all. */
   readonly isHeld: boolean;
   readonly heldEpics: readonly string[];
-  /** How many more agents of a kind may start; a kind that is not named has no limit of its own. */
+  /**
+   * How many more agents of each kind may start; a kind that is not listed has no limit of its own.
+   */
   readonly free: ReadonlyMap<string, number>;
 }
 
@@ -117,8 +119,8 @@ async function paceHolds(
 }
 
 /**
- * An agent was told to come again later because its provider has too much to do: fewer of its kind
- * work at once.
+ * An agent was asked to retry later because its provider is overloaded: fewer agents of its kind
+ * run at the same time.
  */
 export async function slowDown(
   engine: Uses<'clock'>,

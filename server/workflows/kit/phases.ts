@@ -1,5 +1,5 @@
-// Which step of its attempt a task is at, said in its row and in the feed where no other event
-// tells it.
+// The step of its attempt that a task is at: stored in its row, and in the feed if no other event
+// shows it.
 
 import type { Phase } from '../../core/plan/task.ts';
 import { type Claim, enterOwnedPhase } from '../../store/port.ts';

@@ -1,8 +1,8 @@
-// On which machine of a fleet a task's attempt runs. A single machine takes everything.
+// On which machine of a fleet a task's attempt runs. A single machine runs everything.
 //
-// An attempt stays where it has begun: its worktree, its session and its process are there. Whoever
-// waits for a machine that is alive waits for its turn; a machine that is dead, or has left, has
-// lost its attempts to the others.
+// An attempt stays where it started: its worktree, its session and its process are there. A task
+// whose machine is alive waits for it; a machine that is dead, or has left, loses its attempts to
+// the others.
 
 import { neededLabels, suits } from '../../core/work/machines.ts';
 import {
@@ -18,7 +18,7 @@ import type { Uses } from './engine-ports.ts';
 
 const queuePrefix = 'agents@';
 
-/** Attempts of one machine; taken by nobody else. */
+/** Attempts of one machine; no other machine takes them. */
 export function agentQueueOf(machine: string): string {
   return machine === '' ? 'agents' : `${queuePrefix}${machine}`;
 }
@@ -55,7 +55,7 @@ export async function openPlacement(
   const busy = await busyByMachine(tx);
   const machines = (await liveMachines(tx))
     .filter((machine) => !machine.isDraining)
-    // What is started here could not be begun by a machine of another number.
+    // A machine with another compatibility number could not continue what is started here.
     .filter((machine) => machine.compatibility === engine.compatibility.number)
     .map(({ id, name, labels, room }): OpenMachine & { room: number } => {
       return { id, name, labels, room, left: room - (busy.get(id) ?? 0) };

@@ -1,5 +1,5 @@
-// What a person says to a task on another machine of the fleet: the rows tell of it, and the feed
-// that there is something to look at. Here it reaches the workflow that is at work.
+// Requests of a person for a task on another machine of the fleet: the rows contain them, and the
+// feed announces a change. This delivers them to the running workflow.
 
 import { askedToStop, endedQuestions, tasksWithOpenHints } from '../../store/port.ts';
 import type { Uses } from './engine-ports.ts';

@@ -1,6 +1,6 @@
-// The marks by which the processes of attempts and gates are found again and ended. Each begins
+// The marks by which the processes of attempts and gates are found again and killed. Each starts
 // with the project's own mark: two projects on one machine have tasks, and as copies even commits,
-// of the same names.
+// with the same names.
 
 import type { Engine } from './engine-ports.ts';
 import type { Sha } from '../../git/sha.ts';

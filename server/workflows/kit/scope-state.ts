@@ -15,8 +15,8 @@ import {
 } from '../../store/port.ts';
 
 /**
- * Something that only a person can decide stopped the line, or a git server takes no work: what
- * starts could not land, and may begin at a wrong base.
+ * A problem that only a person can solve stopped the line, or a git server refuses work: new work
+ * could not land, and might start from a wrong base.
  */
 export async function isStopped(db: Reads, run: RunRow): Promise<boolean> {
   const line = await readLine(db, run.line);
@@ -25,7 +25,7 @@ export async function isStopped(db: Reads, run: RunRow): Promise<boolean> {
 }
 
 export interface ScopeState {
-  /** Tasks that are at work, land, or have a time at which they go on. */
+  /** Tasks that are running, land, or have a time at which they continue. */
   readonly moving: number;
   readonly left: number;
   readonly failed: number;

@@ -19,7 +19,7 @@ export interface SetupJob {
   readonly runId: string;
   /** True: no file but the tree's and the setup's stays in the folder (a gate's). */
   readonly only: boolean;
-  /** Build folders that stay nevertheless. */
+  /** Build folders that are kept anyway. */
   readonly keep?: readonly string[];
   /** True: the folder holds a commit of the line and nothing of an agent. */
   readonly isBase: boolean;
@@ -71,7 +71,7 @@ export async function setUp(
 /** Setups under way whose state may be sealed, by their fingerprints. */
 const leaders = new WeakMap<Engine['store'], Map<string, Promise<unknown>>>();
 
-/** False: nobody makes this state now. */
+/** False: no process is creating this state now. */
 async function waitForLeader(
   engine: Uses<'store'>,
   fingerprint: string,
@@ -98,7 +98,7 @@ async function lead(
   leaders.set(engine.store, underWay);
   if (fingerprint === null || underWay.has(fingerprint)) return body();
   const done = body();
-  // Whoever waits looks for itself at what came of it.
+  // Each waiter checks the result itself.
   const over = done.catch(() => undefined);
   underWay.set(fingerprint, over);
   try {

@@ -1,5 +1,5 @@
-// The gate: the project's own command on the merged tree, in a worktree of its own. A verdict
-// belongs to a tree: green is remembered, red is only believed by those who asked.
+// The gate: the project's own command on the merged tree, in a separate worktree. A verdict belongs
+// to a tree: a passed one is stored, a failed one applies only to its callers.
 
 import { failure, type Failure } from '../../core/failure.ts';
 import { evidenceOf, failureLines } from '../../core/prompt/failure-lines.ts';
@@ -78,7 +78,7 @@ export async function runGate(
   }
 }
 
-/** Folders in a row that turn out to be somebody else's. */
+/** How many folders in a row may belong to someone else. */
 const foreignMax = 20;
 
 async function knownVerdict(
@@ -265,7 +265,7 @@ function gateEnvironment(
   };
 }
 
-/** Names that an event tells at most. */
+/** Maximum number of names in an event. */
 const changedMax = 20;
 
 /** Ports of gate worktrees lie above those of task slots. */
@@ -278,7 +278,7 @@ async function remember(
   flaky: boolean,
 ): Promise<GateVerdict> {
   await engine.store.transaction(async (tx) => {
-    // A gate that was cut off or never began has said nothing about the tree.
+    // A gate that was interrupted or never started says nothing about the tree.
     if (last.kind === 'exited' && last.exitCode !== null)
       await keepVerdict(engine, tx, job, last, flaky);
     await engine.store.append(tx, {

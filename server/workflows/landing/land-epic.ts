@@ -53,7 +53,7 @@ export async function startEpicLanding(
 ): Promise<boolean> {
   const epicId = row.epic_id;
   if (epicId === null) return true;
-  // A person may have cured a conflict on the epic's branch, as they were told.
+  // A person may have resolved a conflict on the epic's branch, as Drover suggested.
   const synced = await syncLine(engine, row.line);
   const tip = synced.ok ? synced.value : await engine.git.readRef(landingRef(row.line));
   if (tip === null) return true;

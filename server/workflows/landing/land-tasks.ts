@@ -40,7 +40,7 @@ export interface LandInput {
 
 /** Most tasks tested together. */
 const batchMax = 32;
-/** Most times one batch is built anew because the tip moved or somebody left it. */
+/** Maximum number of times one batch is rebuilt because the tip moved or a task left it. */
 const rebuildsMax = 8;
 
 export async function landTasks(
@@ -54,7 +54,7 @@ export async function landTasks(
   if (batch.length === 0) return 0;
   const own = await ownLine(engine, input.line);
   const landing = new Landing(engine, run, input, own);
-  // What has no gate of its own lands first: a red verdict on others must not be its fault.
+  // Work without a gate lands first: it must not suffer from a failed verdict on others.
   const ungated = batch.filter((row) => row.gate_command === null);
   const gated = batch.filter((row) => row.gate_command !== null);
   await landing.land(ungated, 'u', 0);
@@ -160,7 +160,7 @@ class Landing {
     await this.land(rows.slice(middle), `${path}1`, rebuilds);
   }
 
-  /** Tasks that a person wants stopped, or that somebody else owns now, leave the batch. */
+  /** Tasks that a person wants stopped, or that have another owner now, leave the batch. */
   async #withoutStopped(rows: readonly LandingRow[], path: string): Promise<readonly LandingRow[]> {
     const positions = await this.#run.commit(`present:${path}`, async (tx) => {
       const staying: number[] = [];
@@ -281,7 +281,7 @@ class Landing {
     const reason = `drover: land ${ids}`.slice(0, 200);
     const move = { next, old: batch.tip, reason, as: 'owner' } as const;
     const moved = await moveLine(this.#engine, this.#input.line, move);
-    // A machine that is gone has merged it, or a person has pruned it meanwhile: it is merged anew.
+    // A machine that is gone has merged it, or a person has pruned it: it is merged again.
     if (!moved.ok)
       return ['stale', 'unknown_ref', 'pruned'].includes(moved.error.kind)
         ? { kind: 'again' }
@@ -359,8 +359,7 @@ class Landing {
   }
 
   /**
-   * Trouble that is nobody's fault here (git, the gate's own setup): an attempt that can be tried
-   * again.
+   * A problem that the task did not cause (git, the gate's own setup): the attempt can be retried.
    */
   async #giveBack(rows: readonly LandingRow[], path: string, reason: Failure): Promise<void> {
     await this.#run.commit(`returned:${path}`, async (tx) => {

@@ -16,12 +16,12 @@ export interface Unmergeable {
   readonly failure: Failure;
 }
 
-/** What one look at a batch found; stored before anything moves. */
+/** The result of one check of a batch; stored before anything moves. */
 export interface LandingBatch {
   readonly tip: Sha;
   readonly merged: readonly Merged[];
   readonly conflicts: readonly { readonly row: LandingRow; readonly files: readonly string[] }[];
-  /** Conflicts with others of the batch only: looked at again once those have landed. */
+  /** Conflicts only with others of the batch: checked again once those have landed. */
   readonly deferred: readonly LandingRow[];
   /** What git cannot merge at all, such as a history without the base: each goes back alone. */
   readonly unmergeable?: readonly Unmergeable[];

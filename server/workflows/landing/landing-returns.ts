@@ -60,8 +60,8 @@ export async function returnLanding(
 }
 
 /**
- * No attempt is left that could do better: the person who has approved the work is told, and
- * decides again.
+ * No attempt is left that could solve it: the person who approved the work is notified, and decides
+ * again.
  */
 export async function backToReview(
   engine: Uses<'store'>,

@@ -12,11 +12,11 @@ import { wordsOfMissing } from '../attempt/refused-work.ts';
 import type { Sha } from '../../git/sha.ts';
 
 /**
- * Git is the second witness of what has landed: it knows when the last rows that said so were lost
- * with the power, or when a person has merged by hand what then was approved. The commit that
- * brought the work into `head`, with the tree of `head`; else null. What began before this process
- * took up the work may be further in git than the rows say; the rest, where nobody had to approve
- * it, is known.
+ * Git is the second source for what has landed: it knows when the last rows were lost in a power
+ * cut, or when a person merged work by hand that was approved later. Returns the commit that
+ * brought the work into `head`, with the tree of `head`; otherwise null. Work that started before
+ * this process took it over may be further in git than in the rows; all other work, if it needed no
+ * approval, is known.
  */
 export async function landedBefore(
   engine: Uses<'earlierUntilMs' | 'git' | 'store'>,
@@ -36,7 +36,7 @@ export async function landedBefore(
   return tree.ok ? { commit: brought.sha, tree: tree.value } : null;
 }
 
-/** Where the work of a row begins, when people have taken that out of the line. */
+/** Where the work of a row starts, if people have removed its base from the line. */
 async function baseOfRow(
   engine: Uses<'git' | 'store'>,
   row: LandingRow,
@@ -66,8 +66,8 @@ export async function mergeRow(
 }
 
 /**
- * The row's own fault, which leaves the others of its batch alone; null: git's trouble is nobody's
- * here.
+ * The row's own fault, which does not affect the others of its batch; null: a problem of git that
+ * no task caused.
  */
 export async function whyUnmergeable(
   engine: Uses<'git' | 'store'>,
@@ -76,7 +76,7 @@ export async function whyUnmergeable(
 ): Promise<Failure | null> {
   const { commit_sha: commit, task_id: taskId, attempt } = row;
   if (!(await isWithinReach(engine, commit))) {
-    // It goes on where it can be had, or begins anew.
+    // It continues where its work is available, or starts over.
     return failure(
       'interrupted',
       await wordsOfMissing(engine.store.db, { taskId, attempt, commit }),
@@ -90,8 +90,8 @@ export async function whyUnmergeable(
 }
 
 /**
- * False: neither this clone nor the remote has the commit, so another machine has made it, and it
- * must be made anew.
+ * False: neither this clone nor the remote has the commit, so another machine made it, and it must
+ * be made again.
  */
 export async function isWithinReach(engine: Uses<'git'>, commit: Sha): Promise<boolean> {
   const tree = await engine.git.treeOf(commit);

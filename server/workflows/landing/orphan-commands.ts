@@ -8,7 +8,10 @@ import { agentRunId, setupRunId } from '../kit/run-ids.ts';
 
 const endGraceMs = 2_000;
 
-/** Called before any work of this process begins, so that whatever runs in a slot is nobody's. */
+/**
+ * Called before any work of this process starts, so that every process found in a slot is an
+ * orphan.
+ */
 export async function endOrphanCommands(
   engine: Uses<'machineId' | 'places' | 'processes' | 'store'>,
 ): Promise<void> {
@@ -27,7 +30,7 @@ export async function endOrphanCommands(
   }
 }
 
-/** Ends the agent that an attempt is known to have had and that nobody will follow any more. */
+/** Kills the agent of an attempt that no backend will follow any more. */
 export async function endLeftAgent(
   engine: Uses<'machineId' | 'places' | 'processes' | 'store'>,
   taskId: string,

@@ -1,5 +1,5 @@
-// A line whose tip is red by itself: no task is to blame, so finished work waits, blocked, until
-// the line has moved.
+// A line whose tip fails the gate by itself: no task is to blame, so finished work waits, blocked,
+// until the line has moved.
 
 import { branchRef, landingRef } from '../../core/work/ref-names.ts';
 import { failure, type Failure } from '../../core/failure.ts';
@@ -16,7 +16,10 @@ import { syncLine } from '../lines/lines.ts';
 import type { Uses, AttemptInRun } from '../kit/engine-ports.ts';
 import { stoppedInstead } from '../attempt/stops.ts';
 
-/** Begins the sentence that says so; `releaseFromRedBase` reads line and place out of it again. */
+/**
+ * The start of the sentence that reports it; `releaseFromRedBase` parses the line and the location
+ * from it.
+ */
 export async function redBaseWords(engine: Uses<'git'>, line: string): Promise<string> {
   return `${line} is red before any task (${await placeOf(engine, line)})`;
 }

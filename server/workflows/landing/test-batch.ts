@@ -1,5 +1,5 @@
-// The gate of a landing batch: every distinct command of its tasks has to be green on the last
-// merged tree.
+// The gate of a landing batch: every distinct command of its tasks must pass on the final merged
+// tree.
 
 import { runGate, type Gating } from './gate.ts';
 import type { LandingBatch, Merged } from './landing-batch.ts';

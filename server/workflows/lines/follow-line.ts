@@ -30,7 +30,10 @@ export async function followLine(
   return mine;
 }
 
-/** For whoever has not moved the line itself: another machine may have, since this one looked. */
+/**
+ * For callers that have not moved the line themselves: another machine may have moved it since this
+ * one checked.
+ */
 export async function followAsOfNow(
   engine: Uses<'git' | 'machineId' | 'report' | 'settings' | 'store'>,
   branch: string,
@@ -65,8 +68,7 @@ async function followNow(
     const known = await readLine(engine.store.db, branch);
     const { tip, trouble } = await tipToFollow(engine, branch, known);
     if (tip === null) return { pending: 0, reason: null };
-    // Before what is taken out is looked for: whoever moves the branch after that look is seen by
-    // git.
+    // Before the search for removed commits: git detects a move of the branch after that.
     const seen = trouble === null ? await targetOf(engine, branch) : undefined;
     if (
       seen !== undefined &&
@@ -99,7 +101,7 @@ async function followNow(
   }
 }
 
-/** Undefined: it can't be told now. */
+/** Undefined: unknown now. */
 async function targetOf(engine: Uses<'git'>, branch: string): Promise<Sha | null | undefined> {
   return orElse<Sha | null | undefined>(
     () => engine.git.readRef(branchRef(branch)),
@@ -155,13 +157,12 @@ async function whyRewritten(
 
 interface TipToFollow {
   readonly tip: Sha | null;
-  /** The line could not be looked at: the tip is what the database tells. */
+  /** The line could not be read: use the tip in the database. */
   readonly trouble: Failure | null;
 }
 
 /**
- * `known` was read before: where another machine has written down more than this one has heard of,
- * it looks again.
+ * `known` was read before: if another machine has recorded more than this one knew, it reads again.
  */
 async function tipToFollow(
   engine: Uses<'git' | 'machineId'>,
@@ -184,9 +185,9 @@ async function tipToFollow(
 }
 
 /**
- * False, and nothing is written, when somebody else has written down another tip meanwhile, or is
- * about to: that one is newer. In a fleet it is another machine; on one machine a backend that
- * stood still and the one that took over, or a run that begins beside a landing.
+ * False, and nothing is written, if another process has recorded another tip in the meantime, or is
+ * about to: that one is newer. In a fleet it is another machine; on one machine a backend that hung
+ * and the one that took over, or a run that starts during a landing.
  */
 async function writeFollowed(
   engine: Uses<'machineId' | 'store'>,
@@ -197,7 +198,7 @@ async function writeFollowed(
     const known = await readLine(tx, branch);
     const isOvertaken = known !== null && known.landed_sha !== before?.landed_sha;
     if (isOvertaken && known.landed_sha !== tip) return false;
-    // Whoever moves the line alone has announced it, and may die before anybody follows.
+    // A process that moves only the line has announced it, and may die before the branch follows.
     if (pending === 0 && before?.pending === 0 && (known?.pending ?? 0) > 0) return false;
     await writeLine(tx, {
       branch,

@@ -1,5 +1,5 @@
-// Work that is there under another commit, since people rebase and amend, and where work that is
-// gone on with began.
+// Work that exists under another commit, because people rebase and amend, and where continued work
+// started.
 
 import { baseOfAttemptBranch, lastAttempt, noteLandedAgain, readLine } from '../../store/port.ts';
 import { landingRef } from '../../core/work/ref-names.ts';

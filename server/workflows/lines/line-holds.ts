@@ -1,6 +1,6 @@
-// What a line believes: only tips that Drover has written, or that a person has given to the branch
-// itself. Whatever else is found stops the line, with a sentence that says how to go on; it goes on
-// by itself once that is done.
+// Which tips a line trusts: only those that Drover has written, or that a person has given to the
+// branch itself. Any other tip stops the line, with a sentence that names the remedy; it continues
+// once that is done.
 
 import { err, type Failure, failure, ok, type Result } from '../../core/failure.ts';
 import type { GitResult } from '../../git/port.ts';
@@ -94,8 +94,8 @@ export async function moveLineAlone(
 }
 
 /**
- * Whether the branch was taken to `target` by a command that had not seen what the line holds: then
- * that waits for the branch again, on top of where the command began.
+ * Whether a command that had not seen the line's tip moved the branch to `target`: then the line
+ * waits for the branch again, on top of where the command started.
  */
 export async function isTakenBackUnseen(
   engine: Uses<'git' | 'store'>,
@@ -140,11 +140,15 @@ export function isNewer(engine: Uses<'machineId'>, known: LineRow, landed: Sha):
 }
 
 /**
- * Lines that this process has looked at once: from then on it knows all that Drover writes there.
+ * Lines that this process has checked once: from then on it knows everything that Drover writes
+ * there.
  */
 const lookedAt = new WeakMap<Engine['store'], Set<string>>();
 
-/** Commits that are looked at for Drover's hand when the database is older than the repository. */
+/**
+ * Maximum number of commits to check for Drover's marks if the database is older than the
+ * repository.
+ */
 const unknownMax = 500;
 
 /**
@@ -198,7 +202,7 @@ export function whyGone(branch: string, known: LineRow | null): string | null {
   );
 }
 
-/** A line that cannot go on says so in its row; one that can again is free. */
+/** A stopped line records the reason in its row; one that can continue is free. */
 export async function tellHold<T>(
   engine: Uses<'store'>,
   branch: string,

@@ -40,8 +40,8 @@ async function syncLineNow(
   branch: string,
 ): Promise<Result<Sha>> {
   for (let tries = 0; tries < casTriesMax; tries += 1) {
-    // In this order: what was known before the branch is looked at tells a rewind from a branch
-    // that is just following.
+    // In this order: the state that was known before the branch is read distinguishes a rewind from
+    // a branch that is just following.
     const known = await readLine(engine.store.db, branch);
     const landed = await engine.git.readRef(landingRef(branch));
     const target = await engine.git.readRef(branchRef(branch));
@@ -96,8 +96,8 @@ async function inStep(
   const nothingWaits = known !== null && known.followed_sha === landed;
   if (await engine.git.isAncestor(landed, target)) return target;
   if (nothingWaits) {
-    // Another machine may have moved the branch, and told the database, after we had heard of it:
-    // that is no rewind.
+    // Another machine may have moved the branch, and recorded it, after we read the database: that
+    // is no rewind.
     if ((await engine.git.readRef(branchRef(branch), 'now')) !== target) return null;
     if (await isTakenBackUnseen(engine, known, target)) return landed;
     // People have rewound or rewritten the branch, and all of ours had arrived there: their word
@@ -109,10 +109,10 @@ async function inStep(
 }
 
 /**
- * What a merge under test is built on: the tip with what people have committed to the branch while
- * landed work waits for it. The merge of both goes into the line only together with the work, and
- * is tested as a whole. Where they conflict, the work lands without theirs and waits with the rest:
- * whoever brings both together is a person.
+ * The base of a merge under test: the tip with the commits that people made on the branch while
+ * landed work waits for it. The merge of both enters the line only together with the work, and is
+ * tested as a whole. If they conflict, the work lands without theirs and waits with the rest: a
+ * person must merge both.
  */
 export async function headOn(
   engine: Uses<'git' | 'store'>,
@@ -134,7 +134,7 @@ async function headOnNow(
     return replayed.ok || replayed.error.kind !== 'conflict' ? replayed : ok(tip);
   }
   if (await engine.git.isAncestor(target, tip)) return ok(tip);
-  if (await engine.git.isAncestor(tip, target)) return ok(tip); // they moved since: the next look takes them in
+  if (await engine.git.isAncestor(tip, target)) return ok(tip); // they moved since: the next check includes them
   const subject = takeInSubject(branch);
   const merged = await engine.git.merge({ tip, commit: target, subject, trailers: [] });
   if (!merged.ok) return err(gitFailed(merged.error));
@@ -164,8 +164,8 @@ async function rememberFollowed(
 }
 
 /**
- * `before`: what was known as the line was looked at; where somebody has written another tip since,
- * that one stays.
+ * `before`: the state that was known when the line was checked; a tip that another process has
+ * written since is kept.
  */
 async function rememberLine(
   engine: Uses<'store'>,

@@ -1,6 +1,6 @@
-// A task lands its own range. People amend, rebase and reset: what they have taken out of a branch
-// must not come back with work that was begun on it, whether that work waits to land, has landed
-// and waits for the branch, or is gone on with.
+// A task lands its own range. People amend, rebase and reset: commits that they removed from a
+// branch must not come back with work that is based on them, whether that work waits to land, has
+// landed and waits for the branch, or is continued.
 
 import { attemptTrailers, trailer, trailerValue } from '../../core/work/trailers.ts';
 import type { GitResult, LineCommit } from '../../git/port.ts';
@@ -16,9 +16,9 @@ import type { Sha } from '../../git/sha.ts';
 const lineMax = 5_000;
 
 /**
- * The commit at which the work in `commit` begins for a merge into `head`, when people have taken
- * that out of the line; null: both histories part where they seem to. `base`: what the work was
- * begun on, as far as it is known.
+ * The commit at which the work in `commit` starts for a merge into `head`, if people have removed
+ * its base from the line; null: the merge base is right. `base`: the work's base, as far as it is
+ * known.
  */
 export async function ownBase(
   engine: Uses<'git' | 'store'>,
@@ -42,8 +42,9 @@ export async function ownBase(
 }
 
 /**
- * Who has merged the line into the work by hand has it twice: as it was taken out, and as it is.
- * The work begins at both, or every line that they have decided on would conflict once more.
+ * If a person merged the line into the work by hand, the work contains both versions: as removed,
+ * and as it is now. The work starts at both, or every line that they decided on would conflict once
+ * more.
  */
 async function withMerged(
   engine: Uses<'git'>,

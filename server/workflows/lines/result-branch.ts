@@ -6,9 +6,7 @@ import { branchRef, resultBranch } from '../../core/work/ref-names.ts';
 import type { Uses } from '../kit/engine-ports.ts';
 import type { Sha } from '../../git/sha.ts';
 
-/**
- * `tip` null: there is nothing to show any more. What a person has put on the branch stays there.
- */
+/** `tip` null: there is nothing to show any more. Commits of a person on the branch stay there. */
 export async function keepResultBranch(
   engine: Uses<'git' | 'report' | 'store'>,
   branch: string,
@@ -21,7 +19,7 @@ export async function keepResultBranch(
       if (present === tip) return;
       if (present !== null && !(await mayLeave(engine, branch, present, tip))) return;
       const moved = await engine.git.moveBranch(name, tip, present);
-      // What a worktree holds is looked at again with the next landing, or when the branch has
+      // The files of a worktree are checked again with the next landing, or when the branch has
       // followed.
       if (!moved.ok && moved.error.kind !== 'stale') engine.report(moved.error, `keeping ${name}`);
     },

@@ -1,5 +1,5 @@
-// Work of an attempt that reached its target past the gate: an agent has merged, pushed or moved
-// the branch by itself.
+// Work of an attempt that reached its target without the gate: an agent merged, pushed or moved the
+// branch itself.
 
 import { attemptsOfAgents } from '../../store/port.ts';
 import type { Uses } from '../kit/engine-ports.ts';

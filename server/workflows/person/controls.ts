@@ -1,6 +1,6 @@
-// What a person says to a task: pause, go on, cancel, retry, hint, answer, approve, send back,
-// reset. Each waits until the change is real, and is refused with the remedy where it makes no
-// sense.
+// A person's actions on a task: pause, resume, cancel, retry, hint, answer, approve, send back,
+// reset. Each waits until the change has taken effect, and is refused with the remedy if it makes
+// no sense.
 
 import { Refusal } from '../../core/failure.ts';
 import { ownedStatuses, type TaskStatus } from '../../core/plan/state.ts';
@@ -53,7 +53,7 @@ export async function pauseTask(engine: Stopping, id: string): Promise<void> {
     }),
   );
   if (done.ok) return;
-  // It was started in this very moment: then its agent has to be ended first.
+  // It was just started: then its agent must be stopped first.
   const now = await requireTask(engine, id);
   if (ownedStatuses.has(now.status)) return pauseOwned(engine, now);
   throw new Refusal('illegal', cannotBecome(id, now.status, 'paused', []));
@@ -106,7 +106,7 @@ export async function cancelTask(
     await withdrawQuestions(tx, engine.store.sources, id);
     return true;
   });
-  // Otherwise it was started in this very moment: then its agent has to be ended first.
+  // Otherwise it was just started: then its agent must be stopped first.
   if (!cancelled) await cancelTask(engine, id, reason);
 }
 
@@ -179,7 +179,7 @@ interface FreshStart {
   readonly more?: Readonly<Record<string, unknown>>;
 }
 
-/** Back to ready with all attempts given back. */
+/** Back to ready, with no attempts used. */
 export async function freshStart(
   engine: Changing,
   tx: Tx,
@@ -287,8 +287,7 @@ export async function answerQuestion(
 }
 
 /**
- * The choice itself, its number from 1, or its beginning when that is unique; free text where
- * nothing is offered.
+ * The choice itself, its number from 1, or a unique prefix; free text if no choices are offered.
  */
 function pickChoice(choices: readonly string[], text: string): string | null {
   if (choices.length === 0) return text;

@@ -1,5 +1,5 @@
-// A machine of a fleet that ends before its tasks have: its agents are ended, and the tasks are
-// given back for the others. No attempt is used.
+// Releases the tasks of a fleet machine that exits before they end: its agents are stopped, and
+// other machines take the tasks. No attempt is used.
 
 import { machineWork } from '../../store/port.ts';
 import { requestStop } from './controls.ts';
@@ -7,8 +7,8 @@ import { untilGivenBack } from '../engine.ts';
 import type { Uses } from '../kit/engine-ports.ts';
 
 /**
- * Resolves with the tasks when they are given back, or when that takes too long: then the others
- * find out by themselves.
+ * Resolves with the tasks when they are released, or when that takes too long: then the others find
+ * out on their own.
  */
 export async function giveBack(
   engine: Uses<'clock' | 'machineId' | 'store' | 'switchboard'>,

@@ -1,4 +1,4 @@
-// A person goes back to a snapshot: the next attempt of the task begins with it.
+// A person returns to a snapshot: the next attempt of the task starts from it.
 
 import { Refusal } from '../../core/failure.ts';
 import type { SnapshotView } from '../../git/snapshot-port.ts';
@@ -13,7 +13,7 @@ export interface Numbered extends SnapshotView {
   readonly number: number;
 }
 
-/** The snapshots of a task; the commits that its attempts began with are where the search ends. */
+/** The snapshots of a task; the search ends at the base commits of its attempts. */
 export async function snapshotsOf(
   db: Store['db'],
   git: Pick<Engine['git'], 'listSnapshots'>,
@@ -40,7 +40,7 @@ export function chooseSnapshot(
   );
 }
 
-/** The next attempt begins with a snapshot (null: the last one); resolves with its number. */
+/** The next attempt starts from a snapshot (null: the last one); resolves with its number. */
 export async function restoreTask(
   engine: Uses<'clock' | 'files' | 'git' | 'machineId' | 'report' | 'store'>,
   id: string,
@@ -64,7 +64,7 @@ export async function restoreTask(
   const present = await engine.git.readRef(ref);
   const moved = await engine.git.updateRef(ref, chosen.commit, present, 'drover: restore');
   if (!moved.ok) throw new Refusal('git', moved.error.message);
-  // The ref is for this machine; the machine that the attempt begins on may be another one.
+  // The ref is for this machine; the attempt may start on another one.
   const told = { begins: next, snapshot: chosen.commit };
   const begun = await engine.store.transaction(async (tx) => {
     if (await freshStart(engine, tx, row, 'task.retry', { more: told })) return true;

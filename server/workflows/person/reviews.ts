@@ -27,8 +27,8 @@ import { approvePlan, sendPlanBack } from '../run/plan-decisions.ts';
 import { gateOf, submitLanding } from '../attempt/submission.ts';
 
 /**
- * `seen` is the commit that was looked at (of a plan: `plan-<number>`): a task's work that has
- * changed since, or another tree, is not approved by it. `plan`: the plan as the person wants it.
+ * `seen` is the reviewed commit (of a plan: `plan-<number>`): it does not approve a task's work
+ * that has changed since, or another tree. `plan`: the plan as the person wants it.
  */
 export async function approve(
   engine: Uses<'durable' | 'git' | 'machineId' | 'mask' | 'settings' | 'store' | 'switchboard'>,

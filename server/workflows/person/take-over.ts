@@ -1,5 +1,5 @@
-// A person goes on by hand in the worktree of a task, and gives it back: the agent is ended first,
-// everything it made stays where it is, and what the person leaves is what the agent finds.
+// A person continues by hand in the worktree of a task, and returns it: the agent is stopped first,
+// all its files stay, and the agent later finds the person's files.
 
 import { attemptTrailers } from '../../core/work/trailers.ts';
 import { isHandedOver } from '../../core/plan/task.ts';
@@ -91,7 +91,8 @@ const byHand =
   'A person has worked in this directory in the meantime. Check what has changed (git status, git log) before you continue, and keep it.';
 
 /**
- * The same attempt goes on, in the same worktree and session, as soon as a run has a worker for it.
+ * The same attempt continues, in the same worktree and session, as soon as a run has a worker for
+ * it.
  */
 export async function giveBack(
   engine: Uses<'files' | 'git' | 'settings' | 'store'>,
@@ -123,8 +124,8 @@ export async function giveBack(
 }
 
 /**
- * An agent with a memory goes on in the worktree as it stands. Another one begins anew, at a base
- * of its own: what the person has made is committed, and the attempt goes on from there.
+ * An agent with a memory continues in the current worktree. Another one starts over from its own
+ * base: the person's changes are committed, and the attempt continues from there.
  */
 async function keepForNewAgent(
   engine: Uses<'files' | 'git' | 'settings' | 'store'>,

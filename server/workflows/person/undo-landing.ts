@@ -28,7 +28,7 @@ import type { Sha } from '../../git/sha.ts';
 export const undoWorkflow = 'undo-landing';
 
 export interface UndoInput extends UndoPlan {
-  /** Who asked; absent in what an older version has begun. */
+  /** The person or agent who asked; absent in requests of an older version. */
   readonly by?: string;
 }
 

@@ -77,9 +77,7 @@ async function starvingRuns(
     .toSorted((one, other) => lastOf(one) - lastOf(other));
 }
 
-/**
- * A fleet works with all that its machines can bear, unless the run was given a number of its own.
- */
+/** A fleet uses all its machines' capacity, unless the run has its own number of workers. */
 function workersOf(run: RunRow, { room }: Placement): number {
   if (room === null) return run.workers;
   const flags = JSON.parse(run.flags) as Readonly<Record<string, unknown>>;
@@ -87,18 +85,19 @@ function workersOf(run: RunRow, { room }: Placement): number {
 }
 
 export interface Dispatched {
-  /** Tasks that were started, or moved in another way: then another look is due at once. */
+  /** Tasks that were started or changed otherwise: then another check is due immediately. */
   readonly started: number;
   /**
-   * True when every worker has a task, or finished work is in the way: nothing else needs a look
+   * True if every worker has a task, or finished work fills the queue: nothing else needs a check
    * until that changes.
    */
   readonly full: boolean;
 }
 
 /**
- * Whether a run that was full when it last looked still is: then a whole look would start nothing,
- * and can wait a little. False where candidates exist, since a choice among them is due at once.
+ * Whether a run that was full at the last check still is: then a complete check would start
+ * nothing, and can wait a little. False if candidates exist, because a choice among them is due
+ * immediately.
  */
 export async function isStillFull(
   engine: Uses<'compatibility' | 'machineId' | 'store'>,
@@ -246,7 +245,7 @@ async function readyTasksFor(
   return [...first, ...others.filter(({ id }) => !known.has(id))];
 }
 
-/** Looked at together with the claim, so that nothing starts after the run was stopped. */
+/** Checked together with the claim, so that nothing starts after the run was stopped. */
 async function isActive(tx: Tx, runId: string): Promise<boolean> {
   const row = await runById(tx, runId);
   return row?.state === 'active';
@@ -258,8 +257,8 @@ async function isActive(tx: Tx, runId: string): Promise<boolean> {
 const readySpare = 50;
 
 /**
- * When, after the last look, time alone will change what can start (Unix ms): a delay's or a
- * limit's end. Null: never.
+ * When, after the last check, time alone will change what can start (Unix ms): the end of a delay
+ * or of a limit. Null: never.
  */
 export async function nextWakeMs(
   engine: Uses<'store'>,

@@ -22,7 +22,7 @@ export async function endGivenAway(
     engine.machineId,
   )) {
     const key = attemptKey(taskId, number);
-    // One that goes on here already looks after what it finds, and its new agent bears the same
+    // An attempt that continues here already adopts what it finds, and its new agent has the same
     // mark.
     await engine.switchboard.turns.runIfFree(key, async () => {
       const [attempt] = await attemptsLeftOn(engine.store.db, engine.machineId, { taskId, number });

@@ -1,6 +1,6 @@
-// Target branches that could not follow their landing line are tried again, so that landed work
-// arrives by itself: also when people have committed to the branch meanwhile, by a merge of both
-// that has passed the gate. On the way, tasks are looked for that an ended run has left without an
+// Retries target branches that could not follow their landing line, so that landed work arrives
+// without a person's action: also if people have committed to the branch in the meantime, by a
+// merge of both that has passed the gate. It also finds tasks that an ended run has left without an
 // owner.
 
 import { branchRef, landingRef } from '../../core/work/ref-names.ts';
@@ -22,7 +22,7 @@ const tryAgainMs = 2_000;
 /** A merge that was red is tested again after this time: the cause may be outside the tree. */
 const redAgainMs = 600_000;
 
-/** Looks from `begin` to `end`. Costs a few small queries per look while nothing waits. */
+/** Checks from `begin` to `end`. Each check costs a few small queries while nothing waits. */
 export class LineFollowing {
   readonly #engine: Engine;
   readonly #stopped = new AbortController();
@@ -59,7 +59,7 @@ export class LineFollowing {
     const engine = this.#engine;
     const { signal } = this.#stopped;
     if (engine.machineId !== '') await endGivenAway(engine);
-    // A run looks after its tasks itself; without one, an approval or the end of a stop may have
+    // An active run checks its tasks itself; without one, an approval or the end of a stop may have
     // lost its workflow.
     if ((await activeRuns(engine)).length === 0) {
       await returnOrphans(engine);
@@ -148,11 +148,11 @@ interface Together {
 }
 
 /**
- * What was made of a pair of tips, so that looking again makes nothing new while nobody has moved.
+ * The results for a pair of tips, so that another check does no new work while neither has moved.
  */
 const madeOf = new WeakMap<Engine['store'], Map<string, Together | string>>();
 
-/** Null: nothing has to be brought together. A text: why it can't be. */
+/** Null: no merge is needed. A text: why it is impossible. */
 async function bothOf(
   engine: Uses<'git' | 'store'>,
   branch: string,

@@ -1,6 +1,6 @@
-// Tasks that say they are owned while no workflow owns them: given back, so that every item has an
-// owner or a wake-up time. One whose workflow broke (a mistake of ours, a disk that gave up) has
-// used an attempt: it must not go round for ever.
+// Tasks that are marked as owned although no workflow owns them: released, so that every item has
+// an owner or a wake-up time. One whose workflow failed (a bug of Drover, a failing disk) has used
+// an attempt, so that it cannot loop forever.
 
 import { failure } from '../../core/failure.ts';
 import type { WorkflowInfo } from '../../durable/port.ts';
@@ -35,7 +35,7 @@ interface OwnedRow {
   readonly attempts: number;
 }
 
-/** Gives back owned tasks whose workflow has ended or never was; resolves with their ids. */
+/** Releases owned tasks whose workflow has ended or never existed; resolves with their ids. */
 export async function returnOrphans(engine: Engine): Promise<readonly string[]> {
   const rows = await ownedTasks(engine.store.db);
   const machines = rows.length === 0 ? [] : await aliveMachines(engine);
@@ -60,8 +60,8 @@ async function aliveMachines(engine: Uses<'machineId' | 'store'>): Promise<reado
 }
 
 /**
- * Whether a machine is alive that can go on with it: the one of its queue, or any that lands, of
- * its own release.
+ * Whether a machine is alive that can continue it: the one of its queue, or any that lands, of its
+ * own release.
  */
 function isInReach(
   engine: Uses<'compatibility' | 'machineId'>,
@@ -85,7 +85,7 @@ function isInReach(
 type Owner =
   | { readonly kind: 'alive' }
   | { readonly kind: 'gone' }
-  /** Only a machine that is dead, or has left, or had another release could go on with it. */
+  /** Only a machine that is dead, or has left, or had another release could continue it. */
   | { readonly kind: 'out of reach'; readonly workflowId: string }
   | { readonly kind: 'broken'; readonly error: string };
 
@@ -117,7 +117,7 @@ async function giveBack(
   row: OwnedRow,
   { error, reason }: { readonly error: string | null; readonly reason: string },
 ): Promise<boolean> {
-  // Its owner may have brought it to its end since it was looked at.
+  // Its owner may have finished it since it was checked.
   const now = await taskById(tx, row.id);
   if (now === null || now.epoch !== row.epoch || now.status !== row.status) return false;
   await endLanding(tx, { taskId: row.id, epoch: row.epoch }, 'withdrawn');

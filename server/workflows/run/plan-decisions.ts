@@ -75,7 +75,7 @@ export async function sendPlanBack(
   engine.durable.wake();
 }
 
-/** It came with a file of another project: what waits there is no plan of ours. */
+/** It came with a file of another project: the plan that it waits for is not here. */
 function noPlan(id: string): Refusal {
   return new Refusal('illegal', `${id} has no plan here. Run "drover retry ${id}" to make one.`);
 }

@@ -1,6 +1,6 @@
-// The workflow of a run: starts what can start, waits for something to change, and ends when
-// nothing in scope can move. It keeps nothing in mind: each round begins from the rows, so going on
-// after a crash is the ordinary round.
+// The workflow of a run: starts ready tasks, waits for changes, and ends when nothing in scope can
+// continue. It keeps no state in memory: each round starts from the rows, so that continuing after
+// a crash is a normal round.
 
 import { landingRef, resultBranch } from '../../core/work/ref-names.ts';
 import type { DurableRun } from '../../durable/port.ts';
@@ -32,7 +32,7 @@ import { sweepBranches } from './sweep.ts';
 export const runWorkflow = 'run';
 export const runQueue = 'runs';
 
-/** Longest wait without a look: changes made by other processes are seen at the latest then. */
+/** Longest wait without a check: changes by other processes are detected at the latest then. */
 const lookAgainMs = 1_000;
 /** How often tasks are looked for whose owner is gone without a word. */
 const orphanLookMs = 5_000;
@@ -67,13 +67,10 @@ interface UnlandedWork {
 /** Unexpected errors that a run survives one after the other, a pause between them. */
 const troublesMax = 10;
 const troublePauseMs = 1_000;
-/** After so long without one they are counted anew. */
+/** After this long without a count they are counted again. */
 const troubleForgottenMs = 60_000;
 
-/**
- * A mistake of ours in one round must not leave a run that is active for ever with nobody at work
- * for it.
- */
+/** A bug in one round must not leave a run active forever without progress. */
 export async function runEpic(
   engine: Engine,
   run: DurableRun<Tx>,
@@ -122,8 +119,8 @@ async function stopBroken(
 }
 
 /**
- * The last word of a run that a person has stopped, once its agents have ended; none when it goes
- * on already.
+ * The last event of a run that a person has stopped, once its agents have ended; none if it was
+ * already resumed.
  */
 export async function finishStopped(
   engine: Uses<'git' | 'machineId' | 'report' | 'settings' | 'store'>,
@@ -192,7 +189,7 @@ async function goThrough(
   try {
     let nextOrphanLookMs = 0;
     let ends = 0;
-    // The last whole look that left no worker free (Unix ms).
+    // The last complete check that left no worker free (Unix ms).
     let fullMs = Number.NEGATIVE_INFINITY;
     for (;;) {
       if (run.signal.aborted) throw run.signal.reason;
@@ -201,8 +198,8 @@ async function goThrough(
       const row = await runById(engine.store.db, input.runId);
       if (row === null || row.state !== 'active') return null;
       const lookMs = engine.clock.now();
-      // Most events arrive while every worker has a task: a whole look each time costs more than
-      // anything it finds.
+      // Most events arrive while every worker has a task: a complete check each time costs more
+      // than it finds.
       const lookAtMs = Math.min(fullMs + lookAgainMs, nextOrphanLookMs);
       if (lookMs < lookAtMs && (await isStillFull(engine, row))) {
         await bell.wait(lookAtMs - lookMs);
@@ -221,7 +218,7 @@ async function goThrough(
         if ((await returnOrphans(engine)).length > 0) continue;
       }
       const state = await scopeState(engine.store.db, row);
-      // What ended since the last look may have left a choice to be made: nothing else ends now.
+      // Work that ended since the last check may have left a choice to make: nothing else ends now.
       if (state.moving === 0 && (await settleAll(engine)) > 0) continue;
       if (state.moving === 0 && (await releaseFromRedBase(engine)) > 0) continue;
       if (state.moving === 0 && (await releaseFromMissingBase(engine)) > 0) continue;
@@ -316,7 +313,7 @@ async function workElsewhere(
 
 async function epicNotLanded(engine: Uses<'git' | 'store'>, row: RunRow): Promise<boolean> {
   if (row.epic_id === null || row.land === 'task') return false;
-  // An epic without a change of its own has nothing to land.
+  // An epic without its own change has nothing to land.
   const tip = await engine.git.readRef(landingRef(row.line));
   const target = await engine.git.readRef(landingRef(row.target_branch));
   if (tip === null || (target !== null && (await isLandedOn(engine, tip, target)))) return false;
@@ -324,7 +321,7 @@ async function epicNotLanded(engine: Uses<'git' | 'store'>, row: RunRow): Promis
   return epic?.landing_state !== 'landed';
 }
 
-/** Rings when something worth a look has happened; a ring between two waits is not lost. */
+/** Wakes the loop on a relevant event; a wake-up between two waits is not lost. */
 class Bell {
   readonly #engine: Engine;
   readonly #offs: (() => void)[];

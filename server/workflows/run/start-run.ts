@@ -1,5 +1,5 @@
-// The beginning of a run: its target, its line, its row; refused with nothing changed when
-// something is missing.
+// The start of a run: its target, its line, its row; refused without a change if something is
+// missing.
 
 import { branchRef, landingRef } from '../../core/work/ref-names.ts';
 import { agentChain } from '../../core/work/fallback.ts';
@@ -75,8 +75,7 @@ export async function startRun(engine: Engine, wish: RunWish): Promise<RunBegun>
     flags: JSON.stringify(wish.flags),
   };
   const before = await engine.store.transaction(async (tx) => {
-    // Somebody else's request may have been faster: two runs over the same tasks would be one too
-    // many.
+    // Another request may have been faster: two runs over the same tasks must not exist.
     const faster = covers(await activeRunsIn(tx), wish.epicId);
     if (faster !== null) return faster;
     await insertRun(tx, row);
@@ -146,12 +145,12 @@ async function begin(
     },
   });
   const id = `run/${row.id}/${engine.store.sources.uuid()}`;
-  // It remembers no step, so that any release can go on with it.
+  // It stores no step, so that any release can continue it.
   const options = { queue: runQueue, isForAnyRelease: true };
   await engine.durable.startIn(tx, runWorkflow, id, { runId: row.id }, options);
 }
 
-/** Goes on with the last run that did not end; null when there is nothing to go on with. */
+/** Resumes the last unfinished run; null if there is none. */
 export async function resumeRun(
   engine: Uses<'driverFor' | 'durable' | 'mask' | 'settings' | 'store'>,
 ): Promise<RunBegun | null> {
@@ -196,7 +195,7 @@ export async function checkEpic(engine: Uses<'store'>, epicId: string | null): P
   if (epicId !== null) await epicOrRefuse(engine.store.db, epicId);
 }
 
-/** Every agent that the scope needs has to be there before the first task starts. */
+/** Every agent that the scope needs must be found before the first task starts. */
 async function checkAgents(
   engine: Uses<'driverFor' | 'settings' | 'store'>,
   epicId: string | null,
@@ -208,7 +207,7 @@ async function checkAgents(
     }
     const [first = '', ...others] = chain;
     const reason = missing.get(first) ?? null;
-    // With somebody there who takes over, the tasks of an agent that is missing can be done.
+    // With a fallback agent, the tasks of a missing agent can still be done.
     if (reason === null || others.some((kind) => missing.get(kind) === null)) continue;
     throw new Refusal('agent_missing', reason);
   }
@@ -239,8 +238,7 @@ export async function agentsNeeded(
 }
 
 /**
- * Without an epic there is nothing that could land as a whole: landing at once would be what nobody
- * asked for.
+ * Without an epic nothing can land as a whole, and landing immediately is not what was requested.
  */
 export function refuseLandWithoutEpic({ land, epicId }: Pick<RunWish, 'land' | 'epicId'>): void {
   if (land === null || land === 'task' || epicId !== null) return;
@@ -308,7 +306,7 @@ function isBelow(path: string, folder: string): boolean {
   return path === folder || path.startsWith(`${folder}/`);
 }
 
-/** The epic's own line begins at the target's tip, and is a branch that people can look at. */
+/** The epic's own line starts at the target's tip, and is a branch that people can view. */
 async function openEpicLine(
   engine: Uses<'git' | 'machineId' | 'report' | 'settings' | 'store'>,
   line: string,
@@ -321,7 +319,7 @@ async function openEpicLine(
   const foreign = present === null ? null : await whyNotOurs(engine, line, present, before);
   if (foreign !== null) throw new Refusal('line_held', foreign);
   if (present !== null && present !== base && (await engine.git.isAncestor(present, base))) {
-    // All of it has landed before: the epic goes on from where the target is now.
+    // All of it has landed before: the epic continues from the current target.
     const moved = await moveLineAlone(engine, line, base, present, 'drover: epic goes on');
     if (moved.ok) return openEpicLine(engine, line, target, base);
   }

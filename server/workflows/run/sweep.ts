@@ -18,7 +18,7 @@ import type { Sha } from '../../git/sha.ts';
 
 type Sweeping = Uses<'git' | 'launchedAtMs' | 'machineId' | 'report' | 'settings' | 'store'>;
 
-/** Branches looked at in one sweep; the next run's end takes the rest. */
+/** Maximum number of branches to check in one sweep; the end of the next run handles the rest. */
 const sweepMax = 5_000;
 
 export async function sweepBranches(engine: Sweeping): Promise<void> {
@@ -50,7 +50,7 @@ async function sweepNow(engine: Sweeping): Promise<void> {
       if (row.state === 'failed' && row.named !== row.branch) await nameRef(engine, ref, row);
       continue;
     }
-    // A person may look at the branch as well: then it stays.
+    // A person may have checked out the branch as well: then it stays.
     const [owner, ...others] = held.get(ref) ?? [];
     if (others.length > 0) continue;
     if (owner !== undefined && !(await detach(engine, owner.path, present, row))) continue;
@@ -100,12 +100,12 @@ async function nameRef(
   await engine.store.transaction((tx) => nameKeptRefs(tx, engine.store, [ref], id));
 }
 
-/** Names the process as well: what an earlier one has left held is nobody's. */
+/** Also names the process: the leases of an earlier one are stale. */
 function upkeepName(engine: Uses<'launchedAtMs'>): string {
   return `sweep/${engine.launchedAtMs}`;
 }
 
-/** Only free slots are taken off their branch; a slot that somebody holds keeps it. */
+/** Only free slots are detached from their branch; a leased slot keeps it. */
 async function detach(
   engine: Uses<'git' | 'launchedAtMs' | 'machineId' | 'settings' | 'store'>,
   path: string,

@@ -73,7 +73,7 @@ export function durationText(ms: number): string {
   return `${Math.floor(minutes / 60)} h ${two(minutes % 60)} min`;
 }
 
-/** The same for what goes on: nobody reads its tenths. */
+/** The same for running ones: their tenths of a second are not shown. */
 export function wholeSecondsText(ms: number): string {
   return ms < 10_000 ? `${Math.floor(ms / 1000)} s` : durationText(ms);
 }

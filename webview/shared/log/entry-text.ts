@@ -88,7 +88,7 @@ export function hintState(body: Extract<EntryBody, { kind: 'hint' }>): string {
   }
 }
 
-/** What kind of entry this is, in one or two words: the beginning of its accessible name. */
+/** The kind of this entry, in one or two words: the start of its accessible name. */
 export function entryKind(body: EntryBody): string {
   switch (body.kind) {
     case 'prompt':

@@ -18,7 +18,7 @@ export interface LogFeedParts {
   readonly id: string;
   /** 0: the last one there is. */
   readonly attempt: number;
-  /** Keys of entries begin about here: those of two feeds of one view must not meet. */
+  /** Keys of entries start about here: those of two feeds of one view must not overlap. */
   readonly firstKey: number;
   readonly read: (params: LogReadParams) => Promise<LogReadResult>;
   /** The last events, where they were asked for already. */
@@ -45,7 +45,7 @@ const pauseMs = 50;
 /** After an answer without news that did not wait (an older backend). */
 const idlePauseMs = 500;
 const retryPausesMs = [500, 1_000, 2_000, 5_000] as const;
-/** Farther behind than this, a view goes on at the end. */
+/** A view that is further behind than this continues at the end. */
 const behindBytesMax = 4 * 1024 * 1024;
 
 export class LogFeed {
@@ -120,7 +120,7 @@ export class LogFeed {
     await this.follow();
   }
 
-  /** The long poll; also called again when an attempt that was over goes on. */
+  /** The long poll; also called again when an ended attempt continues. */
   async follow(): Promise<void> {
     if (this.#isPolling || !this.#isOpen) return;
     this.#isPolling = true;
@@ -201,7 +201,7 @@ export class LogFeed {
     this.#parts.onChange();
   }
 
-  /** A page for the search: not loaded, only looked at. */
+  /** A page for the search: not loaded, only searched. */
   async peek(where: { readonly before: number } | { readonly offset: number }): Promise<LogPage> {
     return this.#read({ ...where, limit: liveEvents });
   }
@@ -230,7 +230,7 @@ export class LogFeed {
       if (ahead !== null) return await this.#inTime(ahead);
     } catch (error) {
       if (this.#over.signal.aborted) throw error;
-      // Asked again: only what happens now can be told to a person.
+      // Requested again: only what happens now is announced to a person.
     }
     return await this.#ask({ before: endOfLog, limit: openEvents });
   }
@@ -247,7 +247,7 @@ export class LogFeed {
     this.#parts.onFailure(null);
     if (this.#attempt === 0) this.#attempt = result.attempt;
     if (result.size < this.#liveOffset) {
-      // A crash has cut off what was not yet stored for good: places behind the cut mean something
+      // A crash removed what was not yet permanently stored: offsets after the cut mean something
       // else now.
       this.#showEnd(await this.#read({ before: endOfLog, limit: openEvents }));
       this.#parts.onChange();

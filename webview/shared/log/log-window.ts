@@ -1,6 +1,6 @@
-// The part of a log that is loaded: pages without a gap between them, bounded in events and bytes.
-// Pages are dropped at the side that is farther from where the person looks, and read again when
-// they come back.
+// The loaded part of a log: pages without a gap between them, bounded in events and bytes. Pages
+// are dropped at the side that is further from the visible part, and read again when they come
+// back.
 
 import type { LogLineView } from '../../../server/protocol/log-line.ts';
 import { Transcript } from './transcript.ts';
@@ -31,7 +31,7 @@ export class LogWindow {
   #transcript: Transcript;
   #firstKey: number;
   #eventCount = 0;
-  /** Grows when entries were removed or made anew, not when some were added at the end. */
+  /** Grows when entries were removed or recreated, not when some were added at the end. */
   epoch = 0;
 
   constructor(firstKey = 0) {
@@ -60,8 +60,8 @@ export class LogWindow {
   }
 
   /**
-   * Forgets everything and begins with a page elsewhere in the log. Keys go on, so that no row is
-   * taken for another.
+   * Forgets everything and starts with a page elsewhere in the log. Keys continue, so that no row
+   * is taken for another.
    */
   reset(page: LogPage): void {
     this.#firstKey = this.#transcript.nextKey;
@@ -69,7 +69,7 @@ export class LogWindow {
     this.#rebuild();
   }
 
-  /** A page that begins where the window ends; false when it does not. */
+  /** A page that starts where the window ends; false if it does not. */
   append(page: LogPage): boolean {
     if (!this.isEmpty && page.start !== this.end) return false;
     const last = this.#pages.at(-1);
@@ -85,7 +85,7 @@ export class LogWindow {
     return true;
   }
 
-  /** A page that ends where the window begins; false when it does not. */
+  /** A page that ends where the window starts; false if it does not. */
   prepend(page: LogPage): boolean {
     if (page.end !== this.start) return false;
     this.#firstKey -= page.events.length;
@@ -114,7 +114,7 @@ export class LogWindow {
       dropped = true;
     }
     if (dropped && side === 'front') {
-      // Nothing is read anew: this happens again and again while a stream is followed.
+      // Nothing is read again: this happens all the time while a stream is followed.
       this.#transcript.dropBefore(this.#firstKey);
       this.epoch += 1;
     } else if (dropped) this.#rebuild();

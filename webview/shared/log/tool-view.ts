@@ -38,7 +38,7 @@ export function toolIcon(name: string): string {
   return Object.hasOwn(iconOfTool, name) ? (iconOfTool[name] ?? 'tools') : 'tools';
 }
 
-/** The tool's name, and what it is about: `title` of the log begins with the name. */
+/** The tool's name, and its subject: `title` of the log starts with the name. */
 export function toolTitle(name: string, title: string): { name: string; about: string } {
   const shown = visibleLine(name) || 'Tool';
   const whole = visibleLine(title);

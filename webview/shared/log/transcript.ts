@@ -1,6 +1,6 @@
-// What an agent's log looks like to a person: events become entries, results join their calls,
-// answers their questions, and lines of output their block. Entries grow in place; `revision` says
-// that one has changed.
+// Converts an agent's log for display: events become entries, results join their calls, answers
+// their questions, and lines of output their block. Entries grow in place; `revision` says that one
+// has changed.
 
 import type { LoggedEvent, Usage } from '../../../server/protocol/agent-events.ts';
 import { atMsOf, eventOfLine, type LogLineView } from '../../../server/protocol/log-line.ts';
@@ -18,8 +18,8 @@ export interface ToolResult {
 
 export type EntryBody =
   /**
-   * What the agent was told at first; null until it is read. Stands before the first event and is
-   * no line of the log.
+   * The agent's first prompt; null until it is read. It precedes the first event and is no line of
+   * the log.
    */
   | { readonly kind: 'prompt'; readonly text: string | null }
   | {
@@ -94,7 +94,7 @@ interface Wait {
 
 /** Calls are short beside the log: older waits belong to calls that have ended. */
 const waitsMax = 50;
-/** More answers than a person would look through are not offered. */
+/** More answers than this are not offered, because a person would not read them. */
 const choicesMax = 20;
 
 export class Transcript {
@@ -113,8 +113,7 @@ export class Transcript {
   }
 
   /**
-   * Adds lines at the end. `startsPage`: an output block does not reach over the beginning of a
-   * page.
+   * Adds lines at the end. `startsPage`: an output block does not extend over the start of a page.
    */
   append(lines: readonly LogLineView[], startsPage: boolean): void {
     let mayJoin = !startsPage;
@@ -129,7 +128,7 @@ export class Transcript {
 
   /**
    * Forgets the entries before a key. A result that stays without its call is shown again once its
-   * page is read anew.
+   * page is read again.
    */
   dropBefore(key: number): void {
     const first = this.entries.findIndex((entry) => entry.key >= key);

@@ -24,8 +24,8 @@ export interface FrameReport {
 
 const windowMs = 1000;
 /**
- * A window that is hidden is given no frames: a longer wait than this tells of that, not of a slow
- * frame.
+ * A hidden window gets no frames: a longer wait than this means that it was hidden, not that a
+ * frame was slow.
  */
 const hiddenMs = 2_000;
 
@@ -50,10 +50,7 @@ export class FrameMeter {
     this.#windowStart = frame.doneMs;
   }
 
-  /**
-   * The stream has rested: what was measured before is told, and the next frame is the first of a
-   * new measurement.
-   */
+  /** The stream has paused: the measurement is reported, and the next frame starts a new one. */
   rest(): void {
     if (this.#frames.length > 0) this.#tell();
     this.#windowStart = null;

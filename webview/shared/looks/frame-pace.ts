@@ -4,10 +4,13 @@
 import type { Host } from '../host.ts';
 import { FrameMeter } from './frame-meter.ts';
 
-/** When this script began: what VS Code takes for the page before that is told apart. */
+/**
+ * When this script started: the time that VS Code needs for the page before that is reported
+ * separately.
+ */
 const scriptMs = performance.now();
 
-/** After so long without a change the stream rests. */
+/** After this long without a change the stream counts as paused. */
 const restMs = 1_500;
 
 /**
@@ -28,7 +31,7 @@ export class FramePace {
   readonly #draw: () => void;
   readonly #name: string;
   readonly #meter: FrameMeter;
-  /** Since when a drawing is due; null: there is nothing to be drawn. */
+  /** Since when a drawing is due; null: nothing needs to be drawn. */
   #dueMs: number | null = null;
   #request: number | null = null;
   #lastDrawnMs = 0;
@@ -54,8 +57,7 @@ export class FramePace {
   }
 
   /**
-   * The first content is about to be drawn: measured from the script's beginning to the frame after
-   * it.
+   * The first content is about to be drawn: measured from the script's start to the frame after it.
    */
   opened(): void {
     if (this.#isOpened) return;
@@ -87,7 +89,7 @@ export class FramePace {
   #say(what: string, ms: number): void {
     const name = `${this.#name}.${what}`;
     this.#host.action('measured', { name, ms }).catch(() => {
-      // A measurement that nobody hears is no loss.
+      // A measurement without a listener may be lost.
     });
   }
 }

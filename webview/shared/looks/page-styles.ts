@@ -1,4 +1,4 @@
-// The looks of a panel that fills its view: what does not fit in it scrolls in one of its parts.
+// The styles of a panel that fills its view: content that does not fit scrolls in one of its parts.
 
 import { css } from 'lit';
 

@@ -1,6 +1,6 @@
-// Makes text of agents harmless to look at: what would be invisible, move the cursor or turn the
-// reading direction is taken out (terminal sequences) or shown as a sign of its own (everything
-// else). Nothing of it is ever HTML.
+// Makes agents' text harmless for display: characters that are invisible, move the cursor or change
+// the reading direction are removed (terminal sequences) or shown as a visible symbol (everything
+// else). None of it is ever HTML.
 
 /**
  * Longest operating-system command (window titles, links, clipboard) that is recognised and taken
@@ -19,7 +19,7 @@ const sequence = new RegExp(
   'gu',
 );
 
-/** A colour sequence holds numbers only between its beginning and its `m`. */
+/** A color sequence contains only numbers between its start and its `m`. */
 function isColour(found: string): boolean {
   return found.endsWith('m') && /^\[[\d;:]*m$/u.test(found.slice(1));
 }

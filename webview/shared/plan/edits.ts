@@ -58,7 +58,7 @@ export class EditHistory {
 
   #inTurn<Result>(body: () => Promise<Result>): Promise<Result> {
     const result = this.#last.then(body);
-    this.#last = result.catch(() => undefined); // Whoever asked is told; the next one has its turn all the same.
+    this.#last = result.catch(() => undefined); // The caller gets the error; the next one has its turn all the same.
     return result;
   }
 }

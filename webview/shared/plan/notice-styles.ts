@@ -1,4 +1,4 @@
-// How a panel looks in place of its content, and how a note below it does.
+// The styles of a message in place of a panel's content, and of a note below it.
 
 import { css } from 'lit';
 

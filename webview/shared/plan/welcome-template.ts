@@ -1,4 +1,4 @@
-// What the tree shows in place of rows: what is missing and the way on, or how to begin.
+// What the tree shows instead of rows: what is missing and the remedy, or how to start.
 
 import { html, nothing, type TemplateResult } from 'lit';
 import type { Connection, HostState } from '../../messages/messages.ts';

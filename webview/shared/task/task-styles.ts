@@ -1,4 +1,4 @@
-// How the page of a task looks: a document with its properties beside it, from VS Code's theme
+// The styles of the page of a task: a document with its properties beside it, from VS Code's theme
 // variables.
 
 import { css } from 'lit';

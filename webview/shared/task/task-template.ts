@@ -1,4 +1,4 @@
-// The page of a task as a part of its panel, and when it is the part to begin with.
+// The page of a task as a part of its panel, and when it is the part that opens first.
 
 import { html, type TemplateResult } from 'lit';
 import type { TaskView } from '../../../server/protocol/views.ts';

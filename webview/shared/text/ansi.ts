@@ -60,7 +60,7 @@ export function styledLines(text: string, options: StyleOptions = {}): StyledLin
   return lines.end();
 }
 
-/** Puts pieces together to lines; a carriage return begins a new version of the line. */
+/** Joins pieces to lines; a carriage return starts a new version of the line. */
 class LineBuilder {
   readonly #showOverwritten: boolean;
   readonly #lines: StyledLine[] = [];

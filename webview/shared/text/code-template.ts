@@ -11,7 +11,7 @@ export function codeTemplate(text: string, language: string): unknown {
   return pieces === null ? ansiTemplate(text, true) : pieces.map(pieceTemplate);
 }
 
-/** A line of a diff: its colours, cut where a changed word begins or ends. */
+/** A line of a diff: its colors, split where a changed word starts or ends. */
 export function codeLineTemplate(
   text: string,
   language: string,

@@ -12,7 +12,7 @@ const whole = new RegExp(
   String.raw`^(${path}\.[A-Za-z]\w{0,7})(?::(\d{1,6}))?(?:[:-]\d{1,6})*$`,
   'u',
 );
-/** In running text a line number or a folder tells a file from other words with a dot. */
+/** In running text a line number or a folder distinguishes a file from other words with a dot. */
 const inText = new RegExp(
   String.raw`(?<![\w/:.@-])(${path}\.[A-Za-z]\w{0,7}):(\d{1,6})(?::\d{1,6})?(?![\w/])`,
   'gu',

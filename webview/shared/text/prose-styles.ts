@@ -1,10 +1,10 @@
-// How prose and code of agents and of people look.
+// The styles of prose and code of agents and of people.
 
 import { css, unsafeCSS } from 'lit';
 import type { CodeKind } from './highlight.ts';
 
-// VS Code tells a webview nothing of the colours of its theme for code, so those of the terminal
-// stand in, mixed with the text's colour: a theme chooses them for a terminal's ground, not for
+// VS Code does not give a webview the colors of its theme for code, so it uses those of the
+// terminal, mixed with the text's color: a theme chooses them for a terminal's background, not for
 // this one.
 const codeColors: { readonly [K in Exclude<CodeKind, 'comment'>]: string } = {
   keyword: 'ansiMagenta',

@@ -1,5 +1,5 @@
-// Prose of agents and of people as templates. Text reaches the page as text nodes only; a link's
-// address has been looked at.
+// Prose of agents and of people as templates. Text reaches the page only as text nodes; a link's
+// address is checked.
 
 import { html, nothing, type TemplateResult } from 'lit';
 import { codeTemplate } from './code-template.ts';

@@ -1,5 +1,5 @@
-// Markdown as agents and people write it, as a tree of closed kinds: no HTML, and links only to the
-// web and to files. What else looks like a link, an image or HTML stays the text that was written.
+// Markdown of agents and people, as a tree of closed kinds: no HTML, and links only to the web and
+// to files. Any other link, image or HTML is shown as its source text.
 
 import { Marked, type MarkedToken, type Token, type Tokens } from 'marked';
 import { fileReference, fileReferences, type ProseSpan } from './file-reference.ts';

@@ -133,8 +133,7 @@ export class StreamFind {
   }
 
   /**
-   * Looks through the loaded entries: through all of them when they are others than last time, else
-   * through new ones.
+   * Searches the loaded entries: all of them if they differ from last time, otherwise the new ones.
    */
   #look(): void {
     const { query } = this;
@@ -144,7 +143,7 @@ export class StreamFind {
     const { epoch } = feed.window;
     const isSame = this.#looked !== null && this.#looked.epoch === epoch;
     if (isSame && this.#looked?.eventCount === feed.window.eventCount) return;
-    // The last entry that was looked at may have grown.
+    // The last searched entry may have grown.
     const from = isSame ? Math.max(0, (this.#looked?.entryCount ?? 0) - 1) : 0;
     const firstKey = entries[from]?.key ?? Number.NEGATIVE_INFINITY;
     const kept = isSame ? this.#hits.filter((key) => key < firstKey) : [];

@@ -158,7 +158,7 @@ export class DroverComposer extends LitElement {
     this.#back = 0;
     this.#write(field.value);
     const typed = (event as InputEvent).data;
-    // At the beginning of a word: in an address it is a letter like others.
+    // At the start of a word: inside an address it is an ordinary letter.
     const before = field.value.slice(0, field.selectionStart);
     if (typed === '@' && /(?:^|\s)@$/u.test(before)) void this.#addFile(true);
   };

@@ -1,4 +1,4 @@
-// How the head of a stream looks.
+// The styles of a stream's header.
 
 import { css } from 'lit';
 

@@ -59,7 +59,7 @@ export function actionsFor(task: TaskView | null): readonly TaskAction[] {
   });
 }
 
-/** Where a hint reaches nobody, the composer says why; null when it can be sent. */
+/** If no agent would get a hint, the composer says why; null if it can be sent. */
 export function hintRefusal(task: TaskView | null): string | null {
   if (task === null) return 'Not connected.';
   const isSettled = task.status === 'completed' || task.status === 'cancelled';

@@ -1,5 +1,5 @@
-// What a screen reader is told of a stream without asking: short, and only what a person may have
-// to act on or waits for.
+// What a screen reader announces of a stream on its own: short, and only what a person may have to
+// act on or waits for.
 
 import { entryKind, exitText, startedText } from '../../shared/log/entry-text.ts';
 import type { Entry } from '../../shared/log/transcript.ts';
@@ -56,7 +56,7 @@ export class Announcer {
   #atMs = 0;
   text = '';
 
-  /** Another log: what it begins with is not said. */
+  /** Another log: its existing content is not announced. */
   reset(): void {
     this.#key = Number.NEGATIVE_INFINITY;
     this.#atMs = 0;

@@ -22,7 +22,7 @@ export function readAhead(host: Host, chosen: number | null): LogAhead | null {
   const attempt = chosen ?? opened ?? 0;
   const which = attempt > 0 ? { attempt } : {};
   const answer = readLog(host, { id, ...which, before: endOfLog, limit: openEvents });
-  // A backend that is not there yet is asked again by the feed, which tells of it.
+  // The feed asks a backend that is not there yet again, and reports it.
   answer.catch(() => undefined);
   return { id, attempt, answer };
 }

@@ -1,5 +1,5 @@
-// The life of a stream panel behind its looks: which attempt is shown, its log, its facts, and what
-// a person does to it.
+// The state of a stream panel behind its view: which attempt is shown, its log, its facts, and a
+// person's actions.
 
 import type { ReactiveController, ReactiveControllerHost } from 'lit';
 import type { AttemptView, StepName } from '../../../server/protocol/panel-views.ts';
@@ -39,7 +39,7 @@ export class StreamSession implements ReactiveController {
   /** The log can't be read just now. */
   failure: string | null = null;
   prompt: string | null = null;
-  /** Hints of this panel that no agent has been told yet. */
+  /** Hints of this panel that no agent has received yet. */
   queuedHints: readonly string[] = [];
   /** Ids of questions whose answer is on its way. */
   answering: ReadonlySet<string> = new Set();
@@ -110,7 +110,7 @@ export class StreamSession implements ReactiveController {
     return this.#parts.board.board?.tasks.filter((task) => task.parent_id === this.#subject) ?? [];
   }
 
-  /** Chosen by a person; null: the newest one is shown, also when another begins. */
+  /** Chosen by a person; null: the newest one is shown, also when another starts. */
   get chosenAttempt(): number | null {
     return this.#chosen;
   }
@@ -167,7 +167,7 @@ export class StreamSession implements ReactiveController {
     return isTaken;
   }
 
-  /** The log tells of hints that were sent: they are no longer queued. */
+  /** The log shows hints that were sent: they are no longer queued. */
   forgetTold(entries: readonly Entry[]): void {
     if (this.queuedHints.length === 0) return;
     const told = entries
@@ -332,7 +332,7 @@ export class StreamSession implements ReactiveController {
     this.#parts.onLog();
   }
 
-  /** Good for the first look only. */
+  /** Valid only for the first read. */
   #takeAhead(id: string, attempt: number): Promise<LogReadResult> | null {
     const ahead = this.#ahead;
     this.#ahead = null;
@@ -356,7 +356,7 @@ export class StreamSession implements ReactiveController {
       this.#followNewest();
       this.#component.requestUpdate();
     } catch {
-      // The log tells of a backend that does not answer; the head keeps what it knew.
+      // The log reports a backend that does not answer; the header keeps its content.
     } finally {
       this.#isReadingAttempts = false;
     }

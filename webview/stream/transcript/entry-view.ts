@@ -26,7 +26,7 @@ export interface EntryActions {
   openFile(file: FileReference): void;
 }
 
-/** What tells an entry's fold from others' also after a reload; null when it can't be folded. */
+/** What identifies an entry's fold, also after a reload; null if it cannot be folded. */
 export function foldKey(entry: Entry): string | null {
   const { body } = entry;
   switch (body.kind) {

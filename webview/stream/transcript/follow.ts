@@ -1,5 +1,5 @@
-// Whether the view follows the end of the log. Who scrolls up is left in peace and told how much is
-// new below; who comes back to the end follows again.
+// Whether the view follows the end of the log. After scrolling up, the view stays where it is and
+// shows how much is new below; at the end, it follows again.
 
 export interface FollowState {
   readonly isFollowing: boolean;

@@ -1,4 +1,4 @@
-// How the rows of a transcript look.
+// The styles of the rows of a transcript.
 
 import { css, unsafeCSS } from 'lit';
 
