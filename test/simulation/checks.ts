@@ -61,7 +61,8 @@ export class Checks {
     const isClaim = event.type === 'task.claimed' || event.type === 'task.resumed';
     if (!isClaim || event.data['worker'] === undefined) return;
     this.#epochs.set(id, (this.#epochs.get(id) ?? 0) + 1);
-    if (event.type === 'task.claimed') this.#claimed(id);
+    // What waited may resume on other work of a blocker: one that was reset, and has landed again.
+    this.#claimed(id);
   }
 
   #rootOf(id: string): string {
