@@ -15,6 +15,7 @@ const reasons: { readonly [R in LeftOutView['reason']]: string } = {
   dependency: 'Dependencies and build output that git does not track',
   link: 'Links that lead out of the project',
   special: 'Not regular files',
+  name: 'Names that are not UTF-8',
   repository: 'Nested repositories',
   submodule: 'Submodules',
   own: "Git's and Drover's own",

@@ -35,7 +35,8 @@ export interface LeftOutView {
     | 'link'
     | 'special'
     | 'repository'
-    | 'submodule';
+    | 'submodule'
+    | 'name';
 }
 
 /** What would be uploaded of a folder without the folders in it; '' is the project's own. */

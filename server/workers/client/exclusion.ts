@@ -74,7 +74,7 @@ export function brokenCap(
  */
 export function staysInside(path: string, target: string): boolean {
   if (target === '' || target.startsWith('/') || /^[A-Za-z]:/.test(target)) return false;
-  if (target.includes('\\') || target.includes('\0')) return false;
+  if (target.includes('\\') || target.includes('\0') || !isText(target)) return false;
   const place = path.split('/').slice(0, -1);
   for (const name of target.split('/')) {
     if (name === '' || name === '.') continue;
@@ -83,6 +83,12 @@ export function staysInside(path: string, target: string): boolean {
   }
   return !place.some((name) => ownNames.has(name.toLowerCase()));
 }
+
+/**
+ * False for a name that is not UTF-8: each byte that could not be decoded became this sign, so the
+ * file is not found under what is left of its name.
+ */
+export const isText = (name: string): boolean => !name.includes('\uFFFD');
 
 /** A name from a worker's archive as a relative path, or null where it could lead elsewhere. */
 export function safePath(name: string): string | null {

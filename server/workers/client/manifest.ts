@@ -1,9 +1,11 @@
 // The list of hashes that a job leaves beside its result: it proves that a download is whole,
 // nothing more.
 
+import { isText } from './exclusion.ts';
+
 /**
- * Path to SHA-256 (hex). Null: not a manifest. Knows the lines of GNU and busybox, escaped names
- * included.
+ * Path to SHA-256 (hex), without those whose names are not UTF-8. Null: not a manifest. Knows the
+ * lines of GNU and busybox, escaped names included.
  */
 export function readManifest(text: string): ReadonlyMap<string, string> | null {
   const hashes = new Map<string, string>();
@@ -13,7 +15,7 @@ export function readManifest(text: string): ReadonlyMap<string, string> | null {
     if (match === null) return null;
     const [, escape, hash = '', name = ''] = match;
     const path = escape === '' ? name : unescaped(name);
-    hashes.set(path.replace(/^\.\//, ''), hash);
+    if (isText(path)) hashes.set(path.replace(/^\.\//, ''), hash);
   }
   return hashes;
 }

@@ -11,7 +11,7 @@ import { createGunzip } from 'node:zlib';
 import { extract, type Header } from 'tar-stream';
 import { err, ok, type Result } from '../../core/failure.ts';
 import { jobFolder } from '../../core/work/job-files.ts';
-import { safePath } from './exclusion.ts';
+import { isText, safePath } from './exclusion.ts';
 import { manifestProblems, readManifest } from './manifest.ts';
 
 export interface ResultCaps {
@@ -83,7 +83,8 @@ class ResultReader {
   readonly #links = new Map<string, string>();
   readonly #folders = new Set<string>();
   readonly #jobFiles = new Map<string, string>();
-  readonly #notices: string[] = [];
+  /** Paths that are not UTF-8, with a sign for each byte that is none. */
+  readonly #unnamed: string[] = [];
   #packed = 0;
   #nameChars = 0;
   #ownBytes = 0;
@@ -151,6 +152,10 @@ class ResultReader {
     const type = header.type ?? 'file';
     if (path === '') return drain(content);
     if (path.split('/').some((name) => name.toLowerCase() === '.git')) return drain(content);
+    if (!isText(path)) {
+      this.#unnamed.push(path);
+      return drain(content);
+    }
     if (type === 'directory') {
       this.#addFolders(path, true);
       return drain(content);
@@ -239,11 +244,17 @@ class ResultReader {
       jobFiles: this.#jobFiles,
       isComplete: problems.length === 0,
       notices: [
-        ...this.#notices,
+        ...(this.#unnamed.length === 0 ? [] : [unnamedNotice(this.#unnamed)]),
         ...(problems.length === 0 ? [] : [`The result is incomplete: ${shown}${more}.`]),
       ],
     };
   }
+}
+
+function unnamedNotice(paths: readonly string[]): string {
+  const shown = paths.slice(0, 5).join(', ');
+  const more = paths.length > 5 ? ` and ${paths.length - 5} more` : '';
+  return `Not taken, as the names are not UTF-8: ${shown}${more}.`;
 }
 
 async function drain(content: Readable): Promise<void> {

@@ -8,6 +8,7 @@ import {
   brokenCap,
   type ExclusionReason,
   exclusionOf,
+  isText,
   staysInside,
   uploadCaps,
   type UploadCaps,
@@ -36,7 +37,14 @@ export type PlanEntry =
 export interface LeftOut {
   readonly path: string;
   /** `ignored`: by a `.droverignore` file. */
-  readonly reason: ExclusionReason | 'ignored' | 'link' | 'special' | 'repository' | 'submodule';
+  readonly reason:
+    | ExclusionReason
+    | 'ignored'
+    | 'link'
+    | 'special'
+    | 'repository'
+    | 'submodule'
+    | 'name';
 }
 
 export interface UploadPlan {
@@ -72,6 +80,7 @@ export function planUpload(
     if (reason === 'secret') return leftOut.add(path, reason);
     if (reason !== null) return leftOut.add(excludedFolder(path, isTracked), reason);
     if (path.endsWith('/')) return leftOut.add(path, 'repository');
+    if (!isText(path)) return leftOut.add(path, 'name');
     const stats = parents.arePlain(path)
       ? lstatSync(join(root, path), { throwIfNoEntry: false })
       : undefined;
@@ -151,6 +160,8 @@ function noticeOf({ path, reason }: LeftOut): string | null {
       return `Nested repository ${path} is not uploaded.`;
     case 'link':
       return `Link ${path} leads out of the tree and is not uploaded.`;
+    case 'name':
+      return `The name of ${path} is not UTF-8; it is not uploaded.`;
     case 'special':
       return `${path} is not a regular file and is not uploaded.`;
     case 'secret':

@@ -12,6 +12,8 @@ const drivePattern = /^[A-Za-z]:/;
 export function checkName(name: string): Result<string, string> {
   if (name === '') return err('the name is empty');
   if (name.includes('\0')) return err('the name holds a NUL');
+  // What is not UTF-8 was decoded to this sign: two such names could be one.
+  if (name.includes('\uFFFD')) return err('the name is not UTF-8');
   if (name.includes('\\')) return err('the name holds a backslash');
   if (name.startsWith('/') || drivePattern.test(name)) return err('the name is absolute');
   const parts = name.split('/').filter((part) => part !== '' && part !== '.');
@@ -29,6 +31,7 @@ export function checkName(name: string): Result<string, string> {
 export function checkTarget(target: string): string | null {
   if (target === '') return 'the link has no target';
   if (target.includes('\0')) return 'the target holds a NUL';
+  if (target.includes('\uFFFD')) return 'the target is not UTF-8';
   if (target.startsWith('/') || drivePattern.test(target)) return 'the link is absolute';
   if (Buffer.byteLength(target) > pathBytesMax) return 'the target is too long';
   return null;

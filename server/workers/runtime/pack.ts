@@ -1,7 +1,8 @@
 // Packs the workspace for `GET /workspace` (worker contract §6, §9). What is sent is complete and
-// true, or the connection is cut: a walk that fails, a file that shrinks and a name that cannot be
-// written down never give a valid archive.
+// true, or the connection is cut: a walk that fails and a file that shrinks never give a valid
+// archive.
 
+import { isUtf8 } from 'node:buffer';
 import {
   closeSync,
   constants,
@@ -12,18 +13,21 @@ import {
   readlinkSync,
   readSync,
 } from 'node:fs';
-import { join } from 'node:path';
 import type { Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
 import { pack, type Pack } from 'tar-stream';
 import { chunkBytes, gathered } from '../gathered.ts';
+import { paxHeader } from './pax-header.ts';
 
 /** The fastest level: what limits a download is the compression, on most networks. */
 const gzipLevel = 1;
 /** What tar can write; times outside of it are moved to its ends. */
 const secondsMax = 2 ** 31 - 1;
 const modeBits = 0o7777;
+const slash = Buffer.from('/');
+/** Short and plain, so that the archive adds no header of its own. */
+const standIn = 'name';
 
 export interface PackOptions {
   readonly folder: string;
@@ -60,47 +64,66 @@ class TreePacker {
 
   async run(): Promise<void> {
     if (!lstatSync(this.#root).isDirectory()) throw new Error('the workspace is not a folder');
-    await this.#walk('');
+    await this.#walk(null);
     this.#check();
     this.#archive.finalize();
   }
 
-  async #walk(folder: string): Promise<void> {
-    const names =
-      ifThere(() => readdirSync(join(this.#root, folder), { encoding: 'buffer' })) ?? [];
+  /** Null is the workspace itself. Names are bytes: not all of them are UTF-8. */
+  async #walk(folder: Buffer | null): Promise<void> {
+    const at = folder === null ? Buffer.from(this.#root) : this.#at(folder);
+    const names = ifThere(() => readdirSync(at, { encoding: 'buffer' })) ?? [];
     for (const name of names.sort((a, b) => a.compare(b))) {
       this.#check();
-      await this.#add(folder === '' ? textOf(name) : `${folder}/${textOf(name)}`);
+      await this.#add(folder === null ? name : Buffer.concat([folder, slash, name]));
     }
   }
 
-  async #add(path: string): Promise<void> {
-    const at = join(this.#root, path);
+  #at(path: Buffer): Buffer {
+    return Buffer.concat([Buffer.from(this.#root), slash, path]);
+  }
+
+  async #add(path: Buffer): Promise<void> {
+    const at = this.#at(path);
     const stat = ifThere(() => lstatSync(at));
     if (stat === null) return;
     const seconds = Math.min(Math.max(stat.mtimeMs / 1000, 0), secondsMax);
-    const mtime = new Date(seconds * 1000);
-    const header: EntryHeader = { name: path, mode: stat.mode & modeBits, mtime };
+    const times = { mode: stat.mode & modeBits, mtime: new Date(seconds * 1000) };
     if (stat.isDirectory()) {
-      await this.#entry({ ...header, type: 'directory' });
+      await this.#entry({ ...this.#named(path), ...times, type: 'directory' });
       await this.#walk(path);
     } else if (stat.isSymbolicLink()) {
       const target = ifThere(() => readlinkSync(at, { encoding: 'buffer' }));
       if (target !== null) {
-        await this.#entry({ ...header, type: 'symlink', linkname: textOf(target) });
+        await this.#entry({ ...this.#named(path, target), ...times, type: 'symlink' });
       }
-    } else if (stat.isFile()) await this.#addFile(at, header);
+    } else if (stat.isFile()) await this.#addFile(path, times);
     // Sockets, pipes and devices have nothing to send.
   }
 
-  async #addFile(at: string, header: EntryHeader): Promise<void> {
+  /**
+   * For the entry that comes next. Its header can only hold text: other bytes stand in a header of
+   * their own before it, and take the place of what the entry says.
+   */
+  #named(path: Buffer, target?: Buffer): Pick<EntryHeader, 'name' | 'linkname'> {
+    const name = path.toString();
+    const linkname = target?.toString();
+    const isText = isUtf8(path) && (target === undefined || isUtf8(target));
+    if (isText) return linkname === undefined ? { name } : { name, linkname };
+    this.#archive.push(paxHeader({ path, ...(target !== undefined && { linkpath: target }) }));
+    return linkname === undefined ? { name: standIn } : { name: standIn, linkname: standIn };
+  }
+
+  async #addFile(path: Buffer, times: Pick<EntryHeader, 'mode' | 'mtime'>): Promise<void> {
     // The name may be a link or a pipe by now.
     const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
-    const file = ifThere(() => openSync(at, flags));
+    const file = ifThere(() => openSync(this.#at(path), flags));
     if (file === null) return;
     try {
       const stat = fstatSync(file);
-      if (stat.isFile()) await this.#sendFile(file, { ...header, type: 'file', size: stat.size });
+      if (!stat.isFile()) return;
+      const header = { ...this.#named(path), ...times, type: 'file', size: stat.size } as const;
+      await this.#sendFile(file, header);
     } finally {
       closeSync(file);
     }
@@ -185,9 +208,4 @@ function ifThere<T>(look: () => T): T | null {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
     throw error;
   }
-}
-
-/** @throws for bytes that are not UTF-8, which the archive could not hold unchanged */
-function textOf(name: Buffer): string {
-  return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(name);
 }

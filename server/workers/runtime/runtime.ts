@@ -37,7 +37,7 @@ export async function startWorkerRuntime(
   const { token, folder, env, uploadBytes, times, warn } = options;
   let workspace: Workspace;
   try {
-    workspace = new Workspace({ folder, uploadBytes, warn });
+    workspace = new Workspace({ folder, uploadBytes, uploadIdleMs: times.uploadIdleMs, warn });
   } catch (error) {
     return err(`The workspace ${folder} cannot be used: ${messageOf(error)}.`);
   }

@@ -11,6 +11,8 @@ export interface WorkerTimes {
   readonly stalledMs: number;
   /** Until the headers of a request must be there. */
   readonly headersMs: number;
+  /** Of an upload: until the next bytes must come. Its connection may be dead. */
+  readonly uploadIdleMs: number;
 }
 
 const usual: WorkerTimes = {
@@ -19,6 +21,7 @@ const usual: WorkerTimes = {
   killAfterMs,
   stalledMs: 1000,
   headersMs: 10_000,
+  uploadIdleMs: 120_000,
 };
 
 const variables: Readonly<Record<keyof WorkerTimes, string>> = {
@@ -27,6 +30,7 @@ const variables: Readonly<Record<keyof WorkerTimes, string>> = {
   killAfterMs: 'DROVER_WORKER_KILL_MS',
   stalledMs: 'DROVER_WORKER_STALLED_MS',
   headersMs: 'DROVER_WORKER_HEADERS_MS',
+  uploadIdleMs: 'DROVER_WORKER_UPLOAD_IDLE_MS',
 };
 
 /** Where `DROVER_TEST=1`, the environment can change each of them. */

@@ -13,22 +13,29 @@ const gunzipChunkBytes = 64 * 1024;
 /** Of an entry's headers and padding, with long names. */
 const entryOverheadBytes = 4 * 1024;
 
+export interface UnpackLimits {
+  /** Of the compressed body, and of the files in it. */
+  readonly uploadBytes: number;
+  /** Until the next bytes of the body must come. */
+  readonly uploadIdleMs: number;
+}
+
 /**
  * The folder exists and is empty. The body is left as it is when the upload is refused: an answer
  * can still be sent.
- * @param bytesMax of the compressed body, and of the files in it
  * @throws UploadRefused
  */
 export async function unpack(
   body: IncomingMessage,
   folder: string,
-  bytesMax: number,
+  limits: UnpackLimits,
 ): Promise<void> {
+  const { uploadBytes: bytesMax } = limits;
   const entries = new EntryReader(new TreeWriter(folder), bytesMax);
   const count = { bytes: 0 };
   try {
     await pipeline(
-      bodyOf(body, bytesMax, count),
+      bodyOf(body, limits, count),
       createGunzip({ chunkSize: gunzipChunkBytes }),
       async (plain: AsyncIterable<Buffer>) => await entries.readAll(plain),
     );
@@ -42,14 +49,23 @@ export async function unpack(
 
 async function* bodyOf(
   body: IncomingMessage,
-  bytesMax: number,
+  { uploadBytes: bytesMax, uploadIdleMs }: UnpackLimits,
   count: { bytes: number },
 ): AsyncGenerator<Buffer> {
   const chunks: AsyncIterable<Buffer> = body.iterator({ destroyOnReturn: false });
-  for await (const chunk of chunks) {
-    count.bytes += chunk.length;
-    if (count.bytes > bytesMax) throw tooLarge('the body', bytesMax);
-    yield chunk;
+  const seconds = Math.round(uploadIdleMs / 1000);
+  const silent = new UploadRefused(408, `nothing of the body came for ${String(seconds)} s`);
+  // An upload whose client is gone without a word would keep every other one out.
+  const idle = setTimeout(() => body.destroy(silent), uploadIdleMs);
+  try {
+    for await (const chunk of chunks) {
+      count.bytes += chunk.length;
+      if (count.bytes > bytesMax) throw tooLarge('the body', bytesMax);
+      yield chunk;
+      idle.refresh();
+    }
+  } finally {
+    clearTimeout(idle);
   }
 }
 

@@ -1,9 +1,9 @@
 // Why an upload is not taken: what the answer to `POST /workspace` says.
 
 export class UploadRefused extends Error {
-  readonly status: 400 | 413 | 500;
+  readonly status: 400 | 408 | 413 | 500;
 
-  constructor(status: 400 | 413 | 500, message: string) {
+  constructor(status: 400 | 408 | 413 | 500, message: string) {
     super(message);
     this.name = 'UploadRefused';
     this.status = status;

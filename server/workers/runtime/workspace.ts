@@ -20,6 +20,7 @@ export type WorkspaceUse = 'upload' | 'job';
 export interface WorkspaceOptions {
   readonly folder: string;
   readonly uploadBytes: number;
+  readonly uploadIdleMs: number;
   /** Messages for the administrator of the instance. */
   readonly warn: (sentence: string) => void;
 }
@@ -63,7 +64,7 @@ export class Workspace {
   async replace(archive: IncomingMessage): Promise<void> {
     const incoming = this.#newFolder();
     try {
-      await unpack(archive, incoming, this.#options.uploadBytes);
+      await unpack(archive, incoming, this.#options);
       this.#swap(incoming);
     } catch (error) {
       this.#removeLater(incoming);

@@ -126,6 +126,8 @@ suite('worker runtime: uploads', () => {
       [[file(`${'n'.repeat(300)}`)], 'nnn', /too long/],
       [[file('.git/config')], '.git/config', /git folder/],
       [[file('sub/.GIT/hooks/x')], 'sub/.GIT/hooks/x', /git folder/],
+      [[file('caf\uFFFD')], 'caf', /not UTF-8/],
+      [[link('a', 'caf\uFFFD')], 'a', /not UTF-8/],
       [[link('a', '/etc')], 'a', /absolute/],
       [[link('a', '../x')], 'a', /leads out/],
       [[link('d/a', '../../x')], 'd/a', /leads out/],
@@ -224,6 +226,21 @@ suite('worker runtime: uploads', () => {
     socket.write(archive.subarray(0, 20));
     await eventually('the upload has begun', () => readdirSync(runtime.folder).length > 1);
     socket.destroy();
+    await eventually('the upload is given up', () => readdirSync(runtime.folder).length === 1);
+    assertOldTree(runtime);
+    assert.equal((await upload(runtime, archive)).status, 200);
+  });
+
+  test('an upload whose client falls silent is given up, and the next one is taken', async () => {
+    const runtime = await start({ env: { DROVER_WORKER_UPLOAD_IDLE_MS: '300' } });
+    await uploadOld(runtime);
+    const archive = systemTarGz({ 'new.txt': 'new' });
+    const socket = connect(Number(new URL(runtime.url).port), '127.0.0.1');
+    const head = ['POST /workspace HTTP/1.1', 'Host: x', `Authorization: Bearer ${runtime.token}`];
+    socket.write(`${head.join('\r\n')}\r\nContent-Length: ${String(archive.length)}\r\n\r\n`);
+    socket.write(archive.subarray(0, 20));
+    socket.on('error', () => undefined);
+    await new Promise((resolve) => socket.resume().once('close', resolve));
     await eventually('the upload is given up', () => readdirSync(runtime.folder).length === 1);
     assertOldTree(runtime);
     assert.equal((await upload(runtime, archive)).status, 200);

@@ -115,6 +115,15 @@ suite('result of a worker', () => {
     assert.equal(read('new/link'), 'a');
   });
 
+  test('a file whose name is not UTF-8 is left out and named, and the result stays complete', async () => {
+    write('gone.txt', 'a');
+    const files = { 'b.txt': 'b', 'caf\uFFFD': '1' };
+    const imported = await brought(plain(files), { 'gone.txt': sentFile('a') });
+    assert.ok(typeof imported !== 'string');
+    assert.deepEqual([imported.written, imported.removed], [1, 1]);
+    assert.deepEqual(imported.notices, ['Not taken, as the names are not UTF-8: caf\uFFFD.']);
+  });
+
   test('C34 a file that was uploaded and is absent from a complete result is removed', async () => {
     write('gone/a.txt', 'a');
     write('stays.txt', 's');

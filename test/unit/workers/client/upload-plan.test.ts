@@ -49,6 +49,14 @@ suite('upload plan', () => {
     );
   });
 
+  test('a name that is not UTF-8 is left out with a notice, as its file is not found by it', () => {
+    const plan = planned({ tracked: ['caf\uFFFD', write('a.txt')] });
+    assert.ok(plan.ok);
+    assert.equal(plan.value.files, 1);
+    const notice = 'The name of caf\uFFFD is not UTF-8; it is not uploaded.';
+    assert.deepEqual(plan.value.notices, [notice]);
+  });
+
   test('C08 dependency folders count only where git does not track them; .git never travels', () => {
     const tracked = ['dist/x.js', 'bin/run'].map((path) => write(path));
     const untracked = ['a/node_modules/m.js', 'target/t', '.venv/v', 'b/__pycache__/c', 'new.txt'];
