@@ -25,7 +25,6 @@ const moduleUrl = "const droverModuleUrl = require('node:url').pathToFileURL(__f
 export const commandPrograms = {
   'cli-main': 'server/cli/main.ts',
   backend: 'server/main/backend-main.ts',
-  helper: 'server/main/helper-main.ts',
   mcp: 'server/main/mcp-main.ts',
   'wide-text': 'server/cli/render/wide-text.ts',
 };

@@ -17,7 +17,6 @@ export type Program =
   | 'history-run'
   | 'fleet-run'
   | 'backend'
-  | 'helper'
   | 'remote-attempt'
   | 'worker-runtime'
   | 'cli'
@@ -30,7 +29,6 @@ const entries: Readonly<Record<Exclude<Program, 'cli' | 'worker-runtime'>, strin
   'history-run': 'bench/history-run.ts',
   'fleet-run': 'bench/fleet-run.ts',
   backend: 'server/main/backend-main.ts',
-  helper: 'server/main/helper-main.ts',
   'remote-attempt': 'server/main/remote-attempt.ts',
 };
 const copied = { 'worker-runtime': 'server/main/worker-runtime-main.ts' };

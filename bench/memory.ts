@@ -1,4 +1,4 @@
-// How much memory a run takes: the command, the backend and its helper together, at the worst moment.
+// How much memory a run takes: the command, the backend and the shells that start git together, at the worst moment.
 
 import { once } from 'node:events';
 import type { Bench } from './bench.ts';
@@ -16,7 +16,7 @@ export async function benchMemory(bench: Bench): Promise<Figure[]> {
   try {
     for (let i = 0; i < tasks; i += 1) await drover(bench, project, ['add', `Make file ${i}`]);
     const child = startDrover(bench, project, ['run', '--workers', `${bench.options.workers}`]);
-    let most = { sum: 0, command: 0, backend: 0, helper: 0 };
+    let most = { sum: 0, command: 0, backend: 0, shells: 0 };
     const timer = setInterval(() => {
       const now = droverUse(child.pid ?? 0, backendPid(project.repository));
       if (now.sum > most.sum) most = now;
@@ -26,11 +26,11 @@ export async function benchMemory(bench: Bench): Promise<Figure[]> {
     return [
       {
         part: 'memory',
-        what: `command, backend and helper in a run of ${tasks} tasks`,
+        what: `command, backend and shells in a run of ${tasks} tasks`,
         value: most.sum,
         unit: 'MB',
         target: { atMost: 200 },
-        detail: `command ${most.command}, backend ${most.backend}, helper ${most.helper}`,
+        detail: `command ${most.command}, backend ${most.backend}, shells ${most.shells}`,
       },
     ];
   } finally {

@@ -66,7 +66,7 @@ function isBelow(pid: number, root: number, stats: ReadonlyMap<number, Stat>): b
   return false;
 }
 
-/** Resident memory in MB of a command, of the backend and of the helper below it; 0 for one that is not there. */
+/** Resident memory in MB of a command, of the backend and of the shells below it that start git; 0 for one that is not there. */
 export function droverUse(
   command: number,
   backend: number | null,
@@ -74,16 +74,16 @@ export function droverUse(
   readonly sum: number;
   readonly command: number;
   readonly backend: number;
-  readonly helper: number;
+  readonly shells: number;
 } {
   const mb = (pid: number): number =>
     Math.round(((readStat(pid)?.pages ?? 0) * bytesPerPage) / 1e6);
-  const helper = readdirSync('/proc')
+  const shells = readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name) && backend !== null && readStat(name)?.parent === backend)
-    .filter((name) => /helper/.test(commandLine(name)))
+    .filter((name) => /drover-git/.test(commandLine(name)))
     .reduce((sum, name) => sum + mb(Number(name)), 0);
-  const own = { command: mb(command), backend: backend === null ? 0 : mb(backend), helper };
-  return { ...own, sum: own.command + own.backend + own.helper };
+  const own = { command: mb(command), backend: backend === null ? 0 : mb(backend), shells };
+  return { ...own, sum: own.command + own.backend + own.shells };
 }
 
 function commandLine(pid: string): string {

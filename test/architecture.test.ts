@@ -50,7 +50,6 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   ],
   // The composition: its rooms are layers of their own, and what puts them together is named below.
   'server/main/output': ['server/core', 'server/store', 'server/agents'],
-  'server/main/helper': ['server/agents', 'server/git', 'server/main/project'],
   'server/main/project': [
     'server/core',
     'server/protocol',
@@ -61,7 +60,6 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'server/agents',
     'server/rpc',
     'server/main/fleet',
-    'server/main/helper',
     'server/main/output',
   ],
   'server/main/fleet': [
@@ -127,7 +125,6 @@ const entries: ReadonlySet<string> = new Set([
     'compose',
     'connect',
     'editor',
-    'helper-main',
     'host-durable',
     'mcp-main',
     'remote-attempt',

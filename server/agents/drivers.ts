@@ -8,7 +8,6 @@ import { createCommandDriver } from './command/driver.ts';
 import { createDemoDriver } from './demo/driver.ts';
 import { createDroverCodeDriver } from './drover-code/driver.ts';
 import type { AgentDriver, AgentSettings, ProcessTable } from './port.ts';
-import type { SpawnElsewhere } from './kit/process/spawn.ts';
 
 export interface DriverDeps {
   readonly processTable: ProcessTable;
@@ -21,8 +20,6 @@ export interface DriverDeps {
    * settings.
    */
   readonly trusted?: boolean;
-  /** Where agents are started that read their input from a file. */
-  readonly elsewhere?: SpawnElsewhere;
 }
 
 export function createDriver(settings: AgentSettings, deps: DriverDeps): AgentDriver {

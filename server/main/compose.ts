@@ -53,7 +53,6 @@ export async function composeEngine(project: Project, report: Report): Promise<E
     baseDir: places.root,
     version: droverVersion,
     trusted: true,
-    elsewhere: project.helper.spawnAgent,
   };
   const confinement = new Confinement(project, report);
   await confinement.takeBackLeftovers();

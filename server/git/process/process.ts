@@ -59,7 +59,10 @@ export function openGitProcesses(options: GitProcessOptions): GitProcesses {
   const start = (command: GitCommand): Promise<GitOutput> => {
     const request = requestOf(options, command);
     const signal = command.signal ?? null;
-    return options.elsewhere?.(request, signal) ?? runOnce(request, signal);
+    // What speaks with others, or lets programs of the user run, may leave some behind.
+    const mayLeaveOthers = command.network === true || command.userHooks === true;
+    const elsewhere = mayLeaveOthers ? undefined : options.elsewhere;
+    return elsewhere?.(request, signal) ?? runOnce(request, signal);
   };
   return { run: (command) => semaphore.run(() => start(command), command.urgent) };
 }

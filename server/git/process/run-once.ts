@@ -1,9 +1,9 @@
 // Runs one git process to its end, with bounded output and bounded time. Knows nothing of
-// repositories; the helper process runs this very code on the backend's behalf.
+// repositories.
 
 import { spawn } from 'node:child_process';
 
-/** One git process, fully described; plain data, so that it can be sent to another process. */
+/** One git process, fully described. */
 export interface GitRequest {
   readonly binary: string;
   readonly args: readonly string[];
@@ -31,12 +31,12 @@ export interface GitOutput {
   readonly problem: GitProblem | null;
 }
 
-const maxErrorBytes = 64 * 1024;
+export const maxErrorBytes = 64 * 1024;
 /** Between SIGTERM and SIGKILL. */
-export const killGraceMs = 5_000;
+const killGraceMs = 5_000;
 
 /** Collects chunks up to a bound. */
-class BoundedBuffer {
+export class BoundedBuffer {
   readonly #limit: number;
   readonly #chunks: Buffer[] = [];
   #length = 0;
@@ -49,7 +49,7 @@ class BoundedBuffer {
   add(chunk: Buffer): boolean {
     const room = this.#limit - this.#length;
     const part = chunk.length <= room ? chunk : chunk.subarray(0, room);
-    this.#chunks.push(part);
+    if (part.length > 0) this.#chunks.push(part);
     this.#length += part.length;
     return part.length === chunk.length;
   }
@@ -57,6 +57,53 @@ class BoundedBuffer {
   bytes(): Buffer {
     const [first] = this.#chunks;
     return this.#chunks.length === 1 && first ? first : Buffer.concat(this.#chunks, this.#length);
+  }
+}
+
+/** Ends a git process that takes too long, says too much, or is not wanted any more. */
+export class Ending {
+  readonly #kill: (signal: NodeJS.Signals) => void;
+  readonly #aborted: AbortSignal | null;
+  readonly #timer: NodeJS.Timeout;
+  #killTimer: NodeJS.Timeout | undefined;
+  problem: GitProblem | null = null;
+
+  constructor(
+    { timeoutMs }: GitRequest,
+    aborted: AbortSignal | null,
+    kill: (signal: NodeJS.Signals) => void,
+  ) {
+    this.#kill = kill;
+    this.#aborted = aborted;
+    this.#timer = setTimeout(() => this.end('timeout'), timeoutMs);
+    aborted?.addEventListener('abort', this.#onAbort, { once: true });
+  }
+
+  readonly #onAbort = (): void => this.end('aborted');
+
+  end(why: GitProblem): void {
+    if (this.problem !== null) return;
+    this.problem = why;
+    // Git removes its lock files on SIGTERM; only one that does not answer is killed.
+    this.#kill('SIGTERM');
+    this.#killTimer = setTimeout(() => this.#kill('SIGKILL'), killGraceMs);
+  }
+
+  /** The process is gone. */
+  settle(
+    request: GitRequest,
+    said: { readonly code: number; readonly stdout: Buffer; readonly stderr: Buffer },
+  ): GitOutput {
+    clearTimeout(this.#timer);
+    clearTimeout(this.#killTimer);
+    this.#aborted?.removeEventListener('abort', this.#onAbort);
+    const cut = this.problem === 'too_much_output' && request.truncate;
+    return {
+      code: cut ? 0 : said.code,
+      stdout: said.stdout,
+      stderr: said.stderr.toString('utf8'),
+      problem: cut ? null : this.problem,
+    };
   }
 }
 
@@ -73,38 +120,19 @@ export function runOnce(request: GitRequest, signal: AbortSignal | null): Promis
     });
     const stdout = new BoundedBuffer(request.maxOutputBytes);
     const stderr = new BoundedBuffer(maxErrorBytes);
-    let problem: GitProblem | null = null;
-    let killTimer: NodeJS.Timeout | undefined;
-    const end = (why: GitProblem): void => {
-      if (problem !== null) return;
-      problem = why;
-      // Git removes its lock files on SIGTERM; only one that does not answer is killed.
-      child.kill('SIGTERM');
-      killTimer = setTimeout(() => child.kill('SIGKILL'), killGraceMs);
-    };
-    const onAbort = (): void => end('aborted');
-    const timer = setTimeout(() => end('timeout'), request.timeoutMs);
+    const ending = new Ending(request, signal, (name) => child.kill(name));
     const settle = (code: number): void => {
-      clearTimeout(timer);
-      clearTimeout(killTimer);
-      signal?.removeEventListener('abort', onAbort);
-      const cut = problem === 'too_much_output' && request.truncate;
-      resolve({
-        code: cut ? 0 : code,
-        stdout: stdout.bytes(),
-        stderr: stderr.bytes().toString('utf8'),
-        problem: cut ? null : problem,
-      });
+      const said = { code, stdout: stdout.bytes(), stderr: stderr.bytes() };
+      resolve(ending.settle(request, said));
     };
-    signal?.addEventListener('abort', onAbort, { once: true });
     child.stdout?.on('data', (chunk: Buffer) => {
-      if (!stdout.add(chunk)) end('too_much_output');
+      if (!stdout.add(chunk)) ending.end('too_much_output');
     });
     child.stderr?.on('data', (chunk: Buffer) => void stderr.add(chunk));
     child.on('error', (error) => {
       if (child.pid !== undefined) return;
       stderr.add(Buffer.from(error.message));
-      problem = 'missing';
+      ending.problem = 'missing';
       settle(-1);
     });
     child.on('close', (code) => settle(code ?? -1));

@@ -5,7 +5,6 @@ import type { GitRepository } from '../../git/port.ts';
 import type { SharedWork } from '../../git/shared/old-work.ts';
 import type { LocalRepository } from '../../git/repository.ts';
 import type { Store } from '../../store/port.ts';
-import type { HelperProcess } from '../helper/helper-process.ts';
 import type { LiveSettings } from './live-settings.ts';
 import type { AgentOutput } from '../output/agent-output.ts';
 import type { ProjectPlaces } from './project-places.ts';
@@ -41,7 +40,6 @@ export interface Project {
   /** The repository on this machine's disk, which the other one is about. */
   readonly local: LocalRepository;
   readonly openRepository: () => Promise<GitRepository>;
-  readonly helper: HelperProcess;
   /** What agents write, for and from other machines. */
   readonly output: AgentOutput;
   close(): Promise<void>;

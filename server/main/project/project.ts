@@ -5,7 +5,7 @@ import type { GitRepository } from '../../git/port.ts';
 import type { SettingsView } from './accepted-settings.ts';
 import { openStore } from '../../store/open.ts';
 import { refuseFileOfFleet } from '../fleet/fleet-note.ts';
-import { HelperProcess } from '../helper/helper-process.ts';
+import { GitShells } from '../../git/process/shells.ts';
 import { checkIdentity, refuseTrackedLinks } from './identity.ts';
 import { restorePlan } from './kept-plan.ts';
 import { type Environment, LiveSettings, type SettingFlags } from './live-settings.ts';
@@ -34,9 +34,9 @@ export async function openProject(
   refuseWrongDatabase(live);
   const places = placesOf(root, live.settings.databasePath);
   await restorePlan(places);
-  const helper = new HelperProcess();
+  const shells = new GitShells();
   const local = await openRepositoryAt(root, {
-    elsewhere: helper.runGit,
+    elsewhere: shells.run,
     ...secretRules(live),
   });
   const url = live.settings.fleetDatabaseUrl;
@@ -47,18 +47,18 @@ export async function openProject(
     const { shown, checkRemote, clock, close, work, ...parts } = await opening;
     const closeAll = async (): Promise<void> => {
       await close();
-      helper.close();
+      shells.close();
     };
     const openRepository = async (): Promise<GitRepository> => parts.git;
     const role: FleetRole = { lands: false, leads: false };
     const fleet = { url, shown, checkRemote, clock, role, work };
-    return { ...parts, local, openRepository, fleet, places, live, helper, close: closeAll };
+    return { ...parts, local, openRepository, fleet, places, live, close: closeAll };
   }
   refuseFileOfFleet(places);
   try {
     await refuseTrackedLinks({ places, openLocal: async () => local });
   } catch (error) {
-    helper.close();
+    shells.close();
     throw error;
   }
   const storeOptions = { thorough: options.thorough, durability: 'grouped' } as const;
@@ -67,12 +67,12 @@ export async function openProject(
     await checkIdentity({ places, store: store.store, openLocal: async () => local });
   } catch (error) {
     await store.close();
-    helper.close();
+    shells.close();
     throw error;
   }
   const close = async (): Promise<void> => {
     await store.close();
-    helper.close();
+    shells.close();
   };
   const openRepository = async (): Promise<GitRepository> => local;
   const parts = {
@@ -82,7 +82,6 @@ export async function openProject(
     git: local,
     local,
     openRepository,
-    helper,
     close,
   };
   return { machineId: '', fleet: null, output: noOutput, ...parts };

@@ -31,7 +31,7 @@ suite('parts of the bundles', () => {
     const parts = partsOf({
       'dist/cli-main.cjs': output('server/cli/main.ts', 'dist/chunk-VERSION.cjs'),
       'dist/backend.cjs': output('server/main/backend-main.ts', 'dist/chunk-A.cjs'),
-      'dist/helper.cjs': output('server/main/helper-main.ts', 'dist/chunk-B.cjs'),
+      'dist/mcp.cjs': output('server/main/mcp-main.ts', 'dist/chunk-B.cjs'),
       'dist/chunk-VERSION.cjs': output(null),
       'dist/chunk-A.cjs': output(null, 'dist/chunk-B.cjs', 'dist/chunk-VERSION.cjs'),
       'dist/chunk-B.cjs': output(null),
@@ -40,7 +40,7 @@ suite('parts of the bundles', () => {
     });
     assert.deepEqual(Object.fromEntries(parts), {
       'chunk-A.cjs': 'part-backend.cjs',
-      'chunk-B.cjs': 'part-backend-helper-command.cjs',
+      'chunk-B.cjs': 'part-backend-mcp-command.cjs',
       'chunk-RUN.cjs': 'part-command.cjs',
     });
   });

@@ -66,38 +66,6 @@ const appendFlags = constants.O_WRONLY | constants.O_CREAT | constants.O_APPEND;
 const exitPollMs = 100;
 const exitCodeGraceMs = 500;
 
-/**
- * An agent that another process has started for us. It dies unreleased, and lives on released, when
- * that one dies.
- */
-export interface AgentElsewhere {
-  readonly process: AgentProcess;
-  release(): void;
-  /** Null: the other process is gone, so its exit code is unknown. */
-  readonly exited: Promise<AgentExit | null>;
-}
-
-/**
- * Starts an agent elsewhere, for a caller in whom that is expensive. Null: not there, do it here.
- */
-export type SpawnElsewhere = (request: SpawnRequest) => Promise<AgentElsewhere | null> | null;
-
-/** As `spawnAgent`, by way of the other process where that is offered. */
-export async function spawnAgentElsewhere(
-  request: SpawnRequest,
-  elsewhere: SpawnElsewhere | undefined,
-): Promise<AgentChild> {
-  // What we write while it runs would take a way round.
-  const started = request.stdin !== 'pipe' ? await elsewhere?.(request) : null;
-  if (started === null || started === undefined) return spawnAgent(request);
-  return {
-    process: started.process,
-    stdin: null,
-    release: () => started.release(),
-    exited: started.exited.then((exit) => exit ?? exitOfAdopted(started.process, request.files)),
-  };
-}
-
 /** Rejects when the system can't start it at all (no such folder, no more processes). */
 export async function spawnAgent(request: SpawnRequest): Promise<AgentChild> {
   const { files, program, args } = request;

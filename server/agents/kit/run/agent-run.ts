@@ -2,7 +2,6 @@
 
 import type { AgentHost, AgentRequest, ProcessTable } from '../../port.ts';
 import type { RunRecord } from '../log/run-record.ts';
-import type { SpawnElsewhere } from '../process/spawn.ts';
 import type { SessionLock } from './session-lock.ts';
 
 /** What every driver needs of its surroundings. */
@@ -14,8 +13,6 @@ export interface ProgramDeps {
   readonly graceMs?: number;
   /** A file of raw output that has grown over this is emptied. */
   readonly emptySpoolAtBytes?: number;
-  /** Where agents are started that read their input from a file. */
-  readonly elsewhere?: SpawnElsewhere | undefined;
 }
 
 export interface AgentRun<Deps extends ProgramDeps = ProgramDeps> {

@@ -6,7 +6,7 @@ import { err, failure, ok, type Result } from '../../../core/failure.ts';
 import type { ProgramStart } from '../../port.ts';
 import { removeRawFiles } from '../log/run-files.ts';
 import { noteBirth } from '../process/pid-order.ts';
-import { spawnAgentElsewhere, type AgentChild } from '../process/spawn.ts';
+import { spawnAgent, type AgentChild } from '../process/spawn.ts';
 import type { AgentRun } from './agent-run.ts';
 import { Spool, type OutputStream } from './spool.ts';
 
@@ -54,7 +54,7 @@ export async function startProgram(
       cwd: request.cwd,
       stdin: options.stdin,
     };
-    child = await spawnAgentElsewhere(spawnRequest, deps.elsewhere);
+    child = await spawnAgent(spawnRequest);
   } catch (error) {
     removeRawFiles(record.files);
     const reason = error instanceof Error ? error.message : String(error);

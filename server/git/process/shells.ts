@@ -1,0 +1,291 @@
+// Starts git from small shells beside this process. What starts a process copies the map of its own
+// memory first, which takes a backend milliseconds and a shell a fraction of one.
+//
+// Each shell runs one git process after the other, with argument arrays: its script is a constant
+// text, and everything variable comes as lines of data, which it never reads as commands. What does
+// not fit into such lines is run by this process itself.
+
+import { spawn, type ChildProcess } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import type { Socket } from 'node:net';
+import type { RunElsewhere } from './process.ts';
+import {
+  BoundedBuffer,
+  Ending,
+  maxErrorBytes,
+  noOutput,
+  type GitOutput,
+  type GitRequest,
+} from './run-once.ts';
+
+/**
+ * A request is the folder and then one line for each word: `.` an argument, `=` a variable, `+` the
+ * input in the escapes of printf, and an empty one at the end. Without that end nothing is run: the
+ * other side died while it wrote. Nobody else knows the mark that follows an output. SIGTERM goes
+ * to the whole group, of which only git ends by it.
+ */
+export const shellScript = `
+trap : TERM
+mark=$1
+while IFS= read -r folder; do
+  set --
+  names=
+  input=
+  while :; do
+    IFS= read -r word || exit
+    case $word in
+      .*) set -- "$@" "\${word#.}" ;;
+      =*) word=\${word#=}; export "$word"; names="$names \${word%%=*}" ;;
+      +*) input=$word ;;
+      *) break ;;
+    esac
+  done
+  if cd "$folder"; then
+    unset PWD OLDPWD
+    if [ -n "$input" ]; then printf '%b' "\${input#+}" | "$@"; else "$@" < /dev/null; fi
+    code=$?
+    cd /
+  else
+    code=127
+  fi
+  [ -z "$names" ] || unset $names
+  printf '%s %3d\\n' "$mark" "$code" >&2
+  printf '%s %3d\\n' "$mark" "$code"
+done
+`;
+
+/** What a shell says when it found no program. */
+const codeMissing = 127;
+/** From here on it says which signal ended it. */
+const codeOfSignals = 129;
+/** A longer request is not worth the way: a shell reads it byte by byte. */
+const requestMax = 16 * 1024;
+
+export interface ShellsOptions {
+  readonly most: number;
+  /** They end when nothing was asked for so long. */
+  readonly idleMs: number;
+}
+
+const defaults: ShellsOptions = { most: 4, idleMs: 10_000 };
+
+export class GitShells {
+  readonly #options: ShellsOptions;
+  readonly #shells = new Set<Shell>();
+  #idleTimer: NodeJS.Timeout | null = null;
+  #isClosed = false;
+
+  constructor(given: Partial<ShellsOptions> = {}) {
+    this.#options = { ...defaults, ...given };
+  }
+
+  readonly run: RunElsewhere = (request, signal) => {
+    const lines = linesOf(request);
+    if (lines === null || this.#isClosed || process.platform === 'win32') return null;
+    if (signal?.aborted) return Promise.resolve(noOutput('aborted'));
+    const shell = this.#idle(request.environment) ?? this.#begin(request.environment);
+    if (shell === null) return null;
+    this.#restAfter(this.#options.idleMs);
+    return shell.run(request, lines, signal);
+  };
+
+  /** Git processes that run come to their end. */
+  close(): void {
+    this.#isClosed = true;
+    this.#letGo();
+  }
+
+  #idle(environment: GitRequest['environment']): Shell | null {
+    for (const shell of this.#shells) {
+      if (shell.environment === environment && !shell.isBusy) return shell;
+    }
+    return null;
+  }
+
+  #begin(environment: GitRequest['environment']): Shell | null {
+    if (this.#shells.size >= this.#options.most) return null;
+    const shell = new Shell(environment, () => this.#shells.delete(shell));
+    if (shell.isGone) return null;
+    this.#shells.add(shell);
+    return shell;
+  }
+
+  #restAfter(idleMs: number): void {
+    if (this.#idleTimer !== null) this.#idleTimer.refresh();
+    else this.#idleTimer = setTimeout(() => this.#letGo(), idleMs).unref();
+  }
+
+  #letGo(): void {
+    if (this.#idleTimer !== null) clearTimeout(this.#idleTimer);
+    this.#idleTimer = null;
+    for (const shell of this.#shells) shell.retire();
+  }
+}
+
+/** What is asked of one shell at the moment. */
+interface Work {
+  hear(stream: 'stdout' | 'stderr', chunk: Buffer): void;
+  lost(): void;
+}
+
+class Shell {
+  readonly environment: GitRequest['environment'];
+  readonly #child: ChildProcess;
+  readonly #mark = randomBytes(16).toString('hex');
+  readonly #onEnd: () => void;
+  #work: Work | null = null;
+
+  constructor(environment: GitRequest['environment'], onEnd: () => void) {
+    this.environment = environment;
+    this.#onEnd = onEnd;
+    this.#child = spawn('/bin/sh', ['-c', shellScript, 'drover-git', this.#mark], {
+      cwd: '/',
+      env: environment,
+      stdio: 'pipe',
+      // A group of its own: a Ctrl-C does not reach it, and a signal can reach git through it.
+      detached: true,
+    });
+    const end = (): void => {
+      onEnd();
+      this.#work?.lost();
+    };
+    this.#child.on('error', end);
+    this.#child.on('close', end);
+    this.#child.stdin?.on('error', () => undefined);
+    for (const stream of ['stdout', 'stderr'] as const) {
+      this.#child[stream]?.on('data', (chunk: Buffer) => this.#work?.hear(stream, chunk));
+    }
+    this.#child.unref();
+    this.#keepAlive(false);
+  }
+
+  get isBusy(): boolean {
+    return this.#work !== null;
+  }
+
+  get isGone(): boolean {
+    return this.#child.pid === undefined;
+  }
+
+  /** Nothing more is asked of it; what it runs comes to its end. */
+  retire(): void {
+    this.#onEnd();
+    this.#child.stdin?.end();
+  }
+
+  run(request: GitRequest, lines: string, signal: AbortSignal | null): Promise<GitOutput> {
+    return new Promise((resolve) => {
+      const stdout = new MarkedOutput(this.#mark, request.maxOutputBytes);
+      const stderr = new MarkedOutput(this.#mark, maxErrorBytes);
+      const ending = new Ending(request, signal, (name) => this.#kill(name));
+      const settle = (code: number): void => {
+        this.#work = null;
+        this.#keepAlive(false);
+        // A signal that came after git had ended may still end the shell.
+        if (ending.problem !== null) this.retire();
+        resolve(ending.settle(request, { code, stdout: stdout.bytes(), stderr: stderr.bytes() }));
+      };
+      this.#work = {
+        hear: (stream, chunk) => {
+          if (stream === 'stderr') stderr.add(chunk);
+          else if (!stdout.add(chunk)) ending.end('too_much_output');
+          if (stdout.code === null || stderr.code === null) return;
+          if (stdout.code === codeMissing) ending.problem ??= 'missing';
+          settle(stdout.code === codeMissing || stdout.code >= codeOfSignals ? -1 : stdout.code);
+        },
+        lost: () => {
+          ending.problem ??= 'aborted';
+          settle(-1);
+        },
+      };
+      this.#keepAlive(true);
+      this.#child.stdin?.write(lines);
+    });
+  }
+
+  /** Only git that runs keeps this process alive. */
+  #keepAlive(isWanted: boolean): void {
+    for (const stream of [this.#child.stdin, this.#child.stdout, this.#child.stderr]) {
+      const socket = stream as Socket | null;
+      if (isWanted) socket?.ref();
+      else socket?.unref();
+    }
+  }
+
+  #kill(signal: NodeJS.Signals): void {
+    const { pid, exitCode, signalCode } = this.#child;
+    if (pid === undefined || exitCode !== null || signalCode !== null) return;
+    try {
+      process.kill(-pid, signal);
+    } catch {
+      // It has ended by itself.
+    }
+  }
+}
+
+/** An output that ends with a mark and the exit code. */
+class MarkedOutput {
+  readonly #mark: string;
+  readonly #kept: BoundedBuffer;
+  /** What may be a part of the mark. */
+  #tail: Buffer = Buffer.alloc(0);
+  code: number | null = null;
+
+  constructor(mark: string, limit: number) {
+    this.#mark = mark;
+    this.#kept = new BoundedBuffer(limit);
+  }
+
+  /** False when more was said than is kept. */
+  add(chunk: Buffer): boolean {
+    const all = this.#tail.length === 0 ? chunk : Buffer.concat([this.#tail, chunk]);
+    const end = all.length - (this.#mark.length + ' 127\n'.length);
+    if (end < 0) {
+      this.#tail = all;
+      return true;
+    }
+    const last = all.toString('latin1', end);
+    if (last.startsWith(this.#mark)) this.code = Number(last.slice(this.#mark.length));
+    this.#tail = all.subarray(end);
+    return end === 0 || this.#kept.add(all.subarray(0, end));
+  }
+
+  bytes(): Buffer {
+    return this.#kept.bytes();
+  }
+}
+
+/** Nothing but what every shell reads and passes on as it is. */
+const plain = /^[ -~]*$/;
+const variable = /^[A-Z][A-Z0-9_]*$/;
+
+/** The request as a shell reads it; null where it can't be told so. */
+function linesOf(request: GitRequest): string | null {
+  const { binary, args, cwd, environment, addedEnvironment, input } = request;
+  if (!cwd.startsWith('/') || !binary.startsWith('/')) return null;
+  const lines = [cwd, `.${binary}`];
+  for (const [name, value] of Object.entries(addedEnvironment)) {
+    // What it adds is taken away afterwards, so nothing may have stood there before.
+    if (!variable.test(name) || environment[name] !== undefined) return null;
+    lines.push(`=${name}=${value}`);
+  }
+  for (const arg of args) lines.push(`.${arg}`);
+  if (input !== null) {
+    const bytes = typeof input === 'string' ? Buffer.from(input) : input;
+    if (bytes.length > requestMax / 4) return null;
+    lines.push(`+${escaped(bytes)}`);
+  }
+  if (!lines.every((line) => plain.test(line))) return null;
+  const text = `${lines.join('\n')}\n\n`;
+  return text.length > requestMax ? null : text;
+}
+
+/** For `%b` of printf. */
+function escaped(bytes: Uint8Array): string {
+  let text = '';
+  for (const byte of bytes) {
+    const isPlain = byte >= 0x20 && byte < 0x7f && byte !== 0x5c;
+    text += isPlain ? String.fromCharCode(byte) : `\\0${byte.toString(8).padStart(3, '0')}`;
+  }
+  return text;
+}
