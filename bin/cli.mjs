@@ -1,4 +1,5 @@
-// `dist/cli.js`: refuses a Node that is too old in words, before anything that it could not read, and starts the command.
+// `dist/cli.js`: refuses a Node that is too old with a message, before loading code that it could
+// not parse, and starts the command.
 import { createRequire } from 'node:module';
 
 const nodeMajorNeeded = 24;

@@ -70,7 +70,7 @@ export function billOfMaterials(root, packages) {
   if (wanted.size > 0) throw new Error(`npm knows nothing of ${[...wanted].join(', ')}.`);
   const kept = new Set(bill.components.map((component) => component['bom-ref']));
   const own = bill.metadata.component;
-  // The folder's name stands where the product's belongs.
+  // The folder's name replaces the product's name.
   own.name = 'drover';
   own.properties = [];
   bill.dependencies = bill.dependencies

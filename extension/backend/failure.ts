@@ -24,7 +24,7 @@ export function toFailure(error: unknown): BackendFailure {
   const { kind } = error as { kind?: unknown };
   if (typeof kind === 'string') return new BackendFailure(kind, error.message);
   const { code, data } = error as { code?: unknown; data?: { kind?: unknown } };
-  // A text is an errno of the socket; a positive number is the wire saying that it has ended.
+  // A string is an errno of the socket; a positive number means that the connection has ended.
   if (typeof code === 'string') return new BackendFailure('gone', error.message);
   if (typeof code !== 'number') return new BackendFailure('internal', error.message);
   if (code !== refusalErrorCode) {

@@ -17,8 +17,8 @@ import { Reconnecting } from './reconnecting.ts';
 const askedToLeave = 'asked to leave';
 
 /**
- * What becomes different, in the words that all of the window uses. `attached`: the board is there
- * for the first time, or again after a connection of this window was lost.
+ * The events of a connection, as the whole window names them. `attached`: the board is there for
+ * the first time, or again after a connection of this window was lost.
  */
 export type LinkChange =
   | { readonly kind: 'connection' }
@@ -73,7 +73,7 @@ export class BackendLink {
     if (!this.#isTrying) void this.#tryAll();
   }
 
-  /** Lets the backend go until `connect` is said again. */
+  /** Disconnects from the backend until `connect` is called again. */
   pause(): void {
     this.#letGo();
     this.#say(unavailable('backend_failed', 'The backend was stopped.'));
@@ -109,7 +109,7 @@ export class BackendLink {
     if (failure !== null) this.#say(unavailable(reasonOfRefusal(failure.kind), failure.message));
   }
 
-  /** Null once connected (or overtaken), else what only a person can cure. */
+  /** Null once connected (or superseded), otherwise the problem that only a person can solve. */
   async #tryUntil(attempt: number): Promise<BackendFailure | null> {
     for (;;) {
       const delayMs = this.#reconnecting.nextDelayMs();

@@ -1,4 +1,5 @@
-// When to try again after a connection was lost: at once, then ever more slowly, and not for ever.
+// When to retry after a connection was lost: immediately, then with growing pauses, and not
+// forever.
 
 const firstDelaysMs = [0, 100, 400, 1_000, 2_000, 5_000];
 const triesMax = 12;

@@ -18,7 +18,7 @@ export interface CommandContext {
   readonly messages: Messages;
   readonly log: vscode.LogOutputChannel;
   readonly views: SideViews;
-  /** As the command was called: VS Code hands over what it was called on. */
+  /** The arguments of the command: VS Code passes what it was invoked on. */
   readonly args: readonly unknown[];
   readonly showPanel: (name: PanelName, subject: Subject) => void;
   /** The webview that has or last had the focus, for commands that it carries out itself. */
@@ -38,7 +38,7 @@ export type CommandHandler = FreeHandler | { readonly onProject: ProjectHandler 
 /** A part of the commands: together they must be all of them. */
 export type Handlers<Id extends CommandId> = { readonly [I in Id]: CommandHandler };
 
-/** A handler that has nothing to do without a connected project: that is said instead. */
+/** A handler that needs a connected project: without one, it shows a message instead. */
 export function withProject(onProject: ProjectHandler): CommandHandler {
   return { onProject };
 }

@@ -49,7 +49,7 @@ interface Place {
   readonly range: vscode.Range;
 }
 
-/** What a code action hands over, else the selection of the editor in front. */
+/** The argument of a code action, or else the selection of the active editor. */
 function placeOf(args: readonly unknown[]): Place | null {
   const editor = vscode.window.activeTextEditor;
   if (editor === undefined) return null;
@@ -79,7 +79,7 @@ function problemsIn(uri: vscode.Uri, range: vscode.Range): readonly Problem[] {
     }));
 }
 
-/** Undefined: the person went away; null: in no epic. */
+/** Undefined: the person canceled; null: in no epic. */
 async function pickPlace({ board }: Project): Promise<string | null | undefined> {
   const epics = (board?.epics ?? []).filter(({ status }) => status === 'open');
   if (epics.length === 0) return null;

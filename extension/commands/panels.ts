@@ -29,12 +29,12 @@ export const panelHandlers: Handlers<
     await vscode.commands.executeCommand(`${webviewIds.inbox}.focus`);
   },
   'drover.openStream': withProject(async (context, project, target) => {
-    // From within a stream one wants another one.
+    // From within a stream, a person wants to open another one.
     const isInStream = !target.isExplicit && context.focused()?.name === 'stream';
     const meant = isInStream ? noTarget : target;
     const task = await pickTask(project, meant, 'Open Stream', hasBegun);
     if (task === null) return;
-    // A panel belongs to one attempt; without a number it is the latest one of now.
+    // A panel belongs to one attempt; without a number it is the current latest one.
     const attempt = meant.attempt ?? (await latestAttempt(project, task.id));
     context.showPanel('stream', { root: project.root, id: task.id, attempt });
   }),

@@ -18,7 +18,7 @@ export function epicOf(project: Project, id: string): EpicView | null {
   return project.board?.epics.find((epic) => epic.id === id) ?? null;
 }
 
-/** The tasks that a command is about; asks when nothing says so. Null: the person went away. */
+/** The tasks of a command; asks if the arguments name none. Null: the person canceled. */
 export async function pickTasks(
   project: Project,
   target: Target,
@@ -61,7 +61,7 @@ function taskItem(task: TaskView): vscode.QuickPickItem & { readonly task: TaskV
   };
 }
 
-/** An epic, `null` for everything, `undefined` when the person went away. */
+/** An epic, `null` for everything, `undefined` if the person canceled. */
 export async function pickEpic(
   project: Project,
   target: Target,

@@ -54,7 +54,7 @@ async function planAndAdd(
     const text = chosenLines(planned, picked.ids, picked.titles);
     const added = await addLines(project, text);
     if (typeof added === 'number') messages.tell('info', `Added: ${counted(added, 'task')}.`);
-    // Nothing that was chosen is lost: it can be mended as text.
+    // No choice is lost: the plan can be corrected as text.
     else await editAsText(project, messages, { ...planned, jsonl: text }, added);
     return;
   }

@@ -23,7 +23,7 @@ type Step =
   | PlanPicked
   | { readonly kind: 'rename'; readonly id: string; readonly ids: Set<string> };
 
-/** Null: the person went away, and nothing is added. */
+/** Null: the person canceled, and nothing is added. */
 export async function pickFromPlan(plan: SpecPlanView): Promise<PlanPicked | null> {
   const titles = new Map<string, string>();
   let ids = new Set(plan.tasks.map(({ id }) => id));

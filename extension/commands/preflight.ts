@@ -121,7 +121,7 @@ function failedIn({ board }: Project, epic: EpicView | null): readonly string[] 
   return failed.filter((task) => epic === null || task.epic_id === epic.id).map(({ id }) => id);
 }
 
-/** Null: the person went away. */
+/** Null: the person canceled. */
 function choose(
   epic: EpicView | null,
   view: PreflightView,

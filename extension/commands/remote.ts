@@ -67,7 +67,7 @@ export function askRemote({ access, extension }: Pick<CommandContext, 'access' |
     const { stdout, stderr } = await access.command(all, project.root, environment);
     const said = jsonOf(stdout);
     if (said === null)
-      throw new Error(stderr.trim() === '' ? 'Drover said nothing.' : stderr.trim());
+      throw new Error(stderr.trim() === '' ? 'Drover printed nothing.' : stderr.trim());
     const { error } = said as { readonly error?: { readonly message: string } };
     if (error !== undefined) throw new Error(error.message);
     return said as T;
@@ -158,7 +158,7 @@ const kinds: { readonly [P in RemoteProvisioner]: string } = {
   unikraft: 'Instances of Unikraft Cloud',
 };
 
-/** False: the person went away. */
+/** False: the person canceled. */
 async function setUp(project: Project): Promise<boolean> {
   const items = (Object.keys(kinds) as RemoteProvisioner[]).map((label) => ({
     label,
@@ -185,7 +185,7 @@ async function setUp(project: Project): Promise<boolean> {
   return true;
 }
 
-/** What a provisioner needs beside its name. Null: the person went away. */
+/** What a provisioner needs beside its name. Null: the person canceled. */
 async function detailOf(kind: RemoteProvisioner): Promise<Readonly<Record<string, string>> | null> {
   switch (kind) {
     case 'process':

@@ -31,7 +31,7 @@ export async function keepChoices(
   await memory.update(memoryKey, Object.fromEntries(kept.slice(-keptMax)));
 }
 
-/** The choices over what VS Code's settings say; empty settings say nothing. */
+/** The choices on top of VS Code's settings; empty settings are ignored. */
 export function withSettings(
   { agent, gate, workers, land }: Project['settings'],
   choices: RunChoices,

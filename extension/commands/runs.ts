@@ -118,8 +118,8 @@ async function run(
 }
 
 /**
- * Starts a run as the settings and the last choices say; null is a run of all open tasks. Returns
- * what came of it.
+ * Starts a run with the settings and the last choices; null is a run of all open tasks. Returns the
+ * result.
  */
 export async function startLikeAsked(
   extension: Pick<vscode.ExtensionContext, 'secrets' | 'workspaceState'>,
@@ -133,7 +133,7 @@ export async function startLikeAsked(
   return joined ? `Run ${run.id} is active already and covers this.` : `Run ${run.id} has started.`;
 }
 
-/** With what was chosen for such a run, over what VS Code's settings say. */
+/** With the choices for such a run, on top of VS Code's settings. */
 async function runOptions(
   { secrets, workspaceState }: Pick<vscode.ExtensionContext, 'secrets' | 'workspaceState'>,
   project: Project,
@@ -206,7 +206,7 @@ export async function ownVariables(
   return { ...settingVariables(settings), ...remote, ...secret, ...fleet };
 }
 
-/** What a run is given: the person's environment, what the settings say, and the stored key. */
+/** The environment of a run: the person's own, the settings, and the stored key. */
 export async function runEnvironment(
   secrets: CommandContext['extension']['secrets'],
   project: Project,

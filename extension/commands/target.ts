@@ -11,8 +11,8 @@ export interface Target {
 export const noTarget: Target = { ids: [], attempt: null, isExplicit: false };
 
 /**
- * VS Code hands over the context of the row that was clicked (`data-vscode-context`), our own
- * buttons an id or an object. A row that is part of the selection stands for all of it.
+ * VS Code passes the context of the row that was clicked (`data-vscode-context`), our own buttons
+ * an id or an object. A row that is part of the selection represents all of it.
  */
 export function readTarget(args: readonly unknown[], selection: readonly string[]): Target {
   const [first] = args;

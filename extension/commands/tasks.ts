@@ -143,7 +143,7 @@ export const taskHandlers: Handlers<TaskCommand> = {
   }),
 };
 
-/** Newest first; null when there is none, or the person went away. */
+/** Newest first; null if there is none, or the person canceled. */
 async function pickSnapshot(
   { messages }: CommandContext,
   project: Project,

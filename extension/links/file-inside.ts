@@ -1,11 +1,10 @@
-// Whether a file that was named by others lies where it may: inside one of some folders, links
-// resolved.
+// Whether a file that untrusted text names is inside an allowed folder, with links resolved.
 
 import { realpath } from 'node:fs/promises';
 import { isAbsolute, join, relative } from 'node:path';
 
 /**
- * The real path of a file that lies in one of the folders, or null. A relative path is one of the
+ * The real path of a file inside one of the folders, or null. A relative path is relative to the
  * first folder.
  */
 export async function fileInside(path: string, folders: readonly string[]): Promise<string | null> {

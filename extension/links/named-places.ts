@@ -14,7 +14,7 @@ const messageMax = 300;
 const named =
   /(?<![\w:@./\\-])(?:file:\/\/)?((?:[A-Za-z]:)?[\w@./\\-]*[\w-]\.[A-Za-z]\w{0,9})(?::(\d{1,7})(?::\d{1,7})?|\((\d{1,7})(?:,\d{1,7})?\))/gu;
 
-/** Each place once, in the order of the output; what lies in dependencies is left out. */
+/** Each place once, in the order of the output; places in dependencies are omitted. */
 export function namedPlaces(text: string): readonly NamedPlace[] {
   const found = new Map<string, NamedPlace>();
   for (const row of text.split('\n')) {

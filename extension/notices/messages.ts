@@ -21,7 +21,7 @@ export class Messages {
     return this.#shown;
   }
 
-  /** Resolves with the button that was pressed, null when the message went away without. */
+  /** Resolves with the button that was pressed, null if the message was closed without one. */
   async show(
     level: MessageLevel,
     text: string,
@@ -39,7 +39,7 @@ export class Messages {
     void this.show(level, text);
   }
 
-  /** Asks before something happens; true when the person says so. */
+  /** Asks before an action; true if the person confirms. */
   async confirm(text: string, detail: string, button: string): Promise<boolean> {
     const options = { modal: true, detail: plainText(detail, textMax) };
     const plain = this.#note(text);

@@ -31,7 +31,7 @@ export interface Notice {
   readonly level: 'info' | 'warning';
   readonly text: string;
   readonly buttons: readonly NoticeButton[];
-  /** True: an agent or the whole run stands still for it. */
+  /** True: an agent or the whole run is blocked until it is answered. */
   readonly isBlocking: boolean;
 }
 
@@ -59,7 +59,7 @@ function noticeOf(need: Need): readonly Notice[] {
     case 'epic_conflict':
       return [epicNotice(need.epic)];
     case 'pending':
-      return []; // the run's own warning has said so
+      return []; // the run's own warning has already reported it
   }
 }
 
@@ -168,7 +168,7 @@ export class NoticeMemory {
 
 export type NotificationLevel = 'all' | 'blocking' | 'none';
 
-/** What is shown of the fresh ones: not more than a person can take in at once. */
+/** The new ones to show: no more than a person can read at the same time. */
 export function toShow(fresh: readonly Notice[], level: NotificationLevel): readonly Notice[] {
   const wanted =
     level === 'none' ? [] : fresh.filter(({ isBlocking }) => isBlocking || level === 'all');

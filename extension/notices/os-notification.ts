@@ -3,7 +3,7 @@
 
 import { withoutMarkup } from '../../server/core/format.ts';
 
-/** A program with its arguments; the words are arguments and never part of a script. */
+/** A program with its arguments; the text is passed as arguments and never part of a script. */
 export interface NotificationCommand {
   readonly program: string;
   readonly args: readonly string[];

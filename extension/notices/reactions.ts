@@ -111,7 +111,8 @@ export class Reactions implements vscode.Disposable {
     const chosen = await messages.show(notice.level, notice.text, titles);
     const action = notice.buttons.find(({ title }) => title === chosen)?.action;
     if (action === undefined) return;
-    // VS Code keeps its messages: what was settled elsewhere meanwhile is not done again.
+    // VS Code keeps its messages open: an item that was resolved elsewhere in the meantime is not
+    // handled again.
     const isOpen =
       !changesItsTask(action) || project.board === null || isStillOpen(notice, project.board);
     if (isOpen) await act(project, action);

@@ -1,4 +1,4 @@
-// What is said when a run has ended: what landed where, what failed, what waits for a person, the
+// The message at the end of a run: what landed where, what failed, what waits for a person, the
 // time and the cost. Pure.
 
 import { formatCost, formatCount, formatDuration } from '../../server/core/format.ts';

@@ -1,5 +1,4 @@
-// What the board comes to in a few words: the status bar, and what is said after a connection is
-// back.
+// A short summary of the board: for the status bar, and for the message after a reconnect.
 
 import { needsOf } from '../../server/protocol/needs.ts';
 import type { StatusSnapshot } from '../../server/protocol/views.ts';

@@ -12,7 +12,7 @@ export interface CodePlace {
 
 export interface Problem {
   readonly message: string;
-  /** Who says so, as `ts` or `eslint`, with its code where there is one. */
+  /** The source, such as `ts` or `eslint`, with its code if there is one. */
   readonly source: string;
   readonly line: number;
 }
@@ -26,7 +26,7 @@ const problemsMax = 20;
 // The words that the feature searches for in people's files; nothing here is unfinished.
 const marks = /\b(TODO|FIXME|XXX|HACK)\b\s*(\([^)]*\))?\s*:?\s*(.*)$/;
 
-/** The words behind a TODO or one of its kind on this line; null when there is none. */
+/** The text after a TODO or a similar word on this line; null if there is none. */
 export function todoIn(line: string): string | null {
   const words = marks.exec(line)?.[3];
   if (words === undefined) return null;

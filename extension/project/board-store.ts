@@ -64,7 +64,7 @@ export class BoardStore {
     return board;
   }
 
-  /** The connection is gone. */
+  /** The connection is lost. */
   end(): void {
     this.#source = null;
   }

@@ -12,7 +12,7 @@ import { fleetVariables } from './secrets.ts';
 import { readSettings } from './settings.ts';
 import { settingVariables, type ExtensionSettings } from './settings-table.ts';
 
-/** What becomes different in this window, in the words that all of it uses. */
+/** The events of this window, as all of it names them. */
 export interface ProjectChange {
   readonly project: Project | null;
   /** `list`: projects came, went, or another one is current. */
@@ -25,7 +25,7 @@ export interface ProjectOptions {
   readonly access: BackendAccess;
   readonly log: vscode.LogOutputChannel;
   readonly secrets: vscode.SecretStorage;
-  /** Of the whole window: each change says whose it is. */
+  /** For the whole window: each change names its project. */
   readonly changed: vscode.EventEmitter<ProjectChange>;
 }
 
@@ -80,10 +80,7 @@ export class Project implements vscode.Disposable {
     this.#link.connect();
   }
 
-  /**
-   * Connects where that is still to be done; answers with how it ended (or where it stands after a
-   * while).
-   */
+  /** Connects if necessary; returns the result (or the state after a while). */
   settled(): Promise<Connection> {
     this.connect();
     if (this.connection.kind !== 'connecting') return Promise.resolve(this.connection);
@@ -112,7 +109,7 @@ export class Project implements vscode.Disposable {
 /** Variables of VS Code's own processes; they would mislead programs that are started below. */
 const ownVariables = /^(VSCODE_|ELECTRON_|CHROME_DESKTOP$|APPLICATION_INSIGHTS_)/;
 
-/** The person's environment without what belongs to VS Code, with what the settings say. */
+/** The person's environment without VS Code's own variables, with those of the settings. */
 export function personEnvironment(settings: ExtensionSettings): Record<string, string> {
   const environment: Record<string, string> = {};
   for (const [name, value] of Object.entries(process.env)) {

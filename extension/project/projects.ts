@@ -49,7 +49,7 @@ export class Projects implements vscode.Disposable {
     return this.#current;
   }
 
-  /** Where the current project stands, or why there is none. */
+  /** The state of the current project, or why there is none. */
   get connection(): Connection {
     return this.#current?.connection ?? this.#withoutProject;
   }
@@ -98,7 +98,7 @@ export class Projects implements vscode.Disposable {
     this.#tellList();
   }
 
-  /** Fills `found`; the answer says why nothing was, for when nothing was. */
+  /** Fills `found`; returns the reason if none was found. */
   async #find(
     folders: readonly vscode.WorkspaceFolder[],
     found: Map<string, vscode.WorkspaceFolder>,

@@ -6,7 +6,7 @@ import { isVariableName } from './secrets.ts';
 
 const prefix = 'drover.remoteKeys.';
 
-/** What is stored goes before what the environment says. */
+/** Stored values override the environment. */
 export async function remoteVariables(
   secrets: Pick<vscode.SecretStorage, 'get'>,
   root: string,

@@ -8,7 +8,7 @@ import type { BackendAccess } from '../backend/access.ts';
 import { personEnvironment } from './project.ts';
 import { readSettings } from './settings.ts';
 
-/** Opens the sample in this window, or null when the person went away. */
+/** Opens the sample in this window, or null if the person canceled. */
 export async function openSample(access: BackendAccess): Promise<void> {
   const [parent] =
     (await vscode.window.showOpenDialog({

@@ -4,7 +4,9 @@
 import type * as vscode from 'vscode';
 
 const keyPrefix = 'drover.apiKey.';
-/** Its name says that it is secret: by that the backend keeps its value out of logs and events. */
+/**
+ * Its name marks it as secret: because of that the backend keeps its value out of logs and events.
+ */
 const variablePattern = /^(?=.*(KEY|TOKEN|SECRET|PASSWORD))[A-Z][A-Z0-9_]{1,63}$/;
 
 export function isVariableName(text: string): boolean {
@@ -50,7 +52,7 @@ export async function storeFleetDatabase(
   else await secrets.store(fleetPrefix + root, url);
 }
 
-/** What is stored goes before what the environment says. */
+/** Stored values override the environment. */
 export async function fleetVariables(
   secrets: Pick<vscode.SecretStorage, 'get'>,
   root: string,

@@ -4,10 +4,10 @@ import { keysOf } from '../../server/core/keys-of.ts';
 import { agentKinds, type AgentKind } from '../../server/core/plan/task.ts';
 
 export interface ExtensionSettings {
-  /** Empty: what the project's own settings say. */
+  /** Empty: use the project's own settings. */
   readonly agent: AgentKind | '';
   readonly agentPath: string;
-  /** 0: what the project's own settings say. */
+  /** 0: use the project's own settings. */
   readonly workers: number;
   readonly gate: string;
   readonly land: '' | 'task' | 'epic' | 'review';
@@ -67,8 +67,8 @@ export function settingValue<K extends keyof ExtensionSettings>(
 }
 
 /**
- * The variables that carry these settings to a run; empty ones say nothing, so that the project's
- * own settings hold.
+ * The variables that pass these settings to a run; empty ones are omitted, so that the project's
+ * own settings apply.
  */
 export function settingVariables(settings: ExtensionSettings): Readonly<Record<string, string>> {
   const given: readonly (readonly [string, string])[] = [

@@ -51,7 +51,7 @@ const waysOn: { readonly [R in UnavailableReason]: WayOn } = {
   },
 };
 
-/** `detail` says more than the general sentence: it takes its place. */
+/** `detail` is more specific than the general sentence, and replaces it. */
 export function unavailable(reason: UnavailableReason, detail: string | null = null): Unavailable {
   const { message, action } = waysOn[reason];
   return { kind: 'unavailable', reason, message: detail ?? message, action };

@@ -1,5 +1,5 @@
-// The view of remote workers: asks `drover remote` while it shows, keeps what that said, and asks
-// again where the board says something else.
+// The view of remote workers: runs `drover remote` while it is visible, keeps the result, and runs
+// it again if the board differs.
 
 import * as vscode from 'vscode';
 import { formatBytes, formatCount } from '../../server/core/format.ts';
@@ -18,7 +18,9 @@ import { costKey, isOnWorker, isSettled, runOf, workerRows } from './worker-rows
 /** `drover remote <args>`, its answer; throws what was refused. */
 export type AskRemote = <T>(project: Project, args: readonly string[]) => Promise<T>;
 
-/** Between the board and the leases of workers lie a few moments: then the list is asked again. */
+/**
+ * The board and the leases of workers differ for a few moments: then the list is requested again.
+ */
 const settleMs = 3_000;
 /** The ages of workers are drawn again. */
 const agesMs = 30_000;
@@ -38,7 +40,7 @@ export class RemoteView implements vscode.Disposable, vscode.TreeDataProvider<Tr
   #atWork = '';
   #loading: Promise<void> | null = null;
   #settling: NodeJS.Timeout | null = null;
-  /** A person has asked for the view, whatever the settings say. */
+  /** A person has opened the view, whatever the settings contain. */
   #isWanted = false;
 
   constructor(projects: Projects, ask: AskRemote) {
@@ -58,7 +60,7 @@ export class RemoteView implements vscode.Disposable, vscode.TreeDataProvider<Tr
     }, agesMs);
   }
 
-  /** What was said last; asks when nothing was. */
+  /** The last result; requests it if there is none. */
   async list(): Promise<RemoteList | null> {
     if (this.#list === null) await this.reload();
     return this.#list;

@@ -4,15 +4,15 @@
 export interface RemoteWish {
   /** Keys of `[remote]` with their values. */
   readonly remote: Readonly<Record<string, string>>;
-  /** Whether all tasks run on workers; null: what the file says stays. */
+  /** Whether all tasks run on workers; null: keep the file's value. */
   readonly runsOn: 'remote' | 'local' | null;
 }
 
 const tablePattern = /^\s*\[/;
 
 /**
- * Null: the file says it in a way that is not safely changed line by line (dotted keys, an inline
- * table); a person has to.
+ * Null: the file contains it in a form that cannot be safely changed line by line (dotted keys, an
+ * inline table); a person must change it.
  */
 export function withRemote(text: string, { remote, runsOn }: RemoteWish): string | null {
   const end = /\r\n/.test(text) ? '\r\n' : '\n';

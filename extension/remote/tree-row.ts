@@ -1,7 +1,7 @@
-// A row of the view of remote workers: what it says, and what lies below it. Pure.
+// A row of the view of remote workers: its texts, and the rows below it. Pure.
 
 export interface TreeRow {
-  /** The same as long as it is the same thing: VS Code keeps open what it knows. */
+  /** Stable for the same item, so that VS Code keeps it open. */
   readonly id: string;
   readonly label: string;
   readonly description: string;

@@ -9,7 +9,7 @@ import { treeRow, type TreeRow } from './tree-row.ts';
 export interface WorkerFacts {
   readonly list: RemoteList;
   readonly tasks: ReadonlyMap<string, Pick<TaskView, 'title'>>;
-  /** Of attempts so far, in US dollars, by what `costKey` says. */
+  /** Cost of the attempts so far, in US dollars, by `costKey`. */
   readonly costs: ReadonlyMap<string, number>;
   readonly nowMs: number;
 }
@@ -26,7 +26,7 @@ export function workerRows(facts: WorkerFacts): readonly TreeRow[] {
   return [...facts.list.workers.map((worker) => workerRow(worker, facts)), ...problems];
 }
 
-/** What a lease says of its run: `<task>/<attempt>/<part>`. Null: no attempt, as of a test. */
+/** Parses the run in a lease: `<task>/<attempt>/<part>`. Null: no attempt, for example a test. */
 export function runOf({ run }: Pick<WorkerView, 'run'>): WorkerRun | null {
   const [, task, attempt] = /^(.+?)\/(\d+)\/.+$/.exec(run ?? '') ?? [];
   return task === undefined ? null : { task, attempt: Number(attempt) };

@@ -16,7 +16,7 @@ export interface DraftComment {
   readonly text: string;
 }
 
-/** What the backend takes in one message. */
+/** The backend's limit for one message. */
 export const sentMax = 20_000;
 
 /** By file and line; each with its place and what it is about. */

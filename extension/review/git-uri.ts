@@ -4,10 +4,10 @@
 export const gitScheme = 'drover-git';
 
 export interface GitFile {
-  /** Root of the repository, which says whose backend is asked. */
+  /** Root of the repository, which identifies the backend to ask. */
   readonly root: string;
   readonly sha: string;
-  /** Relative to the root, with slashes; null stands for "no such file at this commit". */
+  /** Relative to the root, with slashes; null means "no such file at this commit". */
   readonly path: string | null;
   /** What is reviewed: the task or epic, so that comments find their way. */
   readonly review: string;

@@ -1,4 +1,4 @@
-// What a person says to a change while looking at it: comment, send back, approve.
+// A person's actions on a change in review: comment, send back, approve.
 
 import * as vscode from 'vscode';
 import type { CommandContext, CommandHandler, Handlers } from '../commands/context.ts';

@@ -1,4 +1,4 @@
-// The titles of open reviews, and which review each stands for. Pure.
+// The titles of open reviews, and which review each represents. Pure.
 
 export interface ShownReview {
   readonly root: string;

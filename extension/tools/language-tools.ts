@@ -1,5 +1,5 @@
-// Drover's tools for VS Code's language models: what is shown to a person before one of them
-// changes something, and the words that the model gets back.
+// Drover's tools for VS Code's language models: what a person sees before one of them changes
+// something, and the text that the model gets.
 
 import { randomBytes } from 'node:crypto';
 import * as vscode from 'vscode';

@@ -9,7 +9,7 @@ import type { Memento } from 'vscode';
  */
 export type HostRestart = 'same' | 'new' | 'unknown';
 
-/** What VS Code says of its session where telemetry is built out: the same in every window. */
+/** VS Code's session value in builds without telemetry: the same in every window. */
 const noSession = 'someValue.sessionId';
 const sessionKey = 'drover.session';
 

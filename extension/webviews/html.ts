@@ -8,7 +8,7 @@ export interface PageOptions {
   readonly cspSource: string;
   readonly script: string;
   readonly codiconStyle: string;
-  /** What the webview was opened for: comes back with the webview's state after a reload. */
+  /** The subject of the webview: restored with the webview's state after a reload. */
   readonly subject: unknown;
 }
 
@@ -24,7 +24,7 @@ function escaped(text: string): string {
   return text.replace(/[&<>"']/g, (character) => escapes[character] ?? '');
 }
 
-/** JSON that cannot end the script it stands in. */
+/** JSON that cannot end the script that contains it. */
 function scriptJson(value: unknown): string {
   return JSON.stringify(value).replace(/[<>&\u2028\u2029]/g, (character) => {
     return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
@@ -56,7 +56,7 @@ const read = () => {
   try {
     return JSON.parse(sessionStorage.getItem(place)) ?? undefined;
   } catch {
-    return undefined; // no storage here, or none of ours in it
+    return undefined; // no storage here, or nothing of ours in it
   }
 };
 const kept = api.getState();

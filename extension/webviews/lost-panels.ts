@@ -15,7 +15,7 @@ export interface LostPanelsParts {
   readonly restart: HostRestart;
 }
 
-/** How long a tab may show without its panel before it counts as lost; null: none ever does. */
+/** How long a tab may be visible without its panel before it counts as lost; null: never. */
 const graceMs: { readonly [R in HostRestart]: number | null } = {
   same: 2_000,
   new: null,

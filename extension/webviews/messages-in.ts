@@ -44,7 +44,7 @@ export type MessageIn =
   /** Each is still to be read: one that is refused does not refuse the others. */
   | { readonly type: 'asks'; readonly asks: readonly unknown[] };
 
-/** The message, or null when it is none that a webview of ours would send. */
+/** The message, or null if it is none that a webview of ours would send. */
 export function readMessage(raw: unknown): MessageIn | null {
   const { type, asks, ids } = fieldsOf(raw);
   switch (type) {

@@ -1,5 +1,5 @@
 // The extension's end of one webview: its page, its requests, and the changes that are pushed to
-// it. Knows nothing of what the panels show.
+// it. Independent of what the panels show.
 
 import { randomBytes } from 'node:crypto';
 import * as vscode from 'vscode';
@@ -103,7 +103,10 @@ export class WebviewHost implements vscode.Disposable {
     return project;
   }
 
-  /** A hidden webview hears nothing (VS Code drops it): it asks for everything when it is shown. */
+  /**
+   * A hidden webview gets no messages (VS Code drops them): it requests everything when it is
+   * shown.
+   */
   push(message: Pushed): void {
     if (!this.#isGone && this.#isVisible()) this.#post(message);
   }

@@ -11,7 +11,7 @@ import type { AgentDriver, AgentSettings, ProcessTable } from './port.ts';
 
 export interface DriverDeps {
   readonly processTable: ProcessTable;
-  /** Drover's own, said to agents that ask who calls. */
+  /** Drover's own version, sent to agents that ask for the client. */
   readonly version: string;
   /** The project's root: relative program paths start here. */
   readonly baseDir: string;

@@ -16,7 +16,7 @@ type Environment = Readonly<Record<string, string | undefined>>;
 
 export interface NamedProgram {
   readonly path: string;
-  /** False: a file of the project names it, so it is looked for and not started. */
+  /** False: a file of the project names it, so Drover searches for it but does not start it. */
   readonly byPerson: boolean;
 }
 
@@ -234,7 +234,7 @@ function placeOf(file: string, env: Environment, home: string): string {
   return join(home, file);
 }
 
-/** Also through links: what counts is where the name stands and where the file is. */
+/** Also through links: the location of the name and the location of the file both count. */
 function isBelow(folder: string | null, path: string): boolean {
   if (folder === null) return false;
   const isInside = (from: string, to: string): boolean => {

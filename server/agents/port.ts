@@ -12,7 +12,7 @@ export const noUsage: Usage = {
   costUsd: null,
 };
 
-/** How an agent's turn(s) ended, decided by facts of its protocol, never by words in its text. */
+/** How an agent's turns ended, decided by facts of its protocol, never by its text. */
 export type AgentOutcome =
   | {
       readonly kind: 'done';
@@ -21,7 +21,7 @@ export type AgentOutcome =
       readonly blockedReason?: string;
     }
   | { readonly kind: 'failed'; readonly failure: Failure }
-  /** The account reached a limit; `untilMs` is when it resets (Unix ms), null = not said. */
+  /** The account reached a limit; `untilMs` is when it resets (Unix ms), null = unknown. */
   | { readonly kind: 'limited'; readonly untilMs: number | null; readonly message: string }
   /** Ended because our signal asked for it. The session can be resumed. */
   | { readonly kind: 'stopped' };
@@ -92,7 +92,7 @@ export interface AgentRequest {
   readonly tools?: AgentTools;
   /** Puts the agent's program behind its walls; absent: it runs with the user's powers. */
   readonly confine?: (start: ProgramStart) => Promise<Result<ProgramStart>>;
-  /** Where the confined agent finds its home: what it keeps there is looked for here. */
+  /** The home of the confined agent, in which its files are read from here. */
   readonly confinedHome?: string;
   /** Texts (secret values) replaced by `[hidden]` in everything stored. */
   readonly secrets: readonly string[];
@@ -157,7 +157,7 @@ export interface AgentAccount {
 export interface AgentDriver {
   readonly kind: AgentKind;
   readonly capabilities: AgentCapabilities;
-  /** Is it there and usable? `message` says what was found or what to do. */
+  /** Is it installed and usable? `message` describes what was found, or the remedy. */
   probe(): Promise<{
     readonly ok: boolean;
     readonly version: string | null;

@@ -60,8 +60,8 @@ export interface SqlforgeProject {
   /** What it calls its default; null = a name that can't be used. */
   readonly environment: string | null;
   /**
-   * Resolves with the exit code; what it prints goes to the terminal, with `toStderr` to standard
-   * error alone.
+   * Resolves with the exit code; its output goes to the terminal, with `toStderr` only to standard
+   * error.
    */
   readonly run: (args: readonly string[], toStderr: boolean) => Promise<number>;
 }
@@ -70,7 +70,7 @@ export interface MigrateRequest {
   readonly root: string;
   /** From the project's file to the URL, or from the URL to the file. */
   readonly direction: 'to' | 'from';
-  /** Null: what the environment says. */
+  /** Null: use the environment. */
   readonly url: string | null;
   readonly env: NodeJS.ProcessEnv;
 }
@@ -112,7 +112,7 @@ export interface Backends {
     root: string,
   ) => Promise<{ root: string; database: string; already: boolean }>;
   readonly findProject: (from: string) => string | null;
-  /** What the repository's settings name, and a person's word for it where `accept` says so. */
+  /** The power settings of the repository, and a person's acceptance of them if `accept` is set. */
   readonly trustSettings: (request: {
     readonly root: string;
     readonly env: NodeJS.ProcessEnv;

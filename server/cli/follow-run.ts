@@ -15,14 +15,14 @@ export interface RunEnd {
   /** The client that works now: another one when the backend died on the way. */
   readonly client: Client;
   readonly interrupted: boolean;
-  /** What the run itself said at its end; null when it was stopped. */
+  /** The end that the run itself reported; null if it was stopped. */
   readonly finished: EventView | null;
 }
 
 const stopWaitMs = 60_000;
 const connectTriesMax = 12;
 const connectDelayMaxMs = 3000;
-/** A database that is away for half an hour is waited for: the run itself does the same. */
+/** Waits for a database that is unreachable for half an hour: the run itself does the same. */
 const databaseTriesMax = 600;
 const pageSize = 1000;
 
@@ -97,7 +97,7 @@ class RunFollower {
   async toTheEnd(): Promise<RunEnd> {
     for (;;) {
       const signal = await this.#followUntilSignal();
-      // A run that was stopped is over, also when its backend went before it could say so.
+      // A run that was stopped is over, also if its backend exited before it could report it.
       if (signal === 'gone' && (!this.#isStopped || this.#interrupts.isInterrupted)) {
         await this.#connectAgain();
         continue;
@@ -111,7 +111,7 @@ class RunFollower {
   }
 
   /**
-   * Follows with the present client until the run is over, a person interrupts, or the backend is
+   * Follows with the current client until the run is over, a person interrupts, or the backend is
    * gone.
    */
   async #followUntilSignal(): Promise<'over' | 'interrupt' | 'gone'> {
@@ -129,7 +129,7 @@ class RunFollower {
       return signal;
     } catch (error) {
       if (error instanceof Refusal && !isDatabaseTrouble(error)) throw error;
-      // An interrupt that could not be carried out goes to the next backend.
+      // An interrupt that failed is repeated to the next backend.
       if (this.#interrupts.isInterrupted) signals.give('interrupt');
       return 'gone';
     } finally {
@@ -155,7 +155,7 @@ class RunFollower {
     this.#signals.give('over');
   }
 
-  /** Resolves when the agents have ended and everything that the feed says about it was shown. */
+  /** Resolves when the agents have ended and all their events were shown. */
   async #stopRun(): Promise<void> {
     this.#display.onNotice(
       'Stopping the agents and releasing their tasks (press Ctrl-C again to leave immediately) …',

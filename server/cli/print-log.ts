@@ -51,7 +51,7 @@ export async function printLog(
 /** The task with everything below it. */
 function partsOf(tasks: readonly TaskView[], id: string): readonly TaskView[] {
   const ids = new Set([id]);
-  // Sub-tasks stand behind their parents, two levels at the most; a moved one may stand before.
+  // Sub-tasks follow their parents, at most two levels deep; a moved one may precede them.
   for (let level = 0; level < 2; level += 1) {
     for (const task of tasks) {
       if (task.parent_id !== null && ids.has(task.parent_id)) ids.add(task.id);
@@ -91,12 +91,12 @@ class LogPrinter {
     return first?.part ?? null;
   }
 
-  /** Said at the end of a log alone. */
+  /** Shown only at the end of a log. */
   async isOver(id: string): Promise<boolean> {
     return (await this.#read(id, this.#ends.get(id) ?? 0, 1)).ended;
   }
 
-  /** What a red gate said of the attempt's work stands at the end of its log. */
+  /** The output of a failed gate for the attempt's work is at the end of its log. */
   async sayGate(id: string): Promise<void> {
     if (this.#context.json) return;
     const attempts = await this.#client.call('attempts', { id });

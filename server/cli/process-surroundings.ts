@@ -28,8 +28,8 @@ export function processSurroundings(): Surroundings {
 }
 
 /**
- * Pipes are written to asynchronously on some systems: the last words go out before the process
- * ends.
+ * Pipes are written to asynchronously on some systems: the last output is flushed before the
+ * process ends.
  */
 export async function flushAndExit(code: number): Promise<void> {
   const flushed = [process.stdout, process.stderr].map(

@@ -35,7 +35,7 @@ export async function readDesign(
   return documents;
 }
 
-/** A folder stands for the Markdown and text files that lie in it, by name. */
+/** A folder means its Markdown and text files, by name. */
 async function filesOf(context: CommandContext, name: string): Promise<readonly string[]> {
   if (name === '-') return [name];
   const path = resolve(context.directory, name);

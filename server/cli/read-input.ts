@@ -12,7 +12,7 @@ export interface InputLimits {
 
 const chunkBytes = 1024 * 1024;
 
-/** The whole file; a `Refusal` says why it cannot be had. */
+/** The whole file; a `Refusal` explains why it cannot be read. */
 export async function readInputFile(path: string, limits: InputLimits): Promise<Buffer> {
   let file: FileHandle | null = null;
   try {

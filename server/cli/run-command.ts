@@ -1,5 +1,5 @@
-// From arguments to an exit code: parse, do, and turn refusals, faults and wrong use into what the
-// contract says.
+// From arguments to an exit code: parse, run, and convert refusals, errors and wrong use according
+// to the contract.
 
 import { CommanderError } from 'commander';
 import { Refusal } from '../core/failure.ts';

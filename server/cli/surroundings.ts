@@ -7,7 +7,7 @@ export interface Output {
   readonly isTTY: boolean;
   readonly columns: number;
   readonly rows: number;
-  /** True once the reader at the other end has gone; what is written then is dropped. */
+  /** True once the reader has closed the stream; later output is dropped. */
   readonly isClosed: boolean;
   write(text: string): void;
   /** Calls back once when the reader goes; returns unsubscribe. */

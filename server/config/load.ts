@@ -22,7 +22,9 @@ export interface SettingsRequest {
   readonly root: string;
   readonly home: string;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** What the command line says, by setting key; texts and values alike; undefined = not said. */
+  /**
+   * The values of the command line, by setting key; texts and values alike; undefined = not given.
+   */
   readonly flags: { readonly [K in SettingKey]?: unknown };
   /** What counts of the entries of `.drover.toml`; without it, all of them. */
   readonly judge?: (entries: readonly SettingEntry[]) => Promise<readonly SettingEntry[]>;

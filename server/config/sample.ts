@@ -1,5 +1,5 @@
-// The `.drover.toml` that `init` writes where there is none: every key explained, every line
-// commented out, so that nothing in it has an effect until a person says so.
+// The `.drover.toml` that `init` writes if none exists: every key explained and commented out, so
+// that nothing in it has an effect until a person changes it.
 
 import {
   settingKeys,

@@ -1,4 +1,4 @@
-// What a settings file says.
+// The content of a settings file.
 
 import type { SettingEntry, SettingNote } from '../core/settings/settings-resolve.ts';
 

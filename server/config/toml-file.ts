@@ -40,7 +40,7 @@ export function parseSettingsText(text: string, name: string): SettingsFile {
   return { entries: collected.entries, problems: collected.problems };
 }
 
-/** TOML has no way to say both, so the message says how to write it. */
+/** TOML cannot express both, so the message explains how to write it. */
 function agentTwice(text: string): string | null {
   const asText = /^[ \t]*agent[ \t]*=[ \t]*["']/m.test(text);
   const asTable =
@@ -91,7 +91,7 @@ function collectTable(
     return;
   }
   if (isSettingKey(key) && key !== 'agents') {
-    // A table where a value is needed: the reader says what was expected.
+    // A table where a value is needed: the reader reports what was expected.
     to.entries.push(entryOf(to, key, {}, node));
     return;
   }

@@ -16,9 +16,9 @@ export interface ComparedMachine {
 }
 
 /**
- * The number that hands out work: the highest of the machines that take some, so that a fleet which
- * is upgraded machine by machine moves to the new release as soon as one of them has it. Null: no
- * machine takes any.
+ * The compatibility number that assigns work: the highest of the machines that take some, so that a
+ * fleet that is upgraded machine by machine moves to the new release as soon as one of them has it.
+ * Null: no machine takes any.
  */
 export function leadingNumber(machines: readonly ComparedMachine[]): number | null {
   const taking = machines.filter(({ isDraining, agentsMax }) => !isDraining && agentsMax > 0);

@@ -1,4 +1,4 @@
-// Why an attempt did not end well. A failure is a value: a kind, whether a retry can cure it, and a
+// Why an attempt did not end well. A failure is a value: a kind, whether a retry can help, and a
 // sentence for a person.
 
 import { ownRefusalKinds } from './refusal-kinds.ts';
@@ -58,7 +58,7 @@ export function failure(kind: FailureKind, message: string, detail?: string): Fa
   return detail === undefined ? base : { ...base, detail };
 }
 
-/** A value or the failure that stands in its place. */
+/** A value, or the failure instead of it. */
 export type Result<T, E = Failure> =
   | { readonly ok: true; readonly value: T }
   | { readonly ok: false; readonly error: E };
@@ -76,7 +76,7 @@ export type RefusalKind = (typeof ownRefusalKinds)[number] | FailureKind;
 
 export const refusalKinds: ReadonlySet<string> = new Set([...ownRefusalKinds, ...failureKinds]);
 
-/** What another version says may be a kind that this one does not know. */
+/** Another version may send a kind that this one does not know. */
 export function refusalKindOf(word: unknown): RefusalKind {
   return typeof word === 'string' && refusalKinds.has(word) ? (word as RefusalKind) : 'refused';
 }

@@ -16,9 +16,7 @@ const devicePattern = /^(con|prn|aux|nul|com[0-9]|lpt[0-9])(\.|$)/i;
  */
 const reservedWords: ReadonlySet<string> = new Set(['epic', 'results']);
 
-/**
- * Says whether an id may be kept, and if not, what about it is wrong (to be put after "the id … ").
- */
+/** Whether an id may be kept, and if not, why (to be put after "the id … "). */
 export function checkId(id: string): IdCheck {
   if (id === '') return { ok: false, reason: 'is empty' };
   if (id.length > 64) return { ok: false, reason: 'is longer than 64 characters' };

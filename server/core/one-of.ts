@@ -1,4 +1,4 @@
-// Whether a value from outside is one of a closed list of words.
+// Whether a value from outside is in a closed list.
 
 export function isOneOf<Word extends string>(
   words: readonly Word[],

@@ -3,7 +3,7 @@
 const outputBytesMax = 8 * 1024 * 1024;
 const errorCharactersMax = 8_000;
 
-/** Null stands for "nothing" (undefined), which JSON cannot say. */
+/** Null represents "nothing" (undefined), which JSON cannot express. */
 export function toJson(value: unknown): string | null {
   const text = JSON.stringify(value) as string | undefined;
   if (text === undefined) return null;

@@ -93,8 +93,8 @@ export class WorkflowRun<Tx> implements DurableRun<Tx> {
     return this.#once(name, async () => {
       const output = toJson(await body(this.signal));
       const recordOutput = record && ((tx: Tx) => record(tx, fromJson(output) as T));
-      // A step that finished is stored even if the run was stopped meanwhile: a resume need not
-      // repeat it.
+      // A step that finished is stored even if the run was stopped in the meantime, so that a
+      // resume need not repeat it.
       const held = await this.#guard(() => this.#store.storeStep(name, output, recordOutput));
       if (!held) this.#lose('lost');
       return output;
@@ -147,7 +147,8 @@ export class WorkflowRun<Tx> implements DurableRun<Tx> {
       const output = await run();
       this.#memos.set(name, output);
       this.#context.crashPoint?.(this.workflowId, name);
-      // What a first run returns has gone through JSON, exactly as what a resumed run will see.
+      // The result of a first run has passed through JSON, exactly like the one that a resumed run
+      // will read.
       return fromJson(output);
     } finally {
       this.#inFlight.delete(name);

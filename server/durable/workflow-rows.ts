@@ -1,4 +1,4 @@
-// What both adapters write of a workflow, read of it, and say when they claim some.
+// What both adapters write and read of a workflow, and the result of a claim.
 
 import { fromJson } from './json.ts';
 import type { WorkflowInfo, WorkflowState } from './port.ts';

@@ -80,7 +80,7 @@ export function openGitAdapter(options: GitAdapterOptions = {}): BinaryGitAdapte
   const knownVersion = async (): Promise<GitResult<string>> => {
     version ??= readVersion(processes, '/');
     const result = await version;
-    // A git that was missing may be installed meanwhile.
+    // A missing git may be installed in the meantime.
     if (!result.ok) version = null;
     return result;
   };

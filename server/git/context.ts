@@ -79,7 +79,7 @@ export interface RepositoryContext {
   /** Null: contents are not looked into. */
   readonly secretsIn: SecretSearch | null;
   identity(signature?: Signature | null): Record<string, string>;
-  /** What a commit of ours says of who made it; null: git has to make it. */
+  /** The author and committer of a commit of ours; null: git must make it. */
   signatures(): Signatures | null;
   git(args: readonly string[], options?: RunOptions): Promise<GitOutput>;
   /**

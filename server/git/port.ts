@@ -101,7 +101,7 @@ export interface LineCommit {
   readonly parents: readonly Sha[];
   readonly tree: Sha;
   readonly subject: string;
-  /** `Key: value`, as they stand in the message. */
+  /** `Key: value`, as in the message. */
   readonly trailers: readonly string[];
 }
 
@@ -129,7 +129,7 @@ export interface WorktreeStatus {
 
 export interface RemoveRequest {
   readonly path: string;
-  /** Whose work it is where the slot itself does not say: `<task>/<attempt>`. */
+  /** The owner of the work if the slot itself does not name it: `<task>/<attempt>`. */
   readonly label: string;
   /**
    * Refs that count as "kept": HEAD must be reachable from one of them, else a snapshot is made
@@ -150,7 +150,7 @@ export interface WorktreeEntry {
 }
 
 /**
- * One repository. All methods take absolute paths and full refs (`refs/heads/…`) unless said
+ * One repository. All methods take absolute paths and full refs (`refs/heads/…`) unless noted
  * otherwise.
  */
 export interface GitRepository {
@@ -188,8 +188,8 @@ export interface GitRepository {
    */
   ownLine(branch: string): Promise<GitResult<void>>;
   /**
-   * False also when a commit does not exist. Throws `GitTrouble` when a shared remote that may hold
-   * it is away.
+   * Also false if a commit does not exist. Throws `GitTrouble` if a shared remote that may have it
+   * is unreachable.
    */
   isAncestor(ancestor: Sha, descendant: Sha): Promise<boolean>;
   treeOf(commit: Sha): Promise<GitResult<Sha>>;
@@ -200,13 +200,12 @@ export interface GitRepository {
    */
   prepareSlot(request: SlotRequest): Promise<GitResult<SlotOutcome>>;
   /**
-   * Whether a slot stands in the setup state of its tree; one that does not is made ready for the
-   * setup.
+   * Whether a slot is in the setup state of its tree; one that is not is prepared for the setup.
    */
   lookAtSetup(request: SetupRequest): Promise<GitResult<SetupLook>>;
   /**
-   * After the setup: what it changed in tracked files is taken back, the state is noted in the
-   * slot's private folder.
+   * After the setup: its changes to tracked files are reverted, the state is recorded in the slot's
+   * private folder.
    */
   keepSetup(request: SetupRequest, look: SetupLook): Promise<GitResult<void>>;
   status(path: string): Promise<GitResult<WorktreeStatus>>;
@@ -237,7 +236,7 @@ export interface GitRepository {
   listSnapshots(taskId: string, bases: readonly Sha[]): Promise<GitResult<readonly SnapshotView[]>>;
   /** How much two commits differ. */
   sizeOfChange(from: Sha, to: Sha): Promise<GitResult<ChangeSize>>;
-  /** Puts files and index of a snapshot on top of the commit that a slot stands on. */
+  /** Restores files and index of a snapshot on top of the slot's commit. */
   restore(request: RestoreRequest): Promise<GitResult<RestoreOutcome>>;
   /**
    * Makes a commit part of an attempt's snapshots, before its branch moves or goes; resolves with
@@ -313,7 +312,7 @@ export interface GitRepository {
   mergeBase(one: Sha, two: Sha): Promise<Sha | null>;
   /** `--oneline`-like subjects of from..to, newest first, at most `limit`. */
   subjects(from: Sha, to: Sha, limit: number): Promise<GitResult<readonly string[]>>;
-  /** Flushes git's objects and refs to the disk: called before something is said to have landed. */
+  /** Flushes git's objects and refs to the disk: called before a landing is reported. */
   sync(): Promise<void>;
   /** Whether the shared remote answers this machine; null: the repository has none. */
   readonly sharedRemote: RemoteHealth | null;

@@ -60,8 +60,7 @@ export function commandFor(
   told: Readonly<Record<string, string>>,
 ): GitCommand {
   const cwd = options.at ?? root;
-  // A checkout whose `.git` was deleted must not be taken for a part of a repository that lies
-  // around it.
+  // A checkout whose `.git` was deleted must not be taken for a part of a repository around it.
   const ceiling = options.at ? { GIT_CEILING_DIRECTORIES: dirname(options.at) } : {};
   return {
     args,

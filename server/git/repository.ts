@@ -98,7 +98,7 @@ export interface LocalRepository extends GitRepository {
   /** A git folder for a confined program in this worktree. */
   lend(path: string): Promise<GitResult<LentGit>>;
   takeBack(path: string): Promise<GitResult<void>>;
-  /** Worktrees of which something was lent and not taken back yet. */
+  /** Worktrees with lent objects that are not imported yet. */
   lent(): readonly string[];
 }
 

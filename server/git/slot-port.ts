@@ -14,7 +14,7 @@ export interface CommitLeftoversRequest {
   /** Patterns of paths whose change is reported; without it, none. */
   readonly protect?: readonly string[];
   readonly runHooks: boolean;
-  /** What the agent's side wants as author; null = the repository's own identity. */
+  /** The author for the agent's commits; null = the repository's own identity. */
   readonly signature: Signature | null;
 }
 
@@ -81,10 +81,9 @@ export interface SetupRequest {
    */
   readonly only: boolean;
   /**
-   * `use`: a sealed copy of the state is put in place of a setup, where there is one; what a gate's
-   * setup makes is sealed for those whose commit holds the gate's. `base`: the
-   * slot holds a commit of the line and nothing of an agent, so that its state is sealed after the
-   * setup. Absent: neither.
+   * `use`: a sealed copy of the state replaces the setup, if there is one; a gate's setup result is
+   * sealed for tasks whose commit contains the gate's. `base`: the slot holds a commit of the line
+   * and nothing of an agent, so that its state is sealed after the setup. Absent: neither.
    */
   readonly seal?: 'use' | 'base';
 }

@@ -53,7 +53,7 @@ export interface SnapshotView {
   readonly reason: SnapshotReason;
   readonly author: SnapshotAuthor;
   readonly timeMs: number;
-  /** Commit that the worktree stood on. */
+  /** Commit of the worktree. */
   readonly head: Sha | null;
   /** Full ref of the branch that was checked out, or null. */
   readonly branch: string | null;
@@ -74,7 +74,7 @@ export interface RestoreRequest {
 
 export type RestoreOutcome =
   | { readonly kind: 'restored' }
-  /** It contradicts the commit that the slot stands on; nothing was changed. */
+  /** It conflicts with the slot's commit; nothing was changed. */
   | { readonly kind: 'conflict' }
   /** Something else is in the slot; nothing was changed. */
   | { readonly kind: 'occupied' };

@@ -1,4 +1,4 @@
-// The number of compatibility of this process; tests let one build stand for two releases.
+// The compatibility number of this process; tests use it to make one build act as two releases.
 
 import { compatibilityNumber } from '../core/compatibility.ts';
 

@@ -93,7 +93,7 @@ export async function composeEngine(project: Project, report: Report): Promise<E
     ...environmentsOf(live),
     secrets,
     mask,
-    // In a fleet each machine says for itself what it can bear.
+    // In a fleet each machine reports its own capacity.
     host: project.fleet === null ? () => hostFacts(ours.worktrees)() : () => null,
     owner: project.fleet === null ? `${process.pid}` : live.settings.fleet.name,
     crashPoint: crash,
@@ -167,7 +167,7 @@ function driverFor(
 ): AgentDriver {
   const { agent, agents } = live.settings;
   const kind = wanted.kind as AgentKind;
-  // What is said of the agent in general is meant for the kind that stands beside it.
+  // General agent settings apply to the agent kind next to them.
   const own = agent.kind === kind ? agent : { ...agent, path: null, args: [], model: null };
   const mode = agent.kind === kind ? agent.permissionMode : null;
   const alone = agents[kind] ?? {};

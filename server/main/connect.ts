@@ -110,7 +110,7 @@ export async function openClient(options: OpenClientOptions): Promise<Client | n
 
 async function startOne(options: OpenClientOptions): Promise<Client> {
   const { startBackend } = await import('./start-backend.ts');
-  // A clone may have brought the link, and who cannot read the settings knows nothing of what they
+  // A clone may have brought the link, and without readable settings it is unknown what they
   // forbid: nothing is written before that is known.
   const folder = lstatSync(join(options.root, projectFolderName), { throwIfNoEntry: false });
   if (folder?.isSymbolicLink() === true) (await openLocal(options)).close();
@@ -135,7 +135,7 @@ async function refuseUnreadableSettings({ root, env }: OpenClientOptions): Promi
   }
 }
 
-/** The backend that is alive, or null. One that is older and leaves counts as gone. */
+/** The running backend, or null. An older one that exits counts as not running. */
 export async function connectRunning(root: string): Promise<Client | null> {
   const address = runningAddress(root);
   if (address === null) return null;
@@ -153,8 +153,8 @@ export async function connectRunning(root: string): Promise<Client | null> {
 }
 
 /**
- * Runs are given the caller's environment: what agents may see of it is the backend's decision. Its
- * secrets are taken out of everything else.
+ * Runs get the caller's environment: the backend decides what agents may see of it. Its secrets are
+ * removed from everything else.
  */
 function withEnvironment(client: Client, options: OpenClientOptions): Client {
   const { env } = options;

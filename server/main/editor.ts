@@ -100,8 +100,8 @@ export async function rootOf(folder: string): Promise<RootState> {
   if (process.platform === 'linux' && hasLiveBackend(folder)) return stateOf(realpathSync(folder));
   const opened = await openGitAdapter().open(folder);
   if (!opened.ok) {
-    // A repository without a commit can be set up, and can't run anything yet: the checks before a
-    // run say so.
+    // A repository without a commit can be set up, but cannot run anything yet: the checks before a
+    // run report that.
     if (opened.error.kind !== 'no_commit')
       return { kind: 'no_repository', message: opened.error.message };
     return stateOf(realpathSync(folder));

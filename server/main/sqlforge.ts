@@ -15,8 +15,8 @@ export interface SqlforgeProject {
   /** What the project calls its default; null = a name that can't be used. */
   readonly environment: string | null;
   /**
-   * Resolves with the exit code; what it prints goes to the terminal, with `toStderr` to standard
-   * error alone.
+   * Resolves with the exit code; its output goes to the terminal, with `toStderr` only to standard
+   * error.
    */
   readonly run: (args: readonly string[], toStderr: boolean) => Promise<number>;
 }

@@ -1,6 +1,5 @@
-// `drover worker`: a backend in the foreground, for a fleet. What is wrong with its settings is
-// said before anything is opened: with a database that can't be read it would work on the project's
-// own file.
+// `drover worker`: a backend in the foreground, for a fleet. Invalid settings are reported before
+// anything is opened: with an unreadable database URL it would work on the project's own file.
 
 import { Refusal } from '../core/failure.ts';
 import type { WorkerWish } from '../protocol/worker-notes.ts';

@@ -1,12 +1,11 @@
-// What an agent says, one event a line of its log: the schema, and the types that drivers write and
-// panels read. Panels import the types alone; what is checked is checked where the backend reads a
-// line.
+// The events of an agent, one per line of its log: the schema, and the types that drivers write and
+// panels read. Panels import only the types; the backend checks a line when it reads it.
 
 import * as z from 'zod';
 
 /**
- * A line may come from another version or from a foreign hand: a field that is missing gets what
- * says least.
+ * A line may come from another version or another program: a missing field gets the most neutral
+ * value.
  */
 const text = z.string().catch('');
 const count = z.number().catch(0);
@@ -17,7 +16,7 @@ const usageSchema = z
     inputTokens: count,
     outputTokens: count,
     cacheReadTokens: count,
-    /** An estimate from list prices; null = the agent does not say. */
+    /** An estimate from list prices; null = the agent does not report it. */
     costUsd: orNull,
   })
   .readonly()
@@ -107,7 +106,7 @@ export type LoggedEvent = Readonly<z.infer<typeof loggedEventSchema>>;
 
 type WithoutTime<Event> = Event extends unknown ? Omit<Event, 'at'> : never;
 
-/** What a driver says of its agent: a line of the log before it has its time. */
+/** What a driver reports about its agent: a line of the log before it has its time. */
 export type AgentEvent = WithoutTime<LoggedEvent>;
 
 export type Usage = z.infer<typeof usageSchema>;

@@ -20,7 +20,7 @@ export type * from './views.ts';
  */
 export const protocolVersion = 1;
 
-/** Each request of a topic with what it takes, as its schema says, and what it answers. */
+/** Each request of a topic with its parameters, as in its schema, and its answer. */
 type Topic<Shapes extends { readonly [N in keyof Shapes]: Shape }, Answers extends object> = {
   readonly [N in keyof Shapes & keyof Answers]: {
     readonly params: Readonly<ParamsOf<Shapes[N]>>;
@@ -120,7 +120,7 @@ export interface Notifications {
 /** A refusal on the wire: JSON-RPC error code and `data.kind`; nothing was changed. */
 export const refusalErrorCode = -32010;
 
-/** What `.drover/backend.json` (mode 0600) says about the running backend. */
+/** The content of `.drover/backend.json` (mode 0600) about the running backend. */
 export interface BackendAddress {
   readonly pid: number;
   readonly start_time: string;

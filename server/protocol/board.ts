@@ -28,13 +28,13 @@ export function applyChanges(board: StatusSnapshot, changes: BoardChanges): Stat
   };
 }
 
-/** Tasks come in the order of their `position`; new ones and moved ones may stand anywhere. */
+/** Tasks are in the order of their `position`; new and moved ones may be anywhere. */
 function mergeTasks(tasks: readonly TaskView[], changes: BoardChanges): readonly TaskView[] {
   if (changes.tasks.length === 0 && changes.removed_tasks.length === 0) return tasks;
   return replaceFew(tasks, changes) ?? mergeAll(tasks, changes);
 }
 
-/** So many tasks are looked for one by one. */
+/** Up to this many tasks are searched one by one. */
 const fewTasks = 8;
 
 /**

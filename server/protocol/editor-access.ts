@@ -1,5 +1,5 @@
-// What the server's own code answers inside an editor's process, before there is a connection: how
-// it stands with git and the folder, and a way to a backend.
+// The answers of the server's own code inside an editor's process, before there is a connection:
+// the state of git and the folder, and a connection to a backend.
 
 import type { Params } from './api.ts';
 

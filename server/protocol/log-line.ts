@@ -23,9 +23,7 @@ const known: Readonly<Record<AgentEvent['type'], true>> = {
   exit: true,
 };
 
-/**
- * The event of a line; one of a type that this version does not know is a note that says its type.
- */
+/** The event of a line; one of an unknown type becomes a note with its type. */
 export function eventOfLine(line: LogLineView): LoggedEvent {
   if (isKnown(line)) return line;
   const text = typeof line['text'] === 'string' ? line['text'] : '';

@@ -44,8 +44,8 @@ export function epicNeed({ landing_state }: EpicView): EpicNeed | null {
 }
 
 /**
- * Everything that waits for a person, in no order. An open question stands for its task; the
- * question of a review does not, since the task itself says more about it.
+ * Everything that waits for a person, in no order. An open question represents its task; the
+ * question of a review does not, since the task itself contains more.
  */
 export function needsOf(board: NeedingBoard): readonly Need[] {
   const tasks = new Map(board.tasks.map((task) => [task.id, task]));

@@ -1,4 +1,5 @@
-// Rows of tasks on a long way: most fields of most rows say the same, so it is said once. Pure.
+// Rows of tasks for slow connections: most fields of most rows have the same value, so it is sent
+// once. Pure.
 
 import type { TaskView } from './views.ts';
 

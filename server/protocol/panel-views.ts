@@ -20,7 +20,7 @@ import type {
 export interface BoardChanges {
   /** The number after which the changes start, as requested. */
   readonly after: number;
-  /** The board stands at this number once they are applied. */
+  /** The board has this number once they are applied. */
   readonly seq: number;
   readonly tasks: readonly TaskView[];
   readonly removed_tasks: readonly string[];
@@ -145,7 +145,7 @@ export interface PreflightView {
 
 /** Within which walls agents, gate and setup run now. */
 export interface SandboxView {
-  /** As the settings say: `auto`, `bwrap`, `off` … */
+  /** As in the settings: `auto`, `bwrap`, `off` … */
   readonly mode: string;
   readonly holds: 'bwrap' | 'agent' | 'nothing';
   /** No agent, gate or setup is started as things are. */

@@ -5,7 +5,7 @@ export interface WorkerView {
   readonly provisioner: string;
   /** `<task id>/<attempt>/<part>`; null: no lease of this clone names it. */
   readonly run: string | null;
-  /** `running`: followed. `left`: its follower is gone. `unknown`: no lease names it. */
+  /** `running`: followed. `left`: its follower has exited. `unknown`: it has no lease. */
   readonly state: 'running' | 'left' | 'unknown';
   /** Unix seconds. */
   readonly created_at: number | null;

@@ -7,7 +7,7 @@ export interface RunStarted {
   /** True when a run was active already: the scope was added, or it covers this one. */
   readonly joined: boolean;
   readonly message: string;
-  /** Warnings to say once, loudly (no gate configured, unknown keys …). */
+  /** Warnings to show once, prominently (no gate configured, unknown keys …). */
   readonly warnings: readonly string[];
   /** The number of the last event before the run's own first one: read the feed from here. */
   readonly after: number;
@@ -23,13 +23,13 @@ export interface Subscribed {
   readonly snapshot: StatusSnapshot | null;
 }
 
-/** What an undo takes back, or has taken back. */
+/** What an undo reverts, or has reverted. */
 export interface UndoView {
   readonly id: string;
   /** Commits that are reverted, newest first. */
   readonly reverts: readonly string[];
   /**
-   * Tasks that depend on what is taken back, directly or through others; what has landed of them
+   * Tasks that depend on the reverted work, directly or through others; what has landed of them
    * stays.
    */
   readonly dependents: readonly string[];

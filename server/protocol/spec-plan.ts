@@ -1,5 +1,5 @@
-// Planning a design: what is asked, and the plan as it comes back. It is JSON both ways, so a
-// request can carry it.
+// Planning a design: the request, and the returned plan. It is JSON both ways, so a request can
+// carry it.
 
 import type { PlannedTask } from '../core/spec/spec-schema.ts';
 

@@ -30,7 +30,7 @@ type RuleFields = {
   readonly [Key in keyof TaskRuleKinds]: (typeof kinds)[TaskRuleKinds[Key]];
 };
 
-/** Those that say how a task is done. */
+/** The fields that define how a task is done. */
 const ruleFields = Object.fromEntries(
   taskRules.map(([name, { keys, given }]) => [keys[0] ?? name, kinds[given.kind]] as const),
 ) as unknown as RuleFields;

@@ -24,8 +24,8 @@ export interface TaskView extends TaskRuleView {
   readonly attempts: number;
   readonly max_attempts: number;
   /**
-   * Where the running attempt's agent runs, else where the task asks it to; null = as its epic or
-   * the settings say.
+   * Where the running attempt's agent runs, otherwise where the task requests it to; null = as its
+   * epic or the settings.
    */
   readonly runs_on: string | null;
   readonly next_attempt_at: number | null;
@@ -48,8 +48,8 @@ export interface TaskView extends TaskRuleView {
   readonly landed_sha: string | null;
   readonly worktree_path: string | null;
   /**
-   * Name of the machine that works on it, or has its worktree; null = nowhere, or there is one
-   * machine only. An older backend says nothing.
+   * Name of the machine that works on it, or has its worktree; null = none, or there is only one
+   * machine. Absent in an older backend.
    */
   readonly machine: string | null;
   readonly conflict_files: readonly string[];
@@ -67,7 +67,7 @@ export interface TaskView extends TaskRuleView {
   readonly started_at: number | null;
   /** Refs that keep work of stopped or failed attempts. */
   readonly rescue_refs: readonly string[];
-  /** Place in the order that people give: smaller comes first. */
+  /** Position in the order that people give: smaller comes first. */
   readonly position: number;
   /**
    * The plan that waits for a person (`review_kind` is `plan`); a board contains only its start.
@@ -104,7 +104,7 @@ export interface EpicView {
    * before.
    */
   readonly landing_state: string | null;
-  /** What stands in its way, in words. */
+  /** The obstacle, as a sentence. */
   readonly landing_note: string | null;
   readonly created_at: number;
 }
@@ -173,7 +173,7 @@ export interface UnacceptedView {
 
 /** What confines agents, gates and setups on this machine. */
 export interface SandboxView {
-  /** As the settings want it. */
+  /** As in the settings. */
   readonly mode: string;
   readonly network: string;
   readonly required: boolean;
@@ -201,7 +201,7 @@ export interface StatusSnapshot {
   readonly holds: readonly HoldView[];
   /** Absent on a board that is kept by changes, until it is read whole. */
   readonly sandbox?: SandboxView;
-  /** Absent where everything that `.drover.toml` says counts, and on the boards of panels. */
+  /** Absent if everything in `.drover.toml` takes effect, and on the boards of panels. */
   readonly unaccepted?: readonly UnacceptedView[];
   /**
    * In a fleet, as in `machines.list`; absent if there is only one machine, and on the boards of
@@ -262,13 +262,13 @@ export interface MachineView {
   readonly id: string;
   /** Its name; followed by the start of its id if two machines have the same name. */
   readonly name: string;
-  /** `dead`: it has not been heard of for too long. `left`: it has ended in order. */
+  /** `dead`: no heartbeat for too long. `left`: it exited normally. */
   readonly state: MachineState;
   readonly labels: readonly string[];
   /** Running there now. */
   readonly agents: number;
   readonly agents_max: number;
-  /** Agents that it can bear now. */
+  /** Agents that it can run now. */
   readonly room: number;
   readonly version: string;
   /** Why it takes less than it could. */

@@ -1,5 +1,5 @@
-// What `drover worker` says of itself while it works: a line each for people, NDJSON with `--json`.
-// Times are Unix milliseconds.
+// What `drover worker` reports while it runs: one line each for people, NDJSON with `--json`. Times
+// are Unix milliseconds.
 
 export type WorkerNote =
   | {
@@ -58,7 +58,7 @@ export type WorkerNote =
 export interface WorkerWish {
   readonly root: string;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** What the command line says, by the names of the settings. */
+  /** The values of the command line, by the names of the settings. */
   readonly flags: Readonly<Record<string, unknown>>;
   /** Work still running after this long a drain is released; null = wait for it. */
   readonly drainMaxMs: number | null;

@@ -98,6 +98,6 @@ function copy(source: string, target: string): void {
       },
     });
   } catch {
-    // An agent without it says itself what it misses.
+    // An agent without it reports what is missing.
   }
 }

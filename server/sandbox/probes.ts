@@ -95,7 +95,7 @@ function quoted(text: string): string {
   return `'${text.replaceAll("'", String.raw`'\''`)}'`;
 }
 
-/** Answers the folder that stands for a worktree. */
+/** Returns the folder that represents a worktree. */
 function layOut(folder: string): string {
   for (const name of [
     'slot',

@@ -23,7 +23,7 @@ const toolHomes =
   .local/bin .local/lib .local/share/mise .local/share/fnm .local/share/pnpm .local/share/uv/python .local/share/rtx
   .local/share/claude/versions go/bin .goenv .nodenv .phpenv .swiftly`.split(/\s+/);
 
-/** Variables that say where a tool chain is. */
+/** Variables that contain the path of a tool chain. */
 const toolVariables =
   `NVM_DIR NVM_BIN FNM_DIR VOLTA_HOME PNPM_HOME BUN_INSTALL RUSTUP_HOME PYENV_ROOT RBENV_ROOT GEM_HOME GOROOT JAVA_HOME
   JDK_HOME SDKMAN_DIR M2_HOME MAVEN_HOME GRADLE_HOME DOTNET_ROOT ASDF_DIR ASDF_DATA_DIR MISE_DATA_DIR CONDA_PREFIX
@@ -45,7 +45,7 @@ export function toolMounts(request: ToolRequest): readonly Mount[] {
   return mounts.concat(programFiles(request), certificates(request));
 }
 
-/** Variables that say which certificates count; theirs may lie below home. */
+/** Variables that name trusted certificates; the files may be below home. */
 const certificateVariables =
   `SSL_CERT_FILE NODE_EXTRA_CA_CERTS REQUESTS_CA_BUNDLE CURL_CA_BUNDLE GIT_SSL_CAINFO CARGO_HTTP_CAINFO DENO_CERT
   npm_config_cafile NPM_CONFIG_CAFILE PIP_CERT BUNDLE_SSL_CA_CERT`.split(/\s+/);

@@ -16,7 +16,7 @@ export function createStore(db: Kysely<StoreTables>, given: StoreSources): Store
 
 export interface SharedStore {
   readonly store: Store;
-  /** Says that another process may have appended events. */
+  /** Notifies that another process may have appended events. */
   readonly tell: () => void;
 }
 

@@ -6,7 +6,7 @@
 
 import * as z from 'zod';
 
-/** §3. Job ids are chosen by the runtime; `isJobId` guards what comes from outside. */
+/** §3. The runtime chooses job ids; `isJobId` checks those from outside. */
 export const healthPath = '/health';
 export const workspacePath = '/workspace';
 export const execPath = '/exec';
@@ -76,7 +76,7 @@ export type DoneEvent = z.infer<typeof doneEventSchema>;
 export type WorkerEvent = z.infer<typeof workerEventSchema>;
 
 /**
- * §5.2: the line (on `stderr`) that stands for events which the buffer has lost. Its id is that of
+ * §5.2: the line (on `stderr`) that replaces events which the buffer has lost. Its id is that of
  * the first lost event.
  */
 export const gapNotice =
@@ -115,7 +115,7 @@ function writeText(text: string): string {
 }
 
 /**
- * §5.1: one event as it stands in the stream, its keys sorted, the blank line after it included.
+ * §5.1: one event as it appears in the stream, its keys sorted, including the blank line after it.
  */
 export function writeEvent(id: number, event: WorkerEvent): string {
   return `id: ${String(id)}\ndata: {${event.done === true ? doneFields(event) : lineFields(event)}}\n\n`;

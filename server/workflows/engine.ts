@@ -64,8 +64,8 @@ export function createEngine(deps: EngineDeps): Engine {
 }
 
 /**
- * What every process of a fleet knows of queues: one landing at a time for each line, on machines
- * that land now, runs on those that hand out work, and to each machine its attempts.
+ * The queue rules that every process of a fleet shares: one landing at a time for each line, on
+ * machines that land now, runs on those that assign work, and attempts on their own machine.
  */
 export function sharedQueueLimits(
   machineId: string,
@@ -91,7 +91,7 @@ async function useRunOf(
 }
 
 /**
- * Takes up what an earlier process left; the lines' queues are limited to one workflow before
+ * Resumes what an earlier process left; the lines' queues are limited to one workflow before
  * anything starts.
  */
 export async function launchEngine(

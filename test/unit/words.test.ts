@@ -1,4 +1,5 @@
-// The wording of what people and agents read, as far as a list can hold it: phrases that need a second reading.
+// The wording of texts, comments and pages, as far as a list can check it: phrases that a reader
+// has to read twice.
 
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
@@ -6,8 +7,10 @@ import { join } from 'node:path';
 
 const root = join(import.meta.dirname, '../..');
 
-/** What stands instead is in the message of the failure. */
-const avoided: readonly (readonly [RegExp, string])[] = [
+type Phrases = readonly (readonly [RegExp, string])[];
+
+/** Each phrase with what to write instead, which the failure names. */
+const avoided: Phrases = [
   [/\b(nobody|somebody|whoever)\b/iu, 'name the actor: "No user is signed in"'],
   [/\bat work\b/iu, 'running'],
   [/\bin this moment\b/iu, 'now, just'],
@@ -19,7 +22,25 @@ const avoided: readonly (readonly [RegExp, string])[] = [
   [/\bthere (is|are) no\b/iu, '"X does not exist", "No X"'],
   [/\b(has|have) to be\b/iu, 'must be'],
   [/(?<!-)\b(colour|initialis|labelled\b)/iu, 'US spelling'],
+  [/\b(shall|nevertheless)\b/iu, 'must, anyway'],
+  [/\b(remote|database|server)\b.* (is|are|may be) away\b/iu, 'unreachable'],
 ];
+
+/** Phrases that comments and pages avoid as well; texts use none of their words. */
+const avoidedInProse: Phrases = [
+  ...avoided.filter(([phrase]) => !/there |colour/u.test(phrase.source)),
+  [/\b(begin|begins|began|begun)\b/iu, 'start'],
+  [/\b(go|goes|going|gone|went) on\b/iu, 'continue, resume'],
+  [/\bbe(en)? told\b/iu, 'receive, get'],
+  [/\bin (that|the|the very) moment\b/iu, 'now, at the same time'],
+  [/\bwish(es|ed)?\b/iu, 'request, options'],
+  [/\bfor good\b/iu, 'permanently'],
+  [/\blook(s|ed|ing)? at\b/iu, 'check, read'],
+];
+
+/** Ratchets: the lines of comments and pages that still use such a phrase. Only lower them. */
+const commentsMax = 30;
+const pagesMax = 30;
 
 const literal = /'((?:[^'\\\n]|\\.)*)'|"((?:[^"\\\n]|\\.)*)"|`((?:[^`\\]|\\.)*)`/gu;
 
@@ -31,6 +52,17 @@ function sourceFiles(): readonly string[] {
   );
 }
 
+/** What users and contributors read first. The house's page quotes earlier texts. */
+function pages(): readonly string[] {
+  const own = ['README.md', 'ARCHITECTURE.md', 'CHANGELOG.md', 'extension/marketplace.md'];
+  const folders = ['docs', 'docs/how-to-add', 'media/walkthrough'];
+  const others = folders.flatMap((folder) =>
+    readdirSync(join(root, folder)).map((name) => `${folder}/${name}`),
+  );
+  const quoting = new Set(['docs/house.md', 'docs/glossary.md', 'docs/neighbours.md']);
+  return [...own, ...others.filter((name) => name.endsWith('.md') && !quoting.has(name))];
+}
+
 /** The texts of more than two words in the code, without its comments. */
 function sentencesOf(code: string): readonly string[] {
   const lines = code.split('\n').filter((line) => !/^\s*(\/\/|\/?\*)/u.test(line));
@@ -39,16 +71,42 @@ function sentencesOf(code: string): readonly string[] {
     .filter((text) => text.trim().split(/\s+/u).length > 2);
 }
 
+function commentsOf(code: string): readonly string[] {
+  return code.split('\n').flatMap((line) => /^\s*(?:\/\/|\/?\*)(.*)$/u.exec(line)?.[1] ?? []);
+}
+
+/** Lines of prose without code spans and names in quotes. */
+function proseOf(page: string): readonly string[] {
+  return page.split('\n').map((line) => line.replaceAll(/`[^`]*`|"[^"]*"/gu, '…'));
+}
+
+function phrasesIn(
+  files: readonly string[],
+  textsOf: (content: string) => readonly string[],
+  list: Phrases,
+): readonly string[] {
+  return files.flatMap((file) =>
+    textsOf(readFileSync(join(root, file), 'utf8')).flatMap((text) =>
+      list
+        .filter(([phrase]) => phrase.test(text))
+        .map(([, instead]) => `${file}: "${text.trim().slice(0, 160)}" (${instead})`),
+    ),
+  );
+}
+
 suite('words', () => {
   test('no text of the product uses a phrase of the list', () => {
-    const found = sourceFiles().flatMap((file) =>
-      sentencesOf(readFileSync(join(root, file), 'utf8')).flatMap((sentence) =>
-        avoided
-          .filter(([phrase]) => phrase.test(sentence))
-          .map(([, instead]) => `${file}: "${sentence.slice(0, 160)}" (${instead})`),
-      ),
-    );
-    assert.deepEqual(found, []);
+    assert.deepEqual(phrasesIn(sourceFiles(), sentencesOf, avoided), []);
+  });
+
+  test('few comments do', () => {
+    const found = phrasesIn(sourceFiles(), commentsOf, avoidedInProse);
+    assert.ok(found.length <= commentsMax, `${found.length} lines:\n${found.join('\n')}`);
+  });
+
+  test('few lines of the pages do', () => {
+    const found = phrasesIn(pages(), proseOf, avoidedInProse);
+    assert.ok(found.length <= pagesMax, `${found.length} lines:\n${found.join('\n')}`);
   });
 
   test('each phrase of the list would be found', () => {
@@ -64,10 +122,15 @@ suite('words', () => {
       'There is no task x.',
       'id has to be a text',
       'Terminal colours mean nothing',
+      'What the agent shall do',
+      'The remote origin is away.',
     ];
+    assert.equal(bad.length, avoided.length);
     for (const [index, sentence] of bad.entries()) {
       const [text] = sentencesOf(`throw new Error('${sentence}');`);
       assert.match(text ?? '', avoided[index]?.[0] ?? /^$/u);
     }
+    const [comment] = commentsOf('  // Goes on where it began.\n  start();');
+    assert.equal(avoidedInProse.filter(([phrase]) => phrase.test(comment ?? '')).length, 2);
   });
 });

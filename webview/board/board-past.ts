@@ -1,5 +1,5 @@
-// The board at an earlier moment: how far back an epic's life goes, and its state at the moment
-// that is asked for. While one moment is on its way only the last one that was wished for waits.
+// The board at an earlier time: how far back an epic's history goes, and its state at the requested
+// time. During a request, only the latest further one waits.
 
 import type { ReactiveController, ReactiveControllerHost } from 'lit';
 import type { StatusSnapshot } from '../../server/protocol/views.ts';
@@ -21,7 +21,7 @@ export class BoardPast implements ReactiveController {
   #epic: string | null = null;
   /** Null: no earlier state is shown, or it has no run. */
   life: Life | null = null;
-  /** The moment that is wished for. */
+  /** The requested time. */
   atMs = 0;
   board: StatusSnapshot | null = null;
   isOpen = false;

@@ -1,4 +1,4 @@
-// What people do to the plan on the board: draw and take away dependencies, each of which can be
+// People's edits of the plan on the board: adding and removing dependencies, each of which can be
 // undone.
 
 import type { StatusSnapshot } from '../../server/protocol/views.ts';
@@ -58,7 +58,7 @@ export class BoardPlan {
     });
   }
 
-  /** A refusal is said in its own words. */
+  /** A refusal is shown with its own message. */
   ask(body: () => Promise<unknown>): void {
     body().catch((error: unknown) => {
       this.#voice.fail(error instanceof AskFailure ? error.message : String(error));

@@ -1,4 +1,4 @@
-// The Kanban columns: which tasks stand in which, and what a card says of its task.
+// The Kanban columns: which tasks are in which, and what a card shows of its task.
 
 import { formatCost, formatCount, formatDuration, stepText } from '../../server/core/format.ts';
 import type { TaskStatus } from '../../server/core/plan/state.ts';
@@ -116,7 +116,7 @@ export function shown(text: string): string {
   return visibleLine(text.slice(0, shownCharsMax));
 }
 
-/** The quiet line of a card: agent, attempt, elapsed time, cost. What is usual is not said. */
+/** The secondary line of a card: agent, attempt, elapsed time, cost. Defaults are omitted. */
 export function factsOf({ task, parts, isAsking }: Card, nowMs: number): readonly string[] {
   const facts: string[] = [];
   const isBusy = task.status === 'in_progress' || task.status === 'claimed';
@@ -140,7 +140,7 @@ export function factsOf({ task, parts, isAsking }: Card, nowMs: number): readonl
 
 const namedMax = 3;
 
-/** Why a card stands still; null when it doesn't, or its column says it already. */
+/** Why a card does not progress; null if it does, or if its column already shows it. */
 export function reasonOf({ task, waitsFor }: Card): string | null {
   if (task.status === 'blocked' && task.blocked_reason !== null) return shown(task.blocked_reason);
   if (task.status === 'blocked' && waitsFor.length > 0) {

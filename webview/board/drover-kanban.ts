@@ -1,4 +1,4 @@
-// The Kanban board: columns by what is with a task, gone through by the arrow keys.
+// The Kanban board: columns by state, navigated by the arrow keys.
 
 import { html, nothing, type PropertyValues, type TemplateResult } from 'lit';
 import { Ticks } from '../shared/ticks.ts';

@@ -1,4 +1,4 @@
-// The keyboard on the graph: go along dependencies, make and take them away, zoom and pan.
+// The keyboard on the graph: follow dependencies, add and remove them, zoom and pan.
 
 import type { StatusSnapshot, TaskView } from '../../server/protocol/views.ts';
 import { statusWords } from '../shared/status-words.ts';

@@ -1,6 +1,6 @@
-// Where the tasks of a graph stand: blockers left of what waits for them. Small graphs by dagre,
-// which draws few crossings; large ones by layers in linear time, because a panel must never stand
-// still. What is linked to nothing stands below.
+// The layout of a graph: blockers left of their dependents. Small graphs by dagre, which draws few
+// crossings; large ones by layers in linear time, because a panel must never hang. Tasks without
+// links are placed below.
 
 import { Graph, layout } from '@dagrejs/dagre';
 
@@ -17,7 +17,7 @@ export interface LinkedPair {
 export interface GraphLayout {
   /** The left upper corner of each task. */
   readonly places: ReadonlyMap<string, Point>;
-  /** For each edge, in order, the points it goes through. */
+  /** For each edge, in order, its points. */
   readonly lines: readonly (readonly Point[])[];
   readonly width: number;
   readonly height: number;
@@ -128,8 +128,8 @@ function byLayers(ids: readonly string[], edges: readonly LinkedPair[]): Linked 
 }
 
 /**
- * A task stands one layer behind the last of its blockers. Members of loops, which there should be
- * none of, come first.
+ * A task is one layer after the last of its blockers. Members of loops, which should not exist,
+ * come first.
  */
 function layersOf(
   ids: readonly string[],

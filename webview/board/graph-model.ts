@@ -15,7 +15,7 @@ export interface ShownEdge {
   readonly blocker: string;
   readonly dependent: string;
   readonly isCritical: boolean;
-  /** False: one of the parts makes it; it can't be taken away between these two. */
+  /** False: one of the sub-tasks causes it, so it cannot be removed between these two. */
   readonly isDirect: boolean;
 }
 

@@ -14,7 +14,7 @@ import { contextOf } from './menu-context.ts';
 
 const namedMax = 5;
 
-/** What stands before and behind a task, in words. */
+/** A task's dependencies in both directions, as text. */
 export function relationsOf(graph: ShownGraph, id: string): string {
   const named = (ids: readonly string[]): string => {
     const titles = ids

@@ -1,4 +1,4 @@
-// The slider over an epic's life, with the moment that it stands at.
+// The slider over an epic's history, with the selected time.
 
 import { html, nothing, type TemplateResult } from 'lit';
 import type { BoardPast, Life } from './board-past.ts';

@@ -2,7 +2,7 @@
 
 import { nodeHeightPx, nodeWidthPx, type Point } from './graph-layout.ts';
 
-/** A point of the graph stands at `point * scale + (x, y)` on the screen. */
+/** A point of the graph is at `point * scale + (x, y)` on the screen. */
 export interface Viewport {
   readonly scale: number;
   readonly x: number;

@@ -40,8 +40,8 @@ export function liveAgents(tasks: readonly TaskView[]): LiveAgent[] {
 const shareOfTick = 1 / 8;
 
 /**
- * Of the tiles that show an old time those to be drawn now: who was drawn longest ago comes first,
- * so everyone's turn comes.
+ * Of the tiles that show an old time, those to draw now: the one that was drawn longest ago comes
+ * first, so that all get their turn.
  */
 export function nextLate<T extends { readonly drawnMs: number }>(
   late: readonly T[],

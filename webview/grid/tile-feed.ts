@@ -26,7 +26,7 @@ const linesAtFirst = 80;
 const endOfLog = Number.MAX_SAFE_INTEGER;
 const waitMs = 20_000;
 const answerMs = 10_000;
-/** Some events say nothing in a tile. */
+/** Some events have no text in a tile. */
 const eventsMore = 8;
 /** A tile that is further behind than this after an answer starts at the end again. */
 const behindBytesMax = 64 * 1024;
@@ -109,8 +109,8 @@ export class TileFeed {
     }
     const behindBytes = page.size - page.next_offset;
     if (behindBytes > behindBytesMax) {
-      // An older backend of the same protocol does not know `newest`: it answers with what comes
-      // next, and so with less than was written meanwhile.
+      // An older backend of the same protocol does not know `newest`: it answers with the next
+      // events, which may be fewer than were written in the meantime.
       await this.#parts.turn(this.#over.signal);
       this.#skip(behindBytes, page);
       this.#offset = null;

@@ -10,7 +10,7 @@ export const tileLinesMax = 120;
 const lineCharsMax = 300;
 const linesOfText = 6;
 
-/** Lines of one event; none for what says nothing. */
+/** Lines of one event; none for an event without text. */
 export function tileLines(line: LogLineView): string[] {
   const event = eventOfLine(line);
   switch (event.type) {

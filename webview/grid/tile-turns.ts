@@ -14,7 +14,7 @@ export class Turns {
   #nextTurn = Number.POSITIVE_INFINITY;
   #tiles = 0;
 
-  /** `after` calls back later, and answers how that is called off. */
+  /** `after` calls back later, and returns how to cancel that. */
   constructor(
     nowMs: () => number = () => performance.now(),
     after = (ms: number, then: () => void): (() => void) => {
@@ -31,7 +31,7 @@ export class Turns {
     this.#tiles = count;
   }
 
-  /** Resolves with the next turn of the tile with this number, or when the signal says so. */
+  /** Resolves with the next turn of the tile with this number, or when the signal aborts. */
   next(tile: number, signal: AbortSignal): Promise<void> {
     if (signal.aborted) return Promise.resolve();
     const turn = turnOf(tile, this.#tiles, this.#nowMs());

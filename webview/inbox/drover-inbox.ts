@@ -15,7 +15,7 @@ import { inboxItems, type InboxItem, type ItemAction } from './inbox-items.ts';
 import '../shared/looks/button.ts';
 import { focusField, VscodeTextfield } from '../shared/looks/text-field.ts';
 
-/** Items on the page at once; the rest is said as a number. */
+/** Items on the page at the same time; the rest is shown as a number. */
 const shownMax = 100;
 const titleCharsMax = 300;
 const textCharsMax = 4_000;
@@ -105,7 +105,7 @@ export class DroverInbox extends LitElement {
   #board: BoardController | null = null;
   #items: readonly InboxItem[] = [];
   #active = 0;
-  /** The item and action that words are being written for. */
+  /** The item and action for which a text is being entered. */
   #asking: { readonly key: string; readonly action: ItemAction } | null = null;
   readonly #busy = new Set<string>();
   #failed = '';

@@ -12,7 +12,7 @@ import type {
 export type ItemAction =
   | { readonly kind: 'answer'; readonly choice: string }
   | { readonly kind: 'open' | 'review' | 'approve' | 'retry' | 'worktree' }
-  /** Asks for words first. */
+  /** Asks for a text first. */
   | { readonly kind: 'sendBack' | 'resolve' | 'hintAndRetry' };
 
 export interface InboxItem {
@@ -39,7 +39,7 @@ export interface InboxItem {
   readonly actions: readonly ItemAction[];
 }
 
-/** What an agent or a run stands still for comes first, then the oldest. */
+/** Items that block an agent or a run come first, then the oldest. */
 export function inboxItems(board: StatusSnapshot): readonly InboxItem[] {
   return needsOf(board)
     .map((need) => itemOf(need, board))

@@ -1,4 +1,4 @@
-// What each button of the inbox says and does.
+// The label and action of each button of the inbox.
 
 import type { Host } from '../shared/host.ts';
 import type { InboxItem, ItemAction } from './inbox-items.ts';
@@ -26,7 +26,7 @@ export function actionTitle(action: ItemAction): string {
   }
 }
 
-/** What the field for words asks for; null: the action needs none. */
+/** The prompt of the text field; null: the action needs no text. */
 export function wordsAsked(action: ItemAction): string | null {
   switch (action.kind) {
     case 'sendBack':

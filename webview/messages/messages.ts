@@ -56,7 +56,7 @@ export interface HostActions {
   readonly runAll: { params: Nothing; result: Nothing };
   /** Retries a task; starts a run like the last one where none is active. */
   readonly retry: { params: { task: string }; result: Nothing };
-  /** Sends a reviewed task or epic back with words, and starts a run where none is active. */
+  /** Sends a reviewed task or epic back with feedback, and starts a run if none is active. */
   readonly sendBack: { params: { id: string; text: string }; result: Nothing };
   readonly resolve: { params: { task: string; note: string }; result: Nothing };
   readonly stopRun: { params: Nothing; result: Nothing };
@@ -82,8 +82,7 @@ export interface HostActions {
   readonly command: { params: { id: string }; result: Nothing };
   readonly copy: { params: { text: string }; result: Nothing };
   /**
-   * A file of the repository or of a worktree; the extension checks that it lies inside one of
-   * them.
+   * A file of the repository or of a worktree; the extension checks that it is inside one of them.
    */
   readonly openFile: {
     /** `sha`: as the file is in this commit, read-only; the path is relative to the root then. */
@@ -109,7 +108,7 @@ export interface HostActions {
     result: { id: string | null };
   };
   /**
-   * A measurement that the webview made of itself (first paint, frames): goes to the output channel
+   * A measurement that the webview made of itself (first paint, frames): sent to the output channel
    * and to benches.
    */
   readonly measured: { params: { name: string; ms: number }; result: Nothing };

@@ -1,4 +1,4 @@
-// The history of runs: one row for each, searched by words, chosen by mouse or by arrow keys.
+// The history of runs: one row for each, searchable, selected by mouse or by arrow keys.
 
 import { html, LitElement, nothing, type TemplateResult } from 'lit';
 import { formatCost, formatDuration } from '../../server/core/format.ts';

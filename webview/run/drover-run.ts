@@ -189,8 +189,8 @@ export class DroverRun extends LitElement {
   }
 
   /**
-   * By epic the tasks land on the epic's own branch first: whether the target has them is said of
-   * the epic.
+   * With an epic, the tasks first land on the epic's own branch: the epic shows whether the target
+   * has them.
    */
   #epicLanding({ id }: Report): string {
     const line = this.#reader?.list?.runs.find((run) => run.id === id);

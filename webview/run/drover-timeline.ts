@@ -214,7 +214,7 @@ function outcomeWords({ outcome }: ReportAttempt, isActive: boolean): string {
   }
 }
 
-/** One line that says all of an attempt: for the pointer, a screen reader and the line below. */
+/** One line with all data of an attempt: for the pointer, a screen reader and the line below. */
 function wordsOf({ attempt, isCritical }: TimelineBar, isActive: boolean): string {
   const { title, agent, model, started_at_ms: from, ended_at_ms: to, parts, usd } = attempt;
   const spent = parts.map(

@@ -1,4 +1,4 @@
-// What a run is called, and how it ended, in words. Pure.
+// The name of a run, and how it ended, as text. Pure.
 
 import { formatCount, formatDuration } from '../../server/core/format.ts';
 import type { Report } from '../../server/core/history/report.ts';

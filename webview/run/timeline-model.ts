@@ -1,12 +1,11 @@
-// Where the attempts of a run stand in its timeline: which row each one has, and the marks of the
-// time axis. Pure.
+// The layout of a run's timeline: which row each attempt has, and the marks of the time axis. Pure.
 
 import type { Report } from '../../server/core/history/report.ts';
 import type { ReportAttempt } from '../../server/core/history/report-attempts.ts';
 
 export interface TimelineBar {
   readonly attempt: ReportAttempt;
-  /** Row of the timeline, from 0: attempts that run at the same time stand in different rows. */
+  /** Row of the timeline, from 0: attempts that run at the same time are in different rows. */
   readonly lane: number;
   /** True: its task is on the critical path, and this attempt is the one that ended it. */
   readonly isCritical: boolean;

@@ -55,7 +55,7 @@ export class BoardController implements ReactiveController {
     this.#host
       .action('hello', {})
       .catch(() => {
-        // The extension goes away with its webviews; one that comes back pushes its state.
+        // The extension exits with its webviews; a new one pushes its state.
       })
       .finally(() => (this.#isAsking = false));
   }

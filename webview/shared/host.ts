@@ -1,5 +1,5 @@
-// The webview's end of the wire to the extension: asks with a number and waits for the reply, and
-// hears pushes.
+// The webview's end of the wire to the extension: sends numbered requests, waits for the replies,
+// and receives pushes.
 
 import { unpackTasks } from '../../server/protocol/packed-tasks.ts';
 import type {
@@ -59,7 +59,7 @@ export async function askForRun(host: Host | null, epic: string | null): Promise
 export function connectHost(): Host {
   const api = acquireVsCodeApi();
   const listeners = new Set<(push: Push) => void>();
-  /** Unpacking a board takes a while: what comes behind it waits for its turn. */
+  /** Unpacking a board takes a while: later messages wait for their turn. */
   let pushes = Promise.resolve();
 
   const post = (message: FromWebview): void => api.postMessage(message);

@@ -6,6 +6,6 @@ import type { Host } from './host.ts';
 export function tellTime(host: Host | null, name: string, sinceMs = 0): void {
   const ms = performance.now() - sinceMs;
   host?.action('measured', { name, ms }).catch(() => {
-    // A measurement that is not heard is no loss.
+    // A measurement without a listener may be lost.
   });
 }

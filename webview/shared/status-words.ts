@@ -1,4 +1,4 @@
-// How each state of a task is shown in every webview: its icon, its words, and the theme colour of
+// How each state of a task is shown in every webview: its icon, its text, and the theme color of
 // both.
 
 import type { TaskStatus } from '../../server/core/plan/state.ts';

@@ -1,4 +1,4 @@
-// The buttons of an open question: its choices, or a field where nothing is offered. Says `answer`
+// The buttons of an open question: its choices, or a text field if there are none. Emits `answer`
 // with the choice.
 
 import { css, html, LitElement, type TemplateResult } from 'lit';

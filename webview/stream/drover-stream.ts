@@ -98,7 +98,7 @@ export class DroverStream extends LitElement {
 
   override connectedCallback(): void {
     super.connectedCallback();
-    // Also while nothing of the panel has the focus.
+    // Also while the focus is outside the panel.
     window.addEventListener('keydown', this.#onKey);
   }
 

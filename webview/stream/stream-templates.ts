@@ -14,7 +14,7 @@ import '../shared/looks/button.ts';
 
 const pageTitles: { readonly [P in StreamPage]: string } = { task: 'Task', stream: 'Stream' };
 
-/** Two tabs: what the task says, and what its agent does. Arrow keys go from one to the other. */
+/** Two tabs: the task, and its agent's output. Arrow keys switch between them. */
 export function tabsTemplate(shown: StreamPage, show: (page: StreamPage) => void): TemplateResult {
   const onKey = (event: KeyboardEvent): void => {
     if (event.key !== 'ArrowLeft' && event.key !== 'ArrowRight') return;

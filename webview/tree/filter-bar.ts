@@ -1,4 +1,4 @@
-// The bar above the rows: words and states that they are filtered by.
+// The bar above the rows: the text and states of the filter.
 
 import { html, type TemplateResult } from 'lit';
 import '../shared/looks/text-field.ts';

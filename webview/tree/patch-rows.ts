@@ -4,8 +4,8 @@ import type { StatusSnapshot } from '../../server/protocol/views.ts';
 import { epicKey, type Row, taskKey } from './rows.ts';
 
 /**
- * Rows after a change; null when rows may have come, gone or moved. `indexOf`: places of rows by
- * their keys.
+ * Rows after a change; null if rows may have appeared, disappeared or moved. `indexOf`: indexes of
+ * rows by their keys.
  */
 export function patchRows(
   rows: readonly Row[],

@@ -22,7 +22,7 @@ export interface RowLook {
   readonly isSelected: boolean;
   readonly isActive: boolean;
   readonly drop: DropZone | 'refused' | null;
-  /** The text that is being written in place of the title. */
+  /** The text that is being edited in place of the title. */
   readonly renaming: string | null;
   readonly nowMs: number;
   readonly canRun: boolean;
@@ -138,7 +138,7 @@ function taskContent(task: TaskView, { nowMs, isAsking }: RowLook): TemplateResu
     >`;
 }
 
-/** The little that is said behind a title; what is usual is not said. */
+/** The short text after a title; defaults are omitted. */
 export function factsOf(task: TaskView, nowMs: number, isAsking = false): readonly string[] {
   const isBusy = task.status === 'in_progress' || task.status === 'claimed';
   const isQuiet = task.status === 'ready' || task.status === 'completed';
@@ -203,7 +203,7 @@ function labelOf(row: Row, look: RowLook): string {
   }
 }
 
-/** How far an epic has come as a whole; null: its count says it. */
+/** The progress of an epic as a whole; null: its count shows it. */
 function epicLook(epic: EpicView): StatusLook | null {
   switch (epicNeed(epic)) {
     case 'epic_review':

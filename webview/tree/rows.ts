@@ -162,7 +162,7 @@ class RowWriter {
   }
 }
 
-/** Null: nothing is filtered. Else the tasks that match, with all that they stand below. */
+/** Null: no filter. Otherwise the matching tasks, with all their parents. */
 function shownTasks(board: StatusSnapshot, look: TreeLook): ReadonlySet<string> | null {
   const { tasks } = board;
   const text = look.text.trim();
@@ -209,7 +209,7 @@ function append(lists: Map<string, TaskView[]>, key: string, task: TaskView): vo
   else list.push(task);
 }
 
-/** The task or epic that a row stands for; null: none. */
+/** The task or epic of a row; null: none. */
 export function idOf(row: Row): string | null {
   switch (row.kind) {
     case 'epic':

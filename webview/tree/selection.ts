@@ -35,7 +35,7 @@ function selectRange(selection: Selection, rows: readonly string[], key: string)
   return { keys, active: key, anchor: selection.anchor };
 }
 
-/** The keyboard goes to a row; with `extend` all between it and the anchor are chosen. */
+/** Moves the keyboard to a row; with `extend` all rows between it and the anchor are selected. */
 export function goTo(
   selection: Selection,
   rows: readonly string[],
@@ -52,8 +52,8 @@ export function selectAll(selection: Selection, rows: readonly string[]): Select
 }
 
 /**
- * After rows have come and gone: what is gone is chosen no more, and the keyboard stays near where
- * it was.
+ * After rows were added or removed: removed ones are no longer selected, and the keyboard stays
+ * near where it was.
  */
 export function keepPresent(
   selection: Selection,

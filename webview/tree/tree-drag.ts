@@ -55,7 +55,7 @@ export class TreeDrag {
   };
 
   readonly onLeave = (event: DragEvent): void => {
-    // It is also heard for every row that the mouse leaves for the next one.
+    // It also fires for every row that the mouse leaves for the next one.
     const { left, right, top, bottom } = (event.currentTarget as Element).getBoundingClientRect();
     const { clientX: x, clientY: y } = event;
     if (x > left && x < right && y > top && y < bottom) return;

@@ -1,5 +1,4 @@
-// What people do to the plan in the tree, as edits that can be undone, with what is said about
-// them.
+// People's edits of the plan in the tree, which can be undone, with their messages.
 
 import type { StatusSnapshot } from '../../server/protocol/views.ts';
 import { AskFailure } from '../shared/asks.ts';
@@ -58,7 +57,7 @@ export class TreePlan {
     this.#run(addTaskEdit(title, draft, (id) => this.#voice.choose(taskKey(id))));
   }
 
-  /** Takes away what was never started; of anything else the backend says what to do instead. */
+  /** Removes tasks that never started; for others the backend names the alternative. */
   remove(board: StatusSnapshot, ids: readonly string[]): void {
     if (ids.length > 0) this.#run(removeEdit(board, ids));
   }

@@ -1,5 +1,5 @@
-// What the tree shows and what is chosen in it. Knows the board and what a person has set; nothing
-// of the page.
+// What the tree shows and which rows are selected. Depends on the board and a person's choices, not
+// on the page.
 
 import { askingTasks, needsByEpic } from '../../server/protocol/needs.ts';
 import type { StatusSnapshot } from '../../server/protocol/views.ts';
@@ -177,7 +177,7 @@ export class TreeState {
     this.changed();
   }
 
-  /** Index of the row above of which this one is a part; -1: it stands at the top. */
+  /** Index of the parent row; -1: it is at the top level. */
   parentIndex(index: number): number {
     const level = this.rows[index]?.level ?? 1;
     for (let at = index - 1; at >= 0; at -= 1) if ((this.rows[at]?.level ?? 1) < level) return at;

@@ -9,7 +9,7 @@ import type { AgentDriver, AgentOutcome, AgentSettings } from '../port.ts';
 import { acpArguments, acpPrograms, type AcpKind } from './programs.ts';
 
 export interface AcpDeps extends ProgramDeps {
-  /** Drover's own version, said in the greeting. */
+  /** Drover's own version, sent in the handshake. */
   readonly version: string;
 }
 
@@ -49,7 +49,7 @@ async function runAcp(
     args: acpArguments(kind, settings, request.tools),
     env: { ...acpPrograms[kind].env, ...request.env },
     stdin: 'pipe',
-    // What was said to a dead backend will be in the session that is loaded.
+    // Output that went to a dead backend is in the session that is loaded.
     onLeftoverLine: () => undefined,
   } as const;
   const { version } = deps;

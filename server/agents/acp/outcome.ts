@@ -1,6 +1,5 @@
-// How a turn over the Agent Client Protocol ended. The end of a turn is no proof of success (one
-// agent reports a wrong key as a happy end): what counts is looked for in the worktree, by the
-// engine.
+// How a turn over the Agent Client Protocol ended. The end of a turn does not prove success (one
+// agent reports a wrong key as a normal end): the engine checks the worktree.
 
 import { failure } from '../../core/failure.ts';
 import type { AgentOutcome } from '../port.ts';
@@ -18,7 +17,7 @@ import {
 export interface AcpError {
   readonly code: number;
   readonly message: string;
-  /** An HTTP status that stands in its data. */
+  /** An HTTP status in its data. */
   readonly status: number | null;
 }
 

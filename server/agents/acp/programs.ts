@@ -10,7 +10,7 @@ export interface AcpProgram {
   /** Name on PATH; null: only a person knows. */
   readonly program: string | null;
   readonly args: readonly string[];
-  /** What is said when it is missing. */
+  /** The error if it is missing. */
   readonly install: string;
   /**
    * Its mode in which edits inside the worktree, which are the task, need no person; null: its
@@ -18,7 +18,7 @@ export interface AcpProgram {
    */
   readonly mode: string | null;
   /**
-   * Arguments that name a file of MCP servers, for one that takes none of ours from the protocol;
+   * Arguments that name a file of MCP servers, for an agent that takes none from the protocol;
    * null: it does.
    */
   readonly toolArguments: ((configPath: string) => readonly string[]) | null;

@@ -340,7 +340,7 @@ export class AcpSession implements ProgramFollower<OwnEnd> {
   }
 
   /**
-   * While a person is asked, silence is not the agent's, and the time of the attempt stands still.
+   * While a person is asked, the silence is not the agent's, and the attempt's time does not run.
    */
   #begins(): void {
     this.#wait.begin();

@@ -18,9 +18,9 @@ export class UpdateTranslator {
   /** Announced, and nothing was done yet. */
   readonly #announced = new Map<string, ToolCallUpdate>();
   #piece: { readonly type: 'text' | 'thinking'; text: string } | null = null;
-  /** The agent's last words. */
+  /** The agent's final message. */
   summary = '';
-  /** All that it has said since its last tool call. */
+  /** All its text since its last tool call. */
   message = '';
 
   take(update: SessionUpdate): AgentEvent[] {
@@ -40,8 +40,8 @@ export class UpdateTranslator {
         ];
       }
       default:
-        // Commands, modes, what a person said: nothing that happens to the work. Newer kinds are
-        // not known here.
+        // Commands, modes, user messages: nothing that affects the work. Newer kinds are not known
+        // here.
         return [];
     }
   }
@@ -115,7 +115,7 @@ function contentText(content: ToolCallContent): string {
   }
 }
 
-/** An update names what has changed; null says as little as nothing. */
+/** An update contains what has changed; null means no change. */
 function withoutNulls(call: ToolCallUpdate): ToolCallUpdate {
   const entries = Object.entries(call).filter(([, value]) => value !== null && !isEmpty(value));
   return { ...Object.fromEntries(entries), toolCallId: call.toolCallId };
@@ -130,8 +130,8 @@ function mark(status: string): string {
 }
 
 /**
- * Tokens and cost as agents tell them: in the answer to the prompt, beside it, or in updates. Null:
- * nothing was said.
+ * Tokens and cost as agents report them: in the answer to the prompt, beside it, or in updates.
+ * Null: not reported.
  */
 export function usageOf(told: unknown, costUsd: number | null): Usage | null {
   const input = numberIn(told, ['inputTokens', 'input_tokens']);

@@ -1,4 +1,4 @@
-// How Amp is started. The prompt comes on standard input; the token of Drover's tools stands in a
+// How Amp is started. The prompt is passed on standard input; the token of Drover's tools is in a
 // file, never in an argument.
 
 import { rmSync, writeFileSync } from 'node:fs';

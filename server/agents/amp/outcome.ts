@@ -1,6 +1,6 @@
-// How a run of Amp ended: its result line decides. Its errors carry no code, so the fixed words of
-// its error field (never of the model's text) tell what kind they are; what is not known counts as
-// an ordinary failure.
+// How a run of Amp ended: its result line decides. Its errors have no codes, so the fixed sentences
+// of its error field (never of the model's text) determine their kind; an unknown one counts as an
+// ordinary failure.
 
 import { failure, type Failure } from '../../core/failure.ts';
 import type { AgentOutcome } from '../port.ts';

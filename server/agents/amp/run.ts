@@ -184,7 +184,8 @@ class AmpFollower implements ProgramFollower<OwnEnd> {
       this.#keep({ hasBegun: true });
     }
     for (const event of events) this.#emit(event);
-    // What a process says of its end after its result (that a signal of ours came) is no news.
+    // What a process reports about its end after its result (that it got our signal) is not
+    // relevant.
     if (result === undefined || this.#state.result !== null) return;
     const { mask } = this.#run.record;
     const { text, deniedTools } = result;

@@ -117,7 +117,7 @@ function someText(type: 'text' | 'thinking', text: string | null): AgentEvent[] 
   return text === null || text === '' ? [] : [{ type, text }];
 }
 
-/** Our own prompt comes back as a message of the user too; only results of tools are news. */
+/** Our own prompt is repeated as a message of the user; only tool results are new. */
 function takeToolResults(message: Json): AgentEvent[] {
   return objectsAt(message, 'content').flatMap((block): AgentEvent[] => {
     if (block['type'] !== 'tool_result') return [];

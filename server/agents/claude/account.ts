@@ -16,7 +16,7 @@ const greeting = {
   request: { subtype: 'initialize' },
 };
 
-/** Null: it did not say. Runs in an empty folder, with no settings but the user's. */
+/** Null: it did not report it. Runs in an empty folder, with only the user's settings. */
 export async function claudeAccount(
   program: string,
   env: Readonly<Record<string, string>>,

@@ -41,7 +41,7 @@ export function createClaudeDriver(settings: AgentSettings, deps: ClaudeDeps): A
     locksSession: true,
     probe: probeClaude,
     // Its input was our pipe, which is closed: open questions have failed. Its session is resumed
-    // instead, and what it printed meanwhile is taken into the log by that run.
+    // instead, and that run reads the output of the meantime into the log.
     run: async (run, program) => await runSession(run, settings, program),
   });
   const both = oneWayOnWorkers(here, {

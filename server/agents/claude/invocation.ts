@@ -11,7 +11,7 @@ export interface InvocationOptions {
   readonly trusted: boolean;
   /** File that names Drover's own MCP server. */
   readonly toolsConfig?: string;
-  /** Its own mode for that is used, whatever the settings say. */
+  /** Its own planning mode is used, whatever the settings contain. */
   readonly planning?: boolean;
 }
 
@@ -33,7 +33,7 @@ const formatArguments = [
   '--replay-user-messages',
 ];
 
-/** Prompts never stand here: arguments are visible to everybody on the machine. */
+/** Prompts are never here: all users of the machine can see arguments. */
 export function claudeArguments(settings: AgentSettings, options: InvocationOptions): string[] {
   return [
     '-p',

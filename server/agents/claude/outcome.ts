@@ -1,5 +1,5 @@
-// How a run of Claude Code ended, from facts: neither the exit code nor `subtype` nor a result
-// alone says it.
+// How a run of Claude Code ended, from facts: neither the exit code nor `subtype` nor a result is
+// sufficient alone.
 
 import { failure, type Failure } from '../../core/failure.ts';
 import type { AgentOutcome } from '../port.ts';
@@ -27,7 +27,7 @@ export interface EndFacts {
   readonly silentMs: number;
   /** Known when a retry announced a long wait. */
   readonly limitUntilMs: number | null;
-  /** Its last words are a plan: more of them is kept. */
+  /** Its final message is a plan: more of it is kept. */
   readonly planning?: boolean;
 }
 

@@ -53,7 +53,7 @@ export function questionsOf(request: PermissionRequest, planText: string | null)
   return [{ type: 'question', requestId: request.requestId, kind: 'permission', text, choices }];
 }
 
-/** The label alone does not always say what an option means. */
+/** The label alone does not always explain an option. */
 function questionText(question: Json): string {
   const options = objectsAt(question, 'options').flatMap((option) => {
     const label = textAt(option, 'label') ?? '';

@@ -41,7 +41,7 @@ export interface ClaudeFacts {
   isTurnOpen: boolean;
   /** The last result line; one process may print several. */
   result: Json | null;
-  /** The last assistant line that stands for an error of the API. */
+  /** The last assistant line that represents an API error. */
   apiError: Json | null;
   /** When a subscription's limit resets (Unix ms), from a rejecting rate_limit_event. */
   limitUntilMs: number | null;
@@ -69,7 +69,7 @@ const agentTools: ReadonlySet<string> = new Set(['Agent', 'Task']);
 export class Translator {
   readonly facts: ClaudeFacts;
   readonly #options: TranslatorOptions;
-  /** ExitPlanMode asks with an empty input: the plan stands in the call before. */
+  /** ExitPlanMode asks with an empty input: the plan is in the call before. */
 
   constructor(options: TranslatorOptions) {
     this.#options = options;

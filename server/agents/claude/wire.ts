@@ -1,4 +1,4 @@
-// The lines that Claude Code reads, and what its results say of usage (stream-json with the control
+// The lines that Claude Code reads, and the usage in its results (stream-json with the control
 // protocol).
 
 import type { Usage } from '../../protocol/agent-events.ts';
@@ -6,7 +6,7 @@ import { asObject, numberAt, objectAt, type Json } from '../kit/wire/json-line.t
 import { addUsage } from '../kit/wire/usage.ts';
 import { noUsage } from '../port.ts';
 
-/** A message for the conversation; its uuid comes back in `command_lifecycle`. */
+/** A message for the conversation; its uuid is returned in `command_lifecycle`. */
 export function userMessage(uuid: string, content: string): Json {
   return {
     type: 'user',

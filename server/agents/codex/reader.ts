@@ -1,4 +1,4 @@
-// What `codex exec --json` prints, as events of ours, and how a run of it ended.
+// Converts the output of `codex exec --json` to our events, and determines how a run ended.
 
 import { failure, type Failure } from '../../core/failure.ts';
 import {

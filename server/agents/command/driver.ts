@@ -73,7 +73,7 @@ function toolVariables(tools: AgentRequest['tools']): Readonly<Record<string, st
   };
 }
 
-/** All that the outcome needs is in the log: so it is the same after any crash. */
+/** All data of the outcome is in the log, so that it is the same after any crash. */
 class CommandFollower implements ProgramFollower {
   readonly #name: string;
   readonly #run: AgentRun;

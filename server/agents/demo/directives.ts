@@ -16,7 +16,7 @@ export type Directive =
   | { readonly do: 'commit'; readonly message: string }
   | { readonly do: 'say' | 'blocked'; readonly text: string }
   | { readonly do: 'flood'; readonly lines: number }
-  /** Says the text at every step until the file is there; {{n}} counts from 0. */
+  /** Prints the text at every step until the file exists; {{n}} counts from 0. */
   | { readonly do: 'say-until'; readonly path: string; readonly text: string }
   /** The account's limit is reached once, for this long. */
   | { readonly do: 'limit'; readonly ms: number }
@@ -30,7 +30,7 @@ export type Directive =
 export type DirectiveReader = 'builder' | 'planner';
 
 /**
- * Lists, quotes and block marks before a directive are allowed, so that it may stand anywhere in a
+ * Lists, quotes and block marks before a directive are allowed, so that it may be anywhere in a
  * description.
  */
 const directiveLine = /^[\s>*+-]*demo:[ \t]*([a-z-]+)[ \t]*(.*?)[ \t\r]*$/gm;

@@ -1,5 +1,5 @@
-// The demo agent: a scripted program that edits files as its prompt's directives say. No model, no
-// network, no money.
+// The demo agent: a scripted program that edits files according to its prompt's directives. No
+// model, no network, no money.
 
 import { execFileSync, spawn } from 'node:child_process';
 import {
@@ -33,7 +33,7 @@ interface SessionState {
   directives: Directive[];
   next: number;
   answer: string;
-  /** Lines that the directive under way has said. */
+  /** Lines that the current directive has printed. */
   said: number;
 }
 
@@ -54,8 +54,8 @@ function say(message: FromDemo): void {
 }
 
 function main(): void {
-  // At the end of a step: killed between a line and the note that it was said, the resumed session
-  // would say it again.
+  // At the end of a step: if it were killed between a line and its record, the resumed session
+  // would print the line again.
   process.on('SIGTERM', () => process.exit(endedCode));
   const lines = createInterface({ input: process.stdin });
   lines.on('line', (line) => {
@@ -236,7 +236,7 @@ function edit(directive: Edit): void {
   say({ type: 'tool_result', id, isError: false, text: 'ok' });
 }
 
-/** Resumed, it counts on from the last line that it has said. */
+/** When resumed, it continues after the last line that it has printed. */
 async function sayUntil(path: string, text: string): Promise<void> {
   while (!existsSync(path)) {
     say({ type: 'text', text: fill(text).replaceAll('{{n}}', String(state.said)) });
@@ -276,7 +276,7 @@ function commit(message: string): void {
   );
 }
 
-/** What it would do, or what it has heard about its last plan. */
+/** What it would do, or the feedback on its last plan. */
 function plausiblePlan(prompt: string): string {
   const said = /^A person reviewed it and wrote:\n`+text\n(.*)$/m.exec(prompt)?.[1];
   const title = /^Task: (.*)$/m.exec(prompt)?.[1] ?? taskId;

@@ -1,4 +1,4 @@
-// What the demo driver and the demo agent say to each other, one JSON object a line.
+// The messages between the demo driver and the demo agent, one JSON object per line.
 
 import type { AgentEvent } from '../../protocol/agent-events.ts';
 

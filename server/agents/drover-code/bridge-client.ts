@@ -1,5 +1,5 @@
-// One conversation over Drover Code's IDE bridge: requests with numbers of ours, one execution at a
-// time, signs of life.
+// One conversation over Drover Code's IDE bridge: requests with our ids, one execution at a time,
+// heartbeats.
 
 import { err, ok, type Result } from '../../core/failure.ts';
 import { encodeFrame, FrameReader } from './frame-codec.ts';

@@ -55,8 +55,8 @@ export function createDroverCodeDriver(settings: AgentSettings, deps: DroverCode
 }
 
 /**
- * In a SQLForge project nothing is applied: the words in the prompt ask for it, the shim sees to
- * it. It is a shell script: on Windows the words have to do.
+ * In a SQLForge project nothing is applied: the prompt forbids it, and the shim enforces it. The
+ * shim is a shell script: on Windows only the prompt applies.
  */
 async function runGuarded(run: DroverCodeRun, program: string): Promise<AgentOutcome> {
   const { request, deps } = run;

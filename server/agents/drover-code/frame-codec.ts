@@ -104,8 +104,8 @@ type Header =
     };
 
 /**
- * Lines up to an empty one, ended by CR LF or LF. Headers that we do not know may stand before and
- * behind the length.
+ * Lines up to an empty one, ended by CR LF or LF. Unknown headers may precede and follow the
+ * length.
  */
 function findHeader(bytes: Buffer): Header {
   let length: number | null = null;

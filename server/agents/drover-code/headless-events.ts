@@ -1,5 +1,5 @@
-// What Drover Code prints in headless mode (JSON lines), as events of ours. It is telemetry: lines
-// may be missing or cut.
+// Converts Drover Code's output in headless mode (JSON lines) to our events. It is telemetry: lines
+// may be missing or truncated.
 
 import type { IsDenial } from '../kit/log/log-facts.ts';
 import type { AgentEvent, Usage } from '../../protocol/agent-events.ts';

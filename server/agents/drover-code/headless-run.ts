@@ -43,7 +43,7 @@ export interface DroverCodeRun extends AgentRun<DroverCodeDeps> {
 type OwnEnd = 'turn_cap';
 
 const turnsMaxDefault = 500;
-/** It says something every 30 s by default: three times that without a word is worth a note. */
+/** It prints something every 30 s by default: silence for three such periods is worth a note. */
 const quietMsMin = 120_000;
 
 export async function runHeadless(run: DroverCodeRun, program: string): Promise<AgentOutcome> {
@@ -84,7 +84,7 @@ export async function adoptHeadless(
 ): Promise<AgentOutcome | null> {
   const { logPath } = run.request;
   const files = headlessFiles(logPath);
-  // No prompt was ever written for it: it was a bridge, whose pipes died with the backend.
+  // It never got a prompt file: it was a bridge, whose pipes died with the backend.
   if (!existsSync(files.base)) return null;
   return await adoptProgram(
     run,

@@ -9,7 +9,7 @@ export interface StartFiles {
   readonly result: string;
 }
 
-/** They lie beside the log, never in the worktree. */
+/** They are beside the log, never in the worktree. */
 export interface HeadlessFiles extends StartFiles {
   /** The commit at which the run started. */
   readonly base: string;
@@ -90,8 +90,7 @@ export function bridgeEnvironment(
 }
 
 /**
- * Everything from scratch: no key, no home, no workspace, and a closed port in place of the model's
- * provider.
+ * A minimal environment: no key, no home, no workspace, and a closed port as the model's provider.
  */
 export function probeEnvironment(path: string, home: string): Record<string, string> {
   return {

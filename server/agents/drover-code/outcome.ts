@@ -148,7 +148,7 @@ function howEnded(exit: AgentExit): string {
   return exit.code > 128 ? `was killed by signal ${exit.code - 128}` : `exit code ${exit.code}`;
 }
 
-/** What it printed explains its end, and so do its last words. */
+/** Its output explains its end, and so does its final message. */
 function evidenceOf({ stderrTail, summary }: LogFacts): string {
   return detailOf(`${stderrTail}${summary}`);
 }

@@ -1,4 +1,4 @@
-// The result file of a headless run: together with the exit code it says how the run ended.
+// The result file of a headless run: together with the exit code it determines how the run ended.
 
 import { closeSync, fstatSync, openSync, readFileSync, rmSync } from 'node:fs';
 import { replaceFile } from '../../files/write-whole.ts';

@@ -15,7 +15,7 @@ interface ShimFiles {
   readonly notes: string;
 }
 
-/** They lie beside the log, never in the worktree. */
+/** They are beside the log, never in the worktree. */
 function filesOf(logPath: string): ShimFiles {
   return { folder: `${logPath}.bin`, notes: `${logPath}.refused` };
 }
@@ -34,7 +34,7 @@ export function placeShim(
   return { ...env, PATH: path === '' ? folder : `${folder}${delimiter}${path}` };
 }
 
-/** What was refused, a line each, bounded. The shim is gone then. */
+/** What was refused, one line each, bounded. Removes the shim. */
 export function takeRefused(logPath: string): readonly string[] {
   const { folder, notes } = filesOf(logPath);
   const refused = readRefused(notes);

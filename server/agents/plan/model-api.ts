@@ -70,7 +70,8 @@ export function createModelApi(access: ModelApiAccess): PlanModel {
         try {
           return answerOf(await send(question, choice, signal));
         } catch (error) {
-          // A model that always thinks first takes no forced tool: it is asked in words to use it.
+          // A model that always thinks first accepts no forced tool: the prompt asks it to use the
+          // tool.
           const mayBeChoice = choice.type === 'tool' && error instanceof Anthropic.BadRequestError;
           if (!mayBeChoice) return failed(access, error, deadline.aborted);
         }

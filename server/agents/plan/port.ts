@@ -2,7 +2,7 @@
 
 import type { Result } from '../../core/failure.ts';
 
-/** An answer that could not be used, and what was said about it. */
+/** An answer that could not be used, and the reason. */
 export interface RefusedAnswer {
   readonly answer: string;
   readonly complaint: string;
@@ -16,7 +16,7 @@ export interface PlanQuestion {
 export interface PlanUsage {
   readonly inputTokens: number;
   readonly outputTokens: number;
-  /** Null: who answered does not say. */
+  /** Null: the provider does not report it. */
   readonly costUsd: number | null;
 }
 

@@ -3,7 +3,7 @@
 
 /** Longer values are data, and shorter ones could be words. */
 const valueLengths = { min: 16, max: 256 };
-/** Bits for each character; words and identifiers lie below. */
+/** Bits per character; words and identifiers have fewer. */
 const entropyMin = 3.5;
 /** Hexadecimal digits hold 4 bits at most: of 32 random ones, one in five has less than 3.5. */
 const hexEntropyMin = 3;
@@ -29,7 +29,7 @@ const placeholder =
 const fingerprint = /^[\dA-F]{40}$/;
 const uuid = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i;
 
-/** The values, in the order in which they stand. */
+/** The values, in their order in the text. */
 export function assignedSecrets(text: string): readonly string[] {
   const found: string[] = [];
   for (const [, name = '', , quoted, bare] of text.matchAll(assignment)) {

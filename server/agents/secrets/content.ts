@@ -82,7 +82,7 @@ function joined(text: string): string {
   return text.replace(/[\s"'`+\\,\0]+/g, '');
 }
 
-/** What lists of character codes and escapes (`\x41`, `0x41`, `%41`, `41 42`, `65, 66`) say. */
+/** Decodes lists of character codes and escapes (`\x41`, `0x41`, `%41`, `41 42`, `65, 66`). */
 function bytesInText(text: string): readonly string[] {
   const hex = text.match(/(?:(?:\\x|\\u00|0x|%)?[\da-f]{2}[\s,;:]{0,4}){8,}/gi) ?? [];
   const decimal = text.match(/(?:\d{2,3}\s{0,4},\s{0,4}){7,}\d{2,3}/g) ?? [];

@@ -9,7 +9,7 @@ export interface KnownSecret {
   readonly value: string;
 }
 
-/** Anywhere in a name, as the command's contract says. */
+/** Anywhere in a name, as in the command's contract. */
 const secretWord = /KEY|TOKEN|SECRET|PASSWORD/i;
 /** A part of a name between underscores, or its end. */
 const passwordPart = /(?:PASS|PASSWD|PWD|PASSPHRASE|PASSCODE)(?:_|$)/i;
@@ -57,8 +57,8 @@ function isWord(value: string): boolean {
 }
 
 /**
- * As it stands in a URL, and as it is typed; a user without a password is a key (as in the DSN of
- * Sentry) if it is long.
+ * As written in a URL, and as typed; a user without a password is a key (as in Sentry's DSN) if it
+ * is long.
  */
 function passwordsOf(value: string): readonly string[] {
   if (!/^[a-z][a-z\d+.-]*:\/\/[^/\s]*@/i.test(value) || !URL.canParse(value)) return [];

@@ -1,5 +1,4 @@
-// Completion scripts, made from the tree of commands itself, so that they cannot say something else
-// than it does.
+// Completion scripts, generated from the tree of commands, so that they always match it.
 
 import type { Command } from 'commander';
 import type { CommandContext } from '../context.ts';

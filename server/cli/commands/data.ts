@@ -113,8 +113,8 @@ function withLineEnd(text: string): string {
 const sharedTriesMax = 5;
 
 /**
- * The file may be another tool's too: merged with what is there, and once more when it changes
- * meanwhile.
+ * The file may belong to another tool too: merged with its content, and once more if it changes in
+ * the meantime.
  */
 async function writeShared(context: CommandContext, client: Client, path: string): Promise<string> {
   for (let tries = 0; tries < sharedTriesMax; tries += 1) {

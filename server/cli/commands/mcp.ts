@@ -15,8 +15,8 @@ export async function mcp(context: CommandContext): Promise<number> {
   const { surroundings, directory } = context;
   const { findProject, initProject } = await surroundings.loadBackends();
 
-  // A client for each call: a backend that has left or was replaced meanwhile is found by the next
-  // one.
+  // A client for each call, so that the next one finds a new backend if the old one has exited or
+  // was replaced.
   const ask: Ask = async (need, body) => {
     const call = new CommandContext(surroundings, { json: true, color: false, directory });
     try {

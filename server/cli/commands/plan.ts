@@ -30,7 +30,7 @@ export interface AddOptions
 
 export interface EditOptions extends TaskOptions {
   readonly title?: string;
-  /** `false` from `--no-epic`; `true` is the parser's default and says nothing. */
+  /** `false` from `--no-epic`; `true` is the parser's default and has no meaning. */
   readonly epic?: string | boolean;
   readonly addBlocker?: readonly string[];
   readonly removeBlocker?: readonly string[];

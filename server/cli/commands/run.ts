@@ -55,10 +55,7 @@ function realPath(path: string): string {
   }
 }
 
-/**
- * By the names that the settings have in `.drover.toml`, so that `status` can say where they come
- * from.
- */
+/** By their names in `.drover.toml`, so that `status` can show their source. */
 function settingsOf(options: RunCommandOptions): Partial<Record<SettingKey, unknown>> {
   return {
     ...(options.workers !== undefined && { max_workers: options.workers }),
@@ -158,7 +155,7 @@ async function judge(
   if (interrupted) return exitCodes.interrupted;
   const snapshot = await statusAtEnd(context, client, epic);
   for (const line of leftOver(snapshot.tasks)) context.say(line);
-  // The live view has ended with the same words.
+  // The live view has already shown the same text.
   if (!context.surroundings.stdout.isTTY) context.say(oneLine(snapshot));
   const unlandedEpic = view.land !== 'task' && !hasLanded(snapshot, epic, finished);
   tellWhatWaits(context, snapshot, finished);

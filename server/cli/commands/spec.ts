@@ -1,4 +1,4 @@
-// spec: a design becomes a plan, is shown, and is written when a person says so.
+// spec: turns a design into a plan, shows it, and writes it after a person's confirmation.
 
 import { writeFile, rm } from 'node:fs/promises';
 import { resolve } from 'node:path';
@@ -208,8 +208,8 @@ function answer(
 }
 
 /**
- * Made before a model is asked, so that a plan is not lost for want of a place; what is there is
- * never written over.
+ * Created before a model is called, so that a plan is not lost because it cannot be saved; existing
+ * files are never overwritten.
  */
 async function reserve(path: string, name: string): Promise<void> {
   try {

@@ -1,4 +1,4 @@
-// status: where everything stands, once or again and again.
+// status: the state of all tasks, once or continuously.
 
 import type { Client, StatusSnapshot } from '../../protocol/api.ts';
 import type { CommandContext } from '../context.ts';
@@ -59,7 +59,7 @@ async function shower(
   const { statusText } = await import('../render/status-text.ts');
   const text = (snapshot: StatusSnapshot): string =>
     statusText(snapshot, {
-      // What goes to a file or another program is not cut.
+      // Output to a file or another program is not truncated.
       width: stdout.isTTY ? stdout.columns : pipeWidth,
       color,
       nowMs: nowMs ?? surroundings.nowMs(),
@@ -110,7 +110,7 @@ class StatusWatch {
         this.#show(await this.#client.call('status', this.#scope));
       }
     } catch {
-      // The backend has just gone; the next one is asked as soon as it is there.
+      // The backend has just exited; the next one is asked as soon as it is there.
     } finally {
       this.#isLooking = false;
     }

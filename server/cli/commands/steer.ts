@@ -104,7 +104,7 @@ export async function approve(
     'epic_id' in item
       ? await untilTaskLanded(context, client, item)
       : await untilEpicEnded(context, client, item, seq);
-  // A plan that is approved is built by a run, which may have ended meanwhile.
+  // A run implements an approved plan, and it may have ended in the meantime.
   if ('epic_id' in landed && landed.status === 'ready' && landed.proposal?.state === 'approved') {
     const { reasons } = await client.call('why', { id });
     for (const reason of reasons) context.tell(plainLine(reason));
@@ -244,7 +244,7 @@ export async function reset(
     const [first] = result.refused;
     throw new Refusal('reset', `Nothing was reset: ${first?.id ?? ''}: ${first?.reason ?? ''}`);
   }
-  // One task named: its view, like the other commands here; the lists stand beside it.
+  // One task: its view, like the other commands here; the lists are beside it.
   const [only] = ids;
   const task = ids.length === 1 && only ? await client.call('task.show', { id: only }) : {};
   const text =
@@ -259,7 +259,7 @@ function done(context: CommandContext, item: TaskView | EpicView): number {
   return exitCodes.done;
 }
 
-/** Waits until the change is real: the agent's processes have ended, the row says so. */
+/** Waits until the change has taken effect: the agent's processes have ended, the row shows it. */
 /** Without a run the task is ready and stays so: the person has to start one. */
 async function tellWhatStarts(context: CommandContext, client: Client, id: string): Promise<void> {
   const { run, tasks } = await client.call('status', {});

@@ -1,9 +1,9 @@
 // `drover sync beads`: keeps a Beads file and the plan equal in both directions, once or for as
 // long as it runs.
 //
-// What both sides said last is kept beside the plan. A line that differs from it is the other
-// side's word and is taken over first; then our records are written, each over its own line. So
-// neither side repeats an old word over a new one.
+// The last state of both sides is stored beside the plan. A line that differs from it is the other
+// side's change and is applied first; then our records are written, each over its own line. So
+// neither side repeats an old value over a new one.
 
 import { createHash } from 'node:crypto';
 import { mkdir, stat } from 'node:fs/promises';
@@ -78,7 +78,7 @@ async function exists(path: string): Promise<boolean> {
   return (await stat(path).catch(() => null)) !== null;
 }
 
-/** Beside the plan: without it everything that the file says counts, as in an import. */
+/** Beside the plan: without it the whole file counts, as in an import. */
 async function basePlace(context: CommandContext, file: string): Promise<string> {
   const name = createHash('sha256').update(file).digest('hex').slice(0, 16);
   const place = join(await context.root(), '.drover', 'beads', `${name}.jsonl`);

@@ -17,10 +17,7 @@ export class DroverCommand extends Command {
     return super.error(sentence, options);
   }
 
-  /**
-   * Without a sub-command: the help is the answer, and the error still says in one line what is
-   * missing.
-   */
+  /** Without a sub-command: prints the help, and one line with the error. */
   override help(context?: HelpContext | ((text: string) => string)): never {
     if (typeof context !== 'object' || context.error !== true) {
       return super.help(context as HelpContext);

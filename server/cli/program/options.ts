@@ -32,8 +32,8 @@ export function calls(
 }
 
 /**
- * Gives every command of the tree the options that may stand anywhere. Each bears them itself, so
- * that they never swallow the value of another option (`add -d "-C is broken"`).
+ * Gives every command of the tree the options that may be anywhere. Each has them itself, so that
+ * they never swallow the value of another option (`add -d "-C is broken"`).
  */
 export function addGlobals(command: Command): void {
   command

@@ -4,7 +4,7 @@ import type { EventView } from '../../protocol/api.ts';
 import { plainLine } from '../plain-text.ts';
 import { clockText } from './figures.ts';
 
-/** What says most, first; the rest of an event's data is for programs. */
+/** The most important value first; the rest of an event's data is for programs. */
 const tellingKeys = [
   'message',
   'reason',

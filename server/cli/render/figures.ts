@@ -12,7 +12,7 @@ export function durationText(seconds: number): string {
   return `${Math.floor(whole / 86_400)}d ${two(Math.floor(whole / 3600) % 24)}h`;
 }
 
-/** `$0.42`; nothing for nothing, so that no column of zeros stands there. */
+/** `$0.42`; empty for zero, so that no column of zeros appears. */
 export function costText(dollars: number): string {
   return dollars > 0 ? formatCost(dollars) : '';
 }

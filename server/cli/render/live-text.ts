@@ -1,4 +1,4 @@
-// What the live view of a run shows, as text: the tree, and below it where the run stands.
+// The live view of a run, as text: the tree, and below it the state of the run.
 
 import { countsLine } from '../../core/format.ts';
 import { etaMs, medianMs } from '../../core/plan/schedule.ts';

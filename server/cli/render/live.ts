@@ -62,7 +62,7 @@ class LiveDisplay implements RunDisplay {
     try {
       this.#snapshot = await this.#client.call('status', this.#scope);
     } catch {
-      // The backend is gone: the last known state stays.
+      // The backend is gone: the last known state stays visible.
     }
     this.#draw();
     this.#screen.done();
@@ -82,7 +82,7 @@ class LiveDisplay implements RunDisplay {
         this.#snapshot = snapshot;
         this.#drawSoon();
       })
-      .catch(() => {}) // the follower notices that the backend is gone, and brings another client
+      .catch(() => {}) // the follower notices that the backend is gone, and connects to another one
       .finally(() => {
         setTimeout(() => {
           const again = this.#reading === 'again';

@@ -84,7 +84,7 @@ function runningLines(tasks: readonly TaskView[], view: TableOptions): string[] 
   return left > 0 ? [...lines, `… and ${left} more`] : lines;
 }
 
-/** What the largest number of tasks waits for, one step away. */
+/** The task that most tasks directly wait for. */
 function blockerLines(tasks: readonly TaskView[], { paint, width }: TableOptions): string[] {
   const waiting = new Map<string, number>();
   for (const task of tasks) {
@@ -93,7 +93,7 @@ function blockerLines(tasks: readonly TaskView[], { paint, width }: TableOptions
   }
   if (waiting.size === 0) return [];
   const byId = new Map(tasks.map((task) => [task.id, task]));
-  // What itself waits is no news: what it waits for stands above it.
+  // A task that waits itself is omitted: what it waits for is listed above.
   const first = [...waiting].filter(([id]) => byId.get(id)?.status !== 'blocked');
   const sorted = first.toSorted(([, a], [, b]) => b - a);
   const lines = few(sorted, blockersMax, ([id, count]) => {

@@ -82,7 +82,7 @@ function markdownRow(cells: readonly string[]): string {
   return `| ${cells.join(' | ')} |`;
 }
 
-/** Words of a title must not become markup, nor end a cell. */
+/** The text of a title must not become markup, nor end a cell. */
 function markdownText(text: string): string {
   return plainLine(text).replace(/[\\`*_[\]<>|#]/gu, String.raw`\$&`);
 }

@@ -1,5 +1,5 @@
-// Epics, their tasks, their sub-tasks: one line each, fitted to the width; where there is not room
-// for all, what is active comes first and the rest is counted.
+// Epics, their tasks, their sub-tasks: one line each, fitted to the width; if there is not room for
+// all, active ones come first and the rest is counted.
 
 import type { EpicView, StatusSnapshot, TaskView } from '../../protocol/api.ts';
 import { plainLine } from '../plain-text.ts';
@@ -16,8 +16,8 @@ export interface TreeOptions {
 }
 
 /**
- * Beyond this the eye loses the line: facts stand at most so far to the right, unless the title is
- * longer.
+ * Beyond this width the eye loses the line: facts are at most this far to the right, unless the
+ * title is longer.
  */
 const alignedMax = 110;
 
@@ -110,7 +110,7 @@ function taskLine(task: TaskView, prefix: string, { width, paint, nowMs }: TreeO
   const { symbol, tone } = looks[task.status];
   const facts = [situation(task), figuresOf(task, nowMs)].filter((fact) => fact !== '').join(' ');
   const room = width - widthOf(prefix) - 2;
-  // At most half of the line for the facts: the title says what it is about.
+  // At most half of the line for the facts: the title is more important.
   const right = fit(facts, Math.max(0, Math.floor(room / 2)));
   const name = `${task.id} ${plainLine(task.title)}`;
   const head = `${paint('dim', prefix)}${paint(tone, symbol)} `;

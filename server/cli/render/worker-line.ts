@@ -1,4 +1,4 @@
-// What a worker says of itself, a line each.
+// The output of a worker, one line each.
 
 import { formatCount, stepText } from '../../core/format.ts';
 import type { WorkerNote } from '../../protocol/worker-notes.ts';

@@ -1,6 +1,5 @@
-// What changed in a Beads file since it was last brought together with the plan: only that is the
-// other tool's word. Lines that stand as they stood say nothing new, whatever our side has done
-// since.
+// What changed in a Beads file since it was last synced with the plan: only that is the other
+// tool's change. Unchanged lines contain nothing new, whatever our side has done since.
 
 import { isObject } from './beads-format.ts';
 import { parseLine } from './import-jsonl.ts';
@@ -20,7 +19,7 @@ export function changesSince(base: string, text: string): BeadsChanges {
   return { changed: new Set(changed), gone: new Set(gone) };
 }
 
-/** The text without the lines of these ids: what they say counts as new the next time. */
+/** The text without the lines of these ids, so that their content counts as new the next time. */
 export function withoutLines(text: string, ids: ReadonlySet<string>): string {
   if (ids.size === 0) return text;
   const kept = text.split('\n').filter((line) => !ids.has(idOf(line) ?? ''));

@@ -1,4 +1,4 @@
-// What Drover says in a Beads file about its own work: which issues its agents have, and what
+// What Drover writes to a Beads file about its own work: which issues its agents have, and what
 // closed them.
 
 import type { TaskStatus } from '../plan/state.ts';
@@ -6,7 +6,8 @@ import type { Task } from '../plan/task.ts';
 import type { JsonObject } from './json-object.ts';
 
 /**
- * Who has an issue that an agent of ours works on, and the label where it is assigned to a person.
+ * The assignee of an issue that an agent of ours works on, and the label if it is assigned to a
+ * person.
  */
 export const beadsClaim = { assignee: 'drover', label: 'drover:in_progress' } as const;
 

@@ -77,7 +77,8 @@ const labelledStates: readonly string[] = [
 ] satisfies TaskStatus[];
 
 /**
- * A label `drover:<state>` says what the other tool has no word for; it is no label of the task.
+ * A label `drover:<state>` stores a state that the other tool does not have; it is no label of the
+ * task.
  */
 export function splitLabels(labels: readonly string[]): {
   readonly labels: readonly string[];
@@ -117,7 +118,7 @@ export function statusFromBeads(
 
 export interface BeadsStatus {
   readonly status: string;
-  /** Said with a label beside the status. */
+  /** Stored in a label beside the status. */
   readonly label: string | null;
   readonly reason: string | null;
 }

@@ -1,6 +1,5 @@
-// Three versions of a Beads file brought together, issue by issue: what Beads' own merge driver is
-// for, where git has none. Lines of different issues never contradict each other, however close
-// they stand.
+// A three-way merge of a Beads file, issue by issue: like Beads' own merge driver, for when git has
+// none. Lines of different issues never conflict, however close they are.
 
 import { fnv1a } from '../fnv1a.ts';
 import { isObject } from './beads-format.ts';
@@ -145,7 +144,7 @@ function shortHash(text: string): string {
   return fnv1a(text).toString(36).padStart(7, '0');
 }
 
-/** A line without an id (a memory, say) stands for its key, or for itself. */
+/** A line without an id (a memory, for example) is identified by its key, or by its content. */
 function keyOf(record: JsonObject, line: string): string {
   const { id, _type: type, key } = record;
   if (typeof id === 'string') return id;
@@ -157,8 +156,8 @@ function isSorted(keys: readonly string[]): boolean {
 }
 
 /**
- * Null: the line is gone. As with bd, what one side has deleted stays deleted, whatever the other
- * did to it.
+ * Null: the line was deleted. As with bd, what one side has deleted stays deleted, whatever the
+ * other did to it.
  */
 function mergedLine(
   base: Line | undefined,
@@ -215,7 +214,7 @@ function mergedRecord(
 }
 
 /**
- * Whose words on the state hold: of the one who changed it; of both, the one that is further on.
+ * Whose state wins: that of the side that changed it; of two changes, the one that is further on.
  */
 function stateSide(
   { status: before }: JsonObject,
@@ -260,10 +259,7 @@ function listOf(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? (value as readonly unknown[]) : [];
 }
 
-/**
- * Labels, dependencies, comments: what either side has added is there, what either has taken away
- * is not.
- */
+/** Labels, dependencies, comments: additions of either side are kept, and so are removals. */
 function mergedList(
   base: readonly unknown[],
   ours: readonly unknown[],

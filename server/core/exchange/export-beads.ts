@@ -36,7 +36,7 @@ export interface BeadsInput {
    * side.
    */
   readonly isSync?: boolean;
-  /** Shape of new lines when the file does not say. */
+  /** Shape of new lines if the file has none. */
   readonly shape: BeadsShape;
   /**
    * RFC 3339 text of Unix milliseconds, and back (null = no time). The core has no clock and no
@@ -93,7 +93,7 @@ export function mergeBeads(given: BeadsInput): BeadsOutput {
     if (ours === undefined || input.leave?.has(id) === true) return line;
     if (isSame(parsed.object, shape, ours, input)) return line;
     const theirs = timeOfLine(parsed.object, input);
-    // In a sync the file's new words have been taken over before: what differs now is ours.
+    // A sync has already applied the file's new values: remaining differences are ours.
     const isNewer = 'updatedAt' in ours && theirs !== null && theirs > ours.updatedAt;
     if (isNewer && input.isSync !== true) {
       losers.push(id);
@@ -185,7 +185,7 @@ function sameJson(a: unknown, b: unknown): boolean {
   );
 }
 
-/** A record of ours over a line of the file: keys that we do not know stay. */
+/** Writes our record over a line of the file: keys that we do not know are kept. */
 function recordOf(
   record: Task | Epic,
   shape: BeadsShape,
@@ -222,7 +222,7 @@ function droverRecord(record: Task | Epic, input: Merging, before: JsonObject): 
   const { closed_at: closedAt, reason: oldReason, epic_id: oldEpic, ...open } = data;
   const at = input.timeText(record.updatedAt);
   const closed = { closed_at: (told && closedAt) || at, reason: (told && oldReason) || reason };
-  // A sub-task is in the epic of its parent, whether its line says so or not.
+  // A sub-task is in the epic of its parent, even if its line does not contain that.
   const saysEpic =
     record.parentId === null || oldEpic !== undefined || before['data'] === undefined;
   return {
@@ -285,7 +285,7 @@ function bdRecord(record: Task | Epic, input: Merging, before: JsonObject): Json
     ...descriptionKeys(record, before),
     status: status === 'open' ? keptStatus(before, status) : status,
     priority:
-      // A new line always says it: bd reads none as the most urgent.
+      // A new line always contains it: bd reads a missing one as the most urgent.
       before['id'] !== undefined && priorityFromBd(before['priority']) === record.priority
         ? before['priority']
         : priorityToBd(record.priority),
@@ -304,7 +304,7 @@ function bdRecord(record: Task | Epic, input: Merging, before: JsonObject): Json
   };
 }
 
-/** Whether the line's own words (`deferred`, `closed` as a duplicate) say our state already. */
+/** Whether the line (`deferred`, `closed` as a duplicate) already expresses our state. */
 function toldAlready(shape: BeadsShape, before: JsonObject, task: Task, outside: boolean): boolean {
   if (before['status'] === undefined) return false;
   const { state } = splitLabels(labelList(before));
@@ -338,7 +338,7 @@ function keptType(before: JsonObject, task: Task): unknown {
     : typeToBd(task.type);
 }
 
-/** Texts that say the same stay as they were, also where the other tool has three of them. */
+/** Equal texts stay unchanged, also if the other tool splits them into three fields. */
 function descriptionKeys(task: Task, before: JsonObject): JsonObject {
   const own = withoutCriteria(task.description, task.acceptanceCriteria);
   const text = (key: string): string => (typeof before[key] === 'string' ? before[key] : '');

@@ -44,7 +44,7 @@ function taskRecord(task: JsonlTask): Readonly<Record<string, unknown>> {
     id: task.id,
     type: task.parentId === null ? 'story' : 'task',
     ...(task.parentId === null ? {} : { parent_id: task.parentId }),
-    // A sub-task has its parent's epic and does not say it.
+    // A sub-task has its parent's epic and does not repeat it.
     ...(task.epicId === null || task.parentId !== null ? {} : { epic_id: task.epicId }),
     title: task.title,
     ...(description === '' ? {} : { description }),

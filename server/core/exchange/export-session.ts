@@ -1,6 +1,6 @@
-// The whole plan of a project as a session file (`*.drover`), which older tools read too. What they
-// do not know stands under one key of ours, `drover_ts`; states they do not know are written as
-// `paused`, with the reason in `last_error`.
+// The whole plan of a project as a session file (`*.drover`), which older tools can read too.
+// Fields that they do not know are under one key of ours, `drover_ts`; states that they do not know
+// are written as `paused`, with the reason in `last_error`.
 
 import { sessionRules } from './session-rules.ts';
 import type { TaskStatus } from '../plan/state.ts';

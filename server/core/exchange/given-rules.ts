@@ -4,7 +4,7 @@
 import { stepText } from '../format.ts';
 import { readSteps, stepsExpected } from '../work/fallback.ts';
 
-/** Kinds of values on the wire; null, and an empty text beside it, mean "as the settings say". */
+/** Kinds of values on the wire; null, and an empty text beside it, mean "use the settings". */
 export interface GivenKinds {
   readonly text: string;
   readonly textOrNull: string | null;

@@ -1,4 +1,4 @@
-// Whether a record says the same as what the project holds already.
+// Whether a record equals what the project already has.
 
 import type { EpicContent, TaskContent } from './import-types.ts';
 import { sameTaskRules } from './task-rules.ts';
@@ -17,7 +17,7 @@ function sameText(a: string, b: string): boolean {
   return a.replace(/[\r\n]+$/, '') === b.replace(/[\r\n]+$/, '');
 }
 
-/** What a record does not say (null) is equal to everything. */
+/** A field that a record omits (null) is equal to everything. */
 function sameIfSaid<T>(said: T | null, has: T | null): boolean {
   return said === null || said === has;
 }

@@ -22,8 +22,8 @@ export { sameContent, sameEpic };
 export const maxLineLength = 8 * 1024 * 1024;
 
 /**
- * Lines as the import counts them: broken at line feeds alone, because other breaks may stand
- * inside a record.
+ * Lines as the import counts them: split only at line feeds, because a record may contain other
+ * line breaks.
  */
 export function splitLines(text: string): readonly string[] {
   return text.replace(/^\uFEFF/, '').split('\n');
@@ -135,8 +135,7 @@ export function parseLine(text: string): { readonly object: JsonObject } | Recor
 }
 
 /**
- * Says what a person can see in the line; the words of the JSON parser differ from one engine to
- * the next.
+ * Describes what a person can see in the line; the JSON parser's messages differ between engines.
  */
 function jsonFault(text: string, error: unknown): string {
   let inText = false;

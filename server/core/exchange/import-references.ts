@@ -87,7 +87,7 @@ class ReferenceCheck {
     }
     const before: string[] = [];
     for (const [id, line] of input.refusedLines) {
-      // The same id may stand on a good line too: then it names that record.
+      // The same id may also be on a valid line: then it names that record.
       if (this.#byId.has(id) || this.#isExisting(id)) continue;
       this.#refused.set(id, line);
       before.push(id);

@@ -51,7 +51,7 @@ export interface ImportedState extends Pick<
   readonly waitingUntilMs: number | null;
   readonly createdAt: number | null;
   readonly updatedAt: number | null;
-  /** Unix milliseconds at which the other tool closed it, as far as it says. */
+  /** Unix milliseconds at which the other tool closed it, if the file contains it. */
   readonly closedAtMs?: number | null;
 }
 
@@ -60,7 +60,7 @@ export interface SessionPlan extends ImportPlan {
   readonly states: ReadonlyMap<string, ImportedState>;
   /** Epics that are closed. */
   readonly closedEpics: readonly string[];
-  /** When epics were made (Unix seconds), by id, as far as the file says. */
+  /** When epics were made (Unix seconds), by id, if the file contains it. */
   readonly epicTimes: ReadonlyMap<string, number>;
   /** Records that the other tool has deleted; absent: the format has no word for it. */
   readonly deleted?: ReadonlySet<string>;
@@ -341,7 +341,7 @@ function readStatus(value: unknown): TaskStatus {
   return ['claimed', 'in_progress', 'waiting'].includes(value) ? 'ready' : value;
 }
 
-/** The line on which a record's id stands, as a person finds it in the file. */
+/** The line with a record's id, as a person finds it in the file. */
 function lineFinder(text: string): (id: string) => number {
   const lines = new Map<string, number>();
   let line = 1;

@@ -5,8 +5,8 @@ import type { RunPlace } from '../settings/remote-settings.ts';
 import type { TaskRules } from './task-rules.ts';
 
 /**
- * In the order of the checks (`version` is one of session files alone); `differs` comes last and is
- * cured by updating or renaming.
+ * In the order of the checks (`version` is for session files only); `differs` comes last and is
+ * solved by updating or renaming.
  */
 export const importProblemKinds = [
   'json',
@@ -51,11 +51,14 @@ export interface EpicContent {
   readonly id: string;
   readonly title: string;
   readonly description: string;
-  /** Absent: not said. */
+  /** Absent: not given. */
   readonly runsOn?: RunPlace | null;
 }
 
-/** What makes two tasks equal. In a record null means "not said", which equals everything. */
+/**
+ * The fields that make two tasks equal. In a record null means "not given", which equals
+ * everything.
+ */
 export interface TaskContent extends TaskRules {
   readonly id: string;
   readonly title: string;
@@ -116,7 +119,7 @@ export interface ImportPlan {
   readonly renamed: ReadonlyMap<string, string>;
   /**
    * At most one per record, in line order. One problem means that nothing is written, unless the
-   * person says otherwise.
+   * person chose otherwise.
    */
   readonly problems: readonly ImportProblem[];
   readonly warnings: readonly ImportWarning[];

@@ -1,3 +1,3 @@
-// An object as it stands in a file: nothing is known of its values yet.
+// An object as read from a file: its values are not checked yet.
 
 export type JsonObject = Readonly<Record<string, unknown>>;

@@ -2,7 +2,7 @@
 
 import { taskRules, taskRulesFrom, type TaskRules } from './task-rules.ts';
 
-/** As a session file says them: what older tools know, and what is ours alone. */
+/** The form of session files: fields of older tools, and our own fields. */
 export function sessionRules(record: TaskRules): {
   readonly older: Readonly<Record<string, unknown>>;
   readonly ours: Readonly<Record<string, unknown>>;
@@ -22,7 +22,7 @@ export function sessionRules(record: TaskRules): {
   };
 }
 
-/** What a task of a session file says; `ours` may hold anything. */
+/** The fields of a task in a session file; `ours` may hold anything. */
 export function readSessionRules(
   task: Readonly<Record<string, unknown>>,
   ours: Readonly<Record<string, unknown>>,

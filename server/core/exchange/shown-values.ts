@@ -9,7 +9,7 @@ export function shown(text: string): string {
   return `\`${clean.length > 100 ? `${clean.slice(0, 100)}…` : clean}\``;
 }
 
-/** What a value is, in the words of messages. */
+/** Describes a value for messages. */
 export function describeValue(value: unknown): string {
   if (value === undefined || value === null) return 'missing';
   if (Array.isArray(value)) return 'a list';

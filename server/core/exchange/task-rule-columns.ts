@@ -1,4 +1,4 @@
-// How the columns of a task hold what is said of how it is done, and what follows from them.
+// How the columns of a task store how it is to be done, and the resulting values.
 
 import type { GivenChecks, GivenKind, GivenKinds } from './given-rules.ts';
 import {
@@ -18,7 +18,7 @@ export function taskRulesOfColumns(
   );
 }
 
-/** Every column; what is not said is as in a task that is added without it. */
+/** Every column; omitted values are as in a task that is added without them. */
 export function columnsOfTaskRules(
   record: TaskRules & { readonly maxAttempts: number },
 ): TaskRuleColumns {
@@ -26,7 +26,7 @@ export function columnsOfTaskRules(
   return { ...(Object.fromEntries(unsaid) as unknown as TaskRuleColumns), ...saidColumns(record) };
 }
 
-/** The columns of what is said. */
+/** The columns of the given values. */
 export function saidColumns(record: TaskRules): Partial<TaskRuleColumns> {
   const said = taskRules.flatMap(([name, rule]) => {
     const value = record[name] ?? null;
@@ -48,7 +48,7 @@ export function givenColumns(
   return Object.fromEntries(columns) as Partial<TaskRuleColumns>;
 }
 
-/** What the columns hold in a task that says nothing of them, but for the number of its tries. */
+/** The columns of a task without any of these values, except for the number of its attempts. */
 export const unsaidColumns = Object.fromEntries(
   taskRules
     .filter(([name]) => name !== 'maxAttempts')
@@ -70,7 +70,7 @@ export function viewOfColumns(
   );
 }
 
-/** A candidate is done as its task says, but for who makes it and chooses. */
+/** A candidate is done like its task, except for who makes it and chooses. */
 export function columnsOfCandidate(task: TaskRuleColumns): TaskRuleColumns {
   const columns = taskRules.map(([, { column, ofCandidate }]) => [
     column,

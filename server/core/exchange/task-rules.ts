@@ -1,6 +1,6 @@
-// What a task says of how it is done: its agent, its gate, its tries. One entry a field, with how a
-// request gives it, how a record of a file says it, how its column holds it and how JSONL writes
-// it; requests, the command, views, imports and exports take the fields from here.
+// How a task is to be done: its agent, its gate, its attempts. One entry per field, with its form
+// in requests, in records of a file, in its column and in JSONL; requests, the command, views,
+// imports and exports take the fields from here.
 
 import {
   blankToNull,
@@ -28,7 +28,7 @@ import {
 } from './given-rules.ts';
 import { describeValue, shown } from './shown-values.ts';
 
-/** In a record null means "not said". */
+/** In a record null means "not given". */
 export interface TaskRules {
   readonly agent: string | null;
   readonly bestOf: number | null;
@@ -39,18 +39,18 @@ export interface TaskRules {
   readonly testMode: TestMode | null;
   readonly testScope: TestScope | null;
   readonly maxAttempts: number | null;
-  /** Absent: not said. */
+  /** Absent: not given. */
   readonly plan?: boolean | null;
-  /** Absent: not said. */
+  /** Absent: not given. */
   readonly runsOn?: RunPlace | null;
 }
 
 /** The same as columns of a task. */
 export interface TaskRuleColumns {
   readonly agent: string | null;
-  /** Candidates that are made of it side by side; null = as the settings say. */
+  /** Number of parallel candidates; null = use the settings. */
   readonly best_of: number | null;
-  /** Who chooses among them; null = as the settings say. */
+  /** Who chooses among them; null = use the settings. */
   readonly choose: ChooseRule | null;
   /** Fallback agents, as `codex,claude:opus`; null = use the settings, '' = no fallback. */
   readonly fallback: string | null;
@@ -58,12 +58,12 @@ export interface TaskRuleColumns {
   readonly test_mode: TestMode;
   readonly test_scope: TestScope;
   readonly max_attempts: number;
-  /** 1: a person approves a plan before anything is built; 0: not; null: as the settings say. */
+  /** 1: a person approves a plan before any work; 0: not; null: use the settings. */
   readonly plan: number | null;
   readonly runs_on: RunPlace | null;
 }
 
-/** The value of a key of a record (null = not said), and where faults go. */
+/** The value of a key of a record (null = not given), and where errors go. */
 export interface SaidRecord {
   readonly valueOf: (key: string) => unknown;
   readonly faults: string[];
@@ -72,11 +72,11 @@ export interface SaidRecord {
 export type ColumnValue = string | number | null;
 
 interface TaskRule<Value> {
-  /** The keys of a record that say it; JSONL is written with the first. */
+  /** The keys of a record that contain it; JSONL is written with the first. */
   readonly keys: readonly string[];
   readonly column: keyof TaskRuleColumns;
   readonly given: GivenRule<GivenKind>;
-  /** What the column holds where nothing is said. */
+  /** The column's value if none is given. */
   readonly unsaid?: string;
   /** In the order of the table; only the first of several errors is reported. */
   read(said: SaidRecord): Value | null;
@@ -91,16 +91,16 @@ interface TaskRule<Value> {
   readonly session: SessionRule<Value>;
 }
 
-/** How a session file says it, by the name of the column. */
+/** Its form in a session file, by the name of the column. */
 interface SessionRule<Value> {
   /**
-   * Its place among the keys that older tools know; absent: such a tool has no key for it, and it
-   * stands with what is ours alone.
+   * Its position among the keys that older tools know; absent: such a tool has no key for it, and
+   * it is among our own.
    */
   readonly older?: number;
-  /** Written also where nothing is said. */
+  /** Written also if it was not given. */
   readonly isAlways?: boolean;
-  /** Leniently: what this version does not know is not said. */
+  /** Leniently: unknown values are ignored. */
   read(value: unknown): Value | null;
   written?(value: Value): unknown;
 }
@@ -276,10 +276,10 @@ const table: TaskRuleTable = taskRuleTable;
 /** The table as a list, for what reads and writes each of them. */
 export const taskRules = Object.entries(table) as readonly [keyof TaskRules, TaskRule<unknown>][];
 
-/** The keys of a record that say something of these fields. */
+/** The keys of a record for these fields. */
 export const taskRuleKeys: readonly string[] = taskRules.flatMap(([, { keys }]) => keys);
 
-/** A record that says nothing of them. */
+/** A record without any of them. */
 export const nothingSaid: TaskRules = {
   agent: null,
   bestOf: null,
@@ -309,7 +309,7 @@ export function taskRulesOf(record: TaskRules): TaskRules {
   );
 }
 
-/** What a record does not say is equal to everything. */
+/** A field that a record omits is equal to everything. */
 export function sameTaskRules(record: TaskRules, existing: TaskRules): boolean {
   return taskRules.every(([name]) => {
     const said = record[name] ?? null;
@@ -328,7 +328,7 @@ export function ruleFields(
   );
 }
 
-/** As a line of JSONL says them; what is not said is left out. */
+/** As a line of JSONL; omitted values are left out. */
 export function writtenTaskRules(record: TaskRules): Readonly<Record<string, unknown>> {
   return Object.fromEntries(
     taskRules.flatMap(([name, rule]) => {

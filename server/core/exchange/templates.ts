@@ -5,7 +5,7 @@ import { err, ok, Refusal, type Result } from '../failure.ts';
 import { shown } from './shown-values.ts';
 import { agentKinds, taskTypes, testModes, testScopes } from '../plan/task.ts';
 
-/** Named as the fields of a task are on the wire; a key is there exactly if the file says it. */
+/** Named like the fields of a task on the wire; a key exists only if the file contains it. */
 export interface TaskTemplate {
   /** May hold {{title}}: the title that is given with the task. */
   readonly title?: string;
@@ -79,7 +79,7 @@ function faultOf(raw: unknown): string | null {
     if (expected !== null) return `${expected} for \`${key}\``;
   }
   const { gate, sub_tasks: subTasks } = raw as TaskTemplate;
-  // It is a shell command: what a person fills in is none.
+  // It is a shell command, so a person's input must not become part of it.
   if (gate !== undefined && placeholdersIn([gate]).length > 0)
     return 'a command without placeholders for `gate`';
   if ((subTasks?.length ?? 0) > subTasksMax) return `at most ${subTasksMax} sub_tasks`;
@@ -125,7 +125,7 @@ function placeholdersIn(texts: readonly string[]): readonly string[] {
   return [...new Set(names.flatMap((name) => name ?? []))];
 }
 
-/** In the order in which they stand; `title` is the title that is given with the task. */
+/** In the order of the file; `title` is the title that is given with the task. */
 export function placeholdersOf(template: TaskTemplate): readonly string[] {
   const { title, description, accept, labels, sub_tasks: subTasks } = template;
   const texts = [title, description].flatMap((text) => text ?? []);

@@ -165,7 +165,7 @@ class Registry {
     return `${lines.join('\n')}\n`;
   }
 
-  /** All that only ever grows. */
+  /** All values that only grow. */
   counted(): Map<string, number> {
     const found = new Map<string, number>();
     for (const { name, kind } of metricKinds) {

@@ -23,7 +23,7 @@ export interface ReportAttempt {
   /** The state that the task went to; null while the attempt runs. */
   readonly outcome: string | null;
   readonly usd: number;
-  /** In order; a question stands beside the part in which it was asked. */
+  /** In order; a question appears beside the part in which it was asked. */
   readonly parts: readonly AttemptPart[];
 }
 

@@ -25,10 +25,7 @@ export interface RunLine {
   readonly open: number;
   readonly attempts: number;
   readonly usd: number;
-  /**
-   * Where the words of a search were found: the title of a task, or an error; null without a
-   * search.
-   */
+  /** Where the search words were found: the title of a task, or an error; null without a search. */
   readonly match: string | null;
 }
 

@@ -50,7 +50,7 @@ export interface Stories {
   readonly gates: readonly GateStory[];
   readonly runs: ReadonlyMap<string, RunStory>;
   readonly epicLandings: readonly EpicLanding[];
-  /** The last event that was taken in. */
+  /** The last event that was processed. */
   readonly seq: number;
   readonly lastMs: number;
 }

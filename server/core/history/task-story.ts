@@ -205,7 +205,7 @@ function claimed(story: TaskStory, event: FeedEvent): void {
   });
 }
 
-/** Worktree and setup come before the agent; the feed says `worktree.ready` when they are done. */
+/** Worktree and setup come before the agent; the feed's `worktree.ready` marks their end. */
 function started(story: TaskStory, event: FeedEvent): void {
   if (isOpen(story, 'setup')) return;
   closePeriods(story, event.at_ms, () => true);

@@ -1,4 +1,4 @@
-// The times in which a run was active, and how much of a period lies in them.
+// The times in which a run was active, and how much of a period is within them.
 
 import type { RunStory } from './stories.ts';
 

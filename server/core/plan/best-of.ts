@@ -57,7 +57,7 @@ export type Choice =
   /** All have ended, and none has passed. */
   | { readonly kind: 'none' };
 
-/** What the rule says now; the candidates come in the order in which they were made. */
+/** The rule's current result; the candidates are in the order in which they were made. */
 export function judgeCandidates(rule: ChooseRule, candidates: readonly Candidate[]): Choice {
   const green = candidates.filter((candidate) => standOf(candidate) === 'green');
   const [first] = green;

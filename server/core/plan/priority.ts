@@ -1,4 +1,4 @@
-// The words for a task's priority: the same ones on the command line, in files and on the wire.
+// The names of a task's priorities: the same on the command line, in files and on the wire.
 
 const numbers: Readonly<Record<string, number>> = {
   critical: 10,

@@ -1,7 +1,7 @@
 // Files that decide what programs of a person, of the repository or of an agent do later: a change
 // of one waits for a person's review before it lands.
 
-/** In any folder. A name alone is a file or a folder; a star stands for any part of one name. */
+/** In any folder. A plain name is a file or a folder; a star matches any part of one name. */
 export const protectedByDefault: readonly string[] = [
   '.drover.toml',
   '.drover',
@@ -33,8 +33,8 @@ export const protectedByDefault: readonly string[] = [
 ];
 
 /**
- * Of the given paths those that a pattern names, or that lie in a folder that one names; in any
- * case of letters.
+ * Those of the given paths that match a pattern, or that are in a folder that matches one;
+ * case-insensitive.
  */
 export function protectedAmong(
   paths: readonly string[],

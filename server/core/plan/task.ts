@@ -93,9 +93,9 @@ export interface Task {
   /** Attempts that are used up (interrupted ones are not counted). */
   readonly attempts: number;
   readonly maxAttempts: number;
-  /** Whether a plan comes first; absent or null: as the settings say. */
+  /** Whether a plan comes first; absent or null: use the settings. */
   readonly plan?: boolean | null;
-  /** Where its agents run; null or absent = as its epic or the settings say. */
+  /** Where its agents run; null or absent = as its epic or the settings. */
   readonly runsOn?: RunPlace | null;
   readonly nextAttemptAt: number | null;
   readonly waitingUntil: number | null;
@@ -103,7 +103,7 @@ export interface Task {
   readonly agent: AgentKind | null;
   /** Fallback agents, as `codex,claude:opus`; null = use the settings, '' = no fallback. */
   readonly fallback: string | null;
-  /** Candidates that are made of it side by side; null = as the settings say. */
+  /** Number of parallel candidates; null = use the settings. */
   readonly bestOf: number | null;
   readonly choose: ChooseRule | null;
   readonly baseSha: string | null;

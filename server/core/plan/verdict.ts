@@ -83,7 +83,7 @@ function named(files: readonly string[]): string {
   return `${files.slice(0, heldNamed).join(', ')}${more}`;
 }
 
-/** The first line that says something, short; this is what `verdict_reason` holds. */
+/** The first line with content, shortened; this is the value of `verdict_reason`. */
 export function firstLine(text: string): string {
   const line = text.split(/[\r\n]+/).find((candidate) => candidate.trim() !== '') ?? '';
   const clean = line.trim();

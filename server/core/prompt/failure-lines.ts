@@ -3,8 +3,8 @@
 // unittest, go, cargo, tsc, eslint, ruff and make.
 
 /**
- * `test` names a failing test or check; `error` says what is wrong; `detail` adds to it; `weak` may
- * be the only hint.
+ * `test` names a failing test or check; `error` describes the error; `detail` adds to it; `weak`
+ * may be the only hint.
  */
 type LineKind = 'test' | 'error' | 'detail' | 'weak';
 
@@ -96,8 +96,7 @@ export class FailureLines {
   #read = 0;
 
   /**
-   * What comes after the bound of lines is left out: a program that floods must not cost a minute
-   * of reading.
+   * Lines beyond the limit are ignored: a program that floods must not cost a minute of reading.
    */
   add(text: string): void {
     if (this.isFull) return;

@@ -23,11 +23,11 @@ export type PromptPlan =
 /** The plan as it is kept: without blank ends, its own end left out where it is too long. */
 export function boundedPlan(text: string): string {
   const plan = text.trim();
-  // The words that say how much was left out need room as well.
+  // The note about omitted text needs room as well.
   return plan.length <= planCharactersMax ? plan : cutEnd(plan, planCharactersMax - 100);
 }
 
-/** Stands right after the task. */
+/** Placed right after the task. */
 export function planSection(plan: PromptPlan): string {
   if (plan.kind === 'make') return plan.sentBack === null ? '' : sentBackSection(plan.sentBack);
   return [
@@ -48,7 +48,7 @@ function sentBackSection({ text, comment }: SentBackPlan): string {
   ].join('\n');
 }
 
-/** The rules of an agent that plans, in place of all others. */
+/** The rules of an agent that plans, instead of all others. */
 export const planRules = [
   '## Rules',
   '- You plan, you do not build: read what you need, but change, create and delete no file, and make no commit.',

@@ -1,4 +1,4 @@
-// What a prompt says of the work that an agent finds in its directory.
+// The section of a prompt about the work that an agent finds in its directory.
 
 import { oneLine } from './prompt-text.ts';
 

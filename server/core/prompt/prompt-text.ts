@@ -1,5 +1,5 @@
-// Foreign text inside a prompt: bounded, and fenced so that it cannot be taken for Drover's own
-// words.
+// Untrusted text inside a prompt: bounded, and fenced so that it cannot be taken for Drover's own
+// text.
 
 /** Keeps the start of the text, and states how much was omitted. */
 export function cutEnd(text: string, maxLength: number): string {
@@ -8,7 +8,7 @@ export function cutEnd(text: string, maxLength: number): string {
   return `${kept}\n[… ${text.length - kept.length} characters left out]`;
 }
 
-/** Keeps the end, where a log says what went wrong; says how much was left out. */
+/** Keeps the end, where a log usually names the error; states how much was omitted. */
 export function cutStart(text: string, maxLength: number): string {
   if (text.length <= maxLength) return text;
   const kept = wholeCharacters(text.slice(-maxLength));
@@ -35,7 +35,7 @@ export function fenced(text: string): string {
   return `${fence}text\n${text.replace(/\s+$/, '')}\n${fence}`;
 }
 
-/** `3 h`, `2 days`: how long ago, as a prompt says it. */
+/** `3 h`, `2 days`: how long ago, as written in a prompt. */
 export function roughAge(ageMs: number): string {
   const minutes = Math.floor(Math.max(ageMs, 0) / 60_000);
   if (minutes < 1) return 'just now';

@@ -55,19 +55,19 @@ export interface PromptInput {
      */
     readonly continued: boolean;
     readonly conflictFiles: readonly string[];
-    /** Tasks that landed meanwhile and changed the files in conflict. */
+    /** Tasks that landed in the meantime and changed the files in conflict. */
     readonly landedMeanwhile?: readonly FinishedTask[];
   } | null;
   readonly epic: (Named & { readonly description: string }) | null;
   readonly attempt: number;
-  /** File that holds the whole description because it is too long to be said here. */
+  /** File that contains the whole description, because it is too long for the prompt. */
   readonly descriptionFile?: string | null;
   /**
    * Work that the directory already holds, and why it does. Absent or null: it holds the base
    * alone.
    */
   readonly presentWork?: PresentWork | null;
-  /** Where the agent works. Absent or null: nothing is said of it. */
+  /** Where the agent works. Absent or null: the prompt omits it. */
   readonly surroundings?: Surroundings | null;
   /** Absent or null: there is none, and none is made. */
   readonly plan?: PromptPlan | null;
@@ -278,7 +278,7 @@ function failureSection({ lastFailure, task }: PromptInput): string {
         : `You are starting over on the current state. The work of that attempt is commit ${sha}: \`git show ${sha}\` shows it, and you may reuse what is good.`,
     );
   }
-  // That an agent could not work at all says nothing about the task.
+  // If an agent could not work at all, that tells nothing about the task.
   if (!usesNoAttempt(kind))
     lines.push('Find the root cause first, so that this attempt does not fail the same way.');
   return lines.join('\n');

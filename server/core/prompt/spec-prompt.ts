@@ -27,7 +27,7 @@ const rules = [
   '- Plan what the design asks for and nothing else. Leave out what it calls a non-goal.',
 ];
 
-/** The design is foreign text: it is fenced, and said to be material. */
+/** The design is untrusted text: it is fenced, and called material. */
 export function specPrompt(
   documents: readonly SpecDocument[],
   guidelines: string,
@@ -59,7 +59,7 @@ export function complaintPrompt(fault: string): string {
 }
 
 /**
- * The JSON object in a text: the whole text, or what stands in its first fence or between its outer
+ * The JSON object in a text: the whole text, or the content of its first fence or between its outer
  * braces.
  */
 export function jsonInText(text: string): unknown {
@@ -72,7 +72,7 @@ export function jsonInText(text: string): unknown {
       const value: unknown = JSON.parse(candidate);
       if (typeof value === 'object' && value !== null) return value;
     } catch {
-      // The next way of looking at it may fit.
+      // The next way to parse it may fit.
     }
   }
   return text;

@@ -1,5 +1,5 @@
-// What a prompt says of where an agent works: what the setup has done, what will judge its work,
-// its limits, and which files other running tasks have changed.
+// The section of a prompt about an agent's environment: what the setup has done, what will test its
+// work, its limits, and which files other running tasks have changed.
 
 import { formatDuration } from '../format.ts';
 import { oneLine } from './prompt-text.ts';

@@ -1,12 +1,12 @@
 // Settings of a repository that give power: they name programs, gates, environment or sandbox, or
-// say what is removed. Such a setting counts only with the value that a person has accepted; one
-// that an agent has landed waits for a person's word.
+// control what is removed. Such a setting takes effect only with a value that a person has
+// accepted; a value that an agent has landed waits for a person.
 
 import type { SettingEntry } from './settings-resolve.ts';
 import type { SettingKey } from './settings.ts';
 
 /**
- * Everything else of a repository's file sets limits, sizes and words, and is read as it stands.
+ * All other values of a repository's file are limits, sizes and texts, and are read as they are.
  */
 const powerKeys: ReadonlySet<string> = new Set<SettingKey>([
   'agent.kind',
@@ -73,12 +73,12 @@ export type Powers = Readonly<Record<string, unknown>>;
 
 export interface PowerChange {
   readonly name: string;
-  /** Undefined: it is not said there. */
+  /** Undefined: not in the file. */
   readonly accepted: unknown;
   readonly present: unknown;
 }
 
-/** What the entries of a file say about power; of two for one name the later counts. */
+/** The power settings among the entries of a file; of two with one name the later one applies. */
 export function powersOf(entries: readonly SettingEntry[]): Powers {
   const powers = new Map<string, unknown>();
   for (const { key, raw } of entries) {
@@ -97,7 +97,7 @@ export function changedPowers(accepted: Powers, present: Powers): readonly Power
     .map((name) => ({ name, accepted: accepted[name], present: present[name] }));
 }
 
-/** The entries with other powers in place of their own. */
+/** The entries with other power settings instead of their own. */
 export function withPowers(
   entries: readonly SettingEntry[],
   powers: Powers,

@@ -1,5 +1,4 @@
-// The settings of several agents: who takes over, and what `[agents.<kind>]` says of one (its
-// program, its model).
+// The settings of several agents: fallbacks, and the values in `[agents.<kind>]` (program, model).
 
 import { isOneOf } from '../one-of.ts';
 import { bestOfMax, chooseRules } from '../plan/best-of.ts';
@@ -69,7 +68,7 @@ const fields = ['path', 'args', 'model', 'permission_mode', 'fallback'] as const
 export const agentSettingsExpected =
   'for each agent a path (text), args (list of strings), model (string), permission_mode (string) or fallback (agents in their order, as ["codex"])';
 
-/** True for `agents.codex.path` and the like: what may stand in a file. */
+/** True for `agents.codex.path` and similar keys that a file may contain. */
 export function isAgentSetting(path: readonly string[]): boolean {
   const [table, kind, field] = path;
   return (

@@ -11,7 +11,7 @@ export interface ListenAddress {
 const addressPattern = /^(?:\[([0-9a-fA-F:.]+)\]|([^:[\]\s]*)):(\d{1,5})$/;
 const portMax = 65_535;
 
-/** `127.0.0.1:8800`, `[::1]:8800`, `:8800`. The error says what is wrong with it. */
+/** `127.0.0.1:8800`, `[::1]:8800`, `:8800`. The error describes the problem. */
 export function parseListenAddress(text: string): Result<ListenAddress, string> {
   const match = addressPattern.exec(text.trim());
   const port = Number(match?.[3]);

@@ -1,5 +1,5 @@
-// How one value of a setting is written and read: durations, sizes, choices, lists. What cannot be
-// read gives the words of what was expected.
+// How one value of a setting is written and read: durations, sizes, choices, lists. For an
+// unreadable value it returns what was expected.
 
 import { agentSettingsExpected, readAgentSettings } from './agent-settings.ts';
 import { err, ok, type Result } from '../failure.ts';

@@ -1,5 +1,5 @@
-// Puts the layers of settings together: the highest that says a key wins, wrong values are problems
-// wherever they stand, unknown keys are warnings.
+// Merges the layers of settings: the highest layer with a key wins, invalid values are problems in
+// any layer, unknown keys are warnings.
 
 import type { AgentSettingsByKind } from './agent-settings.ts';
 import { remoteSettingsOf } from './remote-settings.ts';
@@ -26,7 +26,7 @@ import {
   webhookSettingsOf,
 } from './webhook-endpoints.ts';
 
-/** One thing that a layer says. */
+/** One value in a layer. */
 export interface SettingEntry {
   /** Dotted key, as `gate.command`. */
   readonly key: string;
@@ -136,7 +136,7 @@ function readEntry(
   source: SettingSource,
 ): ResolvedValue | SettingNote {
   const { value: kind, fallback } = definitionOf(key);
-  // An empty text takes back what a lower layer says: `command = ""` is "no command".
+  // An empty text cancels the value of a lower layer: `command = ""` is "no command".
   if (fallback === null && emptyIsNone.has(kind.type) && entry.raw === '') {
     return { value: null, source, shown: null };
   }

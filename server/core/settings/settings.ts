@@ -1,6 +1,6 @@
-// Every setting of Drover as data: where it may be said, what it may be, what it is by default, and
-// who reads it. A key that does nothing must not exist: `readBy` names the part of the engine that
-// acts on it.
+// Every setting of Drover as data: where it may be set, its allowed values, its default, and its
+// readers. A key without an effect must not exist: `readBy` names the part of the engine that acts
+// on it.
 
 import { keysOf } from '../keys-of.ts';
 import { type AgentSettingsByKind, fallbackSettingTable } from './agent-settings.ts';
@@ -314,7 +314,7 @@ export interface Settings {
   readonly maxWorkers: number;
   readonly taskTimeoutMs: number;
   readonly maxAttempts: number;
-  /** Tasks that say nothing of it get a plan first. */
+  /** Tasks without their own value get a plan first. */
   readonly plansFirst: boolean;
   readonly taskContextCount: number;
   readonly taskContextMaxAgeMs: number;

@@ -43,7 +43,7 @@ export interface TelemetrySettings {
   readonly enabled: boolean;
   readonly endpoint: string;
   readonly agents: boolean;
-  /** Share of the runs; null: as the environment's name says. */
+  /** Share of the runs; null: depends on the environment's name. */
   readonly sampling: number | null;
 }
 

@@ -54,7 +54,7 @@ export const webhookSettingTable = {
 
 export type WebhookSettingKey = keyof typeof webhookSettingTable;
 
-/** As it stands in the file. */
+/** As written in the file. */
 export interface EndpointTable {
   readonly url: string;
   readonly secret?: string;
@@ -151,7 +151,7 @@ const ownHeader =
 
 export const endpointsExpected = 'tables of endpoints, as [webhooks.endpoints.chat]';
 
-/** Reads `[webhooks.endpoints.<name>]`; the error says what was expected and shows no value. */
+/** Reads `[webhooks.endpoints.<name>]`; the error names the expected value and shows none. */
 export function readEndpoints(raw: unknown): Result<EndpointTables, string> {
   if (!isTable(raw)) return err(endpointsExpected);
   const names = Object.keys(raw);
@@ -207,7 +207,7 @@ function isTable(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Without a user and password in it, which would stand in logs of proxies. */
+/** Without a user and password, which would appear in logs of proxies. */
 export function isWebhookUrl(value: unknown): value is string {
   return (
     typeof value === 'string' &&

@@ -1,4 +1,4 @@
-// How `drover worker-runtime` is to run, and what it says once it listens.
+// The options of `drover worker-runtime`, and its output once it listens.
 
 import type { ListenAddress } from './listen-address.ts';
 

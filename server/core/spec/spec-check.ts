@@ -1,5 +1,5 @@
-// A model's answer to a plan, or one sentence that says what is wrong with it: to the model first,
-// then to the person.
+// Converts a model's answer to a plan, or to one sentence that describes the error: for the model
+// first, then for the person.
 
 import { checkId } from '../ids.ts';
 import { parseImport } from '../exchange/import-jsonl.ts';
@@ -108,8 +108,7 @@ function checkEpics(
 }
 
 /**
- * Everything else is what an import checks: the plan goes that way later, with ids in place of the
- * keys.
+ * The import checks everything else: the plan goes through it later, with ids instead of the keys.
  */
 function checkAsImport(plan: SpecPlan): void {
   const records = planRecords(plan, (key) => key);

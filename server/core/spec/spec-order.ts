@@ -1,4 +1,4 @@
-// The order in which a plan is shown and written: a task stands after those it waits for, beside
+// The order in which a plan is shown and written: a task follows those it waits for, and is next to
 // those of its epic.
 
 import type { PlannedTask } from './spec-schema.ts';

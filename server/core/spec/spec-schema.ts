@@ -39,7 +39,7 @@ export const planBounds = {
   blockers: 50,
 } as const;
 
-/** JSON Schema of the answer. It says less than the check: no schema can forbid a loop. */
+/** JSON Schema of the answer. It is weaker than the check: no schema can forbid a loop. */
 export const planSchema = {
   type: 'object',
   additionalProperties: false,

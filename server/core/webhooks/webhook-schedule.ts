@@ -38,7 +38,7 @@ export type PostOutcome =
 export type Verdict =
   | { readonly kind: 'sent' }
   | { readonly kind: 'again'; readonly waitMs: number }
-  /** No further try; `isGone`: the receiver wants no webhook any more. */
+  /** No further try; `isGone`: the receiver no longer accepts webhooks. */
   | { readonly kind: 'given_up'; readonly isGone: boolean };
 
 /** `tries`: how many there were, this one included. `chance`: from 0 to 1. */
@@ -55,8 +55,8 @@ export function judgePost(outcome: PostOutcome, tries: number, chance: number): 
 }
 
 /**
- * After failures in a row an endpoint is left alone for a while; what is not tried meanwhile uses
- * up no try.
+ * After several failures an endpoint is paused for a while; deliveries that are not tried in that
+ * time use up no try.
  */
 export function endpointPauseMs(failuresInARow: number): number {
   return Math.min(5 * secondMs * 2 ** Math.min(failuresInARow - 1, 10), 5 * minuteMs);

@@ -32,7 +32,7 @@ export interface Budgets {
   readonly day: BudgetLimits;
   /** Part of a budget at which a person is asked, once. */
   readonly askAt: number;
-  /** The same tool call so many times in a row is a loop; 0 = never. */
+  /** This many identical tool calls in a row are a loop; 0 = never. */
   readonly loopRepeats: number;
 }
 

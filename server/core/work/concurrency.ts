@@ -14,7 +14,7 @@ export const paceStepMs = 15_000;
  */
 export const paceCooldownMs = 5_000;
 
-/** HTTP statuses by which providers say that they want fewer requests. */
+/** HTTP statuses with which providers ask for fewer requests. */
 const overloadStatuses: ReadonlySet<number> = new Set([429, 503, 529]);
 const overloadErrors: ReadonlySet<string> = new Set([
   'overloaded',

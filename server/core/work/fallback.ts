@@ -11,7 +11,7 @@ export interface AgentStep {
   readonly model: string | null;
 }
 
-/** What the settings say about agents beside the first one. */
+/** The fallback agents in the settings. */
 export interface AgentChoices {
   /** For tasks and agents that name none of their own. */
   readonly fallback: readonly AgentStep[];
@@ -34,8 +34,8 @@ export const stepsExpected =
   'agents in their order, as "codex" or ["claude:opus", "codex"] (agent:model), or a list of { agent, model }';
 
 /**
- * Reads a string (`codex, claude:opus`), a list of strings, or a list of tables; the error says
- * what is wrong.
+ * Reads a string (`codex, claude:opus`), a list of strings, or a list of tables; the error
+ * describes the problem.
  */
 export function readSteps(raw: unknown): Result<readonly AgentStep[], string> {
   const items: unknown =

@@ -7,7 +7,7 @@ export interface HostFacts {
   readonly freeMemoryBytes: number;
   /** Free space at the worktrees; null = unknown. */
   readonly freeDiskBytes: number | null;
-  /** Mean number of processes that want to run, over the last minute. */
+  /** Mean number of runnable processes over the last minute. */
   readonly load: number;
   readonly cores: number;
 }
@@ -20,8 +20,8 @@ export interface HostLimits {
 }
 
 /**
- * Why nothing new starts, as a sentence; null when it may. A full disk holds all; with little
- * memory or much load one agent still works, or work would stand still for what others do on this
+ * Why nothing new starts, as a sentence; null if it may. A full disk stops all; with little memory
+ * or a high load one agent still runs, or work would stop because of other programs on this
  * machine.
  */
 export function hostHold(facts: HostFacts, limits: HostLimits, busy: number): string | null {

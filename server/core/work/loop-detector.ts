@@ -3,7 +3,7 @@
 
 import { fnv1a } from '../fnv1a.ts';
 
-/** Calls in the longest round that is looked for. */
+/** Calls in the longest round that is detected. */
 export const loopPeriodMax = 4;
 
 export interface FoundLoop {
@@ -58,7 +58,7 @@ export class LoopDetector {
 
 const repeatsMax = 10_000;
 
-/** Two numbers of the whole text stand for it: inputs can be as large as files. */
+/** Two numbers represent the whole text: inputs can be as large as files. */
 function markOf(name: string, input: unknown): string {
   const text = JSON.stringify(input) ?? '';
   let second = 0;

@@ -28,7 +28,7 @@ export interface MachineFacts {
   readonly state: MachineState;
   /** Agents running there. */
   readonly busy: number;
-  /** Agents that it can bear now. */
+  /** Agents that it can run now. */
   readonly room: number;
   /** Why it takes less than it could. */
   readonly note: string | null;

@@ -88,7 +88,7 @@ export class SpendingCounter {
   }
 
   /**
-   * An agent that says nothing of its base: its totals include what is stored, unless they are
+   * An agent that does not report its base: its totals include what is stored, unless they are
    * smaller.
    */
   #firstBase(totals: UsageTotals): UsageTotals {

@@ -20,7 +20,7 @@ export function trailer(kind: TrailerKind, value: string | number): string {
   return `${keys[kind]}: ${value}`;
 }
 
-/** What a trailer of this kind says; null: it is another one. */
+/** The value of a trailer of this kind; null: it is another one. */
 export function trailerValue(kind: TrailerKind, line: string): string | null {
   const start = `${keys[kind]}: `;
   return line.startsWith(start) ? line.slice(start.length) : null;

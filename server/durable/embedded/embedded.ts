@@ -28,7 +28,7 @@ export interface EmbeddedOptions<Tables extends DurableTables> {
    */
   readonly processId: string;
   /**
-   * False only when that process is surely gone; `isProcessAlive` of process-identity.ts outside
+   * False only if that process has certainly ended; `isProcessAlive` of process-identity.ts outside
    * tests.
    */
   readonly isProcessAlive: (processId: string) => boolean;
@@ -263,8 +263,8 @@ class EmbeddedAdapter<Tx> extends DurableAdapter<Tx, Db> implements EmbeddedDura
   }
 
   /**
-   * Renews when a third of the lease has gone, and stops what was taken over or cancelled by
-   * another process.
+   * Renews when a third of the lease has passed, and stops workflows that were taken over or
+   * cancelled by another process.
    */
   async #checkLeases(): Promise<void> {
     const { db, processId, leaseMs } = this.#options;

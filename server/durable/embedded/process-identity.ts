@@ -14,9 +14,9 @@ export function processIdentity(): string {
 }
 
 /**
- * False only when the process is surely gone: then its work is taken over at once. When in doubt
- * (another boot, another container, an unreadable identity) it counts as alive, and its leases
- * decide.
+ * False only if the process has certainly ended: then its work is taken over immediately. If in
+ * doubt (another boot, another container, an unreadable identity) it counts as alive, and its
+ * leases decide.
  */
 export function isProcessAlive(identity: string): boolean {
   const [pidText = '', start = ''] = identity.split(':');

@@ -245,7 +245,7 @@ export async function requestCancel(db: Db, id: string, now: number): Promise<Ca
   return rows[0] ?? null;
 }
 
-/** Also takes back a cancel that its owner has not answered yet: that run then ends as pending. */
+/** Also withdraws a cancel that its owner has not handled yet: that run then ends as pending. */
 export async function resume(db: Db, id: string, now: number): Promise<void> {
   await sql`
     update workflows

@@ -20,7 +20,7 @@ export interface News {
 }
 
 const everything: News = { work: true, cancel: true, ended: 'all' };
-/** PostgreSQL takes up to 8,000 bytes. */
+/** PostgreSQL accepts up to 8,000 bytes. */
 const payloadBytesMax = 7_000;
 const endedNamedMax = 200;
 

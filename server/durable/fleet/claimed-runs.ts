@@ -40,9 +40,9 @@ export class ClaimedRuns<Tx> {
   readonly #options: ClaimedRunsOptions<Tx>;
   /** By workflow id. A run that lost its claim stays until its body has returned. */
   readonly #running = new Map<string, Running<Tx>>();
-  /** Given up here, but not yet in the database, which was away. */
+  /** Abandoned here, but not yet in the database, which was unreachable. */
   readonly #toGiveUp = new Map<string, Fence>();
-  /** Ends DBOS's own waiting for a database that is away. */
+  /** Ends DBOS's own waiting for an unreachable database. */
   readonly #closing = new AbortController();
 
   constructor(options: ClaimedRunsOptions<Tx>) {
@@ -77,7 +77,7 @@ export class ClaimedRuns<Tx> {
     }
   }
 
-  /** Ends a run of ours whose row is marked; resolves when its body has returned. */
+  /** Aborts a run of ours whose row is marked; resolves when its body has returned. */
   async cancel(fence: Fence): Promise<void> {
     const running = this.#running.get(fence.id);
     running?.run.stop('cancelled');
@@ -217,8 +217,8 @@ export class ClaimedRuns<Tx> {
   }
 
   /**
-   * Stops what was taken over or cancelled by another process, and gives up what stands as ours but
-   * does not run. Answers how many those were.
+   * Stops workflows that were taken over or cancelled by another process, and releases rows that
+   * are marked as ours but do not run. Returns their number.
    */
   async check(): Promise<number> {
     const { db, executorId } = this.#options;

@@ -17,8 +17,8 @@ const lookMaxMs = 5_000;
 const looksAtWritable: ReadonlySet<string> = new Set(['any', 'read-write', 'primary']);
 
 /**
- * One URL for each server that `url` names. `target_session_attrs` is left out of them: Drover
- * always needs the server that takes writes. Throws an `Error` without the URL in its words.
+ * One URL for each server in `url`, without `target_session_attrs`: Drover always needs the server
+ * that accepts writes. Throws an `Error` that does not contain the URL.
  */
 export function serversOf(url: string): readonly [string, ...string[]] {
   const match = /^(postgres(?:ql)?:\/\/(?:[^/?#]*@)?)([^/?#@]*)([^?#]*)(\?[^#]*)?/i.exec(url);

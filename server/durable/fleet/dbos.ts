@@ -20,8 +20,8 @@ export const dbosSchema = 'dbos';
 export const dbosApplication = 'drover';
 
 /**
- * We put no bound on how often a workflow may be taken up again: machines come and go. DBOS would
- * bury it at 100.
+ * We do not limit how often a workflow may be resumed: machines come and go. DBOS would give up
+ * after 100.
  */
 const recoveryAttemptsMax = 2_000_000_000;
 
@@ -148,7 +148,7 @@ export function notOursToEnd(workflowId: string): Error {
   return new DBOSWorkflowConflictError(workflowId);
 }
 
-/** What DBOS says of the database, our own questions to the same database tell as well. */
+/** DBOS's reports about the database are redundant with our own queries to it. */
 const quiet: DLogger = {
   info: () => undefined,
   debug: () => undefined,

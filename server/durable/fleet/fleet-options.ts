@@ -24,14 +24,11 @@ export interface FleetOptions {
    */
   readonly executorId: string;
   /**
-   * False only when that process is surely gone: then it is taken over at once. When in doubt, its
-   * heartbeat decides.
+   * False only if that process has certainly ended: then it is taken over immediately. If in doubt,
+   * its heartbeat decides.
    */
   readonly isExecutorAlive: (executorId: string) => boolean;
-  /**
-   * Our number of compatibility: a process takes up only workflows that were started under the
-   * same.
-   */
+  /** Our compatibility number: a process runs only workflows that were started under the same. */
   readonly applicationVersion: string;
   /**
    * Limits of queues that this process has not set itself: every process has to know them, also of

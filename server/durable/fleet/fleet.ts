@@ -26,7 +26,7 @@ import type { FleetOptions, FleetDurable } from './fleet-options.ts';
 
 const forgetBatch = 1_000;
 
-/** Hears of the fleet from here on; `launch` takes part in it. */
+/** Listens to the fleet from here on; `launch` takes part in it. */
 export async function createFleetDurable<Tables>(
   options: FleetOptions,
 ): Promise<FleetDurable<Transaction<Tables>>> {

@@ -1,5 +1,5 @@
-// The connections of one process of a fleet: bounded, none able to end the process, and given up
-// when the network is gone.
+// The connections of one process of a fleet: bounded, none able to end the process, and abandoned
+// when the network is down.
 
 import { Pool, type PoolClient } from 'pg';
 import { clientFor, serversOf } from './database-servers.ts';
@@ -61,8 +61,8 @@ export function openFleetPool(options: FleetPoolOptions): FleetPool {
     });
   });
   pool.on('remove', (client) => void all.delete(client));
-  // Not `end`, which says goodbye first: as a network does it, so that DBOS, too, takes it for one
-  // and tries again.
+  // Not `end`, which closes the protocol first: like a network failure, so that DBOS also takes it
+  // for one and retries.
   const dropAll = (): void => {
     for (const client of all) (client as unknown as SocketHolder).connection.stream.destroy();
   };

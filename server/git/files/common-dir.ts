@@ -34,7 +34,7 @@ function isGitFolder(folder: string): boolean {
   return readText(join(folder, 'HEAD')) !== null && statSync(join(folder, 'objects')).isDirectory();
 }
 
-/** The folder that `.git` lies in, for a main checkout where git expects it; null elsewhere. */
+/** The folder that contains `.git`, for a main checkout where git expects it; null elsewhere. */
 export function checkoutBeside(commonDir: string): string | null {
   const folder = dirname(commonDir);
   return basename(commonDir) === '.git' && commonDirOf(folder) === commonDir ? folder : null;

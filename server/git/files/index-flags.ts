@@ -1,4 +1,4 @@
-// Index entries that git was told to ignore: status does not show changes in their files.
+// Index entries with flags that make git ignore them: status does not show changes in their files.
 
 import { readFileSync } from 'node:fs';
 import type { PathBytes } from './paths.ts';

@@ -14,7 +14,7 @@ export interface CommitObject {
 const maxCommitBytes = 1024 * 1024;
 const maxRemembered = 10_000;
 
-/** Where an object lies until it is packed. */
+/** Where an object is until it is packed. */
 export function looseFile(objectsDir: string, sha: string): string {
   return join(objectsDir, sha.slice(0, 2), sha.slice(2));
 }
@@ -23,10 +23,7 @@ export function isSha(text: string): boolean {
   return /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/.test(text);
 }
 
-/**
- * Commits by id, and who descends from whom; neither ever changes, so both are remembered up to a
- * bound.
- */
+/** Commits by id, and their ancestry; neither ever changes, so both are cached up to a limit. */
 export class CommitObjects {
   readonly #objectsDir: string;
   readonly #known = new Map<string, CommitObject>();
@@ -40,7 +37,7 @@ export class CommitObjects {
     return this.#known.get(sha) ?? null;
   }
 
-  /** Null when the commit is packed, lies elsewhere or does not exist: then only git can tell. */
+  /** Null if the commit is packed, elsewhere or missing: then only git can tell. */
   read(sha: string): CommitObject | null {
     const known = this.#known.get(sha);
     if (known) return known;

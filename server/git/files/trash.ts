@@ -48,7 +48,8 @@ export class Trash {
   }
 
   /**
-   * What has the name of the trash but is no folder of ours is left alone, and another name taken.
+   * Something with the name of the trash that is no folder of ours is left alone, and another name
+   * is used.
    */
   async #folderBeside(worktree: string): Promise<string> {
     const usual = join(dirname(worktree), trashName);

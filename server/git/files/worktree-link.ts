@@ -1,5 +1,5 @@
-// The tie between a worktree and its private folder below `.git/worktrees`: found, checked and
-// mended without git.
+// The link between a worktree and its private folder below `.git/worktrees`: found, checked and
+// repaired without git.
 
 import { realpathSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
@@ -14,10 +14,10 @@ export interface LinkedWorktree {
 }
 
 /**
- * `linked`: as git made it. `unlinked`: the folder is there, but its `.git` file is gone or leads
- * elsewhere. `missing`: git knows it, but the folder does not exist. `orphaned`: the folder is
- * there and says that it is ours, but git has forgotten it. `foreign`: something else lies there, a
- * link for instance, or a worktree of another repository. `absent`: nothing is there.
+ * `linked`: as git made it. `unlinked`: the folder exists, but its `.git` file is missing or points
+ * elsewhere. `missing`: git knows it, but the folder does not exist. `orphaned`: the folder exists
+ * and names our repository, but git has forgotten it. `foreign`: something else is there, for
+ * example a link, or a worktree of another repository. `absent`: nothing is there.
  */
 export type FoundWorktree =
   | { readonly kind: 'linked' | 'unlinked' | 'missing'; readonly worktree: LinkedWorktree }
@@ -92,7 +92,8 @@ function isSameFolder(one: string, other: string): boolean {
 }
 
 /**
- * A private folder that is gone, or whose worktree is: it was moved here, or its entry is damaged.
+ * A private folder that does not exist, or whose worktree does not: it was moved here, or its entry
+ * is damaged.
  */
 function isNobodysElse(gitDir: string): boolean {
   const content = readText(join(gitDir, 'gitdir'))?.trim() ?? '';
@@ -166,7 +167,7 @@ export async function writeMetadata(worktree: LinkedWorktree, head: string): Pro
   await mkdir(worktree.gitDir, { recursive: true });
   await writeFile(join(worktree.gitDir, 'commondir'), '../..\n');
   await writeFile(join(worktree.gitDir, 'gitdir'), `${join(worktree.path, '.git')}\n`);
-  // One that is there still says where this worktree stood.
+  // An existing one still contains the former path of this worktree.
   if (!exists(join(worktree.gitDir, 'HEAD'))) {
     await writeFile(join(worktree.gitDir, 'HEAD'), `${head}\n`);
   }

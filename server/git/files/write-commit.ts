@@ -19,7 +19,7 @@ export interface NewCommit {
   readonly atMs: number;
 }
 
-/** Null where it cannot be written like this: then git is to try, and to say why. */
+/** Null if it cannot be written like this: then git tries, and reports the reason. */
 export function writeCommit(objectsDir: string, commit: NewCommit): Sha | null {
   if (commit.message.includes('\0')) return null;
   const body = Buffer.from(textOf(commit), 'utf8');

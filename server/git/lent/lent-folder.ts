@@ -1,6 +1,6 @@
-// The git folder that a confined program works with: its own configuration, one ref, no hooks;
-// objects are borrowed from the repository and new ones stay here until they are taken back. It is
-// mounted where the shared git folder is.
+// The git folder of a confined program: its own configuration, one ref, no hooks; objects are
+// borrowed from the repository, and new ones stay here until they are imported. It is mounted in
+// place of the shared git folder.
 
 import { copyFile, mkdir, rm, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
@@ -21,7 +21,10 @@ export interface LentGit {
   /** The path of the shared git folder, which `folder` takes the place of. */
   readonly commonDir: string;
   readonly folder: string;
-  /** Private folder of the worktree: HEAD, index. It is seen below the shared folder, as ever. */
+  /**
+   * Private folder of the worktree: HEAD, index. The program sees it below the shared folder, as
+   * usual.
+   */
   readonly gitDir: string;
   /** Files in it that the program may read only. */
   readonly fixedFiles: readonly string[];
@@ -32,7 +35,7 @@ export interface LentGit {
   readonly largeFiles: string | null;
 }
 
-/** `path`: a worktree of ours. What an earlier program left there is taken back first. */
+/** `path`: a worktree of ours. Commits that an earlier program left there are imported first. */
 export async function lendGit(
   context: RepositoryContext,
   path: string,

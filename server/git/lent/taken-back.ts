@@ -19,7 +19,7 @@ import { findWorktree, type LinkedWorktree } from '../files/worktree-link.ts';
 
 export const lentNoteName = 'drover-lent.json';
 
-/** What was lent: the branch that HEAD stands on (null: detached), and its tip then. */
+/** What was lent: the branch of HEAD (null: detached), and its tip then. */
 export interface LentNote {
   readonly branch: string | null;
   readonly tip: string | null;
@@ -58,7 +58,7 @@ export async function takeBack(context: RepositoryContext, path: string): Promis
   return ok(undefined);
 }
 
-/** Worktrees from which something is still to be taken back, by their paths. */
+/** Worktrees with commits that are not imported yet, by their paths. */
 export function isLent(worktree: LinkedWorktree): boolean {
   return exists(join(worktree.gitDir, lentName));
 }
@@ -123,7 +123,7 @@ async function keepOthers(
   return ok(undefined);
 }
 
-/** Git would wait for a pipe for ever, and read whatever a link leads to. */
+/** Git would wait forever for a pipe, and read the target of any link. */
 async function keepPlainFiles(folder: string, depth = 0): Promise<void> {
   for (const name of await readdir(folder)) {
     const path = join(folder, name);

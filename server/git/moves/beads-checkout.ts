@@ -109,7 +109,7 @@ async function entryIn(
   return mode === undefined || blob === undefined ? null : { mode, blob };
 }
 
-/** Whole or not at all, and not over words that came meanwhile. */
+/** As a whole or not at all, and not over changes of the meantime. */
 function replace(file: string, text: string, expected: string, mode: number): boolean {
   const temporary = `${file}.${randomBytes(4).toString('hex')}.tmp`;
   try {

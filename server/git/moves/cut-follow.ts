@@ -23,8 +23,8 @@ interface Owner {
 }
 
 /**
- * Says on disk that the branch is about to follow; stays behind when this process dies in the
- * middle of it.
+ * Records on disk that the branch is about to follow; the record is left behind if this process
+ * dies during it.
  */
 export function followMark(commonDir: string, ref: string): string {
   return join(commonDir, `drover-following-${encodeURIComponent(ref)}`);
@@ -189,7 +189,7 @@ function isGitAtWork(places: readonly string[], sinceMs: number): boolean {
       const folder = readlinkSync(`/proc/${pid}/cwd`);
       return places.some((place) => folder === place || folder.startsWith(`${place}${sep}`));
     } catch {
-      return false; // gone meanwhile, or of another user
+      return false; // no longer exists, or belongs to another user
     }
   });
 }

@@ -1,5 +1,4 @@
-// Lets a target branch follow the landing tip without ever forcing anything on a checkout of the
-// user's.
+// Moves a target branch to the landing tip without ever forcing anything on the user's checkout.
 
 import { join } from 'node:path';
 import { ok } from '../../core/failure.ts';
@@ -28,7 +27,7 @@ export type FollowMode = 'fast-forward' | 'never';
 
 export interface FollowOptions {
   readonly mode: FollowMode;
-  /** Where the branch has to stand; absent: anywhere. */
+  /** The required value of the branch; absent: any. */
   readonly seen?: Sha | null | undefined;
 }
 
@@ -145,9 +144,9 @@ async function underRebase(
 }
 
 /**
- * Moves, makes (`from` null) or deletes (`next` null) a branch of Drover's own, from exactly the
- * value `from`. Nothing is pulled away from under a worktree: one that has it checked out is
- * fast-forwarded, or keeps it as it is.
+ * Moves, creates (`from` null) or deletes (`next` null) a branch of Drover, from exactly the value
+ * `from`. It never changes a branch under a worktree: a worktree that has it checked out is
+ * fast-forwarded, or keeps it unchanged.
  */
 export async function moveBranch(
   context: RepositoryContext,
@@ -236,7 +235,7 @@ async function fastForward(
   return hasMoved ? null : refusalReason(refused, owner.path);
 }
 
-/** Null when the checkout has moved; else what git said. */
+/** Null if the checkout has moved; otherwise git's message. */
 async function mergeForward(
   context: RepositoryContext,
   ref: string,

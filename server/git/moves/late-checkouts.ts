@@ -43,7 +43,7 @@ export function lookForLateCheckouts(
     const timer = setTimeout(() => {
       repairLate(context, ref, { from, to }, seen, since).then(
         (isOver) => (isOver ? undefined : look(index + 1)),
-        // The repository went away meanwhile: nothing is left to repair.
+        // The repository was removed in the meantime: nothing is left to repair.
         () => undefined,
       );
     }, pauseMs);
@@ -71,7 +71,7 @@ interface BegunBefore {
   mayArriveLate: boolean;
 }
 
-/** Checkouts whose index was as their branch says: the state in which that was seen. */
+/** Checkouts whose index matched their branch: the state in which that was observed. */
 const cleanStates = new WeakMap<RepositoryContext, Map<string, string>>();
 
 function noteClean(context: RepositoryContext, at: string, state: string): void {
@@ -213,9 +213,9 @@ async function putBack(context: RepositoryContext, at: string, present: string):
 }
 
 /**
- * A commit was made on top of the step from an index that still held the files of before: all that
- * the index has otherwise than the branch is what the step changed, and it is as `from` has it.
- * Who arrives late brings along what they have staged beside that.
+ * A commit was made on top of the move from an index with the old files: all differences between
+ * index and branch are the changes of the move, and they are as in `from`. Other changes are ones
+ * that the person had staged.
  */
 async function lacksTheStep(
   context: RepositoryContext,

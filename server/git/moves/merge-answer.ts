@@ -1,4 +1,4 @@
-// What git says of a merge that it has made without a checkout.
+// Git's result of a merge without a checkout.
 
 import type { PathBytes } from '../files/paths.ts';
 import type { Sha } from '../sha.ts';

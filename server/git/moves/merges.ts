@@ -21,8 +21,8 @@ export type MergeTree =
   | { readonly kind: 'conflict'; readonly files: readonly string[] };
 
 /**
- * Reads the answer of `merge-tree --write-tree -z --no-messages`. Exit 1 is a conflict only when a
- * tree id comes first: an unknown revision ends with 1 as well, and says nothing on standard
+ * Parses the output of `merge-tree --write-tree -z --no-messages`. Exit 1 is a conflict only if a
+ * tree id comes first: an unknown revision also exits with 1, and prints nothing to standard
  * output. Null = neither.
  */
 export function parseMergeTree(code: number, stdout: Buffer): MergeAnswer | null {
@@ -99,9 +99,9 @@ function writeHere(
 }
 
 /**
- * A three-way merge with a base of our own choice. `merge-tree` finds its base in the history (its
- * option for another one is younger than the git we need), so it is given three stand-ins with the
- * same trees and just the history that is meant.
+ * A three-way merge with an explicit base. `merge-tree` finds its base in the history (its option
+ * for another one is newer than the git we require), so it gets three substitute commits with the
+ * same trees and the intended history.
  */
 async function mergeRange(
   context: RepositoryContext,

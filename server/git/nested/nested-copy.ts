@@ -1,5 +1,5 @@
-// The history of a repository that an agent has made, as a repository of ours: its refs are copied
-// as text and its objects lent, while its configuration, hooks, alternates and promisors stay
+// The history of a repository that an agent created, as a repository of Drover: its refs are copied
+// as text and its objects lent, while its configuration, hooks, alternates and promisors are left
 // behind. Git is never started inside such a folder.
 
 import { mkdir, mkdtemp, realpath, writeFile } from 'node:fs/promises';
@@ -27,7 +27,7 @@ export async function copyOfHistory(
   return copyOfStore(context, join(folder, '.git'));
 }
 
-/** The same of a git folder, wherever it lies. */
+/** The same for a git folder, wherever it is. */
 export async function copyOfStore(
   context: Pick<RepositoryContext, 'git'>,
   source: string,

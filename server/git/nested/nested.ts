@@ -17,9 +17,7 @@ import { linkedWorktrees } from '../files/worktree-link.ts';
 import { forgetMissing } from '../work/worktree-metadata.ts';
 import type { Sha } from '../sha.ts';
 
-/**
- * Fetches every ref and HEAD of the repository at `folder`, and keeps them as snapshots of ours.
- */
+/** Fetches every ref and HEAD of the repository at `folder`, and keeps them as snapshots. */
 export async function keepNestedHistory(
   context: RepositoryContext,
   folder: string,
@@ -39,8 +37,8 @@ export async function keepNestedHistory(
 }
 
 /**
- * Fetches what the sources (refs or patterns) name in the bare repository `store`, and keeps it as
- * snapshots of ours.
+ * Fetches the sources (refs or patterns) from the bare repository `store`, and keeps them as
+ * snapshots.
  */
 export async function keepHistoryOf(
   context: RepositoryContext,
@@ -133,7 +131,7 @@ async function keepNestedWorktree(
   return forgotten.ok ? ok(undefined) : forgotten;
 }
 
-/** Moves a file or folder out of a worktree, to a folder beside it that nothing of ours deletes. */
+/** Moves a file or folder out of a worktree, to a folder beside it that Drover never deletes. */
 export async function setAside(path: string, worktree: string): Promise<void> {
   const folder = await mkdtemp(`${worktree}.kept-`);
   await rename(path, join(folder, 'git'));

@@ -24,7 +24,7 @@ export interface Gitlink {
   readonly recorded: Sha;
 }
 
-/** A submodule, or what lies in its place. */
+/** A submodule, or whatever is in its place. */
 export interface Submodule extends Gitlink {
   readonly folder: string;
   /** Its own git folder; null: nothing is checked out, or no history of it can be read. */
@@ -64,8 +64,7 @@ export function gitlinksIn(listing: Buffer): readonly Gitlink[] {
 }
 
 /**
- * Null: a link, a folder behind one, or a place whose history lies elsewhere and is not ours to
- * judge.
+ * Null: a link, a folder behind one, or a place whose history is elsewhere and not ours to check.
  */
 export function submoduleAt(
   modules: string,
@@ -104,7 +103,7 @@ function isBelow(folder: string, path: string): boolean {
   return way !== '' && way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way);
 }
 
-/** What a submodule holds, lent to a bare repository of ours. */
+/** The contents of a submodule, lent to a bare repository of Drover. */
 export interface LentSubmodule extends Submodule {
   readonly store: CopyOfHistory;
   /**

@@ -1,11 +1,11 @@
-// Brings new objects and moved refs to the disk. Git writes loose objects without fsync, and so
+// Flushes new objects and moved refs to the disk. Git writes loose objects without fsync, and so
 // does the agent's own git.
 //
-// Asking every git process of ours for `core.fsync` costs one wait after the other and leaves the
-// agent's objects out. Instead new object files are found by their folders' times and flushed
-// together, which costs about as much as one of them; callers that come while a flush is running
-// share the next one. Objects are flushed before a ref moves to them (a ref to a lost object would
-// be worse than a lost ref), and `settle` makes the moves themselves last.
+// Setting `core.fsync` for every git process of ours would cost one wait after the other and miss
+// the agent's objects. Instead new object files are found by their folders' times and flushed
+// together, which costs about as much as one of them; callers that arrive during a flush share the
+// next one. Objects are flushed before a ref moves to them (a ref to a lost object would be worse
+// than a lost ref), and `settle` makes the moves themselves durable.
 
 import { closeSync, fsync, openSync, readdirSync, statSync, type Stats } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -122,7 +122,7 @@ export function openDurability(commonDir: string): Durability {
   };
 }
 
-/** For tests and throw-away repositories. */
+/** For tests and temporary repositories. */
 export const noDurability: Durability = {
   flushObjects: () => Promise.resolve(),
   refsMoved: () => undefined,
@@ -130,7 +130,7 @@ export const noDurability: Durability = {
 };
 
 /**
- * Temporary files vanish and some systems cannot flush folders; neither means that something of
+ * Temporary files disappear and some systems cannot flush folders; neither means that anything of
  * ours is lost.
  */
 async function syncAll(paths: readonly string[]): Promise<void> {

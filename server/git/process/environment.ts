@@ -3,8 +3,8 @@
 import { absoluteEntries } from './program-path.ts';
 
 /**
- * Variables of git that say where programs, keys and configuration files are, and who the user is.
- * All others redirect.
+ * Git variables that name programs, keys and configuration files, and the user. All others
+ * redirect.
  */
 const keptGitVariables: ReadonlySet<string> = new Set([
   'GIT_EXEC_PATH',
@@ -25,8 +25,8 @@ const keptGitVariables: ReadonlySet<string> = new Set([
 export type Variables = Readonly<Record<string, string | undefined>>;
 
 /**
- * What git and the programs of a trusted configuration (filters, signing) need; a star stands for
- * any rest.
+ * Variables that git and the programs of a trusted configuration (filters, signing) need; a star
+ * matches any suffix.
  */
 const shortList: readonly string[] =
   `PATH HOME USER LOGNAME SHELL LANG LC_* TZ TERM TMPDIR TEMP TMP XDG_CONFIG_HOME XDG_CACHE_HOME XDG_DATA_HOME

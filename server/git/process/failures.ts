@@ -1,5 +1,5 @@
-// Turns what git said into a failure: a kind, whether a later try may work, and a sentence that
-// names the thing.
+// Converts git's output to a failure: a kind, whether a later try may work, and a sentence that
+// names the cause.
 
 import { err } from '../../core/failure.ts';
 import type { GitFailure, GitResult } from '../port.ts';
@@ -24,7 +24,7 @@ export function refuse<T>(kind: GitFailure['kind'], message: string): GitResult<
   return err(gitFailure(kind, message));
 }
 
-/** The lock file that stood in the way, or null when the failure has another reason. */
+/** The lock file in the way, or null if the failure has another reason. */
 export function lockFileOf(stderr: string): string | null {
   const created = /Unable to create '([^\n]+?\.lock)': File exists/i.exec(stderr);
   if (created?.[1]) return created[1];

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import type { Variables } from './environment.ts';
 import type { Signature } from '../slot-port.ts';
 
-/** Variables that stand in for what is not configured. */
+/** Variables that replace missing configuration. */
 export type Identity = Readonly<Record<string, string>>;
 
 const droverName = 'Drover';
@@ -51,7 +51,7 @@ export function identityVariables(
   return { ...identity, GIT_AUTHOR_NAME: signature.name, GIT_AUTHOR_EMAIL: signature.email };
 }
 
-/** Author and committer as they stand in a commit: `Name <email>`. */
+/** Author and committer in the form of a commit: `Name <email>`. */
 export interface Signatures {
   readonly author: string;
   readonly committer: string;

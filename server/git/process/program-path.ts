@@ -15,7 +15,9 @@ export function absoluteEntries(path: string): string {
     .join(delimiter);
 }
 
-/** The full path of a program, or its bare name where it is not found (its start then says so). */
+/**
+ * The full path of a program, or its bare name if it is not found (its start then reports that).
+ */
 export function programOnPath(
   name: string,
   environment: Readonly<Record<string, string | undefined>>,

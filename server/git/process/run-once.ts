@@ -137,7 +137,7 @@ export function runOnce(request: GitRequest, signal: AbortSignal | null): Promis
     });
     child.on('close', (code) => settle(code ?? -1));
     if (child.stdin) {
-      // A git that ends before it has read everything says so by its exit code.
+      // The exit code of a git that ends before it has read everything shows that.
       child.stdin.on('error', () => undefined);
       child.stdin.end(request.input);
     }

@@ -1,6 +1,6 @@
-// Which programs git's configuration may name: those it named when the repository was opened. What
-// is written into it later, by an agent or by a program that an agent has started, is overruled on
-// the command line of every call of ours.
+// Which programs git's configuration may name: those that it named when the repository was opened.
+// Later entries, written by an agent or by a program that an agent has started, are overridden on
+// the command line of every call.
 
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -38,8 +38,8 @@ export class TrustedConfig {
   }
 
   /**
-   * Arguments that overrule what the configuration has been made to say since it was trusted;
-   * usually none.
+   * Arguments that override configuration entries that were added since it was trusted; usually
+   * none.
    */
   async overrules(gitDir: string): Promise<readonly string[]> {
     const signature = this.#signatureOf(gitDir);

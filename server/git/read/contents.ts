@@ -1,4 +1,4 @@
-// What lies in commits: which files differ between two of them, and one file's bytes at one of
+// The contents of commits: which files differ between two of them, and one file's bytes at one of
 // them.
 
 import { err, ok } from '../../core/failure.ts';
@@ -82,8 +82,8 @@ export async function fileAt(
 }
 
 /**
- * A commit on top of the given one that takes it back: what its first parent held. It stands alone
- * until it is merged.
+ * A commit on top of the given one that reverts it to the tree of its first parent. No branch
+ * contains it until it is merged.
  */
 export async function revertOf(
   context: RepositoryContext,

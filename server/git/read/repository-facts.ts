@@ -1,5 +1,5 @@
-// What kind of repository this is: where it lies, what is checked out, and what makes worktrees of
-// it special.
+// The kind of this repository: where it is, what is checked out, and what makes its worktrees
+// special.
 
 import { headRoot } from '../../core/work/ref-names.ts';
 import { readFile } from 'node:fs/promises';
@@ -83,11 +83,11 @@ function mainRoot(
     if (basename(commonDir) === '.git') return dirname(commonDir);
   }
   // A bare repository with worktrees around it has no main checkout: the worktree that was opened
-  // stands for it.
+  // takes its place.
   return top === '' ? dirname(commonDir) : resolve(top);
 }
 
-/** What git's configuration says now, seen from one git folder; null where it can't be read. */
+/** Git's current configuration, seen from one git folder; null if it cannot be read. */
 export async function readConfiguration(
   run: Run,
   cwd: string,
@@ -108,7 +108,7 @@ export function parseConfig(output: Buffer): Map<string, string> {
   return config;
 }
 
-/** What git says of a checkout: its HEAD, and where attributes are. */
+/** Git's data about a checkout: its HEAD, and where attributes are. */
 export interface CheckoutAnswers {
   readonly headRef: string;
   readonly headSha: string;

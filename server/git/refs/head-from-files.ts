@@ -1,5 +1,5 @@
-// What a checkout has as its head, read from files alone: starting git takes longer than everything
-// else of a question that only wants to know what is checked out.
+// The head of a checkout, read only from files: starting git takes longer than the rest of a query
+// that only needs what is checked out.
 
 import { headRoot } from '../../core/work/ref-names.ts';
 import { lstatSync, realpathSync } from 'node:fs';
@@ -38,7 +38,7 @@ export function readCheckoutHead(folder: string): CheckoutHead | null {
     headBranch: headRef?.startsWith(headRoot) ? headRef.slice(headRoot.length) : null,
     readRef: (ref) => {
       if (!isFullRef(ref)) return null;
-      // Packing in between is met by looking at the loose file again.
+      // If refs are packed in between, reading the loose file again detects it.
       const loose = (): string | null => readText(join(commonDir, ref))?.trim() ?? null;
       const content = loose() ?? packed.find(ref) ?? loose();
       return content === null || isSha(content) ? content : undefined;

@@ -20,7 +20,7 @@ export interface KeptRef {
 }
 
 const folders = { [workRoot]: 'snapshot', [approvedRoot]: 'approval' } as const;
-/** Of slots whose author is unknown: no task's end says that they are not needed. */
+/** Of slots whose author is unknown: no task's end shows that they are not needed. */
 const slotsOwner = 'slots';
 const refsAtOnce = 100;
 
@@ -62,8 +62,8 @@ export async function removeKeptRefs(
 }
 
 /**
- * Bytes of the objects that only these refs lead to: what git frees with its next collection. 0
- * where git cannot say.
+ * Bytes of the objects that only these refs reach: what git frees at its next garbage collection. 0
+ * if git cannot tell.
  */
 export async function bytesOfRefs(
   context: RepositoryContext,

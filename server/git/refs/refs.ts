@@ -29,7 +29,7 @@ export function branchRef(branch: string): string {
   return branch.startsWith('refs/') ? branch : `${headRoot}${branch}`;
 }
 
-/** The parts of a label, each made fit to stand in the name of a ref. */
+/** The parts of a label, each converted for use in the name of a ref. */
 export function refParts(label: string): readonly string[] {
   return label
     .split('/')
@@ -94,8 +94,7 @@ async function symbolicTarget(context: RepositoryContext, ref: string): Promise<
 }
 
 /**
- * The loose file wins over the packed one; packing in between is met by looking at the loose file
- * again.
+ * The loose file wins over the packed one; reading the loose file again detects packing in between.
  */
 function readRefFile(context: RepositoryContext, ref: string): string | null {
   const loose = (): string | null => readText(join(context.commonDir, ref))?.trim() ?? null;

@@ -44,10 +44,7 @@ export function unfinishedOperation(gitDir: string): UnfinishedOperation | null 
   return null;
 }
 
-/**
- * While a rebase or a bisect runs HEAD is detached; only its own notes say which branch it belongs
- * to.
- */
+/** During a rebase or a bisect HEAD is detached; only the operation's own files name its branch. */
 function branchOfOperation(gitDir: string, name: string): string | null {
   if (name === 'rebase-merge' || name === 'rebase-apply') {
     const head = readText(join(gitDir, name, 'head-name'))?.trim();
@@ -77,8 +74,8 @@ export function readHead(gitDir: string): Pick<WorktreeHead, 'branch' | 'detache
 }
 
 /**
- * HEAD of one worktree, whose folder may be gone. Where refs are kept in tables its file is a
- * stand-in.
+ * HEAD of one worktree, whose folder may not exist. If refs are kept in tables, its file is a
+ * placeholder.
  */
 export async function headOf(
   context: RepositoryContext,
@@ -104,10 +101,7 @@ export async function worktreeHeads(context: RepositoryContext): Promise<Worktre
   });
 }
 
-/**
- * The worktrees that a move of the branch `ref` (the end of its symbolic refs) would pull something
- * away from.
- */
+/** The worktrees that a move of the branch `ref` (the end of its symbolic refs) would affect. */
 export interface BranchHolders {
   /** It is checked out here, under whatever name. */
   readonly owners: readonly WorktreeHead[];
@@ -130,7 +124,7 @@ export async function branchHolders(
   return { owners, busy };
 }
 
-/** Where refs are kept in tables the HEAD files are stand-ins, so git is asked. */
+/** If refs are kept in tables, the HEAD files are placeholders, so git is asked. */
 async function listedHeads(
   context: RepositoryContext,
 ): Promise<Map<string, Pick<WorktreeHead, 'branch' | 'detachedAt'>>> {

@@ -55,7 +55,7 @@ function placeOf(
   return { folder, state, manifest: `${state}${manifestEnding}` };
 }
 
-/** Where the state lies that may be used at this commit, if it is there. */
+/** Where the state that may be used at this commit is, if it exists. */
 async function usablePlace(
   context: RepositoryContext,
   worktree: LinkedWorktree,

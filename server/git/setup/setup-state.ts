@@ -81,8 +81,8 @@ export async function forgetSetup(worktree: LinkedWorktree): Promise<void> {
 }
 
 /**
- * After the setup has succeeded: what it changed in tracked files is taken back, what it made is
- * noted.
+ * After the setup has succeeded: its changes to tracked files are reverted, its results are
+ * recorded.
  */
 export async function keepSetup(
   context: RepositoryContext,
@@ -184,7 +184,7 @@ async function removeExtra(
   for (const path of present.keys()) {
     if (stays.has(path)) continue;
     const parent = folderOf(path);
-    // It goes with its folder.
+    // It is deleted with its folder.
     if (parent !== '' && present.has(parent) && !stays.has(parent)) continue;
     await rm(absoluteBytes(worktree.path, path), { recursive: true, force: true });
   }

@@ -1,4 +1,4 @@
-// What lies below a worktree that git does not track, and whether each of it was changed since.
+// Untracked files below a worktree, and whether each of them has changed since.
 
 import { lstatSync, readdirSync } from 'node:fs';
 import { normalize } from 'node:path';

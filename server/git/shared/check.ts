@@ -77,9 +77,9 @@ async function knownHead(
 }
 
 /**
- * What a run does with the remote, once, under names of this machine's own: refs of Drover's and
- * the branch of an attempt are made, moved on, seen again, moved back and taken away. A run works
- * without the last two, and leaves more behind.
+ * What a run does with the remote, once, under names of this machine: Drover's refs and the branch
+ * of an attempt are created, moved forward, read again, moved back and deleted. A run works without
+ * the last two, but leaves more behind.
  */
 async function tryRefs(
   local: LocalRepository,

@@ -1,7 +1,7 @@
-// Who lands on a line. A fence is a ref of the remote that holds a few words of its owner; every
-// landing replaces it in the same push that moves the landing ref, leased on the fence that the
-// owner holds. So the server itself refuses an owner that was replaced while it was cut off, also
-// when nothing has landed since and its lease on the line still fits.
+// Which process lands on a line. A fence is a ref of the remote that contains its owner; every
+// landing replaces it in the same push that moves the landing ref, leased on the owner's fence. So
+// the server itself refuses an owner that was replaced while it was disconnected, even if nothing
+// has landed since and its lease on the line still matches.
 
 import { randomUUID } from 'node:crypto';
 import { err, ok } from '../../core/failure.ts';
@@ -89,7 +89,7 @@ export class Fences {
         }
         if (pushed.kind !== 'stale') return ok(pushed);
         const present = pushed.found.get(ref) ?? null;
-        // A push of ours that had no answer did arrive.
+        // A push of ours without an answer did arrive.
         if (present !== null && present !== held.sha && held.maybe.has(present)) {
           held.sha = present;
           held.maybe.clear();

@@ -18,7 +18,7 @@ interface Deps {
   readonly presence: Presence;
 }
 
-/** All snapshots of a task. While the remote is away, those that are here. */
+/** All snapshots of a task. While the remote is unreachable, those that are here. */
 export async function allSnapshots(
   { remote, report }: { readonly remote: Remote; readonly report: Report },
   taskId: string,

@@ -1,6 +1,6 @@
 // What attempts have left on the shared remote: snapshots and the copies of them that this clone
-// has fetched, branches, and what was kept of them. It stays for as long as the snapshots of the
-// machine that made them, which may be gone itself.
+// has fetched, branches, and their snapshots. It stays as long as the snapshots of the machine that
+// made them, which may no longer exist.
 
 import { droverHeadRoot, headRoot, rescueRoot, workRoot } from '../../core/work/ref-names.ts';
 import { err, ok } from '../../core/failure.ts';
@@ -101,7 +101,7 @@ function snapshotsOf(
   return [...refs].flatMap(([ref, commit]) => {
     const [under = '', pattern] = Object.entries(left).find(([one]) => ref.startsWith(one)) ?? [];
     const owner = pattern?.exec(ref.slice(under.length))?.[1] ?? 'slots';
-    // Of slots whose author is unknown: no task's end says that they are not needed.
+    // Of slots whose author is unknown: no task's end shows that they are not needed.
     return owner === 'slots' ? [] : [{ ref, commit, owner, place }];
   });
 }

@@ -13,7 +13,7 @@ const maxRemembered = 20_000;
 /** How long a commit that the remote does not have either is not asked for again. */
 const missingLastsMs = 20_000;
 
-/** Everything that machines push: for servers that hand out no single commits. */
+/** Everything that machines push: for servers that serve no single commits. */
 const everything = fetchPatterns([headRoot, landRoot, rescueRoot, workRoot]);
 
 export class Presence {
@@ -25,9 +25,7 @@ export class Presence {
     this.#remote = remote;
   }
 
-  /**
-   * Fails only when the remote is away; a commit that is nowhere is left to git to complain about.
-   */
+  /** Fails only if the remote is unreachable; git itself reports a commit that does not exist. */
   async ensure(commits: readonly Sha[]): Promise<GitResult<void>> {
     return this.#bring(commits, (wanted) => this.#absent(wanted));
   }
@@ -95,7 +93,7 @@ export class Presence {
     return unknown.filter((sha) => !this.#present.has(sha));
   }
 
-  /** Those of them that were not looked for in vain just now. */
+  /** Those of them that were not just searched for without success. */
   async #absent(commits: readonly Sha[]): Promise<readonly Sha[]> {
     const unknown = await this.#unknown(commits);
     const nowMs = Date.now();

@@ -33,7 +33,7 @@ export class PublishedBranches {
   }
 
   /**
-   * Puts the branch of an attempt on the remote, or takes it away (`next` null); `holds` is what
+   * Pushes the branch of an attempt to the remote, or deletes it (`next` null); `holds` is what
    * must be kept by then.
    */
   async move(ref: string, next: Sha | null, holds: Sha | null): Promise<GitResult<void>> {
@@ -66,8 +66,8 @@ export class PublishedBranches {
   }
 
   /**
-   * Many branches of ended attempts, taken away in a few pushes; `old` is what each may hold at
-   * most.
+   * Many branches of ended attempts, deleted in a few pushes; `old` is the newest value that each
+   * may have.
    */
   async remove(changes: readonly { ref: string; old: Sha | null }[]): Promise<GitResult<void>> {
     const { remoteRefs } = this.#deps;

@@ -9,9 +9,12 @@ import type { GitOutput } from '../process/run-once.ts';
 
 const networkSettings = settings({ 'http.lowSpeedLimit': '1', 'http.lowSpeedTime': '15' });
 
-/** A listing is small: a remote that takes longer for it is away, whatever its connections say. */
+/**
+ * A listing is small: a remote that takes longer for it is unreachable, whatever its connections
+ * report.
+ */
 const listMaxMs = 10_000;
-/** An answer that is younger makes it unlikely that the remote has just gone away. */
+/** A more recent answer makes it unlikely that the remote has just become unreachable. */
 const trustedForMs = 5_000;
 /** Names no ref: the answer is short, and only shows that the server responds. */
 const probePattern = 'refs/drover/probe';
@@ -44,8 +47,7 @@ export class RemoteCalls implements RemoteHealth {
   }
 
   /**
-   * False: the remote did not even answer a question, so nothing of what `run` was to do has
-   * happened.
+   * False: the remote did not even answer a query, so nothing of what `run` was to do has happened.
    */
   wasSent(output: GitOutput): boolean {
     return !this.#unsent.has(output);
@@ -56,8 +58,7 @@ export class RemoteCalls implements RemoteHealth {
   }
 
   /**
-   * One question for all who want to know: each one of them takes a place among git's processes
-   * until it is given up.
+   * One query for all callers: each of them uses a slot among git's processes until it times out.
    */
   #probe(): Promise<GitOutput> {
     this.#probing ??= this.list([], [probePattern]).finally(() => {
@@ -125,7 +126,7 @@ export class RemoteCalls implements RemoteHealth {
       ...(input === undefined ? {} : { input }),
       ...(signal === undefined ? {} : { signal }),
     });
-    // What was called off says nothing of the remote.
+    // An aborted call says nothing about the remote.
     if (signal?.aborted === true) return output;
     if (this.#isAway(output)) {
       this.#awaySinceMs ??= Date.now();

@@ -1,4 +1,4 @@
-// Reads what git says about a remote: what a push did to each ref, and why the remote could not be
+// Parses git's output about a remote: what a push did to each ref, and why the remote could not be
 // reached.
 
 import { headRoot } from '../../core/work/ref-names.ts';
@@ -45,7 +45,7 @@ export function isPassingRefusal({ reason }: PushRefusal): boolean {
   );
 }
 
-/** What the server's own programs said, on one line. */
+/** The output of the server's own programs, on one line. */
 function serverWords(stderr: string): string {
   const lines = stderr
     .split('\n')
@@ -135,7 +135,7 @@ export function refusedFailure(
   );
 }
 
-/** Lines of git, and those of ssh that say why it was not let in. */
+/** Lines of git, and those of ssh that explain why access was denied. */
 const told =
   /^(?:fatal|error|remote|ssh|kex)[^:]{0,40}:|errno=|permission denied \(|host key verification failed|load key |too many authentication failures/iu;
 

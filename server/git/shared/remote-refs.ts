@@ -83,7 +83,7 @@ export class RemoteRefs {
       for (const ref of refs) {
         const value = await readRef(this.#remote.context, privateRef(ref));
         const since = this.#seen.get(ref);
-        // A push of ours that ended meanwhile knows more.
+        // A push of ours that ended in the meantime has a newer value.
         if (since === undefined || since.atMs <= begunMs) {
           this.#remember(ref, { value, atMs: Date.now() });
         }

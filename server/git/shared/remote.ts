@@ -21,7 +21,7 @@ export interface RemoteOptions {
   readonly branchPrefix?: string | undefined;
   /** For one process. */
   readonly timeoutMs: number;
-  /** Between tries while the remote is away; their number bounds the tries. */
+  /** Between tries while the remote is unreachable; their number bounds the tries. */
   readonly pausesMs: readonly number[];
 }
 
@@ -32,17 +32,17 @@ export interface Remote {
   readonly health: RemoteHealth;
   /** Any other process that speaks with the remote; one try. */
   run(args: readonly string[], input: string): Promise<GitOutput>;
-  /** Repeated while the remote is away. */
+  /** Repeated while the remote is unreachable. */
   fetch(refspecs: readonly string[], options: readonly string[]): Promise<GitResult<void>>;
   /** False: nothing of what `run` or `push` was to do can have happened. */
   wasSent(output: GitOutput): boolean;
-  /** One try, whatever comes of it. */
+  /** One try, whatever its result. */
   push(
     refspecs: readonly string[],
     options: readonly string[],
     urgent: boolean,
   ): Promise<GitOutput>;
-  /** What the remote holds, by `ls-remote`; repeated while the remote is away. */
+  /** The refs of the remote, by `ls-remote`; repeated while the remote is unreachable. */
   list(options: readonly string[], patterns: readonly string[]): Promise<GitResult<string>>;
 }
 
@@ -128,8 +128,8 @@ export function openRemote(context: RepositoryContext, options: RemoteOptions): 
 }
 
 /**
- * Drover's branches bear its own names everywhere but on a remote that wants others: both ways are
- * here, so nothing else needs to know.
+ * Drover's branches have its own names everywhere except on a remote with another prefix: both
+ * directions are here, so that no other code needs to know.
  */
 function branchNames(prefix: string): {
   readonly there: (args: readonly string[]) => readonly string[];
@@ -155,7 +155,7 @@ const fetchArguments = [
 ];
 const pushArguments = ['--porcelain', '--no-verify', '--atomic', '--no-signed'];
 
-/** A ref of ours that another process of this machine was writing, or a remote that is away. */
+/** A ref of ours that another process of this machine was writing, or an unreachable remote. */
 function mayPass(output: GitOutput, failure: GitFailure): boolean {
   return failure.retryable || isStale(output.stderr) || isPassingRace(output.stderr);
 }

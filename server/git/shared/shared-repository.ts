@@ -32,7 +32,7 @@ export interface SharedOptions {
   readonly report: (error: unknown, doing: string) => void;
   /** For one git process that speaks with the remote. */
   readonly timeoutMs?: number;
-  /** Between tries while the remote is away. */
+  /** Between tries while the remote is unreachable. */
   readonly pausesMs?: readonly number[];
   /** How long an answer of the remote is used again. */
   readonly freshMs?: number;
@@ -58,7 +58,7 @@ export function createSharedRepository(
   const { remote: name, timeoutMs = defaults.timeoutMs, pausesMs = defaults.pausesMs } = options;
   const { branchPrefix } = options;
   const remote = openRemote(local.context, { remote: name, branchPrefix, timeoutMs, pausesMs });
-  // Best effort: closing waits for what is under way, and must not wait for a remote that is away.
+  // Best effort: closing waits for running calls, and must not wait for an unreachable remote.
   const brief = openRemote(local.context, {
     remote: name,
     branchPrefix,

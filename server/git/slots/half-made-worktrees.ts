@@ -1,6 +1,6 @@
 // What a killed `git worktree add` leaves: an entry whose HEAD names no commit yet. While one
-// stands, git fetches nothing and collects no garbage in the whole clone ("bad object
-// worktrees/slot-1/HEAD"); only `remove --force --force` ends it.
+// exists, git fetches nothing and collects no garbage in the whole clone ("bad object
+// worktrees/slot-1/HEAD"); only `remove --force --force` removes it.
 
 import { rm, rmdir } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -12,8 +12,8 @@ import { dropEntry } from '../work/worktree-metadata.ts';
 const noCommit = /^0{40,64}\s*$/;
 
 /**
- * Takes such entries out of git's books; true when there was one. Nothing is lost: no commit was
- * ever there, and one whose folder holds a file is left alone. One that is just being made is
+ * Removes such entries from git's records; true if there was one. Nothing is lost: no commit was
+ * ever there, and one whose folder contains a file is left alone. One that is just being created is
  * younger than `staleLockMs`, or its turn is waited for.
  */
 export async function dropHalfMade(context: RepositoryContext): Promise<boolean> {

@@ -114,7 +114,7 @@ export async function undoCutRemoval({ path, gitDir }: LinkedWorktree): Promise<
   return false;
 }
 
-/** How often what was written meanwhile is kept too. */
+/** How often files that were written in the meantime are saved too. */
 const roundsMax = 4;
 
 /**

@@ -48,8 +48,8 @@ async function leaveBranch(
     const forgotten = await forgetMissing(context, holder);
     return forgotten.ok ? ok(undefined) : forgotten;
   }
-  // An entry that a copied repository has brought along stands for a folder of the original: only
-  // the entry is ours.
+  // An entry that came with a copied repository refers to a folder of the original: only the entry
+  // is ours.
   const isForeign =
     holder.path !== context.root && findWorktree(context, holder.path).kind === 'foreign';
   if (!isForeign && (holder.path === context.root || dirname(holder.path) !== dirname(path))) {

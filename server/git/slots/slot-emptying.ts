@@ -50,7 +50,10 @@ export function lateLabel(label: string): string {
   return label.endsWith('/late') ? label : `${label}/late`;
 }
 
-/** How often what was written meanwhile is kept too, before the folder itself is kept. */
+/**
+ * How often files that were written in the meantime are saved too, before the folder itself is
+ * kept.
+ */
 const roundsMax = 4;
 
 export async function emptySlot(
@@ -62,8 +65,8 @@ export async function emptySlot(
   await outlastLocks(worktree, context.staleLockMs);
   if (await isNobodys(context, worktree, label, fallbackHead)) return ok({ kind: 'unread' });
   let keptRef: string | null = null;
-  // What comes in once files are moved is kept beside the state that was found, not as a later one
-  // of it.
+  // Files that appear once files are moved are saved beside the state that was found, not as a
+  // later one of it.
   let as = label;
   let clearedTree: Sha | null = null;
   const unsaved = (reason: string): GitResult<EmptiedSlot> =>
@@ -107,9 +110,9 @@ export async function emptySlot(
 }
 
 /**
- * True when git's own checkout can have made all that is changed: text files that are committed
- * with other line ends than their attributes ask for, or names that differ only in case. A file
- * that git could not remove is untracked after it was cleared away, so it never counts as such.
+ * True if git's own checkout can have made all changes: text files that are committed with other
+ * line ends than their attributes require, or names that differ only in case. A file that git could
+ * not remove is untracked after the cleanup, so it never counts.
  */
 function isOnlyTracked(status: ParsedStatus): boolean {
   return status.entries.every(
@@ -125,7 +128,7 @@ export async function watchEverything(
   context: RepositoryContext,
   worktree: LinkedWorktree,
 ): Promise<GitResult<void>> {
-  // A sparse slot marks what lies outside of its cone in the same way.
+  // A sparse slot marks files outside its cone in the same way.
   if (/sparsecheckout\s*=\s*true/i.test(readText(join(worktree.gitDir, 'config.worktree')) ?? '')) {
     return ok(undefined);
   }
@@ -251,8 +254,8 @@ function isMissing({ kind, index, worktree }: StatusEntry): boolean {
 }
 
 /**
- * The status of a worktree in whatever state: a lost or broken index and a HEAD that leads nowhere
- * are mended first, and repositories inside it are turned into plain folders, their commits kept.
+ * The status of a worktree in any state: a lost or broken index and a HEAD that points nowhere are
+ * repaired first, and repositories inside it are turned into plain folders, their commits kept.
  */
 export async function readableStatus(
   context: RepositoryContext,

@@ -12,14 +12,11 @@ const ownerNote = 'drover-owner';
 const gateOwner = '(gate)';
 
 /**
- * Present while the files of a new worktree are being written: what lies there then is mostly git's
- * own.
+ * Present while the files of a new worktree are being written: its files are then mostly git's own.
  */
 export const creationMark = 'drover-creating';
 
-/**
- * Notes the new user of a slot, whose files are all there: what lies in it from now on is theirs.
- */
+/** Records the new user of a slot whose files are complete: its later files belong to that user. */
 export async function markUse(worktree: LinkedWorktree, request: SlotRequest): Promise<void> {
   await rm(join(worktree.gitDir, creationMark), { force: true });
   const owner = ownerOf(request);
@@ -49,7 +46,7 @@ export function labelOfSlot(worktree: LinkedWorktree): string {
   return /^[^/\s]+\/\d+$/.test(owner) ? owner : basename(worktree.path);
 }
 
-/** What lies in the gate's folder was made by the gate. */
+/** The gate made the files in the gate's folder. */
 export function isGateSlot(worktree: LinkedWorktree): boolean {
   return readText(join(worktree.gitDir, ownerNote)) === gateOwner;
 }

@@ -1,4 +1,4 @@
-// Makes a slot ready for its next user: made when missing, mended when damaged, emptied without
+// Prepares a slot for its next user: created if missing, repaired if damaged, emptied without
 // losing a former user's work.
 
 import { dirname, join } from 'node:path';

@@ -72,7 +72,7 @@ export async function concludable(
   return err(gitFailure('failed', `${what} in ${worktree.path}.${where}`, true));
 }
 
-/** Unmerged files in which the markers of the conflict still stand. */
+/** Unmerged files that still contain the markers of the conflict. */
 async function withMarkers(root: string, unmerged: readonly StatusEntry[]): Promise<string[]> {
   const open: string[] = [];
   for (const entry of unmerged) {

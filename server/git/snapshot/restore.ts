@@ -1,5 +1,4 @@
-// Puts a snapshot back into a slot: its files and what was staged, on top of the commit that the
-// slot stands on.
+// Restores a snapshot in a slot: its files and what was staged, on top of the slot's commit.
 
 import { err, ok } from '../../core/failure.ts';
 import type { RepositoryContext } from '../context.ts';
@@ -64,8 +63,8 @@ export async function restoreSnapshot(
 }
 
 /**
- * As it was on its own commit; on another one, what it has changed since its own: people may have
- * rewritten what lies below, down to the first commit. Null: it contradicts what is there now.
+ * Exactly as it was on its own commit; on another one, its changes since its own: people may have
+ * rewritten the commits below, down to the first. Null: it conflicts with the current files.
  */
 async function treesOnto(
   context: RepositoryContext,

@@ -106,7 +106,7 @@ async function commitOnce(
   return err(failureOf(output, `commit the files left in ${worktree.path}`));
 }
 
-/** The commit that HEAD stands on, read from files where refs are files. */
+/** The commit of HEAD, read from files if refs are files. */
 async function headCommit(
   context: RepositoryContext,
   worktree: LinkedWorktree,

@@ -1,4 +1,4 @@
-// Commits what an agent has left uncommitted, onto the branch of its attempt, and says what must
+// Commits an agent's uncommitted files to the branch of its attempt, and lists files that must
 // never be committed.
 
 import { err, ok } from '../../core/failure.ts';
@@ -111,7 +111,7 @@ async function isChange(
   return !found.ok || found.value !== tree;
 }
 
-/** Only where the agent has made no commits: theirs may take back what others did. */
+/** Only if the agent has made no commits: its commits may revert what others did. */
 function noteTouched(
   context: RepositoryContext,
   base: Sha,
@@ -220,7 +220,7 @@ async function heldByContent(
   const asked = new Map<PathBytes, StatusEntry>();
   for (const entry of entries) if (!held.has(entry)) asked.set(entry.path, entry);
   const paths = [...asked.keys()];
-  // A file that is gone may stand elsewhere under another name.
+  // A missing file may exist elsewhere under another name.
   const removed = paths.filter((path) => factsOf(absoluteBytes(worktree.path, path)) === null);
   const found = await secretsInFiles(context, worktree.path, base, { present: paths, removed });
   if (!found.ok) return found;

@@ -1,5 +1,5 @@
-// Opens a worktree of Drover's for work: checks that it is one, and mends its tie to the repository
-// when an agent broke it.
+// Opens a worktree of Drover for work: checks that it is one, and repairs its link to the
+// repository if an agent broke it.
 
 import { rm } from 'node:fs/promises';
 import { basename, join } from 'node:path';

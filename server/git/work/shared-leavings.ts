@@ -87,8 +87,8 @@ async function keepStashes(context: RepositoryContext, branch: string): Promise<
 }
 
 /**
- * A person who stashes at the same moment moves the numbers: what was dropped instead of ours is
- * stored again.
+ * A person who stashes at the same time changes the numbers: a stash that was dropped instead of
+ * ours is stored again.
  */
 async function putBack(context: RepositoryContext, ours: Sha, said: string): Promise<void> {
   const dropped = /\(([0-9a-f]{40,64})\)/.exec(said)?.[1];
@@ -107,8 +107,7 @@ async function restoreGuardedKeys(context: RepositoryContext, path: string): Pro
     if (former === null || present === null) return;
     for (const key of new Set([...former.keys(), ...present.keys()])) {
       const [old, now] = [former.get(key), present.get(key)];
-      // A key that is gone was taken out by the person: agents set what a commit of theirs asks
-      // for.
+      // A missing key was removed by the person: agents set the keys that their commits need.
       if (old === now || now === undefined) continue;
       const file = join(context.commonDir, 'config');
       const change = old === undefined ? ['--unset-all', key] : ['--replace-all', key, old];

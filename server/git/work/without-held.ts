@@ -51,7 +51,7 @@ export async function changesIn(
   const removed = new Set<PathBytes>();
   const blobs = new Map<PathBytes, Set<Sha>>();
   // `:100644 100644 <old> <new> M` and a path in turn; an empty part, or a line break before it,
-  // stands between two commits.
+  // separates two commits.
   let facts = '';
   for (const part of splitZero(output.stdout)) {
     if (facts === '') {
@@ -92,7 +92,7 @@ export async function withoutHeld(
   );
 }
 
-/** In place of a path: the message of a commit holds a secret. */
+/** Instead of a path: the message of a commit contains a secret. */
 export const heldMessage = 'the message of a commit';
 
 /** Files whose history alone held a secret: as they are at the end, they may land. */

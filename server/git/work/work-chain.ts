@@ -1,5 +1,5 @@
-// The snapshots of one attempt: commits under one ref, each of them leading to the one before, so
-// that none is ever lost.
+// The snapshots of one attempt: commits under one ref, each of them with the previous one as a
+// parent, so that none is ever lost.
 
 import { workRoot } from '../../core/work/ref-names.ts';
 import { err, ok } from '../../core/failure.ts';
@@ -238,7 +238,7 @@ export async function readSnapshot(
     : ok(facts);
 }
 
-/** Reads the text of a commit object; null when it is not one of ours. */
+/** Parses the text of a commit object; null if it is not one of ours. */
 export function parseSnapshot(commit: Sha, text: string): SnapshotFacts | null {
   const split = text.indexOf('\n\n');
   const header = text.slice(0, split);

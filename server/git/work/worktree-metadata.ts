@@ -117,7 +117,7 @@ export async function retire(
     const folder = `${worktree.path}.kept-${stamp}`;
     await mkdir(folder, { recursive: true });
     await rename(worktree.path, join(folder, 'files'));
-    // The history of submodules lies in the private folder of the worktree.
+    // The history of submodules is in the private folder of the worktree.
     const modules = join(worktree.gitDir, 'modules');
     if (exists(modules)) await rename(modules, join(folder, 'modules'));
   }

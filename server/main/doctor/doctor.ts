@@ -257,7 +257,7 @@ async function fleetRemoteCheck(
 ): Promise<readonly Check[]> {
   const name = 'fleet remote';
   const opened = await openGitAdapter().open(root);
-  // Said already.
+  // Already reported.
   if (!opened.ok) return [];
   const { checkRemote } = await import('../../git/shared/check.ts');
   const checked = await checkRemote(opened.value, { remote, branchPrefix, machineId: 'doctor' });

@@ -1,5 +1,5 @@
-// The database of a fleet as its owner sees it: `drover fleet prepare` and `drover fleet grant`,
-// and what doctor says of it.
+// The database of a fleet for its owner: `drover fleet prepare` and `drover fleet grant`, and
+// doctor's check of it.
 
 import { Refusal } from '../../core/failure.ts';
 import { openFleetDatabase } from '../../durable/fleet/open.ts';

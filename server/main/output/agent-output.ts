@@ -5,8 +5,8 @@ import type { AttemptLog } from '../../store/work/attempt-log.ts';
 
 export interface AgentOutput {
   /**
-   * Brings the files of a log on this disk up to date when its attempt is another machine's;
-   * resolves at once when it is ours. Refuses when they are gone.
+   * Updates the files of a log on this disk if its attempt belongs to another machine; resolves
+   * immediately if it is ours. Refuses if they no longer exist.
    */
   beforeRead(log: AttemptLog): Promise<void>;
   /** Calls back when the log has grown on another machine; returns unsubscribe. */

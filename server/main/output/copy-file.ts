@@ -10,7 +10,7 @@ import type { Reads } from '../../store/port.ts';
 
 const bytesAtOnce = 2 * 1024 * 1024;
 
-/** The last part of a copy; it is the stored one as long as that has the same place and time. */
+/** The last chunk of a copy; it is the stored one as long as that has the same offset and time. */
 export interface CopiedEnd extends PartPlace {
   readonly atMs: number;
 }
@@ -103,8 +103,7 @@ async function isAt(handle: FileHandle, part: ReadPart, size: number): Promise<b
 }
 
 /**
- * Writes what lies behind `size`; resolves with the last part, or null when they do not follow each
- * other.
+ * Writes the chunks after `size`; resolves with the last one, or null if they are not consecutive.
  */
 async function writeParts(
   handle: FileHandle,

@@ -18,7 +18,7 @@ export interface FleetOutputDeps {
   readonly logs: string;
   readonly machineId: string;
   /**
-   * Hears which logs have grown anywhere, until it is called off (`OpenedPostgresStore.onOutput`).
+   * Listens for growing logs on any machine, until it is canceled (`OpenedPostgresStore.onOutput`).
    */
   readonly onOutput: (heard: (file: string) => void) => () => void;
 }

@@ -33,7 +33,7 @@ export interface ShippedFile {
  */
 export function filesOfLog(logs: string, file: string): ShippedFile[] {
   const path = join(logs, file);
-  // Read before the sizes: what it says is in the files.
+  // Read before the sizes: everything it covers is in the files.
   const marks = readMarks(path);
   const found: ShippedFile[] = [];
   const add = (name: string, isPrompt: boolean, sizeMax: (path: string) => number): void => {
@@ -65,7 +65,7 @@ function headerOf(path: string): number {
   return readRange(path, 0, headerBytesMax).indexOf(newline) + 1;
 }
 
-/** Empty when the file is gone. */
+/** Empty if the file does not exist. */
 export function readRange(path: string, start: number, size: number): Buffer {
   let file: number;
   try {
@@ -90,7 +90,7 @@ export interface FileChunk {
 /** A line that is longer still goes in pieces of this size. */
 const lineBytesMax = 64 * 1024 * 1024;
 
-/** What comes after a place: whole lines in parts; empty when there is none. */
+/** The output after an offset: whole lines in chunks; empty if there is none. */
 export function partsAfter(file: ShippedFile, start: number): FileChunk[] {
   const left = file.size - start;
   for (let wanted = chainBytesMax; left > 0; wanted *= 4) {

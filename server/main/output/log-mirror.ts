@@ -26,9 +26,7 @@ const asideFolder = 'aside';
 
 interface Copying {
   readonly now: Promise<boolean>;
-  /**
-   * For those who came while it was under way: what they heard of may have come too late for it.
-   */
+  /** For callers that arrived during it: what they need may be newer than it. */
   next: Promise<boolean> | null;
 }
 
@@ -56,7 +54,7 @@ export class LogMirror {
   }
 
   /**
-   * Resolves with false when nothing of the log is stored; files of that name are left alone then.
+   * Resolves with false if nothing of the log is stored; files of that name are then left alone.
    */
   async copy(file: string): Promise<boolean> {
     const running = this.#copying.get(file);

@@ -1,7 +1,7 @@
-// Stores what agents of this machine write, as it is written, for readers on the others.
+// Stores the output of this machine's agents, as it is written, for readers on the others.
 //
-// The files stay the truth: whatever is not stored (the database was away, this process was killed)
-// is read from them again. What is stored grows at its end only, under the rules of
+// The files are the source of truth: unstored output (the database was unreachable, this process
+// was killed) is read from them again. The stored output grows only at its end, under the rules of
 // server/store/feed/log-parts.ts.
 
 import { relative, sep } from 'node:path';
@@ -27,7 +27,7 @@ export interface LogShipperDeps {
   readonly report: (error: unknown, where: string) => void;
 }
 
-/** Growth within this time goes with one statement. */
+/** Growth within this time is stored with one statement. */
 const coalesceMs = 150;
 const firstPauseMs = 100;
 const longestPauseMs = 5_000;
@@ -85,7 +85,7 @@ export class LogShipper {
     if (log === null) return;
     const { promise, resolve } = Promise.withResolvers<void>();
     log.waiters.push(resolve);
-    // Once the database is away, its pause holds for all.
+    // Once the database is unreachable, its pause applies to all.
     if (this.#pauseMs === 0) this.#soon(0);
     await promise;
   }
@@ -95,7 +95,7 @@ export class LogShipper {
     this.#offGrowth();
     const end = Promise.withResolvers<void>();
     const timer = setTimeout(end.resolve, closeMaxMs);
-    // One more turn; with a database that is away, the next life of this machine does it.
+    // One more turn; if the database is unreachable, the next backend of this machine does it.
     if (this.#pauseMs === 0) {
       const all = [...this.#grown].map((log) => this.flush(log.name.file));
       await Promise.race([Promise.all(all), end.promise, this.#trouble.promise]);

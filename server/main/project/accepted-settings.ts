@@ -1,5 +1,5 @@
-// Which settings of a repository a person has accepted: kept in git's own folder, which no clone
-// brings along and which a confined agent does not see.
+// Which settings of a repository a person has accepted: stored in git's own folder, which clones do
+// not copy and which a confined agent does not see.
 
 import { lstatSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname, isAbsolute, join } from 'node:path';
@@ -23,14 +23,14 @@ export interface HeldSetting {
   readonly name: string;
   /** Tasks or epics that landed it; null: it was changed otherwise since the last `drover run`. */
   readonly by: string | null;
-  /** As the file says it. */
+  /** As written in the file. */
   readonly shown: string;
 }
 
 export interface JudgedSettings {
   readonly entries: readonly SettingEntry[];
   readonly held: readonly HeldSetting[];
-  /** What the file says about power. */
+  /** The power settings in the file. */
   readonly present: Powers;
   /** What is used of it. */
   readonly used: Powers;
@@ -106,7 +106,7 @@ export async function acceptSettings(
   ];
 }
 
-/** All current values of the file apply from now on, whoever wrote them. */
+/** All current values of the file apply from now on, whichever process wrote them. */
 export async function acceptAll(root: string, judged: JudgedSettings): Promise<void> {
   const { headOf } = await import('../../git/read/file-history.ts');
   writeAcceptance(root, { version: 1, head: await headOf(root), powers: judged.present });

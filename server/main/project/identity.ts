@@ -99,7 +99,8 @@ export async function settleIdentity(
   }
   if (await hasAttemptsInFlight(store.db)) throw copiedInFlight(places, home, found.original);
   const forgot = await store.transaction((tx) => forgetSlotsOfOthers(tx, '', isOwnSlot));
-  // A copy of a plan that never ran has nothing of the original's: only its place is noted.
+  // A copy of a plan that never ran shares nothing with the original: only its location is
+  // recorded.
   if (forgot > 0) await mark(deps, home, null);
   else writeIdentity(home, { ...found.original, common_dir: home.commonDir, root: places.root });
 }

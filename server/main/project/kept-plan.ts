@@ -35,7 +35,7 @@ export function makeHome(home: GitHome): boolean {
   }
 }
 
-/** The plan's second name lies in it, and a git folder is open to other users of the machine. */
+/** It contains the copy of the plan, and other users of the machine can read a git folder. */
 function makePrivate(folder: string): void {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   // Earlier versions made it readable for others. That of another user stays as it is.
@@ -59,8 +59,8 @@ export function keepPlan(places: ProjectPlaces): void {
 }
 
 /**
- * Restores `.drover/` where it is gone and the git folder still has the plan. Waits until a backend
- * that lost these files has left, because two write-ahead logs of one database would damage it.
+ * Restores `.drover/` if it is missing and the git folder still has the plan. Waits until a backend
+ * that lost these files has exited, because two write-ahead logs of one database would damage it.
  */
 export async function restorePlan(places: ProjectPlaces): Promise<void> {
   const { home } = places;

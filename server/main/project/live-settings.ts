@@ -126,8 +126,8 @@ export class LiveSettings {
   }
 
   /**
-   * What a machine is in the fleet is said where its backend starts, never by who asks it for a
-   * run.
+   * A machine's role in the fleet is set where its backend starts, never by a client that requests
+   * a run.
    */
   #stillThisMachine(loaded: LoadedSettings): LoadedSettings {
     const values = { ...loaded.values };

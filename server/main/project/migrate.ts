@@ -1,5 +1,5 @@
-// `drover migrate`: the whole project from its SQLite file into a PostgreSQL, or back, with proof
-// that it is the same.
+// `drover migrate`: copies the whole project from its SQLite file to PostgreSQL, or back, and
+// verifies the copy.
 
 import { Refusal } from '../../core/failure.ts';
 import { moveStore, type MoveReport } from '../../store/exchange/move-project.ts';
@@ -19,8 +19,8 @@ export interface MigrateOptions {
   readonly root: string;
   readonly direction: 'to' | 'from';
   /**
-   * Null: what `DBOS_SYSTEM_DATABASE_URL` says. A password belongs there, not on a command line
-   * that others see.
+   * Null: the value of `DBOS_SYSTEM_DATABASE_URL`. A password belongs there, not on a command line
+   * that others can see.
    */
   readonly url: string | null;
   readonly env: Environment;

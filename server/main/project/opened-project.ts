@@ -14,7 +14,7 @@ export type Report = (error: unknown, where: string) => void;
 /** What this machine does for its fleet now, besides running agents; the pulse keeps it. */
 export interface FleetRole {
   lands: boolean;
-  /** It hands out work: no machine that takes some has a newer release. */
+  /** It assigns work: no machine that takes some has a newer release. */
   leads: boolean;
 }
 

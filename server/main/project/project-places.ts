@@ -27,8 +27,8 @@ export function findProject(from: string, user = process.getuid?.()): string | n
 }
 
 /**
- * Another user's, in a folder above that everybody may write, is none: what it says would be run as
- * this user.
+ * A folder of another user, in a parent that everyone may write to, does not count: its settings
+ * would run as this user.
  */
 function isOwnFolder(path: string, user: number | undefined): boolean {
   try {
@@ -52,7 +52,7 @@ function projectOfRepository(folder: string): string | null {
 export interface GitHome {
   readonly commonDir: string;
   readonly folder: string;
-  /** Says whose project it is. */
+  /** Identifies the owner of the project. */
   readonly identity: string;
   /** A second name (hard link) of the database. */
   readonly database: string;
@@ -79,13 +79,10 @@ export function gitHomeIn(commonDir: string): GitHome {
   };
 }
 
-/** What `project.json` in the git folder says. */
+/** The content of `project.json` in the git folder. */
 export interface ProjectIdentity {
   readonly id: string;
-  /**
-   * The git folder as it was called when this was written: a copy brings along that of the
-   * original.
-   */
+  /** The path of the git folder when this was written: a copy contains that of the original. */
   readonly common_dir: string;
   /** The checkout that holds `.drover/`. */
   readonly root: string;
@@ -124,7 +121,7 @@ export interface ProjectPlaces {
   readonly folder: string;
   /** Null: `root` is not the top of a checkout. */
   readonly home: GitHome | null;
-  /** The database in `folder`, whether it is the one in use or not. */
+  /** The database in `folder`, whether or not it is in use. */
   readonly ownDatabase: string;
   readonly database: string;
   readonly address: string;
@@ -174,9 +171,7 @@ export function runningAddress(root: string): BackendAddress | null {
   return address !== null && isAlive(address) && isFor(address, root) ? address : null;
 }
 
-/**
- * A folder that was moved or copied brings along the address of the backend of its former place.
- */
+/** A folder that was moved or copied contains the address of the backend of its former place. */
 function isFor(address: BackendAddress, root: string): boolean {
   if (address.root === undefined || address.root === root) return true;
   const [its, ours] = [address.root, root].map((path) => statSync(path, { throwIfNoEntry: false }));

@@ -1,5 +1,5 @@
-// An opened project: its settings, its database and its repository, and nothing of the engine. What
-// every command needs.
+// An opened project: its settings, its database and its repository, without the engine. Every
+// command needs it.
 
 import type { GitRepository } from '../../git/port.ts';
 import type { SettingsView } from './accepted-settings.ts';

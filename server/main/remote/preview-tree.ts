@@ -5,7 +5,7 @@ import type { UploadPlan } from '../../workers/client/upload-plan.ts';
 
 type PreviewTree = Pick<RemotePreview, 'folders' | 'folders_more' | 'left_out' | 'left_out_more'>;
 
-/** More than a person reads; the counts say how many more there are. */
+/** More than a person reads; the counts include the omitted ones. */
 const foldersMax = 2_000;
 const leftOutMax = 2_000;
 

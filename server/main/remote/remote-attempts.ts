@@ -1,5 +1,5 @@
-// Lets agents run on workers: gives a driver another program to start, reads how that one ended,
-// and destroys what is left of workers whose followers are gone.
+// Runs agents on workers: gives a driver another program to start, reads how that one ended, and
+// destroys workers whose followers have exited.
 
 import { rmSync } from 'node:fs';
 import { basename, isAbsolute, join, relative, resolve } from 'node:path';
@@ -102,7 +102,7 @@ export class RemoteAttempts {
     if (this.#timer !== null) clearInterval(this.#timer);
   }
 
-  /** Destroys workers of this clone whose follower is certainly gone. */
+  /** Destroys workers of this clone whose follower has certainly exited. */
   async reconcile(): Promise<void> {
     const { problems } = await reconcileLeases({
       leases: this.leases,
@@ -238,10 +238,7 @@ export class RemoteAttempts {
     return found;
   }
 
-  /**
-   * What the agent's driver cannot know: that it was the worker that failed. And nothing of the
-   * worker is left.
-   */
+  /** What the agent's driver cannot know: that the worker failed. And no worker is left. */
   async #ended(request: AgentRequest, outcome: AgentOutcome): Promise<AgentOutcome> {
     await this.reconcile();
     const end = readEnd(request.logPath);

@@ -1,5 +1,4 @@
-// What git tracks, does not track and ignores in a worktree: the ground of an upload and of what is
-// taken back.
+// The tracked, untracked and ignored files of a worktree: the basis of an upload and of a download.
 
 import { gitEnvironment, shortened } from '../../git/process/environment.ts';
 import { openGitProcesses } from '../../git/process/process.ts';

@@ -113,7 +113,7 @@ function toolsFor(
 
 async function writeConfig({ command, args, env, configPath }: AgentTools): Promise<void> {
   await mkdir(dirname(configPath), { recursive: true });
-  // Some agents offer nothing of a server that names no tools.
+  // Some agents ignore a server that lists no tools.
   const servers = { mcpServers: { drover: { type: 'stdio', command, args, env, tools: ['*'] } } };
   await writeFile(configPath, JSON.stringify(servers), { mode: 0o600 });
 }

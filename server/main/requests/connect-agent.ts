@@ -7,7 +7,7 @@ import { connectAgentSocket } from '../../rpc/transport/client.ts';
 import { ConnectFailure } from '../../rpc/transport/errors.ts';
 import { runningAddress } from '../project/project-places.ts';
 
-/** Where the server finds its backend, and what it says there. */
+/** How the server finds its backend, and its handshake. */
 export const agentToolVariables = {
   root: 'DROVER_MCP_ROOT',
   token: 'DROVER_MCP_TOKEN',

@@ -129,7 +129,7 @@ async function sizeOf(folder: string): Promise<number> {
         }
       }
     } catch {
-      // Gone meanwhile, or not ours to read: the size is of what can be seen.
+      // Removed in the meantime, or not readable: the size counts only visible files.
     }
   }
   return bytes;

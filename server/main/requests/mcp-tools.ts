@@ -1,5 +1,4 @@
-// The tools that an agent sees: their names, what they say of themselves, and the request of the
-// backend that each one is.
+// The tools that an agent sees: their names, descriptions, and the backend request behind each one.
 
 import type { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';

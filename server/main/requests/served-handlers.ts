@@ -1,6 +1,6 @@
-// What happens to a request before its handler gets it. What people say is stored: titles,
-// descriptions, hints, notes, whole files. Values of secret variables are taken out of it, in the
-// caller's process (which alone knows its environment) and in the one that stores it. And where an
+// What happens to a request before its handler gets it. People's texts are stored: titles,
+// descriptions, hints, notes, whole files. Values of secret variables are removed from them, in the
+// caller's process (which alone knows its environment) and in the one that stores them. If an
 // answer depends on settings, their files are read first.
 
 import { maskDeep, type Mask } from '../../agents/kit/log/masking.ts';
@@ -51,7 +51,7 @@ const settingRequests: ReadonlySet<ServedName> = new Set([
   'run.start',
 ]);
 
-/** The same handlers: each gets masked words, and settings as they are now. */
+/** The same handlers: each gets masked texts, and the current settings. */
 export function servedHandlers(
   handlers: RequestHandlers,
   mask: () => Mask,

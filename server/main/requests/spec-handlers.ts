@@ -14,7 +14,7 @@ export function specHandlers(project: Project): Pick<Handlers, 'spec.plan' | 'sp
       const control = new AbortController();
       atWork = control;
       try {
-        // Its library is large, and few ever need it.
+        // Its library is large, and few commands need it.
         const { planFromSpec } = await import('./plan-from-spec.ts');
         const planned = await planFromSpec({
           documents: Object.entries(documents).map(([name, text]) => ({ name, text })),

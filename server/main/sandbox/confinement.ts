@@ -1,6 +1,6 @@
-// Puts agents, gates and setups behind their walls: decides what holds here, lends each program a
-// git folder, shows it what it needs, and takes back what it made. Where nothing holds, that is
-// said, and never done in silence.
+// Confines agents, gates and setups: decides which sandbox to use, lends each program a git folder,
+// mounts what it needs, and imports its commits. If no sandbox works, that is reported, never
+// silent.
 
 import { existsSync, mkdirSync, rmSync } from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
@@ -26,7 +26,7 @@ interface Guest {
   readonly home: string;
   readonly cwd: string;
   readonly runId: string;
-  /** Files of ours that it is shown. */
+  /** Drover's files that it can see. */
   readonly files: readonly string[];
 }
 
@@ -256,7 +256,7 @@ async function isAnyoneIn(path: string): Promise<boolean> {
       const folder = readlinkSync(`/proc/${pid}/cwd`);
       if (folder === path || folder.startsWith(`${path}/`)) return true;
     } catch {
-      // It has ended meanwhile, or belongs to another user.
+      // It has ended in the meantime, or belongs to another user.
     }
   }
   return false;

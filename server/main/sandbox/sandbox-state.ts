@@ -99,7 +99,7 @@ function writeNote(file: string, note: Note): void {
     mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
     writeFileSync(file, text, { mode: 0o600 });
   } catch {
-    // Without the note, other commands say that it was not tried.
+    // Without the stored result, other commands report that it was not tested.
   }
 }
 
@@ -122,7 +122,7 @@ function proofNow(): Promise<Proof> {
   if (known !== undefined) return known;
   const proof = proveBwrap(program);
   proofs.set(key, proof);
-  // One that is missing may be installed meanwhile.
+  // A missing one may be installed in the meantime.
   void proof.then((told) => {
     if (!told.holds) proofs.delete(key);
   });

@@ -83,7 +83,7 @@ export interface TracedAttempt {
   readonly attempt: number;
 }
 
-/** What an agent is given, so that what it sends itself stands below Drover's span of it. */
+/** The variables for an agent, so that its own spans are nested in Drover's span of it. */
 export function telemetryVariables(
   live: Pick<LiveSettings, 'settings' | 'environment'>,
   kind: string,

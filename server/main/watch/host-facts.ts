@@ -8,7 +8,7 @@ import type { HostFacts } from '../../core/work/host-limits.ts';
 /** `folder` need not exist yet. */
 export function hostFacts(folder: string): () => HostFacts {
   return () => ({
-    // Counts what the system could take back, and the limit of a container.
+    // Includes memory that the system could reclaim, and the limit of a container.
     freeMemoryBytes: process.availableMemory(),
     freeDiskBytes: freeBytes(folder),
     load: loadavg()[0] ?? 0,

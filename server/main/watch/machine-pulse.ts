@@ -1,5 +1,5 @@
-// This machine's place in its fleet: it says every few seconds that it is alive and how many agents
-// it can bear, and takes its leave at the end.
+// This machine in its fleet: it sends heartbeats every few seconds with its capacity, and reports
+// when it leaves.
 
 import { setTimeout as delay } from 'node:timers/promises';
 import { leadingNumber } from '../../core/compatibility.ts';
@@ -94,7 +94,10 @@ export class MachinePulse {
     return (await busyByMachine(store.db)).get(machineId) ?? 0;
   }
 
-  /** Nothing runs here any more. When the database is away, the others find out by themselves. */
+  /**
+   * Nothing runs here any more. If the database is unreachable, the others detect it by the
+   * heartbeat.
+   */
   async leave(): Promise<void> {
     this.#over = true;
     if (this.#timer !== null) clearTimeout(this.#timer);
@@ -134,7 +137,7 @@ export class MachinePulse {
     const ageNote = leading > compatibility ? olderNote : null;
     const isHeld = note !== null || ageNote !== null;
     const room = isHeld ? Math.min(busy, fleet.agents) : fleet.agents;
-    // Of the machine's own bounds only a full disk stands in the way of a gate.
+    // Of the machine's own limits only a full disk prevents a gate.
     const canLand = remoteHold === null && hostHold(facts, machine, 0) === null;
     const lands = canLand && (await this.#isWantedForLanding());
     const beat = {
@@ -156,7 +159,7 @@ export class MachinePulse {
     this.#setRole({ lands, leads: leading === compatibility });
   }
 
-  /** The number of the machines that hand out work, this one included. */
+  /** The compatibility number of the machines that assign work, including this one. */
   async #leadingNumber(compatibility: number, agentsMax: number): Promise<number> {
     const { store, machineId } = this.#project;
     const others = (await liveMachines(store.db)).filter(({ id }) => id !== machineId);
@@ -173,8 +176,8 @@ export class MachinePulse {
   }
 
   /**
-   * Why nothing that needs the shared remote starts here; it is asked again meanwhile, so that the
-   * hold ends.
+   * Why nothing that needs the shared remote starts here; the remote is asked again in the
+   * meantime, so that the hold ends.
    */
   #remoteHold(): string | null {
     const { git, live } = this.#project;

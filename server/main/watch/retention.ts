@@ -104,7 +104,7 @@ async function longOver(
   return past.filter((id) => !recent.has(id));
 }
 
-/** Folders of logs are named after their tasks; whatever else lies there is not ours to remove. */
+/** Folders of logs are named after their tasks; anything else there is not ours to remove. */
 async function pruneLogs(project: PruneProject, run: PruneRun, beforeMs: number): Promise<Removed> {
   const removed: Removed = { count: 0, bytes: 0 };
   const { logs } = project.places;

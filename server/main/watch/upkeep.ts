@@ -1,5 +1,5 @@
-// What a backend throws away at its start and once an hour, so that a project of years stays as
-// small as its plan and its history.
+// What a backend deletes at its start and once an hour, so that a long-lived project stays as small
+// as its plan and its history.
 
 import { readdir, rm, stat } from 'node:fs/promises';
 import { existsSync } from 'node:fs';
@@ -11,9 +11,7 @@ import { worktreesOf } from '../project/project-places.ts';
 import type { Project } from '../project/opened-project.ts';
 import { adoptPlaces } from '../../store/port.ts';
 
-/**
- * Logs of gates: the newest of them; what a verdict says of an older one stays with the verdict.
- */
+/** Logs of gates: only the newest; the verdict keeps the telling lines of an older one. */
 const gateLogsMax = 200;
 
 async function throwAwayOld(
@@ -35,7 +33,7 @@ async function throwAwayOld(
 const machineKeptMs = 30 * 24 * 3_600_000;
 const upkeepEveryMs = 3_600_000;
 
-/** Throws away what is old now and once an hour. */
+/** Deletes old data now and once an hour. */
 export function startUpkeep(project: Project, host: EngineHost): { end(): Promise<void> } {
   const stop = new AbortController();
   const work = async (): Promise<void> => {

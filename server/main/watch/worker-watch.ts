@@ -55,7 +55,7 @@ export class WorkerWatch {
     const { store, machineId, live, fleet } = project;
     const { name, labels, agents, remote } = live.settings.fleet;
     const onSignal = (): void => this.#signal();
-    // Until the process ends: a late one must not take the exit code away.
+    // Until the process ends: a late one must not change the exit code.
     for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) {
       process.on(signal, onSignal);
     }

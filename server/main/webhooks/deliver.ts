@@ -51,7 +51,7 @@ export class WebhookDelivery {
     this.#over = this.#keepSending();
   }
 
-  /** Resolves once endpoints that are set hear of what happens from now on. */
+  /** Resolves once configured endpoints get all later events. */
   static async begin(project: Project, report: Report): Promise<WebhookDelivery> {
     const begun = hasEndpoints(project) ? beginDeliverer(project) : null;
     const deliverer = await begun?.catch((error: unknown) => report(error, sending));

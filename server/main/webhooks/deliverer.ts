@@ -56,7 +56,8 @@ export const webhookTimeoutMs = 15_000;
 /** Longer than a try can last. */
 const leaseMs = webhookTimeoutMs + 15_000;
 /**
- * What is older when it is first seen is news no more: an endpoint that comes back is not flooded.
+ * Events that are old when they are first seen are skipped, so that an endpoint that comes back is
+ * not flooded.
  */
 const eventAgeMaxMs = 3 * 24 * 3_600_000;
 
@@ -86,8 +87,8 @@ export class WebhookDeliverer {
   }
 
   /**
-   * Before the first turn: what a dead process of this machine was sending is due again, and
-   * endpoints that are new hear of everything from now on.
+   * Before the first turn: deliveries that a dead process of this machine was sending are due
+   * again, and new endpoints get all events from now on.
    */
   async begin(): Promise<void> {
     const { store, machineId } = this.#deps;
@@ -160,8 +161,8 @@ export class WebhookDeliverer {
       const upTo = await store.feed.lastSeq();
       const events = await readEventsOf(store.db, webhookFeedTypes, after, eventsPerPage);
       const last = events.at(-1);
-      // A full page ends at its last event; beyond the end of a short one nothing of these types
-      // comes up to `upTo`.
+      // A full page ends at its last event; after the end of a short one there is nothing of these
+      // types up to `upTo`.
       const to =
         events.length === eventsPerPage && last !== undefined
           ? last.seq

@@ -1,5 +1,5 @@
-// Tasks that a person's language model wants to add: read, checked against the board, and written
-// as the lines of an import, which takes all of them or none.
+// Tasks that a person's language model adds: read, checked against the board, and written as the
+// lines of an import, which takes all of them or none.
 
 import { newId, randomBytesPerId } from '../../core/ids.ts';
 import type { Task } from '../../core/plan/task.ts';
@@ -24,7 +24,7 @@ export interface NewTasks {
 
 type PlannedBoard = Pick<StatusSnapshot, 'tasks' | 'epics'>;
 
-/** Throws an `InputFault` that says what to change. */
+/** Throws an `InputFault` that names the necessary change. */
 export function newTasks(
   input: unknown,
   board: PlannedBoard,

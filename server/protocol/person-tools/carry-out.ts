@@ -1,6 +1,5 @@
-// Carries out a tool of a person's language model by requests to the backend; the answer is text
-// for the model. What is refused is thrown as a sentence that says what to do, and has changed
-// nothing.
+// Runs a tool of a person's language model through requests to the backend; the answer is text for
+// the model. A refusal is thrown as a sentence that names the remedy, and has changed nothing.
 
 import { formatCost, stepText } from '../../core/format.ts';
 import type { Answer, Params, RequestName } from '../api.ts';
@@ -169,7 +168,7 @@ async function runEpic(input: unknown, host: PersonToolHost): Promise<string> {
   return [said, ...warnings.map(({ message }) => `Warning: ${message}`)].join('\n');
 }
 
-/** The question that is meant, as it stands open. */
+/** The requested question, if it is open. */
 export function questionNamed(
   id: string,
   { questions }: Pick<StatusSnapshot, 'questions'>,

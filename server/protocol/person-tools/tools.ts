@@ -1,6 +1,6 @@
-// The tools with which a person's own language model plans and steers: their names, what they say
-// of themselves, and what they take. VS Code's manifest names the same ones (a test compares both),
-// and any other host can offer them, too.
+// The tools with which a person's own language model plans and steers: their names, descriptions
+// and parameters. VS Code's manifest contains the same ones (a test compares both), and any other
+// host can offer them, too.
 
 export const personToolNames = [
   'drover_read_board',

@@ -4,7 +4,7 @@ import type { SpecPlanView } from '../spec-plan.ts';
 import type { ImportResultView } from '../views.ts';
 import { flag, integer, listOf, oneOf, optional, text, textOf, textsByName } from './fields.ts';
 
-/** As much as the wire carries: a file is handed over as one text. */
+/** As much as the wire carries: a file is sent as one text. */
 const fileText = textOf(40 * 1024 * 1024);
 const badLinesMax = 1_000_000;
 const idsMax = 2_000;
@@ -50,8 +50,8 @@ export interface ExchangeAnswers {
   export: {
     text: string;
     /**
-     * Says that `present` was merged: ids of records that are newer there and were left as they
-     * are.
+     * Confirms that `present` was merged: ids of records that are newer there and were left
+     * unchanged.
      */
     kept?: readonly string[];
   };

@@ -1,6 +1,6 @@
-// What the parameters of requests are made of: shared parts, each with the words by which a refusal
-// says what was needed. Schemas are built where requests are read, never by panels or by a client
-// of the wire, which take their types alone.
+// Building blocks of request parameters: shared parts, each with the text with which a refusal
+// names the expected value. Schemas are built where requests are read, never by panels or by a
+// client of the wire, which only import their types.
 
 import * as z from 'zod/mini';
 
@@ -8,7 +8,7 @@ const textCharactersMax = 2 * 1024 * 1024;
 const listItemsMax = 2_000;
 const idCharactersMax = 200;
 
-/** A bound that a tool does not show to a model: its own words say what is good. */
+/** A limit that a tool does not show to a model: its description explains what is allowed. */
 function atMost(charactersMax: number): ReturnType<typeof z.refine<string>> {
   return z.refine((value: string) => value.length <= charactersMax, {
     error: `a string of at most ${charactersMax} characters`,
@@ -48,7 +48,7 @@ export function integer(
 /** A place, a count or a time: nothing below zero. */
 export const place = integer(0);
 
-/** A choice of a few words. */
+/** A choice from a short list. */
 export function oneOf<const Words extends readonly [string, ...string[]]>(
   words: Words,
 ): z.ZodMiniEnum<{ [W in Words[number]]: W }> {
@@ -84,7 +84,7 @@ export const textsByName = z.record(z.string(), text, { error: 'strings by name'
   }),
 );
 
-/** Words for no value: null, beside a string. */
+/** Description of no value: null, beside a string. */
 export const textOrNull = z.nullable(text);
 export const idOrNull = z.nullable(text.check(z.trim()));
 

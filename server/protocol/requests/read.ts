@@ -68,7 +68,7 @@ const keyCharactersMax = 100;
 function sentence(name: string, given: object, issue: z.core.$ZodIssue | undefined): string {
   const [key = '', inner] = issue?.path.map(String) ?? [];
   if (!Object.hasOwn(given, key)) return `${name} needs the parameter ${key}.`;
-  // A number is the place in a list: what the list must hold says enough.
+  // A number is the position in a list: the description of the list is sufficient.
   const isNamed = inner !== undefined && !/^\d+$/u.test(inner);
   const where = isNamed ? `${key}.${inner.slice(0, keyCharactersMax)}` : key;
   return `"${where}" must be ${issue?.message ?? 'something else'}.`;

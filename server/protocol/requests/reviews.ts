@@ -22,9 +22,9 @@ export const reviewShapes = {
   questions: {},
   answer: { id, choice: word },
   /**
-   * Takes a landed task or epic back by a commit that reverts it, through the gate like any
-   * landing. `dry_run`: only what it would take back, and what depends on it. `by`: who asks, as
-   * its events say it; absent: a person.
+   * Reverts a landed task or epic by a commit that goes through the gate like any landing.
+   * `dry_run`: only what it would revert, and what depends on it. `by`: who asks, for its events;
+   * absent: a person.
    */
   undo: { id, dry_run: optional(flag), by: optional(word) },
 };

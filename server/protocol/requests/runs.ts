@@ -11,10 +11,10 @@ import { flag, id, integer, number, optional, type ParamsOf, text, textsByName }
 
 const runsMax = 5_000;
 
-/** Another word is refused by the settings, in the words for all of their sources. */
+/** The settings refuse any other value, with the same message for all of their sources. */
 const landMode = z.custom<LandMode>((value) => typeof value === 'string', { error: 'a string' });
 
-/** What a person wants of one run; it goes before what the settings say, which check it. */
+/** A person's options for one run; they override the settings, which validate them. */
 const wanted = {
   workers: optional(number),
   epic: optional(text),
@@ -24,7 +24,7 @@ const wanted = {
   /** Kind of the agent, for tasks that name none, and the model to ask it for. */
   agent: optional(text),
   model: optional(text),
-  /** A plan first, for tasks that say nothing of it. */
+  /** A plan first, for tasks without their own value. */
   plan: optional(flag),
   /** US dollars: of a run of one epic for the epic, else for each task. */
   budget_usd: optional(number),
@@ -54,7 +54,7 @@ export const runShapes = {
   preflight: wanted,
   /**
    * The runs of the project, newest first; `search`: words that a run's tasks, errors or epic must
-   * hold.
+   * contain.
    */
   'runs.list': { search: optional(text), limit: optional(integer(1, runsMax)) },
   /** What a run or an epic did with its time and money, from the feed. */

@@ -1,4 +1,4 @@
-// Requests about tasks: adding, changing, showing, moving, and what a person says to one.
+// Requests about tasks: adding, changing, showing, moving, and a person's actions.
 
 import type { AttemptView, TakeOverView } from '../panel-views.ts';
 import { sequence, taskFields, title } from '../task-fields.ts';
@@ -89,7 +89,7 @@ export interface TaskAnswers {
   'task.cancel': TaskView;
   'task.retry': TaskView;
   'task.restore': { task: TaskView; snapshot: number };
-  /** `hint_reaches`: the agent hears it `now`, or gets it with its `next_prompt`. */
+  /** `hint_reaches`: the agent gets it `now`, or with its `next_prompt`. */
   'task.hint': TaskView & { readonly hint_reaches?: 'now' | 'next_prompt' };
   'task.resolve': TaskView;
   'task.send_back': TaskView | EpicView;

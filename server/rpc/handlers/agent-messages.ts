@@ -1,4 +1,4 @@
-// What an agent says to people: a question that waits in the inbox, and notes on how it gets on.
+// An agent's messages to people: a question that waits in the inbox, and notes on its progress.
 
 import { createHash } from 'node:crypto';
 import { Refusal } from '../../core/failure.ts';
@@ -91,7 +91,7 @@ function nextChange(
   return { happened: promise.finally(off), off };
 }
 
-/** Notes go into the attempt's log; what is said too often is refused, not kept. */
+/** Notes go into the attempt's log; too many are refused, not stored. */
 export class AgentNotes {
   #count = 0;
 

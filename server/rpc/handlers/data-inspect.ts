@@ -56,7 +56,7 @@ function unacceptedSentence({ setting, by }: UnacceptedView): string {
 }
 
 /**
- * The branch as it is; where that is for a remote to say, and it does not within this time, as
+ * The current branch; if a remote must be asked and does not answer within this time, the branch as
  * Drover saw it last.
  */
 async function tipOf({ git, store }: DataHandlerDeps, branch: string): Promise<string | null> {

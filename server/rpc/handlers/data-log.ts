@@ -14,8 +14,8 @@ const waitMaxMs = 30_000;
 /** A writer here notifies; a log that another process writes is polled at this interval. */
 const lookAgainMs = 1_000;
 /**
- * The feed says that something has happened, not to whom: an attempt's end is looked for no more
- * often than this.
+ * The feed reports that something has happened, but not to which task: an attempt's end is checked
+ * no more often than this.
  */
 const feedLookMs = 200;
 
@@ -115,7 +115,7 @@ async function waitForNews(deps: DataHandlerDeps, wish: Wish): Promise<LogPageVi
     for (;;) {
       log ??= await attemptLog(db, wish.id, wish.attempt);
       const path = pathOf(deps, log);
-      // Heard of before it is read: what is written in between is not missed.
+      // Subscribed before it is read, so that nothing written in between is missed.
       if (path !== null && heardPath !== path) {
         offGrowth();
         const ring = (): void => bell.ring('growth');

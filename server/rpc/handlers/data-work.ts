@@ -12,7 +12,7 @@ import { basesByAttempt } from '../../store/port.ts';
 
 type WorkRequests = 'log.prompt' | 'diff' | 'snapshots';
 
-/** Loaded by who asks for snapshots: most requests need nothing of the engine. */
+/** Loaded only for requests about snapshots: most requests do not need the engine. */
 const loadSnapshots = async () => await import('../../workflows/person/restore-task.ts');
 
 const promptBytesMax = 4 * 1024 * 1024;

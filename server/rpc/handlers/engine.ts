@@ -1,5 +1,5 @@
-// The requests that need the engine: runs, and what a person says to tasks. Each answers with the
-// row as it is then.
+// The requests that need the engine: runs, and a person's actions on tasks. Each answers with the
+// task's row afterwards.
 
 import type { TaskStatus } from '../../core/plan/state.ts';
 import type { Answer, EpicView, Handlers, Params, RunView, TaskView } from '../../protocol/api.ts';
@@ -262,7 +262,7 @@ function taskHandlers(deps: EngineHandlerDeps): Pick<Handlers, TaskRequests> {
   };
 }
 
-/** Characters of the words for who asks. */
+/** Characters of the name of the requester. */
 const askerMax = 100;
 
 function undoView(

@@ -135,7 +135,7 @@ async function gateProposal(root: string): Promise<GateProposal | null> {
     const limits = { bytesMax: fileBytesMax, links: 'refuse' } as const;
     const read = await readPlainFile(join(root, file), limits);
     if (read.kind === 'read') texts[file] = read.bytes.toString('utf8');
-    // A long lock file says enough by being there.
+    // A long lock file is sufficient evidence by existing.
     else if (read.kind === 'refused' && read.reason.kind === 'too_long') texts[file] = '';
   }
   return proposeGate(texts);

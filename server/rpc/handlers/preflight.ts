@@ -1,5 +1,5 @@
-// What can be known before a run: would it be refused, and what would a person want to know first.
-// Starts nothing.
+// What is known before a run: would it be refused, and what a person should know first. Starts
+// nothing.
 
 import { branchRef, landingRef } from '../../core/work/ref-names.ts';
 import { cycleText, findCycle } from '../../core/plan/graph.ts';
@@ -78,7 +78,7 @@ function check(
   return { name, outcome, message, remedy };
 }
 
-/** Loud where nothing holds although a person has not said that this is wanted. */
+/** A prominent warning if no sandbox works and a person has not chosen that. */
 async function sandboxChecks(deps: EngineHandlerDeps): Promise<Check[]> {
   const state = await deps.sandbox?.();
   if (state === undefined) return [];
@@ -112,8 +112,8 @@ interface Work {
 }
 
 /**
- * Top-level tasks that a run would take up, and how wide they lie beside each other: by levels of
- * what they wait for.
+ * Top-level tasks that a run would work on, and how many can run in parallel: by levels of what
+ * they wait for.
  */
 function workIn(board: Board, epicId: string | null): Work {
   const causes = stuckCauses(board);

@@ -172,8 +172,8 @@ function wireClient(input: Readable, output: Writable, end: () => void): Client 
     followers.clear();
     for (const follower of left) follower.onEnd(reason);
   };
-  // What arrived before the end (why it ended, say) still waits in the connection's queue: it is
-  // handled first.
+  // Messages that arrived before the end (for example its reason) are still in the connection's
+  // queue, and are handled first.
   connection.onClose(() => setTimeout(close, lastWordsMs));
   connection.onError(close);
   connection.onNotification('events', ({ events }: Notifications['events']) => {

@@ -1,7 +1,7 @@
-// One client's connection to the backend: greeting first, then requests, and the feed when it is
-// asked for. A connection is `waiting` (nothing but a greeting is answered, messages must be small,
-// and not for long), then `open` or `rejected` (the reason goes out, nothing else), then `closed`;
-// nothing leads back.
+// One client's connection to the backend: the handshake first, then requests, and the feed on
+// request. A connection is `waiting` (only the handshake is answered, messages must be small, and
+// not for long), then `open` or `rejected` (only the reason is sent), then `closed`; it never goes
+// back.
 
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { Readable, Writable } from 'node:stream';
@@ -50,7 +50,7 @@ const requestsAtOnceMax = 256;
  */
 /** Of a peer that does not read its answer. */
 const lastWordsMs = 1_000;
-/** A client that reads nothing cannot hold the backend that wants to leave. */
+/** A client that reads nothing cannot block a backend that wants to exit. */
 const leaveWaitMs = 500;
 
 /**

@@ -1,5 +1,5 @@
-// Requests that a person decides by: what lands, which commands run, what is thrown away, when the
-// backend ends. A process of a run never makes them, even with the owner's token in its hands.
+// Requests in which a person decides: what lands, which commands run, what is deleted, when the
+// backend stops. A process of a run can never make them, even with the owner's token.
 
 import type { RequestName } from '../../protocol/api.ts';
 

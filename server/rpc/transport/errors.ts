@@ -4,7 +4,7 @@ import { ConnectionError, ErrorCodes, ResponseError } from 'vscode-jsonrpc/node'
 import { ErrorOfKind, Refusal, refusalKindOf, type Result } from '../../core/failure.ts';
 import { refusalErrorCode } from '../../protocol/api.ts';
 
-/** The backend went away (or never answered): the caller may connect again. */
+/** The backend exited (or never answered): the caller may connect again. */
 export class BackendGone extends Error {
   constructor(message: string) {
     super(message);

@@ -11,7 +11,7 @@ export interface Feed {
   onAppend(listener: () => void): () => void;
   /** The number of the newest event; 0 when there is none. */
   lastSeq(): Promise<number>;
-  /** The last event that was removed because it was old; without it, none ever is. */
+  /** The last event that was removed because of its age; without it, none is. */
   lastPruned?(): Promise<number>;
 }
 
@@ -73,7 +73,7 @@ export class FeedPump {
     if (this.#phase === 'reading') this.#isAgainNeeded = true;
     if (this.#phase !== 'idle') return;
     this.#phase = 'scheduled';
-    // At once after a rest: only what comes faster than frames has to wait.
+    // Immediately after a pause: only events that come faster than frames must wait.
     const sinceMs = performance.now() - this.#framedMs;
     const waitMs = Math.max(0, this.#options.frameMs - sinceMs);
     setTimeout(() => void this.#frame().catch(this.#fail), waitMs);

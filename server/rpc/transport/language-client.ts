@@ -1,6 +1,6 @@
-// What an editor's language client says in place of our own greeting and farewell. It greets with
+// The messages of an editor's language client in place of our own handshake and end. It starts with
 // `initialize`, which carries the parameters of `hello`, and ends with `shutdown` and `exit`: both
-// mean its connection and nothing more.
+// end only its connection.
 
 import type { Answer } from '../../protocol/api.ts';
 import { droverVersion } from '../../protocol/version.ts';
@@ -24,8 +24,8 @@ export interface Initialized {
 }
 
 /**
- * No capability of the language protocol is offered; the answer of `hello` stands where a client
- * finds it.
+ * It offers no capability of the language protocol; the answer of `hello` is where a client finds
+ * it.
  */
 export function initialized(hello: Answer<'hello'>): Initialized {
   return {

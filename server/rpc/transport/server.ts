@@ -131,7 +131,7 @@ export function serveStreams(options: ServeStreamsOptions): {
   return { close: (reason) => served.leave(reason) };
 }
 
-/** What was written still goes out; a client that does not read cannot hold the socket. */
+/** Pending output is still sent; a client that does not read cannot block the socket. */
 function endSocket(socket: Socket): void {
   socket.on('error', () => {});
   socket.end();

@@ -1,5 +1,5 @@
-// What is stuck, found from what holds it: the same as `stuckViews` says of the whole board, for
-// the price of the stuck tasks alone.
+// The stuck tasks, found from what holds them: the same result as `stuckViews` for the whole board,
+// at the cost of only the stuck tasks.
 
 import { type Kysely, sql } from 'kysely';
 import type { StuckView } from '../../protocol/api.ts';
@@ -21,7 +21,7 @@ interface LoopMemory {
 
 const memories = new WeakMap<Kysely<StoreTables>, LoopMemory>();
 
-/** `db` names the database, `at` is its moment, which stands at `seq`. */
+/** `db` names the database, `at` is its snapshot, which is at `seq`. */
 export async function readStuck(db: Db, at: Db, seq: number): Promise<readonly StuckView[]> {
   // Loops come only from files of other tools, and require a check of the whole graph.
   if (await hasLoops(db, at, seq)) return stuckViews(await readBoard(at));

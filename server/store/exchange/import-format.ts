@@ -1,8 +1,8 @@
-// Which format a file has, by what stands in it: names of files say little.
+// Detects a file's format by its content: file names are unreliable.
 
 export type ImportFormat = 'session' | 'jsonl' | 'beads';
 
-/** JSONL unless the text says otherwise; then its own messages are the most useful ones. */
+/** JSONL by default, because its messages are the most useful ones. */
 export function sniffFormat(file: { readonly text: string; readonly file: string }): ImportFormat {
   const text = file.text.replace(/^\uFEFF/u, '').trimStart();
   const first = firstRecord(text);

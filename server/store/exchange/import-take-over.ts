@@ -13,7 +13,7 @@ export interface TakeOver {
   readonly states: ReadonlyMap<string, ImportedState>;
   /** Ids of records that the other tool has deleted. */
   readonly deleted: ReadonlySet<string>;
-  /** What the other tool has changed since the last time; null: all that it says counts. */
+  /** What the other tool has changed since the last time; null: the whole file counts. */
   readonly changed: ReadonlySet<string> | null;
 }
 
@@ -29,7 +29,7 @@ const idle: ReadonlySet<TaskStatus> = new Set(['ready', 'blocked', 'paused', 'co
 const running: ReadonlySet<TaskStatus> = new Set(['claimed', 'in_progress', 'waiting']);
 const by = { by: 'import' };
 
-/** `isDry`: says what would change, and changes nothing. */
+/** `isDry`: reports what would change, and changes nothing. */
 export async function takeOverStates(
   tx: Tx,
   sources: StoreSources,
@@ -48,7 +48,7 @@ export async function takeOverStates(
   for (const row of rows) {
     const wanted = deleted.has(row.id) ? 'deleted' : wantedOf(row, states.get(row.id));
     if (wanted === null) continue;
-    // A hold follows from the whole file and the clock; the rest counts when it is said.
+    // A hold follows from the whole file and the clock; the rest counts only when it changes.
     if (news !== null && wanted !== 'held' && !isRelease(row, wanted) && !news.has(row.id))
       continue;
     if (wanted === 'completed' && (await wasClosedByAgent(tx, row, states.get(row.id)))) continue;
@@ -87,7 +87,7 @@ async function wasClosedByAgent(
 
 type Wanted = 'completed' | 'cancelled' | 'deleted' | 'paused' | 'held' | 'open';
 
-/** Null: the file says nothing that our state does not say, or ours is the later word. */
+/** Null: the file matches our state, or ours is newer. */
 function wantedOf(row: TaskRow, state: ImportedState | undefined): Wanted | null {
   if (state === undefined) return null;
   const isHeld = row.status === 'blocked' && row.blocked_reason?.startsWith(beadsHold) === true;
@@ -108,7 +108,7 @@ function wantedOf(row: TaskRow, state: ImportedState | undefined): Wanted | null
   }
 }
 
-/** Its end was the other tool's: no attempt of ours, no commit. */
+/** The other tool ended it: no attempt of ours, no commit. */
 function wasEndedElsewhere(row: TaskRow): boolean {
   const isOver =
     row.status === 'completed' || row.status === 'cancelled' || row.status === 'paused';

@@ -32,7 +32,7 @@ export interface ImportTarget {
   /** What the file knows about tasks beyond their content. */
   readonly states: ReadonlyMap<string, ImportedState>;
   readonly closedEpics: ReadonlySet<string>;
-  /** Unix seconds, as far as the file says. */
+  /** Unix seconds, if the file contains it. */
   readonly epicTimes: ReadonlyMap<string, number>;
   /** The file is from another repository: its commits and branches mean nothing here. */
   readonly isForeign: boolean;
@@ -203,8 +203,7 @@ async function writeTasks(
 }
 
 /**
- * Where the record came from; what it says of commits that this repository does not have is kept
- * for an export.
+ * The source of the record; its commits that this repository does not have are kept for an export.
  */
 function sourceOf(task: ImportedTask, facts: NewTaskFacts): string {
   const state = facts.isForeign ? facts.states.get(task.id) : undefined;
@@ -212,7 +211,7 @@ function sourceOf(task: ImportedTask, facts: NewTaskFacts): string {
   return JSON.stringify({ file: facts.file, line: task.line, ...work });
 }
 
-/** Ready or blocked follow from the blockers; every other state is as the file says. */
+/** Ready or blocked follow from the blockers; every other state comes from the file. */
 function statusOf(id: string, facts: NewTaskFacts): TaskStatus {
   const state = facts.states.get(id);
   const derived = facts.blocked.has(id) ? 'blocked' : 'ready';
@@ -241,7 +240,7 @@ function columnsOf(task: ImportedTask) {
   } satisfies Updateable<TaskTable>;
 }
 
-/** What the record says is written; what it does not say stays. */
+/** The record's fields are written; omitted ones keep their value. */
 async function updateTask(
   tx: Tx,
   sources: StoreSources,

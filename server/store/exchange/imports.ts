@@ -28,7 +28,7 @@ import type { Tx } from '../schema/tables.ts';
 export interface ImportRequest {
   readonly text: string;
   readonly badUtf8Lines: readonly number[];
-  /** Name of the file, for messages and the source of what comes from it. */
+  /** Name of the file, for messages and as the source of its records. */
   readonly file: string;
   readonly format: 'auto' | ImportFormat;
   readonly dryRun: boolean;
@@ -36,11 +36,11 @@ export interface ImportRequest {
   readonly rename: boolean;
   readonly skipInvalid: boolean;
   /**
-   * A Beads file as it was when both sides were last equal: only what differs from it is the other
-   * side's word.
+   * A Beads file as it was when both sides were last equal: only differences from it are the other
+   * side's changes.
    */
   readonly base?: string;
-  /** For records that do not say how many attempts they have. */
+  /** For records without a number of attempts. */
   readonly maxAttempts: number;
   /** Whether this repository has the commits that a session names; not asked for other formats. */
   readonly knowsCommits?: (shas: readonly string[]) => Promise<boolean>;

@@ -1,9 +1,9 @@
-// Moves a whole project, history included, into an empty database of either kind, and proves that
-// it is the same.
+// Copies a whole project, history included, into an empty database of either kind, and verifies the
+// copy.
 //
-// Whole or not at all: the target gets everything in one transaction, which is only committed when
-// each table has the same number of rows and the same hash as its source. The source is kept from
-// changing meanwhile, and is left as it is.
+// All or nothing: the target gets everything in one transaction, which is only committed if each
+// table has the same number of rows and the same hash as its source. The source cannot change
+// during the copy, and is left unchanged.
 
 import { type Kysely, sql } from 'kysely';
 import { Refusal } from '../../core/failure.ts';

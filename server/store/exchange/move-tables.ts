@@ -13,7 +13,7 @@ interface TableOrder {
   readonly key: readonly string[];
 }
 
-/** What is referred to comes first. */
+/** Referenced tables come first. */
 export const movedTables: readonly TableOrder[] = [
   { table: 'epics', key: ['id'] },
   { table: 'tasks', key: ['id'] },

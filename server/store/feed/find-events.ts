@@ -1,4 +1,4 @@
-// What the feed says of one attempt, one run or one task, found by type.
+// Finds the events of one attempt, one run or one task by type.
 
 import { sql } from 'kysely';
 import type { Reads } from '../schema/tables.ts';

@@ -9,7 +9,7 @@ import type { LineRow, Reads, Tx } from '../schema/tables.ts';
 /** Values kept for each line. */
 const tipsMax = 1_000;
 
-/** Before the ref moves: a value that is found there after a death in between is ours. */
+/** Before the ref moves: a value found there after a crash in between is ours. */
 export async function noteTip(
   tx: Tx,
   sources: StoreSources,

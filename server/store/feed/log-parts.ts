@@ -27,7 +27,7 @@ const logPattern = /^([A-Za-z0-9][A-Za-z0-9._-]*)\/(\d{1,9})(?:\.[A-Za-z0-9._-]+
 const beginPattern = /^([^/]+)\/(\d{1,9})\./;
 
 /**
- * Null when no attempt's log has such a name; what comes from a database is a path only after this.
+ * Null if no attempt's log has such a name; a name from a database is a path only after this check.
  */
 export function logNameOf(file: string): LogName | null {
   const [, taskId, attempt] = logPattern.exec(file) ?? [];
@@ -208,7 +208,7 @@ export async function attemptsToShip(
 const deletedAtOnce = 200;
 
 /**
- * Deletes what was written before that time by attempts that ended before it, or that are gone.
+ * Deletes the output before that time of attempts that ended before it, or that no longer exist.
  * Resolves with the number of files.
  */
 export async function deleteOldParts(db: Db, beforeMs: number): Promise<number> {

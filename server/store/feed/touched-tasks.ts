@@ -35,7 +35,7 @@ const shapeTypes: ReadonlySet<string> = new Set([
 export async function findTouched(near: NearTasks, notes: readonly FeedNote[]): Promise<Touched> {
   const tasks = new Set<string>();
   const left = new Set<TaskStatus>();
-  /** Came to be completed, or are it no longer: who waits for them waits for something else now. */
+  /** Completed, or no longer completed: their dependents now wait for something else. */
   const turned = new Set<string>();
   /** What is below them, and who waits for that, may have other relatives now. */
   const reshaped = new Set<string>();

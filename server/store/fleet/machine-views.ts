@@ -14,8 +14,8 @@ const dayMs = 24 * 3_600_000;
 const goneDaysMax = 7;
 
 /**
- * Those that are there first, then by name. `heardBeforeMs`: for how long a machine says that it is
- * alive, each time it is heard of.
+ * Running ones first, then by name. `heardBeforeMs`: how long a machine counts as alive after each
+ * heartbeat.
  */
 export async function readMachines(
   db: Db,

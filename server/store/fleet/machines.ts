@@ -1,5 +1,5 @@
-// The machines of a fleet: who is alive, how much each can bear, and whose tasks have lost their
-// machine.
+// The machines of a fleet: which are alive, how many agents each can run, and whose tasks have lost
+// their machine.
 
 import { handedOver } from '../../core/plan/task.ts';
 import { sql } from 'kysely';
@@ -14,7 +14,7 @@ export interface MachineBeat {
   readonly labels: readonly string[];
   readonly state: 'working' | 'draining';
   readonly agentsMax: number;
-  /** Agents that it can bear now. */
+  /** Agents that it can run now. */
   readonly room: number;
   /** It may land work and run gates now. */
   readonly lands: boolean;

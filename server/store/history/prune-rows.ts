@@ -88,8 +88,8 @@ async function firstKept(
 }
 
 /**
- * All that the event's own transaction changed stays: its `n` may stand in the middle of that.
- * Null: stop here.
+ * All changes of the event's own transaction stay: its `n` may be in the middle of them. Null: stop
+ * here.
  */
 async function firstChange({ store, breathe }: PruneRun, event: Kept): Promise<number | null> {
   let below = event.n;
@@ -211,7 +211,7 @@ async function removeInParts<Row>(run: PruneRun, old: OldRows<Row>): Promise<Rem
   return removed;
 }
 
-/** Refs of snapshots that are gone are named by their tasks no longer. */
+/** Tasks no longer name refs of removed snapshots. */
 export async function forgetRescueRefs(
   store: Store,
   gone: ReadonlyMap<string, readonly string[]>,

@@ -71,7 +71,7 @@ export async function readTrace(db: Db, id: string, nowMs: number): Promise<read
   });
 }
 
-/** The runs of the project, newest first; `search`: words that must all be found in a run. */
+/** The runs of the project, newest first; `search`: words that must all occur in a run. */
 export async function readRuns(
   db: Db,
   wish: { readonly search: string; readonly max: number; readonly nowMs: number },

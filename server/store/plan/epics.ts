@@ -33,8 +33,8 @@ export async function freshId(
 }
 
 /**
- * Beads refuses a file with ids of another prefix than its own: new ids of a project that has its
- * issues bear it.
+ * Beads refuses a file with ids of another prefix than its own: new ids of a project with its
+ * issues use that prefix.
  */
 async function beadsPrefix(tx: Tx): Promise<string | null> {
   const row = await tx
@@ -109,10 +109,10 @@ export async function editEpic(
 const namedTasksMax = 5;
 
 /**
- * Closing says "nothing more happens here". It is refused while a task of the epic can still move
- * (it is neither completed, failed nor cancelled) and while the finished epic is landing or waits
- * for an approval, because work would then silently stay behind. Closing twice is no fault; a task
- * that is added later opens the epic again.
+ * Closing means that nothing more happens. It is refused while a task of the epic can still
+ * continue (it is neither completed, failed nor cancelled) and while the finished epic is landing
+ * or waits for an approval, because work would then silently be left behind. Closing twice is
+ * allowed; a task that is added later opens the epic again.
  */
 export async function closeEpic(tx: Tx, sources: StoreSources, id: string): Promise<EpicRow> {
   const row = await epicOrRefuse(tx, id);

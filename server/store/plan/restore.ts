@@ -34,7 +34,7 @@ export async function readRemoved(tx: Tx, rows: readonly TaskRow[]): Promise<Rem
   return rows.map((row) => ({ row, blockedBy: edges.get(row.id) ?? [] }));
 }
 
-/** All or none. What a row pointed at and is gone by now (an epic, a blocker) is left out. */
+/** All or none. References to rows that no longer exist (an epic, a blocker) are omitted. */
 export async function restoreRemoved(
   tx: Tx,
   sources: StoreSources,

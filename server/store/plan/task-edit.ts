@@ -37,7 +37,7 @@ export async function editTask(
     ...(await writeColumns(tx, row, fields)),
     ...(await moveTask(tx, sources, row, fields)),
     ...(await writeBlockers(tx, row, fields)),
-    // Said again, it asks for a new plan in place of the approved one.
+    // Given again, it requests a new plan in place of the approved one.
     ...(fields.plan === true && (await dropPlans(tx, sources, id, ['approved'])) > 0
       ? ['plan']
       : []),
@@ -100,7 +100,7 @@ async function writeColumns(tx: Tx, row: TaskRow, fields: TaskFields): Promise<s
   return changed;
 }
 
-/** Another parent or another epic; what is below the task goes with it. */
+/** Another parent or another epic; sub-tasks of the task move with it. */
 async function moveTask(
   tx: Tx,
   sources: StoreSources,

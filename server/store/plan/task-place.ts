@@ -1,4 +1,4 @@
-// Where a task stands: its parent, its number among the sub-tasks, its epic and its id.
+// The place of a task: its parent, its number among the sub-tasks, its epic and its id.
 
 import { Refusal } from '../../core/failure.ts';
 import { checkId, subTaskId } from '../../core/ids.ts';
@@ -29,7 +29,7 @@ export interface WantedPlace {
   readonly byAgent?: boolean;
 }
 
-/** Checks that a task may stand there. */
+/** Checks that a task may be placed there. */
 export async function placeFor(tx: Tx, sources: StoreSources, wanted: WantedPlace): Promise<Place> {
   if (wanted.parent === null) {
     const epic = wanted.epic ?? null;

@@ -15,7 +15,7 @@ import { familyOf, rootOf } from '../status/transition.ts';
 
 const removable: ReadonlySet<TaskStatus> = new Set(['ready', 'blocked', 'paused', 'cancelled']);
 
-/** Sub-tasks go with their parent; resolves with everything that is gone, as it was. */
+/** Sub-tasks are removed with their parent; resolves with everything that was removed. */
 export async function removeTasks(
   tx: Tx,
   sources: StoreSources,

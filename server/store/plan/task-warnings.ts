@@ -14,7 +14,7 @@ export interface DescribedTask {
 const vagueTitle =
   /^(?:(?:do|fix|improve|update|change|refactor|clean|up|todo|wip|misc|stuff|bugs?|tests?|tasks?|it|this|that|the|things?|some|more|something)(?:[\s.!…-]+|$))*$/iu;
 const titleCharactersMin = 8;
-/** A longer title has said something, even with the words above. */
+/** A longer title is specific enough, even with the words above. */
 const vagueCharactersMax = 40;
 
 export function taskWarnings(task: DescribedTask): string[] {

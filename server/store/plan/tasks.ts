@@ -24,7 +24,9 @@ export interface NewTaskFields extends TaskFields {
 
 export const blockersMax = 1_000;
 
-/** Adds the task and its edges; resolves with its row, ready or blocked as its blockers say. */
+/**
+ * Adds the task and its edges; resolves with its row, ready or blocked according to its blockers.
+ */
 export async function addTask(
   tx: Tx,
   sources: StoreSources,

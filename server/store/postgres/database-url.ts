@@ -1,5 +1,4 @@
-// Where a database is, read from its URL, in words that may be shown: the password is in none of
-// them.
+// Where a database is, parsed from its URL, in a form that may be shown: without the password.
 
 import pg from 'pg';
 import { clientFor, serversOf } from '../../durable/fleet/database-servers.ts';

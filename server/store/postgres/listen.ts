@@ -38,7 +38,7 @@ export class ListeningConnection {
     this.#begin();
   }
 
-  /** Calls back with what notifications of agents' output say; returns unsubscribe. */
+  /** Calls back with the content of notifications about agents' output; returns unsubscribe. */
   onOutput(heard: (payload: string) => void): () => void {
     return this.#output.add(heard);
   }
@@ -105,7 +105,7 @@ export class ListeningConnection {
 
 type Ask = (statement: string) => Promise<unknown>;
 
-/** One statement after the other, as a connection wants them. */
+/** One statement after the other, as a connection requires. */
 function inTurn(client: pg.Client): Ask {
   let last: Promise<unknown> = Promise.resolve();
   return (statement) => {

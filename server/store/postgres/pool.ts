@@ -36,7 +36,7 @@ const idleConnectionMaxMs = 60_000;
 const int8 = 20;
 const numeric = 1700;
 
-/** Whole numbers and sums come as numbers, as SQLite gives them: all of ours are below 2^53. */
+/** Integers and sums are returned as numbers, as in SQLite: all of ours are below 2^53. */
 const types = {
   getTypeParser: ((oid: number, format?: 'text' | 'binary'): unknown =>
     oid === int8 || oid === numeric
@@ -51,8 +51,7 @@ export function clientConfig(place: PostgresPlace, options: PoolOptions): pg.Cli
     types,
     application_name: limits.applicationName,
     connectionTimeoutMillis: limits.connectMaxMs,
-    // The server's own limit comes first; this one is for a server that has vanished without a
-    // word.
+    // The server's own limit applies first; this one is for a server that has vanished silently.
     query_timeout: limits.statementMaxMs + Math.min(limits.statementMaxMs, marginMaxMs),
     keepAlive: true,
     keepAliveInitialDelayMillis: keepAliveDelayMs,

@@ -1,6 +1,6 @@
-// Whether a pooler stands between us and PostgreSQL that shares one connection of the server
-// between clients: what belongs to a session (prepared statements, LISTEN, advisory locks) would
-// then reach the wrong client.
+// Whether there is a pooler between us and PostgreSQL that shares one server connection between
+// clients: session state (prepared statements, LISTEN, advisory locks) would then reach the wrong
+// client.
 
 import type { PostgresPool, PostgresPoolClient } from 'kysely';
 import { type PlaceWords, PostgresTrouble } from './trouble.ts';

@@ -1,11 +1,12 @@
-// Turns what PostgreSQL and the network say into a refusal that names the database and the remedy.
+// Converts errors of PostgreSQL and the network to a refusal that names the database and the
+// remedy.
 
 import { Refusal } from '../../core/failure.ts';
 
 export const postgresTroubles = [
   'bad_url',
   'unreachable', // no server answers, or the name of the host is unknown
-  'lost', // it answered before: restarted, ended the connection, or the network is gone
+  'lost', // it answered before: restarted, ended the connection, or the network is down
   'starting', // it is starting up or shutting down
   'password', // wrong password, unknown role, or the server accepts no connection from here
   'tls', // encryption is missing or the certificate is not trusted
@@ -122,7 +123,7 @@ const byCode: Readonly<Record<string, PostgresTroubleName>> = {
   ERR_TLS_CERT_ALTNAME_INVALID: 'tls',
 };
 
-/** What the client library says without a code. */
+/** Errors of the client library without a code. */
 const byWords: readonly (readonly [RegExp, PostgresTroubleName])[] = [
   [/password must be a (?:non-empty )?string/i, 'password'],
   [/does not support SSL/i, 'tls'],

@@ -70,7 +70,7 @@ export function checkedList(list: readonly string[], name: string): string[] {
   return [...items];
 }
 
-/** One of a closed list of words. */
+/** One of a closed list. */
 export function checkedWord<Word extends string>(
   given: string,
   words: readonly Word[],

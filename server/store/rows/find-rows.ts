@@ -22,7 +22,7 @@ export async function taskOrRefuse(db: Db, id: string): Promise<TaskRow> {
   throw unknownTask(id);
 }
 
-/** For tasks that can't be gone: nothing removes one that has attempts. */
+/** For tasks that always exist: nothing removes one that has attempts. */
 export async function existingTask(db: Db, id: string): Promise<TaskRow> {
   const row = await taskById(db, id);
   if (row === null) throw new Error(`task ${id} is missing`);

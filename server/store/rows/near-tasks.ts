@@ -1,5 +1,5 @@
-// A few tasks and what is around them (parents, sub-tasks, blockers, dependents) at one moment,
-// read as it is needed: what the board says of a task, without the other ten thousand.
+// A few tasks and their neighborhood (parents, sub-tasks, blockers, dependents) in one snapshot,
+// read as needed: what the board shows of a task, without the other ten thousand.
 
 import { sql } from 'kysely';
 import type { TaskStatus } from '../../core/plan/state.ts';
@@ -122,7 +122,7 @@ export class NearTasks {
     return edges;
   }
 
-  /** What each task waits for, in the order in which the board says it. */
+  /** What each task waits for, in the order of the board. */
   async waits(ids: Iterable<string>): Promise<ReadonlyMap<string, Waits>> {
     const families = await this.families(ids);
     const members = new Set([...families.values()].flat());

@@ -13,8 +13,8 @@ export type Db = Kysely<StoreTables>;
 export const listPartMax = 5_000;
 
 /**
- * Runs the body on one connection inside a read transaction: it sees one moment, whatever others
- * write meanwhile.
+ * Runs the body on one connection inside a read transaction: it sees one snapshot, whatever other
+ * transactions write at the same time.
  */
 export async function readAtOneMoment<Lent extends Db, T>(
   db: Lent,

@@ -14,9 +14,7 @@ export interface Placed {
   readonly renumbered: boolean;
 }
 
-/**
- * Numbers for tasks that are to stand, in this order, in front of another one (null: at the end).
- */
+/** Numbers for tasks that are placed, in this order, before another one (null: at the end). */
 export async function positionsBefore(
   tx: Tx,
   ids: readonly string[],

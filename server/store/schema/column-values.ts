@@ -1,5 +1,4 @@
-// The words that a column can hold, where they are the store's own; those of tasks are in
-// `core/plan/task.ts`.
+// The values of columns that belong to the store; those of tasks are in `core/plan/task.ts`.
 
 import type { ColumnType } from 'kysely';
 import type { byHandPhase, Phase } from '../../core/plan/task.ts';

@@ -1,4 +1,4 @@
-// The few places where SQLite and PostgreSQL say the same thing in other words. Everything else is
+// The few places where SQLite and PostgreSQL express the same in different SQL. Everything else is
 // one query for both.
 
 import { type Kysely, PostgresAdapter, type RawBuilder, sql } from 'kysely';

@@ -12,7 +12,7 @@ export interface MachineTable {
   state: string;
   /** Maximum number of agents there. */
   agents_max: number;
-  /** Of those, how many it can bear now: fewer when its memory or disk is short. */
+  /** Of those, how many it can run now: fewer if it is low on memory or disk. */
   room: number;
   /** 1: it may land work and run gates now. */
   lands: Defaulted<number>;

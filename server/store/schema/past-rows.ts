@@ -6,7 +6,7 @@ import type { Generated } from 'kysely';
 export interface PastTable {
   /** In the order of the changes. */
   n: Generated<number>;
-  /** Equal for the changes of one transaction, which stand next to each other. */
+  /** Equal for the changes of one transaction, which are adjacent. */
   tx: number;
   op: 'insert' | 'update' | 'delete';
   tbl: string;
@@ -16,7 +16,7 @@ export interface PastTable {
   old: string | null;
 }
 
-/** Where the changes of each event's transaction stand. */
+/** Where the changes of each event's transaction are. */
 export interface PastEventTable {
   seq: number;
   /** The last change before the event. */

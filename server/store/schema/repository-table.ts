@@ -1,4 +1,4 @@
-// The row that says which repository a plan belongs to.
+// The row that identifies the repository of a plan.
 
 export interface RepositoryTable {
   /** Names the project; the git folder has the same. */

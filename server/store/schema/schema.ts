@@ -1,5 +1,4 @@
-// Makes the tables. The public design schema comes first, to the letter; what our rules need is
-// added to it.
+// Creates the tables. The public design schema comes first, unchanged; our additions follow.
 
 import { type Kysely, sql } from 'kysely';
 import { isPostgres } from './dialect.ts';
@@ -138,10 +137,7 @@ const fallbackStatements: readonly string[] = [
   `ALTER TABLE attempts ADD COLUMN step INTEGER NOT NULL DEFAULT 0`,
 ];
 
-/**
- * The plans that agents have made, and who wants one; an attempt that plans writes nothing that
- * lands.
- */
+/** The plans of agents, and which tasks want one; a planning attempt writes nothing that lands. */
 const planStatements: readonly string[] = [
   `CREATE TABLE task_plans (
     task_id TEXT NOT NULL REFERENCES tasks(id) ON DELETE CASCADE, number INTEGER NOT NULL,
@@ -176,9 +172,9 @@ const fleetStatements: readonly string[] = [
 ];
 
 /**
- * What rows held before each change (`past-tables.ts` says which), so that the state at any event
- * can be restored from the present one. `past_events` says which changes an event's transaction
- * made; `past_start` from where on all are kept.
+ * The rows before each change (for the tables in `past-tables.ts`), so that the state at any event
+ * can be restored from the current one. `past_events` maps an event to the changes of its
+ * transaction; `past_start` is the first event from which all are kept.
  */
 const pastStatements: readonly string[] = [
   `CREATE TABLE past (

@@ -177,7 +177,7 @@ export interface AttemptTable {
   /** Usage of each part's log so far, as JSON; the sums are in the columns above. */
   usage_by_part: Defaulted<string>;
   gate_runs: Defaulted<number>;
-  /** 1: it only plans; nothing of what it writes lands. */
+  /** 1: it only plans; no file that it writes lands. */
   planning: Defaulted<number>;
   runs_on: Defaulted<string>;
   /** Where its worktree, its session and its process are; '' = on the project's only machine. */
@@ -192,7 +192,7 @@ export interface PlanTable {
   attempt: number;
   state: 'proposed' | 'approved' | 'sent_back' | 'dropped';
   text: string;
-  /** What a person said as they sent it back. */
+  /** A person's feedback when they sent it back. */
   comment: Defaulted<string | null>;
   created_at_ms: number;
   decided_at_ms: Defaulted<number | null>;

@@ -1,4 +1,4 @@
-// Turns what SQLite says into a refusal that names the file and the remedy.
+// Converts errors of SQLite to a refusal that names the file and the remedy.
 
 import { readdirSync, statfsSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';

@@ -40,8 +40,8 @@ const changesSchema = /^\s*(?:create|alter|drop)\b/i;
 const onlyReads = /^\s*(?:select|pragma|explain|begin|commit|end|rollback|savepoint|release)\b/i;
 
 /**
- * Of these SQLite counts the rows, or answers those that it has changed. A backend at rest asks
- * every second who waits, with words that might write.
+ * For these statements SQLite counts the rows, or returns the changed ones. An idle backend asks
+ * every second for waiting workflows, with a statement that might write.
  */
 const tellsChanges = /^\s*(?:insert|update|delete|with)\b/i;
 

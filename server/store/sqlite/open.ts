@@ -26,8 +26,8 @@ export interface OpenOptions {
 export interface OpenedDatabase<Tables = unknown> {
   readonly path: string;
   /**
-   * There is one connection, handed out in turn: inside a transaction use what it gives you, since
-   * `db` itself would wait for that transaction to end. And wait for nothing slow inside one.
+   * There is one connection, used in turn: inside a transaction use the one you get, because `db`
+   * itself would wait for that transaction to end. And wait for nothing slow inside one.
    */
   readonly db: Kysely<Tables>;
   /** The same connection without Kysely, for pragmas outside a transaction. */
@@ -167,9 +167,9 @@ function checkWritable(raw: DatabaseSync): void {
 }
 
 /**
- * SQLite does not wait when several processes switch a new file at once: it answers "locked"
- * immediately. So the wait is ours. It blocks, but only for the first opening of a new file, and
- * not longer than the busy timeout.
+ * SQLite does not wait when several processes switch a new file at the same time: it answers
+ * "locked" immediately. So Drover waits. It blocks, but only for the first opening of a new file,
+ * and not longer than the busy timeout.
  */
 function switchToWal(raw: DatabaseSync, busyTimeoutMs: number): void {
   const pauseMs = 10;

@@ -12,11 +12,11 @@ export interface Change {
   readonly id: string;
   readonly kind: 'task' | 'epic';
   readonly title: string;
-  /** Where the work stands. */
+  /** Where the work is. */
   readonly stage: 'working' | 'committed' | 'review' | 'landed';
   /** State of the task or the epic, for a message. */
   readonly state: string;
-  /** Best first; a commit may be gone meanwhile. */
+  /** Best first; a commit may no longer exist. */
   readonly candidates: readonly { readonly base: string; readonly head: string }[];
   /** An epic that has not landed: what it would bring is its merge with the target. */
   readonly wouldLand: { readonly line: string; readonly target: string } | null;

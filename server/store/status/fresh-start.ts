@@ -4,7 +4,7 @@
 import type { TransitionSet } from './transition.ts';
 import type { Tx } from '../schema/tables.ts';
 
-/** What the row of a task says when it starts over after its attempt `last` (0: it had none). */
+/** The row of a task that starts over after its attempt `last` (0: it had none). */
 export function freshFields(last: number): TransitionSet {
   return {
     attempts: 0,

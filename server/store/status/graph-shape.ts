@@ -1,6 +1,5 @@
-// Who waits for whom, and who is below whom, kept in memory for as long as nothing of it has
-// changed: long chains of waiting tasks are followed here without a question to the database for
-// each of their links.
+// Which task waits for which, and which is below which, kept in memory as long as nothing of it has
+// changed: long chains of waiting tasks are followed here without a query for each of their links.
 
 import type { Kysely } from 'kysely';
 import { readGraph } from './graph-rows.ts';
@@ -85,7 +84,7 @@ interface ShapeMemory {
 
 const memories = new WeakMap<Kysely<StoreTables>, ShapeMemory>();
 
-/** `db` names the database, `at` is its moment, which stands at `seq`. */
+/** `db` names the database, `at` is its snapshot, which is at `seq`. */
 export async function readShape(db: Db, at: Db, seq: number): Promise<GraphShape> {
   const known = memories.get(db);
   if (known !== undefined && known.seq <= seq && !(await hasChanged(at, known.seq, seq))) {

@@ -11,7 +11,7 @@ export async function lastPlan(db: Reads, taskId: string): Promise<PlanRow | nul
   return (await newestFirst(db, taskId).executeTakeFirst()) ?? null;
 }
 
-/** The plan that its attempts build by, or null: there is none, or it has been taken back. */
+/** The plan that its attempts implement, or null: there is none, or it was withdrawn. */
 export async function approvedPlan(db: Reads, taskId: string): Promise<PlanRow | null> {
   const row = await newestFirst(db, taskId).where('state', '=', 'approved').executeTakeFirst();
   return row ?? null;
@@ -66,7 +66,7 @@ export async function decidePlan(
   return row ?? null;
 }
 
-/** Plans that count no more: the next attempt makes a new one if the task wants one. */
+/** Plans that no longer apply: the next attempt makes a new one if the task wants one. */
 export async function dropPlans(
   tx: Tx,
   sources: StoreSources,

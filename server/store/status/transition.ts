@@ -10,7 +10,7 @@ import type { Kysely, Updateable } from 'kysely';
 
 export interface Transition {
   readonly taskId: string;
-  /** `ready` means ready or blocked, whichever the blockers say. */
+  /** `ready` means ready or blocked, depending on the blockers. */
   readonly to: TaskStatus;
   readonly event: string;
   readonly data?: Readonly<Record<string, unknown>>;
@@ -27,7 +27,7 @@ export interface Transition {
   readonly set?: TransitionSet;
 }
 
-/** Whatever else the row says from then on; the status is the transition's own. */
+/** Other columns to set; the transition itself sets the status. */
 export type TransitionSet = Omit<Updateable<TaskTable>, 'id' | 'status'>;
 
 /** For the `set` of a transition: no attempt owns the task from here on. */

@@ -29,7 +29,7 @@ export async function readWebhookCursors(
   return new Map(rows.map((row) => [row.endpoint, row]));
 }
 
-/** An endpoint that is new hears of events after this one. */
+/** A new endpoint gets only events after this one. */
 export async function beginWebhookCursor(tx: Tx, endpoint: string, seq: number): Promise<void> {
   await tx
     .insertInto('webhook_cursors')
@@ -57,7 +57,8 @@ export async function readEventsOf(
 }
 
 /**
- * False: another process has made deliveries from these events meanwhile, and nothing was written.
+ * False: another process has made deliveries from these events in the meantime, and nothing was
+ * written.
  */
 export async function addDeliveries(
   tx: Tx,
@@ -155,7 +156,7 @@ export interface DeliveryEnd {
   readonly answer: string | null;
 }
 
-/** What came of a try; nothing where the delivery has been sent or set again meanwhile. */
+/** The result of a try; nothing if the delivery was sent or reset in the meantime. */
 export async function endTry(
   tx: Tx,
   { endpoint, seq }: DeliveryRow,

@@ -1,4 +1,4 @@
-// What the gate said of a task's work: its telling lines, and where its whole output is.
+// The gate's output for a task's work: its telling lines, and where its whole output is.
 
 import { sql } from 'kysely';
 import type { Db } from '../rows/one-moment.ts';

@@ -1,4 +1,4 @@
-// Words that the sentences of "why" share.
+// Phrases that the sentences of "why" share.
 
 import type { AgentChoices } from '../../core/work/fallback.ts';
 import { formatDuration } from '../../core/format.ts';

@@ -185,7 +185,7 @@ async function whyPaused(db: Db, row: TaskRow): Promise<string[]> {
   ];
 }
 
-/** What the verdict says of the held files names what was found in them. */
+/** The verdict about the held files names what was found in them. */
 function reasonOr({ verdict_reason: reason }: TaskRow, files: string): string {
   const said = /^held back, never committed: (.*)$/u.exec(reason ?? '')?.[1];
   return said ?? files;

@@ -15,7 +15,7 @@ export async function limitedAccounts(
   return new Map(rows.map((row) => [row.name, row.limited_until_ms ?? nowMs]));
 }
 
-/** The account is at its limit until a time, and says so in these words. */
+/** The account is at its limit until a time, with this message. */
 export async function limitAccount(
   tx: Tx,
   name: string,

@@ -39,8 +39,8 @@ export interface NextAgent {
 const freeMax = 5;
 
 /**
- * Kinds that the task did not cause: a remote that is away, a full disk, a lock, a lost worker, a
- * landing that was cut off.
+ * Kinds that the task did not cause: an unreachable remote, a full disk, a lock, a lost worker, an
+ * interrupted landing.
  */
 const passingKinds: ReadonlySet<string> = new Set(['git_failed', 'worker_failed', 'interrupted']);
 

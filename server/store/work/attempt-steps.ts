@@ -52,7 +52,7 @@ export class AttemptSteps {
     this.#isGated = isGated;
   }
 
-  /** `endedAtMs`: nothing runs any more, whatever the feed has not said. */
+  /** `endedAtMs`: nothing runs any more, even if the feed does not contain its end. */
   list(endedAtMs: number | null): readonly StepView[] {
     if (this.#open !== null && endedAtMs !== null) this.#end(endedAtMs, 'failed');
     if (this.#open === null) return this.#steps;

@@ -26,7 +26,7 @@ export interface ClaimRequest {
   readonly sessionId: string;
   /** Where a new attempt's agent runs; absent: here. */
   readonly runsOn?: RunPlace;
-  /** Whether tasks that say nothing of it get a plan first. */
+  /** Whether tasks without their own value get a plan first. */
   readonly plansFirst: boolean;
 }
 

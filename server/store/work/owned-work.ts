@@ -102,8 +102,8 @@ interface PartUsage {
 }
 
 /**
- * Usage is the running total of the part's own log, so it replaces what the part said before; the
- * sums of the attempt and of its task are made again.
+ * Usage is the running total of the part's own log, so it replaces the part's previous value; the
+ * sums of the attempt and of its task are computed again.
  */
 export async function recordUsage(
   tx: Tx,

@@ -1,4 +1,4 @@
-// Which step of its attempt a task is at, as its row says it.
+// Which step of its attempt a task is at, according to its row.
 
 import type { Phase } from '../../core/plan/task.ts';
 import { byHandPhase } from '../../core/plan/task.ts';
@@ -39,8 +39,7 @@ export async function beginApprovedLanding(tx: Tx, id: string): Promise<void> {
 }
 
 /**
- * Approved work could not land: the task waits for a person again, and says why where that is
- * known.
+ * Approved work could not land: the task waits for a person again, with the reason if it is known.
  */
 export async function endApprovedLanding(tx: Tx, id: string, reason: string | null): Promise<void> {
   await tx

@@ -100,8 +100,8 @@ export async function askedInAttempt(
 }
 
 /**
- * Takes back what an agent has asked about a task, or about a part of it (its sub-tasks run in the
- * same attempt).
+ * Withdraws an agent's questions about a task, or about a part of it (its sub-tasks run in the same
+ * attempt).
  */
 export async function withdrawQuestions(
   tx: Tx,

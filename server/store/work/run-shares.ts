@@ -114,7 +114,7 @@ export async function countOnWorkers(db: Reads): Promise<number> {
   return Number(n);
 }
 
-/** Where the tasks of an epic run, for the epics that say so. */
+/** Where the tasks of an epic run, for the epics with their own value. */
 export async function placesOfEpics(db: Reads): Promise<ReadonlyMap<string, string | null>> {
   const rows = await db
     .selectFrom('epics')

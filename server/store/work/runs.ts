@@ -8,7 +8,7 @@ export async function runById(db: Reads, id: string): Promise<RunRow | null> {
   return row ?? null;
 }
 
-/** For runs that can't be gone: those of attempts are kept. */
+/** For runs that always exist: those of attempts are kept. */
 export async function existingRun(db: Reads, id: string): Promise<RunRow> {
   const row = await runById(db, id);
   if (row === null) throw new Error(`run ${id} is missing`);
@@ -54,7 +54,7 @@ export async function lastFinishedRun(db: Reads): Promise<string | null> {
   return row?.id ?? null;
 }
 
-/** The flags of a run; those of no run where it is gone. */
+/** The flags of a run; those of no run if it no longer exists. */
 export async function flagsOfRun(
   db: Reads,
   runId: string | null,

@@ -14,8 +14,8 @@ export interface DestroyTimes {
 export const destroyTimes: DestroyTimes = { tries: 5, firstDelayMs: 500, longestDelayMs: 8_000 };
 
 /**
- * Null: it is gone, and its lease with it. Else a sentence with the instance's name; the lease
- * stays.
+ * Null: it no longer exists, nor does its lease. Otherwise a sentence with the instance's name; the
+ * lease stays.
  */
 export async function destroyInstance(
   provisioner: Provisioner,
@@ -60,8 +60,8 @@ export interface Reconciled {
 }
 
 /**
- * Destroys instances of own leases whose follower is certainly gone. Instances without a lease, of
- * other owners, or of followers that live are never touched.
+ * Destroys instances in our own leases whose follower has certainly exited. It never touches
+ * instances without a lease, of other owners, or with a running follower.
  */
 export async function reconcileLeases(options: {
   readonly leases: string;

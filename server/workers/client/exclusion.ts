@@ -69,7 +69,7 @@ export function brokenCap(
 }
 
 /**
- * Whether a link that stands at `path` stays within the tree. Decided by names alone, so nothing is
+ * Whether a link at `path` stays within the tree. Decided only by names, so that nothing is
  * followed.
  */
 export function staysInside(path: string, target: string): boolean {

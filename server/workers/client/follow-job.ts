@@ -32,7 +32,7 @@ export interface FollowTimes {
   readonly quietMs: number;
 }
 
-/** Asked after a failed connect: true where it is certain that the instance is gone. */
+/** Called after a failed connect: true if it is certain that the instance no longer exists. */
 export type IsGone = () => Promise<boolean>;
 
 export const followTimes: FollowTimes = {

@@ -169,8 +169,7 @@ function attempt(root: string, path: string, refused: Refused, write: () => void
 }
 
 /**
- * One at a time, as a recursive call would go through links. False: something else stands in the
- * way.
+ * One at a time, because a recursive call would follow links. False: something else is in the way.
  */
 function makeFolders(root: string, path: string): boolean {
   const names = path.split('/').slice(0, -1);

@@ -7,7 +7,7 @@ import { dependencyNames } from './exclusion.ts';
 export interface JobCommand {
   readonly program: string;
   readonly args: readonly string[];
-  /** No secrets: these stand in the command's text. */
+  /** No secrets: these are part of the command's text. */
   readonly variables: Readonly<Record<string, string>>;
   /** Paths of the upload: dependency folders that hold none of them are not brought back. */
   readonly uploaded: Iterable<string>;

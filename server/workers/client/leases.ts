@@ -1,5 +1,5 @@
-// A file for each instance, written before it is created and removed when it is certainly gone. No
-// tokens are in it.
+// A file for each instance, written before the instance is created and removed when it certainly no
+// longer exists. It contains no tokens.
 
 import { randomBytes } from 'node:crypto';
 import {
@@ -32,7 +32,7 @@ const leaseSchema = z.object({
 
 export type Lease = z.infer<typeof leaseSchema>;
 
-/** Never the prefix `drover-worker-`: other coordinators of an account delete what bears it. */
+/** Never the prefix `drover-worker-`: other coordinators of an account delete instances with it. */
 export function instanceName(count: number): string {
   return `drv-${randomBytes(4).toString('hex')}-${count}`;
 }

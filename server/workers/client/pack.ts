@@ -25,7 +25,7 @@ export type SentEntry =
   | { readonly kind: 'link'; readonly target: string };
 
 export interface Upload {
-  /** Destroyed with an error where a file is not what the plan says. */
+  /** Destroyed with an error if a file does not match the plan. */
   readonly body: Readable;
   /** Resolves when everything is packed. */
   readonly sent: Promise<ReadonlyMap<string, SentEntry>>;

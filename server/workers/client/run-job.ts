@@ -65,7 +65,7 @@ export interface JobRequest {
   readonly program: string;
   readonly args: readonly string[];
   readonly prompt: string;
-  /** Handed over when the instance is created; may be secret. */
+  /** Passed when the instance is created; may be secret. */
   readonly env: Readonly<Record<string, string>>;
   /** Part of the command's text: nothing secret. */
   readonly variables: Readonly<Record<string, string>>;
@@ -121,7 +121,7 @@ export async function runJob(request: JobRequest): Promise<JobOutcome> {
   return { kind: 'failed', retryable: last.later ?? last.again, message: last.message };
 }
 
-/** What the lost instance had made so far goes along to the next one. */
+/** The work of the lost instance so far is uploaded to the next one. */
 async function planAgain(request: JobRequest): Promise<Result<UploadPlan, string>> {
   const listing = await request.relist();
   if (!listing.ok) return listing;
@@ -133,7 +133,7 @@ interface Brought {
   readonly fetched: Fetched;
 }
 
-/** The lease is on disk before the instance is; it goes when the instance is gone. */
+/** The lease is on disk before the instance exists; it is removed when the instance is gone. */
 async function onInstance(
   request: JobRequest,
   plan: UploadPlan,

@@ -33,7 +33,7 @@ export const resultCaps: ResultCaps = {
 };
 
 export interface ResultFile {
-  /** Where its content lies, below the scratch folder. */
+  /** Where its content is, below the scratch folder. */
   readonly stored: string;
   readonly sha256: string;
   readonly isExecutable: boolean;
@@ -185,7 +185,10 @@ class ResultReader {
     if (this.#nameChars > allNameCharsMax) throw hostile('its names are too long');
   }
 
-  /** What was a file or a link can not be a folder as well: so nothing is ever beneath a link. */
+  /**
+   * A path that is a file or a link cannot also be a folder, so that nothing is ever beneath a
+   * link.
+   */
   #addFolders(path: string, isFolder: boolean): void {
     const names = path.split('/');
     for (let count = 1; count < names.length + (isFolder ? 1 : 0); count += 1) {

@@ -17,7 +17,7 @@ import {
 /** Paths of a tree as git sees them; relative, with slashes. */
 export interface TreeListing {
   readonly tracked: readonly string[];
-  /** Not tracked and not ignored. A nested repository stands here with a slash at its end. */
+  /** Untracked and not ignored. A nested repository is listed with a trailing slash. */
   readonly untracked: readonly string[];
   /** Matched by `.droverignore` files, tracked or not. */
   readonly droverIgnored: ReadonlySet<string>;
@@ -123,7 +123,7 @@ export function planUpload(
 
 class LeftOutList {
   readonly all: LeftOut[];
-  /** A folder of dependencies is left out once for all that lies in it. */
+  /** A folder of dependencies is omitted once for all its files. */
   readonly #known = new Set<string>();
 
   constructor(submodules: ReadonlySet<string>) {
@@ -192,8 +192,8 @@ function isReadable(path: string): boolean {
 }
 
 /**
- * Which folders on the way to a path are real folders: behind a link lies something else than what
- * git lists.
+ * Which folders on the way to a path are real folders: behind a link there are other files than
+ * those that git lists.
  */
 export class Parents {
   readonly #root: string;

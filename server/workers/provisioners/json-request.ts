@@ -7,7 +7,7 @@ import { err, ok, type Result } from '../../core/failure.ts';
 import { oneLine } from '../client/request.ts';
 
 export interface JsonEndpoint {
-  /** `https://…`, `http://…` on loopback; with `socketPath` its host says nothing. */
+  /** `https://…`, `http://…` on loopback; with `socketPath` its host is ignored. */
   readonly url: string;
   readonly socketPath?: string;
   readonly headers?: Readonly<Record<string, string>>;

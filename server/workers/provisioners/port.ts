@@ -35,7 +35,7 @@ export type StartOutside = (marker: string, start: OwnStart) => OwnStart;
 /** How an instance is found again; stored in its lease, so it holds no secret. */
 export interface InstanceRef {
   readonly name: string;
-  /** In the words of the provisioner; null: the creation was not finished. */
+  /** The provisioner's own id; null: the creation was not finished. */
   readonly id: string | null;
 }
 

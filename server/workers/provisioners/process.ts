@@ -18,7 +18,7 @@ export interface ProcessOptions {
   readonly args: readonly string[];
   /** What the runtime itself needs, as PATH. */
   readonly env: Readonly<Record<string, string>>;
-  /** Ends every process that bears this marker. */
+  /** Kills every process with this marker. */
   readonly endMarked: (marker: string) => Promise<void>;
   /** Starts a program so that it does not end with the process that starts it. */
   readonly startOutside: StartOutside;
@@ -27,7 +27,7 @@ export interface ProcessOptions {
   readonly startTimeOf: (pid: number) => string | null;
 }
 
-/** The shell goes at once: what it starts has no parent of ours. */
+/** The shell exits immediately, so that its child has no parent of ours. */
 const detachScript = `
 out=$1
 shift
@@ -120,7 +120,7 @@ async function startDetached(
   });
 }
 
-/** Waits for the line in which the runtime says where it listens. */
+/** Waits for the line in which the runtime prints its address. */
 async function listeningRuntime(
   folder: string,
   signal: AbortSignal,

@@ -17,7 +17,7 @@ export interface ProgramRequest {
 
 const outputBytesMax = 4 * 1024 * 1024;
 
-/** What it printed on stdout. The error is a sentence with the end of what it said. */
+/** Its stdout. The error is a sentence with the end of its output. */
 export async function runProgram(request: ProgramRequest): Promise<Result<string, string>> {
   const { program, args, env, cwd } = request;
   const limit = AbortSignal.timeout(request.timeoutMs);

@@ -23,7 +23,7 @@ export interface SshOptions {
   readonly cwd: string;
   /** The runtime as one file. */
   readonly runtime: string;
-  /** Ends every process that bears this marker: the tunnel. */
+  /** Kills every process with this marker: the tunnel. */
   readonly endMarked: (marker: string) => Promise<void>;
   /** Starts a program so that it does not end with the process that starts it. */
   readonly startOutside: StartOutside;
@@ -140,7 +140,7 @@ async function copyRuntime(
   return copied.ok ? ok(null) : copied;
 }
 
-/** Prints the line in which the runtime says where it listens, or what it said instead. */
+/** Prints the line with the runtime's address, or its other output instead. */
 function startScript(spec: InstanceSpec, hash: string): string {
   const variables = Object.entries({ ...spec.env, AGENT_TOKEN: spec.token })
     .filter(([name]) => variablePattern.test(name))

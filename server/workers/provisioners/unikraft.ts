@@ -1,5 +1,5 @@
-// Workers as instances of Unikraft Cloud, by its platform API. The key of the account goes to the
-// API alone, never to a worker.
+// Workers as instances of Unikraft Cloud, by its platform API. The account's key is sent only to
+// the API, never to a worker.
 
 import { createHash } from 'node:crypto';
 import * as z from 'zod';
@@ -162,7 +162,7 @@ function endProblem(answer: Result<PlatformAnswer, string>, name: string): strin
   return item.ok ? null : item.error;
 }
 
-/** In UTC, as the platform's schedules want it. */
+/** In UTC, as the platform's schedules require. */
 function calendarTime(unixMs: number): string {
   return new Date(unixMs).toISOString().slice(0, 19).replace('T', ' ');
 }

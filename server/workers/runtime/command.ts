@@ -52,7 +52,7 @@ export async function startCommand(
 
 function startFailure({ folder }: CommandRequest, error: unknown): string {
   const reason = error instanceof Error ? error.message : String(error);
-  // Node names the program where it is the folder that is missing.
+  // Node's error names the program although the folder is missing.
   const missing = existsSync(folder) ? '' : ` (the workspace ${folder} does not exist)`;
   return `The command could not be started: ${reason}${missing}.`;
 }
@@ -104,7 +104,7 @@ interface Pipe {
 
 /**
  * Node's own `pipe` is a socket, for which `/dev/stdout` cannot be opened and some programs behave
- * otherwise. A named pipe is a real one; its name is gone before the command starts.
+ * differently. A named pipe is a real one; its name is removed before the command starts.
  */
 async function makePipes(): Promise<readonly Pipe[]> {
   const folder = mkdtempSync(join(tmpdir(), 'drover-pipes-'));

@@ -1,4 +1,4 @@
-// The last events of a job, as they stand in the stream (worker contract §5.2). Ids are numbered
+// The last events of a job, as they appear in the stream (worker contract §5.2). Ids are numbered
 // from 0 and never reused.
 
 import { keptEvents, writeEvent, type WorkerEvent } from '../wire.ts';

@@ -1,4 +1,4 @@
-// Reads a request as stock does: the first JSON value counts, what stands after it does not (worker
+// Reads a request as a stock runtime does: the first JSON value counts, the rest is ignored (worker
 // contract §3).
 
 /** @throws SyntaxError */

@@ -49,7 +49,7 @@ export class Job {
     return this.#ring.characters;
   }
 
-  /** Follows the events from where `Last-Event-ID` says; the response's head must be written. */
+  /** Follows the events from `Last-Event-ID`; the response's head must be written. */
   read(response: ServerResponse, lastEventId: string | undefined): void {
     const reader = new StreamReader({
       ring: this.#ring,
@@ -80,7 +80,7 @@ export class Job {
     for (const reader of this.#readers) reader.destroy();
   }
 
-  /** Resolves when every reader has got the end, or has gone. */
+  /** Resolves when every reader has got the end, or has disconnected. */
   async readersGone(): Promise<void> {
     while (this.#readers.size > 0) await this.#nextChange();
   }
@@ -193,7 +193,8 @@ export class Job {
     const { oldestId, nextId } = this.#ring;
     const last =
       lastEventId !== undefined && /^-?\d+$/.test(lastEventId) ? Number(lastEventId) : null;
-    // Without a number, or before every id: from what is kept, and nothing is said of what is not.
+    // Without a number, or before every id: from the first stored event, without a notice about
+    // missing ones.
     if (last === null || last < -1) return oldestId;
     return Math.min(last + 1, this.#isEnded ? nextId - 1 : nextId);
   }

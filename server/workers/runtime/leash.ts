@@ -5,8 +5,8 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 
 /**
- * A line names the group that runs now, or none; the end of input means that the runtime is gone.
- * Not every shell's `kill` takes `--`.
+ * A line names the group that runs now, or none; the end of input means that the runtime has
+ * exited. Not every shell's `kill` accepts `--`.
  */
 const script = 'g=; while read -r line; do g=$line; done; [ -z "$g" ] || kill -KILL "-$g"';
 

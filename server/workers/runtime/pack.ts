@@ -149,7 +149,7 @@ class TreePacker {
         content === undefined
           ? this.#archive.entry(header, done)
           : this.#archive.entry(header, content, done);
-      // An archive that is destroyed, as its reader has gone, destroys the entry as well.
+      // An archive that is destroyed because its reader disconnected also destroys the entry.
       entry.on('error', reject);
     });
   }
@@ -173,9 +173,7 @@ async function copyTo(entry: Entry, file: number, size: number, name: string): P
   }
 }
 
-/**
- * What grows meanwhile is cut at its earlier size; what shrinks cannot be sent as its header says.
- */
+/** A file that grows is cut at its earlier size; one that shrinks no longer matches its header. */
 function readExactly(file: number, size: number, name: string): Buffer {
   const content = Buffer.allocUnsafe(size);
   for (let at = 0; at < size;) {
@@ -200,7 +198,7 @@ async function drained(stream: Entry): Promise<void> {
   });
 }
 
-/** Null for what has gone since it was listed: it is no part of the tree any more. */
+/** Null for a file that was removed since it was listed: it is no longer part of the tree. */
 function ifThere<T>(look: () => T): T | null {
   try {
     return look();

@@ -36,7 +36,7 @@ export interface RoutesOptions {
 const methodText = 'method not allowed';
 const successText = '{"status":"success"}';
 const closingText = 'the runtime is shutting down';
-/** What stands below `/exec/`. */
+/** The path below `/exec/`. */
 const jobPattern = /^\/exec\/([^/]+)\/(stream|cancel)$/;
 
 export class Routes {

@@ -19,7 +19,7 @@ export interface ReaderOptions {
    */
   readonly firstId: number;
   readonly isJobEnded: () => boolean;
-  /** The reader has taken something, has stalled, or has gone. */
+  /** The reader has read something, has stalled, or has disconnected. */
   readonly onChange: () => void;
   readonly times: Pick<WorkerTimes, 'keepaliveMs' | 'stalledMs'>;
 }

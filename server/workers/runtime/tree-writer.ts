@@ -1,6 +1,6 @@
 // Writes the entries of an upload into a new folder. Files are small and written one after the
-// other, so the calls are the synchronous ones: they are several times faster, and no job runs
-// meanwhile.
+// other, so the calls are synchronous: they are several times faster, and no job runs during an
+// upload.
 
 import { closeSync, mkdirSync, openSync, symlinkSync, unlinkSync, writeSync } from 'node:fs';
 import { join, posix } from 'node:path';
@@ -11,7 +11,7 @@ type Kind = 'directory' | 'file' | 'link';
 
 /** Of permissions; setuid, setgid and sticky are dropped. */
 const permissionBits = 0o777;
-/** What the file system says of a name that it cannot have. */
+/** The file system's errors for an invalid name. */
 const badNameCodes: ReadonlySet<string> = new Set(['ENAMETOOLONG', 'EILSEQ', 'EINVAL', 'EEXIST']);
 
 export class TreeWriter {

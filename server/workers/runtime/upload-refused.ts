@@ -1,4 +1,4 @@
-// Why an upload is not taken: what the answer to `POST /workspace` says.
+// Why an upload is refused: the answer to `POST /workspace`.
 
 export class UploadRefused extends Error {
   readonly status: 400 | 408 | 413 | 500;

@@ -35,8 +35,8 @@ export async function runPart(
   // The end is announced afterwards, so that a client that sees the end of the attempt finds all of
   // its output.
   await engine.storeOutput(given.request.logPath);
-  // Nothing of this attempt writes into the slot any more, when its work is kept, committed or
-  // handed on.
+  // Nothing of this attempt writes into the slot any more when its work is saved, committed or
+  // passed on.
   const ran = await lastAttempt(engine.store.db, claim.taskId);
   if (ran !== null && ran.pid !== null && ran.pid_start !== null) {
     const agent = { pid: ran.pid, startTime: ran.pid_start };
@@ -140,7 +140,7 @@ interface GivenRequest {
   readonly hints: readonly string[];
 }
 
-/** Silence before the watchdog says so, and before it ends the agent. */
+/** Silence before the watchdog reports it, and before it stops the agent. */
 const stallWarnMs = 120_000;
 const stallEndMs = 300_000;
 

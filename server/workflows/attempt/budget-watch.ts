@@ -1,5 +1,5 @@
-// Watches one part's agent while it works: stores what it uses, asks before a budget is used up,
-// ends it between two turns when it is, and notices when it goes round in a circle.
+// Watches one part's agent while it runs: stores its usage, asks before a budget is used up, stops
+// it between two turns when it is, and detects loops.
 
 import type { AgentEvent, Usage } from '../../protocol/agent-events.ts';
 import { goOn, type BudgetScope, hasLimit, stopHere } from '../../core/work/budget.ts';

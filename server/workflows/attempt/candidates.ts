@@ -79,7 +79,7 @@ async function waitsForGate(engine: Uses<'store'>, claim: Claim): Promise<boolea
 }
 
 /**
- * A gate that ended because the process closes has said nothing: the step is run again at the next
+ * A gate that ended because the process closes has no result: the step runs again at the next
  * start.
  */
 function leaveIfClosing(run: DurableRun<Tx>, tested: TestedCandidate): TestedCandidate {

@@ -71,9 +71,7 @@ export async function startOfAttempt(
   return commit === null ? null : { commit, branch };
 }
 
-/**
- * The last commit of an attempt, on its branch or wherever its agent stood; null when it made none.
- */
+/** The last commit of an attempt, on its branch or at its agent's HEAD; null if it made none. */
 async function endOfEarlier(engine: Uses<'git'>, branch: string): Promise<Sha | null> {
   const tip = await engine.git.readRef(branchRef(branch));
   const head = (await lastOf(engine, branch))?.head ?? null;
@@ -130,7 +128,7 @@ async function noteChosen(
   return null;
 }
 
-/** What an agent that knows nothing of it finds in its slot; null when that is the base alone. */
+/** What an agent without memory finds in its slot; null if that is only the base. */
 export async function presentWork(
   engine: Uses<'git' | 'machineId' | 'store'>,
   claim: Claim,

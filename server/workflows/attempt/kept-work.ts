@@ -48,7 +48,7 @@ function taskInName(ref: string): string {
   return root === undefined ? '' : (ref.slice(root.length).split('/', 1)[0] ?? '');
 }
 
-/** An attempt, whoever holds it now. */
+/** An attempt, with any current owner. */
 export type NumberedAttempt = Pick<Claim, 'taskId' | 'attempt'>;
 
 /** Its folder, and its base commit. */

@@ -11,8 +11,8 @@ interface Blocker {
 }
 
 /**
- * Says where the commit of a blocker is and what a person can do; `releaseFromMissingBase` reads
- * the line out of it again.
+ * Reports where the commit of a blocker is and what a person can do; `releaseFromMissingBase`
+ * parses the line from it.
  */
 export async function missingBaseSentence(
   engine: Uses<'git'>,

@@ -1,4 +1,4 @@
-// One part's session with an agent: what the agent says, asks and leaves while it runs.
+// One part's session with an agent: its events, its questions and its end.
 
 import type { AgentHost, AgentOutcome, AgentProcess } from '../../agents/port.ts';
 import type { AgentEvent, Usage } from '../../protocol/agent-events.ts';
@@ -16,7 +16,7 @@ import { BudgetWatch, type WatchStop } from './budget-watch.ts';
 import { slowDown } from '../kit/holds.ts';
 import type { Engine } from '../kit/engine-ports.ts';
 
-/** What the running agent says to the engine, and hears from it. */
+/** Messages from the running agent to the engine and back. */
 export class PartSession implements AgentHost {
   readonly #engine: Engine;
   readonly #claim: Claim;
@@ -36,7 +36,7 @@ export class PartSession implements AgentHost {
     );
   }
 
-  /** One run of the agent: it ends when a person, or what watches over its budget, wants it to. */
+  /** One run of the agent: it ends when a person, or the budget watch, stops it. */
   async whileAtWork<T>(signal: AbortSignal, body: (either: AbortSignal) => Promise<T>): Promise<T> {
     this.watch.setAtWork(true);
     try {

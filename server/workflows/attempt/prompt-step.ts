@@ -1,4 +1,4 @@
-// Gathers the facts that a part's prompt is made of; core puts them into words.
+// Collects the facts for a part's prompt; core writes the text.
 
 import { stepText } from '../../core/format.ts';
 import type { PromptPlan } from '../../core/prompt/plan-prompt.ts';
@@ -40,7 +40,7 @@ const siblingsMax = 50;
 
 export interface PartPrompt {
   readonly text: string;
-  /** The whole task, for a session that turns out to know nothing of it. Null: `text` is that. */
+  /** The whole task, for a session that turns out to have no memory of it. Null: `text` is that. */
   readonly ifForgotten: string | null;
   /** Hints that were waiting and are delivered with it. */
   readonly hints: readonly string[];
@@ -268,7 +268,10 @@ async function doneBefore(
     .map(({ id, title }) => ({ id, title }));
 }
 
-/** A description too long for a prompt goes to a file beside the logs, and the prompt names it. */
+/**
+ * A description too long for a prompt is written to a file beside the logs, and the prompt names
+ * it.
+ */
 async function descriptionFile(
   engine: Uses<'files' | 'mask' | 'places' | 'settings'>,
   claim: Claim,

@@ -64,8 +64,8 @@ export async function settleStopIn(
 ): Promise<void> {
   const row = await taskById(tx, claim.taskId);
   if (row === null || row.epoch !== claim.epoch) return;
-  // Whatever took the task out of the hands of its owner has had its say. What waits for a person
-  // is stopped only by a person's word: the replay of an attempt that has ended is none.
+  // Another transition has already taken the task from its owner. A task that waits for a person is
+  // stopped only by a person's request, not by the replay of an attempt that has ended.
   const isApproved = row.status === 'needs_review' && row.stop_requested !== null;
   if (!ownedStatuses.has(row.status) && !isApproved) return;
   const kind = row.stop_requested ?? 'stop';

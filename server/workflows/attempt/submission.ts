@@ -78,8 +78,8 @@ export async function submit(
 }
 
 /**
- * An attempt that changes nothing after a conflict has not cured it: the work of the earlier one is
- * still to land.
+ * An attempt that changes nothing after a conflict has not resolved it: the earlier work still has
+ * to land.
  */
 async function conflictLeft(
   tx: Tx,

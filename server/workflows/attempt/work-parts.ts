@@ -1,5 +1,5 @@
-// The parts of one attempt: sub-tasks in their order, the task itself, and what its agents add
-// meanwhile.
+// The parts of one attempt: sub-tasks in order, the task itself, and sub-tasks that its agents add
+// in the meantime.
 
 import { firstLineOf } from '../../core/format.ts';
 import { branchRef } from '../../core/work/ref-names.ts';

@@ -43,7 +43,7 @@ export interface Place {
 export type PlaceOutcome =
   | { readonly kind: 'ready'; readonly place: Place }
   | { readonly kind: 'failed'; readonly failure: Failure }
-  /** A blocker's commit is not in any base this line can offer; `reason` says which. */
+  /** A blocker's commit is not in any base this line can offer; `reason` names it. */
   | { readonly kind: 'no_base'; readonly reason: string; readonly landedOn: string | null };
 
 export async function prepareWorktree(

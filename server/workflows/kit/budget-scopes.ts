@@ -1,5 +1,5 @@
-// What a budget says now, from stored usage and stored answers alone: so it is the same after any
-// restart.
+// The state of a budget, only from stored usage and stored answers, so that it is the same after
+// any restart.
 
 import {
   type BudgetScope,

@@ -1,5 +1,5 @@
-// How a command of the project's own (gate, setup) ended, in words: with the limit that ended it,
-// or its telling lines.
+// How a command of the project (gate, setup) ended, as a sentence: with the limit that ended it, or
+// its telling lines.
 
 import { formatDuration } from '../../core/format.ts';
 

@@ -66,10 +66,10 @@ export interface WorkSettings {
   readonly agentKind: string;
   /** Who takes over when an agent cannot do a task. */
   readonly agents: AgentChoices;
-  /** Candidates of each task that says nothing else, and who chooses among them. */
+  /** Number of candidates of each task without its own value, and who chooses among them. */
   readonly bestOf: number;
   readonly choose: ChooseRule;
-  /** Tasks that say nothing of it get a plan first, which a person approves. */
+  /** Tasks without their own value get a plan first, which a person approves. */
   readonly plansFirst: boolean;
   readonly workers: number;
   /** Branch to land on; null = the one that is checked out when the run starts. */
@@ -98,7 +98,7 @@ export interface WorkSettings {
   readonly maxDescriptionBytes: number;
   readonly budget: Budgets;
   readonly machine: HostLimits;
-  /** Where agents run whose task and epic say nothing of it. */
+  /** Where agents run if neither task nor epic has its own value. */
   readonly runsOn: RunPlace;
   /** Attempts on workers at once. */
   readonly remoteMax: number;
@@ -302,5 +302,5 @@ export interface Engine extends EngineDeps {
   earlierUntilMs: number;
 }
 
-/** What a function takes of the engine: that which it uses, so that its signature says it. */
+/** The parts of the engine that a function uses, so that its signature shows them. */
 export type Uses<Name extends keyof Engine> = Pick<Engine, Name>;

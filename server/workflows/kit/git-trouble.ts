@@ -55,9 +55,9 @@ const waitsMax = 30;
 const waitMs = 15_000;
 
 /**
- * Does it again while its outcome says that the remote is away, within bounds and until it is
- * called off. With `landing`, the workflow is handed over instead as soon as another machine can
- * land: what waits behind it must not wait for this machine's network.
+ * Retries while the outcome is an unreachable remote, within limits and until it is aborted. With
+ * `landing`, the workflow is handed over instead as soon as another machine can land: later
+ * landings must not wait for this machine's network.
  */
 export async function whileAway<T>(
   engine: Uses<'clock' | 'machineId' | 'report' | 'store'>,

@@ -36,7 +36,7 @@ interface OpenMachine {
 }
 
 export interface Placement {
-  /** Agents that all machines together can bear; null: only the run's own number counts. */
+  /** Agents that all machines together can run; null: only the run's own number counts. */
   readonly room: number | null;
   /** A machine for the task's next attempt, or null while none can take it. */
   choose(task: Pick<Startable, 'id' | 'labels'>): Promise<string | null>;
@@ -67,7 +67,7 @@ export async function openPlacement(
       const here = machines.find((machine) => machine.id === last?.machine);
       if (here !== undefined && isBound(last)) return here.left > 0 ? here.id : null;
       const needed = neededLabels(textList(labels));
-      // A person may have asked for another machine meanwhile.
+      // A person may have requested another machine in the meantime.
       const isFit = here !== undefined && here.left > 0 && suits(here.labels, needed);
       return isFit ? here.id : freest(machines, needed);
     },

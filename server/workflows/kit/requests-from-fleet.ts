@@ -10,7 +10,7 @@ const lookAgainMs = 2_000;
 type Parts = Uses<'clock' | 'machineId' | 'report' | 'store' | 'switchboard'>;
 
 /**
- * Starts listening; returns stop. Nothing to do on a single machine, where every word is said in
+ * Starts listening; returns stop. Does nothing on a single machine, where every request arrives in
  * this process.
  */
 export function followFleetRequests(engine: Parts): () => void {

@@ -1,5 +1,5 @@
-// The project's setup in a slot: run where the slot does not stand in the setup state of its tree,
-// and noted there.
+// The project's setup in a slot: run if the slot is not in the setup state of its tree, and
+// recorded there.
 
 import { failure, type Failure } from '../../core/failure.ts';
 import { evidenceOf } from '../../core/prompt/failure-lines.ts';
@@ -21,7 +21,7 @@ export interface SetupJob {
   readonly only: boolean;
   /** Build folders that are kept anyway. */
   readonly keep?: readonly string[];
-  /** True: the folder holds a commit of the line and nothing of an agent. */
+  /** True: the folder contains a commit of the line and nothing of an agent. */
   readonly isBase: boolean;
   /** Called when the command is about to run. */
   readonly onRun?: () => Promise<void>;

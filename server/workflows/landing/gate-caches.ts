@@ -8,7 +8,7 @@ import type { Uses } from '../kit/engine-ports.ts';
 /** Without its manifest beside it, a folder of this name is anything. */
 const manifests: Readonly<Record<string, string>> = { target: 'Cargo.toml' };
 
-/** Build folders that may stay; to be asked before the gate's folder goes to another commit. */
+/** Build folders that may stay; called before the gate's folder switches to another commit. */
 export async function keptCaches(
   engine: Uses<'files' | 'git' | 'settings' | 'store'>,
   { path, command }: { readonly path: string; readonly command: string },

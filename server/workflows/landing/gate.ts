@@ -268,7 +268,7 @@ function gateEnvironment(
 /** Maximum number of names in an event. */
 const changedMax = 20;
 
-/** Ports of gate worktrees lie above those of task slots. */
+/** Ports of gate worktrees are above those of task slots. */
 const gatePortBase = 28_000;
 
 async function remember(

@@ -1,5 +1,5 @@
 // One merge onto a line: built, tested and moved in steps of one workflow, and again from the start
-// where the line has moved meanwhile. What arrives is the tree that was tested.
+// if the line has moved in the meantime. The tree that arrives is the one that was tested.
 
 import type { Failure, Result } from '../../core/failure.ts';
 import type { DurableRun } from '../../durable/port.ts';

@@ -198,8 +198,7 @@ class Landing {
     const synced = await syncLine(this.#engine, this.#input.line);
     if (!synced.ok) return { ...nothingBuilt, problem: synced.error };
     const tip = synced.value;
-    // Without a gate on this batch, what people have committed meanwhile is left to those who test
-    // it.
+    // Without a gate on this batch, people's new commits are left to landings that test them.
     const isGated = rows.some((row) => row.gate_command !== null);
     const start = isGated ? await headOn(this.#engine, this.#input.line, tip) : synced;
     if (!start.ok) return { ...nothingBuilt, problem: start.error };

@@ -26,7 +26,7 @@ export async function redBaseWords(engine: Uses<'git'>, line: string): Promise<s
 
 const redBasePattern = /^(\S+) is red before any task \(([0-9a-f+]+)\)/;
 
-/** Where the line stands: its tip, and the branch where that is elsewhere. */
+/** The current state of the line: its tip, and the branch if that is elsewhere. */
 async function placeOf(engine: Uses<'git'>, line: string): Promise<string> {
   const tip = (await engine.git.readRef(landingRef(line))) ?? '';
   const branch = (await engine.git.readRef(branchRef(line))) ?? tip;
@@ -38,7 +38,7 @@ export function redBaseFailure(red: Failure): Failure {
   return failure('interrupted', red.message, red.detail);
 }
 
-/** The attempt keeps its commit and is not used up: the work lands when the line is mended. */
+/** The attempt keeps its commit and is not used up: the work lands when the line is fixed. */
 export async function waitForLine(
   engine: Uses<'clock' | 'store'>,
   tx: Tx,

@@ -14,8 +14,8 @@ import type { Sha } from '../../git/sha.ts';
 const casTriesMax = 5;
 
 /**
- * Lets the branch follow its landing line, and keeps `drover/results/<branch>` where it can't.
- * `obstacle`: what is known to stand in the way, in words.
+ * Moves the branch to its landing line, and keeps `drover/results/<branch>` if that is impossible.
+ * `obstacle`: the known reason.
  */
 export async function followLine(
   engine: Uses<'git' | 'machineId' | 'report' | 'settings' | 'store'>,
@@ -110,8 +110,8 @@ async function targetOf(engine: Uses<'git'>, branch: string): Promise<Sha | null
 }
 
 /**
- * Nothing follows what another hand has written, and no branch is made again that a person has
- * taken away.
+ * No branch follows a tip that something else has written, and a branch that a person deleted is
+ * not recreated.
  */
 async function whyStopped(
   engine: Uses<'git' | 'store'>,

@@ -60,7 +60,7 @@ export async function isOnLine(
   return engine.git.isAncestor(made.commit, present);
 }
 
-/** Moves the line onto the merge, once. False: it has moved elsewhere meanwhile. */
+/** Moves the line onto the merge, once. False: it has moved elsewhere in the meantime. */
 export async function moveOnto(
   engine: Uses<'git' | 'store'>,
   branch: string,
@@ -130,7 +130,7 @@ export async function keepTip(
   const ref = rescueRef(branch, tip);
   if ((await engine.git.readRef(ref)) !== null) return ok(undefined);
   const kept = await engine.git.updateRef(ref, tip, null, reason);
-  // Another process kept it at the same time: the name stands for this tip alone.
+  // Another process kept it at the same time: the name belongs to this tip only.
   return kept.ok || kept.error.kind === 'stale' ? ok(undefined) : kept;
 }
 
@@ -152,8 +152,7 @@ const lookedAt = new WeakMap<Engine['store'], Set<string>>();
 const unknownMax = 500;
 
 /**
- * Null: the value is ours. Else the sentence that says what a person can do. `known` was read
- * before the ref was.
+ * Null: the value is ours. Otherwise the sentence with the remedy. `known` was read before the ref.
  */
 export async function whyNotOurs(
   engine: Uses<'git' | 'store'>,
@@ -168,8 +167,8 @@ export async function whyNotOurs(
     known === null ||
     found === known.landed_sha ||
     (await isNotedTip(engine.store.db, branch, found)) ||
-    // With the power, the last rows of the database may have gone: git is the second witness of
-    // what has landed.
+    // A power cut may have lost the last rows of the database: git is the second source for what
+    // has landed.
     (isFirst && (await bearsOurHand(engine, known.landed_sha, found)));
   if (isOurs) {
     looked.add(branch);

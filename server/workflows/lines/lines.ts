@@ -24,9 +24,9 @@ import type { Sha } from '../../git/sha.ts';
 const casTriesMax = 5;
 
 /**
- * The tip of the line, brought into step with the branch. Nothing of ours is waiting → the branch
- * is the truth, wherever people have moved it; something waits → the tip stays, and the next
- * merge takes their commits in (`headOn`).
+ * The tip of the line, synchronized with the branch. If no landed work waits, the branch is the
+ * truth, wherever people have moved it; if some waits, the tip stays, and the next merge includes
+ * their commits (`headOn`).
  */
 export async function syncLine(
   engine: Uses<'git' | 'machineId' | 'store'>,
@@ -100,8 +100,8 @@ async function inStep(
     // is no rewind.
     if ((await engine.git.readRef(branchRef(branch), 'now')) !== target) return null;
     if (await isTakenBackUnseen(engine, known, target)) return landed;
-    // People have rewound or rewritten the branch, and all of ours had arrived there: their word
-    // counts.
+    // People have rewound or rewritten the branch, and all our work had arrived there: their state
+    // wins.
     await engine.store.transaction((tx) => noteDropped(tx, branch, landed));
     return target;
   }
@@ -149,7 +149,7 @@ export function takeInConflict(branch: string, files: readonly string[]): Failur
 }
 
 /**
- * Seen before or not: now the branch holds all of ours, which decides what a later rewind of it
+ * In either case, the branch now contains all our work, which decides what a later rewind of it
  * means.
  */
 async function rememberFollowed(
@@ -189,9 +189,9 @@ async function rememberLine(
 }
 
 /**
- * A base on the line that contains all the given commits. An epic's line takes in its parent branch
- * when a blocker has landed there meanwhile. Null: a commit is on neither; the task can't start
- * from this line yet.
+ * A base on the line that contains all the given commits. An epic's line merges its parent branch
+ * if a blocker has landed there in the meantime. Null: a commit is on neither; the task cannot
+ * start from this line yet.
  */
 export async function baseContaining(
   engine: Uses<'git' | 'machineId' | 'report' | 'settings' | 'store'>,
@@ -230,8 +230,7 @@ async function baseContainingNow(
 }
 
 /**
- * What another machine has landed a moment ago is in the database before it is in what this one has
- * last heard.
+ * A recent landing of another machine is in the database before this one's fetched refs contain it.
  */
 async function tipForBase(
   engine: Uses<'git' | 'machineId' | 'store'>,

@@ -101,7 +101,7 @@ export async function isRewritten(
 interface Waiting {
   /** Landed work that the branch does not hold yet, newest first. */
   readonly work: readonly LineCommit[];
-  /** Tips of the branch that the line has taken in since it was last followed. */
+  /** Tips of the branch that the line has merged since it was last followed. */
   readonly takenIn: readonly Sha[];
 }
 
@@ -243,9 +243,9 @@ export async function broughtInBy(
 }
 
 /**
- * A commit of the line that bears the names of the task and of the attempt that landed: people's
- * rebases and amends give a landing another id. What an earlier attempt has landed is not the work,
- * where the task was reset and done again.
+ * A commit of the line with the trailers of the task and of the attempt that landed: people's
+ * rebases and amends give a landing another id. An earlier attempt's landing is not this work, if
+ * the task was reset and redone.
  */
 export async function landedAgainAs(
   engine: Uses<'git'>,

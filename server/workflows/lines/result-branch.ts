@@ -1,4 +1,4 @@
-// `drover/results/<branch>` stands at the landing tip exactly while the branch could not follow.
+// `drover/results/<branch>` is at the landing tip exactly while the branch cannot follow.
 
 import { isNotedTip } from '../../store/port.ts';
 import { orElse } from '../kit/git-trouble.ts';
@@ -27,7 +27,7 @@ export async function keepResultBranch(
   );
 }
 
-/** Drover wrote it, or nothing of it is lost when it goes. */
+/** Drover wrote it, or nothing of it is lost when it is deleted. */
 async function mayLeave(
   engine: Uses<'git' | 'store'>,
   branch: string,

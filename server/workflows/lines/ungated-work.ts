@@ -7,8 +7,7 @@ import { branchRef } from '../../core/work/ref-names.ts';
 import type { Sha } from '../../git/sha.ts';
 
 /**
- * Null: what the branch has and the line has not is people's. Else the sentence that says what a
- * person can do.
+ * Null: the commits that only the branch has are people's. Otherwise the sentence with the remedy.
  */
 export async function whyUngated(
   engine: Uses<'git' | 'store'>,

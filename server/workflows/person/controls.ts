@@ -117,7 +117,7 @@ export function isHeld(row: Pick<TaskRow, 'status' | 'phase'>): boolean {
   return ownedStatuses.has(row.status) || (row.status === 'needs_review' && row.phase === 'land');
 }
 
-/** Asks the owner to stop and waits until the row says so. */
+/** Asks the owner to stop and waits until the row shows it. */
 async function stopOwned(
   engine: Stopping,
   row: TaskRow,
@@ -175,7 +175,7 @@ export async function retryTask(engine: Changing, id: string, force: boolean): P
 interface FreshStart {
   /** The last attempt is continued. */
   readonly goesOn?: boolean;
-  /** What the event says besides. */
+  /** Additional data of the event. */
   readonly more?: Readonly<Record<string, unknown>>;
 }
 
@@ -196,7 +196,7 @@ export async function freshStart(
     data: { by: 'person', ...more },
     set: freshFields(last?.number ?? 0),
   });
-  // Blocked it stays when its blockers say so, but not from outside any more.
+  // It stays blocked if its blockers require it, but no longer from outside.
   const stays = !outcome.ok && outcome.status === 'blocked' && row.status === 'blocked';
   if (!outcome.ok && !stays) return false;
   if (stays) {

@@ -59,7 +59,7 @@ export async function approve(
     await chooseByPerson(engine, id);
     return 'task';
   }
-  // Said once already: it is on its way.
+  // Already approved: it is about to land.
   if (!isHeld(row)) await approveTask(engine, row);
   return 'task';
 }
@@ -196,7 +196,7 @@ async function approveTask(
  */
 const sentBackStates: ReadonlySet<string> = new Set(['needs_review', 'conflict', 'gate_failed']);
 
-/** Back to the author's session with the reviewer's words, as a further attempt. */
+/** Back to the author's session with the reviewer's feedback, as a further attempt. */
 export async function sendBack(
   engine: Uses<'clock' | 'durable' | 'mask' | 'store'>,
   id: string,
@@ -247,10 +247,10 @@ export async function sendBack(
   return 'task';
 }
 
-/** Characters of the reviewer's words in the title of the task that carries them. */
+/** Characters of the reviewer's feedback in the title of the task that contains it. */
 const sentBackTitleMax = 120;
 
-/** An epic sent back becomes work again: a new task in it carries the words. */
+/** An epic that is sent back is open again: a new task in it contains the feedback. */
 async function sendBackEpic(engine: Uses<'store'>, id: string, text: string): Promise<'epic'> {
   await engine.store.transaction(async (tx) => {
     await sendEpicBack(tx, id, text);

@@ -1,13 +1,12 @@
-// Takes landed work back by a commit that reverts it, through the gate and the compare-and-swap
-// like any landing.
+// Reverts landed work by a commit, through the gate and the compare-and-swap like any landing.
 //
-// The landing is not taken out of history: others may have built on the line since. A commit on top
-// of it holds what its first parent held; merged into the tip, that is the same as reverting it,
-// found by the same three-way merge as every landing. Several commits are taken back one after the
-// other, newest first, and arrive on the line as one commit: only the tree that the gate has tested
-// is ever its tip. The tasks are held for a person afterwards (paused, with the reason as their
-// last error): a person who takes work back rarely wants the same agent to make it again at once.
-// Resuming one starts a new attempt from the line as it is.
+// The landing is not removed from history: others may have built on the line since. A commit on top
+// of it has the tree of its first parent; merged into the tip, that is the same as reverting it,
+// with the same three-way merge as every landing. Several commits are reverted one after the other,
+// newest first, and arrive on the line as one commit: only the tree that the gate has tested is
+// ever its tip. The tasks are held for a person afterwards (paused, with the reason as their last
+// error), because a person who reverts work rarely wants the same agent to redo it immediately.
+// Resuming one starts a new attempt from the current line.
 
 import { trailer } from '../../core/work/trailers.ts';
 import { err, failure, type Failure, ok, Refusal } from '../../core/failure.ts';
@@ -36,7 +35,7 @@ const undoneReason = 'its landing was undone';
 
 export interface UndoAnswer {
   readonly plan: UndoPlan;
-  /** Tasks that depend on what is taken back. */
+  /** Tasks that depend on the reverted work. */
   readonly dependents: readonly string[];
   /**
    * `running`: it takes longer than a request waits; events of this workflow after `after` tell its
@@ -47,7 +46,7 @@ export interface UndoAnswer {
   readonly after: number;
 }
 
-/** Says what an undo would take back, and whether it can be built; nothing is moved. */
+/** Reports what an undo would revert, and whether it can be built; moves nothing. */
 export async function previewUndo(
   engine: Uses<'git' | 'machineId' | 'settings' | 'store'>,
   id: string,
@@ -164,7 +163,7 @@ async function buildUndo(
     last = taken.value;
   }
   if (last === null) return failedBuild(`${input.id} has nothing to undo`);
-  // Several steps arrive as one: no tree but the tested one is ever the tip.
+  // Several steps arrive as one: only the tested tree is ever the tip.
   if (input.reverts.length > 1) {
     const words = wordsOf(input);
     const joined = await engine.git.merge({ tip: head.value, commit: last.commit, ...words });
@@ -176,7 +175,9 @@ async function buildUndo(
   return { kind: 'built', undone: { tip: tip.value, commit, tree } };
 }
 
-/** A sentence where the commit is gone from the line, or holds more than the work in question. */
+/**
+ * A sentence if the commit is no longer on the line, or contains more than the work in question.
+ */
 async function whyNotRevertible(
   engine: Uses<'git'>,
   { id, line }: UndoInput,
@@ -281,7 +282,7 @@ async function freeTask(
       last_error: undoneReason,
     },
   });
-  // Reset or started again by a person meanwhile: theirs is the last word on the task.
+  // Reset or restarted by a person in the meantime: that takes precedence.
   if (!freed.ok) return;
   await engine.store.transition(tx, {
     taskId,

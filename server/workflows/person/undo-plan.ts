@@ -26,7 +26,7 @@ import type { Uses } from '../kit/engine-ports.ts';
 import { gateOf, gateOfRun } from '../attempt/submission.ts';
 import type { Sha } from '../../git/sha.ts';
 
-/** One commit to take back, and the trailer by which it is known as Drover's own. */
+/** One commit to revert, and the trailer that identifies it as Drover's own. */
 export interface Revert {
   readonly sha: Sha;
   readonly mark: string;
@@ -188,8 +188,8 @@ async function revertsOf(
   const merges = (end === -1 ? commits : commits.slice(0, end))
     .filter(({ trailers }) => trailers.includes(mark))
     .map(({ sha }) => ({ sha, mark }));
-  // Where people have rewritten the line the merge may be gone, and the tasks' own commits are what
-  // there is.
+  // If people have rewritten the line, the merge may be gone, and only the tasks' own commits
+  // exist.
   const alone = landed.filter((task) => task.landedOn === line || merges.length === 0);
   const own = alone.map((task) => ({ sha: task.landed, mark: trailer('task', task.id) }));
   return await newestFirst(

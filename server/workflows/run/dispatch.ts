@@ -140,7 +140,7 @@ function scopeOf(
   };
 }
 
-/** What one transaction hands out. */
+/** The claims of one transaction. */
 interface Round {
   readonly engine: Engine;
   readonly tx: Tx;

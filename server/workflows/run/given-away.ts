@@ -1,6 +1,6 @@
-// A machine that comes back to its fleet: what it ran has been given to others meanwhile. Agents
-// that it left running are ended, and what they had in their slots is kept as snapshots that their
-// tasks name.
+// A machine that comes back to its fleet: its tasks were reassigned in the meantime. Agents that it
+// left running are killed, and their files in its slots are kept as snapshots that their tasks
+// name.
 
 import { branchRef } from '../../core/work/ref-names.ts';
 import { attemptKey } from '../attempt/execute-task.ts';

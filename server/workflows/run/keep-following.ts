@@ -69,7 +69,7 @@ export class LineFollowing {
     const waiting = lines.filter((line) => line.pending > 0);
     if (this.#isFirstLook) waiting.push(...(await movedUnnoticed(engine, lines)));
     this.#isFirstLook = false;
-    // What a person has decided meanwhile frees a line that was held.
+    // A person's decision in the meantime frees a held line.
     const held = lines.filter((line) => line.held_reason !== null);
     for (const { branch } of held) await syncLine(engine, branch);
     for (const { branch } of waiting) {

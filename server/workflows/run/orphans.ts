@@ -136,7 +136,7 @@ async function giveBack(
   return outcome.ok;
 }
 
-/** An approval whose landing is gone can be given again. */
+/** An approval whose landing is missing can be given again. */
 async function giveBackReview(
   engine: Uses<'store'>,
   tx: Tx,

@@ -1,5 +1,5 @@
-// A person's word on a plan: the task builds by it, or its agent plans again with what the person
-// said.
+// A person's decision on a plan: the task implements it, or its agent plans again with the person's
+// feedback.
 
 import { Refusal } from '../../core/failure.ts';
 import { boundedPlan, planCharactersMax } from '../../core/prompt/plan-prompt.ts';
@@ -7,7 +7,7 @@ import { decidePlan, lastAttempt, setAttempt, type TaskRow } from '../../store/p
 import type { Uses } from '../kit/engine-ports.ts';
 
 /**
- * `changed`: the plan as the person wants it, in place of the agent's; `seen`: the number of the
+ * `changed`: the plan as the person wants it, instead of the agent's; `seen`: the number of the
  * plan that was read.
  */
 export async function approvePlan(

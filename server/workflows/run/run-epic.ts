@@ -34,7 +34,7 @@ export const runQueue = 'runs';
 
 /** Longest wait without a check: changes by other processes are detected at the latest then. */
 const lookAgainMs = 1_000;
-/** How often tasks are looked for whose owner is gone without a word. */
+/** How often to search for tasks whose owner disappeared silently. */
 const orphanLookMs = 5_000;
 /** In a fleet a machine can die at any time. */
 const fleetOrphanLookMs = 1_500;
@@ -84,7 +84,7 @@ export async function runEpic(
       if (run.signal.aborted) throw error;
       engine.report(error, `run ${input.runId}`);
       const isNew = engine.clock.now() - lastMs > troubleForgottenMs;
-      // A remote or a database that is away comes back one day, and is no mistake of ours.
+      // An unreachable remote or database comes back some day, and is not Drover's bug.
       if (isNew || engine.isPassing(error) || isPassingTrouble(error)) troubles = 1;
       lastMs = engine.clock.now();
       if (troubles >= troublesMax) {
@@ -258,8 +258,7 @@ async function settled(
 }
 
 /**
- * Null when something moves again that a person has set going meanwhile, or when the run was
- * stopped.
+ * Null if a person has set something in motion again in the meantime, or if the run was stopped.
  */
 async function finish(
   engine: Uses<'clock' | 'git' | 'launchedAtMs' | 'machineId' | 'report' | 'settings' | 'store'>,

@@ -1,5 +1,5 @@
-// Refs of branches that are gone must not shut out a branch whose name lies below or above theirs:
-// git cannot hold both.
+// Refs of deleted branches must not block a branch whose name is below or above theirs: git cannot
+// have both.
 
 import { Refusal } from '../../core/failure.ts';
 import type { Uses } from '../kit/engine-ports.ts';
@@ -7,7 +7,7 @@ import { branchRef, landingRef, resultBranch } from '../../core/work/ref-names.t
 import { allLines } from '../../store/port.ts';
 import { keepTip } from '../lines/line-holds.ts';
 
-/** Keeps what such a line holds under `refs/drover/rescue/lines/`, and takes its refs away. */
+/** Keeps the content of such a line under `refs/drover/rescue/lines/`, and deletes its refs. */
 export async function clearStaleLines(
   engine: Uses<'git' | 'store'>,
   branch: string,
@@ -34,7 +34,7 @@ export async function clearStaleLines(
   }
 }
 
-/** Every branch of Drover's lies below `drover/`. */
+/** Every branch of Drover is below `drover/`. */
 export async function refuseBranchInTheWay(engine: Uses<'git'>): Promise<void> {
   if ((await engine.git.readRef(branchRef('drover'))) === null) return;
   throw new Refusal(

@@ -91,8 +91,8 @@ export async function startRun(engine: Engine, wish: RunWish): Promise<RunBegun>
 }
 
 /**
- * What the person has said about landing is not left out silently: work would land untested, or
- * without a review.
+ * A person's landing option is never ignored silently: work would land untested, or without a
+ * review.
  */
 async function joinedTo(
   engine: Uses<'git' | 'settings'>,
@@ -285,7 +285,7 @@ export async function chooseTarget(
   return engine.git.canonicalBranch(branch);
 }
 
-/** The linked worktree of a person's that holds the folder; null: none, or one of ours. */
+/** A person's linked worktree that contains the folder; null: none, or one of ours. */
 async function worktreeAround(
   engine: Uses<'git' | 'places'>,
   folder: string,
@@ -296,7 +296,7 @@ async function worktreeAround(
     .filter(({ path }) => isBelow(folder, path))
     .toSorted((one, other) => other.path.length - one.path.length);
   if (around === undefined || around.path === root) return null;
-  // The project's folder may lie inside of another worktree.
+  // The project's folder may be inside another worktree.
   if (isBelow(folder, root) && isBelow(root, around.path)) return null;
   if (isBelow(around.path, engine.places.worktrees)) return null;
   return { ...around, branch: around.branch?.replace(/^refs\/heads\//, '') ?? null };
@@ -341,6 +341,6 @@ async function openEpicLine(
       parent_branch: target,
     });
   });
-  // The branch comes along as a target does: never under a worktree that has it checked out.
+  // The branch moves as a target does: never under a worktree that has it checked out.
   await followLine(engine, line);
 }

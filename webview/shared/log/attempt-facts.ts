@@ -1,5 +1,5 @@
-// What the head of a stream says of an attempt: its steps with durations, elapsed time, tokens,
-// cost. Pure: the time now is given.
+// The facts in a stream's header about an attempt: its steps with durations, elapsed time, tokens,
+// cost. Pure: the current time is a parameter.
 
 import {
   stepNames,
@@ -46,7 +46,7 @@ export function elapsedMs(attempt: AttemptView | null, nowMs: number): number | 
   return Math.max(0, (attempt.ended_at_ms ?? nowMs) - attempt.started_at_ms);
 }
 
-/** What the attempt has used: the agent's own words when they are newer than the stored sum. */
+/** The attempt's usage: the agent's own report if it is newer than the stored sum. */
 export function usageFacts(
   attempt: AttemptView | null,
   heard: Usage | null,

@@ -1,4 +1,4 @@
-// An entry as plain text: what is copied, searched and said to a screen reader.
+// An entry as plain text: for copying, search and screen readers.
 
 import { formatCount } from '../../../server/core/format.ts';
 import type { Entry, EntryBody } from './transcript.ts';

@@ -40,7 +40,7 @@ const liveEvents = 2_000;
 const waitMs = 25_000;
 /** Time for an answer beyond the wait that was asked for. */
 const answerMs = 10_000;
-/** Between two reads of the end: what comes meanwhile is one batch and one frame. */
+/** Between two reads of the end: events in that time are one batch and one frame. */
 const pauseMs = 50;
 /** After an answer without news that did not wait (an older backend). */
 const idlePauseMs = 500;
@@ -62,12 +62,12 @@ export class LogFeed {
   #isReadingOlder = false;
   #isReadingNewer = false;
   #isPolling = false;
-  /** Events that arrived at the end of the window, ever. */
+  /** Total number of events that arrived at the end of the window. */
   arrivedEvents = 0;
   /** Events that arrived while the end is not in the window. */
   unseenEvents = 0;
   usage: Usage | null = null;
-  /** What the agent says that it does, as it said last. */
+  /** The agent's latest progress text. */
   todos: readonly TodoItem[] | null = null;
 
   constructor(parts: LogFeedParts) {
@@ -195,7 +195,7 @@ export class LogFeed {
     this.#parts.onChange();
   }
 
-  /** Shows a page somewhere in the log in place of what is loaded. */
+  /** Shows a page elsewhere in the log instead of the loaded one. */
   showPage(page: LogPage): void {
     this.window.reset(page);
     this.#parts.onChange();

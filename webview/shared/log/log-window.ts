@@ -12,7 +12,7 @@ const keptShare = 0.8;
 const pageEventsMax = 500;
 
 export interface LogPage {
-  /** Byte offsets of the log: the events lie in [start, end). */
+  /** Byte offsets of the log: the events are in [start, end). */
   readonly start: number;
   readonly end: number;
   readonly events: readonly LogLineView[];

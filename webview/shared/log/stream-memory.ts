@@ -1,6 +1,6 @@
-// What a stream panel remembers over hide, move, reload and restart: where it was and what was
-// open. Never a fact of the board. What comes back from VS Code may be of another version, so it is
-// checked.
+// What a stream panel remembers over hide, move, reload and restart: its position and what was
+// open. Never a fact of the board. The state that VS Code restores may be of another version, so it
+// is checked.
 
 export interface StreamMemory {
   /** The attempt that was chosen; null: the newest one. */

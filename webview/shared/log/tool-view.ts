@@ -118,7 +118,7 @@ export function inputText(name: string, input: unknown): string {
   return parts.join('\n').slice(0, inputTextMax);
 }
 
-/** `+3 −1`: what a row says of its edits while it is folded. */
+/** `+3 −1`: a row's summary of its edits while it is folded. */
 export function editCounts(edits: readonly EditView[]): { added: number; removed: number } {
   const lines = edits.flatMap((edit) => edit.lines);
   return {

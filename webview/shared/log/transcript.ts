@@ -12,7 +12,7 @@ export interface ToolResult {
   readonly isError: boolean;
   readonly text: string;
   readonly atMs: number;
-  /** How long the call stood still for a person's permission. */
+  /** How long the call waited for a person's permission. */
   readonly waitedMs: number;
 }
 
@@ -99,7 +99,7 @@ const choicesMax = 20;
 
 export class Transcript {
   readonly entries: Entry[] = [];
-  /** What the agent has said of its use last. */
+  /** The agent's last usage report. */
   usage: Usage | null = null;
   readonly #calls = new Map<string, Entry>();
   readonly #questions = new Map<string, Entry>();

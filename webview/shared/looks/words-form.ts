@@ -1,4 +1,4 @@
-// A field for some words with the button that sends them; blank words are not sent.
+// A text field with a button that sends it; blank text is not sent.
 
 import { css, html, nothing, type TemplateResult } from 'lit';
 import './button.ts';

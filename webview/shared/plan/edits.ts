@@ -1,5 +1,5 @@
-// Edits of the plan that can be taken back: each knows what it does and what undoes it, as requests
-// to the backend.
+// Edits of the plan that can be undone: each has its requests to the backend and those that undo
+// it.
 
 import { formatCount } from '../../../server/core/format.ts';
 import type { StatusSnapshot } from '../../../server/protocol/views.ts';
@@ -7,7 +7,7 @@ import type { Host } from '../host.ts';
 import { movable, placeOf, type Drop, type TaskPlace } from './places.ts';
 
 export interface Edit {
-  /** Said when it is done, undone or refused. */
+  /** Shown when it is done, undone or refused. */
   readonly words: string;
   readonly run: (host: Host) => Promise<unknown>;
   readonly undo: (host: Host) => Promise<unknown>;
@@ -16,8 +16,8 @@ export interface Edit {
 const editsMax = 100;
 
 /**
- * What was done, newest last, and what was taken back. Whatever is asked of it comes in turn: who
- * takes back what is still on its way to the backend means that, not what was done before it.
+ * Done edits, newest last, and undone ones. Requests are handled in order: an undo while an edit is
+ * still being sent means that edit, not an earlier one.
  */
 export class EditHistory {
   readonly #done: Edit[] = [];
@@ -34,8 +34,7 @@ export class EditHistory {
   }
 
   /**
-   * The edit that was taken back; null: there was none. One that can't be taken back any more is
-   * forgotten.
+   * The edit that was undone; null: there was none. One that can no longer be undone is dropped.
    */
   undo(host: Host): Promise<Edit | null> {
     return this.#carry(this.#done, this.#undone, (edit) => edit.undo(host));
@@ -45,7 +44,7 @@ export class EditHistory {
     return this.#carry(this.#undone, this.#done, (edit) => edit.run(host));
   }
 
-  /** The newest edit of one list goes to the other, once `how` is done with it. */
+  /** The newest edit of one list moves to the other, once `how` is done with it. */
   #carry(from: Edit[], to: Edit[], how: (edit: Edit) => Promise<unknown>): Promise<Edit | null> {
     return this.#inTurn(async () => {
       const edit = from.pop();
@@ -94,7 +93,7 @@ function moveEdit(
   to: TaskPlace,
   words: string,
 ): Edit {
-  // The last one first: each then finds the one it stood in front of in its old place.
+  // The last one first, so that each then finds its old successor in place.
   const back = movable(board.tasks, ids)
     .map((task) => ({ id: task.id, place: placeOf(board.tasks, task) }))
     .toReversed();
@@ -179,7 +178,7 @@ export function removeEdit(board: StatusSnapshot, ids: readonly string[]): Edit 
   };
 }
 
-/** Null: it is the first or the last one already. */
+/** Null: it is already the first or the last one. */
 export function moveEpicEdit(board: StatusSnapshot, id: string, step: -1 | 1): Edit | null {
   const ids = board.epics.map((epic) => epic.id);
   const at = ids.indexOf(id);

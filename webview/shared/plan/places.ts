@@ -1,4 +1,4 @@
-// Where a task stands and where it can be put: what a drag, a key and a menu have in common.
+// Where a task is and where it can be placed: shared by dragging, keys and menus.
 
 import { cycleIfAdded, cycleText } from '../../../server/core/plan/graph.ts';
 import type { StatusSnapshot, TaskView } from '../../../server/protocol/views.ts';
@@ -44,7 +44,7 @@ export function placeOf(tasks: readonly TaskView[], task: TaskView): TaskPlace {
   return { ...place, before: next?.id ?? null };
 }
 
-/** Tasks of the ids in the order of the board, without those whose parent goes along. */
+/** Tasks of the ids in the order of the board, without those whose parent moves too. */
 export function movable(tasks: readonly TaskView[], ids: readonly string[]): readonly TaskView[] {
   const wanted = new Set(ids);
   return tasks.filter(
@@ -68,7 +68,7 @@ export function moveTo(board: StatusSnapshot, ids: readonly string[], to: TaskPl
   return { kind: 'move', ids: movedIds, to: { ...to, before }, words: `Move ${what} to ${where}` };
 }
 
-/** A task that is itself moved is no place to stand in front of: the next one that stays is. */
+/** A task that moves itself cannot be the reference: the next one that stays is. */
 function skipMoved(
   tasks: readonly TaskView[],
   to: TaskPlace,
@@ -85,7 +85,7 @@ function descendantsAndSelf(
   roots: readonly TaskView[],
 ): ReadonlySet<string> {
   const found = new Set(roots.map((task) => task.id));
-  // Parents may stand behind their parts: once more until nothing is new. Levels are few.
+  // Parents may follow their sub-tasks: repeat until nothing is new. There are few levels.
   for (let before = -1; before !== found.size;) {
     before = found.size;
     for (const task of tasks)

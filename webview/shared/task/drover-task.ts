@@ -1,4 +1,4 @@
-// The page of a task: what it says and how it is worked on, changed in place.
+// The page of a task: its fields and its settings, edited in place.
 
 import { html, LitElement, nothing, type PropertyValues, type TemplateResult } from 'lit';
 import type { StatusSnapshot, TaskView } from '../../../server/protocol/views.ts';

@@ -18,7 +18,7 @@ const readOnlyReasons: Readonly<Partial<Record<TaskStatus, string>>> = {
   cancelled: 'This task is cancelled. Retry it to change it.',
 };
 
-/** Said above the form while changes come too late for the attempt that runs. */
+/** Shown above the form while changes are too late for the running attempt. */
 export function lateNote({ status }: TaskView): string | null {
   return status === 'in_progress' || status === 'claimed'
     ? 'The running attempt keeps the prompt that it started with. Changes apply from the next attempt. For anything urgent, message the agent below.'

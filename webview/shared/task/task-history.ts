@@ -1,5 +1,4 @@
-// What has happened to a task, in words: the records of the feed that are about it, newest first.
-// Pure.
+// The history of a task, as text: its records of the feed, newest first. Pure.
 
 import type { EventView } from '../../../server/protocol/views.ts';
 

@@ -136,7 +136,9 @@ function paletteColour(index: number): [number, number, number] {
   return [level(Math.floor(cube / 36)), level(Math.floor(cube / 6) % 6), level(cube % 6)];
 }
 
-/** The nearest of the sixteen: which of the three lights are on, and whether it is a bright one. */
+/**
+ * The nearest of the sixteen colors: which of red, green and blue are on, and whether it is bright.
+ */
 function nearest(red: number, green: number, blue: number): string {
   const most = Math.max(red, green, blue);
   const least = Math.min(red, green, blue);

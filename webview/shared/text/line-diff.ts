@@ -1,5 +1,5 @@
-// The difference of two short texts by lines, for edits in a transcript. What is too large to
-// compare is shown as all removed and all added: the editor's own diff is one key away.
+// The difference of two short texts by lines, for edits in a transcript. Texts that are too large
+// to compare are shown as all removed and all added: the editor's own diff is one key away.
 
 export interface DiffLine {
   readonly kind: 'same' | 'added' | 'removed';

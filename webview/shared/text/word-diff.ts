@@ -1,4 +1,4 @@
-// Which words of a changed line have changed: each removed line beside the added one that stands in
+// Which words of a changed line have changed: each removed line is compared with the added one in
 // its place.
 
 import { diffWordsWithSpace } from 'diff';

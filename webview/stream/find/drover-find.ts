@@ -1,5 +1,5 @@
-// The search field of the stream, as the editor has it: Enter and F3 to the next hit, Shift for the
-// one before, Escape to close. Says `find`, `find-step`, `find-close`.
+// The search field of the stream, like the editor's: Enter and F3 to the next hit, Shift for the
+// previous one, Escape to close. Emits `find`, `find-step`, `find-close`.
 
 import { css, html, LitElement, type TemplateResult } from 'lit';
 import { controlStyles } from '../../shared/looks/control-styles.ts';

@@ -1,4 +1,4 @@
-// Search in the loaded entries: which of them contain the words, and which one is next. The rest of
+// Search in the loaded entries: which of them contain the text, and which one is next. The rest of
 // the log is searched page by page with the same test of a line.
 
 import type { LogLineView } from '../../../server/protocol/log-line.ts';
@@ -50,7 +50,7 @@ export function hitInPage(
   query: FindQuery,
   direction: 'older' | 'newer',
 ): number | null {
-  // Results of calls in other pages stand alone here, so nothing is missed.
+  // Results of calls in other pages are separate entries here, so nothing is missed.
   const page = new Transcript(0);
   page.append(events, true);
   return nextHit(findEntries(page.entries, query), null, direction);

@@ -1,11 +1,11 @@
-// Marks found words in the rows on the page by the browser's own highlights: the rows are not
-// touched.
+// Highlights found text in the rows on the page with the browser's own highlights: the rows are not
+// changed.
 
 import type { FindQuery } from './find-entries.ts';
 
 const rangesMax = 2_000;
 
-/** `current`: the row of the hit that the person stands on. */
+/** `current`: the row of the current hit. */
 export function highlightFound(
   root: ParentNode,
   query: FindQuery | null,

@@ -95,12 +95,12 @@ export class StreamFind {
       const found = await this.#searchLog(query, direction);
       if (!found) this.#edge = direction;
     } catch {
-      // The feed says itself that the log can't be read.
+      // The feed itself reports that the log cannot be read.
     } finally {
       this.#isSearching = false;
       this.#parts.onChange();
     }
-    // Another query was given meanwhile: the search of the old one has ended at its next page.
+    // Another query was entered in the meantime: the search of the old one ends at its next page.
     if (this.query !== null && this.query !== query) this.typed(this.query);
   }
 

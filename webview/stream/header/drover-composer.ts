@@ -1,5 +1,5 @@
-// The bottom of a stream: words for the agent, and what can be done with the task. Says `hint` with
-// the text and `act` with the action.
+// The bottom of a stream: messages to the agent, and the actions on the task. Emits `hint` with the
+// text and `act` with the action.
 
 import { css, html, LitElement, nothing, type TemplateResult } from 'lit';
 import type { TaskView } from '../../../server/protocol/views.ts';
@@ -73,9 +73,9 @@ export class DroverComposer extends LitElement {
   declare isSending: boolean;
   declare busyAction: TaskAction | null;
   declare host: Host | null;
-  /** What was said to this task before, oldest first. */
+  /** Earlier messages to this task, oldest first. */
   declare said: () => readonly string[];
-  /** How far back in what was said the draft comes from; 0: it is new. */
+  /** Position of the draft in the earlier messages; 0: it is new. */
   #back = 0;
 
   constructor() {
@@ -175,7 +175,7 @@ export class DroverComposer extends LitElement {
     const field = this.#textarea;
     if (field === null || this.host === null) return;
     const at = field.selectionStart;
-    // Without a file, the words are still the person's to send.
+    // Without a file, the text is still the person's to send.
     const { path } = await this.host.action('pickFile', {}).catch(() => ({ path: null }));
     const before = this.draft.slice(0, hasSign ? at - 1 : at);
     const rest = this.draft.slice(at);
@@ -189,7 +189,7 @@ export class DroverComposer extends LitElement {
     field.setSelectionRange(caret, caret);
   }
 
-  /** The words said before, as in a terminal. */
+  /** The earlier messages, as in a terminal. */
   #recall(step: 1 | -1): boolean {
     const said = this.said();
     const back = this.#back + step;

@@ -1,5 +1,4 @@
-// The head of a stream: whose it is, how it stands, which attempt, how long, how much, and its
-// steps.
+// The header of a stream: the task, its state, the attempt, the time, the cost, and its steps.
 
 import { html, LitElement, nothing, type TemplateResult } from 'lit';
 import { stepText } from '../../../server/core/format.ts';

@@ -46,7 +46,7 @@ const allowed: { readonly [A in TaskAction]: readonly TaskStatus[] } = {
   review: ['in_progress', 'needs_review', 'completed', 'conflict'],
 };
 
-/** Sub-tasks run inside their parent's attempt: it is the parent that is steered. */
+/** Sub-tasks run inside their parent's attempt: actions apply to the parent. */
 export function actionsFor(task: TaskView | null): readonly TaskAction[] {
   if (task === null) return [];
   return taskActions.filter((action) => {
@@ -66,12 +66,12 @@ export function hintRefusal(task: TaskView | null): string | null {
   return isSettled ? `The task is ${task.status}, so a hint would not reach an agent.` : null;
 }
 
-/** In a review, words for the agent send its work back to it. */
+/** In a review, a message to the agent sends its work back. */
 export function sendsBack(task: TaskView | null): boolean {
   return task?.status === 'needs_review' && task.parent_id === null;
 }
 
-/** What happens to the words once they are sent. */
+/** What happens to the message once it is sent. */
 export function hintFate(task: TaskView | null): string {
   if (sendsBack(task)) return 'Sends the work back. The agent changes it in a new attempt.';
   if (task?.status === 'in_progress' && task.phase === 'agent') {
@@ -83,7 +83,7 @@ export function hintFate(task: TaskView | null): string {
   return 'Kept until the agent starts or resumes; it reads this first.';
 }
 
-/** What the composer's field says while it is empty. */
+/** The placeholder of the composer's field. */
 export function hintPrompt(task: TaskView | null): string {
   if (sendsBack(task)) return 'Send it back to the agent: what should be different…';
   if (task?.status === 'in_progress' && task.phase === 'agent') return 'Tell the agent something…';

@@ -30,7 +30,7 @@ export function announcementOf(entry: Entry): string | null {
   }
 }
 
-/** The last thing worth saying of what has arrived. */
+/** The last announcement of the new events. */
 export function announcement(entries: readonly Entry[], afterKey: number): string | null {
   for (const entry of entries.slice(-200).reverse()) {
     if (entry.key <= afterKey) return null;
@@ -48,8 +48,7 @@ function said(kind: string, text: string): string {
 const announceMs = 2_000;
 
 /**
- * What the live region says: the newest thing worth saying, not more often than a person can
- * listen.
+ * The text of the live region: the newest announcement, not more often than a person can listen.
  */
 export class Announcer {
   #key = Number.NEGATIVE_INFINITY;

@@ -1,4 +1,4 @@
-// What people have said to the agent of a stream, for the history of the field that talks to it.
+// A person's earlier messages to the agent of a stream, for the history of the message field.
 
 import type { Entry } from '../../shared/log/transcript.ts';
 

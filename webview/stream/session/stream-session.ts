@@ -80,7 +80,7 @@ export class StreamSession implements ReactiveController {
   hostUpdate(): void {
     const { state } = this.#parts.board;
     const isConnected = state?.connection.kind === 'connected';
-    // What was asked of a backend that is gone is asked of the one that is there now.
+    // Requests that a lost backend did not answer are sent to the current one.
     if (isConnected && !this.#wasConnected) this.feed?.wake();
     this.#wasConnected = isConnected;
     if (state === null || !isConnected || state.subject.id === null) return;
@@ -300,7 +300,7 @@ export class StreamSession implements ReactiveController {
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);
       const text = `${what}: ${visibleLine(reason)}`;
-      // Who can't hear this has no extension any more.
+      // If this message is lost, the extension no longer exists.
       await this.#parts.host.action('notify', { level: 'error', text }).catch(() => undefined);
       return false;
     }
@@ -368,7 +368,7 @@ export class StreamSession implements ReactiveController {
     const newest = this.attempts.at(-1)?.number ?? 0;
     const shown = this.feed?.attempt ?? 0;
     if (this.#chosen !== null || shown === 0 || newest <= shown) return;
-    // Its prompt has the words that no attempt before it took.
+    // Its prompt contains the hints that no earlier attempt received.
     this.queuedHints = [];
     this.#open(newest);
   }

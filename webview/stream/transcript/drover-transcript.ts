@@ -23,7 +23,7 @@ import { VirtualLog } from './virtual-log.ts';
 
 /** Heights of the view from an edge at which the next page is asked for. */
 const edgeViews = 3;
-/** Frames in which a place is looked for. */
+/** Maximum number of frames in which a scroll position is searched for. */
 const placeTries = 30;
 
 export class DroverTranscript extends LitElement {
@@ -158,7 +158,7 @@ export class DroverTranscript extends LitElement {
     if (index !== -1) this.list.toIndex(index, 'center');
   }
 
-  /** Rows that are measured on the way move the place, so it is looked for again. */
+  /** Rows that are measured on the way move the position, so it is searched again. */
   #settle(): void {
     const place = this.#place;
     if (place === null) return;

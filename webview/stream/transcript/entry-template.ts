@@ -25,7 +25,7 @@ import { toolTemplate } from './tool-template.ts';
 import type { Entry, EntryBody } from '../../shared/log/transcript.ts';
 import { visibleLine } from '../../shared/looks/visible-text.ts';
 
-/** Stands for a prompt that is not read yet. */
+/** A placeholder for a prompt that is not read yet. */
 const unread = 'Reading…';
 
 type Body<K extends EntryBody['kind']> = Extract<EntryBody, { kind: K }>;
@@ -165,7 +165,7 @@ function endedQuestionTemplate(
   );
 }
 
-/** The row that opens and closes an ended question; `more` stands behind its name. */
+/** The row that opens and closes an ended question; `more` follows its name. */
 function questionSummary(
   entry: Entry,
   body: Body<'question'>,

@@ -1,5 +1,5 @@
 // The virtual list of a transcript: rows of any height, anchored at the end, with rows kept that
-// hold the focus or a selection. Sizes are remembered by key; keys that are gone are forgotten.
+// hold the focus or a selection. Sizes are cached by key; removed keys are dropped.
 
 import type { ReactiveController, ReactiveControllerHost } from 'lit';
 import type { VirtualItem } from '@tanstack/virtual-core';

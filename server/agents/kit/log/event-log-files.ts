@@ -1,10 +1,10 @@
-// The files of an attempt part's log: head, tail segments, and the marks that say how far
-// everything is stored.
+// The files of an attempt part's log: head, tail segments, and the marks up to which everything is
+// stored.
 //
 // Offsets are logical: they count every byte ever appended. The log file itself keeps the head.
-// When it is full, what follows goes to segments beside it, named by the offset they start at, of
-// which the newest two stay. So head and tail are kept, the middle is lost, and an offset that a
-// reader holds never changes its meaning.
+// When it is full, later output goes to segments beside it, named by the offset they start at; the
+// newest two are kept. So head and tail are kept, the middle is lost, and an offset never changes
+// its meaning.
 
 import { readdirSync, readFileSync, statSync, truncateSync, unlinkSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
@@ -44,7 +44,7 @@ export interface Segment {
   readonly start: number;
 }
 
-/** First line of each segment: what a reader that finds a gap before it has to say. */
+/** First line of each segment: the message for a reader that finds a gap before it. */
 export interface SegmentHeader {
   readonly segment: {
     readonly start: number;

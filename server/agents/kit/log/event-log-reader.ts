@@ -48,8 +48,8 @@ const firstWindowBytes = 64 * 1024;
 const newline = 0x0a;
 
 /**
- * Events from an offset on. Where the middle was dropped, a note stands for it. An absent log is an
- * empty one.
+ * Events from an offset on. If the middle was dropped, a note replaces it. A missing log counts as
+ * empty.
  */
 export function readLog(path: string, options: ReadLogOptions): LogPage {
   const { fromOffset, limit, bytesMax = pageBytesMax } = options;
@@ -57,7 +57,7 @@ export function readLog(path: string, options: ReadLogOptions): LogPage {
   return readForwards(partsOf(path), Math.max(0, fromOffset), { limit, bytesMax, until });
 }
 
-/** All events that are stored, page by page, so that a large log never stands in memory whole. */
+/** All stored events, page by page, so that a large log is never in memory as a whole. */
 export function* eventsOfLog(path: string): Generator<LoggedEvent> {
   for (let offset = 0; ;) {
     const page = readLog(path, { fromOffset: offset, limit: pageEvents });
@@ -182,7 +182,7 @@ function readPart(part: LogPart, from: number, reading: Reading): number {
   try {
     file = openSync(part.path, 'r');
   } catch {
-    return part.start + part.size; // dropped since the listing: the next part says what is missing
+    return part.start + part.size; // dropped since the listing: the next part reports what is missing
   }
   try {
     let offset = from;

@@ -141,7 +141,7 @@ class LineFramer {
     this.#finishLine(Buffer.alloc(0));
   }
 
-  /** An unfinished line stays; its bytes are gone from the file, so they no longer count. */
+  /** An unfinished line is kept; its bytes are no longer in the file, so they do not count. */
   rewind(): void {
     this.#offset = -(this.#partBytes + this.#cutBytes);
   }

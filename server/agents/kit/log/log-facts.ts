@@ -1,5 +1,5 @@
-// What a log says of the agent's process that runs, or ran last: folded from the events that are
-// stored, and from each new one. So it is the same after any crash of ours.
+// What a log says about the agent's process that runs, or ran last: folded from the stored events,
+// and from each new one, so that it is the same after any crash of Drover.
 
 import type { AgentEvent, Usage } from '../../../protocol/agent-events.ts';
 import { noUsage } from '../../port.ts';
@@ -21,7 +21,7 @@ export interface LogFacts {
   readonly deniedTools: readonly string[];
   /** The end of what it printed beside its protocol. */
   readonly plainTail: string;
-  /** The end of its standard error since it said that it has started. */
+  /** The end of its standard error since it reported its start. */
   readonly stderrTail: string;
   readonly hasExit: boolean;
 }
@@ -43,7 +43,7 @@ export const noFacts: LogFacts = {
   hasExit: false,
 };
 
-/** Does this result say that the call was refused? Agents tell it in different ways. */
+/** Does this result mean that the call was refused? Agents report it in different ways. */
 export type IsDenial = (result: Extract<AgentEvent, { type: 'tool_result' }>) => boolean;
 
 /** What remains for a process that starts. */
@@ -56,7 +56,7 @@ export function withEvent(
   event: AgentEvent,
   isDenial: IsDenial = () => false,
 ): LogFacts {
-  // After an exit it is another process that says something.
+  // After an exit, later events are from another process.
   const known = facts.hasExit ? forNextProcess(facts) : facts;
   switch (event.type) {
     case 'started':

@@ -25,9 +25,7 @@ export function tellLogGrowth(path: string): void {
   tellCopyGrowth(path);
 }
 
-/**
- * The file is a copy of a log that is written on another machine: only who reads it hears of it.
- */
+/** The file is a copy of a log that another machine writes: only its reader notices growth. */
 export function tellCopyGrowth(path: string): void {
   for (const listener of listeners.get(path) ?? []) listener();
 }

@@ -1,5 +1,4 @@
-// Secrets out of what an agent's run came to: its words go into rows, events and other agents'
-// prompts.
+// Removes secrets from a run's outcome: its text goes into rows, events and other agents' prompts.
 
 import type { Mask } from './masking.ts';
 import type { AgentOutcome } from '../../port.ts';

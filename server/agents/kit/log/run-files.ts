@@ -38,7 +38,10 @@ export function readExitCode(files: RunFiles): number | null {
   }
 }
 
-/** Writes `stopped` once the signal says to end the agent. Gives what ends the watch. */
+/**
+ * Writes `stopped` when the signal aborts, which stops the agent. Returns the function that ends
+ * the watch.
+ */
 export function markWhenStopped(signal: AbortSignal, files: Pick<RunFiles, 'stopped'>): () => void {
   const mark = (): void => writeFileSync(files.stopped, '');
   if (signal.aborted) mark();

@@ -6,7 +6,7 @@ import { covers, isToolVariable } from './toolchain-variables.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** For every program: path, home, locale, terminal. A star at the end stands for any rest. */
+/** For every program: path, home, locale, terminal. A star at the end matches any suffix. */
 const everyProgram = ['PATH', 'HOME', 'LANG', 'LANGUAGE', 'LC_*', 'TERM'];
 
 /** Without these no program starts on Windows. */

@@ -42,7 +42,7 @@ export async function endOrphansIn(path: string, agent: AgentProcess): Promise<v
   for (const one of found) signal(one, 'SIGTERM');
   const endsAt = performance.now() + graceMs;
   while (found.some(isAlive) && performance.now() < endsAt) await delay(roundMs);
-  // What they have started meanwhile is looked for once more.
+  // Searches once more for processes that they started in the meantime.
   for (const one of [...found, ...orphansIn(folder, agent)]) signal(one, 'SIGKILL');
 }
 

@@ -10,7 +10,7 @@ const startsPerSecondMax = 20_000;
 const ticksPerSecond = 100;
 let pidMax: number | null = null;
 
-/** How many processes the system had started when one of ours had just been. */
+/** How many processes the system had started just after it started one of ours. */
 const startsAtBirth = new Map<string, number>();
 const birthsMax = 1_000;
 
@@ -30,7 +30,7 @@ export function lowestPidSince(first: AgentProcess): number {
     const lastPid = Number(readFileSync('/proc/loadavg', 'latin1').trim().split(' ').at(-1));
     if (!(lastPid >= first.pid)) return 0;
     const starts = startsSince(first) ?? startsAtMost(first);
-    // Numbers in use are passed over, and some were given away before the birth was noted.
+    // Ids in use are skipped, and some were assigned before the start was recorded.
     return starts < pidMax / 2 ? first.pid : 0;
   } catch {
     return 0;

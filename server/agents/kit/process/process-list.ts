@@ -1,5 +1,5 @@
-// What the operating system says about processes: start times, parents, groups, and who carries a
-// run's marker.
+// The operating system's data about processes: start times, parents, groups, and which have a run's
+// marker.
 
 import { execFile, spawnSync } from 'node:child_process';
 import { closeSync, openSync, readFileSync, readSync, readdirSync } from 'node:fs';
@@ -149,7 +149,7 @@ function fieldsOf(text: string): string[] {
   return text.slice(text.lastIndexOf(')') + 2).split(' ');
 }
 
-/** What `/proc/<pid>/stat` says. Null when it ends too early. */
+/** Parses `/proc/<pid>/stat`. Null if it is truncated. */
 export function parseLinuxStat(pid: number, text: string): ListedProcess | null {
   const fields = fieldsOf(text);
   const [state, parent, group] = fields;
@@ -184,7 +184,7 @@ async function linuxHasMarker(pid: number, marker: string): Promise<boolean> {
   return false;
 }
 
-/** As it lies in an environment that was read byte by byte. */
+/** As it appears in an environment that was read byte by byte. */
 function markerOf(runId: string): string {
   return `\0${runMarker}=${Buffer.from(runId, 'utf8').toString('latin1')}\0`;
 }

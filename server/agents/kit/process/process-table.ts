@@ -27,7 +27,7 @@ export function isAlive(agent: AgentProcess): boolean {
   return processStartTime(agent.pid) === agent.startTime;
 }
 
-/** A run whose processes are looked for, again and again until none is left. */
+/** A run whose processes are searched for, again and again until none is left. */
 interface Sought {
   readonly runId: string;
   readonly agent: AgentProcess | null;
@@ -129,8 +129,8 @@ async function endTreeOnWindows(
 }
 
 /**
- * Stops a run's processes for a moment, so that a file which they append to can be emptied without
- * losing a line. The returned list goes to `thaw`. Null where that cannot be done.
+ * Stops a run's processes briefly, so that a file that they append to can be emptied without losing
+ * a line. The returned list goes to `thaw`. Null if that is impossible.
  */
 export async function freeze(
   runId: string,

@@ -43,7 +43,7 @@ function makeGroup(parent: string, runId: string): string | null {
   }
 }
 
-/** A group that cannot be joined is removed: an empty one would say that nothing is left. */
+/** A group that cannot be joined is removed: an empty one would mean that no process is left. */
 export const joinGroup = `{ printf 0 > "$group/cgroup.procs" || rmdir "$group"; } 2> /dev/null`;
 
 /** Joins the group, and becomes the program. */
@@ -130,7 +130,7 @@ export function removeGroup(group: string): void {
     try {
       rmdirSync(folder);
     } catch {
-      // Something lives in it, or it is gone already.
+      // It contains a process, or does not exist any more.
     }
   }
 }
@@ -221,7 +221,7 @@ function foldersBelow(top: string): string[] {
         open.push(join(folder, entry.name));
       }
     } catch {
-      // It was removed meanwhile.
+      // It was removed in the meantime.
     }
   }
   return found;

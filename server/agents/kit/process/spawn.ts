@@ -148,7 +148,7 @@ export async function exitOfAdopted(agent: AgentProcess, files: RunFiles): Promi
     if (code !== null) return { code, signal: null };
     await delay(exitPollMs);
   }
-  // The shell around it is gone; the file it wrote was there before.
+  // The shell around it has exited; it wrote the file before that.
   const code = readExitCode(files);
   if (code === null) await delay(exitCodeGraceMs);
   return { code: code ?? readExitCode(files), signal: null };

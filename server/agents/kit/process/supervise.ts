@@ -11,7 +11,7 @@ export type CommonEnd = 'exited' | 'stopped' | 'timeout';
 export interface ProgramEnd<Own extends string = never> {
   readonly why: CommonEnd | Own;
   readonly exit: AgentExit;
-  /** Null where its processes could not all be ended; a warning has said so. */
+  /** Null if some of its processes could not be killed; a warning has reported it. */
   readonly tree: EndedTree | null;
 }
 
@@ -34,7 +34,7 @@ export interface SuperviseOptions<Own extends string = never> extends RunningPro
   readonly waitedMs?: () => number;
   /** Reasons of the driver's own to end it. */
   readonly ownEnd?: Promise<Own> | undefined;
-  /** Asks the program in its own words; it gets so many milliseconds before the signals come. */
+  /** Asks the program through its protocol; it gets this many milliseconds before the signals. */
   readonly askToEnd?: (why: CommonEnd | Own) => number;
 }
 
@@ -43,7 +43,7 @@ const leftoverGraceMs = 1_000;
 /** Node's timers hold no more than 31 bits. */
 const timerMsMax = 2 ** 31 - 1;
 
-/** Nothing of the program's tree is left when this resolves. */
+/** No process of the program's tree is left when this resolves. */
 export async function superviseProgram<Own extends string = never>(
   options: SuperviseOptions<Own>,
 ): Promise<ProgramEnd<Own>> {
@@ -64,7 +64,7 @@ export async function superviseProgram<Own extends string = never>(
   return { why, exit: await exited, tree };
 }
 
-/** What the end of a program says in its log. */
+/** What the log contains about the end of a program. */
 export function exitEvent({ why, exit, tree }: ProgramEnd<string>): AgentEvent {
   const { left = null, ended = 0 } = tree ?? {};
   return {

@@ -5,7 +5,7 @@ import { knownSecrets } from '../../secrets/known-secrets.ts';
 
 const words = (text: string): readonly string[] => text.split(/\s+/);
 
-/** The person and their folders; a star at the end stands for any rest. */
+/** The user and their folders; a star at the end matches any suffix. */
 const person = words(
   `USER LOGNAME SHELL TZ TMPDIR XDG_CONFIG_HOME XDG_DATA_HOME XDG_CACHE_HOME XDG_STATE_HOME NO_COLOR FORCE_COLOR COLORTERM CI`,
 );
@@ -56,7 +56,7 @@ export function isToolVariable(name: string, value: string): boolean {
   return isNetwork.has(name) || knownSecrets({ [name]: value }).length === 0;
 }
 
-/** A star at the end stands for any rest. */
+/** A star at the end matches any suffix. */
 export function covers(pattern: string, name: string): boolean {
   return pattern.endsWith('*') ? name.startsWith(pattern.slice(0, -1)) : name === pattern;
 }

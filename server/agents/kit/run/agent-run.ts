@@ -28,7 +28,7 @@ export interface AgentRun<Deps extends ProgramDeps = ProgramDeps> {
 
 export const graceMsDefault = 5_000;
 
-/** For an agent that remembers nothing of the process before it. */
+/** For an agent that has no memory of the previous process. */
 export function wholeTask(request: AgentRequest): string {
   return request.resume ? (request.promptIfForgotten ?? request.prompt) : request.prompt;
 }

@@ -54,7 +54,7 @@ export interface OneWayDriver extends Omit<ProgramDriver<ProgramDeps>, 'run' | '
 }
 
 const stderrCharsMax = 8_000;
-/** Said by the process that follows the worker, not by the agent. */
+/** Written by the process that follows the worker, not by the agent. */
 const notOfAgent = /^drover: /;
 
 export function oneWayDriver(own: OneWayDriver): AgentDriver {

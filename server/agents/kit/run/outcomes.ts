@@ -1,4 +1,4 @@
-// Outcomes that agents of several kinds come to, in the same words for all.
+// Outcomes that agents of several kinds share, with the same messages.
 
 import { failure, type Failure } from '../../../core/failure.ts';
 import { formatDuration } from '../../../core/format.ts';
@@ -34,7 +34,7 @@ export function withoutCredit(title: string, said: string): AgentOutcome {
   return failed(failure('agent_billing', `The account of ${title} has no credit: ${said}`));
 }
 
-/** Killed, crashed, or refused to start: only what it printed beside its protocol can say why. */
+/** Killed, crashed, or refused to start: only its output beside its protocol can explain why. */
 export function endedEarly(
   title: string,
   exit: AgentExit,
@@ -49,7 +49,7 @@ export function endedEarly(
   return failed(failure('agent_failed', `${title} ${how} ${instead}${why}`, detailOf(printed)));
 }
 
-/** Its last words, or its plan: more of a plan is kept. */
+/** Its final message, or its plan: more of a plan is kept. */
 export function summaryOf(said: string, { planning }: Pick<AgentRequest, 'planning'>): string {
   return planning === true ? boundedPlan(said) : said.trim().slice(0, summaryCharsMax);
 }

@@ -1,5 +1,6 @@
 // A driver for an agent that is a program: it finds the program, opens the record of each run, and
-// keeps two processes from continuing one session. What the program says is the driver's own.
+// prevents two processes from continuing one session. The driver itself interprets the program's
+// output.
 
 import { dirname, join } from 'node:path';
 import { failure } from '../../../core/failure.ts';
@@ -26,7 +27,7 @@ export interface ProgramDriver<Deps extends ProgramDeps> {
   readonly deps: Deps;
   /** Its sessions outlive its processes, and it has no lock of its own. */
   readonly locksSession?: boolean;
-  /** What is to be said of the program that was found; by default its path. */
+  /** The message for a program that was found; by default its path. */
   probe?(program: string): ReturnType<AgentDriver['probe']>;
   run(run: AgentRun<Deps>, program: string): Promise<AgentOutcome>;
   /** Absent: nothing can follow it but the process that started it. */

@@ -1,5 +1,5 @@
-// The one way in which an agent's program is started or adopted, followed, and ended. What it says
-// and what that comes to is for the follower that a driver gives.
+// The one way to start or adopt, follow, and stop an agent's program. The driver's follower
+// interprets its output and its outcome.
 
 import { existsSync, statSync } from 'node:fs';
 import type { AgentOutcome, AgentProcess } from '../../port.ts';
@@ -20,7 +20,7 @@ import { startProgram, type StartOptions } from './start-program.ts';
 
 /** How a driver follows its program. `Own`: its additional reasons to stop it. */
 export interface ProgramFollower<Own extends string = never> {
-  /** The program may run from now on: the first words to it. */
+  /** The program may run from now on: the first input to it. */
   begin?(): void;
   takeLine(stream: OutputStream, line: string): void;
   readonly ownEnd?: Promise<Own>;
@@ -28,7 +28,7 @@ export interface ProgramFollower<Own extends string = never> {
   waitedMs?(): number;
   /** The program exits by itself at the wall time: this much later we kill it. */
   readonly ownDeadlineMs?: number;
-  /** Asks the program in its own words; it gets so many milliseconds before the signals come. */
+  /** Asks the program through its protocol; it gets this many milliseconds before the signals. */
   askToEnd?(why: CommonEnd | Own): number;
   /** No more lines will come, whatever has happened: timers and listeners end. */
   stop?(): void;
@@ -38,7 +38,7 @@ export interface ProgramFollower<Own extends string = never> {
   readonly isExitTold?: boolean;
   /** What it came to. The log holds all by now, and the raw output is still there. */
   outcome(end: ProgramEnd<Own>): AgentOutcome | Promise<AgentOutcome>;
-  /** Of an adopted program, if more than its exit says whether the outcome can be believed. */
+  /** For an adopted program, if more than its exit code decides whether the outcome is reliable. */
   readonly isCertain?: boolean | undefined;
 }
 
@@ -86,7 +86,7 @@ export async function adoptProgram<Own extends string>(
   // since.
   await thawRun(run.request.runId, process);
   const outcome = await following;
-  // Killed together with its shell while we were away: how its work ended is not known.
+  // Killed together with its shell while no backend was running: how its work ended is unknown.
   const isCertain = isKnown && (outcome.kind !== 'failed' || (await exited).code !== null);
   return (follower.isCertain ?? isCertain) ? outcome : null;
 }

@@ -62,7 +62,7 @@ export async function runShellCommand(
     if (ending !== null) return;
     ending = why;
     void processes.endTree(request.runId, agent, endGraceMs).then(() => {
-      // A process that left the tree may still hold the pipes: they are ours to close.
+      // A process that left the tree may still hold the pipes, so we close them.
       child.stdout.destroy();
       child.stderr.destroy();
     });

@@ -1,5 +1,5 @@
-// Watches the silence of one run's program: noted in its log at first, and a reason to end it where
-// it is the silence of a model's provider.
+// Watches for silence of one run's program: a note in its log at first, then a reason to stop it if
+// the model's provider is silent.
 
 import type { AgentRun } from './agent-run.ts';
 import { SilenceWatch } from '../process/silence.ts';
