@@ -13,10 +13,10 @@ import { git, smallAgent } from './repositories.ts';
 /** What an adapter file exports as `adapter`. */
 export interface Adapter {
   /** Commands to run first, each to its end, in a fresh clone with `main` checked out. */
-  readonly prepare: (wish: AdapterWish) => readonly (readonly string[])[];
+  readonly prepare: (request: AdapterWish) => readonly (readonly string[])[];
   /** The command that does all tasks; ended when they have landed, if it does not end by itself. */
-  readonly run: (wish: AdapterWish) => readonly string[];
-  readonly environment: (wish: AdapterWish) => Readonly<Record<string, string>>;
+  readonly run: (request: AdapterWish) => readonly string[];
+  readonly environment: (request: AdapterWish) => Readonly<Record<string, string>>;
 }
 
 export interface AdapterWish {
@@ -84,14 +84,14 @@ async function theirRun(
   const project = await commandProject(bench, smallAgent(bench.folder));
   const { repository } = project;
   const agent = smallAgent(bench.folder);
-  const wish = { program, repository, agent, titles, workers: bench.options.workers };
-  const env = { ...project.environment, ...adapter.environment(wish) };
+  const request = { program, repository, agent, titles, workers: bench.options.workers };
+  const env = { ...project.environment, ...adapter.environment(request) };
   const start = ([command = '', ...args]: readonly string[]) =>
     spawn(command, args, { cwd: repository, env, stdio: ['ignore', 'ignore', 'inherit'] });
   try {
-    for (const command of adapter.prepare(wish)) await once(start(command), 'exit');
+    for (const command of adapter.prepare(request)) await once(start(command), 'exit');
     const startedMs = performance.now();
-    const child = start(adapter.run(wish));
+    const child = start(adapter.run(request));
     const ended = once(child, 'exit');
     const landedMs = await untilLanded(repository, titles.length);
     child.kill('SIGTERM');

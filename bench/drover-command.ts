@@ -85,8 +85,8 @@ export async function drover(
 
 /** What the command itself asks, asked in this process. */
 export async function commandClient({ repository, environment }: CommandProject): Promise<Client> {
-  const wish = { root: repository, need: 'data', env: environment, settingsFlags: {} } as const;
-  const client = await openClient(wish);
+  const request = { root: repository, need: 'data', env: environment, settingsFlags: {} } as const;
+  const client = await openClient(request);
   if (client === null) throw new Error(`there is no project in ${repository}`);
   return client;
 }

@@ -40,20 +40,20 @@ export interface EngineWish {
 export async function engineRun(
   programs: Programs,
   folder: string,
-  wish: EngineWish,
+  request: EngineWish,
 ): Promise<EngineRun> {
-  const copy = copyOf(folder, wish.source);
+  const copy = copyOf(folder, request.source);
   try {
     return await programs.json<EngineRun>('engine-run', {
       repository: copy.repository,
       home: copy.home,
-      agent: wish.agent,
-      tasks: wish.tasks,
-      workers: wish.workers,
-      warm: wish.warm ?? 0,
-      others: wish.others ?? 0,
-      edge: wish.edge ?? 0,
-      chain: wish.chain ?? false,
+      agent: request.agent,
+      tasks: request.tasks,
+      workers: request.workers,
+      warm: request.warm ?? 0,
+      others: request.others ?? 0,
+      edge: request.edge ?? 0,
+      chain: request.chain ?? false,
     });
   } finally {
     copy.remove();

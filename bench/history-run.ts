@@ -191,14 +191,14 @@ function p99(sorted: readonly number[]): number {
 
 async function pruneBesideWrites(store: Store): Promise<Pruned> {
   const idle = await stepsBeside(store, () => wait(3_000));
-  const breathe = async (): Promise<boolean> => {
+  const yieldTurn = async (): Promise<boolean> => {
     await wait(5);
     return true;
   };
   let pruned = 0;
   const startedAt = performance.now();
   const steps = await stepsBeside(store, async () => {
-    pruned = (await pruneEvents({ store, isDry: false, breathe }, 1_000_000)).count;
+    pruned = (await pruneEvents({ store, isDry: false, yieldTurn }, 1_000_000)).count;
   });
   const pruneMs = performance.now() - startedAt;
   const stepMaxMs = steps.at(-1) ?? Number.NaN;

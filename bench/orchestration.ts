@@ -104,16 +104,16 @@ interface FloorWish {
   readonly mode: Mode;
 }
 
-async function floor(bench: Bench, wish: FloorWish): Promise<FloorRun> {
+async function floor(bench: Bench, request: FloorWish): Promise<FloorRun> {
   const { stdout } = await run(process.execPath, [
     join(import.meta.dirname, 'floor.mjs'),
     ...argumentsOf({
-      repo: wish.source,
+      repo: request.source,
       tmp: bench.folder,
-      agent: wish.agent,
-      tasks: wish.tasks,
-      workers: wish.workers,
-      mode: wish.mode,
+      agent: request.agent,
+      tasks: request.tasks,
+      workers: request.workers,
+      mode: request.mode,
       runs: 1,
       files: 1,
       json: true,
@@ -125,21 +125,21 @@ async function floor(bench: Bench, wish: FloorWish): Promise<FloorRun> {
 /** CPU time hardly depends on who else is at work. */
 async function cpuFigure(
   bench: Bench,
-  wish: FloorWish,
+  request: FloorWish,
   name: string,
   engines: readonly EngineRun[],
 ): Promise<Figure> {
   bench.say(`orchestration, ${name}: CPU time of the floor`);
   const cpuOf = async (tasks: number): Promise<number> => {
     const before = treeUse(process.pid).cpuMs;
-    await floor(bench, { ...wish, tasks });
+    await floor(bench, { ...request, tasks });
     return treeUse(process.pid).cpuMs - before;
   };
   const perTask: number[] = [];
   for (let round = 0; round < 3; round += 1) {
-    const few = await cpuOf(wish.workers);
-    const many = await cpuOf(wish.tasks);
-    perTask.push((many - few) / (wish.tasks - wish.workers));
+    const few = await cpuOf(request.workers);
+    const many = await cpuOf(request.tasks);
+    perTask.push((many - few) / (request.tasks - request.workers));
   }
   const engine = median(engines.map((one) => one.cpuMsPerTask));
   return {

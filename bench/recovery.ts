@@ -89,8 +89,8 @@ export async function benchDispatch(bench: Bench): Promise<Figure[]> {
     'turn-agent',
     `date +%s%3N >> '${turns}'\nmkdir -p made\necho x > "made/$DROVER_TASK_ID.txt"\ndate +%s%3N >> '${turns}'\n`,
   );
-  const wish = { source, agent, tasks, workers: options.workers, warm: warmTasks };
-  const one = await engineRun(programs, folder, { ...wish, chain: true });
+  const request = { source, agent, tasks, workers: options.workers, warm: warmTasks };
+  const one = await engineRun(programs, folder, { ...request, chain: true });
   return [
     {
       ...waitsOf(one.dispatchMs),

@@ -75,16 +75,16 @@ async function engineAmongMany(bench: Bench): Promise<Figure> {
   // Workers that are free while work lands take other tasks where there are any: what has begun at one end of the
   // measured stretch has its like at the other.
   const edge = Math.floor(tasks / 5);
-  const wish = { source, agent, tasks, edge, workers: options.workers, warm: options.workers };
+  const request = { source, agent, tasks, edge, workers: options.workers, warm: options.workers };
   const few: number[] = [];
   const many: number[] = [];
   for (let pair = 0; pair < options.pairs; pair += 1) {
     bench.say(`store: the engine among many tasks, pair ${pair + 1} of ${options.pairs}`);
     const runs = [
-      async () => few.push((await engineRun(programs, folder, wish)).cpuMsPerTask),
+      async () => few.push((await engineRun(programs, folder, request)).cpuMsPerTask),
       async () =>
         many.push(
-          (await engineRun(programs, folder, { ...wish, others: manyOf(bench) - tasks }))
+          (await engineRun(programs, folder, { ...request, others: manyOf(bench) - tasks }))
             .cpuMsPerTask,
         ),
     ];

@@ -75,16 +75,16 @@ export class BackendLink {
 
   /** Disconnects from the backend until `connect` is called again. */
   pause(): void {
-    this.#letGo();
+    this.#disconnect();
     this.#say(unavailable('backend_failed', 'The backend was stopped.'));
   }
 
   close(): void {
     this.#isClosed = true;
-    this.#letGo();
+    this.#disconnect();
   }
 
-  #letGo(): void {
+  #disconnect(): void {
     this.#attempt += 1;
     this.#isTrying = false;
     this.#store.end();

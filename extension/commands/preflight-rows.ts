@@ -36,7 +36,7 @@ export interface PreflightRow extends Omit<QuickPickItem, 'buttons' | 'kind'> {
   readonly fixes: readonly RowButton[];
 }
 
-export interface RowWish {
+export interface PreflightState {
   /** Tasks that a run leaves alone unless they are retried first. */
   readonly failed: readonly string[];
   readonly hasChoices: boolean;
@@ -46,7 +46,10 @@ export interface RowWish {
 const messageChars = 160;
 const detailChars = 240;
 
-export function preflightRows(view: PreflightView, wish: RowWish): readonly PreflightRow[] {
+export function preflightRows(
+  view: PreflightView,
+  request: PreflightState,
+): readonly PreflightRow[] {
   const fine = view.checks.filter(({ outcome }) => outcome === 'ok');
   const rest = view.checks.filter(({ outcome }) => outcome !== 'ok');
   const order = ['error', 'warning', 'note'];
@@ -54,13 +57,13 @@ export function preflightRows(view: PreflightView, wish: RowWish): readonly Pref
   const errors = solved.filter(({ outcome }) => outcome === 'error');
   const others = solved.filter(({ outcome }) => outcome !== 'error');
   return [
-    ...startRows(view, wish),
+    ...startRows(view, request),
     ...(errors.length === 0 ? [] : [heading('Solve first'), ...errors.map(checkRow)]),
     heading('You decide'),
     ...view.decisions.map(decisionRow),
-    ...(wish.hasChoices ? [settingsRow] : []),
+    ...(request.hasChoices ? [settingsRow] : []),
     ...(others.length === 0 ? [] : [heading('Worth knowing'), ...others.map(checkRow)]),
-    ...fineRows(fine, wish.isUnfolded),
+    ...fineRows(fine, request.isUnfolded),
   ];
 }
 
@@ -75,7 +78,7 @@ const settingsRow: PreflightRow = {
   fixes: [],
 };
 
-function startRows(view: PreflightView, { failed }: RowWish): readonly PreflightRow[] {
+function startRows(view: PreflightView, { failed }: PreflightState): readonly PreflightRow[] {
   const tasks = formatCount(view.tasks, 'task');
   const land = view.decisions.find(({ name }) => name === 'land')?.why ?? null;
   const detail = land === null ? {} : { detail: plainText(land, detailChars) };

@@ -235,7 +235,7 @@ async function pickHost(): Promise<string | null> {
 
 async function writeSettings(
   project: Project,
-  wish: Parameters<typeof withRemote>[1],
+  request: Parameters<typeof withRemote>[1],
 ): Promise<void> {
   const uri = vscode.Uri.file(join(project.root, '.drover.toml'));
   const edit = new vscode.WorkspaceEdit();
@@ -243,7 +243,7 @@ async function writeSettings(
   await vscode.workspace.applyEdit(edit);
   const document = await vscode.workspace.openTextDocument(uri);
   await vscode.window.showTextDocument(document);
-  const text = withRemote(document.getText(), wish);
+  const text = withRemote(document.getText(), request);
   if (text === null) {
     throw new Error('This .drover.toml sets up remote workers in a form that only you can change.');
   }

@@ -1,7 +1,7 @@
 // Writes who makes the workers into the text of a `.drover.toml`, and leaves all else as it is.
 // Pure.
 
-export interface RemoteWish {
+export interface RemoteSetup {
   /** Keys of `[remote]` with their values. */
   readonly remote: Readonly<Record<string, string>>;
   /** Whether all tasks run on workers; null: keep the file's value. */
@@ -14,7 +14,7 @@ const tablePattern = /^\s*\[/;
  * Null: the file contains it in a form that cannot be safely changed line by line (dotted keys, an
  * inline table); a person must change it.
  */
-export function withRemote(text: string, { remote, runsOn }: RemoteWish): string | null {
+export function withRemote(text: string, { remote, runsOn }: RemoteSetup): string | null {
   const end = /\r\n/.test(text) ? '\r\n' : '\n';
   const lines = text === '' ? [] : text.replace(/\r?\n$/, '').split(/\r?\n/);
   const topEnd = (): number => {

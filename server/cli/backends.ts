@@ -4,7 +4,7 @@
 import type { WorkerRuntimeRequest } from '../core/settings/worker-runtime.ts';
 import type { Result } from '../core/failure.ts';
 import type { Client } from '../protocol/api.ts';
-import type { WorkerWish } from '../protocol/worker-notes.ts';
+import type { WorkerOptions } from '../protocol/worker-notes.ts';
 import type { SpecPlanRequest, SpecPlanView } from '../protocol/spec-plan.ts';
 import type { RemoteList, RemotePreview, RemoteTest } from '../protocol/remote-views.ts';
 import type { TrustReport } from '../protocol/trust-report.ts';
@@ -130,7 +130,7 @@ export interface Backends {
     env: NodeJS.ProcessEnv,
   ) => Promise<SqlforgeProject> | SqlforgeProject;
   /** Resolves when it has ended: after a drain, or when its tasks are released. */
-  readonly runWorker: (wish: WorkerWish) => Promise<void>;
+  readonly runWorker: (wanted: WorkerOptions) => Promise<void>;
   /** Resolves when a signal or its lifetime has ended it. */
   readonly runWorkerRuntime: (request: WorkerRuntimeRequest) => Promise<void>;
   /** Brings the tables of the fleet's database to this release, as its owner. */

@@ -9,7 +9,7 @@ import { logLine } from './render/log-line.ts';
 const pageEvents = 256 * 1024;
 const lookEveryMs = 300;
 
-export interface LogWish {
+export interface PrintLogOptions {
   readonly id: string;
   /** The last one when absent. */
   readonly attempt: number | undefined;
@@ -20,21 +20,22 @@ export interface LogWish {
 export async function printLog(
   context: CommandContext,
   client: Client,
-  wish: LogWish,
+  request: PrintLogOptions,
 ): Promise<void> {
-  const given = wish.attempt === undefined ? {} : { attempt: wish.attempt };
-  const first = await client.call('log.read', { id: wish.id, ...given, offset: 0, limit: 1 });
+  const given = request.attempt === undefined ? {} : { attempt: request.attempt };
+  const first = await client.call('log.read', { id: request.id, ...given, offset: 0, limit: 1 });
   // The same attempt from now on, whatever starts later; 0 is the next one.
   const printer = new LogPrinter(context, client, first.attempt);
   const { tasks } = await client.call('status', {});
-  const parts = partsOf(tasks, wish.id);
-  if (first.attempt === 0 && !first.ended && !wish.goesOn()) {
-    context.tell(`${wish.id} has no attempts yet.`);
+  const parts = partsOf(tasks, request.id);
+  if (first.attempt === 0 && !first.ended && !request.goesOn()) {
+    context.tell(`${request.id} has no attempts yet.`);
   }
   for (let left = parts; ;) {
     const begun = await printer.begunFirst(left);
     if (begun === null) {
-      if (!wish.goesOn() || (await printer.isOver(wish.id))) return printer.sayGate(wish.id);
+      if (!request.goesOn() || (await printer.isOver(request.id)))
+        return printer.sayGate(request.id);
       await context.surroundings.sleep(lookEveryMs);
       continue;
     }
@@ -42,7 +43,7 @@ export async function printLog(
     if (parts.length > 1) printer.name(begun);
     const others = left;
     await printer.printPart(begun, {
-      goesOn: wish.goesOn,
+      goesOn: request.goesOn,
       nextHasBegun: async () => (await printer.begunFirst(others)) !== null,
     });
   }

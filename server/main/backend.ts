@@ -8,7 +8,7 @@ import { processStartTime } from '../agents/kit/process/process-list.ts';
 import { Refusal } from '../core/failure.ts';
 import { type BackendAddress, protocolVersion } from '../protocol/api.ts';
 import { droverVersion } from '../protocol/version.ts';
-import type { WorkerWish } from '../protocol/worker-notes.ts';
+import type { WorkerOptions } from '../protocol/worker-notes.ts';
 import { agentSocketPath, defaultSocketPath } from '../rpc/transport/address.ts';
 import {
   type ServedSocket,
@@ -48,7 +48,7 @@ export interface BackendOptions {
   readonly socket?: string;
   readonly stdio?: boolean;
   /** It runs in the foreground for a fleet until it is stopped. */
-  readonly worker?: WorkerWish;
+  readonly worker?: WorkerOptions;
 }
 
 /** The backend's own log is put aside when it grows beyond this; one old log is kept. */
@@ -59,20 +59,20 @@ const idleLookMs = 1_000;
  * Runs until idle for long enough, asked to exit, or signaled. Resolves when everything is closed.
  */
 export async function runBackend(options: BackendOptions): Promise<void> {
-  const { worker: wish } = options;
-  const flags: SettingFlags = wish?.flags ?? {};
+  const { worker: request } = options;
+  const flags: SettingFlags = request?.flags ?? {};
   let report: (error: unknown, where: string) => void = () => {};
   const project = await openProject(options.root, process.env, flags, {
     thorough: true,
     // It may find a run to continue: nothing counts by then but what a person has accepted for it.
-    view: wish === undefined ? 'accepted' : 'offered',
+    view: request === undefined ? 'accepted' : 'offered',
     report: (error, where) => report(error, where),
     onSettings: ({ settings }) => proveEarly(settings.sandbox),
   });
   report = backendLog(project);
-  if (wish !== undefined) {
+  if (request !== undefined) {
     const mask = (text: string): string => maskOf(project.live)(text);
-    report = tellTroubles(report, wish.tell, { mask, nowMs: () => Date.now() });
+    report = tellTroubles(report, request.tell, { mask, nowMs: () => Date.now() });
   }
   const lock = acquireBoth(project.places);
   if (lock === null) {
@@ -83,9 +83,9 @@ export async function runBackend(options: BackendOptions): Promise<void> {
     );
   }
   await claimPlan(project, () => lock.release());
-  if (wish !== undefined) await acceptForWorker(project, wish);
+  if (request !== undefined) await acceptForWorker(project, request);
   const host = await composeEngine(project, report);
-  const life = new BackendLife(project, host, wish !== undefined);
+  const life = new BackendLife(project, host, request !== undefined);
   const pulse = project.fleet === null ? null : new MachinePulse(project, host.engine);
   await project.fleet?.checkRemote();
   await pulse?.begin();
@@ -104,9 +104,9 @@ export async function runBackend(options: BackendOptions): Promise<void> {
   }, idleLookMs);
   const leave = (reason: string): void => life.leave(reason);
   const watch =
-    wish === undefined || pulse === null
+    request === undefined || pulse === null
       ? null
-      : new WorkerWatch({ project, host, pulse, leave }, wish);
+      : new WorkerWatch({ project, host, pulse, leave }, request);
   await watch?.begin();
   await life.over();
   if (life.isLost && project.fleet === null) await writeBack(project.store.db);
@@ -167,7 +167,7 @@ function acquireBoth(places: ProjectPlaces): { readonly release: () => void } | 
 }
 
 /** A person has called `drover worker` here: the same word as a run's. */
-async function acceptForWorker({ live }: Project, { tell }: WorkerWish): Promise<void> {
+async function acceptForWorker({ live }: Project, { tell }: WorkerOptions): Promise<void> {
   for (const message of await live.accept()) tell({ type: 'warning', at_ms: Date.now(), message });
 }
 

@@ -9,7 +9,7 @@ import { createMask } from '../agents/kit/log/masking.ts';
 import { Refusal, type Result } from '../core/failure.ts';
 import type { Answer, Client, Params, StatusSnapshot } from '../protocol/api.ts';
 import type { SpecPlanView } from '../protocol/spec-plan.ts';
-import type { WorkerWish } from '../protocol/worker-notes.ts';
+import type { WorkerOptions } from '../protocol/worker-notes.ts';
 import type { BackendOptions } from './backend.ts';
 import type { Doctor } from './doctor/doctor.ts';
 import type * as FleetDatabase from './fleet/fleet-database.ts';
@@ -66,8 +66,8 @@ export async function runBackend(options: BackendOptions): Promise<void> {
   await (await import('./backend.ts')).runBackend(options);
 }
 
-export async function runWorker(wish: WorkerWish): Promise<void> {
-  await (await import('./worker.ts')).runWorker(wish);
+export async function runWorker(wanted: WorkerOptions): Promise<void> {
+  await (await import('./worker.ts')).runWorker(wanted);
 }
 
 export async function runWorkerRuntime(request: WorkerRuntimeRequest): Promise<void> {

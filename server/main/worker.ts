@@ -2,12 +2,12 @@
 // anything is opened: with an unreadable database URL it would work on the project's own file.
 
 import { Refusal } from '../core/failure.ts';
-import type { WorkerWish } from '../protocol/worker-notes.ts';
+import type { WorkerOptions } from '../protocol/worker-notes.ts';
 import { runBackend } from './backend.ts';
 import { LiveSettings } from './project/live-settings.ts';
 
-export async function runWorker(wish: WorkerWish): Promise<void> {
-  const { loaded } = await LiveSettings.load(wish.root, wish.env, wish.flags);
+export async function runWorker(request: WorkerOptions): Promise<void> {
+  const { loaded } = await LiveSettings.load(request.root, request.env, request.flags);
   const [problem] = loaded.problems;
   if (problem !== undefined) throw new Refusal('bad_configuration', problem.message);
   if (loaded.settings.fleetDatabaseUrl === null) {
@@ -17,7 +17,7 @@ export async function runWorker(wish: WorkerWish): Promise<void> {
     );
   }
   for (const { message } of loaded.warnings) {
-    wish.tell({ type: 'warning', at_ms: Date.now(), message });
+    request.tell({ type: 'warning', at_ms: Date.now(), message });
   }
-  await runBackend({ root: wish.root, worker: wish });
+  await runBackend({ root: request.root, worker: request });
 }

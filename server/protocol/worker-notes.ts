@@ -55,7 +55,7 @@ export type WorkerNote =
   | { readonly type: 'giving_back'; readonly at_ms: number; readonly tasks: readonly string[] }
   | { readonly type: 'over'; readonly at_ms: number; readonly given_back: readonly string[] };
 
-export interface WorkerWish {
+export interface WorkerOptions {
   readonly root: string;
   readonly env: Readonly<Record<string, string | undefined>>;
   /** The values of the command line, by the names of the settings. */

@@ -105,10 +105,10 @@ function byLayers(ids: readonly string[], edges: readonly LinkedPair[]): Linked 
   const rows = new Map<string, number>();
   const layers = layersOf(ids, blockers, dependents);
   for (const layer of layers) {
-    const wish = new Map(
+    const preferred = new Map(
       layer.map((id) => [id, mean((blockers.get(id) ?? []).map((b) => rows.get(b)))]),
     );
-    layer.sort((a, b) => (wish.get(a) ?? 0) - (wish.get(b) ?? 0));
+    layer.sort((a, b) => (preferred.get(a) ?? 0) - (preferred.get(b) ?? 0));
     for (const [index, id] of layer.entries()) rows.set(id, index);
   }
   const places = new Map<string, Point>();

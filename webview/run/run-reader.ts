@@ -19,9 +19,9 @@ export class RunReader implements ReactiveController {
   #isReading = false;
   #isWanted = false;
   #timer: ReturnType<typeof setTimeout> | null = null;
-  #wishRun: string | null = null;
-  #wishSearch = '';
-  #readFor = { run: this.#wishRun, search: this.#wishSearch };
+  #wantedRun: string | null = null;
+  #wantedSearch = '';
+  #readFor = { run: this.#wantedRun, search: this.#wantedSearch };
   list: RunList | null = null;
   report: Report | null = null;
   failed = '';
@@ -38,8 +38,8 @@ export class RunReader implements ReactiveController {
 
   /** `run`: null is the latest one. */
   show(run: string | null, search: string): void {
-    this.#wishRun = run;
-    this.#wishSearch = search;
+    this.#wantedRun = run;
+    this.#wantedSearch = search;
     if (this.#timer !== null) clearTimeout(this.#timer);
     this.#timer = null;
     this.#isWanted = true;
@@ -73,12 +73,12 @@ export class RunReader implements ReactiveController {
 
   #isStale(): boolean {
     const { run, search } = this.#readFor;
-    return run !== this.#wishRun || search !== this.#wishSearch;
+    return run !== this.#wantedRun || search !== this.#wantedSearch;
   }
 
   async #readOnce(): Promise<void> {
-    const run = this.#wishRun;
-    const search = this.#wishSearch;
+    const run = this.#wantedRun;
+    const search = this.#wantedSearch;
     this.#readFor = { run, search };
     try {
       const list = await this.#host.backend('runs.list', search === '' ? {} : { search });

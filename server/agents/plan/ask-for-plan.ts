@@ -1,7 +1,7 @@
 // Asks a model for the plan of a design, checks it, and lets the model correct it once.
 
 import { err, failure, ok, type Result } from '../../core/failure.ts';
-import { checkPlan, type PlanWishes } from '../../core/spec/spec-check.ts';
+import { checkPlan, type PlanOptions } from '../../core/spec/spec-check.ts';
 import { complaintPrompt, shownAnswer } from '../../core/prompt/spec-prompt.ts';
 import type { SpecPlan } from '../../core/spec/spec-schema.ts';
 import type { PlanModel, PlanUsage, RefusedAnswer } from './port.ts';
@@ -15,7 +15,7 @@ export interface AskedPlan {
 
 export interface PlanTalk {
   readonly prompt: string;
-  readonly wishes: PlanWishes;
+  readonly planOptions: PlanOptions;
   readonly signal: AbortSignal;
   /** Called before the model is asked again, with what was wrong. */
   readonly onCorrection: (fault: string) => void;
@@ -35,7 +35,7 @@ export async function askForPlan(model: PlanModel, talk: PlanTalk): Promise<Resu
     if (!answered.ok) return answered;
     const { answer } = answered.value;
     usage = added(usage, answered.value.usage);
-    const checked = checkPlan(answer, talk.wishes);
+    const checked = checkPlan(answer, talk.planOptions);
     if (checked.ok) return ok({ kind: 'planned', asked: { plan: checked.value, usage } });
     if (tries === triesMax) return ok({ kind: 'unusable', fault: checked.error });
     talk.onCorrection(checked.error);

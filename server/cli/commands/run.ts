@@ -120,7 +120,7 @@ async function withInterrupts(
   }
 }
 
-interface Wish {
+interface FollowOptions {
   /** The epic that was asked for; the run may be a wider one that covers it. */
   readonly epic: string | null;
   readonly detach: boolean | undefined;
@@ -131,19 +131,19 @@ async function goOn(
   context: CommandContext,
   client: Client,
   started: RunStarted,
-  wish: Wish,
+  request: FollowOptions,
 ): Promise<number> {
   for (const warning of started.warnings) context.tell(`warning: ${plainLine(warning)}`);
   if (started.message !== '') context.tell(plainLine(started.message));
-  if (wish.detach === true) {
+  if (request.detach === true) {
     const { run: view, joined, message, warnings } = started;
     const text = `Run ${view.id} continues in the background. To watch it, run "drover status --watch".`;
     context.answer({ run: view, joined, message, warnings }, text);
     return exitCodes.done;
   }
-  const end = await followRun(context, client, started, wish.interrupts);
+  const end = await followRun(context, client, started, request.interrupts);
   if (end.interrupted) context.tell('The run is stopped. To continue, run: drover resume');
-  return await judge(context, end, started.run, wish.epic ?? started.run.epic_id);
+  return await judge(context, end, started.run, request.epic ?? started.run.epic_id);
 }
 
 async function judge(

@@ -29,7 +29,7 @@ export interface RunLine {
   readonly match: string | null;
 }
 
-export interface RunListWish {
+export interface RunListOptions {
   readonly search: string;
   readonly max: number;
   readonly nowMs: number;
@@ -51,11 +51,11 @@ interface Worked {
 export function runList(
   stories: Stories,
   usage: readonly AttemptUsage[],
-  wish: RunListWish,
+  request: RunListOptions,
 ): RunList {
   const worked = workedOn(stories);
   const costs = new Map(usage.map((each) => [`${each.task_id} ${each.number}`, each.cost_usd]));
-  const words = wish.search
+  const words = request.search
     .toLowerCase()
     .split(/\s+/u)
     .filter((word) => word !== '');
@@ -64,10 +64,10 @@ export function runList(
   let found = 0;
   for (const run of newest) {
     const own = worked.get(run.id) ?? [];
-    const match = words.length === 0 ? null : matchOf(run, own, words, wish.epicTitles);
+    const match = words.length === 0 ? null : matchOf(run, own, words, request.epicTitles);
     if (words.length > 0 && match === null) continue;
     found += 1;
-    if (lines.length < wish.max) lines.push(lineOf(run, own, costs, match, wish));
+    if (lines.length < request.max) lines.push(lineOf(run, own, costs, match, request));
   }
   return { runs: lines, found };
 }
@@ -92,7 +92,7 @@ function lineOf(
   own: readonly Worked[],
   costs: ReadonlyMap<string, number>,
   match: string | null,
-  { nowMs, epicTitles }: RunListWish,
+  { nowMs, epicTitles }: RunListOptions,
 ): RunLine {
   const windows = windowsOf([run], nowMs);
   const startMs = windows[0]?.startMs ?? nowMs;

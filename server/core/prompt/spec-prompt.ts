@@ -1,7 +1,7 @@
 // The prompt for a model that plans a design, and the prompt after an unusable first answer.
 
 import { cutEnd, fenced, oneLine } from './prompt-text.ts';
-import type { PlanWishes } from '../spec/spec-check.ts';
+import type { PlanOptions } from '../spec/spec-check.ts';
 
 export interface SpecDocument {
   readonly name: string;
@@ -31,9 +31,9 @@ const rules = [
 export function specPrompt(
   documents: readonly SpecDocument[],
   guidelines: string,
-  wishes: PlanWishes,
+  options: PlanOptions,
 ): string {
-  const epics = wishes.oneEpic
+  const epics = options.oneEpic
     ? '- Make exactly one epic; every task belongs to it.'
     : '- Group tasks that make one outcome together into an epic; a design of a few tasks needs none.';
   const own = guidelines.trim() === '' ? [] : ['', 'Rules of this project:', fenced(guidelines)];

@@ -19,7 +19,7 @@ import { taskTypes, type TaskType } from '../plan/task.ts';
 import type { JsonObject } from '../exchange/json-object.ts';
 import { emptyProject } from '../exchange/import-types.ts';
 
-export interface PlanWishes {
+export interface PlanOptions {
   /** All tasks belong to one epic. */
   readonly oneEpic: boolean;
 }
@@ -27,22 +27,22 @@ export interface PlanWishes {
 /** Thrown and caught in this file alone: the first fault ends the reading. */
 class PlanFault extends Error {}
 
-export function checkPlan(answer: unknown, wishes: PlanWishes): Result<SpecPlan, string> {
+export function checkPlan(answer: unknown, options: PlanOptions): Result<SpecPlan, string> {
   try {
-    return ok(readPlan(answer, wishes));
+    return ok(readPlan(answer, options));
   } catch (error) {
     if (error instanceof PlanFault) return err(error.message);
     throw error;
   }
 }
 
-function readPlan(answer: unknown, wishes: PlanWishes): SpecPlan {
+function readPlan(answer: unknown, options: PlanOptions): SpecPlan {
   const record = objectOf(answer, 'the answer');
   const epics = listOf(record, 'epics', 'the answer', planBounds.epics).map(readEpic);
   const tasks = listOf(record, 'tasks', 'the answer', planBounds.tasks).map(readTask);
   if (tasks.length === 0) throw new PlanFault('`tasks` is empty; a plan has at least one task');
   checkKeys([...epics, ...tasks]);
-  checkEpics(epics, tasks, wishes);
+  checkEpics(epics, tasks, options);
   const plan = { epics, tasks: inWorkOrder(tasks) };
   checkAsImport(plan);
   return plan;
@@ -91,7 +91,7 @@ function checkKeys(planned: readonly { readonly key: string }[]): void {
 function checkEpics(
   epics: readonly PlannedEpic[],
   tasks: readonly PlannedTask[],
-  { oneEpic }: PlanWishes,
+  { oneEpic }: PlanOptions,
 ): void {
   if (!oneEpic) {
     const used = new Set(tasks.map((task) => task.epic));

@@ -18,7 +18,7 @@ interface Running<Tx> {
   /** Whether DBOS has called the body, and whether that has returned. */
   body: 'not begun' | 'runs' | 'returned';
   /** Resolved when the end is recorded, or nothing more is to be. */
-  readonly letGo: PromiseWithResolvers<void>;
+  readonly abandoned: PromiseWithResolvers<void>;
   readonly ended: PromiseWithResolvers<void>;
 }
 
@@ -84,7 +84,7 @@ export class ClaimedRuns<Tx> {
     // Without a body, DBOS was about to record an end, which the mark has made it refuse.
     if (running?.body !== 'runs') {
       await statements.giveUp(this.#options.db, fence);
-      running?.letGo.resolve();
+      running?.abandoned.resolve();
     }
     await running?.ended.promise;
   }
@@ -113,7 +113,7 @@ export class ClaimedRuns<Tx> {
       callOff();
       await this.check().catch(this.#options.onTrouble);
       if (clock.now() < recordedBy) continue;
-      for (const { body, letGo } of running) if (body === 'returned') letGo.resolve();
+      for (const { body, abandoned } of running) if (body === 'returned') abandoned.resolve();
     }
   }
 
@@ -128,9 +128,9 @@ export class ClaimedRuns<Tx> {
     });
     const run = new WorkflowRun<Tx>({ clock, crashPoint }, id, store, memos);
     if (this.#closing.signal.aborted) run.stop('closing');
-    const letGo = Promise.withResolvers<void>();
+    const abandoned = Promise.withResolvers<void>();
     const ended = Promise.withResolvers<void>();
-    const running: Running<Tx> = { run, fence, queue, body: 'not begun', letGo, ended };
+    const running: Running<Tx> = { run, fence, queue, body: 'not begun', abandoned, ended };
     this.#running.set(id, running);
     return running;
   }
@@ -138,7 +138,7 @@ export class ClaimedRuns<Tx> {
   /** Until the end is recorded, or the claim given up. Never rejects. */
   async #follow(running: Running<Tx>, recorded: Promise<unknown> | undefined): Promise<void> {
     const recordedOrNot = recorded?.catch(() => undefined);
-    await Promise.race([recordedOrNot, running.letGo.promise]);
+    await Promise.race([recordedOrNot, running.abandoned.promise]);
     if (running.body === 'not begun') await this.#giveUp(running.fence);
     this.#running.delete(running.fence.id);
     running.ended.resolve();
@@ -160,7 +160,7 @@ export class ClaimedRuns<Tx> {
       await this.#end(running, await this.#outcomeOf(running, name, input));
     } finally {
       running.body = 'returned';
-      running.letGo.resolve();
+      running.abandoned.resolve();
     }
     throw dbos.notOursToEnd(fence.id);
   }
@@ -226,12 +226,12 @@ export class ClaimedRuns<Tx> {
     const ids = running.map(({ fence }) => fence.id);
     const held = ids.length > 0 ? await statements.readHeld(db, ids) : [];
     const heldById = new Map(held.map((row) => [row.id, row]));
-    for (const { run, fence, body, letGo } of running) {
+    for (const { run, fence, body, abandoned } of running) {
       const row = heldById.get(fence.id);
       if (row?.token === fence.token) {
         if (row.cancelled) run.stop('cancelled');
       } else if (body === 'returned') {
-        letGo.resolve(); // Its end is recorded, or was refused and never will be.
+        abandoned.resolve(); // Its end is recorded, or was refused and never will be.
       } else {
         run.stop('lost');
       }

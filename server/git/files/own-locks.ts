@@ -14,7 +14,7 @@ const ownRefs = /^refs[/\\](?:drover|heads[/\\]drover)[/\\]/;
  * True if the lock is on one of our refs and is gone now: released, or removed because it was too
  * old.
  */
-export async function outlastOwnLock(context: RepositoryContext, lock: string): Promise<boolean> {
+export async function waitForOwnLock(context: RepositoryContext, lock: string): Promise<boolean> {
   if (!ownRefs.test(relative(context.commonDir, lock))) return false;
   for (;;) {
     const facts = factsOf(lock);

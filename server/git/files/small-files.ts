@@ -11,7 +11,7 @@ import {
   readdirSync,
   type Stats,
 } from 'node:fs';
-import { setImmediate as breathe } from 'node:timers/promises';
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { absoluteBytes, type PathBytes } from './paths.ts';
 
 const maxLooksAtOnce = 200;
@@ -73,7 +73,7 @@ export async function factsOfAll(root: string, paths: readonly PathBytes[]): Pro
   const facts: FileFacts[] = [];
   for (const path of paths) {
     facts.push({ path, stats: factsOf(absoluteBytes(root, path)) });
-    if (facts.length % maxLooksAtOnce === 0) await breathe();
+    if (facts.length % maxLooksAtOnce === 0) await yieldToEventLoop();
   }
   return facts;
 }

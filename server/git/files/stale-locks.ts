@@ -23,7 +23,7 @@ export async function dropStaleLocks(worktree: LinkedWorktree, staleMs: number):
  * Waits until each lock is released, or is older than `staleMs` and is removed; so at most that
  * long.
  */
-export async function outlastLocks(worktree: LinkedWorktree, staleMs: number): Promise<void> {
+export async function waitForStaleLocks(worktree: LinkedWorktree, staleMs: number): Promise<void> {
   for (const name of lockNames) {
     const file = join(worktree.gitDir, name);
     for (let waitedMs = 0; waitedMs < staleMs; waitedMs += pauseMs) {

@@ -8,7 +8,7 @@ import type { RepositoryContext } from '../context.ts';
 import { settings } from '../process/environment.ts';
 import { failureOf, gitFailure, lockFileOf, refuse } from '../process/failures.ts';
 import { isSha } from '../files/loose-objects.ts';
-import { outlastOwnLock } from '../files/own-locks.ts';
+import { waitForOwnLock } from '../files/own-locks.ts';
 import type { GitResult } from '../port.ts';
 import { readText } from '../files/small-files.ts';
 import type { Sha } from '../sha.ts';
@@ -141,7 +141,7 @@ export async function updateRefs(
   let output = await writeRefs(context, changes, reason);
   for (let left = changes.length; output.code !== 0 && left > 0; left -= 1) {
     const lock = lockFileOf(output.stderr);
-    if (lock === null || !(await outlastOwnLock(context, lock))) break;
+    if (lock === null || !(await waitForOwnLock(context, lock))) break;
     output = await writeRefs(context, changes, reason);
   }
   if (output.code === 0) {

@@ -8,7 +8,7 @@ import { randomUUID } from 'node:crypto';
 import { lstatSync, readlinkSync } from 'node:fs';
 import { mkdir, readdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { basename, dirname, isAbsolute, join, resolve } from 'node:path';
-import { setImmediate as breathe } from 'node:timers/promises';
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { isSetupInput } from '../../core/work/setup-inputs.ts';
 import type { RepositoryContext } from '../context.ts';
 import { shown, type PathBytes } from '../files/paths.ts';
@@ -214,7 +214,7 @@ async function leadsToItself(worktree: LinkedWorktree, setup: SetupToSeal): Prom
       if (isAbsolute(target) || !end.startsWith(`${worktree.path}/`)) return true;
     }
     looked += 1;
-    if (looked % looksAtOnce === 0) await breathe();
+    if (looked % looksAtOnce === 0) await yieldToEventLoop();
   }
   const roots = setup.roots.map(shown);
   const found = await run('grep', ['-rqF', '-e', worktree.path, '--', ...roots], worktree.path);

@@ -2,7 +2,7 @@
 
 import { lstatSync, readdirSync } from 'node:fs';
 import { normalize } from 'node:path';
-import { setImmediate as breathe } from 'node:timers/promises';
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { absoluteBytes, type PathBytes } from '../files/paths.ts';
 import type { LinkedWorktree } from '../files/worktree-link.ts';
 import type { Traces } from '../slot-port.ts';
@@ -33,7 +33,7 @@ export async function tracesOf(
     if (trace === null) continue;
     traces.set(path, trace);
     if (trace === '') waiting.push(...namesBelow(worktree.path, path));
-    if (traces.size % looksAtOnce === 0) await breathe();
+    if (traces.size % looksAtOnce === 0) await yieldToEventLoop();
   }
   return traces;
 }

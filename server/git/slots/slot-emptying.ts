@@ -19,7 +19,7 @@ import { creationMark } from './slot-marks.ts';
 import { dropIndex, type HeldIndex, isDirty, keepState } from '../snapshot/snapshot.ts';
 import { readStatus, type StatusOptions } from '../read/status.ts';
 import { isNestedRepository, type ParsedStatus, type StatusEntry } from '../read/status-format.ts';
-import { outlastLocks } from '../files/stale-locks.ts';
+import { waitForStaleLocks } from '../files/stale-locks.ts';
 import { emptySubmodules, keepSubmodules, type KeptSubmodules } from '../nested/submodule-work.ts';
 import { keepCommit } from '../work/work-chain.ts';
 import { unfinishedOperation } from '../refs/worktree-heads.ts';
@@ -62,7 +62,7 @@ export async function emptySlot(
   label: string,
   fallbackHead: Sha,
 ): Promise<GitResult<EmptiedSlot>> {
-  await outlastLocks(worktree, context.staleLockMs);
+  await waitForStaleLocks(worktree, context.staleLockMs);
   if (await isNobodys(context, worktree, label, fallbackHead)) return ok({ kind: 'unread' });
   let keptRef: string | null = null;
   // Files that appear once files are moved are saved beside the state that was found, not as a

@@ -22,7 +22,7 @@ import { readStatus } from '../read/status.ts';
 import { isNestedRepository, type StatusEntry } from '../read/status-format.ts';
 import { factsOf, factsOfAll } from '../files/small-files.ts';
 import { takeFromShared } from './shared-leavings.ts';
-import { outlastLocks } from '../files/stale-locks.ts';
+import { waitForStaleLocks } from '../files/stale-locks.ts';
 import { heldSubmodules } from '../nested/submodule-work.ts';
 import { keepCommit, labelOfBranch, readSnapshot, workRef } from './work-chain.ts';
 import type { LinkedWorktree } from '../files/worktree-link.ts';
@@ -39,7 +39,7 @@ export async function commitLeftovers(
   const found = await ownWorktree(context, request.path);
   if (!found.ok) return found;
   const worktree = found.value;
-  await outlastLocks(worktree, context.staleLockMs);
+  await waitForStaleLocks(worktree, context.staleLockMs);
   const shared = await takeFromShared(context, worktree.path, request.branch);
   if (!shared.ok) return shared;
   const read = await readStatus(context, worktree.path);

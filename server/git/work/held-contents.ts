@@ -2,7 +2,7 @@
 // base already contained does not count, so that a test fixture that looks like a key does not hold
 // every change to its file.
 
-import { setImmediate as breathe } from 'node:timers/promises';
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { err, ok } from '../../core/failure.ts';
 import { readBlobs } from '../files/blobs.ts';
 import type { RepositoryContext, SecretFound } from '../context.ts';
@@ -94,7 +94,7 @@ async function search(
   const secrets: SecretFound[] = [];
   for (const content of contents) {
     if (secretsIn !== null) secrets.push(...(await secretsIn(content, shown(path))));
-    await breathe();
+    await yieldToEventLoop();
   }
   if (secrets.length > 0) found.set(path, secrets);
 }

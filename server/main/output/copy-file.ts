@@ -29,26 +29,26 @@ export interface Copied {
 }
 
 /** Null: nothing of it is stored any more. */
-export async function copyFile(db: Reads, wish: FileToCopy): Promise<Copied | null> {
-  await mkdir(dirname(wish.path), { recursive: true });
-  const handle = await open(wish.path, constants.O_RDWR | constants.O_CREAT, 0o600);
+export async function copyFile(db: Reads, request: FileToCopy): Promise<Copied | null> {
+  await mkdir(dirname(request.path), { recursive: true });
+  const handle = await open(request.path, constants.O_RDWR | constants.O_CREAT, 0o600);
   try {
-    const copied = await appendMissing(db, wish, handle, wish.known);
+    const copied = await appendMissing(db, request, handle, request.known);
     if (copied !== 'differs') return copied;
   } finally {
     await handle.close();
   }
-  return copyAnew(db, wish);
+  return copyAgain(db, request);
 }
 
 /** Beside it, then in its place: a reader sees the old one or the whole new one. */
-async function copyAnew(db: Reads, wish: FileToCopy): Promise<Copied | null> {
-  const fresh = `${wish.path}.new-${randomBytes(6).toString('hex')}`;
+async function copyAgain(db: Reads, request: FileToCopy): Promise<Copied | null> {
+  const fresh = `${request.path}.new-${randomBytes(6).toString('hex')}`;
   const handle = await open(fresh, 'wx+', 0o600);
   try {
-    const copied = await appendMissing(db, wish, handle, null);
+    const copied = await appendMissing(db, request, handle, null);
     if (copied === null || copied === 'differs') return null; // Deleted or replaced just now.
-    await rename(fresh, wish.path);
+    await rename(fresh, request.path);
     return copied;
   } finally {
     await handle.close();

@@ -58,8 +58,8 @@ export function allHandlers(
     },
     sandbox: () => host.confinement.state(),
     pruneWorktrees: async (options): Promise<Answer<'worktree.prune'>> => {
-      const wish = { dryRun: options.dry_run === true, force: options.force === true };
-      return (await pruneWorktrees(await worktreeParts(project), wish)).map(worktreeView);
+      const request = { dryRun: options.dry_run === true, force: options.force === true };
+      return (await pruneWorktrees(await worktreeParts(project), request)).map(worktreeView);
     },
     freeBytes: () => freeBytesAt(project.places.root),
     settingOf: (key) => project.live.loaded.values[key],

@@ -41,10 +41,10 @@ export async function planFromSpec(options: PlanFromSpecOptions): Promise<Result
   if (problem !== undefined) throw new Refusal('bad_configuration', problem.message);
   const { source, model } = whoPlans(options, live.settings);
   onNote(`Asking ${model.name} for a plan …`);
-  const wishes = { oneEpic: options.one_epic };
+  const planOptions = { oneEpic: options.one_epic };
   const end = await askForPlan(model, {
-    prompt: specPrompt(documents, live.settings.guidelines, wishes),
-    wishes,
+    prompt: specPrompt(documents, live.settings.guidelines, planOptions),
+    planOptions,
     signal,
     onCorrection: (fault) => onNote(`The plan cannot be used (${fault}); asking once more …`),
   });
@@ -77,14 +77,14 @@ function whoPlans(options: PlanFromSpecOptions, settings: Settings): Planner {
   const { env } = options;
   const secrets = [...secretValues(env), ...secretValues(settings.agent.env)];
   const mask = createMask(secrets);
-  const wish = options.model ?? settings.specModel;
+  const wanted = options.model ?? settings.specModel;
   const credential = credentialOf(env);
   if (credential !== null) {
     const baseUrl = given(env['ANTHROPIC_BASE_URL']);
-    const model = createModelApi({ credential, baseUrl, model: wish ?? modelDefault, mask });
+    const model = createModelApi({ credential, baseUrl, model: wanted ?? modelDefault, mask });
     return { source: 'api', model };
   }
-  return { source: 'agent', model: installedAgent(options, settings, wish, mask) };
+  return { source: 'agent', model: installedAgent(options, settings, wanted, mask) };
 }
 
 function credentialOf(env: Environment): ModelApiAccess['credential'] | null {
@@ -105,7 +105,7 @@ function given(value: string | undefined): string | null {
 function installedAgent(
   { root, env }: PlanFromSpecOptions,
   settings: Settings,
-  wish: string | null,
+  wanted: string | null,
   mask: Mask,
 ): PlanModel {
   const isOwn = settings.agent.kind === 'claude';
@@ -127,7 +127,7 @@ function installedAgent(
       kind: 'claude',
       env: extra,
     }),
-    model: wish ?? (isOwn ? settings.agent.model : null),
+    model: wanted ?? (isOwn ? settings.agent.model : null),
     processes: createProcessTable(),
     mask,
   });

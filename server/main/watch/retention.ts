@@ -55,7 +55,7 @@ export async function prune(
   const run: PruneRun = {
     store,
     isDry,
-    breathe: async () => {
+    yieldTurn: async () => {
       await wait(pauseMs, undefined, { signal }).catch(() => undefined);
       return !signal.aborted;
     },
@@ -110,7 +110,7 @@ async function pruneLogs(project: PruneProject, run: PruneRun, beforeMs: number)
   const { logs } = project.places;
   const names = await readdir(logs).catch((): string[] => []);
   for (let at = 0; at < names.length; at += ownersAtOnce) {
-    if (!(await run.breathe())) break;
+    if (!(await run.yieldTurn())) break;
     const ids = await longOver(project, names.slice(at, at + ownersAtOnce), beforeMs);
     for (const id of ids) {
       const folder = join(logs, id);
@@ -144,7 +144,7 @@ async function pruneRefs(project: PruneProject, run: PruneRun, beforeMs: number)
   const old = listed.value.filter(({ atMs }) => atMs < beforeMs);
   const going: KeptRef[] = [];
   for (let at = 0; at < old.length; at += ownersAtOnce) {
-    if (!(await run.breathe())) return removed;
+    if (!(await run.yieldTurn())) return removed;
     const part = old.slice(at, at + ownersAtOnce);
     const owners = (kind: KeptRef['kind']): string[] => [
       ...new Set(part.filter((one) => one.kind === kind).map(({ owner }) => owner)),
@@ -189,7 +189,7 @@ async function pruneSharedWork(
   const going: SharedSnapshot[] = [];
   const owners = [...new Set(listed.value.map(({ owner }) => owner))];
   for (let at = 0; at < owners.length; at += ownersAtOnce) {
-    if (!(await run.breathe())) return 0;
+    if (!(await run.yieldTurn())) return 0;
     const over = new Set(await longOver(project, owners.slice(at, at + ownersAtOnce), beforeMs));
     going.push(...listed.value.filter(({ owner }) => over.has(owner)));
   }

@@ -3,7 +3,7 @@
 // takes too long or a second signal comes.
 
 import type { EventView } from '../../protocol/api.ts';
-import type { WorkerNote, WorkerWish } from '../../protocol/worker-notes.ts';
+import type { WorkerNote, WorkerOptions } from '../../protocol/worker-notes.ts';
 import { droverVersion } from '../../protocol/version.ts';
 import { isDrained, type MachineWork, machineWork } from '../../store/port.ts';
 import { giveBack } from '../../workflows/person/give-back.ts';
@@ -29,7 +29,7 @@ const pageSize = 500;
 
 export class WorkerWatch {
   readonly #worker: WatchedWorker;
-  readonly #wish: Pick<WorkerWish, 'drainMaxMs' | 'tell'>;
+  readonly #request: Pick<WorkerOptions, 'drainMaxMs' | 'tell'>;
   /**
    * The epoch of the last reported work, by task: running work, or work that ended a short while
    * ago.
@@ -45,9 +45,9 @@ export class WorkerWatch {
   #isOver = false;
   readonly #stops: (() => void)[] = [];
 
-  constructor(worker: WatchedWorker, wish: Pick<WorkerWish, 'drainMaxMs' | 'tell'>) {
+  constructor(worker: WatchedWorker, request: Pick<WorkerOptions, 'drainMaxMs' | 'tell'>) {
     this.#worker = worker;
-    this.#wish = wish;
+    this.#request = request;
   }
 
   async begin(): Promise<void> {
@@ -82,7 +82,7 @@ export class WorkerWatch {
   }
 
   #tell(note: WithoutTime<WorkerNote>): void {
-    this.#wish.tell({ ...note, at_ms: Date.now() });
+    this.#request.tell({ ...note, at_ms: Date.now() });
   }
 
   /** Never two checks at the same time; never rejects. */
@@ -166,7 +166,7 @@ export class WorkerWatch {
   async #drain(): Promise<void> {
     const tasks = [...this.#told].flatMap(([id, { isOver }]) => (isOver ? [] : [id]));
     this.#tell({ type: 'draining', tasks });
-    const { drainMaxMs } = this.#wish;
+    const { drainMaxMs } = this.#request;
     if (drainMaxMs !== null) {
       const timer = setTimeout(() => this.#giveBack(), drainMaxMs);
       this.#stops.push(() => clearTimeout(timer));

@@ -40,7 +40,7 @@ export async function addForAgent(
 ): Promise<AgentResult<'agent.add'>> {
   const { engine } = deps;
   const { store } = engine;
-  const wish = checkedWish(deps, scope, given);
+  const task = checkedTask(deps, scope, given);
   const { defaultLabels, maxAttempts } = deps.settings();
   return store.transaction(async (tx) => {
     const { attempt } = await attemptAtWork(tx, scope);
@@ -50,7 +50,7 @@ export async function addForAgent(
         'You only plan now: put the tasks into your plan; they can be added when it is built.',
       );
     }
-    const present = await alreadyAdded(tx, scope, wish);
+    const present = await alreadyAdded(tx, scope, task);
     if (present !== null) {
       const message = `${present.id} already has this title. Nothing was added.`;
       return { ...present, left: await leftToAdd(tx, scope), message };
@@ -63,7 +63,7 @@ export async function addForAgent(
     }
     const left = await refuseTooMany(tx, scope);
     const row = await addTask(tx, store.sources, {
-      ...wish,
+      ...task,
       labels: defaultLabels,
       max_attempts: maxAttempts,
     });
@@ -87,9 +87,9 @@ export async function addForAgent(
   });
 }
 
-type Wish = Parameters<typeof addTask>[2];
+type NewTask = Parameters<typeof addTask>[2];
 
-function checkedWish(deps: AgentHandlerDeps, scope: AgentScope, given: AddParams): Wish {
+function checkedTask(deps: AgentHandlerDeps, scope: AgentScope, given: AddParams): NewTask {
   const { mask } = deps.engine;
   const { blockers, criteria, titleCharacters, descriptionCharacters } = agentLimits;
   const title = mask(boundedText(given.title, 'The title', titleCharacters));
@@ -128,11 +128,11 @@ function checkedWish(deps: AgentHandlerDeps, scope: AgentScope, given: AddParams
 async function alreadyAdded(
   tx: Tx,
   scope: AgentScope,
-  wish: Wish,
+  task: NewTask,
 ): Promise<{ readonly id: string; readonly status: string } | null> {
   const { taskId } = scope;
-  const place = wish.parent === undefined ? { blocker: taskId } : { parent: taskId };
-  return sameTitle(tx, wish.title.trim(), place);
+  const place = task.parent === undefined ? { blocker: taskId } : { parent: taskId };
+  return sameTitle(tx, task.title.trim(), place);
 }
 
 async function leftToAdd(tx: Tx, scope: AgentScope): Promise<number> {

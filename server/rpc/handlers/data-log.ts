@@ -21,7 +21,7 @@ const feedLookMs = 200;
 
 type Clock = StoreSources['clock'];
 
-interface Wish {
+interface PageRequest {
   readonly id: string;
   readonly attempt: number | undefined;
   readonly offset: number;
@@ -34,16 +34,16 @@ interface Wish {
 export function logHandlers(deps: DataHandlerDeps): Pick<Handlers, 'log.read'> {
   return {
     'log.read': async (params) => {
-      const wish = wishOf(params);
-      if (wish.waitMs > 0) return waitForNews(deps, wish);
-      const log = await attemptLog(deps.store.db, wish.id, wish.attempt);
+      const request = requestOf(params);
+      if (request.waitMs > 0) return waitForNews(deps, request);
+      const log = await attemptLog(deps.store.db, request.id, request.attempt);
       await deps.output.beforeRead(log);
-      return readPage(deps, wish, log);
+      return readPage(deps, request, log);
     },
   };
 }
 
-function wishOf({ id, attempt, before, ...given }: Params<'log.read'>): Wish {
+function requestOf({ id, attempt, before, ...given }: Params<'log.read'>): PageRequest {
   return {
     id,
     attempt,
@@ -63,13 +63,17 @@ function pathOf(deps: DataHandlerDeps, log: AttemptLog): string | null {
   return log.file === null ? null : join(deps.logs, log.file);
 }
 
-async function readPage(deps: DataHandlerDeps, wish: Wish, log: AttemptLog): Promise<LogPageView> {
+async function readPage(
+  deps: DataHandlerDeps,
+  request: PageRequest,
+  log: AttemptLog,
+): Promise<LogPageView> {
   const path = pathOf(deps, log);
   if (path === null) {
     const nothing = { events: [], offset: 0, next_offset: 0, size: 0, ended: log.isOver };
     return { task_id: log.taskId, attempt: 0, ...nothing };
   }
-  const page = wish.newest ? newestPage(deps, wish, path) : pageAt(deps, wish, path);
+  const page = request.newest ? newestPage(deps, request, path) : pageAt(deps, request, path);
   // Loaded here: most commands read no log, and the schema takes its time.
   const { checkedLine } = await import('../../protocol/agent-events.ts');
   return {
@@ -83,8 +87,8 @@ async function readPage(deps: DataHandlerDeps, wish: Wish, log: AttemptLog): Pro
   };
 }
 
-function pageAt(deps: DataHandlerDeps, wish: Wish, path: string): DataLogPage {
-  const { before, limit, offset } = wish;
+function pageAt(deps: DataHandlerDeps, request: PageRequest, path: string): DataLogPage {
+  const { before, limit, offset } = request;
   const bounds = { limit, bytesMax: pageBytesMax };
   return before === undefined
     ? deps.log.read(path, { fromOffset: offset, ...bounds })
@@ -96,31 +100,31 @@ function pageAt(deps: DataHandlerDeps, wish: Wish, path: string): DataLogPage {
  * is read as well, so that the events in between cost nothing; it is used only if it starts no
  * earlier, because no event is sent twice.
  */
-function newestPage(deps: DataHandlerDeps, wish: Wish, path: string): DataLogPage {
-  const next = pageAt(deps, wish, path);
+function newestPage(deps: DataHandlerDeps, request: PageRequest, path: string): DataLogPage {
+  const next = pageAt(deps, request, path);
   if (next.atEnd) return next;
-  const newest = pageAt(deps, { ...wish, before: Number.MAX_SAFE_INTEGER }, path);
+  const newest = pageAt(deps, { ...request, before: Number.MAX_SAFE_INTEGER }, path);
   return newest.offset >= next.offset ? newest : next;
 }
 
-async function waitForNews(deps: DataHandlerDeps, wish: Wish): Promise<LogPageView> {
+async function waitForNews(deps: DataHandlerDeps, request: PageRequest): Promise<LogPageView> {
   const { db, feed, sources } = deps.store;
-  const endMs = sources.clock.now() + wish.waitMs;
-  const bell = new Bell(sources.clock);
-  const offFeed = feed.onAppend(() => bell.ringSoon(feedLookMs));
+  const endMs = sources.clock.now() + request.waitMs;
+  const news = new WakeSignal(sources.clock);
+  const offFeed = feed.onAppend(() => news.wakeSoon(feedLookMs));
   let log: AttemptLog | null = null;
   let heardPath: string | null = null;
   let offGrowth: () => void = () => {};
   try {
     for (;;) {
-      log ??= await attemptLog(db, wish.id, wish.attempt);
+      log ??= await attemptLog(db, request.id, request.attempt);
       const path = pathOf(deps, log);
       // Subscribed before it is read, so that nothing written in between is missed.
       if (path !== null && heardPath !== path) {
         offGrowth();
-        const ring = (): void => bell.ring('growth');
-        const offHere = deps.log.onGrowth(path, ring);
-        const offElsewhere = deps.output.onNews(log, ring);
+        const wake = (): void => news.wake('growth');
+        const offHere = deps.log.onGrowth(path, wake);
+        const offElsewhere = deps.output.onNews(log, wake);
         offGrowth = () => {
           offHere();
           offElsewhere();
@@ -128,25 +132,25 @@ async function waitForNews(deps: DataHandlerDeps, wish: Wish): Promise<LogPageVi
         heardPath = path;
       }
       await deps.output.beforeRead(log);
-      const page = await readPage(deps, wish, log);
+      const page = await readPage(deps, request, log);
       const leftMs = endMs - sources.clock.now();
       if (hasNews(page) || leftMs <= 0) return page;
-      const why = await bell.wait(Math.min(leftMs, lookAgainMs));
+      const why = await news.wait(Math.min(leftMs, lookAgainMs));
       if (why !== 'growth') log = null;
     }
   } finally {
     offFeed();
     offGrowth();
-    bell.close();
+    news.close();
   }
 }
 
-type Ring = 'growth' | 'look';
+type Wake = 'growth' | 'look';
 
 /** A ring between two waits is not lost; of several the one counts that asks for more. */
-class Bell {
+class WakeSignal {
   readonly #clock: Clock;
-  #rung: Ring | null = null;
+  #rung: Wake | null = null;
   #answer: (() => void) | null = null;
   #offSoon: (() => void) | null = null;
 
@@ -154,19 +158,19 @@ class Bell {
     this.#clock = clock;
   }
 
-  ring(why: Ring): void {
+  wake(why: Wake): void {
     if (this.#rung !== 'look') this.#rung = why;
     this.#answer?.();
   }
 
-  ringSoon(ms: number): void {
+  wakeSoon(ms: number): void {
     this.#offSoon ??= this.#clock.timer(ms, () => {
       this.#offSoon = null;
-      this.ring('look');
+      this.wake('look');
     });
   }
 
-  async wait(ms: number): Promise<Ring> {
+  async wait(ms: number): Promise<Wake> {
     if (this.#rung === null) {
       await new Promise<void>((resolve) => {
         const off = this.#clock.timer(ms, resolve);

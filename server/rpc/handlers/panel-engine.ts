@@ -16,7 +16,7 @@ export type PanelEngineRequests =
 export function panelEngineHandlers(deps: EngineHandlerDeps): Pick<Handlers, PanelEngineRequests> {
   const { engine, taskView } = deps;
   return {
-    preflight: (wish) => preflight(deps, wish),
+    preflight: (params) => preflight(deps, params),
     'task.take_over': async ({ id }) => {
       const taken = await takeOver(engine, id);
       return {

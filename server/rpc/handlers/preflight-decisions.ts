@@ -28,17 +28,17 @@ export interface DecisionFacts {
 
 export async function preflightDecisions(
   deps: EngineHandlerDeps,
-  wish: Params<'preflight'>,
+  params: Params<'preflight'>,
   facts: DecisionFacts,
 ): Promise<readonly PreflightDecision[]> {
-  const gate = await gateDecision(deps, wish);
+  const gate = await gateDecision(deps, params);
   return [
-    agentDecision(deps, wish),
-    workersDecision(deps, wish, facts),
-    landDecision(deps, wish, facts, gate.value !== null),
+    agentDecision(deps, params),
+    workersDecision(deps, params, facts),
+    landDecision(deps, params, facts, gate.value !== null),
     gate,
-    planDecision(deps, wish),
-    budgetDecision(deps, wish, facts),
+    planDecision(deps, params),
+    budgetDecision(deps, params, facts),
   ];
 }
 
@@ -52,10 +52,10 @@ function decision(
   return { ...found, source };
 }
 
-function agentDecision(deps: EngineHandlerDeps, wish: Params<'preflight'>): PreflightDecision {
+function agentDecision(deps: EngineHandlerDeps, params: Params<'preflight'>): PreflightDecision {
   const { agentKind } = deps.engine.settings();
-  const model = wish.model ?? textOf(deps.settingOf?.('agent.model').value);
-  return decision(deps, 'agent.kind', wish.agent !== undefined || wish.model !== undefined, {
+  const model = params.model ?? textOf(deps.settingOf?.('agent.model').value);
+  return decision(deps, 'agent.kind', params.agent !== undefined || params.model !== undefined, {
     name: 'agent',
     value: stepText({ agent: agentKind, model }),
     recommended: null,
@@ -65,7 +65,7 @@ function agentDecision(deps: EngineHandlerDeps, wish: Params<'preflight'>): Pref
 
 function workersDecision(
   deps: EngineHandlerDeps,
-  wish: Params<'preflight'>,
+  params: Params<'preflight'>,
   { width, workers }: DecisionFacts,
 ): PreflightDecision {
   const cores = availableParallelism();
@@ -77,7 +77,7 @@ function workersDecision(
       : isMore
         ? `${width} tasks can run at once, and this machine has ${cores} cores.`
         : `${width} tasks can run at once.`;
-  return decision(deps, 'max_workers', wish.workers !== undefined, {
+  return decision(deps, 'max_workers', params.workers !== undefined, {
     name: 'workers',
     value: workers,
     recommended: isMore ? better : null,
@@ -87,12 +87,12 @@ function workersDecision(
 
 function landDecision(
   deps: EngineHandlerDeps,
-  wish: Params<'preflight'>,
+  params: Params<'preflight'>,
   { hasEpic, branch }: DecisionFacts,
   hasGate: boolean,
 ): PreflightDecision {
   const { land } = deps.engine.settings();
-  const mode = wish.land ?? land ?? (hasEpic ? 'epic' : 'task');
+  const mode = params.land ?? land ?? (hasEpic ? 'epic' : 'task');
   const on = branch ?? 'the target branch';
   const why = {
     task: `Each task lands on ${on} as soon as it passes. Nothing is pushed.`,
@@ -100,7 +100,7 @@ function landDecision(
     review: `The finished epic lands on ${on} after your approval. Nothing is pushed.`,
   }[mode];
   const isUntested = hasEpic && !hasGate && mode !== 'review';
-  return decision(deps, 'land.mode', wish.land !== undefined, {
+  return decision(deps, 'land.mode', params.land !== undefined, {
     name: 'land',
     value: mode,
     recommended: isUntested ? 'review' : null,
@@ -110,7 +110,7 @@ function landDecision(
 
 async function gateDecision(
   deps: EngineHandlerDeps,
-  wish: Params<'preflight'>,
+  params: Params<'preflight'>,
 ): Promise<PreflightDecision> {
   const { engine } = deps;
   const { gateCommand } = engine.settings();
@@ -121,7 +121,7 @@ async function gateDecision(
       : found === null
         ? 'Without a gate, nothing is tested before it lands.'
         : `Found in ${found.file}. Without a gate, nothing is tested before it lands.`;
-  return decision(deps, 'gate.command', wish.gate !== undefined, {
+  return decision(deps, 'gate.command', params.gate !== undefined, {
     name: 'gate',
     value: gateCommand === null ? null : engine.mask(gateCommand),
     recommended: found?.command ?? null,
@@ -141,9 +141,9 @@ async function gateProposal(root: string): Promise<GateProposal | null> {
   return proposeGate(texts);
 }
 
-function planDecision(deps: EngineHandlerDeps, wish: Params<'preflight'>): PreflightDecision {
-  const isOn = wish.plan ?? deps.settingOf?.('plan').value === true;
-  return decision(deps, 'plan', wish.plan !== undefined, {
+function planDecision(deps: EngineHandlerDeps, params: Params<'preflight'>): PreflightDecision {
+  const isOn = params.plan ?? deps.settingOf?.('plan').value === true;
+  return decision(deps, 'plan', params.plan !== undefined, {
     name: 'plan',
     value: isOn,
     recommended: null,
@@ -155,13 +155,13 @@ function planDecision(deps: EngineHandlerDeps, wish: Params<'preflight'>): Prefl
 
 function budgetDecision(
   deps: EngineHandlerDeps,
-  wish: Params<'preflight'>,
+  params: Params<'preflight'>,
   { hasEpic }: DecisionFacts,
 ): PreflightDecision {
   const key = hasEpic ? 'budget.epic_usd' : 'budget.task_usd';
-  const value = wish.budget_usd ?? numberOf(deps.settingOf?.(key).value);
+  const value = params.budget_usd ?? numberOf(deps.settingOf?.(key).value);
   const what = hasEpic ? 'all tasks of the epic together' : 'each task';
-  return decision(deps, key, wish.budget_usd !== undefined, {
+  return decision(deps, key, params.budget_usd !== undefined, {
     name: 'budget',
     value,
     recommended: null,

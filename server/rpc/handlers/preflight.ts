@@ -28,18 +28,21 @@ const freeBytesMin = 1024 ** 3;
 const namedMax = 3;
 
 type Check = PreflightCheck;
-type Wish = Params<'preflight'>;
+type PreflightParams = Params<'preflight'>;
 
-export async function preflight(deps: EngineHandlerDeps, wish: Wish): Promise<PreflightView> {
+export async function preflight(
+  deps: EngineHandlerDeps,
+  params: PreflightParams,
+): Promise<PreflightView> {
   const { engine } = deps;
-  const epicId = wish.epic ?? null;
+  const epicId = params.epic ?? null;
   await checkEpic(engine, epicId);
   const isJoining = (await coveringRun(engine, epicId)) !== null;
-  const configuration = isJoining ? null : await configurationCheck(deps, wish);
+  const configuration = isJoining ? null : await configurationCheck(deps, params);
   const board = await readBoard(engine.store.db);
   const work = workIn(board, epicId);
-  const target = await targetCheck(engine, wish);
-  const workers = wish.workers ?? engine.settings().workers;
+  const target = await targetCheck(engine, params);
+  const workers = params.workers ?? engine.settings().workers;
   const width = Math.min(workers, work.width);
   const checks: Check[] = [
     ...(configuration === null ? [] : [configuration]),
@@ -60,7 +63,7 @@ export async function preflight(deps: EngineHandlerDeps, wish: Wish): Promise<Pr
     checks,
     tasks: work.tasks,
     width,
-    decisions: await preflightDecisions(deps, wish, {
+    decisions: await preflightDecisions(deps, params, {
       hasEpic: epicId !== null,
       branch: target.branch,
       width: work.width,
@@ -94,9 +97,12 @@ async function sandboxChecks(deps: EngineHandlerDeps): Promise<Check[]> {
 }
 
 /** Reads the settings again, as the run itself would: what is wrong in them refuses it. */
-async function configurationCheck(deps: EngineHandlerDeps, wish: Wish): Promise<Check | null> {
+async function configurationCheck(
+  deps: EngineHandlerDeps,
+  params: PreflightParams,
+): Promise<Check | null> {
   try {
-    const [warning] = await deps.configure(undefined, runFlags(wish), 'look');
+    const [warning] = await deps.configure(undefined, runFlags(params), 'look');
     return warning === undefined ? null : check('setup', 'warning', warning);
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
@@ -191,12 +197,12 @@ function gitCheck(engine: Uses<'git'>): Check {
 
 async function targetCheck(
   engine: Uses<'git' | 'places' | 'settings' | 'store'>,
-  wish: Wish,
+  params: PreflightParams,
 ): Promise<{ readonly check: Check; readonly branch: string | null }> {
   const { target, land } = engine.settings();
   try {
-    refuseLandWithoutEpic({ land: wish.land ?? land, epicId: wish.epic ?? null });
-    const branch = await chooseTarget(engine, wish.target ?? target);
+    refuseLandWithoutEpic({ land: params.land ?? land, epicId: params.epic ?? null });
+    const branch = await chooseTarget(engine, params.target ?? target);
     const line = await readLine(engine.store.db, branch);
     const pending = line?.pending ?? 0;
     if (pending > 0) {

@@ -67,11 +67,11 @@ interface Kept {
 
 /** The first event that is not older. No index knows the times of events, so they are walked. */
 async function firstKept(
-  { store, breathe }: PruneRun,
+  { store, yieldTurn }: PruneRun,
   beforeMs: number,
 ): Promise<Kept | undefined> {
   let after = 0;
-  while (await breathe()) {
+  while (await yieldTurn()) {
     const rows = await tablesOf(store)
       .selectFrom('past_events')
       .innerJoin('events', 'events.seq', 'past_events.seq')
@@ -91,10 +91,10 @@ async function firstKept(
  * All changes of the event's own transaction stay: its `n` may be in the middle of them. Null: stop
  * here.
  */
-async function firstChange({ store, breathe }: PruneRun, event: Kept): Promise<number | null> {
+async function firstChange({ store, yieldTurn }: PruneRun, event: Kept): Promise<number | null> {
   let below = event.n;
   for (let to = event.n; to > Math.max(0, event.n - changesMax); to -= walkedAtOnce) {
-    if (!(await breathe())) return null;
+    if (!(await yieldTurn())) return null;
     const own = await tablesOf(store)
       .selectFrom('past')
       .select((eb) => eb.fn.min('n').as('n'))
@@ -200,7 +200,7 @@ interface OldRows<Row> {
 async function removeInParts<Row>(run: PruneRun, old: OldRows<Row>): Promise<Removed> {
   const removed: Removed = { count: 0, bytes: 0 };
   let after: Row | null = null;
-  while (await run.breathe()) {
+  while (await run.yieldTurn()) {
     const rows: readonly Row[] = await old.read(after);
     after = rows.at(-1) ?? null;
     if (after === null) break;

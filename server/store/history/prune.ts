@@ -28,7 +28,7 @@ export interface PruneRun {
   readonly store: Store;
   readonly isDry: boolean;
   /** Yields to other work between two transactions; false: stop here. */
-  readonly breathe: () => Promise<boolean>;
+  readonly yieldTurn: () => Promise<boolean>;
 }
 
 /**
@@ -123,13 +123,13 @@ export async function pruneEvents(run: PruneRun, beforeMs: number): Promise<Remo
   for await (const ids of toldTasks(run)) {
     const past = [...(await pastTasks(run.store.db, ids))];
     for (const [at, part] of (await partsByEvents(run.store.db, past)).entries()) {
-      if (at > 0 && !(await run.breathe())) return removed;
+      if (at > 0 && !(await run.yieldTurn())) return removed;
       for (const id of await removeTaskEvents(run, part, bounds, removed)) gone.add(id);
     }
   }
   const oldestMs = await oldestTaskEvent(run, gone, beforeMs);
   let seq = 0;
-  while (await run.breathe()) {
+  while (await run.yieldTurn()) {
     const rows = await tablesOf(run.store)
       .selectFrom('events')
       .selectAll()
@@ -152,9 +152,9 @@ export async function pruneEvents(run: PruneRun, beforeMs: number): Promise<Remo
  * one question for "the next ones that are past" has SQLite go through all the finished tasks again
  * for each answer.
  */
-async function* toldTasks({ store, breathe }: PruneRun): AsyncIterable<readonly string[]> {
+async function* toldTasks({ store, yieldTurn }: PruneRun): AsyncIterable<readonly string[]> {
   let after = '';
-  while (await breathe()) {
+  while (await yieldTurn()) {
     const rows = await tablesOf(store)
       .selectFrom('tasks')
       .select('id')
@@ -170,7 +170,7 @@ async function* toldTasks({ store, breathe }: PruneRun): AsyncIterable<readonly 
     after = rows.at(-1)?.id ?? after;
     const told = rows.filter((row) => Boolean(row.told)).map((row) => row.id);
     for (let at = 0; at < told.length; at += tasksAtOnce) {
-      if (at > 0 && !(await breathe())) return;
+      if (at > 0 && !(await yieldTurn())) return;
       yield told.slice(at, at + tasksAtOnce);
     }
     if (rows.length < rowsAtOnce) return;
@@ -259,12 +259,12 @@ async function removeTaskEvents(
  * result.
  */
 async function oldestTaskEvent(
-  { store, breathe }: PruneRun,
+  { store, yieldTurn }: PruneRun,
   gone: ReadonlySet<string>,
   beforeMs: number,
 ): Promise<number> {
   let seq = 0;
-  while (await breathe()) {
+  while (await yieldTurn()) {
     const rows = await tablesOf(store)
       .selectFrom('events')
       .select(['seq', 'task_id', 'at_ms'])

@@ -74,12 +74,12 @@ export async function readTrace(db: Db, id: string, nowMs: number): Promise<read
 /** The runs of the project, newest first; `search`: words that must all occur in a run. */
 export async function readRuns(
   db: Db,
-  wish: { readonly search: string; readonly max: number; readonly nowMs: number },
+  request: { readonly search: string; readonly max: number; readonly nowMs: number },
 ): Promise<RunList> {
   return readAtOneMoment(db, async (at) => {
     const stories = await readStories(at);
     const used = await usageOf(at, [...stories.tasks.keys()]);
-    return runList(stories, used, { ...wish, epicTitles: await epicTitles(at) });
+    return runList(stories, used, { ...request, epicTitles: await epicTitles(at) });
   });
 }
 

@@ -21,7 +21,7 @@ export async function openCandidates(
   tx: Tx,
   sources: StoreSources,
   task: TaskRow,
-  wish: { readonly count: number; readonly baseSha: string; readonly runId: string },
+  request: { readonly count: number; readonly baseSha: string; readonly runId: string },
 ): Promise<readonly string[]> {
   const ids: string[] = [];
   const blockers = await tx
@@ -29,10 +29,10 @@ export async function openCandidates(
     .select('blocked_by')
     .where('task_id', '=', task.id)
     .execute();
-  for (let number = 1; number <= wish.count; number += 1) {
+  for (let number = 1; number <= request.count; number += 1) {
     const id = await candidateId(tx, sources, task.id);
     ids.push(id);
-    await insertCandidate(tx, sources, task, id, wish.baseSha);
+    await insertCandidate(tx, sources, task, id, request.baseSha);
     // The blockers of its task must be in its base as well.
     await insertBlockers(
       tx,
@@ -47,8 +47,8 @@ export async function openCandidates(
     from: ['ready'],
     to: 'blocked',
     event: 'task.candidates',
-    runId: wish.runId,
-    data: { candidates: ids, base: wish.baseSha },
+    runId: request.runId,
+    data: { candidates: ids, base: request.baseSha },
   });
   return ids;
 }

@@ -4,7 +4,7 @@
 import type { StoreSources } from '../feed/feed.ts';
 import type { Reads, SlotRow, Tx } from '../schema/tables.ts';
 
-export interface SlotWish {
+export interface LeaseRequest {
   /** Whose disk; '' = the project's only machine. */
   readonly machine: string;
   readonly kind: 'task' | 'gate';
@@ -18,43 +18,47 @@ export interface SlotWish {
  * The slot the attempt holds already, else a free one (the one used last is warmest), else a new
  * number.
  */
-export async function leaseSlot(tx: Tx, sources: StoreSources, wish: SlotWish): Promise<SlotRow> {
+export async function leaseSlot(
+  tx: Tx,
+  sources: StoreSources,
+  request: LeaseRequest,
+): Promise<SlotRow> {
   const nowS = Math.floor(sources.clock.now() / 1000);
   const held = await tx
     .selectFrom('slots')
     .selectAll()
-    .where('machine', '=', wish.machine)
-    .where('kind', '=', wish.kind)
-    .where('task_id', '=', wish.taskId)
+    .where('machine', '=', request.machine)
+    .where('kind', '=', request.kind)
+    .where('task_id', '=', request.taskId)
     .executeTakeFirst();
-  const free = held ?? (await freeSlot(tx, wish));
+  const free = held ?? (await freeSlot(tx, request));
   if (free !== undefined) {
     await tx
       .updateTable('slots')
-      .set({ task_id: wish.taskId, attempt: wish.attempt, last_used_at: nowS })
+      .set({ task_id: request.taskId, attempt: request.attempt, last_used_at: nowS })
       .where('machine', '=', free.machine)
       .where('path', '=', free.path)
       .execute();
-    return { ...free, task_id: wish.taskId, attempt: wish.attempt, last_used_at: nowS };
+    return { ...free, task_id: request.taskId, attempt: request.attempt, last_used_at: nowS };
   }
-  return newSlot(tx, wish, nowS);
+  return newSlot(tx, request, nowS);
 }
 
 /**
  * Only below the present folder of worktrees: another one belongs to a former setting, or to the
  * project that ours is a copy of.
  */
-async function freeSlot(tx: Tx, wish: SlotWish): Promise<SlotRow | undefined> {
+async function freeSlot(tx: Tx, request: LeaseRequest): Promise<SlotRow | undefined> {
   const rows = await tx
     .selectFrom('slots')
     .selectAll()
-    .where('machine', '=', wish.machine)
-    .where('kind', '=', wish.kind)
+    .where('machine', '=', request.machine)
+    .where('kind', '=', request.kind)
     .where('task_id', 'is', null)
     .orderBy('last_used_at', 'desc')
     .orderBy('number')
     .execute();
-  return rows.find((row) => row.path === wish.pathOf(wish.kind, row.number));
+  return rows.find((row) => row.path === request.pathOf(request.kind, row.number));
 }
 
 /**
@@ -81,23 +85,23 @@ export async function slotsOn(db: Reads, machine: string): Promise<readonly Slot
     .execute();
 }
 
-async function newSlot(tx: Tx, wish: SlotWish, nowS: number): Promise<SlotRow> {
+async function newSlot(tx: Tx, request: LeaseRequest, nowS: number): Promise<SlotRow> {
   const numbers = await tx
     .selectFrom('slots')
     .select('number')
-    .where('machine', '=', wish.machine)
-    .where('kind', '=', wish.kind)
+    .where('machine', '=', request.machine)
+    .where('kind', '=', request.kind)
     .execute();
   const used = new Set(numbers.map((row) => row.number));
   let number = 1;
   while (used.has(number)) number += 1;
   const slot: SlotRow = {
-    machine: wish.machine,
-    path: wish.pathOf(wish.kind, number),
+    machine: request.machine,
+    path: request.pathOf(request.kind, number),
     number,
-    kind: wish.kind,
-    task_id: wish.taskId,
-    attempt: wish.attempt,
+    kind: request.kind,
+    task_id: request.taskId,
+    attempt: request.attempt,
     setup_fingerprint: null,
     created_at: nowS,
     last_used_at: nowS,

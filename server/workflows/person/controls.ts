@@ -321,10 +321,10 @@ export async function resolveTask(engine: Changing, id: string, note: string): P
 
 export async function resetTasks(
   engine: Changing,
-  wish: { readonly ids: readonly string[]; readonly statuses: readonly TaskStatus[] },
+  options: { readonly ids: readonly string[]; readonly statuses: readonly TaskStatus[] },
 ): Promise<{ reset: string[]; refused: { id: string; reason: string }[] }> {
-  const rows = await rootTasks(engine.store.db, wish);
-  for (const id of wish.ids) {
+  const rows = await rootTasks(engine.store.db, options);
+  for (const id of options.ids) {
     if (!rows.some((row) => row.id === id))
       throw new Refusal(
         'unknown_id',

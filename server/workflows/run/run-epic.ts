@@ -185,7 +185,7 @@ async function goThrough(
   run: DurableRun<Tx>,
   input: { runId: string },
 ): Promise<RunSummary | null> {
-  const bell = new Bell(engine, run.signal);
+  const wakeUps = new WakeSignal(engine, run.signal);
   try {
     let nextOrphanLookMs = 0;
     let ends = 0;
@@ -194,7 +194,7 @@ async function goThrough(
     for (;;) {
       if (run.signal.aborted) throw run.signal.reason;
       if (!engine.compatibility.leads()) throw run.handOver();
-      bell.hush();
+      wakeUps.reset();
       const row = await runById(engine.store.db, input.runId);
       if (row === null || row.state !== 'active') return null;
       const lookMs = engine.clock.now();
@@ -202,14 +202,14 @@ async function goThrough(
       // than it finds.
       const lookAtMs = Math.min(fullMs + lookAgainMs, nextOrphanLookMs);
       if (lookMs < lookAtMs && (await isStillFull(engine, row))) {
-        await bell.wait(lookAtMs - lookMs);
+        await wakeUps.wait(lookAtMs - lookMs);
         continue;
       }
       const { started, full } = await dispatch(engine, row);
       fullMs = full || started > 0 ? lookMs : Number.NEGATIVE_INFINITY;
       if (started > 0) continue;
       if (full && engine.clock.now() < nextOrphanLookMs) {
-        await bell.wait(lookAgainMs);
+        await wakeUps.wait(lookAgainMs);
         continue;
       }
       if (engine.clock.now() >= nextOrphanLookMs) {
@@ -230,14 +230,14 @@ async function goThrough(
         continue;
       }
       const wakeMs = await nextWakeMs(engine, row, lookMs);
-      await bell.wait(
+      await wakeUps.wait(
         wakeMs === null
           ? lookAgainMs
           : Math.min(lookAgainMs, Math.max(1, wakeMs - engine.clock.now())),
       );
     }
   } finally {
-    bell.close();
+    wakeUps.close();
   }
 }
 
@@ -321,27 +321,27 @@ async function epicNotLanded(engine: Uses<'git' | 'store'>, row: RunRow): Promis
 }
 
 /** Wakes the loop on a relevant event; a wake-up between two waits is not lost. */
-class Bell {
+class WakeSignal {
   readonly #engine: Engine;
   readonly #offs: (() => void)[];
   #rung = false;
-  #ring: (() => void) | null = null;
+  #wake: (() => void) | null = null;
 
   constructor(engine: Engine, signal: AbortSignal) {
     this.#engine = engine;
-    const ring = (): void => {
+    const wake = (): void => {
       this.#rung = true;
-      this.#ring?.();
+      this.#wake?.();
     };
-    signal.addEventListener('abort', ring);
+    signal.addEventListener('abort', wake);
     this.#offs = [
-      engine.store.feed.onAppend(ring),
-      engine.switchboard.onWake(ring),
-      () => signal.removeEventListener('abort', ring),
+      engine.store.feed.onAppend(wake),
+      engine.switchboard.onWake(wake),
+      () => signal.removeEventListener('abort', wake),
     ];
   }
 
-  hush(): void {
+  reset(): void {
     this.#rung = false;
   }
 
@@ -349,12 +349,12 @@ class Bell {
     if (this.#rung) return;
     await new Promise<void>((resolve) => {
       const off = this.#engine.clock.timer(ms, resolve);
-      this.#ring = () => {
+      this.#wake = () => {
         off();
         resolve();
       };
     });
-    this.#ring = null;
+    this.#wake = null;
   }
 
   close(): void {

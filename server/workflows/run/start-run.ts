@@ -27,7 +27,7 @@ import type { Engine, Uses } from '../kit/engine-ports.ts';
 import { clearStaleLines, refuseBranchInTheWay } from './stale-lines.ts';
 import { gateOfRun } from '../attempt/submission.ts';
 
-export interface RunWish {
+export interface StartRunOptions {
   readonly workers: number;
   readonly epicId: string | null;
   readonly target: string | null;
@@ -46,46 +46,47 @@ export interface RunBegun {
   readonly joined: boolean;
 }
 
-export async function startRun(engine: Engine, wish: RunWish): Promise<RunBegun> {
-  await checkEpic(engine, wish.epicId);
-  const covering = await coveringRun(engine, wish.epicId);
-  if (covering !== null) return joinedTo(engine, covering, wish);
-  refuseLandWithoutEpic(wish);
-  await checkAgents(engine, wish.epicId);
-  const target = await chooseTarget(engine, wish.target, wish.calledIn ?? null);
+export async function startRun(engine: Engine, request: StartRunOptions): Promise<RunBegun> {
+  await checkEpic(engine, request.epicId);
+  const covering = await coveringRun(engine, request.epicId);
+  if (covering !== null) return joinedTo(engine, covering, request);
+  refuseLandWithoutEpic(request);
+  await checkAgents(engine, request.epicId);
+  const target = await chooseTarget(engine, request.target, request.calledIn ?? null);
   await refuseBranchInTheWay(engine);
   await clearStaleLines(engine, target);
-  const land = wish.land ?? (wish.epicId === null ? 'task' : 'epic');
+  const land = request.land ?? (request.epicId === null ? 'task' : 'epic');
   const base = await syncLine(engine, target);
   if (!base.ok) throw new Refusal(base.error.kind, base.error.message);
-  const line = land === 'task' || wish.epicId === null ? target : `drover/epic/${wish.epicId}`;
+  const line =
+    land === 'task' || request.epicId === null ? target : `drover/epic/${request.epicId}`;
   if (line !== target) await openEpicLine(engine, line, target, base.value);
   const row: RunRow = {
     id: newId('run', engine.store.sources.random(8)),
     state: 'active',
     started_at_ms: engine.clock.now(),
     ended_at_ms: null,
-    workers: wish.workers,
-    epic_id: wish.epicId,
+    workers: request.workers,
+    epic_id: request.epicId,
     land,
     target_branch: target,
     line,
     base_sha: base.value,
     result_branch: null,
-    flags: JSON.stringify(wish.flags),
+    flags: JSON.stringify(request.flags),
   };
   const before = await engine.store.transaction(async (tx) => {
     // Another request may have been faster: two runs over the same tasks must not exist.
-    const faster = covers(await activeRunsIn(tx), wish.epicId);
+    const faster = covers(await activeRunsIn(tx), request.epicId);
     if (faster !== null) return faster;
     await insertRun(tx, row);
-    if (wish.epicId !== null) {
-      await setEpicLine(tx, wish.epicId, line);
+    if (request.epicId !== null) {
+      await setEpicLine(tx, request.epicId, line);
     }
     await begin(engine, tx, row, 'run.started');
     return null;
   });
-  if (before !== null) return joinedTo(engine, before, wish);
+  if (before !== null) return joinedTo(engine, before, request);
   engine.durable.wake();
   return { row, joined: false };
 }
@@ -97,7 +98,7 @@ export async function startRun(engine: Engine, wish: RunWish): Promise<RunBegun>
 async function joinedTo(
   engine: Uses<'git' | 'settings'>,
   row: RunRow,
-  { flags }: RunWish,
+  { flags }: StartRunOptions,
 ): Promise<RunBegun> {
   const { 'land.mode': land, 'land.target': target, 'gate.command': gate } = flags;
   const differences: string[] = [];
@@ -240,7 +241,10 @@ export async function agentsNeeded(
 /**
  * Without an epic nothing can land as a whole, and landing immediately is not what was requested.
  */
-export function refuseLandWithoutEpic({ land, epicId }: Pick<RunWish, 'land' | 'epicId'>): void {
+export function refuseLandWithoutEpic({
+  land,
+  epicId,
+}: Pick<StartRunOptions, 'land' | 'epicId'>): void {
   if (land === null || land === 'task' || epicId !== null) return;
   throw new Refusal(
     'bad_land',

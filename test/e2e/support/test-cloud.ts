@@ -22,7 +22,7 @@ export interface TestCloud {
   readonly machines: ReadonlyMap<string, Machine>;
   readonly made: () => number;
   /** Makes an instance for another provisioner than the hook; resolves with its address. */
-  create(wish: Wish): Promise<{ readonly id: string; readonly url: string }>;
+  create(options: InstanceRequest): Promise<{ readonly id: string; readonly url: string }>;
   destroy(name: string): Promise<void>;
   /** Every connection to every instance is cut, and new ones are refused. */
   breakDown(): void;
@@ -37,7 +37,11 @@ export async function startTestCloud(here: Project): Promise<TestCloud> {
   const machines = new Map<string, Machine>();
   let made = 0;
   let isBroken = false;
-  const create = async ({ name, token, env }: Wish): Promise<{ id: string; url: string }> => {
+  const create = async ({
+    name,
+    token,
+    env,
+  }: InstanceRequest): Promise<{ id: string; url: string }> => {
     const folder = join(here.folder, 'cloud', name);
     mkdirSync(folder, { recursive: true });
     const workspace = join(folder, 'workspace');
@@ -71,11 +75,11 @@ export async function startTestCloud(here: Project): Promise<TestCloud> {
     await machine?.network.close();
   };
   const server = createServer((request, response) => {
-    void wishOf(request).then(async (wish) => {
-      if (request.url === '/destroy') await destroy(wish.name);
+    void requestOf(request).then(async (options) => {
+      if (request.url === '/destroy') await destroy(options.name);
       const said =
         request.url === '/create'
-          ? await create(wish)
+          ? await create(options)
           : [...machines.keys()].map((name) => ({ name, id: name }));
       response.end(JSON.stringify(said));
     });
@@ -110,14 +114,14 @@ export async function startTestCloud(here: Project): Promise<TestCloud> {
   };
 }
 
-export interface Wish {
+export interface InstanceRequest {
   readonly name: string;
   readonly token: string;
   readonly env: Readonly<Record<string, string>>;
 }
 
-async function wishOf(request: IncomingMessage): Promise<Wish> {
+async function requestOf(request: IncomingMessage): Promise<InstanceRequest> {
   let text = '';
   for await (const chunk of request.setEncoding('utf8')) text += String(chunk);
-  return JSON.parse(text) as Wish;
+  return JSON.parse(text) as InstanceRequest;
 }

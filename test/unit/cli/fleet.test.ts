@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import type { MachineView } from '../../../server/protocol/api.ts';
-import type { WorkerNote, WorkerWish } from '../../../server/protocol/worker-notes.ts';
+import type { WorkerNote, WorkerOptions } from '../../../server/protocol/worker-notes.ts';
 import { Refusal } from '../../../server/core/failure.ts';
 import { drover } from '../../doubles/drover.ts';
 import { checkGolden } from '../../doubles/golden.ts';
@@ -102,10 +102,10 @@ suite('a fleet on the command line', () => {
     { type: 'over', at_ms: atMs, given_back: [] },
   ];
 
-  function told(list: readonly WorkerNote[], wishes: WorkerWish[] = []) {
-    const runWorker = async (wish: WorkerWish): Promise<void> => {
-      wishes.push(wish);
-      for (const note of list) wish.tell(note);
+  function told(list: readonly WorkerNote[], wishes: WorkerOptions[] = []) {
+    const runWorker = async (request: WorkerOptions): Promise<void> => {
+      wishes.push(request);
+      for (const note of list) request.tell(note);
     };
     return memoryBackend({}, { runWorker });
   }
@@ -127,7 +127,7 @@ suite('a fleet on the command line', () => {
   });
 
   test('worker: what is said on the command line are settings', async () => {
-    const wishes: WorkerWish[] = [];
+    const wishes: WorkerOptions[] = [];
     await drover(['worker'], told([], wishes));
     const given = ['--agents', '0', '--label', 'gpu', '--label', 'os=linux', '--name', 'atlas'];
     await drover(['worker', ...given, '--drain-timeout', '1m30s'], told([], wishes));

@@ -138,9 +138,9 @@ suite('requests of agents', () => {
 
   for (const kind of ['sub_task', 'follow_up']) {
     test(`the same ${kind} is not added twice`, async () => {
-      const wish = { kind, title: 'Once' };
-      const first = await here.handlers()['agent.add'](wish);
-      const second = await here.handlers()['agent.add'](wish);
+      const options = { kind, title: 'Once' };
+      const first = await here.handlers()['agent.add'](options);
+      const second = await here.handlers()['agent.add'](options);
       assert.equal(second.id, first.id);
       assert.equal(second.left, 19);
       assert.match(second.message, /already has this title/);
@@ -162,10 +162,10 @@ suite('requests of agents', () => {
     ['a sub-task that waits', { blocked_by: ['task-x'] }, /leave blocked_by out/],
     ['a task named like a foreign sub-task', { title: 'task-x.5 Slip in' }, /sub-task of task-x/],
   ];
-  for (const [name, wish, sentence] of badAdds) {
+  for (const [name, options, sentence] of badAdds) {
     test(`refused: ${name}`, () =>
       refuses(
-        here.handlers()['agent.add']({ kind: 'sub_task', title: 'A part', ...wish }),
+        here.handlers()['agent.add']({ kind: 'sub_task', title: 'A part', ...options }),
         sentence,
       ));
   }

@@ -30,7 +30,7 @@ suite('statements of retention', () => {
         statements.add(text);
         return prepare(text);
       };
-      const run: PruneRun = { store, isDry: false, breathe: async () => true };
+      const run: PruneRun = { store, isDry: false, yieldTurn: async () => true };
       const beforeMs = sources.nowMs - 45 * dayMs;
       const { count: changes } = await prunePast(run, beforeMs);
       const { count: events } = await pruneEvents(run, beforeMs);

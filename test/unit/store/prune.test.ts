@@ -143,7 +143,7 @@ suite('retention', () => {
   const runOf = (isDry: boolean): PruneRun => ({
     store: project.store,
     isDry,
-    breathe: async () => true,
+    yieldTurn: async () => true,
   });
 
   const events = () =>

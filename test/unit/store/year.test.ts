@@ -95,7 +95,7 @@ async function liveOneTask(tx: Tx, { store }: OpenedStore, sources: TestSources,
 }
 
 async function removeOld({ store }: OpenedStore, nowMs: number): Promise<void> {
-  const run: PruneRun = { store, isDry: false, breathe: async () => true };
+  const run: PruneRun = { store, isDry: false, yieldTurn: async () => true };
   await prunePast(run, nowMs - 90 * dayMs);
   await pruneEvents(run, nowMs - 90 * dayMs);
   await pruneVerdicts(run, nowMs - 30 * dayMs);

@@ -91,8 +91,8 @@ suite('placement', () => {
     const places = await open();
     assert.equal(places.room, 3);
     const chosen: (string | null)[] = [];
-    for (const wish of [task('1'), task('2', 'needs:gpu'), task('3', 'needs:gpu'), task('4')]) {
-      const id = await places.choose(wish);
+    for (const request of [task('1'), task('2', 'needs:gpu'), task('3', 'needs:gpu'), task('4')]) {
+      const id = await places.choose(request);
       chosen.push(id);
       if (id !== null) places.taken(id);
     }

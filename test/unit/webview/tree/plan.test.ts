@@ -59,7 +59,7 @@ class ListBackend {
   }
 
   #answer(name: string, params: unknown): unknown {
-    const wish = params as {
+    const request = params as {
       ids?: string[];
       id?: string;
       epic?: string | null;
@@ -71,11 +71,11 @@ class ListBackend {
     const tasks = [...this.board.tasks];
     if (name === 'task.edit') {
       const next = tasks.map((task) =>
-        task.id === wish.id
+        task.id === request.id
           ? {
               ...task,
-              blocked_by: [...task.blocked_by, ...(wish.add_blockers ?? [])].filter(
-                (id) => !(wish.remove_blockers ?? []).includes(id),
+              blocked_by: [...task.blocked_by, ...(request.add_blockers ?? [])].filter(
+                (id) => !(request.remove_blockers ?? []).includes(id),
               ),
             }
           : task,
@@ -83,13 +83,13 @@ class ListBackend {
       this.board = { ...this.board, tasks: next };
       return {};
     }
-    const ids = wish.ids ?? [];
+    const ids = request.ids ?? [];
     const moved = ids.map((id) => {
       const task = tasks.find((one) => one.id === id) as TaskView;
-      return { ...task, epic_id: wish.epic ?? null, parent_id: wish.parent ?? null };
+      return { ...task, epic_id: request.epic ?? null, parent_id: request.parent ?? null };
     });
     const rest = tasks.filter((task) => !ids.includes(task.id));
-    const at = rest.findIndex((task) => task.id === wish.before);
+    const at = rest.findIndex((task) => task.id === request.before);
     rest.splice(at < 0 ? rest.length : at, 0, ...moved);
     this.board = { ...this.board, tasks: rest.map((task, position) => ({ ...task, position })) };
     return [];
