@@ -55,7 +55,7 @@ export async function prune(
   context.answer(
     found,
     lines.length === 0
-      ? 'Nothing is older than the settings of retention allow.'
+      ? 'Nothing is older than [retention] allows.'
       : [...lines, `${verb} ${formatBytes(found.bytes)}.`].join('\n'),
   );
   return exitCodes.done;
@@ -148,7 +148,7 @@ export async function serverStop(
   }
   const answer = await client.call('shutdown', { force: options.force === true });
   if (!answer.leaving) throw new Refusal('busy', answer.reason);
-  context.answer(answer, 'The backend leaves.');
+  context.answer(answer, 'The backend is stopping.');
   return exitCodes.done;
 }
 

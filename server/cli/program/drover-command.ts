@@ -22,6 +22,9 @@ export class DroverCommand extends Command {
     if (typeof context !== 'object' || context.error !== true) {
       return super.help(context as HelpContext);
     }
+    const [word, name] = this.args;
+    // Commander answers `help` of a command that does not exist like a missing command.
+    if (word === 'help' && name !== undefined) return this.parse([name], { from: 'user' }) as never;
     this.outputHelp({ error: true });
     return this.error('a command is missing', { code: 'commander.help' });
   }

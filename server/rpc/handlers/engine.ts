@@ -177,7 +177,7 @@ async function nothingToResume(engine: Uses<'store'>, hasRun: boolean): Promise<
   const why = hasRun ? 'the last run has finished' : 'no run was ever started';
   const ready = n === 1 ? '1 task is ready' : `${n} tasks are ready`;
   const next = n === 0 ? '' : `; ${ready}, "drover run" starts ${n === 1 ? 'it' : 'them'}`;
-  return `nothing to resume: ${why}${next}`;
+  return `Nothing to resume: ${why}${next}.`;
 }
 
 async function resumeRequest(

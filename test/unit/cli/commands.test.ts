@@ -175,6 +175,8 @@ suite('commands', () => {
         ['nonsense', '--help'],
         ['stauts', '-h'],
         ['-C', '.', 'stauts', '-h'],
+        ['help', 'nonsense'],
+        ['help', 'stauts'],
       ]) {
         const { code, out, err } = await drover(args);
         assert.deepEqual([code, out], [64, '']);
