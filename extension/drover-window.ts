@@ -25,10 +25,9 @@ import { registerWorktreeDocuments } from './links/open-file.ts';
 import type { Project } from './project/project.ts';
 import { Projects } from './project/projects.ts';
 import { Reactions } from './notices/reactions.ts';
+import { reviewParts } from './review/review-commands.ts';
 import { registerGitDocuments } from './review/git-documents.ts';
 import { RemoteView } from './remote/remote-view.ts';
-import { ReviewComments } from './review/review-comments.ts';
-import { ShownReviews } from './review/shown-reviews.ts';
 import { readSettings, settingsSection, wantsLessMotion } from './project/settings.ts';
 import { StatusBar } from './notices/status-bar.ts';
 import { registerStepLogs } from './notices/step-log.ts';
@@ -69,7 +68,7 @@ export class DroverWindow implements vscode.Disposable {
     this.#messages = new Messages(log);
     this.#projects = new Projects(access, log, extension);
     const takeOvers = new TakeOvers(this.#projects, this.#messages, extension);
-    const review = { comments: new ReviewComments(memory), shown: new ShownReviews(memory) };
+    const review = reviewParts(extension, this.#projects, this.#messages);
     const remote = new RemoteView(this.#projects, askRemote(parts));
     const handlers = allHandlers({ takeOvers, review, remote });
     this.#commands = new Commands(handlers, (args) => this.#context(args));
@@ -114,8 +113,7 @@ export class DroverWindow implements vscode.Disposable {
       this.#panels,
       takeOvers,
       remote,
-      review.comments,
-      review.shown,
+      ...Object.values(review),
       registerGitDocuments(this.#projects),
       registerWorktreeDocuments(this.#projects),
       registerStepLogs(),
@@ -321,8 +319,8 @@ export class DroverWindow implements vscode.Disposable {
         return this.#run('drover.openStream', [action.task], place);
       case 'review':
         return this.#run('drover.review', [action.id], place);
-      case 'resolve':
-        return this.#run('drover.resolveConflict', [action.task], place);
+      case 'merge':
+        return this.#run('drover.mergeConflict', [action.task], place);
       case 'retry':
         return this.#run('drover.retryTask', [action.task], place);
       case 'retryFailed':

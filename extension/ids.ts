@@ -63,6 +63,9 @@ export const commandIds = [
   'drover.moveDown',
   'drover.moveToEpic',
   'drover.addBlocker',
+  'drover.removeBlocker',
+  'drover.duplicate',
+  'drover.archiveEpic',
   'drover.collapseAll',
   'drover.find',
   'drover.copy',
@@ -79,6 +82,8 @@ export const commandIds = [
   'drover.explainTask',
   'drover.copyTaskId',
   'drover.copyLink',
+  'drover.mergeConflict',
+  'drover.landMerge',
   'drover.resolveConflict',
   // Review.
   'drover.review',
@@ -105,6 +110,9 @@ export const forwardedCommands = {
   'drover.moveDown': 'moveDown',
   'drover.moveToEpic': 'moveToEpic',
   'drover.addBlocker': 'addBlocker',
+  'drover.removeBlocker': 'removeBlocker',
+  'drover.duplicate': 'duplicate',
+  'drover.archiveEpic': 'archive',
   'drover.collapseAll': 'collapseAll',
   'drover.find': 'find',
   'drover.copy': 'copy',
@@ -126,6 +134,7 @@ export const actionCommands = {
   giveBack: 'drover.giveBack',
   openWorktree: 'drover.openWorktree',
   undoLanding: 'drover.undoLanding',
+  mergeConflict: 'drover.mergeConflict',
 } as const satisfies { readonly [N in HostActionName]?: CommandId };
 export type CommandActionName = keyof typeof actionCommands;
 

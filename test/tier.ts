@@ -34,6 +34,7 @@ export const soakFiles: ReadonlySet<string> = new Set([
   'test/fleet/upgrade.test.ts',
   'test/vscode/stories/claude-mends.test.ts',
   'test/vscode/stories/claude.test.ts',
+  'test/vscode/stories/conflict.test.ts',
   'test/vscode/stories/hostile.test.ts',
   'test/vscode/stories/keyboard.test.ts',
   'test/vscode/stories/plan-from-spec.test.ts',

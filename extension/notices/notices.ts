@@ -14,7 +14,7 @@ export type NoticeAction =
   | { readonly kind: 'stream'; readonly task: string }
   /** Of a task or an epic. */
   | { readonly kind: 'review'; readonly id: string }
-  | { readonly kind: 'resolve'; readonly task: string }
+  | { readonly kind: 'merge'; readonly task: string }
   | { readonly kind: 'retry'; readonly task: string }
   | { readonly kind: 'retryFailed'; readonly ids: readonly string[] }
   | { readonly kind: 'run' }
@@ -124,7 +124,7 @@ function taskNotice(task: TaskView): readonly Notice[] {
           key,
           level: 'warning',
           text: `${task.title} conflicts with what has landed (${formatCount(task.conflict_files.length, 'file')}).`,
-          buttons: [{ title: 'Resolve', action: { kind: 'resolve', task: task.id } }, stream],
+          buttons: [{ title: 'Merge in Editor', action: { kind: 'merge', task: task.id } }, stream],
           isBlocking: true,
         },
       ];

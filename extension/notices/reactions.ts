@@ -183,7 +183,7 @@ export class Reactions implements vscode.Disposable {
 function changesItsTask({ kind }: NoticeAction): boolean {
   switch (kind) {
     case 'answer':
-    case 'resolve':
+    case 'merge':
     case 'retry':
       return true;
     case 'stream':

@@ -1,22 +1,49 @@
 // A person's actions on a change in review: comment, send back, approve.
 
 import * as vscode from 'vscode';
-import type { CommandContext, CommandHandler, Handlers } from '../commands/context.ts';
+import {
+  withProject,
+  type CommandContext,
+  type CommandHandler,
+  type Handlers,
+} from '../commands/context.ts';
+import { pickTask } from '../commands/pick.ts';
 import { seeToRun } from '../commands/runs.ts';
+import type { TaskView } from '../../server/protocol/views.ts';
+import type { Messages } from '../notices/messages.ts';
 import type { Project } from '../project/project.ts';
+import type { Projects } from '../project/projects.ts';
+import { Merges } from './merges.ts';
+import { openConflict } from './open-conflict.ts';
 import { sentMax } from './comment-text.ts';
 import { showChange } from './open-review.ts';
-import type { ReviewComments } from './review-comments.ts';
+import { ReviewComments } from './review-comments.ts';
 import type { ShownReview } from './review-titles.ts';
-import type { ShownReviews } from './shown-reviews.ts';
+import { ShownReviews } from './shown-reviews.ts';
 
 export interface ReviewParts {
   readonly comments: ReviewComments;
   readonly shown: ShownReviews;
+  readonly merges: Merges;
+}
+
+export function reviewParts(
+  extension: Pick<vscode.ExtensionContext, 'storageUri' | 'workspaceState'>,
+  projects: Projects,
+  messages: Messages,
+): ReviewParts {
+  const memory = extension.workspaceState;
+  return {
+    comments: new ReviewComments(memory),
+    shown: new ShownReviews(memory),
+    merges: new Merges(extension, projects, messages),
+  };
 }
 
 type ReviewCommand =
   | 'drover.review'
+  | 'drover.mergeConflict'
+  | 'drover.landMerge'
   | 'drover.approveShown'
   | 'drover.sendBackShown'
   | 'drover.addComment'
@@ -25,6 +52,16 @@ type ReviewCommand =
 export function shownReviewHandlers(parts: () => ReviewParts): Handlers<ReviewCommand> {
   return {
     'drover.review': showChange(() => parts().shown),
+    'drover.mergeConflict': withProject(async ({ messages }, project, target) => {
+      const fits = ({ status }: TaskView): boolean => status === 'conflict';
+      const task = await pickTask(project, target, 'Merge Conflict', fits);
+      if (task === null || (await parts().merges.open(project, task))) return;
+      messages.tell('info', 'A file that is not text is in conflict. Both sides are shown.');
+      await openConflict(project, task);
+    }),
+    'drover.landMerge': async ({ args }) => {
+      await parts().merges.accept(args);
+    },
     'drover.approveShown': onShown(parts, async ({ messages }, project, { id, head }) => {
       const { length } = parts().comments.of(id, project.root);
       const detail = `${length} comments were not sent back. They stay as drafts.`;

@@ -28,6 +28,7 @@ const hostActionNames: { readonly [N in HostActionName]: true } = {
   giveBack: true,
   openWorktree: true,
   undoLanding: true,
+  mergeConflict: true,
   command: true,
   copy: true,
   openFile: true,

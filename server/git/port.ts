@@ -90,6 +90,11 @@ export interface MergeRequest {
    * is the only parent, so that what they removed stays removed.
    */
   readonly base?: Sha | null;
+  /**
+   * Contents by which a person has settled conflicts, by path; null takes a file out. A file that
+   * is not among them stays a conflict.
+   */
+  readonly settled?: ReadonlyMap<string, string | null>;
   readonly subject: string;
   /** Lines `Key: value` after the subject. */
   readonly trailers: readonly string[];

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import type { EventView } from '../../server/protocol/api.ts';
 import { makeBarrier, writesOneFile } from './support/agent-scripts.ts';
 import { firstParents, landedTasks } from './support/history.ts';
+import { panelClient } from './support/panel-client.ts';
 import { beginPlan } from './support/plan.ts';
 import { eventually } from './support/eventually.ts';
 import { processesOf } from './support/processes.ts';
@@ -191,5 +192,68 @@ echo "$id" > shared.txt
     await here.expect(0, ['run']);
     assert.deepEqual(landedTasks(here), ['first', 'second']);
     assert.equal(here.read('repo/shared.txt'), 'second\n');
+  });
+
+  test('a person sees both sides of a conflict, and has their merge back when the gate is red', async () => {
+    const here = project({
+      files: { 'shared.txt': 'nobody\n', 'other.txt': 'as it was\n' },
+      settings: '[gate]\ncommand = "test -e shared.txt && ! grep -q broken shared.txt"\n',
+      agent: `
+cat > /dev/null
+case "$id" in
+  first) ;;
+  *) git reset -q --hard "$(git rev-list --max-parents=0 HEAD)"; echo mine > own.txt;;
+esac
+echo "$id" > shared.txt
+`,
+    });
+    await beginPlan(here, ['first', { id: 'second', blocked_by: ['first'], max_attempts: 1 }]);
+    await here.expect(2, ['run']);
+    const client = await panelClient(here);
+    const sides = await client.call('conflict', { id: 'second' });
+    assert.deepEqual(sides.files, ['shared.txt']);
+    assert.equal(sides.onto, here.git('rev-parse', 'main'));
+    assert.equal(here.git('show', `${sides.base}:shared.txt`), 'nobody');
+    assert.equal(here.git('show', `${sides.commit}:shared.txt`), 'second');
+
+    const merge = (text: string, path = 'shared.txt'): Promise<unknown> =>
+      client.call('task.merge', { id: 'second', onto: sides.onto, files: [{ path, text }] });
+    await assert.rejects(merge('x', 'other.txt'), /shared\.txt of second must be merged/);
+    assert.equal((await here.task('second')).status, 'conflict', 'a refusal changes nothing');
+
+    await merge('broken\n');
+    await eventually('the gate has refused it', async () => {
+      const task = await here.task('second');
+      return task.phase !== 'land' && (task.last_error ?? '').includes('gate');
+    });
+    assert.equal((await here.task('second')).status, 'needs_review', 'a person decides again');
+    assert.deepEqual(landedTasks(here), ['first'], 'the target is never red');
+    client.close();
+  });
+
+  test('a merge of a person lands with all that the task did besides', async () => {
+    const here = project({
+      files: { 'shared.txt': 'nobody\n' },
+      agent: `
+cat > /dev/null
+[ "$id" = first ] || { git reset -q --hard "$(git rev-list --max-parents=0 HEAD)"; echo mine > own.txt; }
+echo "$id" > shared.txt
+`,
+    });
+    await beginPlan(here, ['first', { id: 'second', blocked_by: ['first'], max_attempts: 1 }]);
+    await here.expect(2, ['run']);
+    const client = await panelClient(here);
+    const { onto } = await client.call('conflict', { id: 'second' });
+    const files = [{ path: 'shared.txt', text: 'first and second\n' }];
+    await client.call('task.merge', { id: 'second', onto, files });
+    await eventually(
+      'it has landed',
+      async () => (await here.task('second')).status === 'completed',
+    );
+    assert.equal(here.read('repo/shared.txt'), 'first and second\n');
+    assert.equal(here.read('repo/own.txt'), 'mine\n');
+    assert.deepEqual(landedTasks(here), ['first', 'second']);
+    await assert.rejects(client.call('conflict', { id: 'second' }), /Only a task in conflict/);
+    client.close();
   });
 });

@@ -256,9 +256,7 @@ export class DroverInbox extends LitElement {
     const action = /^[1-9]$/.test(event.key)
       ? item.actions[Number(event.key) - 1]
       : event.key === 'Enter' && isOnItem
-        ? item.actions.find(
-            ({ kind }) => kind === 'open' || kind === 'review' || kind === 'worktree',
-          )
+        ? item.actions.find(({ kind }) => kind === 'open' || kind === 'review' || kind === 'merge')
         : undefined;
     if (action === undefined) return;
     event.preventDefault();

@@ -11,9 +11,9 @@ import type {
 /** What a person can do about an item; the first one is the usual one. */
 export type ItemAction =
   | { readonly kind: 'answer'; readonly choice: string }
-  | { readonly kind: 'open' | 'review' | 'approve' | 'retry' | 'worktree' }
+  | { readonly kind: 'open' | 'review' | 'approve' | 'retry' | 'merge' }
   /** Asks for a text first. */
-  | { readonly kind: 'sendBack' | 'resolve' | 'hintAndRetry' };
+  | { readonly kind: 'sendBack' | 'resolve' | 'agentMerges' | 'hintAndRetry' };
 
 export interface InboxItem {
   readonly key: string;
@@ -143,9 +143,9 @@ const planActions: readonly ItemAction[] = [
   { kind: 'open' },
 ];
 const conflictActions: readonly ItemAction[] = [
-  { kind: 'worktree' },
-  { kind: 'resolve' },
-  { kind: 'retry' },
+  { kind: 'merge' },
+  { kind: 'agentMerges' },
+  { kind: 'open' },
 ];
 const failedActions: readonly ItemAction[] = [
   { kind: 'retry' },

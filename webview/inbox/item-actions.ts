@@ -15,12 +15,14 @@ export function actionTitle(action: ItemAction): string {
       return 'Approve';
     case 'retry':
       return 'Retry';
-    case 'worktree':
-      return 'Open Worktree';
+    case 'merge':
+      return 'Merge in Editor';
     case 'sendBack':
       return 'Send Back …';
     case 'resolve':
       return 'Resolve …';
+    case 'agentMerges':
+      return 'Let the Agent Merge …';
     case 'hintAndRetry':
       return 'Hint and Retry …';
   }
@@ -33,6 +35,8 @@ export function wordsAsked(action: ItemAction): string | null {
       return 'What should be different?';
     case 'resolve':
       return 'What did you do about it?';
+    case 'agentMerges':
+      return 'How do the two changes belong together?';
     case 'hintAndRetry':
       return 'What should the agent know?';
     case 'answer':
@@ -40,7 +44,7 @@ export function wordsAsked(action: ItemAction): string | null {
     case 'review':
     case 'approve':
     case 'retry':
-    case 'worktree':
+    case 'merge':
       return null;
   }
 }
@@ -72,13 +76,14 @@ export async function carryOut(
     case 'retry':
       await host.action('retry', { task: id });
       return;
-    case 'worktree':
-      await host.action('openWorktree', { task: id });
+    case 'merge':
+      await host.action('mergeConflict', { task: id });
       return;
     case 'sendBack':
       await host.action('sendBack', { id, text: words });
       return;
     case 'resolve':
+    case 'agentMerges':
       await host.action('resolve', { task: id, note: words });
       return;
     case 'hintAndRetry':

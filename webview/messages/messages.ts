@@ -74,6 +74,8 @@ export interface HostActions {
   readonly takeOver: { params: { task: string }; result: Nothing };
   readonly giveBack: { params: { task: string }; result: Nothing };
   readonly openWorktree: { params: { task: string }; result: Nothing };
+  /** Opens the conflict of a task in VS Code's merge editor. */
+  readonly mergeConflict: { params: { task: string }; result: Nothing };
   readonly undoLanding: { params: { id: string }; result: Nothing };
   /**
    * Runs a command of Drover's that has no parameters (start a sample, open settings, the
@@ -189,6 +191,9 @@ export const webviewActions = [
   'moveDown',
   'moveToEpic',
   'addBlocker',
+  'removeBlocker',
+  'duplicate',
+  'archive',
   'collapseAll',
   'find',
   'copy',

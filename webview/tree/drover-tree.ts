@@ -22,6 +22,7 @@ import { rowTemplate, type RowActions } from './row-template.ts';
 import { idOf, titleOf, type Row } from './rows.ts';
 import { goTo, selectClicked, selectOnly } from './selection.ts';
 import { filterBar } from './filter-bar.ts';
+import { hoverText } from './hover-text.ts';
 import { isStatusFilter } from './status-filter.ts';
 import { rowAt, TreeDrag } from './tree-drag.ts';
 import { openRow, runTreeAction, runTreeKey, type TreeParts } from './tree-keys.ts';
@@ -173,6 +174,7 @@ export class DroverTree extends LitElement {
       @click=${this.#onClick}
       @dblclick=${this.#onDoubleClick}
       @contextmenu=${this.#onContextMenu}
+      @mouseover=${this.#onHover}
       @dragstart=${this.#drag?.onStart}
       @dragover=${this.#drag?.onOver}
       @dragleave=${this.#drag?.onLeave}
@@ -368,6 +370,12 @@ export class DroverTree extends LitElement {
     if (found === null || this.#parts === null || event.target instanceof HTMLInputElement) return;
     openRow(this.#parts, found.row);
     this.#changed();
+  };
+
+  readonly #onHover = (event: MouseEvent): void => {
+    const found = rowAt(this.#state, event);
+    const { board } = this.#state;
+    if (found !== null && board !== null) found.element.title = hoverText(found.row, board);
   };
 
   readonly #onContextMenu = (event: MouseEvent): void => {

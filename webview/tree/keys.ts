@@ -27,6 +27,8 @@ export type TreeKey =
         | 'moveIn'
         | 'moveToEpic'
         | 'addBlocker'
+        | 'removeBlocker'
+        | 'duplicate'
         | 'find'
         | 'copy'
         | 'escape'
@@ -81,6 +83,8 @@ const withAltAndShift: Readonly<Record<string, TreeKey>> = {
   KeyP: { kind: 'newEpic' },
   KeyM: { kind: 'moveToEpic' },
   KeyB: { kind: 'addBlocker' },
+  KeyU: { kind: 'removeBlocker' },
+  KeyD: { kind: 'duplicate' },
 };
 
 const moves = {

@@ -20,7 +20,7 @@ export function patchRows(
   for (const [index, epic] of next.epics.entries()) {
     const was = before.epics[index];
     if (was === epic) continue;
-    if (was?.id !== epic.id) return null;
+    if (was?.id !== epic.id || was.status !== epic.status) return null;
     const at = indexOf.get(epicKey(epic.id));
     const row = at === undefined ? undefined : patched[at];
     if (at !== undefined && row?.kind === 'epic') patched[at] = { ...row, epic };

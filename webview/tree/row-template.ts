@@ -234,9 +234,16 @@ function contextOf(row: Row): object {
         webviewSection: 'epic',
         epicId: row.epic.id,
         status: row.epic.landing_state ?? '',
+        archived: row.epic.status === 'closed',
       };
     case 'task':
-      return { ...base, webviewSection: 'task', taskId: row.task.id, status: row.task.status };
+      return {
+        ...base,
+        webviewSection: 'task',
+        taskId: row.task.id,
+        status: row.task.status,
+        waits: row.task.blocked_by.length > 0,
+      };
     case 'loose':
     case 'draft':
       return { ...base, webviewSection: 'empty' };

@@ -14,6 +14,8 @@ export interface TreeLook {
   readonly statuses: ReadonlySet<TaskStatus>;
   /** Only what waits for a person. */
   readonly needsYou: boolean;
+  /** Only epics that were archived; they are out of sight otherwise. */
+  readonly archived: boolean;
   /** Where a new task or epic is being written. */
   readonly draft: Draft | null;
   /**
@@ -51,6 +53,7 @@ export const emptyLook: TreeLook = {
   text: '',
   statuses: new Set(),
   needsYou: false,
+  archived: false,
   draft: null,
   showLoose: false,
 };
@@ -65,14 +68,7 @@ export function buildRows(board: StatusSnapshot, look: TreeLook): readonly Row[]
   const shown = shownTasks(board, look);
   const children = childrenOf(board.tasks, shown);
   const isFiltered = shown !== null;
-  const epics = board.epics.filter(
-    (epic) =>
-      !isFiltered ||
-      children.ofEpic.has(epic.id) ||
-      (look.needsYou
-        ? epicNeed(epic) !== null
-        : look.statuses.size === 0 && matches(epic.title, look.text)),
-  );
+  const epics = board.epics.filter((epic) => isShown(epic, look, children.ofEpic, isFiltered));
   const hasLoose = children.loose.length > 0 || look.showLoose || isLooseDraft(look.draft);
   const asGroup = board.epics.length > 0 || look.draft?.kind === 'epic';
   const writer = new RowWriter(children, look, isFiltered);
@@ -91,6 +87,21 @@ export function buildRows(board: StatusSnapshot, look: TreeLook): readonly Row[]
   if (!asGroup) writer.tasks(children.loose, 1, null, null);
   else if (hasLoose) writer.loose(roots, roots);
   return writer.rows;
+}
+
+/** Archived epics are shown by their own filter, and where words are searched for. */
+function isShown(
+  epic: EpicView,
+  look: TreeLook,
+  ofEpic: Children['ofEpic'],
+  isFiltered: boolean,
+): boolean {
+  const isArchived = epic.status === 'closed';
+  if (look.archived && !isArchived) return false;
+  if (isArchived && !look.archived && look.text.trim() === '') return false;
+  if (!isFiltered || ofEpic.has(epic.id)) return true;
+  if (look.needsYou) return epicNeed(epic) !== null;
+  return look.statuses.size === 0 && matches(epic.title, look.text);
 }
 
 function isLooseDraft(draft: Draft | null): boolean {
@@ -166,12 +177,15 @@ class RowWriter {
 function shownTasks(board: StatusSnapshot, look: TreeLook): ReadonlySet<string> | null {
   const { tasks } = board;
   const text = look.text.trim();
-  if (text === '' && look.statuses.size === 0 && !look.needsYou) return null;
+  const isAll = look.statuses.size === 0 && !look.needsYou && !look.archived;
+  if (text === '' && isAll) return null;
+  const archived = new Set(look.archived ? archivedEpics(board) : []);
   const asking = look.needsYou ? askingTasks(board) : new Set<string>();
   const byId = new Map(tasks.map((task) => [task.id, task]));
   const shown = new Set<string>();
   for (const task of tasks) {
     if (look.statuses.size > 0 && !look.statuses.has(task.status)) continue;
+    if (look.archived && !archived.has(task.epic_id ?? '')) continue;
     if (look.needsYou && taskNeed(task) === null && !asking.has(task.id)) continue;
     const fits =
       matches(task.title, text) ||
@@ -184,6 +198,10 @@ function shownTasks(board: StatusSnapshot, look: TreeLook): ReadonlySet<string> 
     }
   }
   return shown;
+}
+
+function archivedEpics({ epics }: StatusSnapshot): readonly string[] {
+  return epics.filter(({ status }) => status === 'closed').map(({ id }) => id);
 }
 
 function matches(value: string, text: string): boolean {

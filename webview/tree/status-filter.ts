@@ -9,6 +9,8 @@ export const statusFilters = {
   /** Not a set of states: questions count as well. */
   asks: { title: 'Needs you', statuses: [] },
   done: { title: 'Completed', statuses: ['completed'] },
+  /** Not a set of states: epics that were archived, with their tasks. */
+  archived: { title: 'Archived', statuses: [] },
   failed: { title: 'Failed', statuses: ['failed', 'cancelled'] },
 } as const satisfies Readonly<
   Record<string, { readonly title: string; readonly statuses: readonly TaskStatus[] }>

@@ -65,6 +65,8 @@ export function runTreeKey(parts: TreeParts, key: TreeKey): void {
     case 'moveDown':
     case 'moveToEpic':
     case 'addBlocker':
+    case 'removeBlocker':
+    case 'duplicate':
     case 'copy':
       return runTreeAction(parts, key.kind, []);
     case 'moveOut':
@@ -111,6 +113,12 @@ export function runTreeAction(
       return ran(pickEpic(parts));
     case 'addBlocker':
       return ran(pickBlocker(parts));
+    case 'removeBlocker':
+      return ran(unblock(parts));
+    case 'duplicate':
+      return duplicate(parts);
+    case 'archive':
+      return archive(parts);
     case 'collapseAll':
       return state.foldAll();
     case 'copy':
@@ -185,6 +193,37 @@ async function pickBlocker(parts: TreeParts): Promise<void> {
   const { id } = await host.action('pick', { title: 'Wait for which task?', items });
   if (id === null || state.board === null) return;
   parts.plan.drop(state.board, blockOn(state.board, ids, id));
+}
+
+/** One that the selected tasks wait for; with a single one there is nothing to choose. */
+async function unblock({ state, plan, host, fail }: TreeParts): Promise<void> {
+  const { board } = state;
+  const ids = state.selectedTasks();
+  if (board === null || ids.length === 0) return fail('Choose a task first.');
+  const chosen = board.tasks.filter(({ id }) => ids.includes(id));
+  const blockers = new Set(chosen.flatMap(({ blocked_by }) => blocked_by));
+  const items = board.tasks
+    .filter(({ id }) => blockers.has(id))
+    .map(({ id, title }) => ({ id, label: title }));
+  const [only] = items;
+  if (only === undefined) return fail('It waits for no other task.');
+  const title = 'Stop waiting for which task?';
+  const id = items.length === 1 ? only.id : (await host.action('pick', { title, items })).id;
+  if (id !== null) plan.unblock(board, ids, id);
+}
+
+function duplicate({ state, plan, fail }: TreeParts): void {
+  const { board } = state;
+  const ids = state.selectedTasks();
+  if (board === null || ids.length === 0) return fail('Choose a task first.');
+  plan.duplicate(board, ids);
+}
+
+function archive({ state, plan, fail }: TreeParts): void {
+  const { board } = state;
+  const ids = state.selectedIds().filter((id) => board?.epics.some((epic) => epic.id === id));
+  if (board === null || ids.length === 0) return fail('Choose an epic first.');
+  plan.archive(board, ids);
 }
 
 function goByKey(parts: TreeParts, key: Extract<TreeKey, { kind: 'move' }>): void {

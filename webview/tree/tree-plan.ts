@@ -7,10 +7,12 @@ import {
   addEpicEdit,
   addTaskEdit,
   dropEdit,
+  duplicateEdit,
   EditHistory,
   moveEpicEdit,
   removeEdit,
   renameEdit,
+  unblockEdit,
   type Edit,
 } from '../shared/plan/edits.ts';
 import type { Drop } from '../shared/plan/places.ts';
@@ -60,6 +62,25 @@ export class TreePlan {
   /** Removes tasks that never started; for others the backend names the alternative. */
   remove(board: StatusSnapshot, ids: readonly string[]): void {
     if (ids.length > 0) this.#run(removeEdit(board, ids));
+  }
+
+  unblock(board: StatusSnapshot, ids: readonly string[], blocker: string): void {
+    this.#run(unblockEdit(board, ids, blocker));
+  }
+
+  duplicate(board: StatusSnapshot, ids: readonly string[]): void {
+    this.#run(duplicateEdit(board, ids, (id) => this.#voice.choose(taskKey(id))));
+  }
+
+  /** The backend refuses an epic whose tasks have not ended. A new task brings it back. */
+  archive(board: StatusSnapshot, ids: readonly string[]): void {
+    const [first] = ids;
+    const title = board.epics.find(({ id }) => id === first)?.title ?? '';
+    this.#ask(async () => {
+      for (const id of ids) await this.#host.backend('epic.close', { id });
+      const what = ids.length === 1 ? title : `${ids.length} epics`;
+      this.#voice.say(`Archived: ${what}. The filter “Archived” shows it.`);
+    });
   }
 
   moveEpic(board: StatusSnapshot, id: string, step: -1 | 1): void {

@@ -73,6 +73,7 @@ export class TreeState {
             text: this.hasBar ? this.text : '',
             statuses: this.hasBar ? statusesOf(this.filter) : new Set(),
             needsYou: this.hasBar && this.filter === 'asks',
+            archived: this.hasBar && this.filter === 'archived',
             draft: this.draft,
             showLoose: this.isDragging,
           });

@@ -58,7 +58,7 @@ export async function restore(
   const client = await context.client('engine');
   const given = snapshot === undefined ? {} : { snapshot };
   const done = await client.call('task.restore', { id, ...given });
-  const text = `The next attempt of ${id} starts from snapshot ${done.snapshot}. Run \`drover run\`, or \`drover run --task ${id}\`.`;
+  const text = `The next attempt of ${id} starts from snapshot ${done.snapshot}. Run \`drover run\`.`;
   context.answer(done, text);
   return exitCodes.done;
 }

@@ -57,7 +57,8 @@ const legalTargets: { readonly [From in TaskStatus]: readonly TaskStatus[] } = {
   paused: ['ready', 'blocked', 'cancelled'],
   // Approved work can still turn out red or in conflict as it lands.
   needs_review: ['completed', 'ready', 'blocked', 'failed', 'conflict', 'cancelled'],
-  conflict: ['ready', 'blocked', 'cancelled'],
+  // A person's own merge lands like approved work.
+  conflict: ['ready', 'blocked', 'needs_review', 'cancelled'],
   failed: ['ready', 'blocked', 'cancelled'],
   cancelled: ['ready', 'blocked'],
   completed: ['ready', 'blocked'],

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { err, ok } from '../../core/failure.ts';
 import { liesOnLine, treeOf } from '../read/ancestry.ts';
 import { settleBeads } from './beads-files.ts';
+import { settleByPerson } from './settle-by-person.ts';
 import type { RepositoryContext } from '../context.ts';
 import { settings } from '../process/environment.ts';
 import { failureOf, gitFailure } from '../process/failures.ts';
@@ -53,7 +54,7 @@ export async function merge(
   const base = request.base ?? null;
   const merged =
     base === null
-      ? await mergeTrees(context, tip, commit)
+      ? await mergeTrees(context, tip, commit, request.settled)
       : await mergeRange(context, base, tip, commit);
   if (!merged.ok) return merged;
   if (merged.value.kind === 'conflict') return ok(merged.value);
@@ -139,6 +140,7 @@ async function mergeTrees(
   context: RepositoryContext,
   tip: Sha,
   commit: Sha,
+  byPerson: NonNullable<MergeRequest['settled']> = new Map(),
 ): Promise<GitResult<MergeTree>> {
   const own = context.commits.read(commit);
   if (own && liesOnLine(context, tip, commit)) return ok({ kind: 'tree', tree: own.tree });
@@ -151,6 +153,11 @@ async function mergeTrees(
   if (!settled.ok) return settled;
   const { tree, conflicts } = settled.value;
   if (conflicts.length === 0) return ok({ kind: 'tree', tree });
+  if (byPerson.size > 0) {
+    const chosen = await settleByPerson(context, settled.value, byPerson);
+    if (!chosen.ok) return chosen;
+    if (chosen.value !== null) return ok({ kind: 'tree', tree: chosen.value });
+  }
   return ok({ kind: 'conflict', files: conflicts.map(({ path }) => shown(path)) });
 }
 

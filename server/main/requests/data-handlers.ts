@@ -79,6 +79,8 @@ export function dataOnlyHandlers(project: DataProject): RequestHandlers {
     preflight: refuse,
     'task.take_over': refuse,
     'task.give_back': refuse,
+    conflict: refuse,
+    'task.merge': refuse,
     'step.log': refuse,
     'backend.leave': refuse,
     'spec.plan': refuse,

@@ -1,5 +1,6 @@
 // Requests about tasks: adding, changing, showing, moving, and a person's actions.
 
+import * as z from 'zod/mini';
 import type { AttemptView, TakeOverView } from '../panel-views.ts';
 import { sequence, taskFields, title } from '../task-fields.ts';
 import type { EpicView, TaskSnapshots, TaskView } from '../views.ts';
@@ -7,14 +8,21 @@ import {
   flag,
   id,
   idOrNull,
+  listOf,
   number,
   oneOf,
   optional,
   text,
+  textOf,
+  textOrNull,
   texts,
   textsByName,
   word,
 } from './fields.ts';
+
+const settledFilesMax = 200;
+const sha = textOf(64);
+const settledFile = z.object({ path: textOf(4_096), text: textOrNull });
 
 export const taskShapes = {
   /**
@@ -39,6 +47,13 @@ export const taskShapes = {
   'task.restore': { id, snapshot: optional(number) },
   'task.hint': { id, text: word },
   'task.resolve': { id, note: word },
+  /** Both sides of a task's conflict, and what they started from. */
+  conflict: { id },
+  /**
+   * Lands a person's merge of a task in conflict: `onto` is the commit that they merged with, and
+   * each file in conflict has its text (null: the file is removed).
+   */
+  'task.merge': { id, onto: sha, files: listOf(settledFile, settledFilesMax, 'files') },
   'task.send_back': { id, text: word },
   /**
    * Moves tasks, all or none: into an epic (null: out of any), below a parent (null: out of it;
@@ -92,6 +107,15 @@ export interface TaskAnswers {
   /** `hint_reaches`: the agent gets it `now`, or with its `next_prompt`. */
   'task.hint': TaskView & { readonly hint_reaches?: 'now' | 'next_prompt' };
   'task.resolve': TaskView;
+  conflict: {
+    /** Null: the two have no common history. */
+    base: string | null;
+    onto: string;
+    commit: string;
+    /** Empty: they can be merged by now. */
+    files: readonly string[];
+  };
+  'task.merge': TaskView;
   'task.send_back': TaskView | EpicView;
   'task.move': readonly TaskView[];
   'task.remove': { removed: readonly string[] };

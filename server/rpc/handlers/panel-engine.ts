@@ -1,6 +1,7 @@
 // The requests of panels that need the engine.
 
 import type { Handlers } from '../../protocol/api.ts';
+import { conflictSides, landPersonsMerge } from '../../workflows/person/settle-conflict.ts';
 import { giveBack, takeOver } from '../../workflows/person/take-over.ts';
 import { preflight } from './preflight.ts';
 import { readStepLog } from './step-log.ts';
@@ -10,6 +11,8 @@ export type PanelEngineRequests =
   | 'preflight'
   | 'task.take_over'
   | 'task.give_back'
+  | 'conflict'
+  | 'task.merge'
   | 'step.log'
   | 'backend.leave';
 
@@ -30,6 +33,12 @@ export function panelEngineHandlers(deps: EngineHandlerDeps): Pick<Handlers, Pan
     },
     'task.give_back': async ({ id, note }) => {
       await giveBack(engine, id, note ?? null);
+      return taskView(id);
+    },
+    conflict: ({ id }) => conflictSides(engine, id),
+    'task.merge': async ({ id, onto, files }) => {
+      const settled = new Map(files.map(({ path, text }) => [path, text]));
+      await landPersonsMerge(engine, id, onto, settled);
       return taskView(id);
     },
     'step.log': (params) => readStepLog(deps, params),

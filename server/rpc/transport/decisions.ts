@@ -8,6 +8,7 @@ const decisions: ReadonlySet<RequestName> = new Set([
   'answer',
   'undo',
   'task.resolve',
+  'task.merge',
   'task.send_back',
   'task.remove',
   'epic.remove',

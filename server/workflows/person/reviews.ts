@@ -17,6 +17,7 @@ import {
   sendEpicBack,
   setAttempt,
   type TaskRow,
+  type Tx,
 } from '../../store/port.ts';
 import { chooseByPerson } from '../attempt/candidates.ts';
 import { isHeld, requireTask } from './controls.ts';
@@ -147,15 +148,20 @@ async function publishApproved(
   if (!published.ok) throw new Refusal('git', published.error.message);
 }
 
-/** Work with files held back lands without them; an attempt without changes is taken as done. */
-async function approveTask(
+/**
+ * Work with files held back lands without them; an attempt without changes is taken as done.
+ * `before` is part of the same transaction.
+ */
+export async function approveTask(
   engine: Uses<'durable' | 'git' | 'machineId' | 'settings' | 'store'>,
   row: TaskRow,
+  before: (tx: Tx) => Promise<void> = () => Promise.resolve(),
 ): Promise<void> {
   const { store } = engine;
   const commitSha = await commitToLand(engine, row);
   await publishApproved(engine, row.id, commitSha);
   await store.transaction(async (tx) => {
+    await before(tx);
     const attempt = await lastAttempt(tx, row.id);
     await store.append(tx, {
       type: 'task.approved',

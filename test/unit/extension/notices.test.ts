@@ -50,7 +50,7 @@ suite('extension notices', () => {
     [
       { status: 'conflict', conflict_files: ['a', 'b'] },
       'Title of t conflicts with what has landed (2 files).',
-      ['Resolve', 'Show'],
+      ['Merge in Editor', 'Show'],
     ],
     [
       { status: 'failed', last_error: 'The setup command ended with 1.' },

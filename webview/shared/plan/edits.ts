@@ -2,7 +2,9 @@
 // it.
 
 import { formatCount } from '../../../server/core/format.ts';
-import type { StatusSnapshot } from '../../../server/protocol/views.ts';
+import { withoutCriteria } from '../../../server/core/exchange/import-record.ts';
+import type { StatusSnapshot, TaskView } from '../../../server/protocol/views.ts';
+import type { BackendRequests } from '../../messages/messages.ts';
 import type { Host } from '../host.ts';
 import { movable, placeOf, type Drop, type TaskPlace } from './places.ts';
 
@@ -76,6 +78,67 @@ export function dropEdit(board: StatusSnapshot, drop: Drop): Edit | null {
     case 'move':
       return moveEdit(board, drop.ids, drop.to, drop.words);
   }
+}
+
+/** Null: none of them waits for it. */
+export function unblockEdit(
+  board: StatusSnapshot,
+  ids: readonly string[],
+  blocker: string,
+): Edit | null {
+  const waiting = board.tasks.filter(
+    ({ id, blocked_by }) => ids.includes(id) && blocked_by.includes(blocker),
+  );
+  const [only] = waiting;
+  if (only === undefined) return null;
+  const title = board.tasks.find(({ id }) => id === blocker)?.title ?? '';
+  const what = waiting.length === 1 ? only.title : formatCount(waiting.length, 'task');
+  const of = waiting.map(({ id }) => id);
+  return {
+    words: `${what} no longer ${waiting.length === 1 ? 'waits' : 'wait'} for ${title}`,
+    run: (host) => changeBlockers(host, of, 'remove_blockers', blocker),
+    undo: (host) => changeBlockers(host, of, 'add_blockers', blocker),
+  };
+}
+
+/** Copies of what tasks say and how they are done, beside them; never of what became of them. */
+export function duplicateEdit(
+  board: StatusSnapshot,
+  ids: readonly string[],
+  onAdded: (id: string) => void,
+): Edit | null {
+  const tasks = board.tasks.filter(({ id }) => ids.includes(id));
+  const [only] = tasks;
+  if (only === undefined) return null;
+  let added: readonly string[] = [];
+  return {
+    words: `Duplicate ${tasks.length === 1 ? only.title : formatCount(tasks.length, 'task')}`,
+    run: async (host) => {
+      added = [];
+      for (const task of tasks) {
+        const { id } = await host.backend('task.add', copyOf(task));
+        added = [...added, id];
+        onAdded(id);
+      }
+    },
+    undo: (host) => host.backend('task.remove', { ids: added }),
+  };
+}
+
+function copyOf(task: TaskView): BackendRequests['task.add']['params'] {
+  const where = task.parent_id === null ? { epic: task.epic_id } : { parent: task.parent_id };
+  return {
+    title: `${task.title} (copy)`,
+    description: withoutCriteria(task.description, task.acceptance_criteria),
+    accept: task.acceptance_criteria,
+    ...where,
+    blocked_by: task.blocked_by,
+    priority: task.priority,
+    type: task.type,
+    labels: task.labels,
+    max_attempts: task.max_attempts,
+    ...(task.gate === null ? {} : { gate: task.gate }),
+  };
 }
 
 async function changeBlockers(

@@ -250,6 +250,9 @@ export class StreamSession implements ReactiveController {
       case 'resume':
         await this.#try('Not resumed', () => host.backend('task.unpause', { id }));
         return;
+      case 'merge':
+        await this.#try('Not merged', () => host.action('mergeConflict', { task: id }));
+        return;
       case 'retry':
         await this.#try('Not retried', () => host.action('retry', { task: id }));
         return;

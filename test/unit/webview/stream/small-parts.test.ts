@@ -192,7 +192,7 @@ suite('head of a stream', () => {
       'paused: resume cancel takeOver giveBack openWorktree hint',
       'waiting: pause cancel openWorktree hint',
       'needs_review: cancel openWorktree review hint',
-      'conflict: retry openWorktree review hint',
+      'conflict: merge retry openWorktree review hint',
       'completed: review',
       'failed: retry openWorktree hint',
       'cancelled: retry',

@@ -4,9 +4,16 @@ import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import type { StatusSnapshot, TaskView } from '../../../../server/protocol/views.ts';
 import { dropAt, moveByOne, zoneOf } from '../../../../webview/tree/drops.ts';
-import { dropEdit, EditHistory, type Edit } from '../../../../webview/shared/plan/edits.ts';
+import {
+  dropEdit,
+  duplicateEdit,
+  EditHistory,
+  unblockEdit,
+  type Edit,
+} from '../../../../webview/shared/plan/edits.ts';
+import { hoverText } from '../../../../webview/tree/hover-text.ts';
 import { blockOn, moveTo, type Drop } from '../../../../webview/shared/plan/places.ts';
-import { buildRows, emptyLook, type Row } from '../../../../webview/tree/rows.ts';
+import { buildRows, emptyLook, titleOf, type Row } from '../../../../webview/tree/rows.ts';
 import type { Host } from '../../../../webview/shared/host.ts';
 import { epicView, snapshotOf, taskView } from '../../../doubles/views.ts';
 
@@ -232,5 +239,66 @@ suite('tree: plan', () => {
     };
     await assert.rejects(history.run(host, refused), /refused/);
     assert.equal(await history.undo(host), null);
+  });
+});
+
+suite('tree: dependencies, copies and archived epics', () => {
+  const board = boardOf({ one: 'a b>a c>a', two: 'd' });
+
+  test('a dependency is taken out of the tasks that have it, and undo puts it back', async () => {
+    const backend = new ListBackend(board);
+    const edit = unblockEdit(board, ['b', 'd'], 'a');
+    assert.equal(edit?.words, 'b no longer waits for a');
+    await edit?.run(backend.host);
+    assert.equal(shape(backend.board)['one'], 'a b c>a');
+    await edit?.undo(backend.host);
+    assert.deepEqual(shape(backend.board), shape(board));
+    assert.equal(unblockEdit(board, ['a'], 'd'), null, 'there is nothing to take out');
+  });
+
+  test('a copy says what its task says, and nothing of what became of it', async () => {
+    const told: (readonly [string, unknown])[] = [];
+    const host = {
+      backend: async (name: string, params: unknown) => {
+        told.push([name, params]);
+        return { id: 'copy' };
+      },
+    } as unknown as Host;
+    const [first] = boardOf({ one: 'a b>a' }).tasks;
+    const task = { ...(first as TaskView), status: 'failed' as const, labels: ['ui'], attempts: 2 };
+    const chosen: string[] = [];
+    const edit = duplicateEdit({ ...board, tasks: [task] }, ['a'], (id) => chosen.push(id));
+    await edit?.run(host);
+    await edit?.undo(host);
+    const [added, removed] = told;
+    const params = added?.[1] as Readonly<Record<string, unknown>>;
+    assert.equal(params['title'], 'a (copy)');
+    assert.deepEqual([params['epic'], params['labels']], ['one', ['ui']]);
+    assert.ok(!('status' in params) && !('attempts' in params));
+    assert.deepEqual(removed, ['task.remove', { ids: ['copy'] }]);
+    assert.deepEqual(chosen, ['copy']);
+  });
+
+  test('an archived epic is out of sight, and found by its filter and by words', () => {
+    const epics = board.epics.map((epic) => {
+      return epic.id === 'one' ? { ...epic, status: 'closed' as const } : epic;
+    });
+    const titles = (look: Partial<typeof emptyLook>): readonly string[] =>
+      buildRows({ ...board, epics }, { ...emptyLook, ...look }).map(titleOf);
+    assert.deepEqual(titles({}), ['two', 'd']);
+    assert.deepEqual(titles({ archived: true }), ['one', 'a', 'b', 'c']);
+    assert.deepEqual(titles({ text: 'b' }), ['one', 'b']);
+  });
+
+  test('the pointer is told the whole title, what a task waits for by title, and its failure', () => {
+    const tasks = board.tasks.map((task) =>
+      task.id === 'b' ? { ...task, waits_for: ['a'], last_error: 'the gate is red' } : task,
+    );
+    const rows = buildRows({ ...board, tasks }, emptyLook);
+    const row = rows.find((each) => titleOf(each) === 'b') as Row;
+    const text = hoverText(row, { ...board, tasks });
+    assert.match(text, /^b\n/);
+    assert.match(text, /Waits for: a\n/);
+    assert.match(text, /the gate is red$/);
   });
 });

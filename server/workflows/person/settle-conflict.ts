@@ -1,0 +1,126 @@
+// A person settles a conflict in an editor: both sides to look at, and the merge that they make of
+// them, which goes through the gate and lands like approved work.
+
+import { Refusal } from '../../core/failure.ts';
+import { firstLineOf } from '../../core/format.ts';
+import { approvedRoot, branchRef, landingRef } from '../../core/work/ref-names.ts';
+import { attemptTrailers } from '../../core/work/trailers.ts';
+import type { Sha } from '../../git/sha.ts';
+import { lastAttempt, runById, type AttemptRow, type TaskRow } from '../../store/port.ts';
+import type { Uses } from '../kit/engine-ports.ts';
+import { requireRoot } from './controls.ts';
+import { nextAction } from './next-action.ts';
+import { approveTask } from './reviews.ts';
+
+export interface ConflictSides {
+  /** What both sides started from; null: they have no common history. */
+  readonly base: Sha | null;
+  /** The tip of the line that the task lands on. */
+  readonly onto: Sha;
+  /** The work of the task. */
+  readonly commit: Sha;
+  /** Empty: the two can be merged by now. */
+  readonly files: readonly string[];
+}
+
+interface Conflict {
+  readonly row: TaskRow;
+  readonly attempt: AttemptRow;
+  readonly commit: Sha;
+  readonly tip: Sha;
+}
+
+export async function conflictSides(
+  engine: Uses<'git' | 'store'>,
+  id: string,
+): Promise<ConflictSides> {
+  const conflict = await requireConflict(engine, id);
+  const { commit, tip } = conflict;
+  const merged = await mergeOf(engine, conflict, tip, new Map());
+  const files = merged.kind === 'conflict' ? merged.files : [];
+  return { base: await engine.git.mergeBase(tip, commit), onto: tip, commit, files };
+}
+
+/** `onto`: the tip that the person merged with. What lands later is merged when this lands. */
+export async function landPersonsMerge(
+  engine: Uses<'durable' | 'git' | 'machineId' | 'settings' | 'store'>,
+  id: string,
+  onto: Sha,
+  settled: ReadonlyMap<string, string | null>,
+): Promise<void> {
+  const conflict = await requireConflict(engine, id);
+  const { row, tip } = conflict;
+  if (!(await engine.git.isAncestor(onto, tip)))
+    throw new Refusal(
+      'illegal',
+      `The branch that ${id} lands on was rewritten since you merged. Merge again.`,
+    );
+  const merged = await mergeOf(engine, conflict, onto, settled);
+  if (merged.kind === 'conflict')
+    throw new Refusal(
+      'illegal',
+      `${merged.files.join(', ')} of ${id} must be merged before it can land.`,
+    );
+  // Named, so that nothing removes it before it has landed.
+  const ref = `${approvedRoot}${id}/${merged.commit.slice(0, 12)}`;
+  const present = await engine.git.readRef(ref);
+  const kept = await engine.git.updateRef(ref, merged.commit, present, 'drover: merge');
+  if (!kept.ok) throw new Refusal('git', kept.error.message);
+  const now = { ...row, commit_sha: merged.commit, base_sha: onto };
+  await approveTask(engine, { ...now, review_kind: 'approval' }, async (tx) => {
+    const outcome = await engine.store.transition(tx, {
+      taskId: id,
+      to: 'needs_review',
+      from: ['conflict'],
+      event: 'task.merged',
+      data: { by: 'person', commit: merged.commit, files: [...settled.keys()] },
+      set: {
+        review_kind: 'approval',
+        commit_sha: merged.commit,
+        base_sha: onto,
+        conflict_files: '[]',
+        last_error: null,
+      },
+    });
+    if (!outcome.ok)
+      throw new Refusal('illegal', `${id} was just changed by someone else. Try again.`);
+  });
+}
+
+async function requireConflict(engine: Uses<'git' | 'store'>, id: string): Promise<Conflict> {
+  const row = await requireRoot(engine, id, 'merged');
+  if (row.status !== 'conflict')
+    throw new Refusal(
+      'illegal',
+      `${id} is ${row.status}. Only a task in conflict can be merged; ${nextAction(id, row.status)}.`,
+    );
+  const attempt = await lastAttempt(engine.store.db, id);
+  const run = await runById(engine.store.db, attempt?.run_id ?? '');
+  if (attempt === null || run === null || row.commit_sha === null)
+    throw new Refusal('illegal', `${id} has no commit to merge. Run \`drover retry ${id}\`.`);
+  const tip =
+    (await engine.git.readRef(landingRef(run.line))) ??
+    (await engine.git.readRef(branchRef(run.line)));
+  if (tip === null) throw new Refusal('illegal', `The branch ${run.line} does not exist.`);
+  return { row, attempt, commit: row.commit_sha, tip };
+}
+
+async function mergeOf(
+  engine: Uses<'git'>,
+  { row, attempt, commit }: Conflict,
+  tip: Sha,
+  settled: ReadonlyMap<string, string | null>,
+): Promise<
+  | { readonly kind: 'merged'; readonly commit: Sha }
+  | { readonly kind: 'conflict'; readonly files: readonly string[] }
+> {
+  const merged = await engine.git.merge({
+    tip,
+    commit,
+    settled,
+    subject: `${row.id}: ${firstLineOf(row.title)}`,
+    trailers: attemptTrailers(row.id, attempt.number),
+  });
+  if (!merged.ok) throw new Refusal('git', merged.error.message);
+  return merged.value;
+}
