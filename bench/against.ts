@@ -14,7 +14,9 @@ import { git, smallAgent } from './repositories.ts';
 export interface Adapter {
   /** Commands to run first, each to its end, in a fresh clone with `main` checked out. */
   readonly prepare: (request: AdapterWish) => readonly (readonly string[])[];
-  /** The command that does all tasks; ended when they have landed, if it does not end by itself. */
+  /**
+   * The command that does all tasks; stopped when they have landed, if it does not exit by itself.
+   */
   readonly run: (request: AdapterWish) => readonly string[];
   readonly environment: (request: AdapterWish) => Readonly<Record<string, string>>;
 }

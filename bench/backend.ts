@@ -1,4 +1,4 @@
-// The real backend in a process of its own, and a client of it.
+// The real backend in a separate process, and a client of it.
 
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
@@ -15,7 +15,7 @@ import { copyOf, type RunFolder } from './repositories.ts';
 export interface Backend {
   readonly pid: number;
   readonly client: Client;
-  /** When the process was begun (Unix ms). */
+  /** When the process was started (Unix ms). */
   readonly startedMs: number;
   kill(signal: NodeJS.Signals): Promise<void>;
 }

@@ -8,6 +8,6 @@ export interface Bench {
   readonly programs: Programs;
   /** Repositories and runs lie below it. */
   readonly folder: string;
-  /** Tells a person what goes on. */
+  /** Prints progress for a person. */
   say(text: string): void;
 }

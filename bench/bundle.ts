@@ -1,4 +1,4 @@
-// Bundles what is measured, as the product is bundled, and runs it in processes of its own.
+// Bundles the measured code like the product, and runs it in separate processes.
 
 import { execFile } from 'node:child_process';
 import { copyFileSync, rmSync, writeFileSync } from 'node:fs';

@@ -1,4 +1,4 @@
-// How long a look at a plan takes while agents are at work on it.
+// How long reading a plan takes while agents work on it.
 
 import { once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';

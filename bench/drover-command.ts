@@ -1,4 +1,4 @@
-// The `drover` command as it ships, in a project of its own: run to its end, with what it cost.
+// The shipped `drover` command, in a separate project: run to its end, with its cost.
 
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';

@@ -1,4 +1,4 @@
-// What one run of the engine tells, and the command line that starts it.
+// The figures of one run of the engine, and the command line that starts it.
 
 import type { Programs } from './bundle.ts';
 import { copyOf } from './repositories.ts';

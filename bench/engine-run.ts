@@ -1,5 +1,5 @@
-// One run of the real engine in a process of its own: a warm-up run if asked for, then the measured one. Prints one
-// JSON line.
+// One run of the real engine in a separate process: a warm-up run if requested, then the measured
+// one. Prints one JSON line.
 
 import { parseArgs } from 'node:util';
 import type { GitRepository } from '../server/git/port.ts';
@@ -32,7 +32,7 @@ const { values } = parseArgs({
   },
 });
 
-/** When git was told to prepare a worktree, by the branch. */
+/** When git got the command to prepare a worktree, by the branch. */
 const preparedAt = new Map<string, number>();
 
 function watched(git: GitRepository): GitRepository {

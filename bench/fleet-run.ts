@@ -1,5 +1,5 @@
-// One process of a fleet: works until its input ends, or measures workflows of six steps here or in bare DBOS. Tells in
-// one JSON line.
+// One process of a fleet: runs until its input ends, or measures workflows of six steps here or in
+// bare DBOS. Prints one JSON line.
 
 import { once } from 'node:events';
 import { parseArgs } from 'node:util';

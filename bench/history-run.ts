@@ -1,5 +1,5 @@
-// What is told of a long feed, in a process of its own: a trace, an earlier state, what an exporter has to send; and retention
-// beside writes that are timed. Prints one JSON line.
+// The cost of a long feed, in a separate process: a trace, an earlier state, an exporter's data;
+// and retention beside timed writes. Prints one JSON line.
 
 import { setTimeout as wait } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
@@ -28,7 +28,7 @@ export interface HistoryRun {
   readonly oldEvents: number;
   readonly pruned: number;
   readonly pruneMs: number;
-  /** Of a transition while retention is at work. */
+  /** Of a transition while retention is running. */
   readonly stepP99Ms: number;
   /** Of a transition before that. */
   readonly idleP99Ms: number;
@@ -111,7 +111,7 @@ async function pastTimes(store: Store, last: number): Promise<Time[]> {
   return times;
 }
 
-/** An exporter that begins at the beginning: the whole run in one go. */
+/** An exporter that starts at the first event: the whole run at once. */
 async function exportAll(store: Store): Promise<{ cpuMs: number; mb: number }> {
   globalThis.gc?.();
   const before = process.memoryUsage().rss;

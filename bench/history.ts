@@ -1,4 +1,4 @@
-// What is told of a long feed, and what retention costs beside the work.
+// The cost of a long feed, and of retention beside the work.
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';

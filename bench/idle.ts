@@ -118,7 +118,7 @@ export async function benchStreams(bench: Bench): Promise<Figure[]> {
   }
 }
 
-/** Reads the whole log of a task and looks for every line at its place. */
+/** Reads the whole log of a task and checks every line at its position. */
 function lostLines(repository: string, task: string, lines: number): number {
   const path = join(repository, '.drover', 'logs', task, '1.ndjson');
   let expected = 0;

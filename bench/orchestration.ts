@@ -26,7 +26,7 @@ export async function benchOrchestration(bench: Bench): Promise<Figure[]> {
   for (const files of bench.options.files) {
     for (const mode of bench.options.modes) {
       const found = await compare(bench, files, mode);
-      // A large repository takes long: what is known so far is told at once.
+      // A large repository takes long: partial results are printed immediately.
       for (const { what, value, unit } of found) bench.say(`${what}: ${short(value)} ${unit}`);
       figures.push(...found);
     }
@@ -122,7 +122,7 @@ async function floor(bench: Bench, request: FloorWish): Promise<FloorRun> {
   return JSON.parse(stdout) as FloorRun;
 }
 
-/** CPU time hardly depends on who else is at work. */
+/** CPU time hardly depends on what else is running. */
 async function cpuFigure(
   bench: Bench,
   request: FloorWish,

@@ -1,4 +1,4 @@
-// CPU time and memory of a process and what it has started, as Linux tells it.
+// CPU time and memory of a process and its children, as reported by Linux.
 
 import { readFileSync, readdirSync } from 'node:fs';
 

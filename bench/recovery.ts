@@ -62,7 +62,7 @@ async function killAndReturn(bench: Bench): Promise<number> {
   }
 }
 
-/** The worktrees are there and the agents' logs have begun. */
+/** The worktrees exist and the agents' logs have started. */
 async function untilAgentsWork(repository: string, count: number): Promise<void> {
   const logs = join(repository, '.drover', 'logs');
   const { globSync } = await import('node:fs');
@@ -105,7 +105,7 @@ export async function benchDispatch(bench: Bench): Promise<Figure[]> {
   ];
 }
 
-/** The commit, the landing and the next start, as agents see them that say when they begin and end. */
+/** The commit, the landing and the next start, as seen by agents that print their start and end. */
 function betweenTurns(turns: string): number[] {
   const times = turns
     .trim()

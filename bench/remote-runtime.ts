@@ -208,7 +208,7 @@ async function download(runtime: Runtime, into: string, files: number): Promise<
   if (result.value.files.size !== files) throw new Error(`${result.value.files.size} files came`);
 }
 
-/** The fastest compression on this side as well, each program a process of its own. */
+/** The fastest compression on this side as well, each program in a separate process. */
 async function byTar(from: string, into: string): Promise<void> {
   const server = createServer({ pauseOnConnect: false });
   server.listen(0, '127.0.0.1');

@@ -62,7 +62,7 @@ async function overhead(bench: Bench): Promise<Figure> {
   }
 }
 
-/** Each agent waits until all have begun. */
+/** Each agent waits until all have started. */
 async function atOnce(bench: Bench): Promise<Figure[]> {
   const count = bench.options.brief ? 2 : 16;
   bench.say(`remote: ${count} attempts on workers at the same time`);

@@ -1,4 +1,5 @@
-// The store alone, in a process of its own: transitions of many writers, and the snapshot. Prints one JSON line.
+// Only the store, in a separate process: transitions of many writers, and the snapshot. Prints one
+// JSON line.
 
 import { parseArgs } from 'node:util';
 import { storeSources } from '../server/main/project/store-sources.ts';
@@ -42,7 +43,9 @@ async function fill(store: Store): Promise<string[]> {
 
 const circle: readonly TaskStatus[] = ['claimed', 'in_progress', 'ready'];
 
-/** Each writer takes its own tasks through the same states; each change is a transaction of its own. */
+/**
+ * Each writer moves its own tasks through the same states; each change is a separate transaction.
+ */
 async function transitions(
   { store, ids }: { readonly store: Store; readonly ids: readonly string[] },
   writers: number,

@@ -72,8 +72,8 @@ async function engineAmongMany(bench: Bench): Promise<Figure> {
   const source = repositoryOf(folder, 100);
   const agent = smallAgent(folder);
   const tasks = options.tasks ?? fewTasks;
-  // Workers that are free while work lands take other tasks where there are any: what has begun at one end of the
-  // measured stretch has its like at the other.
+  // Workers that are free while work lands take other tasks if there are any: tasks that started at
+  // one end of the measured period balance those at the other.
   const edge = Math.floor(tasks / 5);
   const request = { source, agent, tasks, edge, workers: options.workers, warm: options.workers };
   const few: number[] = [];

@@ -84,7 +84,7 @@ function main([before, after, count = '5']: readonly string[]): void {
   if (before === undefined || after === undefined) throw new Error('BEFORE AFTER [PAIRS]');
   const folder = mkdtempSync(join(tmpdir(), 'drover-versions-'));
   const sides = [sideOf(folder, 'before', before), sideOf(folder, 'after', after)] as const;
-  // What the looks left is done before anything is timed.
+  // Work left from the reads is done before anything is timed.
   for (const side of sides) drover(side, 'run');
   const found: (readonly [Times, Times])[] = [];
   for (let pair = 0; pair < Number(count); pair += 1) {

@@ -5,8 +5,8 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 
 /**
- * Ports that no system gives to outgoing connections (Linux begins at 32768, macOS and Windows at 49152): one of those
- * could be taken by anybody's connection while its server is down.
+ * Ports that no system uses for outgoing connections (Linux starts at 32768, macOS and Windows at
+ * 49152): another connection could take one of those while its server is down.
  */
 const lowest = 20_000;
 const highest = 32_000;

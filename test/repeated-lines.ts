@@ -39,7 +39,7 @@ export function repeatsIn(files: readonly SourceFile[]): readonly Repeat[] {
     for (const [index, second] of found.entries()) {
       for (const first of found.slice(0, index)) {
         const [one, other] = [codeOf.get(first.path) ?? [], codeOf.get(second.path) ?? []];
-        // The middle of a longer run was counted at its beginning.
+        // The middle of a longer run was counted at its start.
         const before = one[first.at - 1]?.text;
         if (before !== undefined && before === other[second.at - 1]?.text) continue;
         const sameFile = first.path === second.path;

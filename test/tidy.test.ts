@@ -32,7 +32,7 @@ const forTests: Readonly<Record<string, string>> = {
   agentGitVariables: 'not given to agents yet: what their own commits start is still to be decided',
 };
 
-/** Files that hand names of others on, with the reason. Everything else has one import place. */
+/** Files that re-export names of others, with the reason. All other names have one import place. */
 const handingOn: Readonly<Record<string, string>> = {
   'server/store/port.ts': 'the wall round the store: what workflows and requests may take of it',
   'server/protocol/api.ts': 'the wire: its views beside its requests',

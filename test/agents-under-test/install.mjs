@@ -81,7 +81,7 @@ async function npmCi() {
   if (code !== 0) throw new Error(`npm ci in ${here} ended with ${code}:\n${said.slice(-2_000)}`);
 }
 
-/** The project brings a Node of its own without npm: the machine's npm must run on the machine's Node. */
+/** The project's own Node has no npm: the machine's npm must run on the machine's Node. */
 function machinesNpm() {
   const { npm_node_execpath: node, npm_execpath: npm } = process.env;
   if (node && npm && npm.endsWith('.js')) return { node, npm };
@@ -96,7 +96,7 @@ function ownPath() {
   return (process.env.PATH ?? '').split(delimiter).filter((folder) => folder !== '' && !folder.includes('node_modules'));
 }
 
-/** What npm needs to reach its registry; nothing of the project's own settings, and no key of anybody. */
+/** What npm needs to reach its registry; nothing of the project's own settings, and no keys. */
 function npmEnvironment(node) {
   const passed =
     /^(HOME|USERPROFILE|APPDATA|LOCALAPPDATA|SystemRoot|TEMP|TMP|TMPDIR|https?_proxy|no_proxy|NODE_EXTRA_CA_CERTS|SSL_CERT_FILE|npm_config_(registry|cache|userconfig|globalconfig|proxy|https_proxy|noproxy|cafile|ca))$/i;

@@ -1,4 +1,5 @@
-// The generic ACP driver against an agent that speaks the protocol through its own library, in processes of its own.
+// The generic ACP driver against an agent that implements the protocol with its own library, in
+// separate processes.
 
 import assert from 'node:assert/strict';
 import { existsSync, rmSync, writeFileSync } from 'node:fs';

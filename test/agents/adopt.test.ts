@@ -1,4 +1,5 @@
-// A backend dies, its agent goes on: the next backend takes it over and misses and repeats nothing.
+// A backend dies, its agent keeps running: the next backend takes it over and neither misses nor
+// repeats anything.
 
 import assert from 'node:assert/strict';
 import type { ChildProcess } from 'node:child_process';
@@ -67,7 +68,7 @@ suite('adopted agents', function () {
   const count = 4_000;
   const numbers = Array.from({ length: count }, (_, n) => `line ${n}`);
   const step = 'echo "line $n"; n=$((n+1)); [ $((n % 100)) = 0 ] && sleep 0.03';
-  // So the agent is at work when its backend has died, however long that took.
+  // So that the agent is running when its backend has died, however long that took.
   const untilLetOn = 'until [ -e go ]; do sleep 0.05; done';
   const letOn = (): void => writeFileSync(join(run.cwd, 'go'), '');
   const middle = `[ $n = ${count / 2} ] && ${untilLetOn}`;

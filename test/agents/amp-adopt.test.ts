@@ -1,4 +1,5 @@
-// A backend dies, Amp goes on or has ended: the next backend takes it over, misses nothing, repeats nothing.
+// A backend dies, Amp keeps running or has ended: the next backend takes it over, and neither
+// misses nor repeats anything.
 
 import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -41,7 +42,8 @@ suite('adopted Amp', function () {
     const expected = [...numbers.map((n) => `part ${n}`), ...numbers.map((n) => `later ${n}`)];
     assert.deepEqual(texts, [...expected, 'the end']);
     assert.equal(bench.host.ofType('usage').at(-1)?.usage.inputTokens, 6_010);
-    // The engine died before it had stored that outcome: it is the same once more, and told once.
+    // The engine died before it had stored that outcome: it is the same once more, and reported
+    // once.
     assert.deepEqual(await adopt(), outcome);
     assert.equal(logged().filter((event) => event.type === 'exit').length, 1);
     const left = readdirSync(dirname(bench.run.request.logPath));

@@ -19,7 +19,7 @@ import {
 const doublePath = join(import.meta.dirname, '..', 'doubles', 'amp.ts');
 export const ampKey = 'sgamp-0123456789';
 
-/** Writes a program that is the double, with a folder of its own for what it shall do and what it was asked. */
+/** Writes a program that is the double, with a separate folder for its script and its calls. */
 export function installAmp(folder: string): string {
   mkdirSync(folder, { recursive: true });
   const program = join(folder, 'amp');

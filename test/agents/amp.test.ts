@@ -1,4 +1,4 @@
-// The Amp driver against a double of its binary: how it is started, what its lines become, how it ends, how it goes on.
+// The Amp driver against a double of its binary: its start, its lines, its end, its resumption.
 
 import assert from 'node:assert/strict';
 import { existsSync, writeFileSync } from 'node:fs';

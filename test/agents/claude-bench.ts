@@ -38,7 +38,7 @@ export interface ClaudeBench {
   /** Installs what is missing. */
   prepare(): Promise<void>;
   open(): Promise<void>;
-  /** Nothing is left of the run, and Claude Code talked to nobody else and with no other key. */
+  /** Nothing is left of the run, and Claude Code used no other server and no other key. */
   close(): Promise<void>;
 }
 

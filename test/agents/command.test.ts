@@ -176,7 +176,7 @@ suite('command driver', function () {
     await host.waitFor('note');
     await delay(300);
     assert.equal(host.ofType('note').length, 1);
-    // After its line silence begins anew, and may be noted again.
+    // After its line silence starts again, and may be noted again.
     writeFileSync(join(run.cwd, 'go'), '');
     assert.equal((await running).kind, 'done');
   });

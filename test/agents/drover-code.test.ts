@@ -1,5 +1,5 @@
-// The Drover Code driver against a double of its binary, in processes of its own. Names begin with the line of the
-// conformance checklist that they show.
+// The Drover Code driver against a double of its binary, in separate processes. Names start with
+// the line of the conformance checklist that they show.
 
 import assert from 'node:assert/strict';
 import {

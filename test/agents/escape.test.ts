@@ -1,4 +1,5 @@
-// What a program behind the walls tries, each try by name: none gets out, and each is shown to get out where there are no walls.
+// Escape attempts of a program in the sandbox, each by name: none succeeds, and each succeeds
+// without the sandbox.
 
 import assert from 'node:assert/strict';
 import { execFile, spawn, spawnSync, type ChildProcess } from 'node:child_process';

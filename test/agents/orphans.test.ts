@@ -29,7 +29,7 @@ suite('orphans of an agent', () => {
   }
 
   test('A2: ended, unless they are older than the agent or have a parent', async () => {
-    // Only Linux tells where a process works.
+    // Only Linux reports where a process works.
     if (process.platform !== 'linux') return;
     const older = await orphan('older');
     const child = spawn('sleep', ['600'], { cwd: folder, stdio: 'ignore' });

@@ -1,4 +1,5 @@
-// S9: who holds the other end of the owner's socket, told by Linux, whatever it says of itself.
+// S9: which process is at the other end of the owner's socket, according to Linux, whatever it
+// claims.
 
 import assert from 'node:assert/strict';
 import { spawn, type ChildProcess } from 'node:child_process';
@@ -30,7 +31,7 @@ suite('peers of the socket', function () {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  /** Connects from a process of its own, by way of the words given to a shell. */
+  /** Connects from a separate process, started by these shell words. */
   async function peer(words: string, env: Readonly<Record<string, string>>): Promise<Socket> {
     const accepted = new Promise<Socket>((resolve) => server.once('connection', resolve));
     const script = `require('net').connect(process.argv[1]); setTimeout(() => {}, 600000)`;

@@ -1,4 +1,5 @@
-// What the agent tests share: a temporary run, a host that records, and a look at what is left of a run's processes.
+// Shared parts of the agent tests: a temporary run, a host that records, and a check for remaining
+// processes of a run.
 
 import assert from 'node:assert/strict';
 import { spawn, type ChildProcess } from 'node:child_process';
@@ -153,7 +154,7 @@ export async function assertNothingLeft(runId: string): Promise<void> {
   );
 }
 
-/** Everything that is stored under a folder as one text, to look for what must not be there. */
+/** All files under a folder as one text, to search for what must not be there. */
 export function everythingStored(folder: string): string {
   return readdirSync(folder, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
@@ -161,7 +162,7 @@ export function everythingStored(folder: string): string {
     .join('\n');
 }
 
-/** Starts an agent under a backend of its own, which a test can kill. */
+/** Starts an agent under a separate backend, which a test can kill. */
 export async function startUnderBackend(
   settings: AgentSettings,
   request: AgentRequest,
@@ -176,7 +177,7 @@ export async function startUnderBackend(
 }
 
 export async function killAndWait(child: ChildProcess): Promise<void> {
-  // It may have ended by itself: nobody would tell of that again.
+  // It may have exited by itself: no event would report that again.
   if (child.exitCode !== null || child.signalCode !== null) return;
   const ended = once(child, 'exit');
   child.kill('SIGKILL');

@@ -33,7 +33,7 @@ export function agentsTable(): string {
   return lines.map((cells) => `| ${cells.join(' | ')} |`).join('\n');
 }
 
-/** The text with its table made anew. */
+/** The text with its table generated again. */
 export function withTable(text: string): string {
   const [begin, end] = tableMarks;
   const from = text.indexOf(begin);

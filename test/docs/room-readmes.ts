@@ -1,4 +1,4 @@
-// What a room imports, as its README says it: rooms of its own layer, and other layers as a whole.
+// The imports of a room, as in its README: rooms of its own layer, and other layers as a whole.
 
 import { dirname } from 'node:path';
 import { readSources, type SourceFile } from '../source-files.ts';

@@ -25,7 +25,7 @@ function escaped(text: string): string {
   return text.replaceAll('|', '\\|').replaceAll('\n', ' ');
 }
 
-/** The text with its table made anew. */
+/** The text with its table generated again. */
 export function withSettings(text: string): string {
   const [begin, end] = tableMarks;
   const from = text.indexOf(begin);

@@ -1,7 +1,8 @@
-// A double of the amp binary, from its documented wire format: execute mode with stream-json, threads that can be continued while
-// they are not archived, its own ways of refusing to begin. What it shall do stands in a file: one script per process of a task, the
-// last one for all that follow; `{{task}}` in it stands for the task's id.
-// Arguments: a folder (script.json is read there, calls.ndjson and threads.json are written there), then those of the binary.
+// A double of the amp binary, from its documented wire format: execute mode with stream-json,
+// threads that can be continued while they are not archived, its own ways of refusing to start. Its
+// behavior is in a file: one script per process of a task, the last one for all that follow;
+// `{{task}}` in it is replaced by the task's id. Arguments: a folder (script.json is read there,
+// calls.ndjson and threads.json are written there), then those of the binary.
 
 import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
@@ -26,13 +27,13 @@ export type AmpStep =
   /** A command that leaves the group and ignores a gentle signal. */
   | { readonly do: 'child' }
   | { readonly do: 'ignore-term' }
-  /** Goes on as soon as the file is there. */
+  /** Continues as soon as the file exists. */
   | { readonly do: 'await'; readonly path: string }
   | { readonly do: 'die' }
   | { readonly do: 'sleep' };
 
 export interface AmpScript {
-  /** It does not begin at all. */
+  /** It does not start at all. */
   readonly refuses?: string;
   readonly steps?: readonly AmpStep[];
   /** `silent`: ends with no result line. Otherwise the text of an error. */
@@ -81,7 +82,7 @@ function flag(name: string): string | undefined {
   return index < 0 ? undefined : argv[index + 1];
 }
 
-/** What a thread was told so far; one that was left archived is read-only. */
+/** The messages of a thread so far; one that was left archived is read-only. */
 type Threads = Record<string, { archived: boolean; messages: string[] }>;
 
 function openThread(prompt: string): string {

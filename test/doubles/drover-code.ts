@@ -1,6 +1,7 @@
-// A conformance double of the drover-code binary, from its documented wire formats: headless by flags, by an environment switch, or
-// because its input is no terminal; the bridge only where its own switch says that pipes reach it. Its script is a file of its own.
-// Arguments: a folder (script.json is read there, calls.ndjson is written there), then those of the binary.
+// A conformance double of the drover-code binary, from its documented wire formats: headless by
+// flags, by an environment switch, or because its input is no terminal; the bridge only if its own
+// switch enables pipes. Its script is a separate file. Arguments: a folder (script.json is read
+// there, calls.ndjson is written there), then those of the binary.
 
 import { spawn, spawnSync } from 'node:child_process';
 import {
@@ -23,7 +24,7 @@ export type DoubleStep =
   | { readonly do: 'child' }
   /** As its shell tool would: found by the path it was given. What it says goes to standard error. */
   | { readonly do: 'run'; readonly program: string; readonly args: readonly string[] }
-  /** Goes on as soon as the file is there. */
+  /** Continues as soon as the file exists. */
   | { readonly do: 'await'; readonly path: string }
   | { readonly do: 'sleep' };
 

@@ -1,4 +1,5 @@
-// Golden texts: what a person sees, kept in files. `UPDATE_GOLDEN=1` writes them anew; the difference is for review.
+// Golden texts: what a person sees, kept in files. `UPDATE_GOLDEN=1` writes them again; review the
+// difference.
 
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';

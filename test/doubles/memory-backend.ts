@@ -1,5 +1,5 @@
-// A backend in memory: handlers over a few maps and a feed, and the `Backends` that lead to them. A test overrides the
-// handlers it is about and looks at the calls.
+// A backend in memory: handlers over a few maps and a feed, and the `Backends` that return them. A
+// test overrides the handlers that it needs and checks the calls.
 
 import type { Backends, OpenClientOptions } from '../../server/cli/backends.ts';
 import { err, failure, Refusal } from '../../server/core/failure.ts';

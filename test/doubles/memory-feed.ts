@@ -8,7 +8,7 @@ export interface MemoryFeed extends Feed {
   /** How often it was read. */
   reads: number;
   append(...events: readonly Partial<EventView>[]): void;
-  /** Resolves once somebody listens. */
+  /** Resolves once there is a listener. */
   readonly listened: Promise<void>;
 }
 

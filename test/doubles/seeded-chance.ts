@@ -48,7 +48,7 @@ export class SeededChance {
     return Uint8Array.from({ length: count }, () => this.below(256));
   }
 
-  /** A stream of its own: what is drawn from it changes nothing here. */
+  /** A separate stream: drawing from it changes nothing here. */
   fork(label: string): SeededChance {
     let hash = this.#state ^ 0x9e3779b9;
     for (let at = 0; at < label.length; at += 1) {

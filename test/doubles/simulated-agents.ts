@@ -16,7 +16,7 @@ export type AgentAct =
   | { readonly kind: 'commit' }
   | { readonly kind: 'detach' }
   | { readonly kind: 'ask'; readonly requestId: string }
-  /** Asks something of the backend with Drover's tools; goes on when there is an answer, whatever it says. */
+  /** Sends a request to the backend with Drover's tools; continues when there is any answer. */
   | { readonly kind: 'tool'; readonly call: (request: AgentRequest, done: () => void) => void }
   | { readonly kind: 'say'; readonly event: AgentEvent };
 
@@ -28,7 +28,7 @@ export interface AgentPlan {
 export interface AgentListener {
   onEvent(event: AgentEvent): void;
   ask(question: Extract<AgentEvent, { type: 'question' }>, answered: () => void): void;
-  /** Null: killed, nobody knows how its work ended. */
+  /** Null: killed, and how its work ended is unknown. */
   onEnd(outcome: AgentOutcome | null): void;
 }
 
@@ -42,7 +42,7 @@ export interface SimulatedAgent extends AgentProcess {
   ending: boolean;
   outcome: AgentOutcome | null;
   listener: AgentListener | null;
-  /** Waits for an answer; asked again of whoever takes it over. */
+  /** Waits for an answer; the backend that takes it over asks again. */
   asking: ((listener: AgentListener) => void) | null;
   readonly afterEnd: (() => void)[];
 }
@@ -180,7 +180,10 @@ export class AgentWorld {
     }
   }
 
-  /** Asked to end: it does within the grace, or is killed then. It may still write something. */
+  /**
+   * Asked to stop: it exits within the grace period, or is killed then. It may still write
+   * something.
+   */
   terminate(agent: SimulatedAgent, graceMs: number): void {
     if (agent.state === 'ended' || agent.ending) return;
     agent.ending = true;

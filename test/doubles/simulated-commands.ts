@@ -1,4 +1,5 @@
-// Gate and setup commands of the simulation: the verdict follows from the files, and from how often they were looked at.
+// Gate and setup commands of the simulation: the verdict follows from the files, and from how often
+// they were tested.
 
 import type { CommandOutcome, CommandRequest } from '../../server/core/work/command.ts';
 import type { PortCalls } from './port-calls.ts';
@@ -11,7 +12,7 @@ import type { Commands } from '../../server/workflows/kit/engine-ports.ts';
 export interface CommandRules {
   /** What the command would say of these files if nothing went wrong. */
   readonly isGreen: (command: string, files: Files) => boolean;
-  /** Percent of green trees whose first look is red. */
+  /** Percentage of passing trees whose first test fails. */
   readonly flakyShare: number;
   readonly setupFailShare: number;
   readonly longestMs: number;
@@ -28,12 +29,12 @@ export class CommandWorld {
   readonly #chance: SeededChance;
   readonly #repository: SimulatedRepository;
   rules: CommandRules;
-  /** `tree command` of every look that ended well. */
+  /** `tree command` of every test that ended well. */
   readonly green = new Set<string>();
   readonly #looks = new Map<string, number>();
   readonly running = new Set<RunningCommand>();
   onStart: (request: CommandRequest) => void = () => undefined;
-  /** Told when the files under a running command have changed. */
+  /** Called when the files under a running command have changed. */
   onDisturbed: (request: CommandRequest) => void = () => undefined;
 
   constructor(
@@ -112,7 +113,10 @@ export class CommandWorld {
     this.#clock.timer(300, done);
   }
 
-  /** Commands are processes of their own: some go on without the backend, and nobody hears of their end. */
+  /**
+   * Commands are separate processes: some continue without the backend, and their end is not
+   * reported.
+   */
   backendDied(): void {
     for (const command of this.running) {
       command.onEnd = () => undefined;

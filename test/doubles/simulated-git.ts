@@ -37,7 +37,7 @@ import type {
   SlotRequest,
 } from '../../server/git/slot-port.ts';
 
-/** Says when git refuses for a reason that passes (a lock of somebody else's), by the name of the call. */
+/** Whether git refuses a call by this name for a temporary reason (a lock of another process). */
 export type GitTrouble = (call: string) => GitFailure | null;
 
 export function gitFailure(

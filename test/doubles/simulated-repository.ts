@@ -122,7 +122,7 @@ export class SimulatedRepository {
     return found;
   }
 
-  /** A commit in a worktree by whoever works there. */
+  /** A commit in a worktree by its current user. */
   commitIn(worktree: SimulatedWorktree, subject: string, by: Actor): Sha | null {
     if (this.changedIn(worktree).length === 0) return null;
     const head = this.headOf(worktree);

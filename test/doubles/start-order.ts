@@ -3,10 +3,12 @@
 export interface StartCandidate {
   readonly id: string;
   readonly priority: number;
-  /** Length of the longest chain of dependents that begins here, itself included. */
+  /** Length of the longest chain of dependents that starts here, including this task. */
   readonly chain: number;
   readonly createdAt: number;
-  /** Place in the order that people give, which is that of creation as long as nobody has moved anything. */
+  /**
+   * Position in the order that people give, which is that of creation as long as nothing was moved.
+   */
   readonly position?: number;
 }
 

@@ -18,7 +18,7 @@ export interface StockOptions {
   readonly cutAfter?: number;
   /** Cuts within an event: its id is sent, its data is not. */
   readonly cutWithin?: number;
-  /** Ends streams without `done`; the job's end is never told. */
+  /** Ends streams without `done`; the job's end is never reported. */
   readonly losesDone?: boolean;
   /** Answers of the stream's path before it works, as statuses. */
   readonly refusals?: number[];

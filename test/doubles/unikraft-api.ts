@@ -8,7 +8,7 @@ export interface PlatformOptions {
   readonly key: string;
   /** Plans that know neither. */
   readonly refusesTags?: boolean;
-  /** `service`: the address is told by the service group alone. `none`: nowhere. */
+  /** `service`: only the service group contains the address. `none`: nothing does. */
   readonly domains?: 'instance' | 'service' | 'none';
   /** Under which name the service groups come. */
   readonly groupsName?: 'service_groups' | 'services';

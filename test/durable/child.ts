@@ -1,4 +1,4 @@
-// A second process on a durable store, told what to do by one JSON argument; it exists to be killed.
+// A second process on a durable store, controlled by one JSON argument; it exists to be killed.
 
 import { writeSync } from 'node:fs';
 import type { QueueLimits } from '../../server/durable/port.ts';

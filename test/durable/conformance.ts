@@ -20,7 +20,7 @@ export interface TestBench<Tx> {
 
 export type DurableTest = <Tx>(bench: TestBench<Tx>) => Promise<void>;
 
-/** Declares a test that gets a store of its own. */
+/** Declares a test with a separate store. */
 export type Check = (title: string, body: DurableTest) => void;
 
 export function describeDurable<Tx>(name: string, harness: DurableHarness<Tx>): void {

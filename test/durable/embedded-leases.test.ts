@@ -1,4 +1,5 @@
-// The embedded adapter's own promises: leases, fences, trouble with the disk, and the cost of its statements.
+// The embedded adapter's own guarantees: leases, fences, disk problems, and the cost of its
+// statements.
 
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -20,7 +21,7 @@ interface Bench {
   readonly database: OpenedDatabase<TestTables>;
   readonly clock: ManualClock;
   readonly troubles: unknown[];
-  /** A process of its own as far as the adapter can tell, on a connection shared by all. */
+  /** A separate process as far as the adapter can tell, on a shared connection. */
   readonly process: (name: string, clock?: Clock) => EmbeddedDurable<Transaction<TestTables>>;
 }
 

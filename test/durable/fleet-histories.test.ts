@@ -140,7 +140,10 @@ async function cutOffInMidStep(
   assert.equal((await askAgain(() => durable.wait('after'))).result, 'back');
 }
 
-/** Until its first heartbeat is through, a machine that was cut off gives its connections up: what asked on one is told. */
+/**
+ * Until its first heartbeat succeeds, a machine that was disconnected drops its connections:
+ * queries on one report it.
+ */
 async function askAgain<Answer>(ask: () => Promise<Answer>): Promise<Answer> {
   for (;;) {
     try {

@@ -123,7 +123,7 @@ suite('fleet: processes', () => {
       durable.workflow('note', async (run) => {
         tries += 1;
         if (tries === 1) {
-          // As a take-over does it while this process does not look.
+          // As a takeover does it while this process is not looking.
           await sql`
             update dbos.workflow_status set status = 'ENQUEUED', owner_xid = null
             where workflow_uuid = ${run.workflowId}`.execute(db);

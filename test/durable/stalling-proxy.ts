@@ -1,4 +1,5 @@
-// A road to a server that can be cut: while it is, nothing comes through and nobody is told, as when a cable is pulled.
+// A connection to a server that can be cut: then nothing gets through and no error is reported, as
+// with an unplugged cable.
 
 import { once } from 'node:events';
 import { createConnection, createServer, type Socket } from 'node:net';

@@ -17,7 +17,7 @@ export interface WorkflowSettings {
   readonly crashAt?: CrashAt;
   /** Stops (not ends) the process inside the step `z2` of `zombie`. */
   readonly stopsItself?: boolean;
-  /** Tells whoever watches this process. */
+  /** Notifies the watcher of this process. */
   readonly tell?: (line: string) => void;
 }
 
@@ -109,7 +109,7 @@ async function hang<Tx>(run: DurableRun<Tx>, { folder, tell }: WorkflowSettings)
   });
 }
 
-/** Takes some time between a line that says it began and one that says it ended. */
+/** Takes some time between a line at its start and one at its end. */
 async function span<Tx>(
   run: DurableRun<Tx>,
   workMs: number,

@@ -108,7 +108,10 @@ suite('a diamond by each real agent', function () {
 /** An answer that does not come while the agent lives. */
 const late: Step = { say: 'too late', delayMs: 300_000 };
 
-/** The killed one is told to go on where its session is found again, and its whole task where it is not. */
+/**
+ * A killed agent gets the prompt to continue if its session is found again, and its whole task
+ * otherwise.
+ */
 function conversations(kind: string, isLate: boolean): ReturnType<typeof conversation>[] {
   const write = writes[kind] ?? (() => assert.fail(kind));
   const others = ids.filter((id) => id !== killed);
@@ -145,7 +148,7 @@ async function answerAll(here: Project, run: RunningProgram): Promise<number> {
     const { data } = JSON.parse(line) as {
       readonly data: { readonly question: string; readonly choices: readonly string[] };
     };
-    // Withdrawn by the kill in the same moment: there is nothing to be answered any more.
+    // Withdrawn by the kill at the same time: no answer is needed any more.
     await here.drover(['answer', data.question, data.choices[0] ?? '']);
   }
 }

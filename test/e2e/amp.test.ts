@@ -1,5 +1,5 @@
-// A six-task diamond by a double of Amp through the real command: one agent is killed in mid-turn and goes on in its thread,
-// everything lands, and nothing is left.
+// A six-task diamond by a double of Amp through the real command: one agent is killed during a turn
+// and continues in its thread, everything lands, and nothing is left.
 
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';

@@ -76,7 +76,7 @@ async function compareViews(here: Project, { seq, state }: Seen): Promise<void> 
   }
   const { id } = snapshot.tasks[seq % snapshot.tasks.length] as { id: string };
   const told = await here.json<{ reasons: readonly string[] }>(['at', String(seq), 'why', id]);
-  // The command's moment is the event's own, a little before the look.
+  // The command's time is the event's own, a little before the check.
   const timeless = (list: readonly string[] = []): string[] =>
     list.map((words) => words.replaceAll(/\b(for|in) \d[\d. a-z]*/gu, '$1 a while'));
   assert.deepEqual(timeless(told.reasons), timeless(reasons[id]), `why ${id} at ${seq}`);

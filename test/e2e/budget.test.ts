@@ -1,5 +1,6 @@
-// An agent that never ends: the real Claude Code, and a model that always wants one more tool call. Each kind of budget
-// ends it between two turns, once, keeps its work, and lets the other tasks go on.
+// An agent that never ends: the real Claude Code, and a model that always requests one more tool
+// call. Each kind of budget stops it between two turns, once, keeps its work, and lets the other
+// tasks continue.
 
 import assert from 'node:assert/strict';
 import { ensureAgents } from '../agents-under-test/install.mjs';
@@ -218,7 +219,8 @@ suite('budgets against an agent that never ends', function () {
     fake.setScript({
       conversations: [
         goesOn('mad', [turn]),
-        // It waits for its eleventh answer while its backend dies, so that it does nothing that nobody sees.
+        // It waits for its eleventh answer while its backend dies, so that it does nothing
+        // unobserved.
         conversation('mad', [
           ...Array.from({ length: 10 }, () => turn),
           { ...turn, delayMs: 120_000 },
@@ -232,7 +234,7 @@ suite('budgets against an agent that never ends', function () {
       return text.split('"tool_result"').length > 10;
     });
     assert.equal(await here.killBackend(), true);
-    // The command that follows the run starts the next backend, which goes on with it.
+    // The command that follows the run starts the next backend, which continues it.
     const done = await first.ended;
     assert.equal(done.code, 1, `${done.stdout.slice(-3000)}\n${done.stderr}`);
     assert.match((await here.task('mad')).last_error ?? '', /is used up: 3\d turns of 30 turns/);

@@ -9,7 +9,10 @@ import { beginPlan, importPlan } from './support/plan.ts';
 import type { Project } from './support/project.ts';
 import { useProjects } from './support/suite-projects.ts';
 
-/** Leaves a commit, a changed, a staged, an untracked and an ignored file, says so, and waits or fails as it is told. */
+/**
+ * Leaves a commit, a changed, a staged, an untracked and an ignored file, prints that, and waits or
+ * fails as instructed.
+ */
 const leavesThings = `
 cat > /dev/null
 echo "committed by $id/$attempt" > committed.txt
@@ -155,7 +158,7 @@ suite('what agents leave behind', function () {
       [[place, 'keep']],
     );
     await assertReachable(here, 'held', 1);
-    // An agent without a memory begins again: what it had done is kept under the task's name.
+    // An agent without a memory starts over: its earlier work is kept under the task's name.
     await here.expect(0, ['resume-task', 'held']);
     const again = here.start(['run', '--json']);
     await eventually(

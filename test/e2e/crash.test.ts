@@ -122,7 +122,8 @@ async function killSometime(
   const pid = await eventually('a backend', () => (isOver() ? -1 : here.backendPid()));
   if (pid === -1) return false;
   const before = run.lineCount();
-  // A run that was killed before its first event has not begun: `resume` would rightly find nothing.
+  // A run that was killed before its first event has not started: `resume` would rightly find
+  // nothing.
   const wanted = Math.max(before + events, 1);
   await eventually('events', () => isOver() || run.lineCount() >= wanted);
   if (isOver()) return false;

@@ -12,7 +12,7 @@ import { landedTasks } from './support/history.ts';
 import { panelClient } from './support/panel-client.ts';
 import { useProjects } from './support/suite-projects.ts';
 
-/** Without a model it fails; asked for one it does its work, and keeps what it was told. */
+/** Without a model it fails; with one it does its work, and keeps its prompt. */
 const worksWithModel = `
 cat > "../../prompt-$id-$attempt.txt"
 echo "$attempt \${DROVER_AGENT_MODEL:-none}" >> ../../ran.txt

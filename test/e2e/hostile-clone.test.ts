@@ -1,4 +1,5 @@
-// Repositories that bring Drover's own files along, cloned by somebody who knows nothing of it: nothing of theirs runs or is written.
+// Repositories that contain Drover's own files, cloned by an unsuspecting user: nothing of theirs
+// runs or is written.
 
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';

@@ -177,7 +177,10 @@ suite('landing: the checkout of the user', function () {
   });
 });
 
-/** While landed work waits, the backend looks after this checkout every other second, and git lets one in at a time. */
+/**
+ * While landed work waits, the backend checks this checkout every other second, and git lets one
+ * process in at a time.
+ */
 async function besideTheBackend(work: () => void): Promise<void> {
   await eventually('git is free', () => {
     try {

@@ -12,7 +12,7 @@ import { processesOf } from './support/processes.ts';
 import type { Project } from './support/project.ts';
 import { useProjects } from './support/suite-projects.ts';
 
-/** Runs the gate on every first-parent commit of the target, in a checkout of its own. */
+/** Runs the gate on every first-parent commit of the target, in a separate checkout. */
 function assertNeverRed(project: Project, gate: string, branch = 'main'): void {
   const clone = join(project.folder, 'clone');
   project.git('worktree', 'add', '-q', '--detach', clone, branch);

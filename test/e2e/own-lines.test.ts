@@ -39,7 +39,7 @@ suite('landing: branches of Drover beside a person', function () {
     here.write('repo/poem.txt', 'both\n');
     here.git('commit', '-qam', 'both');
     const both = here.git('rev-parse', 'HEAD');
-    // A look at what waits, and the next run, would have moved it.
+    // A check of waiting work, and the next run, would have moved it.
     await importPlan(here, ['t2']);
     const next = here.start(['run', '--target', 'main', '--json']);
     barrier.open();

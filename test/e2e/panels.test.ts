@@ -241,7 +241,7 @@ echo "work of $id" > "$id.txt"
     assert.equal(last?.trailers['Drover-Undo'], 'b');
     await undo('a');
     await eventually('main follows', () => !existsSync(join(here.root, 'a.txt')));
-    // Going on with it makes the work again, from the line as it is.
+    // Resuming it makes the work again, from the current line.
     await client.call('task.unpause', { id: 'a' });
     await client.call('task.unpause', { id: 'b' });
     await run(client);

@@ -1,4 +1,5 @@
-// A plan first: the agent writes nothing that lands, a person approves or sends back, and the builder is told the plan.
+// Plans: the agent writes nothing that lands, a person approves or sends back, and the implementing
+// agent gets the plan.
 
 import assert from 'node:assert/strict';
 import type { TaskView } from '../../server/protocol/api.ts';
@@ -10,7 +11,7 @@ import type { Project } from './support/project.ts';
 import { useProjects } from './support/suite-projects.ts';
 import { sized } from '../tier.ts';
 
-/** Plans badly on purpose: it commits and leaves files. As a builder it keeps what it was told. */
+/** Plans badly on purpose: it commits and leaves files. When implementing, it keeps its prompt. */
 const agent = `
 prompt=$(cat)
 echo "\${DROVER_PLANNING:-build} $DROVER_TASK_ID" >> ../../order

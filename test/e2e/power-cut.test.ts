@@ -41,7 +41,7 @@ suite('a power cut', function () {
       if (isOver) break;
       await endEverything(here);
       if (cutLog(database, chance.next()) !== null) cuts += 1;
-      // The cut may have taken the run's own row: then it has not begun.
+      // The cut may have removed the run's own row: then it has not started.
       const runs = (await here.status()).run;
       command = [runs?.active === true ? 'resume' : 'run', '--workers', '4', '--json'].filter(
         (_word, at) => runs?.active !== true || ![1, 2].includes(at),

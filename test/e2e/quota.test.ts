@@ -49,7 +49,7 @@ suite('an account at its limit', function () {
       timeoutMs: 280_000,
     });
     await eventually('five tasks are done', () => landedTasks(here).length >= 5, 180_000);
-    // With a key of the API nobody says when the limit is over: the account rests for a minute.
+    // With an API key, the end of the limit is unknown: the account pauses for a minute.
     const headers = { 'anthropic-ratelimit-unified-status': 'rejected' };
     fake.setScript({ conversations, faults: [{ http: 429, message: 'usage limit', headers }] });
     await run.line((line) => line.includes('"task.waiting"'));
@@ -74,7 +74,7 @@ suite('an account at its limit', function () {
     const waits = events.filter(({ type }) => type === 'task.waiting');
     const limitedAtMs = waits[0]?.at_ms ?? 0;
     assert.ok(waits.length > 0 && waits.length <= workers, `${waits.length} were parked`);
-    // Each one's own time has up to two seconds of chance in it, and is told in whole seconds.
+    // Each one's own time contains up to two seconds of randomness, and is shown in whole seconds.
     const untilMs = Math.max(...waits.map(({ data }) => Number(data['until']))) * 1_000 - 3_000;
     assert.ok(untilMs > parkedMs);
     assert.deepEqual(

@@ -85,7 +85,7 @@ suite('agents on workers', function () {
       told.some(({ type, text }) => type === 'note' && /cannot ask a person/.test(text ?? '')),
     );
     assert.ok((told.findLast(({ type }) => type === 'usage')?.usage?.inputTokens ?? 0) >= 1000);
-    // Asked once: the adopted run went on, none was begun anew.
+    // Asked once: the adopted run continued, none was started again.
     assert.equal(fake.requests.filter(({ step }) => step === 0).length, 1);
     assertOnlyDummy(fake);
   });

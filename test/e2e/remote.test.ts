@@ -34,7 +34,10 @@ function runtimes(here: Project): readonly number[] {
     .map(({ pid }) => pid);
 }
 
-/** Every execution is a line of a file beside the project, by its absolute path: a worker has a folder of its own. */
+/**
+ * Every execution is a line of a file beside the project, by its absolute path, because a worker
+ * has a separate folder.
+ */
 const recorded = (folder: string): string => `
 cat > /dev/null
 echo "$id" >> '${folder}/executions'
@@ -207,7 +210,7 @@ suite('remote attempts', function () {
     here.write('again', '');
     process.kill(pid, 'SIGKILL');
     await here.killBackend();
-    // The command starts the next backend by itself.
+    // The command starts the next backend automatically.
     await run.ended;
     await here.expect(0, ['resume']);
     assert.deepEqual(landedTasks(here), ['lost']);

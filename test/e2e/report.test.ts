@@ -1,4 +1,5 @@
-// What is told of a real run: its report, its trace and its metrics; and nothing from before the run.
+// The history of a real run: its report, its trace and its metrics; and nothing from before the
+// run.
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';

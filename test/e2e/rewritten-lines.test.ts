@@ -79,7 +79,7 @@ suite('landing: history that people rewrite', function () {
     await eventually('nothing waits', async () => (await here.status()).target?.pending === 0);
     await here.expect(0, ['run']);
     assert.equal(here.read('repo/t1.txt'), 'work of t1\n');
-    // Whoever takes it back on purpose is believed.
+    // If a person reverts it on purpose, that stands.
     here.git('reset', '-q', '--hard', before);
     await here.expect(0, ['run']);
     assert.equal(here.git('rev-parse', 'main'), before);
@@ -122,7 +122,7 @@ suite('landing: history that people rewrite', function () {
     await run.ended;
     barrier.close();
     assert.equal((await here.status()).target?.pending, 1);
-    // What the waiting line has taken in of theirs is theirs to take out again, each time anew.
+    // People can remove again what the waiting line has merged of theirs, each time.
     here.write('repo/taken-0.txt', 'taken in\n');
     here.git('add', 'taken-0.txt');
     here.git('commit', '-qm', 'taken in');

@@ -1,4 +1,5 @@
-// Values of secret variables are in nothing that is stored, whoever says them: the person, the agent, the gate, a file.
+// Values of secret variables are in nothing that is stored, whatever their source: the person, the
+// agent, the gate, a file.
 
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync, statSync } from 'node:fs';

@@ -84,7 +84,7 @@ suite('several runs', function () {
     const status = await here.status();
     assert.deepEqual([status.counts.completed, status.progress], [2, 99]);
     assert.equal(status.epics[0]?.progress, 99);
-    // The words hold for whoever lets each task land by itself, too.
+    // The same applies to runs that land each task separately.
     const byTask = await here.drover(['run', '--epic', 'E', '--land', 'task']);
     assert.equal(byTask.code, 2, byTask.stderr);
     assert.match(byTask.stderr, /Run "drover run --epic E --land epic" to land it\./);

@@ -1,4 +1,5 @@
-// What an attempt, a person in its folder, or a failed part has made goes on with the task, and with no other one.
+// Work of an attempt, of a person in its folder, or of a failed part continues with the task, and
+// with no other one.
 
 import assert from 'node:assert/strict';
 import { existsSync, writeFileSync } from 'node:fs';

@@ -1,4 +1,4 @@
-// What a command costs before it does anything: a look at the plan starts no other program.
+// The cost of a command before it does anything: reading the plan starts no other program.
 
 import assert from 'node:assert/strict';
 import { chmodSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';

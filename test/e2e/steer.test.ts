@@ -12,7 +12,7 @@ import { processesOf } from './support/processes.ts';
 import type { Project } from './support/project.ts';
 import { useProjects } from './support/suite-projects.ts';
 
-/** Begins, says so, and waits for its own barrier. */
+/** Starts, prints that, and waits for its own barrier. */
 const waits = `
 cat > "../../prompt-$id-$attempt"
 touch "../../began-$id-$attempt"

@@ -76,7 +76,8 @@ if test -e bad; then echo x > target/of-bad; false; fi`;
     await here.expect(1, ['run', '--workers', '1', '--gate', gate]);
     assert.deepEqual(landedTasks(here), ['first', 'second', 'last']);
     const said = here.read('said').trim().split('\n');
-    // The base or the first task, the two after it, the second look at the bad one, and the one after that.
+    // The base or the first task, the two after it, the second test of the bad one, and the one
+    // after that.
     assert.deepEqual(said.filter((word) => word === 'made').length, 3, said.join(' '));
     assert.deepEqual(said.slice(-2), ['made', 'made'], said.join(' '));
     assert.ok(said.length >= 5, said.join(' '));

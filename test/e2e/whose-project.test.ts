@@ -27,7 +27,10 @@ interface DoctorAnswer {
 
 const waits = `cat > /dev/null; touch ../../started; read -r line < ../../go; echo "work of $id" > "$id.txt"`;
 
-/** Until its agent runs, an attempt has files of its own to write, and fails where their folder has gone. */
+/**
+ * Until its agent runs, an attempt has files of its own to write, and fails if their folder is
+ * missing.
+ */
 async function agentStarted(here: Project): Promise<void> {
   await eventually('the agent has started', () => existsSync(join(here.folder, 'started')));
 }

@@ -1,5 +1,5 @@
-// `drover worker` on a real PostgreSQL: it works in the foreground until it is told to end, drains at the first signal and
-// gives back at the second.
+// `drover worker` on a real PostgreSQL: it runs in the foreground until it is stopped, drains at
+// the first signal and releases at the second.
 
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
@@ -28,7 +28,7 @@ type NoteOf<T extends WorkerNote['type']> = Extract<WorkerNote, { readonly type:
 suite('drover worker', function () {
   this.timeout(180_000);
   let boxes: RunningProgram[] = [];
-  // Before the project looks whether anything was left running.
+  // Before the project checks whether anything was left running.
   teardown(async () => {
     const ending = boxes;
     boxes = [];
@@ -80,7 +80,7 @@ suite('drover worker', function () {
     return JSON.parse(line) as NoteOf<T>;
   }
 
-  /** As a container does it: a script that makes a clone of its own. Returns how to start it, again and again. */
+  /** Like a container: a script that makes its own clone. Returns how to start it, repeatedly. */
   function boxOf(here: Project): () => RunningProgram {
     const place = join(here.folder, 'home', 'project');
     mkdirSync(place);
@@ -240,7 +240,7 @@ suite('drover worker', function () {
     );
     box.signal('SIGTERM');
     assert.equal((await box.ended).code, 0);
-    // Made anew in the same place it is the same machine.
+    // Created again in the same place it is the same machine.
     const again = start();
     assert.equal((await note(again, 'ready')).id, id);
     again.signal('SIGTERM');

@@ -19,7 +19,10 @@ const perLayer = 4;
 /** A remote is given that long for a listing. */
 const listingMaxMs = 10_000;
 
-/** All but the first layer end only once the test lets them: what is to be landed by another machine is still at work then. */
+/**
+ * All but the first layer end only when the test lets them: work that another machine must land is
+ * still running then.
+ */
 const waitingAgent = `
 case $id in F-0*) ;; *) while [ ! -e "$ledger.go" ]; do sleep 0.1; done ;; esac
 ${countedAgent}`;
@@ -85,7 +88,7 @@ async function completedCount(fleet: Fleet): Promise<number> {
   return rows[0]?.n ?? 0;
 }
 
-/** The first layer has landed, and agents of the second are at work on either machine. */
+/** The first layer has landed, and agents of the second are running on either machine. */
 async function isWaiting(fleet: Fleet): Promise<boolean> {
   const rows = await fleet.query(
     `SELECT DISTINCT a.machine FROM tasks t JOIN attempts a ON a.task_id = t.id AND a.epoch = t.epoch

@@ -1,4 +1,5 @@
-// One machine's clock is ten minutes ahead: retries that it writes down start in time, and what it tells has real times.
+// One machine's clock is ten minutes ahead: retries that it stores start in time, and its reported
+// times are real.
 
 import assert from 'node:assert/strict';
 import { existsSync, readdirSync } from 'node:fs';

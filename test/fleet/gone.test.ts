@@ -1,4 +1,5 @@
-// Machines that go for good: the one where the run was started, or all workers but one. Those that are left do the rest.
+// Machines that never come back: the one where the run was started, or all workers but one. The
+// remaining ones do the rest.
 
 import assert from 'node:assert/strict';
 import { existsSync, readdirSync } from 'node:fs';

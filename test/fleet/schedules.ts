@@ -1,4 +1,5 @@
-// Seeded schedules of what can happen to a fleet in the middle of an epic, each at a moment that the feed of events tells.
+// Seeded schedules of what can happen to a fleet during an epic, each at a time that the feed of
+// events determines.
 
 import assert from 'node:assert/strict';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -145,7 +146,7 @@ export async function runSchedule(fleet: Fleet, schedule: Schedule): Promise<Sch
   return { ...(await assertFleetDone(fleet, tasks)), done: stage.done };
 }
 
-/** Whoever comes back has looked at what it left, and could still do harm. */
+/** A returning machine has checked what it left, and could still do harm. */
 async function allAreBack(fleet: Fleet): Promise<void> {
   const text = `SELECT name FROM machines WHERE state = 'working'
     AND alive_until_ms > extract(epoch from clock_timestamp()) * 1000`;
@@ -262,11 +263,12 @@ class Stage {
     if (machine === undefined) return void this.happened.delete(action);
     this.done.push(`it was ${machine.name}`);
     if (action.kind === 'landing-cut') return this.#cutOff(machine, action.backMs);
-    // The command that runs the epic starts its backend again by itself; nobody does that for a worker.
+    // The command that runs the epic restarts its backend automatically; a worker has no such
+    // command.
     if (scheduleWorkers.includes(machine.name)) await this.#startAgain(machine.name, worker);
   }
 
-  /** `ended`: the one that this action has ended; another action may have had the same wish. */
+  /** `ended`: the one that this action has stopped; another action may have had the same target. */
   async #startAgain(name: string, ended: RunningProgram | null): Promise<void> {
     const machine = this.#fleet.machine(name);
     await ended?.ended.catch(() => undefined);

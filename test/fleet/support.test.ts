@@ -93,7 +93,8 @@ suite(`a fleet's machines (${how})`, function () {
     const first = await nextLine(cut);
     await nextLine(other);
     one.host.cutOff();
-    // What was on its way may still come; then there is nothing more, however often the other one is answered.
+    // Messages in flight may still arrive; then there is nothing more, however often the other one
+    // is answered.
     await eventually('no answer in twenty turns', async () => {
       const before = cut.lineCount();
       for (let n = 0; n < 20; n += 1) await nextLine(other);

@@ -1,4 +1,5 @@
-// A fleet is upgraded machine by machine under load, to a release that cannot go on with the work of the one before.
+// A fleet is upgraded machine by machine under load, to a release that cannot continue the work of
+// the previous one.
 
 import assert from 'node:assert/strict';
 import { SeededChance } from '../doubles/seeded-chance.ts';
@@ -36,7 +37,7 @@ suite('a fleet that is upgraded', function () {
       await here.machine(name).expect(0, ['init']);
       await start(name, 1);
     }
-    // The old release goes on at the desk until the end.
+    // The old release continues at the desk until the end.
     const run = desk.start(['run'], release(1));
     await run.line((line) => line.includes('task.completed'));
     for (const [index, name] of workers.entries()) {

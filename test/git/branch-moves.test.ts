@@ -1,5 +1,5 @@
-// Branches move by one function: never under a worktree that has them checked out, under whatever name, and never over a
-// value that somebody else has written.
+// One function moves branches: never under a worktree that has them checked out, under any name,
+// and never over a value that another process has written.
 
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
@@ -127,7 +127,8 @@ suite('git: moves of branches', () => {
     const first = tipOf('main');
     const tip = commitOn(first, 'landed.txt');
     valueOf(await repository.follow('main', tip, 'fast-forward'));
-    // What git does then, for a merge that began before: files and index of the commit it had read.
+    // What git does then, for a merge that started before: files and index of the commit that it
+    // had read.
     fixture.git('read-tree', '--reset', '-u', first);
     await eventually('the checkout is whole', () => fixture.git('status', '--porcelain') === '');
     assert.equal(fixture.git('show', 'HEAD:landed.txt'), 'landed.txt');
@@ -184,7 +185,7 @@ suite('git: moves of branches', () => {
     const tip = commitOn(own, 'landed.txt');
     valueOf(await repository.follow('main', tip, 'fast-forward'));
     const next = commitOn(tip, 'next.txt');
-    // By its second follow the first one has been looked at again.
+    // By its second follow the first one has been checked again.
     valueOf(await repository.follow('main', next, 'fast-forward'));
     assert.equal(fixture.git('status', '--porcelain'), 'D  own.txt');
   });

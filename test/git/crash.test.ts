@@ -43,7 +43,7 @@ suite('git: killed and begun again', () => {
     const base = fixture.git('rev-parse', 'main');
     for (const lines of moments) {
       const committed = await runUntil(lines);
-      // Gits of the killed worker go on for a while: their locks are no leavings.
+      // Gits of the killed worker continue for a while: their locks are not stale.
       const patience = { lockPatienceMs: 3_000, staleLockMs: 30_000 };
       const repository = await fixture.open({ durable: false, ...patience });
       for (const { commit, branch } of committed) {

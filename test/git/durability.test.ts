@@ -1,4 +1,4 @@
-// New objects are found once, whoever wrote them, and flushed before a ref names them.
+// New objects are found once, whichever process wrote them, and flushed before a ref names them.
 
 import assert from 'node:assert/strict';
 import { utimesSync, writeFileSync } from 'node:fs';

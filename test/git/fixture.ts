@@ -38,7 +38,7 @@ export interface Fixture {
   remove(): void;
 }
 
-/** The person's git has an identity of its own and no settings of this machine. */
+/** The person's git has its own identity and no settings of this machine. */
 export function makeFixture(
   options: { readonly commit?: boolean; readonly init?: readonly string[] } = {},
 ): Fixture {

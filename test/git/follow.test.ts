@@ -70,7 +70,7 @@ suite('git: follow', () => {
       env: { ...fixture.environment, ...editor },
       stdio: 'ignore',
     });
-    // The landing was under way already as the rebase began.
+    // The landing was already in progress when the rebase started.
     fixture.git('update-ref', '--create-reflog', 'refs/heads/main', tip);
     fixture.git('rebase', '--abort');
     assert.equal(main(), before);
@@ -271,7 +271,7 @@ suite('git: follow', () => {
     const old = main();
     const tip = await land(old, { 'new.txt': 'n\n' });
     fixture.git('merge', '-q', '--ff-only', tip);
-    // As it dies: no log tells of a way back.
+    // As it dies: no log mentions a way back.
     fixture.write(join(fixture.root, '.git', 'refs', 'heads', 'main'), `${old}\n`);
     assert.equal((await follow(tip)).kind, 'followed');
     assert.equal(fixture.git('status', '--porcelain'), '');

@@ -52,7 +52,7 @@ suite('git: hostile worktrees', () => {
     fixture.write(join(task.path, path), content);
   const tell = (): string => `sh -c 'env > "${ran}"; cat'`;
 
-  /** Every look that Drover takes at a slot, and the slot's next task. */
+  /** Every check of a slot by Drover, and the slot's next task. */
   const allLooks = async (): Promise<void> => {
     await repository.status(task.path);
     await snapshotRef(repository, task.path, 'task-1/1');
@@ -78,7 +78,7 @@ suite('git: hostile worktrees', () => {
       write('sub/.gitattributes', '* filter=evil\n');
       write('sub/f.txt', 'two\n');
       inSlot('add', 'sub');
-      // The wall is needed: the same look by the person's git runs it.
+      // The protection is needed: the same check by the person's git runs it.
       if (filter === 'clean') {
         inSlot('status');
         assert.equal(existsSync(ran), true);

@@ -153,7 +153,7 @@ exec git "$@"
     const gone = await merge();
     prune('update-ref');
     assert.equal(kindOf(await repository.updateRef(ref, gone, null, 'land')), 'unknown_ref');
-    // Of this one only the tree is gone, which git does not look for.
+    // Only the tree of this one is missing, which git does not check.
     const half = await merge();
     const tree = fixture.git('rev-parse', `${half}^{tree}`);
     rmSync(join(fixture.root, '.git', 'objects', tree.slice(0, 2), tree.slice(2)));
@@ -166,7 +166,7 @@ exec git "$@"
     isWhole();
   });
 
-  /** A gc of a person's that has looked at the refs already. */
+  /** A person's gc that has already read the refs. */
   const beginGc = (): void => {
     const child = spawn('sleep', ['60'], { stdio: 'ignore' });
     children.push(child);

@@ -1,4 +1,5 @@
-// Commits that one machine has made and another one goes on with: handed on when they can be had, and named when not.
+// Commits of one machine that another one continues: passed on when they are available, and named
+// otherwise.
 
 import assert from 'node:assert/strict';
 import { join } from 'node:path';

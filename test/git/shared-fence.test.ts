@@ -29,7 +29,7 @@ for (const kind of sized<readonly ('file' | 'server')[]>(['server'], ['file', 's
       const refused = await one.shared.updateRef(land, next, base, 'drover: land', 'owner');
       assert.equal(kindOf(refused), 'stale');
       assert.equal(fleet.remoteRef(land), base);
-      // Whoever is replaced stays out until it takes the line again.
+      // A replaced owner stays out until it takes the line again.
       const again = await one.shared.updateRef(land, next, base, 'drover: land', 'owner');
       assert.equal(kindOf(again), 'failed');
       assert.equal(fleet.remoteRef(land), base);

@@ -110,7 +110,7 @@ export async function makeFleet(kind: 'file' | 'server'): Promise<Fleet> {
   };
 }
 
-/** Another process on the clone of a machine, or the same machine begun again. */
+/** Another process on the clone of a machine, or the same machine restarted. */
 export async function openMachine(
   fixture: Fixture,
   clone: Clone,
@@ -155,7 +155,7 @@ function gitServer(fixture: Fixture, port: number): GitServer {
           '--informative-errors',
           '--verbose',
         ],
-        // A group of its own, so that its connections can be ended with it.
+        // A separate group, so that its connections can be ended with it.
         { env: fixture.environment, detached: true, stdio: ['ignore', 'ignore', 'pipe'] },
       );
       running = child;

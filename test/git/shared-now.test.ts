@@ -1,4 +1,4 @@
-// What a shared remote said a moment ago is used again, except where somebody has to know what it holds now.
+// Recent answers of a shared remote are reused, except for callers that need its current state.
 
 import assert from 'node:assert/strict';
 import { makeFleet } from './shared-fixture.ts';

@@ -103,7 +103,7 @@ suite('git: a server that goes and comes', () => {
 
   const server = (): NonNullable<Fleet['server']> => fleet.server ?? assert.fail('no server');
 
-  /** Starts the server when this many git processes have begun to speak with it in vain. */
+  /** Starts the server when this many git processes have failed to reach it. */
   function startingAt(count: number): Promise<Machine> {
     let tries = 0;
     return openMachine(
@@ -143,7 +143,7 @@ suite('git: a server that goes and comes', () => {
       const failure = failureIn(answer);
       assert.deepEqual([failure.kind, failure.retryable], ['failed', true], failure.message);
     }
-    // What needs no remote goes on.
+    // Work that needs no remote continues.
     assert.equal(await one.shared.isAncestor(base, next), true);
     await server().start();
     assert.equal(await one.shared.readRef('refs/drover/land/none'), null);
@@ -284,7 +284,7 @@ suite('git: a worktree that was being made when its machine died', () => {
     return { entry, folder };
   }
 
-  /** A line that has moved on elsewhere: its commit has to be fetched. */
+  /** A line that has moved on elsewhere: its commit must be fetched. */
   function moveElsewhere(name = 'two'): string {
     const other = fleet.clone(name);
     const moved = other.commit(`${name}.txt`, name);

@@ -69,7 +69,8 @@ for (const kind of sized<readonly ('file' | 'server')[]>(['server'], ['file', 's
       const followed = await two.shared.follow(main, merged.commit, 'fast-forward');
       assert.deepEqual(valueOf(followed), { kind: 'followed', sha: merged.commit });
       assert.equal(fleet.remoteRef(main), merged.commit);
-      // The clone that landed it follows; the other one is told, and its own branch is left alone.
+      // The clone that landed it follows; the other one is notified, and its own branch is left
+      // alone.
       assert.equal(two.git('rev-parse', 'main'), merged.commit);
       assert.equal(two.git('status', '--porcelain'), '');
       assert.equal(await one.shared.readRef(land), merged.commit);

@@ -42,7 +42,7 @@ suite('git from shells', () => {
     ...more,
   });
 
-  /** A program that tells what it was given. */
+  /** A program that prints its input. */
   const shown = (script: string, ...words: readonly string[]): GitRequest =>
     requestOf(['-c', `alias.shown=!f() { ${script}; }; f`, 'shown', ...words]);
 

@@ -1,4 +1,4 @@
-// A folder is used only while it is proved to be ours, and begins each attempt as its base alone says.
+// A folder is used only while it is proved to be ours, and starts each attempt exactly at its base.
 
 import assert from 'node:assert/strict';
 import {
@@ -65,7 +65,8 @@ suite('git: a slot is ours, and as its base says', () => {
     assert.equal(kindOf(await copied.commitLeftovers(leftoversOf(task))), 'failed');
     const removed = await copied.removeWorktree({ path: task.path, label: 'x', force: true });
     assert.equal(valueOf(removed).kind, 'kept');
-    // Its own attempt goes on elsewhere, on the branch that its books say is checked out in the slot of the original.
+    // Its own attempt continues elsewhere, on the branch that its records show as checked out in
+    // the slot of the original.
     const path = join(fixture.home, 'copy.worktrees', 's0');
     assert.equal(kindOf(await prepare({ path, branch: task.branch }, copied)), 'ok');
     assert.equal(readFileSync(join(task.path, '.git'), 'utf8'), pointer);

@@ -1,4 +1,5 @@
-// Somebody writes into a slot in the middle of its emptying or removal: what came in is kept, and is not the next task's.
+// Another process writes into a slot during its emptying or removal: its files are kept, and do not
+// reach the next task.
 
 import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
@@ -67,7 +68,7 @@ suite('git: a slot that is written into while it is emptied', () => {
   }
   const wasMet = (): boolean => existsSync(join(fixture.home, 'done'));
 
-  /** The first attempt has changed one file in a commit, the next one begins at the base. */
+  /** The first attempt has changed one file in a commit, the next one starts from the base. */
   async function afterOneCommit(): Promise<void> {
     await prepare();
     write('README.md', 'of the attempt\n');

@@ -1,4 +1,5 @@
-// Snapshots keep what is in a slot, whoever left it there and whatever happens to the slot next.
+// Snapshots keep the contents of a slot, whoever left them there and whatever happens to the slot
+// next.
 
 import assert from 'node:assert/strict';
 import { chmodSync, existsSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';

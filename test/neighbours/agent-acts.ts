@@ -1,5 +1,6 @@
-// What agents do beside their work, as lines of their shell scripts. `say FILE` writes a token, `fault WHY` tells that the
-// attempt may fail by its own fault, `gone FILE` tells that the agent itself takes away the tokens of a file.
+// What agents do beside their work, as lines of their shell scripts. `say FILE` writes a token,
+// `fault WHY` reports that the attempt may fail by its own fault, `gone FILE` reports that the
+// agent itself removes the tokens of a file.
 
 /** How often each is drawn. */
 export const agentActs = {
@@ -29,7 +30,7 @@ export const agentActs = {
 
 export type AgentAct = keyof typeof agentActs;
 
-/** Begun again, these find another branch or half an operation of their own. */
+/** When restarted, these find another branch or half an operation of their own. */
 export const movesHead: ReadonlySet<AgentAct> = new Set<AgentAct>([
   'detach',
   'orphan',
@@ -70,8 +71,8 @@ export const agentScripts: { readonly [act in AgentAct]: string } = {
 };
 
 /**
- * The agent of every task. It writes into its ledger what it writes, when it begins, and what it did not expect to find.
- * The acts of an attempt, if it has any, are a file of its own.
+ * The agent of every task. It records in its ledger what it writes, when it starts, and what it did
+ * not expect to find. The acts of an attempt, if any, are a separate file.
  */
 export const agentBody = `
 here=$(pwd)

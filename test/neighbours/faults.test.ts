@@ -8,7 +8,7 @@ import { faultyProgram, plantedFaults } from './faults.ts';
 import { play } from './play.ts';
 import { drawSchedule } from './schedule.ts';
 
-/** A planted fault has to be found within so many schedules. */
+/** A planted fault must be found within this many schedules. */
 const schedulesMax = 200;
 const atOnce = 3;
 
@@ -35,7 +35,7 @@ suite('schedules with a planted fault', function () {
       };
       await Promise.all(Array.from({ length: atOnce }, work));
       assert.notEqual(found, null, `not found within ${schedulesMax} schedules`);
-      // The runner tells this line at its end.
+      // The runner prints this line at its end.
       if (found !== seed) {
         const was = `seed ${String(seed)} does not find ${name} any more, seed ${String(found)} does`;
         console.log(`note: ${was}: write it into test/neighbours/faults.ts`);

@@ -1,5 +1,6 @@
-// node test/neighbours/main.ts [--seeds N] [--from S] [--jobs J] [--without 3,7] [--fault name] [--program cli.js] [--shrink] [--all] [--keep] [--story]: plays schedules
-// and tells the first that fails with its story, and with the command that repeats it.
+// node test/neighbours/main.ts [--seeds N] [--from S] [--jobs J] [--without 3,7] [--fault name]
+// [--program cli.js] [--shrink] [--all] [--keep] [--story]: plays schedules and prints the first
+// that fails with its story, and the command that repeats it.
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

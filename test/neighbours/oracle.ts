@@ -46,7 +46,10 @@ export async function checkAtTheEnd(play: Play): Promise<readonly string[]> {
   ];
 }
 
-/** Whoever says that all is done, by a run that ends with 0 and tasks that are completed, has it on the target. */
+/**
+ * If all is reported as done, by a run that ends with 0 and completed tasks, then the target has
+ * it.
+ */
 export async function checkWhatIsSaid(play: Play): Promise<readonly string[]> {
   const { tasks, target } = await play.status();
   const isOver = tasks.every(({ status }) => ['completed', 'cancelled'].includes(status));
@@ -116,8 +119,8 @@ function checkForeign(stage: Stage): readonly string[] {
 }
 
 /**
- * Attempts whose agent was begun again after a death and finds its own half of an operation, of which it makes what it
- * can: its work is kept, but where it stands is its own doing.
+ * Attempts whose agent was restarted after a crash and finds half of its own operation, which it
+ * handles as it can: its work is kept, but its position is its own doing.
  */
 function juggledAttempts(stage: Stage, schedule: Schedule): ReadonlySet<string> {
   const starts = new Map<string, number>();
@@ -154,7 +157,8 @@ function checkLanded(play: Play, completed: readonly string[]): readonly string[
   for (const id of completed) {
     const own = written.filter((token) => authorOf(token) === id);
     if (own.some((token) => stage.takenOut.has(token))) continue; // people have taken its landing back
-    // Who rewrites a line may leave no commit with the task's name: then what stands there tells.
+    // A person who rewrites a line may leave no commit with the task's name: then its content
+    // decides.
     const there = own.filter((token) => tip.has(token)).map(attemptOf);
     const landed = attempts.get(id) ?? Math.max(0, ...there);
     if (landed === 0 && own.length > 0)
@@ -207,7 +211,7 @@ function checkClone(stage: Stage): readonly string[] {
   return code === 0 ? [] : [`red: a clean clone of main does not pass the gate (${code})`];
 }
 
-/** Kinds that no task is to blame for, or that an agent has told of itself. */
+/** Kinds that no task causes, or that an agent has reported of itself. */
 function checkBlame(stage: Stage, events: readonly EventView[]): readonly string[] {
   const faults = new Set(
     stage

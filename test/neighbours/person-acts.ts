@@ -232,7 +232,7 @@ function inSlot(
 
 const stopsMax = 50;
 
-/** Whatever is half done is ended; what cannot be gone on with is given up. */
+/** Unfinished operations are ended; those that cannot be continued are abandoned. */
 export function finish(stage: Stage): void {
   const has = (name: string): boolean => existsSync(join(stage.root, '.git', name));
   // What was amended on the commit under test goes with it.

@@ -31,7 +31,7 @@ export function ownLines(text: string, { arriving }: PersonFacts): string {
 
 const looksMax = 10;
 
-/** Read again while a landing moves under the look. */
+/** Read again if a landing moves during the check. */
 export function personFacts(stage: Stage): PersonFacts {
   let before = look(stage);
   for (let at = 0; at < looksMax; at += 1) {
@@ -90,8 +90,9 @@ function look(stage: Stage): PersonFacts {
 }
 
 /**
- * Between index and branch, and until a switch that was under way has been looked at again, the checkout has what landed, or
- * lacks it. All of that lies in files that a person leaves to agents, or is what the landing has.
+ * Between index and branch, and until a pending switch has been checked again, the checkout has the
+ * landed changes, or lacks them. All of that is in files that a person leaves to agents, or matches
+ * what landed.
  */
 function arrivingOf(stage: Stage, staged: string, changed: string): readonly string[] {
   const line = stage.git(['for-each-ref', '--format=%(objectname)', landingRef('main')]) ?? '';

@@ -1,5 +1,5 @@
-// Plays one schedule with the real command, real processes and real git, and settles it: everything is resumed, retried
-// and approved until nothing moves. Then the oracle looks.
+// Plays one schedule with the real command, real processes and real git, and settles it: everything
+// is resumed, retried and approved until nothing changes. Then the oracle checks.
 
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -229,7 +229,7 @@ export class Play {
     ];
   }
 
-  /** A rebase that was given up has put main back: a run brings what landed in the moment of its beginning. */
+  /** An aborted rebase has put main back: a run restores what landed at its start. */
   #wasGivenUp(): boolean {
     const last = this.stage.git(['log', '-1', '-g', '--format=%gs', 'refs/heads/main']);
     return last?.startsWith('rebase (abort)') === true;
@@ -244,7 +244,7 @@ export class Play {
     this.stage.tell(
       `drover ${args.join(' ')} ended: ${code} ${stderr.trim().split('\n').slice(-3).join(' | ').slice(0, 400)}`,
     );
-    // What it says has to be done is done, in its own words.
+    // Does what the message requires, literally.
     const words = / Run "drover run (--epic [^"]+)" to land it\./.exec(stderr)?.[1]?.split(' ');
     if (words === undefined || words.every((word) => scope.includes(word))) return code;
     return this.#runToItsEnd(...words);
@@ -269,7 +269,10 @@ export class Play {
   }
 }
 
-/** What a person says to a task that does not go on by itself; where the task says what to do, just that. */
+/**
+ * What a person does about a task that does not continue automatically; if the task names a remedy,
+ * exactly that.
+ */
 function settling(task: TaskView): readonly (readonly string[])[] {
   switch (task.status) {
     case 'paused':
@@ -299,7 +302,10 @@ function branchesToMerge(tasks: readonly TaskView[]): ReadonlySet<string> {
   return new Set(tasks.map(branchToMerge).filter((branch) => branch !== null));
 }
 
-/** Nothing that waits for a cancelled task goes on before that one is retried, as `drover why` says. */
+/**
+ * Nothing that waits for a cancelled task continues before that one is retried, as `drover why`
+ * reports.
+ */
 function cancelledBlockers(tasks: readonly TaskView[]): readonly (readonly string[])[] {
   const waitedFor = new Set(
     tasks

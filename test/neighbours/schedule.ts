@@ -1,5 +1,5 @@
-// What a seed is about: a small plan of tasks and who does what when. Every act draws from a stream of its own, so that a
-// schedule without some of its acts is the same schedule otherwise.
+// The content of a seed: a small plan of tasks and who does what when. Every act draws from a
+// separate stream, so that a schedule without some of its acts is otherwise the same.
 
 import { SeededChance } from '../doubles/seeded-chance.ts';
 import { type AgentAct, agentActs } from './agent-acts.ts';
@@ -20,7 +20,9 @@ export interface PlannedTask {
 interface Timed {
   /** Stands beside it in reports, and takes it out of the schedule by `--without`. */
   readonly number: number;
-  /** Begins when so many agents have been started (or none is left to start), and so much later. */
+  /**
+   * Starts when this many agents have been started (or none is left to start), and this much later.
+   */
   readonly afterStarts: number;
   readonly delayMs: number;
 }

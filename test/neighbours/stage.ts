@@ -67,7 +67,7 @@ export class Stage {
     return this.ledger().filter((line) => line.startsWith('s ')).length;
   }
 
-  /** Output of git, or null when it refused; people go on then. */
+  /** Output of git, or null if it refused; then people continue. */
   git(
     args: readonly string[],
     folder = this.root,

@@ -35,7 +35,7 @@ function grep(
   return tokensOf(done.stdout);
 }
 
-/** Tokens of a commit's tree; none where there is no such commit. */
+/** Tokens of a commit's tree; none if the commit does not exist. */
 export function tokensIn(stage: Stage, commit: string): readonly string[] {
   return grep(stage, [], commit);
 }

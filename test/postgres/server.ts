@@ -40,7 +40,7 @@ export interface PostgresOptions {
 
 export interface PostgresServer {
   readonly port: number;
-  /** Makes an empty database and tells its URL. */
+  /** Creates an empty database and returns its URL. */
   readonly createDatabase: (name: string) => Promise<string>;
   /** The URL of a database of this server, of its owner unless a role is named. */
   readonly url: (database: string, role?: string) => string;

@@ -1,9 +1,12 @@
-// The CPU time of processes that outlive who started them, as backends do: nobody waits for them, so nobody adds theirs up.
-// Looked up in /proc once in a while; on machines without it, it counts nothing.
+// The CPU time of processes that outlive their starter, as backends do: no parent waits for them,
+// so no one sums up their time. Read from /proc periodically; on machines without it, it counts
+// nothing.
 
 import { readdirSync, readFileSync } from 'node:fs';
 
-/** A look costs some milliseconds: what ends within a second of its start is left out. */
+/**
+ * A read costs some milliseconds: processes that end within a second of their start are omitted.
+ */
 const lookEveryMs = 1_000;
 /** Linux counts in hundredths of a second. */
 const msPerTick = 10;

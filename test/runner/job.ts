@@ -1,9 +1,12 @@
-// What the runner runs: jobs, each a process of its own, and what came of each.
+// What the runner runs: jobs, each in a separate process, and their results.
 
 /** `gate`: what guards a change. `soak`: only in the soak, or by its name. */
 export type Tier = 'gate' | 'soak';
 
-/** How a job tells what passed: mocha's reporter, its own last line of numbers, or its exit code alone. */
+/**
+ * How a job reports what passed: mocha's reporter, its own last line of numbers, or only its exit
+ * code.
+ */
 export type Counting = 'mocha' | 'last-line' | 'exit-code';
 
 export interface Job {
@@ -11,7 +14,7 @@ export interface Job {
   readonly name: string;
   readonly suite: string;
   readonly tier: Tier;
-  /** It has deadlines of its own: not two such jobs on two cores. */
+  /** It has deadlines: not two such jobs on two cores. */
   readonly isTimed: boolean;
   /** Names of jobs that have to pass before this one starts. */
   readonly after: readonly string[];
@@ -21,7 +24,7 @@ export interface Job {
   readonly counting: Counting;
   /** The job's processes are killed after this time. */
   readonly limitMs: number;
-  /** True: a failure is looked at a second time, alone. See `retries.ts`. */
+  /** True: a failure is run a second time, alone. See `retries.ts`. */
   readonly isRetried: boolean;
 }
 

@@ -1,5 +1,6 @@
-// Ends what a runner leaves when it is killed itself (`kill -9`, a closed terminal): a small process of its own waits for the
-// end of the runner's pipe, and then kills whatever names the runner's folder and removes that folder.
+// Cleans up after a runner that is killed (`kill -9`, a closed terminal): a small separate process
+// waits for the end of the runner's pipe, then kills every process that names the runner's folder
+// and removes that folder.
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { rmSync } from 'node:fs';

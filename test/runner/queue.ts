@@ -24,7 +24,7 @@ export interface Expected {
 
 /** More than the cores there are, since no job computes all the time that it takes. */
 const overcommitted = 1.15;
-/** Each job has processes, and memory, of its own. */
+/** Each job has separate processes and memory. */
 const jobsPerCore = 3;
 /** A job with deadlines needs a core for itself when it needs one. */
 const timedCoresMin = 1.2;
@@ -34,7 +34,10 @@ export function roomOf(cores: number): Room {
   return { cores: cores * overcommitted, jobs: Math.max(2, Math.ceil(cores * jobsPerCore)) };
 }
 
-/** Jobs in, jobs out: the caller starts what `next` gives and tells `finished`. No clock, no processes. */
+/**
+ * Jobs in, jobs out: the caller starts what `next` returns and reports `finished`. No clock, no
+ * processes.
+ */
 export class JobQueue {
   readonly #room: Room;
   readonly #expected: Expected;

@@ -86,7 +86,10 @@ export interface Closing {
   readonly flaky: readonly Outcome[];
 }
 
-/** A line `note: …` that a test wrote is told at the end: nothing failed, but somebody should change something. */
+/**
+ * A line `note: …` that a test wrote is printed at the end: nothing failed, but something should be
+ * changed.
+ */
 const noteLine = /^\s*note: (.+)$/gm;
 
 /** What is to be noted, what is flaky, what failed, and the closing line alone on its own. */

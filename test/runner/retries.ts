@@ -1,5 +1,6 @@
-// Which failures are looked at a second time. A test that drives real processes, browsers or VS Code can fail because of
-// what runs beside it; the second time nothing else runs. What passes then is reported as flaky.
+// Which failures are run a second time. A test that drives real processes, browsers or VS Code can
+// fail because of load; the second time nothing else runs. Tests that pass then are reported as
+// flaky.
 
 import { isGreen, type Job, type Outcome } from './job.ts';
 

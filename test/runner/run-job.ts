@@ -1,4 +1,5 @@
-// Runs one job: a process group with a temporary folder of its own, a time limit, and nothing left when it has ended.
+// Runs one job: a process group with a separate temporary folder, a time limit, and nothing left
+// when it has ended.
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
@@ -12,8 +13,9 @@ export const root = resolve(import.meta.dirname, '..', '..');
 
 const outputCharsMax = 4 * 1024 * 1024;
 /**
- * What Node has compiled of the tests and of the sources that they import: half of the CPU that a file's process starts with.
- * Programs with a cache of their own keep that one only where a test gives them an environment of its own, as most do.
+ * Node's compiled code of the tests and the sources that they import: half of the CPU that a file's
+ * process starts with. Programs with their own cache keep that one only if a test gives them a
+ * separate environment, as most do.
  */
 const compiledFolder = join(root, 'out', 'test', 'compiled');
 

@@ -20,7 +20,7 @@ export interface RunOptions {
   readonly patience?: number;
 }
 
-/** When nothing has ended for so long, what is running is said. */
+/** If nothing has ended for this long, the running jobs are printed. */
 const silentMaxMs = 60_000;
 const lookEveryMs = 5_000;
 
@@ -53,7 +53,9 @@ export class Run {
     }
   }
 
-  /** Runs jobs side by side until all have ended, or the run is stopped; `ended` is told of each. */
+  /**
+   * Runs jobs in parallel until all have ended, or the run is stopped; `ended` is called for each.
+   */
   async queue(jobs: readonly Job[], ended: (outcome: Outcome) => void): Promise<void> {
     const queue = new JobQueue(jobs, this.#options.expected, this.#options.room);
     while (!this.#isStopped) {
@@ -73,7 +75,7 @@ export class Run {
 
   #start(job: Job): RunningJob {
     this.#started += 1;
-    // Of one length: no job's folder begins like that of another.
+    // All of the same length: no job's folder is a prefix of another.
     const folder = join(this.#folder, String(this.#started).padStart(3, '0'));
     return startJob(job, folder, this.#cpu, this.#options.patience);
   }

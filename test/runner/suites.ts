@@ -10,7 +10,7 @@ const bin = (name: string): string => join(root, 'node_modules', '.bin', name);
 const mocha = join(root, 'node_modules', 'mocha', 'bin', 'mocha.js');
 const dist = join(root, 'dist');
 const minuteMs = 60_000;
-/** What a file says of its own tests is no shorter. */
+/** A file's own limits for its tests are no shorter. */
 const ownLimitMsMin = 4 * minuteMs;
 
 interface Suite {
@@ -194,7 +194,7 @@ function mochaJob(suite: Suite, name: string, files: readonly string[]): Job {
   };
 }
 
-/** Each plan in the extension host is a workbench of its own; the program knows their names. */
+/** Each plan in the extension host is a separate workbench; the program knows their names. */
 function inHostJobs(): readonly Job[] {
   const script = 'test/vscode/in-host/run.mjs';
   const text = readFileSync(join(root, script), 'utf8');

@@ -19,7 +19,7 @@ export function toolCalls(world: World): readonly ToolCall[] {
   return Array.from({ length: chance.between(1, 2) }, () => (request, done) => {
     const { life } = world;
     const scope = life?.scopes.get(request.logPath);
-    // Nobody is there, or nobody knows the token: the agent is told so, and goes on.
+    // No backend runs, or the token is unknown: the agent gets an error, and continues.
     if (life === null || !life.alive || scope === undefined) return done();
     const settings = (): { maxAttempts: number; defaultLabels: string[] } => ({
       maxAttempts: 2,

@@ -1,4 +1,4 @@
-// The invariants, looked at with every event, every ref that moves and every agent that starts.
+// The invariants, checked with every event, every ref that moves and every agent that starts.
 
 import type { AgentRequest } from '../../server/agents/port.ts';
 import type { AgentKind } from '../../server/core/plan/task.ts';
@@ -24,7 +24,7 @@ export class Checks {
 
   /** Parts whose agent has come to its end and was recorded. */
   readonly #ended = new Set<string>();
-  /** Claims of each task so far, as the feed tells them: each raises the epoch by one. */
+  /** Claims of each task so far, according to the feed: each raises the epoch by one. */
   readonly #epochs = new Map<string, number>();
 
   constructor(world: World) {
@@ -104,7 +104,7 @@ export class Checks {
     const family = this.#familyOf(id);
     const commits = new Map<string, Sha>();
     for (const member of family) {
-      // A sub-task that somebody has cancelled stays out of the work, and so does what it waited for.
+      // A cancelled sub-task stays out of the work, and so does what it waited for.
       if (this.replay.statuses.get(member) === 'cancelled') continue;
       const edges = this.#world.rows<{ blocked_by: string }>(
         'select blocked_by from task_dependencies where task_id = ?',
@@ -296,7 +296,7 @@ export class Checks {
   }
 }
 
-/** One part of one claim, whose agent is at work once to its end. */
+/** One part of one claim, whose agent runs once to its end. */
 function partOf(part: string, attempt: number, epoch: number): string {
   return `${part} attempt ${attempt} epoch ${epoch}`;
 }

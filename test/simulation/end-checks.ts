@@ -1,4 +1,4 @@
-// What has to be true when nothing moves any more.
+// What must be true when nothing changes any more.
 
 import { trailer } from './checks.ts';
 import type { World } from './world.ts';
@@ -49,7 +49,8 @@ export function checkEnd(world: World): void {
   );
   for (const row of open) world.violate('stuck', `the landing of ${row.task_id} is ${row.state}`);
   const held = world.rows<{ path: string; task_id: string }>(
-    // A process that stood still may have begun a gate as it woke; the next start of a backend frees its worktree.
+    // A process that hung may have started a gate as it woke; the next start of a backend frees its
+    // worktree.
     `select path, task_id from slots where task_id is not null ${world.scenario.standsStill > 0 ? "and kind = 'task'" : ''}`,
   );
   for (const slot of held)
@@ -74,7 +75,8 @@ function checkLines(world: World): void {
     const { landed_sha: sha, landed_on: branch } = task;
     if (sha === null || branch === null || world.scenario.personRewinds) continue;
     const tip = refs.get(`refs/drover/land/${branch}`) ?? '';
-    // An epic that goes on begins at its target, and a merge by hand has the person's line first.
+    // An epic that continues starts from its target, and a merge by hand has the person's line
+    // first.
     const isDirect = !branch.startsWith('drover/') && world.handMerges === 0;
     const held = isDirect
       ? objects.firstParents(tip).some((commit) => commit.sha === sha)

@@ -5,7 +5,7 @@ import { sized } from '../tier.ts';
 import { plantedFaults } from './faults.ts';
 import { simulate } from './simulate.ts';
 
-/** A planted fault has to be found within so many seeds. */
+/** A planted fault must be found within this many seeds. */
 const seedsMax = 400;
 const around = 5;
 
@@ -24,7 +24,7 @@ suite('simulation with a planted fault', function () {
         (breaks as readonly string[]).includes(found.invariant),
         `${found.invariant} is broken instead of ${breaks.join(', ')}`,
       );
-      // The search for another seed takes a minute of CPU: the runner tells this line at its end.
+      // The search for another seed takes a minute of CPU: the runner prints this line at its end.
       if (found.seed !== seed) {
         const was = `seed ${seed} does not break ${name} any more, seed ${found.seed} does`;
         console.log(`note: ${was}: write it into test/simulation/faults.ts`);

@@ -11,7 +11,7 @@ export class HelpfulPerson {
   readonly #world: World;
   readonly #requests: Requests;
   readonly #git: PersonAtGit;
-  /** Approved before: what comes back could not land as it is, and has to be made again. */
+  /** Approved before: work that comes back could not land unchanged, and must be redone. */
   readonly #approved = new Set<string>();
 
   constructor(world: World, requests: Requests, git: PersonAtGit) {
@@ -104,7 +104,9 @@ export class HelpfulPerson {
   }
 }
 
-/** A sub-task that somebody has cancelled stays out of its parent's work, and a candidate out of the choice. */
+/**
+ * A cancelled sub-task stays out of its parent's work, and a cancelled candidate out of the choice.
+ */
 export function unfinishedTasks(world: World): string[] {
   const rows = world.rows<{ id: string }>(
     "select id from tasks where status <> 'completed' and ((parent_id is null and candidate_of is null) or status <> 'cancelled')",

@@ -29,8 +29,9 @@ export class Life {
   readonly durable: Durable<Tx>;
   readonly engine: Engine;
   /**
-   * `still`: the process was stopped by somebody and its work was taken over; `woken`: it goes on for a moment with the
-   * answers that had been on their way, and may find out from the database only that it has lost everything.
+   * `still`: the process was stopped and its work was taken over; `woken`: it continues for a
+   * moment with the answers that had been in flight, and can learn only from the database that it
+   * has lost everything.
    */
   #state: 'alive' | 'still' | 'woken' | 'dead' = 'alive';
   /** Answers that came while it stood still. */
@@ -166,7 +167,7 @@ export class Life {
     for (const give of this.#late) give();
   }
 
-  /** Asked to leave: what runs is ended and goes on in the next life. */
+  /** Asked to exit: running work is stopped and continues in the next life. */
   async close(): Promise<void> {
     this.#following?.end();
     await this.durable.close();

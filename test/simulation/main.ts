@@ -1,5 +1,6 @@
-// npm run simulate -- [--seeds N] [--from S] [--fault name] [--jobs J] [--all]: runs seeds on several cores and tells
-// the first that fails with what happened last; `--all` goes on and tells every one in a line.
+// npm run simulate -- [--seeds N] [--from S] [--fault name] [--jobs J] [--all]: runs seeds on
+// several cores and prints the first that fails with its last events; `--all` continues and prints
+// every one in a line.
 
 import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';

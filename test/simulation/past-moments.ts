@@ -21,7 +21,7 @@ interface Moment {
 }
 
 const momentsMax = 4;
-/** Most looks between two moments that are kept. */
+/** Maximum number of checks between two stored moments. */
 const looksMax = 120;
 
 export class PastMoments {

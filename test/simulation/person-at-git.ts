@@ -93,7 +93,7 @@ export class PersonAtGit {
     if (repository.checkout.branch === ref) repository.checkout.files = new Map(settled);
   }
 
-  /** Work that nobody tested has made the main branch red: what is wrong is taken out. */
+  /** Untested work has made the main branch fail: the error is removed. */
   mend(): void {
     const { repository } = this.#world;
     const { checkout } = repository;

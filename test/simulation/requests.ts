@@ -95,7 +95,7 @@ export class Requests {
       "select id from questions where state = 'open' order by asked_at_ms, id limit 1",
     );
     if (question === undefined) return;
-    // Yes or go on, and now and then the other: their numbers are answers too.
+    // Yes or continue, and now and then the other: their numbers are answers too.
     const choice = this.#world.calm || question.id.charCodeAt(4) % 3 > 0 ? '1' : '2';
     this.ask(`answer ${question.id}`, (engine) => answerQuestion(engine, question.id, choice));
   }

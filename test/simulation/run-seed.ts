@@ -1,5 +1,5 @@
-// One seed from beginning to end: a wild phase, a calm one in which everything under way has to end by itself, and one
-// in which a helpful person brings everything to its end.
+// One seed from start to end: a wild phase, a calm one in which everything in progress must end by
+// itself, and one in which a helpful person completes everything.
 
 import { createHash } from 'node:crypto';
 import { addEpic } from '../../server/store/plan/epics.ts';
@@ -208,7 +208,7 @@ class Simulation {
     return busy === undefined;
   }
 
-  /** Nothing goes wrong any more: every run that is active has to end by itself. */
+  /** Nothing fails any more: every active run must end by itself. */
   async #settle(): Promise<void> {
     const world = this.#world;
     world.calm = true;

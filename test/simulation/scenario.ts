@@ -33,7 +33,7 @@ export interface Scenario {
   readonly leaves: boolean;
   readonly standsStill: number;
   readonly jumps: boolean;
-  /** Mean time between two acts of the person; 0 = looks on. */
+  /** Mean time between two acts of the person; 0 = only watches. */
   readonly personEveryMs: number;
   readonly personRewinds: boolean;
   readonly gitTroubleShare: number;
@@ -187,7 +187,7 @@ function drawFallback(chance: SeededChance): AgentChoices {
 /** Everything that can make a tree red. */
 export const flaws = /\((?:bad|half one|half two)\)/g;
 
-/** Marks in files: `bad` is red by itself; the two halves are green alone and red together. */
+/** Marks in files: `bad` fails by itself; the two halves pass alone and fail together. */
 export function isGreen(_command: string, files: Files): boolean {
   const contents = [...files.values()];
   const has = (mark: string): boolean => contents.some((content) => content.includes(mark));

@@ -1,4 +1,5 @@
-// The seeded simulation of core and engine: random histories with crashes at any point, all invariants looked at.
+// The seeded simulation of core and engine: random histories with crashes at any point, all
+// invariants checked.
 
 import assert from 'node:assert/strict';
 import { sized } from '../tier.ts';
@@ -12,7 +13,7 @@ suite('simulation', function () {
 
   test(`${seeds} seeds keep every invariant`, async () => {
     const { code, output } = await simulate(['--seeds', `${seeds}`]);
-    // A failing seed is told with its story: the output is the message.
+    // A failing seed is printed with its story: the output is the message.
     assert.equal(code, 0, output.slice(-8_000));
   });
 

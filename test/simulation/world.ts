@@ -1,5 +1,5 @@
-// Everything that outlives the backend: time, chance, the repository, agents at work, the database file. The world
-// decides when the backend dies and when it is started again.
+// Everything that outlives the backend: time, randomness, the repository, running agents, the
+// database file. The world decides when the backend dies and when it is started again.
 
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { GitFailure } from '../../server/git/port.ts';
@@ -74,7 +74,7 @@ export class World {
   /** No more faults, and everybody does what is good for the work. */
   calm = false;
   violation: Violation | null = null;
-  /** An event may have been written since somebody last looked. */
+  /** An event may have been written since the last check. */
   hasNews = true;
   readonly story: string[] = [];
   crashes = 0;
@@ -190,7 +190,7 @@ export class World {
     });
   }
 
-  /** Asked to leave, as by a newer version. */
+  /** Asked to exit, as by a newer version. */
   leave(): void {
     const { life } = this;
     if (life === null || !life.alive || !life.launched) return;

@@ -1,4 +1,5 @@
-// Surroundings that fail on demand: a network that goes silent, a port that nobody listens on, a small disk.
+// Surroundings that fail on demand: a network that becomes silent, a port without a listener, a
+// small disk.
 
 import { execFileSync } from 'node:child_process';
 import { chownSync, mkdtempSync, rmSync } from 'node:fs';

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import type { Store } from '../../server/store/port.ts';
 import { testDatabases, withStore } from './databases.ts';
 
-/** Resolves when the feed holds events up to this number, looking only when it is told to. */
+/** Resolves when the feed contains events up to this number, reading only when told to. */
 async function reaches(store: Store, seq: number): Promise<void> {
   await new Promise<void>((resolve) => {
     const look = (): void => {
@@ -14,7 +14,7 @@ async function reaches(store: Store, seq: number): Promise<void> {
           stop();
           resolve();
         },
-        () => undefined, // The next call looks again.
+        () => undefined, // The next call reads again.
       );
     };
     const stop = store.feed.onAppend(look);

@@ -1,4 +1,5 @@
-// The rules under which parts of agents' output are stored: at the end, by the attempt's machine, whole chains, told once.
+// The rules for storing chunks of agents' output: at the end, by the attempt's machine, whole
+// chains, announced once.
 
 import assert from 'node:assert/strict';
 import pg from 'pg';

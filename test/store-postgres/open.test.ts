@@ -1,4 +1,5 @@
-// Opening a database: our tables are made once, by whoever comes first; what is not ours is left alone.
+// Opening a database: our tables are created once, by the first process; foreign tables are left
+// alone.
 
 import assert from 'node:assert/strict';
 import { sql } from 'kysely';

@@ -83,7 +83,7 @@ suite("postgres: agents' output survives", function () {
     const orders = { url, machine: 'one', logs, tasks, linesAtOnce: 50 };
     await writeUntilKilled(orders, reader, 5);
     for (const id of tasks) assertWholeLog(await reader.texts(id), 1);
-    // Its next lives begin their count anew: what they write is told from the rest by that.
+    // Its next lives restart their count: their output is recognized by that.
     await writeUntilKilled(orders, reader, 3);
     await writeUntilKilled(orders, reader, 1);
     const next = await open('one', logs);
@@ -132,7 +132,7 @@ suite("postgres: agents' output survives", function () {
       assertSameLines(await reader.texts(id), line);
       assertSameFiles(writer, reader, id);
     }
-    // Each time the database is away is told once.
+    // Each outage of the database is reported once.
     assert.ok(writer.reports.length > 0 && writer.reports.length <= 3, writer.reports.join('\n'));
     for (const report of writer.reports) assert.match(report, /^storing agents' output: Postgres/);
   });

@@ -95,7 +95,7 @@ export async function openMachine(
   return machine;
 }
 
-/** A task whose first attempt is at work on that machine. */
+/** A task whose first attempt is running on that machine. */
 export async function beginAttempt(store: Store, id: string, machine: string): Promise<string> {
   await tablesOf(store.db)
     .insertInto('tasks')

@@ -15,7 +15,7 @@ interface Certificates {
   readonly authority: string;
 }
 
-/** Null where there is no openssl to make any. */
+/** Null without openssl. */
 function makeCertificates(): Certificates | null {
   const folder = mkdtempSync(join(tmpdir(), 'drover-tls-'));
   const openssl = (words: string): unknown =>
@@ -39,7 +39,7 @@ function makeCertificates(): Certificates | null {
   return { folder, authority: join(folder, 'ca.pem') };
 }
 
-/** From now on it takes nobody without encryption. */
+/** From now on it accepts no unencrypted connection. */
 async function demandTls(server: PostgresServer, { folder }: Certificates): Promise<void> {
   if (process.getuid?.() === 0)
     for (const path of [folder, join(folder, 'key'), join(folder, 'certificate')])

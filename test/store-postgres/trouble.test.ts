@@ -1,5 +1,5 @@
-// What goes wrong with servers, roles and disks: each trouble names the place and the remedy, no sentence holds the
-// password, and the same store goes on when the trouble is over.
+// Problems of servers, roles and disks: each error names the place and the remedy, no message
+// contains the password, and the same store continues afterwards.
 
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
@@ -337,7 +337,7 @@ async function withOwnServer(body: (server: PostgresServer) => Promise<void>): P
   }
 }
 
-/** A lost connection is told once; after it, the cause. */
+/** A lost connection is reported once; after it, the cause. */
 async function rejectsUntil(body: () => Promise<unknown>, name: string): Promise<void> {
   const triesMax = 20;
   const seen: string[] = [];
@@ -353,7 +353,7 @@ async function rejectsUntil(body: () => Promise<unknown>, name: string): Promise
   assert.fail(`never ${name}, but ${seen.join(', ')}`);
 }
 
-/** From now on the server asks one role for a password; tells how its URLs are made. */
+/** From now on the server asks one role for a password; returns its URLs. */
 async function withPasswords(
   databases: TestDatabases,
   url: string,

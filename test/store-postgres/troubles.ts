@@ -1,4 +1,4 @@
-// What a test expects of a trouble: its name, and words of its sentence.
+// What a test expects of an error: its name, and words of its message.
 
 import { PostgresTrouble } from '../../server/store/postgres/trouble.ts';
 

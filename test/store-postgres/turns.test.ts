@@ -11,7 +11,7 @@ import { testDatabases } from './databases.ts';
 import { isTrouble } from './troubles.ts';
 import { tablesOf } from '../tables.ts';
 
-/** Each with connections of its own, as on a machine of its own. */
+/** Each with separate connections, as on a separate machine. */
 async function openSeveral(url: string, count: number): Promise<readonly OpenedPostgresStore[]> {
   return Promise.all(
     Array.from({ length: count }, () =>

@@ -11,7 +11,7 @@ const program = fileURLToPath(new URL('child.ts', import.meta.url));
 export interface SqliteChild {
   /** The next line it says; null at its end. */
   nextLine(): Promise<string | null>;
-  /** Its input ends: the sign to go on. */
+  /** Its input ends: the signal to continue. */
   goOn(): void;
   /** Ends it with SIGKILL, and waits until it is gone. */
   kill(): Promise<void>;

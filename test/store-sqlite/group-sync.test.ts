@@ -1,4 +1,4 @@
-// Commits in groups: answered only after a flush that began later than they did, and never in each other's way.
+// Commits in groups: answered only after a flush that started later, and never blocking each other.
 
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
@@ -122,7 +122,7 @@ suite('sqlite: grouped commits', () => {
       const first = sync.flushed();
       await Promise.resolve();
       assert.equal(sync.flushed(), first);
-      // Both were asked for before this, so the flush has begun by then; it needs another thread
+      // Both were requested before this, so the flush has started by then; it needs another thread
       // and at least one more turn to end.
       await new Promise(setImmediate);
       const [second, third] = [sync.flushed(), sync.flushed()];

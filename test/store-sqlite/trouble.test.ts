@@ -172,7 +172,7 @@ function fill(db: ReturnType<typeof openSqlite<NotesTables>>['db']): Promise<voi
   });
 }
 
-/** The superuser may write everything; so as one, these lines run with the rights of nobody. */
+/** The superuser may write everything; so as root, these lines run with the rights of `nobody`. */
 function asOrdinaryUser(body: () => void): void {
   if (process.geteuid?.() !== 0) return body();
   process.seteuid?.(65_534);

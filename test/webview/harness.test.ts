@@ -1,4 +1,5 @@
-// The harness itself: the wire, VS Code's look, the policy, and that accessibility is really looked at.
+// The harness itself: the wire, VS Code's styles, the policy, and that accessibility is really
+// checked.
 
 import assert from 'node:assert/strict';
 import { axeViolations, checkAxe } from './support/axe.ts';

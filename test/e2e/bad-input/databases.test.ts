@@ -1,4 +1,5 @@
-// Databases that cannot be used: damaged, newer, read-only, on a full disk, locked by somebody else.
+// Databases that cannot be used: damaged, newer, read-only, on a full disk, locked by another
+// process.
 
 import { chmodSync, mkdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -39,7 +40,7 @@ function change(place: Place, sql: string): void {
   database.close();
 }
 
-/** Overwrites pages in the middle, so that the header still looks sound. */
+/** Overwrites pages in the middle, so that the header still looks valid. */
 function scratch(place: Place): void {
   withoutJournal(place);
   const bytes = readFileSync(place.database);
@@ -205,7 +206,7 @@ const full: readonly Row[] = [['add', 'Greet'], ['import', '../many.jsonl'], ['r
   }),
 );
 
-/** Somebody else writes and does not end: a connection of this test. */
+/** Another writer that does not end: a connection of this test. */
 function held(place: Place): () => void {
   const database = new DatabaseSync(place.database);
   database.exec('begin exclusive');

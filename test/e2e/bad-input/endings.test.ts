@@ -6,7 +6,9 @@ import { sized } from '../../tier.ts';
 
 const megabyte = 1024 * 1024;
 
-/** Raw output is emptied while the agent is held; until it is held it goes on, and a disk is fast. */
+/**
+ * Raw output is emptied while the agent is stopped; until then it continues, and a disk is fast.
+ */
 const floodOnDiskMax = 768 * megabyte;
 
 /** Another row of the gate has the same promise, and more. */

@@ -1,4 +1,4 @@
-// Runs that cannot begin: workers, targets, repositories, git and agents.
+// Runs that cannot start: workers, targets, repositories, git and agents.
 
 import { chmodSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { execFileSync } from 'node:child_process';

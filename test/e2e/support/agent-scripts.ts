@@ -19,7 +19,7 @@ echo "work of $id" > "$id.txt"
 echo "wrote $id.txt"
 `;
 
-/** A barrier: whoever reads a line from it waits until the test has written one. */
+/** A barrier: a reader of a line waits until the test has written one. */
 export interface Barrier {
   readonly path: string;
   /** Shell words that wait here. */

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import type { Project } from './project.ts';
 
 export interface CheckoutFacts {
-  /** Hash by path of every file that git does not follow by itself. */
+  /** Hash by path of every file that git does not track. */
   readonly files: Readonly<Record<string, string>>;
   readonly staged: string;
   readonly unstaged: string;

@@ -24,7 +24,7 @@ export function claudeEnvironment(claude: string, fake: FakeModelApi): Record<st
 export interface RealClaude {
   /** Its program. */
   readonly claude: string;
-  /** Of the running test; after it, it is looked at whether it was asked nothing else. */
+  /** For the running test; afterwards it checks that no other requests were made. */
   readonly fake: FakeModelApi;
 }
 
@@ -54,7 +54,10 @@ export function conversation(id: string, steps: Step[]): Conversation {
   return { name: id, match: { prompt: `Task id: ${id} `, hasTools: true }, steps };
 }
 
-/** What a session is told that was cut off. It stands before the others: the first prompt is still in the session. */
+/**
+ * The prompt of an interrupted session. It precedes the others: the first prompt is still in the
+ * session.
+ */
 export function goesOn(id: string, steps: Step[]): Conversation {
   return {
     name: `${id} goes on`,

@@ -125,7 +125,7 @@ export function assertSound(project: Project, seed: string): void {
   assert.equal(project.git('symbolic-ref', 'HEAD'), 'refs/heads/main', seed);
 }
 
-/** A completion event is told once for each task. */
+/** A completion event is sent once for each task. */
 function completedAtMs(events: readonly EventView[]): Map<string, number> {
   const times = new Map<string, number>();
   for (const event of events) {

@@ -1,8 +1,12 @@
-// Waits for a fact about another process that nobody tells us of; bounded, and says what it waited for.
+// Polls for a fact about another process that sends no notification; bounded, and reports what it
+// waited for.
 
 import { patience } from '../../patience.ts';
 
-/** A look that starts a command is dear: then several times as long as it took, so that what is waited for gets on. */
+/**
+ * A check that starts a command is expensive: then it pauses several times as long, so that the
+ * other process can progress.
+ */
 const pausePerLook = 3;
 const pauseMsMin = 15;
 const pauseMsMax = 1_000;

@@ -1,4 +1,4 @@
-// What a panel has of the backend: a connection of its own, and the board kept by changes.
+// A panel's view of the backend: a separate connection, and the board maintained by changes.
 
 import assert from 'node:assert/strict';
 import type { Client, StatusSnapshot } from '../../../server/protocol/api.ts';
@@ -41,7 +41,7 @@ export class FollowedBoard {
     await this.follow();
     const read = await this.#client.call('status', {});
     if (read.seq !== this.board.seq) return false;
-    // The branch is git's: it moves a moment after the event that tells of a landing.
+    // The branch is git's: it moves shortly after the event of a landing.
     assert.deepEqual({ ...this.board, target: null }, { ...read, target: null });
     return true;
   }

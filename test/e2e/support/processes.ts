@@ -9,13 +9,13 @@ export interface LivingProcess {
   readonly what: string;
 }
 
-/** Ends these at once; one that has ended by itself meanwhile is no trouble. */
+/** Kills these immediately; one that has exited in the meantime is no error. */
 export function killAll(processes: readonly LivingProcess[]): void {
   for (const { pid } of processes) {
     try {
       process.kill(pid, 'SIGKILL');
     } catch {
-      // It ended by itself.
+      // It exited by itself.
     }
   }
 }

@@ -6,7 +6,10 @@ import { join, resolve } from 'node:path';
 
 const root = resolve(import.meta.dirname, '..', '..', '..');
 
-/** Another folder of bundles can be named, so that somebody else's build does not change the program in mid-test. */
+/**
+ * Another folder of bundles can be named, so that a concurrent build does not change the program
+ * during a test.
+ */
 const dist = process.env['DROVER_E2E_DIST'] ?? join(root, 'dist');
 
 let isBuilt = false;

@@ -1,4 +1,5 @@
-// A throw-away project: a real repository, a home of its own, the real `drover` command in it, and the end of all that.
+// A temporary project: a real repository, a separate home, the real `drover` command in it, and the
+// cleanup of all that.
 
 import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';

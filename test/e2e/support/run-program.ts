@@ -1,4 +1,5 @@
-// Starts a program in a group of its own and watches it: its lines as they come, its end, and a limit that ends it.
+// Starts a program in a separate group and watches it: its lines as they come, its end, and a limit
+// that kills it.
 
 import { spawn } from 'node:child_process';
 import { patience } from '../../patience.ts';
@@ -76,7 +77,7 @@ export function startProgram(start: ProgramStart): RunningProgram {
       } else resolve({ args, code, stdout, stderr });
     });
   });
-  ended.catch(() => undefined); // whoever waits is told; nobody has to
+  ended.catch(() => undefined); // waiters are notified; waiting is optional
   return {
     pid,
     ended,

@@ -1,4 +1,5 @@
-// Debian's sshd on a loopback port: a host for workers by ssh, with everything of its own below the test's folder.
+// Debian's sshd on a loopback port: a host for workers by ssh, with all its files below the test's
+// folder.
 
 import { execFileSync, spawn } from 'node:child_process';
 import { chmodSync, copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -11,12 +12,12 @@ import type { Project } from './project.ts';
 export interface Sshd {
   /** For ssh: the port, the key and the known hosts. */
   readonly args: readonly string[];
-  /** Where logins begin. */
+  /** Home of logins. */
   readonly home: string;
   close(): Promise<void>;
 }
 
-/** Debian's sshd on a loopback port, with a host key and a login key of its own. */
+/** Debian's sshd on a loopback port, with its own host key and login key. */
 export async function startSshd(here: Project): Promise<Sshd> {
   const folder = join(here.folder, 'sshd');
   const home = join(here.folder, 'far-home');

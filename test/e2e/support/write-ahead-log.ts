@@ -19,8 +19,8 @@ export interface LogCut {
 const commitsLostMax = 2;
 
 /**
- * Loses the last one or two commits, and keeps a share (0 to 1) of their frames, torn as a real cut leaves them; null
- * where there is no log with such frames.
+ * Loses the last one or two commits, and keeps a share (0 to 1) of their frames, torn as a real cut
+ * leaves them; null if there is no log with such frames.
  */
 export function cutLog(database: string, share: number): LogCut | null {
   const log = `${database}-wal`;
@@ -38,7 +38,10 @@ export function cutLog(database: string, share: number): LogCut | null {
   return { frames, kept };
 }
 
-/** The file is written from its beginning again and again: frames behind the present ones bear another salt. */
+/**
+ * The file is written from its start again and again: frames after the current ones have another
+ * salt.
+ */
 function framesOfThisRound(log: string, frameBytes: number): number {
   const bytes = readFileSync(log);
   const salt = bytes.subarray(16, 24);

@@ -124,7 +124,7 @@ export function firstParents(fleet: Fleet, ref: string): readonly MergeCommit[] 
     });
 }
 
-/** Nobody lands before its blockers, and nobody begins without them in its base. */
+/** No task lands before its blockers, and none starts without them in its base. */
 function assertOrder(
   fleet: Fleet,
   tasks: readonly PlannedTask[],
@@ -199,7 +199,10 @@ function isAttemptsCommit(text: string): boolean {
   return text.match(/^parent /gm)?.length === 1 && isWork;
 }
 
-/** Every task was run; more often only if its attempt was taken from a machine. Tells where the landed ones ran. */
+/**
+ * Every task was run; more often only if its attempt was taken from a machine. Reports where the
+ * landed ones ran.
+ */
 async function assertRunsCounted(
   fleet: Fleet,
   merges: ReadonlyMap<string, MergeCommit>,

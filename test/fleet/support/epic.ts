@@ -17,8 +17,8 @@ echo "$id $attempt $machine" >> "$ledger"
 `;
 
 /**
- * The same, but some work for longer than their machine is away, and some commit before they are done: what they leave
- * behind on a machine that comes back has to be ended, and kept.
+ * The same, but some work for longer than their machine is disconnected, and some commit before
+ * they are done: what they leave on a returning machine must be stopped, and kept.
  */
 export const variedAgent = `
 cat > /dev/null

@@ -15,8 +15,9 @@ export interface GitServer {
   /** Runs git in the bare repository itself. */
   readonly git: (...args: readonly string[]) => string;
   /**
-   * Once, after the next push of a landing line has been taken and before its pusher is told: `act` gets the pusher's
-   * address, and says false when it waits for another one. Resolves with that address, null if given up.
+   * Once, after the next push of a landing line was accepted and before its pusher is notified:
+   * `act` gets the pusher's address, and returns false to wait for another one. Resolves with that
+   * address, null if abandoned.
    */
   readonly atNextLanding: (
     act: (address: string) => boolean,
@@ -69,7 +70,8 @@ export async function startGitServer(
     const base = join(folder, 'remote');
     const place = ['--reuseaddr', `--listen=${own}`, `--port=${port}`, `--base-path=${base}`];
     const rights = ['--export-all', '--enable=receive-pack', '--max-connections=200'];
-    // On the loopback all clients look the same: there each has a server of its own, which says so to the hook.
+    // On loopback all clients look the same: there each has a separate server, which identifies
+    // itself to the hook.
     const said = addresses.length > 1 ? { FLEET_TEST_PUSHER: own } : {};
     // Its own program: what `git daemon` starts would outlive the signal to it.
     const daemon = join(git('--exec-path'), 'git-daemon');

@@ -1,4 +1,4 @@
-// One machine of a fleet under test: a host with a home, a clone and an agent of its own.
+// One machine of a fleet under test: a host with its own home, clone and agent.
 
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
@@ -151,7 +151,7 @@ export class Machine {
     return this.#worker;
   }
 
-  /** The backend that is at work for its clone, whoever started it, as this computer's number. */
+  /** The backend that runs for its clone, whoever started it, as this computer's pid. */
   backendPid(): number | null {
     try {
       const text = readFileSync(join(this.root, '.drover', 'backend.json'), 'utf8');

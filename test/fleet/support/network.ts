@@ -1,5 +1,6 @@
-// The network between the machines of a test: a bridge with an address of its own, and for each machine a network and
-// process namespace, as separate hosts have them. Nothing of it has a route out of this computer.
+// The network between the machines of a test: a bridge with its own address, and for each machine a
+// network and process namespace, like separate hosts. Nothing of it has a route out of this
+// computer.
 
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -16,7 +17,7 @@ export interface Host {
   readonly enter: () => readonly string[];
   /** Ends every process of this host at once, as a power cut does. */
   readonly kill: () => Promise<void>;
-  /** What is sent from now on gets lost, in both directions; nobody is told. */
+  /** Packets are lost from now on, in both directions, without an error. */
   readonly cutOff: () => void;
   readonly reconnect: () => void;
   /** Processes that are alive on it, as this computer's numbers. */
@@ -199,7 +200,7 @@ interface FirstProcess {
   readonly kill: () => Promise<void>;
 }
 
-/** Process 1 of a host: with its end the kernel ends all others. It collects processes that nobody waits for. */
+/** Process 1 of a host: when it ends the kernel kills all others. It reaps orphaned processes. */
 async function startFirstProcess(namespace: string, name: string): Promise<FirstProcess> {
   const script = `hostname "$1"; echo up; while :; do ${idleWords.join(' ')} & wait; done`;
   const shell = ['unshare', '--pid', '--mount', '--uts', '--fork', '--mount-proc'];
@@ -257,7 +258,7 @@ export function numberInside(pid: number): number {
 function plainProcesses(reason: string): Network {
   const marks: string[] = [];
   const address = '127.0.0.1';
-  // Each host asks at an address of its own: so the git server can tell them apart.
+  // Each host uses its own address, so that the git server can tell them apart.
   const serverAddresses = ['linux', 'android'].includes(process.platform)
     ? Array.from({ length: plainHostsMax }, (_, n) => `127.0.0.${n + 1}`)
     : [address];
@@ -267,7 +268,7 @@ function plainProcesses(reason: string): Network {
     return found.length;
   };
   const killAll = async (mark: string): Promise<void> => {
-    // Whoever was just starting another process is found in the next round.
+    // A process that was just starting another one is found in the next round.
     while (signalAll(mark, 'SIGKILL') > 0) await new Promise((resolve) => setImmediate(resolve));
   };
   const addHost = async (_name: string, mark: string): Promise<Host> => {

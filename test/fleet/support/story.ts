@@ -1,4 +1,5 @@
-// What a fleet that did not do its work has to say: tasks that are not completed, and all that the feed tells of them.
+// The report of a fleet that did not finish its work: tasks that are not completed, and everything
+// in the feed about them.
 
 import type { Fleet } from './fleet.ts';
 

@@ -1,4 +1,4 @@
-// What a log says of the process that runs, or ran last: the same, whoever folds it and when.
+// A log's facts about the process that runs, or ran last: the same, whoever computes them and when.
 
 import assert from 'node:assert/strict';
 import {

@@ -26,7 +26,7 @@ function check(text: string, expected: object | null): void {
 suite('process list', () => {
   test('numbers below a process are left out while none can have been given away again', () => {
     if (process.platform !== 'linux') return;
-    // Numbers may begin anew between the two looks, but not three times in a row.
+    // Ids may wrap around between the two reads, but not three times in a row.
     const proved = [1, 2, 3].filter(() => {
       // Not noted, and as old as the system: anything may have happened since.
       const born = { pid: spawnSync('true').pid, startTime: '0' };
@@ -92,7 +92,10 @@ suite('process list', () => {
 
 const listings = 100;
 
-/** Lists beside a program that goes on by `script`, in which `$0` is the program, until that is taken away. */
+/**
+ * Lists beside a program that is controlled by `script`, in which `$0` is the program, until that
+ * is removed.
+ */
 async function findAtEveryMoment(script: string, runId: string): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'drover-list-'));
   const program = join(folder, 'program.sh');

@@ -197,7 +197,7 @@ suite('exchange and logs', () => {
             offset,
             next_offset: Math.min(30, offset + 10),
             size: 30,
-            // As the real one: an end is told at the end of the log alone.
+            // Like the real one: an end is reported only at the end of the log.
             ended: offset >= 30 && offsets.length > 11,
           };
         },

@@ -65,7 +65,10 @@ const fields = fc.record({
   blockers: fc.array(fc.nat(), { maxLength: 2 }),
 });
 
-/** Tasks that may have sub-tasks; each waits for earlier tasks of the top level alone, so there is no loop. */
+/**
+ * Tasks that may have sub-tasks; each waits only for earlier tasks of the top level, so there is no
+ * loop.
+ */
 const project = fc.array(fields, { maxLength: 8 }).map((list): SessionTask[] => {
   const tasks: SessionTask[] = [];
   for (const [index, { text, sha, files, inEpic, place, blockers, ...rest }] of list.entries()) {

@@ -1,4 +1,4 @@
-// What of a gate's output is told: against real outputs of the tools, one file each.
+// What is shown of a gate's output: against real outputs of the tools, one file each.
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';

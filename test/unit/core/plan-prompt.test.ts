@@ -1,4 +1,5 @@
-// What agents are told about plans: the one that makes it, the one whose plan was sent back, and those that build.
+// Prompts about plans: for the agent that plans, the one whose plan was sent back, and those that
+// implement.
 
 import assert from 'node:assert/strict';
 import { boundedPlan, planCharactersMax } from '../../../server/core/prompt/plan-prompt.ts';

@@ -1,4 +1,4 @@
-// What is told to a person, and when: only what waits for one, each once, several as one.
+// Notifications for a person, and when: only what waits for one, each once, several as one.
 
 import assert from 'node:assert/strict';
 import {

@@ -1,4 +1,4 @@
-// When and how the operating system tells of what waits.
+// When and how the operating system notifies a person.
 
 import assert from 'node:assert/strict';
 import { notificationCommand } from '../../../extension/notices/os-notification.ts';

@@ -1,4 +1,4 @@
-// Troubles behind a worker: all of them in the log, each told once in a while.
+// Problems behind a worker: all of them in the log, each printed now and then.
 
 import assert from 'node:assert/strict';
 import { tellTroubles } from '../../../server/main/watch/worker-troubles.ts';

@@ -1,4 +1,5 @@
-// What an agent asks is accepted or refused by the rules, in one transaction, and only while its attempt is at work.
+// An agent's requests are accepted or refused by the rules, in one transaction, and only while its
+// attempt is running.
 
 import assert from 'node:assert/strict';
 import { Refusal } from '../../../server/core/failure.ts';
@@ -19,7 +20,7 @@ import { AgentNotes } from '../../../server/rpc/handlers/agent-messages.ts';
 interface Host {
   readonly project: TestStore;
   readonly switchboard: Switchboard;
-  /** The task at work, and one that waits for it. */
+  /** The running task, and one that waits for it. */
   readonly own: string;
   readonly later: string;
   readonly other: string;

@@ -5,7 +5,7 @@ import type { EventView } from '../../../server/protocol/api.ts';
 import { FeedPump } from '../../../server/rpc/transport/feed.ts';
 import { memoryFeed } from '../../doubles/memory-feed.ts';
 
-/** A reader that takes frames one by one, when told to. */
+/** A reader that takes frames one by one, on command. */
 function slowReader() {
   const frames: (readonly EventView[])[] = [];
   const release: (() => void)[] = [];

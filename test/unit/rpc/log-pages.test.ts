@@ -59,7 +59,7 @@ suite('pages of a log', () => {
     await log.flush();
   }
 
-  /** Something happens that the feed tells of. */
+  /** Something happens that the feed reports. */
   async function happen(): Promise<void> {
     const { store } = project;
     await store.transaction((tx) => store.append(tx, { type: 'agent.ended', taskId: id }));

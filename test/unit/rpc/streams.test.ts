@@ -80,7 +80,7 @@ suite('local client', () => {
     );
     backend.feed.append({});
     await until(() => seen.length === 1);
-    backend.feed.events.push({ ...backend.feed.events[0]!, seq: 2 }); // no listener is told
+    backend.feed.events.push({ ...backend.feed.events[0]!, seq: 2 }); // no listener is called
     await until(() => seen.length === 2);
     stop();
     backend.feed.append({});

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { plantedFaults } from '../../neighbours/faults.ts';
 
 const root = join(import.meta.dirname, '..', '..', '..');
-/** A planted fault has to be found within so many schedules. */
+/** A planted fault must be found within this many schedules. */
 const seedsMax = 200;
 
 suite('planted faults of the neighbour test', () => {

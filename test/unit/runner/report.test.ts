@@ -1,4 +1,5 @@
-// What the test runner makes of failures: which are looked at again, what counts as flaky, and the words at the end.
+// What the test runner makes of failures: which are run again, what counts as flaky, and the
+// summary.
 
 import assert from 'node:assert/strict';
 import { blockedOutcome, type Ending, outcomeOf } from '../../runner/outcome.ts';

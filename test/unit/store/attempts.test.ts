@@ -1,4 +1,4 @@
-// Attempts and their steps, told from the events that the engine writes.
+// Attempts and their steps, from the events that the engine writes.
 
 import assert from 'node:assert/strict';
 import type { AttemptView } from '../../../server/protocol/panel-views.ts';

@@ -172,7 +172,7 @@ suite('beads sync', () => {
     await sync();
     assert.deepEqual([await statusOf(project, 'a'), lineOf('a')['status']], ['ready', 'open']);
 
-    // The attempt had ended before anybody looked.
+    // The attempt had ended before the check.
     await moveTask(project, 'b', ['claimed', 'in_progress', 'ready']);
     await attempt('b', 0, 2_000);
     set(issue('a'), issue('b', closed));

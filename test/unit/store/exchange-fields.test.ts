@@ -1,5 +1,6 @@
-// Every column of a task and of an epic, through an export and an import into another project: what a format carries comes
-// back as it was, and what it does not carry is listed here with the reason. A new column has to be put in one of both.
+// Every column of a task and of an epic, through an export and an import into another project: what
+// a format carries is restored, and what it does not carry is listed here with the reason. A new
+// column must be added to one of both.
 
 import assert from 'node:assert/strict';
 import { exportPlan, type ExportFormat } from '../../../server/store/exchange/exports.ts';
@@ -11,7 +12,7 @@ type Row = Readonly<Record<string, unknown>>;
 
 const sha = 'a'.repeat(40);
 
-/** No value is the one that a new row gets by itself. */
+/** No value is the default of a new row. */
 const task: Row = {
   id: 'T-2',
   title: 'Everything',

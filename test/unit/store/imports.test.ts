@@ -1,4 +1,4 @@
-// Import: whole or not at all, unchanged, updated, renamed, and against tasks at work.
+// Import: all or nothing, unchanged, updated, renamed, and against running tasks.
 
 import assert from 'node:assert/strict';
 import type { ImportResultView } from '../../../server/protocol/api.ts';

@@ -47,8 +47,8 @@ export function openStoresWith(open: OpenEmpty | null): void {
 }
 
 /**
- * How many random histories a test draws: `count` in memory; on stores of another kind, whose every statement costs far
- * more, the gate looks only for what is different there.
+ * How many random histories a test draws: `count` in memory; on stores of another kind, whose every
+ * statement costs far more, the gate checks only their differences.
  */
 export function drawn(count: number): number {
   return openEmpty === openInMemory ? count : sized(Math.ceil(count / 4), count);

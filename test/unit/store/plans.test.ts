@@ -50,7 +50,7 @@ suite('plans', () => {
     return (await lastAttempt(project.store.db, id)) ?? assert.fail('no attempt');
   }
 
-  /** The attempt at work proposes a plan, and the task waits for a person. */
+  /** The running attempt proposes a plan, and the task waits for a person. */
   async function propose(id: string, text: string): Promise<void> {
     await moveTask(project, id, ['in_progress']);
     const { number } = await attemptOf(id);

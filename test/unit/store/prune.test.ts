@@ -1,4 +1,5 @@
-// Retention: what is old of closed epics goes; nothing of an open epic does, and what is told of the rest stays as it was.
+// Retention: old data of closed epics is removed; nothing of an open epic is, and reports of the
+// rest do not change.
 
 import assert from 'node:assert/strict';
 import { parseAge } from '../../../server/core/settings/retention.ts';

@@ -21,10 +21,13 @@ const dayMs = 24 * 3_600_000;
 const perMonth = sized(40, 1_000);
 const perEpic = 100;
 const months = 12;
-/** Months that the longest of the settings keeps, and the one that is at work. */
+/** Months that the longest of the settings keeps, and the current one. */
 const keptMonths = 4;
 
-/** What a task writes on its way: its states, an attempt, a verdict, a landing, a delivery, and what is told of it. */
+/**
+ * What a task writes during its life: its states, an attempt, a verdict, a landing, a delivery, and
+ * its events.
+ */
 async function liveOneTask(tx: Tx, { store }: OpenedStore, sources: TestSources, epic: string) {
   const step = (): void => {
     sources.nowMs += Math.floor((30 * dayMs) / perMonth / 3);

@@ -1,4 +1,5 @@
-// A person chooses a snapshot on one machine of a fleet, and the attempt that is to begin with it begins on another.
+// A person chooses a snapshot on one machine of a fleet, and the attempt that must start from it
+// starts on another.
 
 import assert from 'node:assert/strict';
 import { ok } from '../../../server/core/failure.ts';
@@ -28,7 +29,7 @@ suite('a chosen snapshot', () => {
       .execute();
   }
 
-  /** A machine with refs of its own. */
+  /** A machine with its own refs. */
   function machine(machineId: string): Engine {
     const refs = new Map<string, string>();
     const view = (commit: string) => ({ commit, head: `head of ${commit}`, label: `${id}/1` });

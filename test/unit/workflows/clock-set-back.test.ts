@@ -1,4 +1,5 @@
-// The clock of the machine is set back between two lives of the backend: what began in the first one is still taken for it.
+// The clock of the machine is set back between two lives of the backend: work that started in the
+// first one is still recognized.
 
 import assert from 'node:assert/strict';
 import { ok } from '../../../server/core/failure.ts';
@@ -74,7 +75,7 @@ suite('a clock that was set back between two lives', () => {
       project.sources.nowMs += 1_000 - backMs;
       const second = await life();
       assert.equal((await landedBefore(second, row, 'h'))?.commit, 'm'.repeat(40));
-      // What it has begun itself it knows, as soon as the clock can tell.
+      // It knows its own starts, as soon as the clock can tell.
       project.sources.nowMs += hourMs + 1_000;
       assert.equal(await landedBefore(second, await landing('B'), 'h'), null);
     });

@@ -1,4 +1,4 @@
-// Attempts that are cut off: nobody works beside their former selves, and what they have made is not forgotten.
+// Interrupted attempts: no agent runs beside its former self, and earlier work is not forgotten.
 
 import assert from 'node:assert/strict';
 import type { DurableRun } from '../../../server/durable/port.ts';

@@ -122,7 +122,7 @@ suite('a line that its branch does not hold', () => {
     assert.equal(repository.refs.get(branch), next);
   });
 
-  /** A commit of the line, moved there by whoever dies before the branch has followed. */
+  /** A commit of the line, moved there by a process that dies before the branch has followed. */
   async function moveAlone(path: string, isWritten: boolean): Promise<Sha> {
     const old = repository.refs.get(line) as Sha;
     const next = repository.commit(files(path), [old], path, 'drover');
@@ -214,7 +214,10 @@ suite('a line that its branch does not hold', () => {
   }
 });
 
-/** The engine of a backend that has just begun, with so many looks at what landed; its clock counts those that are over. */
+/**
+ * The engine of a backend that has just started, with this many checks of what landed; its clock
+ * counts those that are over.
+ */
 function looking(engine: Engine, looksMax: number): Engine {
   let looks = -1;
   return {

@@ -17,7 +17,7 @@ const line = landingRef('main');
 const branch = branchRef('main');
 const rescued = (commit: string): string => `refs/drover/rescue/lines/main/${commit}`;
 
-/** A remote whose answers are used again until somebody asks for what is there now. */
+/** A remote whose answers are reused until a caller needs the current state. */
 class RememberedRemote {
   readonly now: Map<string, string>;
   #heard: Map<string, string>;
@@ -91,7 +91,7 @@ suite('a line that others move', () => {
       .executeTakeFirst();
 
   test('a branch that has just followed there is no rewind here', async () => {
-    // It has heard of the landing, but not of the branch that followed; the database tells of both.
+    // It knows of the landing, but not of the branch that followed; the database contains both.
     const remote = new RememberedRemote(
       { [line]: 'b', [branch]: 'a' },
       { [line]: 'b', [branch]: 'b' },

@@ -1,4 +1,5 @@
-// Finished work that only the clone of another machine has: it is neither landed nor blamed on anybody.
+// Finished work that only the clone of another machine has: it is neither landed nor blamed on a
+// task.
 
 import assert from 'node:assert/strict';
 import { err, failure, ok } from '../../../server/core/failure.ts';

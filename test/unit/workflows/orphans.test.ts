@@ -1,4 +1,5 @@
-// Work that a release has begun which no machine has any more is given back, and begun anew by those that are there.
+// Work that was started by a release which no machine has any more is released, and restarted by
+// the existing machines.
 
 import assert from 'node:assert/strict';
 import type { WorkflowInfo } from '../../../server/durable/port.ts';
@@ -26,7 +27,7 @@ suite('work of another release', () => {
       .execute();
   }
 
-  /** Looked at by a machine of release 2; resolves with what was cancelled. */
+  /** Checked by a machine of release 2; resolves with what was cancelled. */
   async function looked(
     queue: string,
     state: 'pending' | 'running',

@@ -1,4 +1,4 @@
-// A run that was full looks again cheaply: it sees a worker that is free, and a choice that is due.
+// A run that was full checks again cheaply: it finds a free worker, and a choice that is due.
 
 import assert from 'node:assert/strict';
 import { newestRun, openCandidates, type RunRow, taskById } from '../../../server/store/port.ts';

@@ -64,7 +64,7 @@ async function measureTree(): Promise<void> {
   }
 }
 
-/** The view is hidden and shown: VS Code makes its page anew each time. */
+/** The view is hidden and shown: VS Code recreates its page each time. */
 async function measureReopening({ page }: Workbench): Promise<number> {
   const paintMs: number[] = [];
   for (let round = 0; round < reopenings; round += 1) {
@@ -76,7 +76,10 @@ async function measureReopening({ page }: Workbench): Promise<number> {
   return median(paintMs);
 }
 
-/** Nothing else is at work meanwhile: the change is asked for over a connection that is open, and the page tells when it has drawn it. */
+/**
+ * Nothing else runs in the meantime: the change is requested over an open connection, and the page
+ * reports when it has drawn it.
+ */
 async function measureChanges(project: Project, tree: Frame): Promise<void> {
   const client = await panelClient(project);
   const toPixelMs: number[] = [];
@@ -99,9 +102,9 @@ async function measureChanges(project: Project, tree: Frame): Promise<void> {
 }
 
 /**
- * VS Code's own profile of activation, as its list of running extensions shows it; its own extensions beside it. What a
- * view in sight activates is loaded together with extensions of VS Code, whose time the list counts in: the marks in VS
- * Code's report of its start tell each by itself.
+ * VS Code's own profile of activation, as in its list of running extensions; its own extensions
+ * beside it. A visible view is activated together with extensions of VS Code, whose time the list
+ * includes: the marks in VS Code's startup report separate them.
  */
 async function measureActivation(bench: Workbench): Promise<void> {
   const others: number[] = [];
@@ -172,7 +175,7 @@ async function measureStream(): Promise<void> {
   await project.expect(0, ['init']);
   const flood = directives(`flood ${logLines}`, 'sleep 60000', 'write a.txt a');
   await project.add('Flood', '--description', flood);
-  // Its own Git tells the branch after a reload: so long VS Code itself takes.
+  // Its own Git shows the branch after a reload: VS Code itself takes this long.
   const bench = await open(project, { 'git.enabled': true });
   try {
     await runCommand(bench.page, 'Drover: Run All Open Tasks');
@@ -199,7 +202,7 @@ async function measureStream(): Promise<void> {
   }
 }
 
-/** Told by the page itself as it changes: to ask it again and again would take time from what is measured. */
+/** Reported by the page itself as it changes: polling it would take time from what is measured. */
 async function measureReload(bench: Workbench): Promise<void> {
   const begunMs = Date.now();
   await bench.reload();

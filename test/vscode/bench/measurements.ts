@@ -5,7 +5,7 @@ import type { BrowserContext, Frame } from '../host/browser.ts';
 export interface Measured {
   readonly name: string;
   readonly ms: number;
-  /** When it was told, Unix milliseconds. */
+  /** When it was reported, Unix milliseconds. */
   readonly atMs: number;
 }
 
@@ -27,7 +27,7 @@ interface Listening {
   droverNext?: Promise<Measured>;
 }
 
-/** Hears the next measurement of this name that is told from now on; the page is not asked meanwhile. */
+/** Receives the next measurement of this name from now on, without polling the page. */
 export async function listenFor(frame: Frame, name: string): Promise<() => Promise<Measured>> {
   await frame.evaluate((wanted) => {
     const page = globalThis as Listening;
@@ -55,7 +55,10 @@ interface Asked {
   readonly params?: { name: string; ms: number };
 }
 
-/** VS Code puts its API into the page as a global: what is posted through it is looked at on its way. */
+/**
+ * VS Code exposes its API to the page as a global: messages posted through it are read on their
+ * way.
+ */
 function listenInPage(): void {
   const heard: Measured[] = [];
   interface Api {

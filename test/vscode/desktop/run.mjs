@@ -48,7 +48,7 @@ try {
   try {
     drover(workspace, cli, ['server', 'stop', '--force'], home);
   } catch {
-    // None was at work.
+    // None was running.
   }
   rmSync(folder, { recursive: true, force: true });
 }

@@ -59,7 +59,10 @@ if (given.vsix !== undefined) {
   writeFileSync(join(extension, 'package.json'), JSON.stringify(manifest));
 }
 
-/** What the tests themselves are told: variables with our names are passed on, nothing else of the environment. */
+/**
+ * The tests' own configuration: variables with our names are passed on, nothing else of the
+ * environment.
+ */
 const passedOn = Object.fromEntries(
   Object.entries(process.env).filter(([name]) => /^(DROVER|VSCODE_TEST)_/.test(name)),
 );

@@ -61,8 +61,9 @@ const chromiumRemedy =
   '(Debian: apt-get install --no-install-recommends chromium fonts-dejavu-core) or name one by the variable CHROMIUM.';
 
 /**
- * The workbench's package has no modules of its own in it, and its install script wants a compiler for parts that no
- * test needs: its locked modules are installed here without scripts; those that are native bring their binaries along.
+ * The workbench's package contains no modules, and its install script needs a compiler for parts
+ * that no test uses: its locked modules are installed here without scripts; native ones bring their
+ * binaries.
  */
 async function installWorkbench() {
   await npm(here, ['ci', ...quietNpm, '--loglevel=error']);
@@ -115,7 +116,7 @@ async function withLock(body) {
   }
 }
 
-/** The project brings a Node of its own without npm: the machine's npm must run on the machine's Node. */
+/** The project's own Node has no npm: the machine's npm must run on the machine's Node. */
 function machinesNpm() {
   const { npm_node_execpath: node, npm_execpath: npm } = process.env;
   if (node && npm && npm.endsWith('.js') && existsSync(npm)) return { node, npm };

@@ -1,5 +1,5 @@
-// What every process of a test's VS Code may see: a home of its own, a short temporary folder, and nothing of the person's
-// who runs the tests.
+// What every process of a test's VS Code may see: a separate home, a short temporary folder, and
+// nothing of the user who runs the tests.
 
 import { mkdtempSync, realpathSync } from 'node:fs';
 import { dirname, join } from 'node:path';

@@ -1,4 +1,4 @@
-// First half of a window that goes away in mid-run: it starts agents and ends without a word to anybody.
+// First half of a window that closes during a run: it starts agents and ends silently.
 
 import assert from 'node:assert/strict';
 import * as vscode from 'vscode';

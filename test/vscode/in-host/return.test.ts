@@ -1,4 +1,5 @@
-// Second half: another window on the same repository finds the agents at work, none lost and none doubled.
+// Second half: another window on the same repository finds the running agents, none lost and none
+// doubled.
 
 import assert from 'node:assert/strict';
 import { ready, untilBoard } from './support.ts';

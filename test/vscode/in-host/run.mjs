@@ -24,7 +24,7 @@ import { drover, makeRepository } from './workspaces.mjs';
 const root = resolve(import.meta.dirname, '../../..');
 const suiteMsMax = 240_000;
 
-/** Folders are not trusted, and nobody is asked. */
+/** Folders are not trusted, and there is no prompt. */
 const withTrust = {
   'security.workspace.trust.enabled': true,
   'security.workspace.trust.startupPrompt': 'never',
@@ -36,7 +36,7 @@ const withTrust = {
  */
 const plans = {
   project: { suites: ['project'], isSetUp: true },
-  // A window goes away with agents at work, another one comes.
+  // A window closes with running agents, another one opens.
   reload: { suites: ['leave', 'return'], isSetUp: true },
   fresh: { suites: ['fresh'], isSetUp: false },
   untrusted: {
@@ -44,7 +44,7 @@ const plans = {
     isSetUp: true,
     host: { hasWorkspaceTrust: true, settings: withTrust },
   },
-  // Three in one window: the first one needs a project that nobody has opened yet.
+  // Three in one window: the first one needs a project that was never opened.
   work: { suites: ['trouble+take-over+review'], isSetUp: true },
   several: { suites: ['several'], isSetUp: true, second: true },
   'no-git': { suites: ['no-git'], isSetUp: true, git: null },
@@ -128,7 +128,9 @@ async function runSuite(suite, plan, place) {
   };
 }
 
-/** VS Code asks the person's login shell for PATH: there is nothing on it but, perhaps, a program called git. */
+/**
+ * VS Code asks the person's login shell for PATH: it contains only, perhaps, a program called git.
+ */
 function putGitOnPath(folder, home, line) {
   const programs = join(folder, 'programs');
   mkdirSync(programs, { recursive: true });
@@ -171,7 +173,7 @@ async function runPlan(name) {
       try {
         drover(repository, cli, ['server', 'stop', '--force'], place.home);
       } catch {
-        // None was at work.
+        // None was running.
       }
     }
     // What is ending may still write below.

@@ -1,4 +1,4 @@
-// A workspace that nobody has trusted: nothing of it is read or run, and the state says so.
+// An untrusted workspace: nothing of it is read or run, and the state says so.
 
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';

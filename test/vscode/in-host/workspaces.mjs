@@ -1,4 +1,4 @@
-// Repositories for the tests in the extension host: small, real, and made anew for each run.
+// Repositories for the tests in the extension host: small, real, and created again for each run.
 
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
@@ -21,7 +21,7 @@ export function makeRepository(folder) {
   git('commit', '-q', '-m', 'Begin');
 }
 
-/** `drover` with a minimal environment of its own. */
+/** `drover` with its own minimal environment. */
 export function drover(root, cli, args, home) {
   return execFileSync(process.execPath, ['--no-warnings', cli, ...args], {
     cwd: root,

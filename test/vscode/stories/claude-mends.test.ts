@@ -62,7 +62,8 @@ suite('a plan of Claude Code that fails once', () => {
       settings: `max_workers = 2\nmax_attempts = 1\n[gate]\ncommand = "sh check.sh"\n`,
     });
     writeFileSync(join(project.root, 'cart.ts'), cart);
-    // Not as a command in the settings: prompts name the gate, and its words shall come from its failure alone.
+    // Not as a command in the settings: prompts name the gate, and its text must come only from its
+    // failure.
     writeFileSync(join(project.root, 'check.sh'), `${gate}\n`);
     project.git('add', 'cart.ts', 'check.sh');
     project.git('commit', '-qm', 'Add the cart');

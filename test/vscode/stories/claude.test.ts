@@ -108,7 +108,9 @@ suite('the first run, with Claude Code', () => {
   });
 });
 
-/** The first task asks for a command that waits until the test lets it go on: its turn runs while the hint is sent. */
+/**
+ * The first task asks for a command that waits for the test: its turn runs while the hint is sent.
+ */
 function script(ids: readonly string[], goFile: string): ReturnType<typeof conversation>[] {
   const [first = '', ...others] = ids;
   const command = `sh -c "until test -e ${goFile}; do sleep 0.1; done; date > asked.txt"`;

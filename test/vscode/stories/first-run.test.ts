@@ -59,7 +59,7 @@ suite('the first run, with the mouse', () => {
     await start.waitFor();
     await picture(bench.page, 'checks', true);
     await start.click();
-    // At once: the row says so only while the agent is at work.
+    // Immediately: the row shows it only while the agent is running.
     await eventually('a row says so', async () => {
       return (await row(tree, taskTitles[0]).getAttribute('aria-label'))?.includes('agent');
     });

@@ -179,7 +179,7 @@ async function writeNewEpic(page: Page, tree: Frame): Promise<void> {
   });
 }
 
-/** Goes to a row by typing the beginning of its title, as one does in VS Code's own trees. */
+/** Goes to a row by typing the start of its title, as in VS Code's own trees. */
 async function goTo(page: Page, tree: Frame, title: string): Promise<void> {
   await eventually(`the row ${title} is reached`, async () => {
     await focusTree(page, tree);

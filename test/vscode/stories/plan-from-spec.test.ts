@@ -79,7 +79,10 @@ suite('a plan from a design, in VS Code', () => {
     });
   };
 
-  /** A message by itself or, as it hides after a while, in the list of all; there come later ones while that shows. */
+  /**
+   * A separate message or, as it hides after a while, in the list of all; later ones may arrive
+   * while that is open.
+   */
   const message = (words: string): Locator => {
     const all = bench.page.locator('.notification-list-item', { hasText: words });
     return all.filter({ visible: true }).first();

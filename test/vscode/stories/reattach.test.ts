@@ -1,5 +1,6 @@
-// A run outlives its windows: reload, extension host killed, backend killed, a second window. Each time no agent is lost,
-// none is doubled, the panel goes on at the right line, and a message says what was found again.
+// A run outlives its windows: reload, extension host killed, backend killed, a second window. Each
+// time no agent is lost, none is doubled, the panel continues at the right line, and a message
+// reports what was found again.
 
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
@@ -152,7 +153,7 @@ async function lastLine(page: Page): Promise<number> {
   return (await shownLines(page)).at(-1) ?? 0;
 }
 
-/** The panel shows lines without a gap, goes on behind `after`, and goes on. */
+/** The panel shows lines without a gap, continues after `after`, and keeps going. */
 async function growing(page: Page, after = 0, name = 'Alpha'): Promise<void> {
   await webview(page, 'stream');
   const look = async (behind: number): Promise<number> => {

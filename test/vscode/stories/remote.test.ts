@@ -1,5 +1,5 @@
-// A person lets agents run on a host by ssh: they set it up, test the connection, look at what would be uploaded, run a task,
-// watch it, and destroy its worker; the job runs again on another one, and lands.
+// A person runs agents on a host by ssh: they set it up, test the connection, preview the upload,
+// run a task, watch it, and destroy its worker; the job runs again on another one, and lands.
 
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';

@@ -1,5 +1,5 @@
-// The change of an epic waits for a person: they look at it in VS Code's own diff, send it back with a word, look again,
-// and approve.
+// The change of an epic waits for a person: they view it in VS Code's own diff, send it back with
+// feedback, view it again, and approve.
 
 import assert from 'node:assert/strict';
 import { eventually } from '../../e2e/support/eventually.ts';

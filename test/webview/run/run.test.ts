@@ -169,7 +169,7 @@ suite('webview: run', () => {
       1_000,
     );
     const { ms } = (await view.host.waitFor('measured')) as { ms: number };
-    // What a page costs by itself is measured with it; the limit leaves room for a machine that is shared.
+    // The page's own cost is measured with it; the limit leaves room for a shared machine.
     assert.ok(ms < 5_000, `first paint after ${ms} ms`);
     console.log(`      (first paint ${ms.toFixed(0)} ms)`);
     await screenshot(view.page, 'run-large');

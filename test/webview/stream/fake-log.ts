@@ -33,7 +33,7 @@ export class FakeLog {
     this.#wakeAll();
   }
 
-  /** As after a crash: the last lines were not stored for good. */
+  /** As after a crash: the last lines were not stored permanently. */
   cut(lines: number): void {
     this.#lines.length -= lines;
     this.#offsets.length -= lines;

@@ -1,4 +1,5 @@
-// Floods: 16 agents at 1,000 lines a second each. Frames are measured and told, not judged: the machine decides them.
+// Floods: 16 agents at 1,000 lines a second each. Frames are measured and printed, not judged: they
+// depend on the machine.
 
 import assert from 'node:assert/strict';
 import { openWebview, screenshot, type OpenWebview } from '../support/webview-page.ts';

@@ -372,7 +372,7 @@ suite('webview: stream', () => {
 /** The first line in sight once the panel has remembered it. */
 async function stablePlace(view: OpenStream): Promise<number> {
   const first = (await scrollFacts(view.page)).lines[0] ?? 0;
-  // What a page remembers is told to nobody.
+  // What a page remembers is sent nowhere.
   await eventually('the place is remembered', () => {
     const memory = view.memory() as { place?: unknown; draft?: string } | undefined;
     return memory?.draft === 'half a thought' && memory.place !== null;

@@ -1,4 +1,5 @@
-// A backend that answers everything a webview reads while it is only looked at: one attempt with a log of every kind.
+// A backend that answers everything a webview reads while it is only viewed: one attempt with a log
+// of every kind.
 
 import type { AttemptView } from '../../../server/protocol/panel-views.ts';
 import { checkedLine } from '../../../server/protocol/agent-events.ts';

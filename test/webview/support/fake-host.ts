@@ -1,4 +1,5 @@
-// The extension's end of the wire, played by a test: answers what a webview asks, keeps what it was told, and pushes.
+// The extension's end of the wire, played by a test: answers a webview's requests, records them,
+// and pushes.
 
 import assert from 'node:assert/strict';
 import { applyChanges } from '../../../server/protocol/board.ts';
@@ -109,7 +110,7 @@ export class FakeHost {
     return found.params;
   }
 
-  /** Waits until something of this host is so. Looked at after each message of the webview. */
+  /** Waits until something of this host is true. Checked after each message of the webview. */
   async until<T>(what: string, look: () => T | null | undefined | false): Promise<T> {
     return await new Promise((done, fail) => {
       const check = (): void => {

@@ -1,4 +1,4 @@
-// What the extension tells a webview first, as a test wants it.
+// The extension's first message to a webview, as a test wants it.
 
 import type { HostState, WebviewName } from '../../../webview/messages/messages.ts';
 import { smallBoard } from './boards.ts';

@@ -1,5 +1,6 @@
-// What runs in the page before the webview's own script: VS Code's look and API, and a report of everything that the
-// content security policy refuses. Each function is sent as text and must not use anything outside of itself.
+// What runs in the page before the webview's own script: VS Code's styles and API, and a report of
+// everything that the content security policy refuses. Each function is sent as text and must not
+// use anything outside of itself.
 
 import type { ThemeFixture } from './themes.ts';
 

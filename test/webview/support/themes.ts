@@ -1,4 +1,4 @@
-// The themes in which every webview is looked at, as VS Code gave them to one of its webviews.
+// The themes in which every webview is tested, as VS Code gave them to one of its webviews.
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';

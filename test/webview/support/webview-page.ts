@@ -35,7 +35,7 @@ export interface OpenWebview {
   readonly host: FakeHost;
   /** What the webview keeps by `memory.set`. */
   memory(): unknown;
-  /** Loads the page anew, as VS Code does with a webview that was hidden: only `memory` stays. */
+  /** Reloads the page, as VS Code does with a webview that was hidden: only `memory` stays. */
   reload(): Promise<void>;
   /** Of the policy and of the page, so far. */
   readonly problems: readonly string[];

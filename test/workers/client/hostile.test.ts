@@ -30,7 +30,7 @@ suite('hostile workers', () => {
     return await jobs.ran({ script, stock: () => ({ archive: () => archive }), ...more });
   }
 
-  /** Refused for good: no other instance is asked, and the worktree is as it was. */
+  /** Refused permanently: no other instance is tried, and the worktree is unchanged. */
   async function assertRefused(archive: Buffer, reason: RegExp, more: JobOptions = {}) {
     const { outcome, provisioner } = await withArchive(archive, more);
     assert.ok(outcome.kind === 'failed', outcome.kind);

@@ -12,7 +12,9 @@ import { useRuntimes, type RuntimeProcess } from '../support/runtime-process.ts'
 
 const gap = 'stream replay gap: some earlier events were evicted from the worker buffer';
 const isDone = ({ data }: SeenEvent): boolean => data.done === true;
-/** A command goes on when this file exists; the test makes it by another way than the runtime. */
+/**
+ * A command continues when this file exists; the test creates it by another way than the runtime.
+ */
 const untilGo = 'until [ -e ../go ]; do sleep 0.02; done';
 
 function go({ folder }: RuntimeProcess): void {
@@ -148,7 +150,7 @@ suite('worker runtime: event stream', () => {
     const brisk = await follow(runtime, job);
     go(runtime);
     await brisk.event(isDone);
-    // Even a brisk reader may be kept from reading for a second; what it has not got is what it was told of.
+    // Even a fast reader may be kept from reading for a second; it is told what it has missed.
     const ids = brisk.events.filter(({ data }) => data.line !== gap).map(({ id }) => id);
     const jumps = ids.filter((id, at) => id !== (ids[at - 1] ?? -1) + 1).length;
     assert.equal(brisk.events.length - ids.length, jumps);

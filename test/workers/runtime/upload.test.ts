@@ -131,7 +131,7 @@ suite('worker runtime: uploads', () => {
       [[link('a', '/etc')], 'a', /absolute/],
       [[link('a', '../x')], 'a', /leads out/],
       [[link('d/a', '../../x')], 'd/a', /leads out/],
-      // Each target looks harmless; together they lead to the folder above.
+      // Each target looks harmless; together they lead to the parent folder.
       [[link('p/q/r', '../..'), link('z', 'p/q/r/../x')], 'z', /leads out/],
       [[link('a', 'b'), file('a/x')], 'a/x', /is a link/],
       [[file('a'), file('a/x')], 'a/x', /is a file/],

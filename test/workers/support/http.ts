@@ -163,7 +163,7 @@ function parseBlock(block: string): SeenEvent {
   return { id: Number(match[1]), data: JSON.parse(match[2] ?? '') as SeenEvent['data'] };
 }
 
-/** Runs a command to its end, and returns all that its stream told. */
+/** Runs a command to its end, and returns its whole stream. */
 export async function runToEnd(runtime: Target, command: string): Promise<readonly SeenEvent[]> {
   const stream = await follow(runtime, await exec(runtime, command));
   await stream.ended;

@@ -1,4 +1,5 @@
-// The worker runtime as a process of its own on a loopback port, with a workspace in a folder of the test's.
+// The worker runtime as a separate process on a loopback port, with a workspace in a folder of the
+// test.
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

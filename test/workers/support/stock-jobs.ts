@@ -95,7 +95,7 @@ export interface JobOptions {
   readonly prompt?: string;
   readonly stock?: (count: number) => Partial<StockOptions>;
   readonly stop?: AbortSignal;
-  /** A worktree of its own beside the first one. */
+  /** A separate worktree beside the first one. */
   readonly place?: string;
   readonly prepare?: (provisioner: StockProvisioner) => void;
   readonly onLine?: (line: string) => void;
@@ -111,7 +111,7 @@ export interface StockJobs {
   readonly folder: string;
 }
 
-/** Within a suite: each test has folders of its own. */
+/** Within a suite: each test has separate folders. */
 export function useStockJobs(): StockJobs {
   let folder: string;
   let root: string;

@@ -23,7 +23,7 @@ export interface Row {
   readonly kind?: string;
   /** All of them in the one sentence: the thing and the remedy. For code 0: on standard error. */
   readonly words: readonly Word[];
-  /** The command does its work: what it says is looked at, once and without `--json`. */
+  /** The command succeeds: its output is checked, once and without `--json`. */
   readonly works?: true;
   /** With `--json` standard output holds more than the refusal. */
   readonly more?: (answer: Readonly<Record<string, unknown>>) => void;

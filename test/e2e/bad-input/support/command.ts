@@ -1,4 +1,5 @@
-// The real command in a process of its own, with a small explicit environment, bounded in time and in output.
+// The real command in a separate process, with a small explicit environment, bounded in time and in
+// output.
 
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
@@ -10,7 +11,7 @@ const localNode = join(repository, 'node_modules', '.bin', 'node');
 
 /** Node 24: the one that the project brings, else the one that runs this test. */
 export const nodeProgram = existsSync(localNode) ? localNode : process.execPath;
-/** Another build than the one in `dist` for whoever works on both at once. */
+/** Another build than the one in `dist`, for work on both at the same time. */
 export const cliProgram = join(
   process.env['DROVER_TEST_DIST'] ?? join(repository, 'dist'),
   'cli.js',

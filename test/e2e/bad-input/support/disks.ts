@@ -1,4 +1,5 @@
-// Disks that are full and files of another user. Permissions do not bind root, so as root the command runs as nobody.
+// Full disks, and files of another user. Permissions do not limit root, so as root the command runs
+// as user `nobody`.
 
 import { execFileSync } from 'node:child_process';
 import { chmodSync, cpSync, mkdirSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
@@ -7,7 +8,9 @@ import type { Place } from './place.ts';
 
 export const nobody = 65_534;
 
-/** Gives the place to the user; nothing to do for somebody who is not root: he is bound already. */
+/**
+ * Gives the place to the user; nothing to do for a user other than root, who is limited already.
+ */
 export function chownAll(place: Place, uid: number): void {
   if (process.getuid?.() !== 0) return;
   execFileSync('chown', ['-R', `${uid}:${uid}`, place.folder]);
@@ -21,7 +24,7 @@ function asRoot(program: string, args: readonly string[]): void {
 
 const smallDiskBytes = 1024 * 1024;
 
-/** Puts `.drover` on a disk of its own that has no room left; what it returns takes the disk away. */
+/** Puts `.drover` on a separate full disk; the returned function removes the disk. */
 export function mountSmallDisk(place: Place): () => void {
   const folder = join(place.root, '.drover');
   const aside = `${folder}.aside`;

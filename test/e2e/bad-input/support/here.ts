@@ -1,5 +1,6 @@
-// The command in this process: the same code from arguments to exit code, with surroundings of its own. For rows that need
-// no process: nothing is started, no signal is heard, and nothing ends it but itself.
+// The command in this process: the same code from arguments to exit code, with its own
+// surroundings. For rows that need no process: nothing is started, no signals are handled, and only
+// the command itself ends it.
 
 import { PassThrough } from 'node:stream';
 import { runCommand } from '../../../../server/cli/run-command.ts';
@@ -10,7 +11,7 @@ import { patience } from '../../../patience.ts';
 /** These start a backend, and that is a process beside the bundles. */
 const startsBackend: ReadonlySet<string> = new Set(['run', 'resume', 'server', 'undo', 'plan']);
 
-/** What git and the database see of this process is what they would see of one of its own. */
+/** What git and the database see of this process is what they would see of a separate one. */
 process.env['HOME'] = '/nonexistent';
 process.env['DROVER_SANDBOX'] = 'off';
 

@@ -113,7 +113,7 @@ function isAlive(pid: number): boolean {
   } catch {
     return false;
   }
-  // Ended and not yet waited for: nobody can talk to it any more.
+  // Exited and not yet waited for: it no longer answers.
   return !/^State:\s+Z/m.test(read(`/proc/${pid}/status`));
 }
 

@@ -106,8 +106,8 @@ function gitOf(root: string): Snapshot {
 }
 
 /**
- * Every row of every table; the bytes of a file that is no sound database. Read from a copy: a reader would leave
- * files beside the original and wait for whoever has locked it.
+ * Every row of every table; the bytes of a file that is no valid database. Read from a copy: a
+ * reader would leave files beside the original and wait for its locks.
  */
 function databaseOf(path: string): Snapshot {
   if (lstatSync(path, { throwIfNoEntry: false })?.isFile() !== true) return { file: 'no file' };

@@ -1,4 +1,4 @@
-// A feed written down in a few words, for tests of what is told from it.
+// A feed in short notation, for tests of its consumers.
 
 import type { FeedEvent } from '../../../../server/core/history/feed-event.ts';
 

@@ -42,7 +42,7 @@ const left: readonly Line[] = [
   [119_000, 'run.finished', null, { state: 'stopped' }],
 ];
 
-/** The account's limit comes in the middle of the work; the same attempt goes on. */
+/** The account's limit is reached during the work; the same attempt continues. */
 const parked: readonly Line[] = [
   added(0, 'a'),
   start,

@@ -1,4 +1,4 @@
-// What a panel measures of its own frames.
+// A panel's measurements of its own frames.
 
 import assert from 'node:assert/strict';
 import {

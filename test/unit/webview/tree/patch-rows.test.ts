@@ -1,4 +1,5 @@
-// Whatever happens to a board: rows that were followed along are the rows that it has when it is looked at for the first time.
+// Whatever happens to a board: rows that were updated step by step equal those that are computed
+// from scratch.
 
 import assert from 'node:assert/strict';
 import fc from 'fast-check';

@@ -82,7 +82,7 @@ suite('docker provisioner', () => {
     const none = await provisioner.create({ ...spec, image: null }, signal);
     assert.ok(!none.ok && none.error.isCertain && /\[remote\] image/.test(none.error.message));
     const full = await provisioner.create(spec, signal);
-    // It exists, so it has to be destroyed.
+    // It exists, so it must be destroyed.
     assert.ok(!full.ok && !full.error.isCertain && /500: full/.test(full.error.message));
     const nowhere = createDockerProvisioner({ socketPath: '/nowhere.sock', memoryBytes: null });
     const gone = await nowhere.destroy({ name: spec.name, id: null });

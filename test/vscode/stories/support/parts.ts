@@ -5,7 +5,7 @@ import { eventually } from '../../../e2e/support/eventually.ts';
 import type { Frame, Locator, Page } from '../../host/browser.ts';
 
 const partMaxMs = 60_000;
-/** Then the icon is looked at again. */
+/** Then the icon is checked again. */
 const treeMaxMs = 10_000;
 
 /**
@@ -71,7 +71,7 @@ export async function openStream(page: Page, title: string): Promise<void> {
   });
 }
 
-/** Words in the list of a stream's panel, apart from what the panel tells a screen reader beside it. */
+/** Text in the list of a stream's panel, apart from what the panel announces to screen readers. */
 export function inTranscript(stream: Frame, words: string): Locator {
   return stream.locator('drover-transcript').getByText(words).first();
 }

@@ -7,7 +7,7 @@ export async function treeOf(page: Page): Promise<Frame> {
   return await webview(page, 'tree');
 }
 
-/** The row whose title begins with these words. */
+/** The row whose title starts with this text. */
 export function row(tree: Frame, title: string): Locator {
   return tree.getByRole('treeitem', { name: new RegExp(`^${escaped(title)}(?![\\w-])`) });
 }

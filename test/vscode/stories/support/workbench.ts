@@ -46,7 +46,7 @@ export interface Workbench {
   anotherWindow(): Promise<Page>;
   /** Reload Window: a new extension host. */
   reload(): Promise<void>;
-  /** Changes settings of the person; VS Code takes them over when the window is loaded anew. */
+  /** Changes settings of the person; VS Code applies them when the window is reloaded. */
   change(settings: Readonly<Record<string, unknown>>): void;
   close(): Promise<void>;
 }
@@ -79,7 +79,7 @@ function installedExtension(): string {
   return extensionsFolder;
 }
 
-/** Another package can be named, so that somebody else's build does not change it in mid-test. */
+/** Another package can be named, so that a concurrent build does not change it during a test. */
 export function vsixFile(): string {
   const named = process.env['DROVER_TEST_VSIX'];
   if (named !== undefined) return named;
@@ -157,7 +157,7 @@ export async function openWorkbench(options: WorkbenchOptions): Promise<Workbenc
 
 let ended = 0;
 
-/** The last look of each window is kept: it tells why a story failed. */
+/** The last picture of each window is kept: it shows why a story failed. */
 async function end(context: BrowserContext, host: VsCodeHost): Promise<void> {
   for (const page of context.pages()) {
     ended += 1;
@@ -168,7 +168,9 @@ async function end(context: BrowserContext, host: VsCodeHost): Promise<void> {
   await host.stop();
 }
 
-/** Violations are told on the console of the frame they happen in; VS Code's own frames have none. */
+/**
+ * Violations are logged in the console of the frame they happen in; VS Code's own frames have none.
+ */
 function watch(page: Page, violations: string[]): void {
   page.on('console', (message) => {
     const text = message.text();
