@@ -29,6 +29,7 @@ import { reviewParts } from './review/review-commands.ts';
 import { registerGitDocuments } from './review/git-documents.ts';
 import { RemoteView } from './remote/remote-view.ts';
 import { readSettings, settingsSection, wantsLessMotion } from './project/settings.ts';
+import { isFreshSample } from './project/sample-project.ts';
 import { StatusBar } from './notices/status-bar.ts';
 import { registerStepLogs } from './notices/step-log.ts';
 import { TakeOvers } from './take-over.ts';
@@ -140,6 +141,19 @@ export class DroverWindow implements vscode.Disposable {
   /** Finds the projects; starts nothing that was not requested. */
   async start(): Promise<void> {
     await this.#projects.look();
+    void this.#greetSample();
+  }
+
+  /** The window that opens with a new sample shows its tasks, and what to do with them. */
+  async #greetSample(): Promise<void> {
+    const roots = this.#projects.all.map(({ root }) => root);
+    if (!(await isFreshSample(this.#parts.extension.globalState, roots))) return;
+    await this.runCommand('drover.showTree', []);
+    const words =
+      'The sample is ready: an epic of eight tasks, worked on by an agent without a model.';
+    const chosen = await this.#messages.show('info', words, ['Run the Epic', 'Show Me How']);
+    if (chosen === 'Run the Epic') await this.runCommand('drover.runEpic', []);
+    if (chosen === 'Show Me How') await this.runCommand('drover.openWalkthrough', []);
   }
 
   /**

@@ -1,7 +1,8 @@
 // Getting started, and the ways on when something is missing.
 
 import * as vscode from 'vscode';
-import { agentKinds } from '../../server/core/plan/task.ts';
+import type { AgentKind } from '../../server/core/plan/task.ts';
+import { agentRows } from '../project/agent-rows.ts';
 import { personEnvironment } from '../project/project.ts';
 import { openSample } from '../project/sample-project.ts';
 import {
@@ -50,7 +51,7 @@ export const gettingStartedHandlers: Handlers<GettingStarted> = {
     await context.projects.look();
     context.projects.current?.connect();
   },
-  'drover.openSample': ({ access }) => openSample(access),
+  'drover.openSample': ({ access, extension }) => openSample(access, extension.globalState),
   'drover.openWalkthrough': async ({ extension }) => {
     const id = `${extension.extension.id}#${walkthroughId}`;
     await vscode.commands.executeCommand('workbench.action.openWalkthrough', id, false);
@@ -114,15 +115,17 @@ export const gettingStartedHandlers: Handlers<GettingStarted> = {
     const file = vscode.Uri.joinPath(vscode.Uri.file(project.root), '.drover.toml');
     await vscode.window.showTextDocument(file);
   }),
-  'drover.selectAgent': async () => {
-    const items = agentKinds.map((name) => ({ label: name }));
-    const chosen = await vscode.window.showQuickPick(items, {
+  'drover.selectAgent': async (context) => {
+    const chosen = await vscode.window.showQuickPick(agentItems(context), {
       title: 'Select Agent',
-      placeHolder: 'Who works on the tasks of this workspace?',
+      placeHolder: 'Which agent works on the tasks of this workspace?',
+      matchOnDescription: true,
     });
-    if (chosen === undefined) return;
+    if (chosen?.agent === undefined) return;
     const section = vscode.workspace.getConfiguration(settingsSection);
-    await section.update('agent', chosen.label, vscode.ConfigurationTarget.Workspace);
+    await section.update('agent', chosen.agent, vscode.ConfigurationTarget.Workspace);
+    const words = `${chosen.label} works on the tasks of this workspace (in .vscode/settings.json).`;
+    context.messages.tell('info', words);
   },
   'drover.setApiKey': async ({ extension, messages }) => {
     const variable = readSettings(null).apiKeyVariable;
@@ -176,6 +179,25 @@ async function pickFolder(title: string): Promise<string | null> {
   if (folders.length <= 1) return only?.uri.fsPath ?? null;
   const items = folders.map(({ name, uri }) => ({ label: name, description: uri.fsPath, uri }));
   return (await vscode.window.showQuickPick(items, { title }))?.uri.fsPath ?? null;
+}
+
+type AgentItem = vscode.QuickPickItem & { readonly agent?: AgentKind };
+
+/** What this machine has comes from `drover doctor`, which starts no agent. */
+async function agentItems({ access, projects }: CommandContext): Promise<readonly AgentItem[]> {
+  const folder = projects.current?.root ?? vscode.workspace.workspaceFolders?.[0]?.uri.fsPath;
+  const settings = readSettings(null);
+  const doctor =
+    folder === undefined
+      ? ''
+      : await access
+          .command(['doctor', '--json'], folder, personEnvironment(settings))
+          .then(({ stdout }) => stdout)
+          .catch(() => '');
+  return agentRows(doctor, settings.agent).flatMap(({ kind, group, ...row }): AgentItem[] => {
+    const separator = { label: group, kind: vscode.QuickPickItemKind.Separator };
+    return [...(group === '' ? [] : [separator]), { ...row, agent: kind }];
+  });
 }
 
 async function command(

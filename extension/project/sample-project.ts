@@ -8,8 +8,21 @@ import type { BackendAccess } from '../backend/access.ts';
 import { personEnvironment } from './project.ts';
 import { readSettings } from './settings.ts';
 
+const openedKey = 'drover.sampleOpened';
+
+/** True once, in the window that opens with a sample that was just created. */
+export async function isFreshSample(
+  memory: vscode.Memento,
+  roots: readonly string[],
+): Promise<boolean> {
+  const opened = memory.get<string>(openedKey);
+  if (opened === undefined || !roots.includes(opened)) return false;
+  await memory.update(openedKey, undefined);
+  return true;
+}
+
 /** Opens the sample in this window, or null if the person canceled. */
-export async function openSample(access: BackendAccess): Promise<void> {
+export async function openSample(access: BackendAccess, memory: vscode.Memento): Promise<void> {
   const [parent] =
     (await vscode.window.showOpenDialog({
       title: 'Where Should the Sample Project Go?',
@@ -20,6 +33,7 @@ export async function openSample(access: BackendAccess): Promise<void> {
     })) ?? [];
   if (parent === undefined) return;
   const root = await createSample(access, parent.fsPath);
+  await memory.update(openedKey, root);
   await vscode.commands.executeCommand('vscode.openFolder', vscode.Uri.file(root), {
     forceReuseWindow: true,
   });
