@@ -120,7 +120,7 @@ suite('drover worker', function () {
     assert.match(ready.database, /^postgresql:\/\/drover@127\.0\.0\.1:\d+\/worker_\d+$/);
     const again = await here.drover(['worker']);
     assert.equal(again.code, 3, again.stderr);
-    assert.match(again.stderr, /a backend is already running/);
+    assert.match(again.stderr, /A backend is already running/);
 
     const [first, second] = [await here.add('One'), await here.add('Two')];
     const third = await here.add('Three', '--label', 'needs:tape');
