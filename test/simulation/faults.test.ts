@@ -50,10 +50,7 @@ function rangesFor(seed: number | undefined): readonly Range[] {
   return seed === undefined ? [all] : [[Math.max(1, seed - around), 2 * around + 1], all];
 }
 
-async function firstBreak(
-  fault: string,
-  ranges: readonly Range[],
-): Promise<Break> {
+async function firstBreak(fault: string, ranges: readonly Range[]): Promise<Break> {
   let last = '';
   for (const [from, seeds] of ranges) {
     const { output } = await simulate([

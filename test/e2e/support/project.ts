@@ -183,8 +183,7 @@ class RealProject implements Project {
 
   /** What it prints is no subject of the test: by the backend, where one runs, and without a process. */
   private async look(args: readonly string[]): Promise<string> {
-    const done =
-      this.backendPid() === null ? null : await runInProcess(this.root, this.env, args);
+    const done = this.backendPid() === null ? null : await runInProcess(this.root, this.env, args);
     return this.checked(0, args, done ?? (await this.drover(args)));
   }
 
