@@ -2,9 +2,12 @@
 // and never over a value that another process has written.
 
 import assert from 'node:assert/strict';
-import { writeFileSync } from 'node:fs';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { GitRepository } from '../../server/git/port.ts';
+import { makeBarrier } from '../e2e/support/agent-scripts.ts';
 import { eventually } from '../e2e/support/eventually.ts';
 import { kindOf, makeFixture, valueOf, type Fixture } from './fixture.ts';
 
@@ -133,6 +136,47 @@ suite('git: moves of branches', () => {
     await eventually('the checkout is whole', () => fixture.git('status', '--porcelain') === '');
     assert.equal(fixture.git('show', 'HEAD:landed.txt'), 'landed.txt');
   });
+
+  if (process.platform === 'linux') {
+    for (const isElsewhere of [false, true]) {
+      const where = isElsewhere ? 'in a checkout that has yet to get there' : 'in its checkout';
+      test(`a branch waits for a command of git that is running ${where}`, async () => {
+        const tip = commitOn(tipOf('main'), 'landed.txt');
+        const editor = makeBarrier(fixture.home, 'editor');
+        const script = join(fixture.home, 'editor.sh');
+        writeFileSync(script, `#!/bin/sh\n: > '${editor.path}.open'\n${editor.wait}\n`, {
+          mode: 0o755,
+        });
+        if (isElsewhere) fixture.git('switch', '-q', '-c', 'side');
+        const env = { ...fixture.environment, GIT_EDITOR: `'${script}'` };
+        const args = [
+          '-c',
+          'core.commentChar=;',
+          'commit',
+          '-q',
+          '--allow-empty',
+          '-m',
+          'mine',
+          '-e',
+        ];
+        const command = spawn('git', args, { cwd: fixture.root, env, stdio: 'ignore' });
+        const ended = once(command, 'exit');
+        await eventually('the editor is open', () => existsSync(`${editor.path}.open`));
+        const outcome = valueOf(await repository.follow('main', tip, 'fast-forward'));
+        assert.match(
+          outcome.kind === 'pending' ? outcome.reason : '',
+          /^Git is running: git commit/,
+        );
+        assert.notEqual(tipOf('main'), tip);
+        editor.open();
+        assert.deepEqual(await ended, [0, null]);
+        editor.close();
+        const after = valueOf(await repository.follow('main', tip, 'fast-forward'));
+        assert.equal(after.kind, isElsewhere ? 'followed' : 'pending');
+        assert.equal(fixture.git('log', '-1', '--format=%s'), 'mine');
+      });
+    }
+  }
 
   test('a reset of a person in the middle of a follow leaves nothing of it behind', async () => {
     const first = tipOf('main');

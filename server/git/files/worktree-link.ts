@@ -71,6 +71,8 @@ export function findWorktree(context: RepositoryContext, path: string): FoundWor
 
 /** In the private folder of a slot: which folder of the disk it is. */
 export const folderNote = 'drover-folder';
+/** In the private folder of a slot: whose work is in it. */
+export const ownerNote = 'drover-owner';
 
 export function folderNow(path: string): string | null {
   const facts = factsOf(path);

@@ -3,14 +3,15 @@
 // appeared after the mark of that follow, only when no git process runs there any more, and a file
 // only if its content is (the start of) what was landing.
 
-import { readdirSync, readFileSync, readlinkSync, rmSync, writeFileSync } from 'node:fs';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
-import { join, sep } from 'node:path';
+import { join } from 'node:path';
 import type { RepositoryContext } from '../context.ts';
 import { isSha } from '../files/loose-objects.ts';
 import { absoluteBytes, bytesOf, type PathBytes, splitZero } from '../files/paths.ts';
 import { factsOf, readText } from '../files/small-files.ts';
 import type { Sha } from '../sha.ts';
+import { gitProcesses, isBelow } from './git-processes.ts';
 
 export interface FollowStep {
   readonly from: Sha | null;
@@ -181,15 +182,7 @@ async function isBeginningOf(
 }
 
 function isGitAtWork(places: readonly string[], sinceMs: number): boolean {
-  if (process.platform !== 'linux') return Date.now() - sinceMs < restMs;
-  return readdirSync('/proc').some((pid) => {
-    if (!/^\d+$/.test(pid)) return false;
-    try {
-      if (!readFileSync(`/proc/${pid}/comm`, 'utf8').startsWith('git')) return false;
-      const folder = readlinkSync(`/proc/${pid}/cwd`);
-      return places.some((place) => folder === place || folder.startsWith(`${place}${sep}`));
-    } catch {
-      return false; // no longer exists, or belongs to another user
-    }
-  });
+  const running = gitProcesses();
+  if (running === null) return Date.now() - sinceMs < restMs;
+  return running.some(({ folder }) => places.some((place) => isBelow(folder, place)));
 }

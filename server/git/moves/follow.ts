@@ -10,6 +10,7 @@ import type { BranchMove, FollowOutcome, GitResult } from '../port.ts';
 import { hasLeft } from './branch-log.ts';
 import { isBeadsAlone, pastBeads } from './beads-checkout.ts';
 import { clearCutFollow, type FollowStep, markingFollow } from './cut-follow.ts';
+import { checkoutsOf, commandsEnd } from './git-processes.ts';
 import { isIndexClean, lookForLateCheckouts, takeBackFiles } from './late-checkouts.ts';
 import {
   branchName,
@@ -91,20 +92,26 @@ async function followNow(
     if (busy?.operation) {
       return pending(`${name} is in the middle of a ${busy.operation.kind} in ${busy.path}.`);
     }
-    await clearCutFollow(context, ref, current, owners[0] ?? null);
+    const owner = owners[0] ?? null;
+    await clearCutFollow(context, ref, current, owner);
+    // Before the check for operations in progress: a process that writes the index later has
+    // already marked itself.
+    const wasClean =
+      owner !== null && current !== null && (await isIndexClean(context, owner, current));
+    const obstacle = await obstacleAt(context, ref, owners, mode);
+    if (obstacle !== null) return pending(obstacle);
+    const flushed = owner === null ? ok(undefined) : await flushObjects(context);
+    if (!flushed.ok) return pending(flushed.error.message);
+    // The checks above take time, in which a person may have moved back: git would follow from
+    // there. This one comes last, so that little time is left for a command to start in.
+    const commands = await commandsEnd(owner === null ? checkoutsOf(context) : [owner.path]);
+    if (typeof commands === 'object') return pending(`Git is running: ${commands.running}.`);
+    const isOld = commands === 'waited' || (await readRef(context, ref)) !== current;
+    if (isOld && tries < maxStaleTries) continue;
     const step = { from: current, to: tip };
-    if (owners[0] !== undefined) {
-      const owner = owners[0];
-      // Before the check for operations in progress: a process that writes the index later has
-      // already marked itself.
-      const wasClean = current !== null && (await isIndexClean(context, owner, current));
-      const obstacle = await obstacleAt(context, ref, owners, mode);
-      if (obstacle !== null) return pending(obstacle);
-      // The checks above take time, in which a person may have moved back: git would follow from
-      // there.
-      if ((await readRef(context, ref)) !== current && tries < maxStaleTries) continue;
+    if (owner !== null) {
       const refused = await markingFollow(context, ref, step, () =>
-        fastForward(context, ref, owner, current, tip),
+        fastForward(context, ref, owner, step),
       );
       const now = refused === null ? step : { from: current, to: current ?? tip };
       lookForLateCheckouts(context, ref, now, { wasClean });
@@ -218,12 +225,8 @@ async function fastForward(
   context: RepositoryContext,
   ref: string,
   owner: WorktreeHead,
-  current: Sha | null,
-  tip: Sha,
+  step: FollowStep,
 ): Promise<string | null> {
-  const flushed = await flushObjects(context);
-  if (!flushed.ok) return flushed.error.message;
-  const step = { from: current, to: tip };
   const refused = await mergeForward(context, ref, owner, step);
   if (refused === null) return null;
   const inTheWay = filesInTheWay(refused);

@@ -10,6 +10,7 @@ import { join } from 'node:path';
 import { isAncestor } from '../read/ancestry.ts';
 import type { RepositoryContext } from '../context.ts';
 import type { FollowStep } from './cut-follow.ts';
+import { isCommandRunning } from './git-processes.ts';
 import { splitZero } from '../files/paths.ts';
 import { exists, factsOf } from '../files/small-files.ts';
 import { readRef } from '../refs/refs.ts';
@@ -147,6 +148,8 @@ async function repairAt(
     noteClean(context, at, state);
   }
   if (asNow.code !== 1) return false;
+  // Its own end is waited for: it may be about to write what it has read before the repair.
+  if (isCommandRunning(at)) return false;
   if (isUnderWay && (await isOfAnother(context, at, { from, to })))
     return putBack(context, at, present);
   const asBefore = await context.git(['diff-index', '--cached', '--quiet', from], { at });

@@ -5,10 +5,9 @@ import { basename, join } from 'node:path';
 import { branchName } from '../refs/refs.ts';
 import { readText } from '../files/small-files.ts';
 import { labelOfBranch } from '../work/work-chain.ts';
-import { folderNote, folderNow, type LinkedWorktree } from '../files/worktree-link.ts';
+import { folderNote, folderNow, ownerNote, type LinkedWorktree } from '../files/worktree-link.ts';
 import type { SlotRequest } from '../slot-port.ts';
 
-const ownerNote = 'drover-owner';
 const gateOwner = '(gate)';
 
 /**

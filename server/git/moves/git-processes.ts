@@ -1,0 +1,112 @@
+// Git commands that other programs are running, as the system lists them. A merge, a switch or a
+// rebase reads the branch first and writes index and files at its end: a branch that moves in
+// between leaves old files under the new commit, and a merge that fails then drops what was staged.
+// So a move of a branch waits until such a command has ended. Only Linux tells them.
+
+import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
+import { join, sep } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { RepositoryContext } from '../context.ts';
+import { exists } from '../files/small-files.ts';
+import { linkedWorktrees, ownerNote } from '../files/worktree-link.ts';
+
+interface GitProcess {
+  readonly pid: number;
+  /** Its working directory: the top of the worktree, once it has found that. */
+  readonly folder: string;
+}
+
+/** Null: the system does not tell. */
+export function gitProcesses(): readonly GitProcess[] | null {
+  if (process.platform !== 'linux') return null;
+  const found: GitProcess[] = [];
+  for (const name of readdirSync('/proc')) {
+    if (!/^\d+$/.test(name)) continue;
+    try {
+      if (!readFileSync(`/proc/${name}/comm`, 'latin1').startsWith('git')) continue;
+      found.push({ pid: Number(name), folder: readlinkSync(`/proc/${name}/cwd`) });
+    } catch {
+      // It has ended meanwhile, or belongs to another user.
+    }
+  }
+  return found;
+}
+
+export function isBelow(folder: string, place: string): boolean {
+  return folder === place || folder.startsWith(`${place}${sep}`);
+}
+
+/** Commands that write what they have read of the branch earlier. */
+const movers: ReadonlySet<string> = new Set([
+  'am',
+  'bisect',
+  'checkout',
+  'cherry-pick',
+  'commit',
+  'merge',
+  'pull',
+  'rebase',
+  'reset',
+  'revert',
+  'stash',
+  'switch',
+]);
+
+/** Options before the command that take the next word. */
+const withValue: ReadonlySet<string> = new Set(['-C', '-c', '--git-dir', '--work-tree']);
+
+/** `merge` of `git -c a=b merge x`; null where it is no such command. */
+export function moverOf(args: readonly string[]): string | null {
+  for (let at = 1; at < args.length; at += 1) {
+    const word = args[at] ?? '';
+    if (withValue.has(word)) at += 1;
+    else if (!word.startsWith('-')) return movers.has(word) ? word : null;
+  }
+  return null;
+}
+
+/** Where people work: everything but Drover's slots. */
+export function checkoutsOf(context: RepositoryContext): readonly string[] {
+  const linked = linkedWorktrees(context).filter(({ gitDir }) => !exists(join(gitDir, ownerNote)));
+  return [...(context.isBare ? [] : [context.root]), ...linked.map(({ path }) => path)];
+}
+
+/** A moving command in one of the checkouts, by name and number, or null. */
+function moverIn(checkouts: readonly string[]): string | null {
+  for (const { pid, folder } of gitProcesses() ?? []) {
+    if (!checkouts.some((checkout) => isBelow(folder, checkout))) continue;
+    try {
+      const args = readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0');
+      const command = moverOf(args);
+      if (command !== null) return `git ${command}, process ${pid}`;
+    } catch {
+      // It has ended meanwhile.
+    }
+  }
+  return null;
+}
+
+const pollMs = 20;
+const waitMaxMs = 1_500;
+
+/**
+ * `free`: no such command runs there. `waited`: one has ended just now, and everything has to be
+ * read again. Else the one that is still running.
+ */
+export async function commandsEnd(
+  checkouts: readonly string[],
+): Promise<'free' | 'waited' | { readonly running: string }> {
+  let running = moverIn(checkouts);
+  if (running === null) return 'free';
+  for (const endMs = Date.now() + waitMaxMs; Date.now() < endMs;) {
+    await delay(pollMs);
+    running = moverIn(checkouts);
+    if (running === null) return 'waited';
+  }
+  return running === null ? 'waited' : { running };
+}
+
+/** Whether such a command runs there now. */
+export function isCommandRunning(checkout: string): boolean {
+  return moverIn([checkout]) !== null;
+}
