@@ -17,7 +17,8 @@ import type { GitResult } from '../port.ts';
 import { clearAway } from './slot-clearing.ts';
 import { creationMark } from './slot-marks.ts';
 import { dropIndex, type HeldIndex, isDirty, keepState } from '../snapshot/snapshot.ts';
-import { readStatus, type StatusOptions } from '../read/status.ts';
+import { type StatusOptions } from '../read/status.ts';
+import { slotStatus } from '../work/lost-head.ts';
 import { isNestedRepository, type ParsedStatus, type StatusEntry } from '../read/status-format.ts';
 import { waitForStaleLocks } from '../files/stale-locks.ts';
 import { emptySubmodules, keepSubmodules, type KeptSubmodules } from '../nested/submodule-work.ts';
@@ -310,7 +311,7 @@ async function flatStatus(
   options: StatusOptions,
 ): Promise<GitResult<ParsedStatus>> {
   for (let depth = 0; ; depth += 1) {
-    const status = await readStatus(context, worktree.path, options);
+    const status = await slotStatus(context, worktree, options);
     if (!status.ok) return status;
     const nested = status.value.entries.filter(isNestedRepository).map((entry) => entry.path);
     if (nested.length === 0 || depth === maxNesting) return status;

@@ -23,7 +23,7 @@ import { branchRef } from '../refs/refs.ts';
 import { walks } from '../refs/whole.ts';
 import { takeFromShared } from '../work/shared-leavings.ts';
 import { exists, factsOf, factsOfAll, readText } from '../files/small-files.ts';
-import { readStatus } from '../read/status.ts';
+import { slotStatus } from '../work/lost-head.ts';
 import { isNestedRepository, type ParsedStatus, type StatusEntry } from '../read/status-format.ts';
 import { appendSnapshot, type WorkState } from '../work/work-chain.ts';
 import { type LinkedWorktree } from '../files/worktree-link.ts';
@@ -80,7 +80,7 @@ export async function takeSnapshot(
     const shared = await takeFromShared(context, worktree.value.path, `drover/${request.label}`);
     if (!shared.ok) return shared;
   }
-  const status = await readStatus(context, worktree.value.path);
+  const status = await slotStatus(context, worktree.value);
   if (!status.ok) return status;
   const { head, branch } = status.value;
   if (!isDirty(status.value) && alongside(worktree.value).length === 0) {

@@ -18,7 +18,7 @@ import { absoluteBytes, shown, splitZero, zeroEnded, type PathBytes } from '../f
 import type { GitResult } from '../port.ts';
 import { branchRef, isBranchName, readRef, updateRefs } from '../refs/refs.ts';
 import { treeOf } from '../read/ancestry.ts';
-import { readStatus } from '../read/status.ts';
+import { slotStatus } from './lost-head.ts';
 import { isNestedRepository, type StatusEntry } from '../read/status-format.ts';
 import { factsOf, factsOfAll } from '../files/small-files.ts';
 import { takeFromShared } from './shared-leavings.ts';
@@ -42,7 +42,7 @@ export async function commitLeftovers(
   await waitForStaleLocks(worktree, context.staleLockMs);
   const shared = await takeFromShared(context, worktree.path, request.branch);
   if (!shared.ok) return shared;
-  const read = await readStatus(context, worktree.path);
+  const read = await slotStatus(context, worktree);
   if (!read.ok) return read;
   const status = read.value;
   const operation = await concludable(context, worktree, status, request.branch);
