@@ -7,15 +7,20 @@ import { build } from 'esbuild';
 import { commandPrograms, programBundles } from '../../bundled-programs.mjs';
 import type { Often } from './schedule.ts';
 
-interface PlantedFault {
-  /** One that finds it: tried first. */
-  readonly seed?: number;
-  /** Kinds of violations, any of which it may be found by. */
-  readonly breaks: readonly string[];
+interface Change {
   readonly file: string;
   /** Stands in the file once. */
   readonly find: string;
   readonly replace: string;
+}
+
+interface PlantedFault extends Change {
+  /** One that finds it: tried first. */
+  readonly seed?: number;
+  /** Kinds of violations, any of which it may be found by. */
+  readonly breaks: readonly string[];
+  /** Another mechanism that would hide the loss of this one. */
+  readonly also?: Change;
   /** Acts that it needs: these are drawn more often. */
   readonly often: Often;
 }
@@ -81,6 +86,11 @@ export const plantedFaults: { readonly [name: string]: PlantedFault } = {
     file: 'server/agents/kit/process/orphans.ts',
     find: '  if (found.length === 0) return;',
     replace: '  if (found.length >= 0) return;',
+    also: {
+      file: 'server/agents/kit/process/run-group.ts',
+      find: '  ownFolder ??= foundFolder();\n  if (ownFolder === null) return null;',
+      replace: '  if (runId !== null) return null;',
+    },
     often: ['background-hidden'],
   },
   'call-everything-landed': {
@@ -124,7 +134,8 @@ export async function faultyProgram(name: string, folder: string): Promise<strin
   if (planted === undefined) throw new Error(`there is no fault ${name}`);
   const outdir = join(folder, name);
   mkdirSync(outdir, { recursive: true });
-  let isPlanted = false;
+  const changes = [planted, planted.also].filter((change) => change !== undefined);
+  const left = new Set(changes);
   const options = programBundles(commandPrograms, outdir);
   await build({
     ...options,
@@ -135,19 +146,20 @@ export async function faultyProgram(name: string, folder: string): Promise<strin
         name: 'planted-fault',
         setup: (bundling) => {
           bundling.onLoad({ filter: /\.ts$/ }, ({ path }) => {
-            if (path !== join(root, planted.file)) return null;
+            const change = changes.find(({ file }) => path === join(root, file));
+            if (change === undefined) return null;
             const text = readFileSync(path, 'utf8');
-            if (text.split(planted.find).length !== 2)
-              throw new Error(`${planted.file} does not hold once: ${planted.find}`);
-            isPlanted = true;
-            return { contents: text.replace(planted.find, () => planted.replace), loader: 'ts' };
+            if (text.split(change.find).length !== 2)
+              throw new Error(`${change.file} does not hold once: ${change.find}`);
+            left.delete(change);
+            return { contents: text.replace(change.find, () => change.replace), loader: 'ts' };
           });
         },
       },
       ...(options.plugins ?? []),
     ],
   });
-  if (!isPlanted) throw new Error(`${planted.file} is in none of the programs`);
+  for (const { file } of left) throw new Error(`${file} is in none of the programs`);
   cpSync(join(root, 'bin', 'cli.mjs'), join(outdir, 'cli.js'));
   return join(outdir, 'cli.js');
 }

@@ -29,7 +29,7 @@ type TextFact = Exclude<keyof PersonFacts, 'arriving'>;
 export async function checkAtTheEnd(play: Play): Promise<readonly string[]> {
   const { stage } = play;
   const status = await play.status();
-  const text = await play.project.expect(0, ['events', '--json']);
+  const text = await play.events();
   const events = text
     .split('\n')
     .filter((line) => line !== '')

@@ -106,6 +106,10 @@ export class Play {
     return JSON.parse(done.stdout) as StatusSnapshot;
   }
 
+  events(): Promise<string> {
+    return this.project.expect(0, ['events', '--json'], this.#with());
+  }
+
   startRun(args: readonly string[]): void {
     const run = this.project.start(args, { ...this.#with(), timeoutMs: runMaxMs });
     this.#runs.add(run);

@@ -74,7 +74,7 @@ function suites(): readonly Suite[] {
     { ...realProcesses, name: 'git', specs: ['test/git'], ...medium },
     { ...realProcesses, name: 'agents', specs: ['test/agents'], ...medium, after: withAgents },
     { ...realProcesses, name: 'workers', specs: ['test/workers'], ...medium },
-    { ...realProcesses, name: 'neighbours', specs: ['test/neighbours'], ...long },
+    { ...realProcesses, name: 'neighbours', specs: ['test/neighbours', 'test/replay'], ...long },
     { ...realProcesses, name: 'end-to-end', specs: ['test/e2e'], ...long },
     // Several machines with all of their processes: more than one fleet at once would miss its deadlines.
     { ...realProcesses, name: 'fleet', specs: ['test/fleet'], ...long, isTimed: true },

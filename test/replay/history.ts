@@ -1,0 +1,84 @@
+// A public history as a plan: each of its commits is a task. What changes the same files, and all that changes more than
+// words and pictures, keeps its order; the rest may run side by side.
+
+import { execFileSync } from 'node:child_process';
+import { isSetupInput } from '../../server/core/work/setup-inputs.ts';
+
+export interface ReplayedTask {
+  readonly id: string;
+  readonly commit: string;
+  readonly title: string;
+  readonly blocked_by: readonly string[];
+}
+
+export interface ReplayedHistory {
+  /** Where the first task starts. */
+  readonly base: string;
+  /** What the line must be at the end. */
+  readonly tip: string;
+  readonly tasks: readonly ReplayedTask[];
+  /** How many different sets of manifests and lock files the trees have, the base's included. */
+  readonly setupStates: number;
+}
+
+/** Whether a change of it can change what the gate says. */
+const isWords =
+  /\.(?:md|rst|txt|svg|png|gif)$|^\.github\/|^docs\/|^(?:LICENSE|\.editorconfig|\.gitattributes)/;
+
+const outputBytesMax = 256 * 1024 * 1024;
+
+function git(repository: string, ...args: readonly string[]): string {
+  return execFileSync('git', ['-C', repository, ...args], {
+    encoding: 'utf8',
+    maxBuffer: outputBytesMax,
+  }).trimEnd();
+}
+
+/** The last `count` commits below `tip` on its first parents that change something. */
+export function readHistory(repository: string, tip: string, count: number): ReplayedHistory {
+  const all = git(repository, 'rev-list', '--first-parent', '--min-parents=1', tip).split('\n');
+  const commits: string[] = [];
+  for (const commit of all) {
+    if (commits.length === count) break;
+    if (changedIn(repository, commit).length > 0) commits.unshift(commit);
+  }
+  const [first] = commits;
+  if (first === undefined || commits.length < count)
+    throw new Error(`${repository} has only ${commits.length} commits that change something`);
+  const base = git(repository, 'rev-parse', `${first}^1`);
+  const states = [base, ...commits].map((commit) => setupStateOf(repository, commit));
+  return {
+    base,
+    tip: git(repository, 'rev-parse', `${tip}^{commit}`),
+    tasks: asTasks(repository, commits),
+    setupStates: new Set(states).size,
+  };
+}
+
+function asTasks(repository: string, commits: readonly string[]): readonly ReplayedTask[] {
+  const lastOf = new Map<string, string>();
+  let lastOfCode: string | undefined;
+  return commits.map((commit, at) => {
+    const id = `c${String(at + 1).padStart(2, '0')}`;
+    const paths = changedIn(repository, commit);
+    const before = new Set(paths.map((path) => lastOf.get(path)));
+    if (!paths.every((path) => isWords.test(path))) {
+      before.add(lastOfCode);
+      lastOfCode = id;
+    }
+    for (const path of paths) lastOf.set(path, id);
+    const blockers = [...before].filter((blocker) => blocker !== undefined);
+    const title = git(repository, 'log', '-1', '--format=%s', commit).slice(0, 200);
+    return { id, commit, title, blocked_by: blockers };
+  });
+}
+
+function changedIn(repository: string, commit: string): readonly string[] {
+  const text = git(repository, 'diff-tree', '-r', '-z', '--name-only', `${commit}^1`, commit);
+  return text.split('\0').filter((path) => path !== '');
+}
+
+function setupStateOf(repository: string, commit: string): string {
+  const lines = git(repository, 'ls-tree', '-r', '-z', commit).split('\0');
+  return lines.filter((line) => isSetupInput(line.slice(line.indexOf('\t') + 1))).join('\n');
+}

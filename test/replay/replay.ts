@@ -1,0 +1,126 @@
+// Replays a history with the real command: the agent of each task makes the change of its commit, and setup and gate are
+// the repository's own.
+
+import { execFileSync } from 'node:child_process';
+import { appendFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { TaskView } from '../../server/protocol/api.ts';
+import { makeProject } from '../e2e/support/project.ts';
+import type { ReplayedHistory } from './history.ts';
+
+export interface ReplayRequest {
+  readonly repository: string;
+  readonly history: ReplayedHistory;
+  readonly setup: string;
+  readonly gate: string;
+  readonly workers: number;
+  /** Variables of this environment that setup and gate need, beside those that each has. */
+  readonly variables: readonly string[];
+  readonly isKept: boolean;
+}
+
+export interface Replayed {
+  readonly code: number | null;
+  readonly said: string;
+  /** Tasks that have not landed, with the reason. */
+  readonly open: readonly string[];
+  readonly isTreeEqual: boolean;
+  /** Folders in which the setup ran, in order. */
+  readonly setups: readonly string[];
+  /** Lines that setup and gate have written to `../../counted`: what was compiled, for instance. */
+  readonly counted: readonly string[];
+  readonly seconds: number;
+}
+
+/** The whole change of a commit against its first parent, whatever the configuration says of diffs. */
+const agent = `
+cat > /dev/null
+commit=$(cat "../../commits/$id")
+git diff-tree -p --binary --full-index "$commit^1" "$commit" > "../../change-$id"
+git apply --index --whitespace=nowarn "../../change-$id"
+`;
+
+const runMaxMs = 3 * 60 * 60_000;
+
+export async function replay(request: ReplayRequest): Promise<Replayed> {
+  const { repository, history, setup, gate, workers, variables } = request;
+  const project = makeProject({ agent, env: given(variables) });
+  const { root, folder } = project;
+  const settings = [
+    '[setup]',
+    `command = ${JSON.stringify(`pwd >> ../../setups; ${setup}`)}`,
+    `env_allow = ${JSON.stringify(variables)}`,
+    '[gate]',
+    `command = ${JSON.stringify(gate)}`,
+    `env_allow = ${JSON.stringify(variables)}`,
+  ];
+  try {
+    project.git('fetch', '-q', repository, `+${history.tip}:refs/replayed/tip`);
+    project.git('checkout', '-q', '-B', 'main', history.base);
+    project.write('repo/.drover.toml', `${settings.join('\n')}\n`);
+    appendFileSync(join(root, '.git', 'info', 'exclude'), '.drover.toml\n');
+    for (const { id, commit } of history.tasks) project.write(`commits/${id}`, `${commit}\n`);
+    const records = history.tasks.map(({ commit: _, ...task }) => ({ type: 'story', ...task }));
+    project.write('plan.jsonl', `${records.map((each) => JSON.stringify(each)).join('\n')}\n`);
+    await project.expect(0, ['init']);
+    await project.expect(0, ['import', join(folder, 'plan.jsonl')]);
+    const beganMs = Date.now();
+    const run = project.start(['run', '--target', 'main', '--workers', String(workers)], {
+      timeoutMs: runMaxMs,
+    });
+    const { code, stderr } = await run.ended;
+    const seconds = Math.round((Date.now() - beganMs) / 1000);
+    const { tasks } = await project.status();
+    return {
+      code,
+      said: stderr,
+      open: tasks.filter(({ status }) => status !== 'completed').map(reasonOf),
+      isTreeEqual:
+        project.git('rev-parse', 'main^{tree}') ===
+        project.git('rev-parse', `${history.tip}^{tree}`),
+      setups: linesOf(project.read('setups')),
+      counted: linesOf(project.read('counted')),
+      seconds,
+    };
+  } finally {
+    await project.end(request.isKept);
+  }
+}
+
+function given(variables: readonly string[]): Record<string, string> {
+  const found: Record<string, string> = {};
+  for (const name of variables) {
+    const value = process.env[name];
+    if (value !== undefined) found[name] = value;
+  }
+  return found;
+}
+
+function reasonOf({ id, status, title, last_error: error, blocked_reason: why }: TaskView): string {
+  return `${id} ${status} (${title}): ${error ?? why ?? ''}`;
+}
+
+function linesOf(text: string): readonly string[] {
+  return text.split('\n').filter((line) => line !== '');
+}
+
+/** Makes a repository of these trees, one commit for each: a history that is nobody's. */
+export function writeHistory(
+  folder: string,
+  trees: readonly Readonly<Record<string, string>>[],
+): void {
+  const script = [
+    'set -e; git init -q -b main .; git config user.name Nobody; git config user.email n@example.org',
+    ...trees.map((tree, at) => {
+      const files = Object.entries(tree).map(([path, text]) => {
+        const quoted = text.replaceAll("'", `'\\''`);
+        return `mkdir -p "$(dirname '${path}')"; printf %s '${quoted}' > '${path}'`;
+      });
+      return `${files.join('; ')}; git add -A; git commit -qm 'change ${at}'`;
+    }),
+  ];
+  execFileSync('sh', ['-c', script.join('\n')], {
+    cwd: folder,
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
+}
