@@ -82,4 +82,77 @@ suite('git: shared leavings', () => {
     ]);
     assert.equal(fixture.git('status', '--porcelain'), '');
   });
+
+  const stashes = (): string => fixture.git('stash', 'list', '--format=%H %gs');
+
+  /** A stash of the person's, made before the agent of the next attempt starts. */
+  async function stashThenStart(): Promise<string> {
+    fixture.write(join(fixture.root, 'README.md'), 'mine\n');
+    fixture.write(join(fixture.root, 'src', 'a.txt'), 'mine too\n');
+    fixture.git('stash', 'push', '-qm', 'of the person');
+    task = await startTask(fixture, repository, 's0', 'task-2');
+    return stashes();
+  }
+
+  for (const isCommitted of [false, true]) {
+    const then = isCommitted ? ', and has committed' : '';
+    test(`a stash of the person that an agent has popped${then} is back, and no work of the agent`, async () => {
+      const before = await stashThenStart();
+      write('src/b.txt', 'of the agent\n');
+      inSlot('stash', 'pop', '-q');
+      if (isCommitted) inSlot('commit', '-qam', 'all');
+      const done = valueOf(await commit());
+      assert.equal(stashes(), before);
+      const changed = fixture.git('diff', '--name-only', task.base, done.commit);
+      assert.equal(changed, 'src/b.txt');
+    });
+  }
+
+  test('what an agent has changed after it popped a stash of the person waits for a review', async () => {
+    const before = await stashThenStart();
+    inSlot('stash', 'pop', '-q');
+    write('README.md', 'mine\nand of the agent\n');
+    const done = valueOf(await commit());
+    assert.equal(stashes(), before);
+    assert.deepEqual(done.held, ['README.md']);
+  });
+
+  test('a stash of the person that an agent has dropped is kept', async () => {
+    const [sha = ''] = (await stashThenStart()).split(' ');
+    inSlot('stash', 'clear');
+    write('src/b.txt', 'of the agent\n');
+    valueOf(await commit());
+    assert.equal(fixture.git('rev-parse', `refs/drover/rescue/stashes/${sha}`), sha);
+  });
+
+  test('files that git did not know are taken out of the slot with the rest of the stash', async () => {
+    fixture.write(join(fixture.root, 'loose.txt'), 'mine\n');
+    fixture.git('stash', 'push', '-q', '--include-untracked');
+    task = await startTask(fixture, repository, 's0', 'task-2');
+    const before = stashes();
+    write('src/b.txt', 'of the agent\n');
+    inSlot('stash', 'pop', '-q');
+    const done = valueOf(await commit());
+    assert.equal(stashes(), before);
+    assert.equal(fixture.git('diff', '--name-only', task.base, done.commit), 'src/b.txt');
+  });
+
+  test('a stash that the person has popped and committed stays in work that has merged it', async () => {
+    await stashThenStart();
+    fixture.git('stash', 'pop', '-q');
+    fixture.git('commit', '-qam', 'mine');
+    inSlot('merge', '-q', 'main');
+    write('src/b.txt', 'of the agent\n');
+    const done = valueOf(await commit());
+    assert.equal(fixture.git('show', `${done.commit}:README.md`), 'mine');
+    assert.equal(stashes(), '');
+  });
+
+  test('a stash that the person pops while an agent is running stays popped', async () => {
+    await stashThenStart();
+    write('src/b.txt', 'of the agent\n');
+    fixture.git('stash', 'pop', '-q');
+    valueOf(await commit());
+    assert.equal(stashes(), '');
+  });
 });

@@ -67,6 +67,7 @@ export const plantedFaults: { readonly [name: string]: PlantedFault } = {
     often: ['red-gate'],
   },
   'trust-index-flags': {
+    seed: 23,
     breaks: ['unclean', 'foreign', 'not-landed', 'stuck', 'lost'],
     file: 'server/git/slots/slot-emptying.ts',
     find: '  if (unwatched.length === 0) return ok(undefined);',
@@ -82,6 +83,7 @@ export const plantedFaults: { readonly [name: string]: PlantedFault } = {
     often: ['hide-all'],
   },
   'leave-orphans': {
+    seed: 12,
     breaks: ['foreign', 'unclean', 'left-over', 'lost'],
     file: 'server/agents/kit/process/orphans.ts',
     find: '  if (found.length === 0) return;',
@@ -94,6 +96,7 @@ export const plantedFaults: { readonly [name: string]: PlantedFault } = {
     often: ['background-hidden'],
   },
   'call-everything-landed': {
+    seed: 9,
     breaks: ['not-landed', 'stuck'],
     file: 'server/workflows/run/run-epic.ts',
     find: '  return [...found].map(([branch, tasks]) => ({ branch, tasks }));',
@@ -110,6 +113,7 @@ export const plantedFaults: { readonly [name: string]: PlantedFault } = {
     often: ['break-the-gate'],
   },
   'land-an-epic-again': {
+    seed: 59,
     breaks: ['again', 'stuck', 'not-landed'],
     file: 'server/workflows/lines/own-range.ts',
     find: '    if (held === sha || (await engine.git.isAncestor(sha, held))) return true;',

@@ -33,7 +33,7 @@ if (
 
 const history = readHistory(repository, values.tip, commits);
 const variables = values.env.split(',').filter((name) => name !== '');
-const { code, said, open, isTreeEqual, setups, counted, seconds } = await replay({
+const { code, said, open, approved, isTreeEqual, setups, counted, seconds } = await replay({
   repository,
   history,
   setup,
@@ -45,7 +45,8 @@ const { code, said, open, isTreeEqual, setups, counted, seconds } = await replay
 console.log(said.trim());
 for (const line of open) console.log(`open: ${line}`);
 const counts = Map.groupBy(counted, (line) => line);
-for (const [line, all] of [...counts].sort()) console.log(`${all.length} × ${line}`);
+for (const [line, all] of counts) console.log(`${all.length} × ${line}`);
+if (approved.length > 0) console.log(`approved: ${approved.join(' ')}`);
 console.log(`setups: ${setups.map((path) => path.slice(path.lastIndexOf('/') + 1)).join(' ')}`);
 console.log(
   `${history.tasks.length - open.length} of ${history.tasks.length} landed in ${seconds} s, exit code ${code}; ` +

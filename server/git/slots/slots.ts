@@ -10,7 +10,7 @@ import { isSha } from '../files/loose-objects.ts';
 import type { PathBytes } from '../files/paths.ts';
 import { relink } from '../work/own-worktree.ts';
 import { branchName, branchRef, isBranchName, readRef } from '../refs/refs.ts';
-import { noteSharedConfig } from '../work/shared-leavings.ts';
+import { noteShared } from '../work/shared-leavings.ts';
 import { freeBranch } from './slot-branch.ts';
 import { createSlot } from './slot-creation.ts';
 import { undoCutRemoval } from './removal.ts';
@@ -45,7 +45,7 @@ export async function prepareSlot(
     return refuse('failed', `"${request.branch}" cannot be the name of a branch.`);
   }
   context.trash.sweep(dirname(path));
-  if (request.use === 'task' && request.branch !== null) noteSharedConfig(context, path);
+  if (request.use === 'task' && request.branch !== null) noteShared(context, path);
   return context.inTurn(`slot ${path}`, () => prepareAt(context, { ...request, path }));
 }
 

@@ -61,9 +61,8 @@ export async function commitLeftovers(
   const byFacts = await heldEntries(context, worktree, entries, request.maxFileSize, inside);
   const byContent = await heldByContent(context, worktree, request.base, entries, byFacts);
   if (!byContent.ok) return byContent;
-  const heldFor: Record<string, string> = {};
-  for (const [entry, what] of byContent.value) heldFor[shown(entry.path)] = what;
-  const held = new Set([...byFacts, ...byContent.value.keys()]);
+  const ofPerson = entries.filter(({ path }) => shared.value.includes(shown(path)));
+  const { held, heldFor } = heldWith(byFacts, byContent.value, ofPerson);
   const unstaged = await unstage(context, worktree, [...held]);
   if (!unstaged.ok) return unstaged;
   const leftovers = entries.filter((entry) => !held.has(entry));
@@ -229,6 +228,20 @@ async function heldByContent(
     return entry === undefined ? [] : [[entry, what] as const];
   });
   return ok(new Map(pairs));
+}
+
+/** All that is held, and why where that is not said by the file itself. */
+function heldWith(
+  byFacts: ReadonlySet<StatusEntry>,
+  byContent: ReadonlyMap<StatusEntry, string>,
+  ofPerson: readonly StatusEntry[],
+): { readonly held: ReadonlySet<StatusEntry>; readonly heldFor: Record<string, string> } {
+  const ofStash = ofPerson.map((entry) => [entry, 'change from your stash'] as const);
+  const reasons = [...ofStash, ...byContent];
+  return {
+    held: new Set([...byFacts, ...reasons.map(([entry]) => entry)]),
+    heldFor: Object.fromEntries(reasons.map(([entry, what]) => [shown(entry.path), what])),
+  };
 }
 
 /** The agent may have staged what is held: it goes back to "changed", its file stays as it is. */

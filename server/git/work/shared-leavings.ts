@@ -8,6 +8,7 @@ import { ok } from '../../core/failure.ts';
 import type { RepositoryContext } from '../context.ts';
 import type { GitResult } from '../port.ts';
 import { readText } from '../files/small-files.ts';
+import { personStashes, returnStashes, type StashesBefore } from './person-stashes.ts';
 import { chainCommit, labelOfBranch } from './work-chain.ts';
 import type { Sha } from '../sha.ts';
 
@@ -42,23 +43,37 @@ function configText(context: RepositoryContext): string {
   }
 }
 
+const stashesBefore = new WeakMap<RepositoryContext['snapshotStates'], StashesBefore>();
+
+function stashesOf(context: RepositoryContext): StashesBefore {
+  const known = stashesBefore.get(context.snapshotStates) ?? new Map();
+  stashesBefore.set(context.snapshotStates, known);
+  return known;
+}
+
 /** Call before an agent starts in the slot. */
-export function noteSharedConfig(context: RepositoryContext, path: string): void {
+export function noteShared(context: RepositoryContext, path: string): void {
   configTexts(context).set(path, configText(context));
+  stashesOf(context).set(path, personStashes(context));
 }
 
 /**
  * Call after the agent of an attempt has ended. Stashes made on the attempt's branch become part of
- * its snapshots and leave the person's list; identity and `core.bare` get their former values where
- * the attempt changed them.
+ * its snapshots and leave the person's list; the person's that it has taken are back in it; identity
+ * and `core.bare` get their former values where the attempt changed them. Resolves with files that
+ * still hold something of the person's stashes.
  */
 export async function takeFromShared(
   context: RepositoryContext,
   path: string,
   branch: string,
-): Promise<GitResult<void>> {
+): Promise<GitResult<readonly string[]>> {
   await restoreGuardedKeys(context, path);
-  return keepStashes(context, branch);
+  const kept = await keepStashes(context, branch);
+  if (!kept.ok) return kept;
+  const before = stashesOf(context).get(path) ?? [];
+  stashesOf(context).delete(path);
+  return ok(before.length === 0 ? [] : await returnStashes(context, path, before));
 }
 
 /** Stashes of one attempt that are taken off the list. */
