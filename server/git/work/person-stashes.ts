@@ -1,7 +1,7 @@
-// Stashes of the person, which all worktrees share: `git stash pop` of an agent that has put nothing
-// aside takes the person's. What it brought into the slot is taken out again, and the stash is back
-// in the list. A stash that is gone for no reason that shows is kept under a ref: the agent may have
-// dropped it, or the person.
+// Stashes of the person, which all worktrees share: `git stash pop` of an agent that has put
+// nothing aside takes the person's. What it brought into the slot is taken out again, and the stash
+// is back in the list. A stash that is gone for no reason that shows is kept under a ref: the agent
+// may have dropped it, or the person.
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -88,7 +88,7 @@ interface PathPatch {
   readonly patch: Buffer;
 }
 
-/** What a stash has changed, path by path; files that git did not know are a commit of their own. */
+/** What a stash has changed, path by path; untracked files are in a commit of their own. */
 async function patchesOf(context: RepositoryContext, stash: Sha): Promise<readonly PathPatch[]> {
   const found: PathPatch[] = [];
   for (const range of [

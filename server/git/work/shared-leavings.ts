@@ -59,9 +59,9 @@ export function noteShared(context: RepositoryContext, path: string): void {
 
 /**
  * Call after the agent of an attempt has ended. Stashes made on the attempt's branch become part of
- * its snapshots and leave the person's list; the person's that it has taken are back in it; identity
- * and `core.bare` get their former values where the attempt changed them. Resolves with files that
- * still hold something of the person's stashes.
+ * its snapshots and leave the person's list; the person's that it has taken are back in it;
+ * identity and `core.bare` get their former values where the attempt changed them. Resolves with
+ * files that still hold something of the person's stashes.
  */
 export async function takeFromShared(
   context: RepositoryContext,
