@@ -87,6 +87,35 @@ suite('landing: branches of Drover beside a person', function () {
     assert.equal(here.read('repo/planted.txt'), '');
   });
 
+  for (const objects of ['there', 'pruned'] as const) {
+    test(`refs of Drover that a person has deleted while landed work waited, with its commits still ${objects}`, async () => {
+      const here = project({
+        files: { 'poem.txt': 'one\n' },
+        agent: `cat > /dev/null; echo "by $id" >> poem.txt; echo "$id" > "$id.txt"`,
+        settings: '[backend]\nidle_timeout = "1s"\n',
+      });
+      here.write('repo/poem.txt', 'mine\n');
+      await beginPlan(here, ['t1']);
+      await here.expect(0, ['run']);
+      await eventually('the backend has left', () => here.backendPid() === null);
+      for (const line of here.git('for-each-ref', '--format=%(refname)').split('\n'))
+        if (line.includes('drover/')) here.git('update-ref', '-d', line);
+      here.git('checkout', '-q', 'poem.txt');
+      if (objects === 'there') {
+        await here.expect(0, ['run']);
+        assert.equal(here.read('repo/t1.txt'), 't1\n');
+        assert.deepEqual(landedTasks(here), ['t1']);
+        return;
+      }
+      here.git('worktree', 'remove', '--force', `${here.root}.worktrees/slot-1`);
+      here.git('reflog', 'expire', '--expire=now', '--all');
+      here.git('gc', '-q', '--prune=now');
+      const { code, stderr } = await here.drover(['run']);
+      assert.notEqual(code, 0);
+      assert.match(stderr, /refs\/drover\/land\/main was deleted, and git does not find/);
+    });
+  }
+
   test('a target that is renamed while agents work is not made again', async () => {
     const here = project({ agent: `read -r line < ../../go; ${writesOneFile}` });
     const barrier = makeBarrier(here.folder, 'go');

@@ -13,7 +13,7 @@ import {
 import { join } from 'node:path';
 import type { BinaryGitAdapter } from '../../server/git/adapter.ts';
 import type { GitRepository, RemoveOutcome } from '../../server/git/port.ts';
-import { makeFixture, startTask, valueOf, type Fixture, type Task } from './fixture.ts';
+import { kindOf, makeFixture, startTask, valueOf, type Fixture, type Task } from './fixture.ts';
 
 suite('git: removal', () => {
   let fixture: Fixture;
@@ -221,6 +221,16 @@ suite('git: removal', () => {
       assert.equal((await remove(true)).kind, forcible ? 'removed' : 'kept');
     });
   }
+
+  test('a locked slot whose folder is gone is left for another one', async () => {
+    fixture.git('worktree', 'lock', task.path);
+    rmSync(task.path, { recursive: true });
+    const request = { path: task.path, branch: 'drover/task-2/1', sha: task.base } as const;
+    const how = { keepBranch: false, dropIgnored: false, sparse: null, use: 'task' } as const;
+    assert.equal(kindOf(await repository.prepareSlot({ ...request, ...how })), 'foreign');
+    fixture.git('worktree', 'unlock', task.path);
+    valueOf(await repository.prepareSlot({ ...request, ...how }));
+  });
 
   test('never the checkout of the user, and nothing that is not a worktree', async () => {
     const users = valueOf(

@@ -192,6 +192,27 @@ async function bearsOurHand(engine: Uses<'git'>, from: Sha, to: Sha): Promise<bo
   );
 }
 
+/**
+ * The landing ref is gone, and landed work waited there for the branch: it is made again, from what
+ * was written down of it. Null: nothing waited, so that the branch is the truth.
+ */
+export async function remakeLost(
+  engine: Uses<'git' | 'store'>,
+  branch: string,
+  known: LineRow | null,
+): Promise<Result<Sha | null>> {
+  if (known === null || known.followed_sha === known.landed_sha) return ok(null);
+  const next = known.landed_sha;
+  const reason = 'drover: the landing ref was gone';
+  const made = await moveLine(engine, branch, { next, old: null, reason });
+  if (made.ok) return ok(next);
+  if (made.error.kind === 'stale') return ok(await engine.git.readRef(landingRef(branch)));
+  return held(
+    `${landingRef(branch)} was deleted, and git does not find ${next}, the landed work that it held for ${branch} (${made.error.message}); ` +
+      `fetch that commit from a clone that has it, and run again`,
+  );
+}
+
 /** Null: the branch may be made, because it has never been there or is a branch of Drover's own. */
 export function whyGone(branch: string, known: LineRow | null): string | null {
   if (known === null || known.followed_sha === null || branch.startsWith('drover/')) return null;

@@ -12,6 +12,7 @@ import {
   isTakenBackUnseen,
   moveLine,
   moveLineAlone,
+  remakeLost,
   tellHold,
   whyGone,
   whyNotOurs,
@@ -43,7 +44,10 @@ async function syncLineNow(
     // In this order: the state that was known before the branch is read distinguishes a rewind from
     // a branch that is just following.
     const known = await readLine(engine.store.db, branch);
-    const landed = await engine.git.readRef(landingRef(branch));
+    const found = await engine.git.readRef(landingRef(branch));
+    const remade = found === null ? await remakeLost(engine, branch, known) : ok(found);
+    if (!remade.ok) return remade;
+    const landed = remade.value;
     const target = await engine.git.readRef(branchRef(branch));
     if (target === null && landed === null) {
       return err(

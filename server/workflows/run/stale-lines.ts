@@ -4,7 +4,7 @@
 import { Refusal } from '../../core/failure.ts';
 import type { Uses } from '../kit/engine-ports.ts';
 import { branchRef, landingRef, resultBranch } from '../../core/work/ref-names.ts';
-import { allLines } from '../../store/port.ts';
+import { allLines, readLine, type Tx, writeLine } from '../../store/port.ts';
 import { keepTip } from '../lines/line-holds.ts';
 
 /** Keeps the content of such a line under `refs/drover/rescue/lines/`, and deletes its refs. */
@@ -25,6 +25,7 @@ export async function clearStaleLines(
       const change = { ref: landingRef(stale), next: null, old: landed };
       const gone = await engine.git.updateRefs([change], 'drover: branch is gone');
       if (!gone.ok) throw new Refusal(gone.error.kind, gone.error.message);
+      await engine.store.transaction((tx) => forgetWaiting(tx, stale));
     }
     const result = resultBranch(stale);
     const present = await engine.git.readRef(branchRef(result));
@@ -32,6 +33,15 @@ export async function clearStaleLines(
     const moved = await engine.git.moveBranch(result, null, present);
     if (!moved.ok) throw new Refusal(moved.error.kind, moved.error.message);
   }
+}
+
+/** What waited there is kept elsewhere now: a branch of the same name starts without it. */
+async function forgetWaiting(tx: Tx, branch: string): Promise<void> {
+  const known = await readLine(tx, branch);
+  if (known === null) return;
+  const { landed_sha, pending_reason, parent_branch } = known;
+  const followed = { branch, landed_sha, followed_sha: landed_sha, pending: 0 };
+  await writeLine(tx, { ...followed, pending_reason, parent_branch });
 }
 
 /** Every branch of Drover is below `drover/`. */
