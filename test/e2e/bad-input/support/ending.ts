@@ -71,8 +71,8 @@ async function checkIn(row: EndingRow, place: Place): Promise<void> {
   const disk = row.diskBytesMax ?? diskBytesDefault;
   assert.ok(use.diskBytes <= disk, `${use.diskBytes} bytes were used on the disk`);
   assert.ok(use.memoryBytes <= memoryBytesMax, `${use.memoryBytes} bytes of memory were used`);
-  // The backend is still there; what the run has started is not.
-  const isOwn = /(?:backend|helper)\.c?js/;
+  // The backend still runs, with the shells that start its git; what the run has started does not.
+  const isOwn = /backend\.c?js|drover-git [0-9a-f]{32}$/;
   const left = processesOf(place.folder).filter(({ command }) => !isOwn.test(command));
   assert.deepEqual(left, [], 'the run has left processes');
   await endBackend(place.root);
