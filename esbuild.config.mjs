@@ -20,8 +20,12 @@ const programs = {
 };
 /** Two bundles, so that activation reads little; the second one is asked for by the first. */
 const extension = { extension: 'extension/main.ts', 'extension-work': 'extension/work/main.ts' };
-/** One file with all it needs, which runs on a host that has Node alone. */
-const copied = { 'worker-runtime': 'server/main/worker-runtime-main.ts' };
+/** One file each with all it needs; the first runs on a host that has Node alone. */
+const copied = {
+  'worker-runtime': 'server/main/worker-runtime-main.ts',
+  // Runs twice around each confined program: it has to be small and to start fast.
+  'network-gate': 'server/main/network-gate.ts',
+};
 const webviews = Object.fromEntries(
   ['tree', 'inbox', 'stream', 'grid', 'board', 'run'].map((name) => [
     name,

@@ -127,6 +127,7 @@ const entries: ReadonlySet<string> = new Set([
     'editor',
     'host-durable',
     'mcp-main',
+    'network-gate',
     'remote-attempt',
     'sample',
     'sqlforge',

@@ -1,9 +1,11 @@
 // Sandboxes that agents bring themselves, switched on so that the agent starts nothing where its
 // sandbox does not hold. An agent whose sandbox gives way in silence has no entry here.
 
+import { parseHostRule } from '../core/settings/network-hosts.ts';
+
 export interface OwnSandbox {
-  /** `open`: the agent asks for each host. Otherwise it reaches its model, its commands nothing. */
-  readonly network: 'open' | 'none' | 'model-only';
+  /** `open`: the agent asks for each host. Otherwise its commands reach the listed hosts alone. */
+  readonly network: 'open' | 'none' | 'model-only' | readonly string[];
   /** Further folders that its commands may write. */
   readonly write: readonly string[];
 }
@@ -26,7 +28,15 @@ function claudeSettings({ network, write }: OwnSandbox): object {
       allowUnsandboxedCommands: false,
       enableWeakerNestedSandbox: false,
       filesystem: { allowWrite: write },
-      ...(network === 'open' ? {} : { network: { allowedDomains: [], strictAllowlist: true } }),
+      ...(network !== 'open' && {
+        network: { allowedDomains: domainsOf(network), strictAllowlist: true },
+      }),
     },
   };
+}
+
+/** Claude Code allows names, without ports. */
+function domainsOf(network: Exclude<OwnSandbox['network'], 'open'>): readonly string[] {
+  if (typeof network === 'string') return [];
+  return network.flatMap((rule) => parseHostRule(rule)?.name ?? []);
 }

@@ -66,6 +66,8 @@ function valueSchema(kind: ValueKind): Schema {
   switch (kind.type) {
     case 'choice':
       return { type: 'string', enum: kind.choices };
+    case 'network':
+      return { anyOf: [{ type: 'string', enum: kind.choices }, texts] };
     case 'integer':
       return { type: 'integer', minimum: kind.min, maximum: kind.max };
     case 'number':

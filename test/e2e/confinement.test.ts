@@ -3,6 +3,8 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { existsSync, writeFileSync } from 'node:fs';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { eventually } from './support/eventually.ts';
 import { killAll, processesOf } from './support/processes.ts';
@@ -163,6 +165,37 @@ sleep 1000
     assert.match(run.stdout + run.stderr, /\[sandbox\] mode = "srt" is not available here/);
   });
 
+  test('a list of hosts: agent and gate reach each their own, and nothing else', async () => {
+    const answers = [0, 1, 2].map(() => createServer((_, answer) => answer.end('answered')));
+    const ports = await Promise.all(answers.map(listenOn));
+    const [agents, gates, other] = ports;
+    const ask = (name: string, port: number | undefined): string =>
+      `node -e 'fetch("http://localhost:${port}").then(() => console.log("${name} reached"), () => console.log("${name} held"))'`;
+    const all = [ask('agent', agents), ask('gate', gates), ask('other', other)].join('; ');
+    const settings = `[sandbox]
+network = ["localhost:${agents}"]
+[gate]
+network = ["127.0.0.1:${gates}"]
+command = '''( ${all} ) > "$PWD/seen-by-gate" 2>&1; cat seen-by-gate; grep -q "gate reached" seen-by-gate && grep -q "agent held" seen-by-gate && grep -q "other held" seen-by-gate'''
+`;
+    const script = `cat > /dev/null\n( ${all} ) > seen.txt\n`;
+    try {
+      const here = await begin({ agent: script, settings });
+      await here.expect(0, ['add', 'a']);
+      await here.expect(0, ['run']);
+      const said = here.git('show', 'main:seen.txt');
+      assert.equal(said.trim(), 'agent reached\ngate held\nother held');
+      assert.equal((await here.status()).sandbox?.network, `localhost:${agents}`);
+      // Without the wall all three are reached.
+      const open = await begin({ agent: script, env: { DROVER_SANDBOX: 'off' } });
+      await open.expect(0, ['add', 'a']);
+      await open.expect(0, ['run']);
+      assert.doesNotMatch(open.git('show', 'main:seen.txt'), /held/);
+    } finally {
+      for (const server of answers) server.close();
+    }
+  });
+
   test('an agent without a sandbox of its own is refused where that is wanted', async () => {
     const here = await begin({ env: { DROVER_SANDBOX: 'agent' } });
     const task = await here.add('a', '--max-attempts', '1');
@@ -193,3 +226,9 @@ sleep 1000
     assert.equal((await here.json<Partial<Told>>(['doctor'])).sandbox, undefined);
   });
 });
+
+function listenOn(server: Server): Promise<number> {
+  return new Promise((resolve) => {
+    server.listen(0, '127.0.0.1', () => resolve((server.address() as AddressInfo).port));
+  });
+}

@@ -1,5 +1,7 @@
 // Settings of the project's own commands: the gate and the setup.
 
+import { commandNetworks } from './sandbox-settings.ts';
+
 export const commandSettingTable = {
   'gate.command': {
     value: { type: 'text' },
@@ -23,6 +25,13 @@ export const commandSettingTable = {
     inFile: true,
     doc: 'Variables of your environment to pass on to the gate, in addition to those that agents get.',
     readBy: 'workflows (gate)',
+  },
+  'gate.network': {
+    value: { type: 'network', choices: commandNetworks },
+    fallback: null,
+    inFile: true,
+    doc: 'Network access of the gate in a sandbox: `open`, `none`, or a list of hosts. Without it, `[sandbox] network` counts, where `model-only` means `none`.',
+    readBy: 'main (confinement)',
   },
   'gate.keep': {
     value: { type: 'paths' },
@@ -51,6 +60,13 @@ export const commandSettingTable = {
     inFile: true,
     doc: 'Variables of your environment to pass on to the setup, in addition to those that agents get.',
     readBy: 'workflows (setup)',
+  },
+  'setup.network': {
+    value: { type: 'network', choices: commandNetworks },
+    fallback: null,
+    inFile: true,
+    doc: 'Network access of the setup in a sandbox: `open`, `none`, or a list of hosts. Without it, `[sandbox] network` counts, where `model-only` means `none`.',
+    readBy: 'main (confinement)',
   },
   'setup.copy': {
     value: { type: 'paths' },

@@ -7,7 +7,12 @@ export const sandboxModes = ['auto', 'bwrap', 'srt', 'agent', 'off'] as const;
 export type SandboxMode = (typeof sandboxModes)[number];
 
 export const sandboxNetworks = ['open', 'none', 'model-only'] as const;
-export type SandboxNetwork = (typeof sandboxNetworks)[number];
+/** A list: the hosts that may be reached. */
+export type SandboxNetwork = (typeof sandboxNetworks)[number] | readonly string[];
+
+/** Of gates and setups: they have no model. */
+export const commandNetworks = ['open', 'none'] as const;
+export type CommandNetwork = (typeof commandNetworks)[number] | readonly string[];
 
 const reader = 'main (confinement)';
 
@@ -21,10 +26,10 @@ export const sandboxSettingTable = {
     readBy: reader,
   },
   'sandbox.network': {
-    value: { type: 'choice', choices: sandboxNetworks },
+    value: { type: 'network', choices: sandboxNetworks },
     fallback: 'open',
     inFile: true,
-    doc: 'Network access of confined programs: `open` (all) or `none`. `model-only` needs `mode = "agent"`: the agent reaches its model, its commands nothing.',
+    doc: 'Network access of confined programs: `open` (all), `none`, `model-only` (an agent reaches the API of its model; gates and setups reach nothing), or a list of hosts such as ["registry.npmjs.org", "*.example.com", "localhost:5432"], which agents reach besides their model. A host without a port stands for ports 80 and 443.',
     readBy: reader,
   },
   'sandbox.read': {
@@ -69,17 +74,29 @@ export type SandboxSettingKey = keyof typeof sandboxSettingTable;
 export interface SandboxSettings {
   readonly mode: SandboxMode;
   readonly network: SandboxNetwork;
+  /** Null: as `network`. */
+  readonly gateNetwork: CommandNetwork | null;
+  readonly setupNetwork: CommandNetwork | null;
   readonly read: readonly string[];
   readonly write: readonly string[];
   readonly required: boolean;
 }
 
-export function sandboxSettingsOf(get: <T>(key: SandboxSettingKey) => T): SandboxSettings {
+export function sandboxSettingsOf(
+  get: <T>(key: SandboxSettingKey | 'gate.network' | 'setup.network') => T,
+): SandboxSettings {
   return {
     mode: get('sandbox.mode'),
     network: get('sandbox.network'),
+    gateNetwork: get('gate.network'),
+    setupNetwork: get('setup.network'),
     read: get('sandbox.read'),
     write: get('sandbox.write'),
     required: get('sandbox.required'),
   };
+}
+
+/** As one word for people. */
+export function networkText(network: SandboxNetwork): string {
+  return typeof network === 'string' ? network : network.join(', ');
 }

@@ -6,6 +6,7 @@ import { err, ok, type Result } from '../failure.ts';
 import { readSteps, stepsExpected } from '../work/fallback.ts';
 import { isBranchPrefix } from '../work/ref-names.ts';
 import { ageExpected, parseAge } from './retention.ts';
+import { hostRuleExpected, parseHostRule } from './network-hosts.ts';
 import { readTemplates } from '../exchange/templates.ts';
 import { endpointsExpected, isSecret, isWebhookUrl, readEndpoints } from './webhook-endpoints.ts';
 
@@ -25,6 +26,8 @@ export type ValueKind =
   | { readonly type: 'paths' }
   /** The prefix of Drover's branches. */
   | { readonly type: 'branch prefix' }
+  /** A choice, or a list of hosts. */
+  | { readonly type: 'network'; readonly choices: readonly string[] }
   /** Names of environment variables. */
   | { readonly type: 'variables' }
   /** Environment variables with their values. */
@@ -118,6 +121,8 @@ export function expectedText(kind: ValueKind): string {
       return 'a list of paths inside the project (relative, without `..`)';
     case 'branch prefix':
       return 'the beginning of a branch name that contains "drover" and ends with "/", "-" or "_" (at most 60 characters)';
+    case 'network':
+      return `one of ${kind.choices.join(', ')}, or a list of ${hostRuleExpected}`;
     case 'variables':
       return 'a list of names of environment variables';
     case 'environment':
@@ -197,6 +202,9 @@ function valueOf(
       return listOf(raw, form, isInnerPath);
     case 'branch prefix':
       return typeof raw === 'string' && isBranchPrefix(raw) ? raw : undefined;
+    case 'network':
+      if (typeof raw === 'string' && kind.choices.includes(raw)) return raw;
+      return listOf(raw, 'typed', (item) => parseHostRule(item) !== null);
     case 'variables':
       return listOf(raw, form, (item) => variableName.test(item));
     case 'environment':

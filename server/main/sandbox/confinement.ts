@@ -14,6 +14,7 @@ import { prepareHome } from '../../sandbox/agent-homes.ts';
 import { ownSandboxArguments, setsOwnSandbox } from '../../sandbox/own-switches.ts';
 import { toolMounts } from '../../sandbox/tool-folders.ts';
 import { bwrapArguments, type Mount, placeOf } from '../../sandbox/walls.ts';
+import { networkOf, withNetworkGate } from './confined-network.ts';
 import { worktreesOf } from '../project/project-places.ts';
 import { bwrapProgram, sandboxState, type SandboxState } from './sandbox-state.ts';
 import { ownFolders } from '../project/own-program.ts';
@@ -131,18 +132,20 @@ export class Confinement {
     const program = bwrapProgram();
     const mounts = await this.#mounts(guest, start);
     if (!mounts.ok) return mounts;
-    const { network } = this.#project.live.settings.sandbox;
+    const network = networkOf(guest.home, start.env, this.#project.live.settings.sandbox);
     const walls = bwrapArguments({
       cwd: guest.cwd,
       mounts: mounts.value,
-      network: network === 'none' ? 'none' : 'open',
+      network: network === 'open' ? 'open' : 'none',
       variables: variablesInside(start.env),
     });
-    return ok({
-      program: program ?? 'bwrap',
-      args: [...walls, start.program, ...start.args],
-      env: start.env,
-    });
+    const inside = [start.program, ...start.args];
+    const command =
+      typeof network === 'string'
+        ? [program ?? 'bwrap', ...walls, ...inside]
+        : withNetworkGate(network, [program ?? 'bwrap', ...walls], inside);
+    const [first = '', ...args] = command;
+    return ok({ program: first, args, env: start.env });
   }
 
   async #mounts(guest: Guest, start: ProgramStart): Promise<Result<readonly Mount[]>> {
@@ -216,7 +219,7 @@ function homeIn(env: Readonly<Record<string, string>>): string {
 
 /** Drover's own programs, which agents start: bundled, or from the sources. */
 function ownPrograms(): Mount[] {
-  return ownFolders().flatMap((path) => same(path, 'read'));
+  return [...ownFolders(), process.execPath].flatMap((path) => same(path, 'read'));
 }
 
 /** Sockets and folders of the user's session are hidden, so no program may look for them. */

@@ -15,7 +15,7 @@ export async function probeConfinement(root: string): Promise<readonly ProbeView
   const { holds } = await sandboxState(sandbox);
   return await probeSandbox({
     program: holds === 'bwrap' ? bwrapProgram() : null,
-    network: sandbox.network === 'none' ? 'none' : 'open',
+    network: sandbox.network === 'open' ? 'open' : 'none',
     home: process.env['HOME'] ?? homedir(),
   });
 }

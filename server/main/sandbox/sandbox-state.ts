@@ -4,7 +4,11 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { findProgram } from '../../agents/kit/process/find-program.ts';
-import type { SandboxMode, SandboxSettings } from '../../core/settings/sandbox-settings.ts';
+import {
+  networkText,
+  type SandboxMode,
+  type SandboxSettings,
+} from '../../core/settings/sandbox-settings.ts';
 import type { SandboxView } from '../../protocol/views.ts';
 import { proveBwrap, type Proof } from '../../sandbox/probe.ts';
 
@@ -23,7 +27,7 @@ const proofs = new Map<string, Promise<Proof>>();
 
 /** Bubblewrap is proved once in the life of this process. */
 export async function sandboxState(settings: SandboxSettings): Promise<SandboxState> {
-  const { mode, required, network } = settings;
+  const { mode, required } = settings;
   const nothing = (refuses: boolean, message: string): SandboxState => ({
     mode,
     holds: 'nothing',
@@ -46,11 +50,6 @@ export async function sandboxState(settings: SandboxSettings): Promise<SandboxSt
     return required
       ? nothing(true, `with [sandbox] mode = "agent", ${open}, but [sandbox] required = true`)
       : { mode, holds: 'agent', refuses: false, message: `each agent's own, strictly; ${open}` };
-  }
-  if (network === 'model-only') {
-    const text =
-      '[sandbox] network = "model-only" is not available here: it needs [sandbox] mode = "agent"; use "open" or "none"';
-    return nothing(true, text);
   }
   const proof = await proofNow();
   if (proof.holds) {
@@ -77,9 +76,10 @@ export async function sandboxView(
   folder: string,
   mayTry: boolean,
 ): Promise<SandboxView> {
-  const { mode, network, required } = settings;
+  const { mode, required } = settings;
+  const network = networkText(settings.network);
   const note = join(folder, 'sandbox', 'proof.json');
-  const needsProof = (mode === 'auto' || mode === 'bwrap') && network !== 'model-only';
+  const needsProof = mode === 'auto' || mode === 'bwrap';
   if (!needsProof || mayTry) {
     const { holds, message } = await sandboxState(settings);
     if (needsProof) writeNote(note, { holds, message });
