@@ -6,6 +6,7 @@ import { appendFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { StatusSnapshot, TaskView } from '../../server/protocol/api.ts';
+import type { FinishedProgram } from '../e2e/support/run-program.ts';
 import { makeProject, type Project } from '../e2e/support/project.ts';
 import type { ReplayedHistory } from './history.ts';
 
@@ -73,11 +74,18 @@ export async function replay(request: ReplayRequest): Promise<Replayed> {
     await project.expect(0, ['init']);
     await project.expect(0, ['import', join(folder, 'plan.jsonl')]);
     const beganMs = Date.now();
-    const run = project.start(['run', '--target', 'main', '--workers', String(workers)], {
-      timeoutMs: runMaxMs,
-    });
-    const approved = await approveUntil(run.ended, project);
-    const { code, stderr } = await run.ended;
+    const approved: string[] = [];
+    let last: FinishedProgram;
+    // A run ends when only reviews are left; what was approved since is the next one's.
+    for (;;) {
+      const before = approved.length;
+      const args = ['run', '--target', 'main', '--workers', String(workers)];
+      const run = project.start(args, { timeoutMs: runMaxMs });
+      await approveUntil(run.ended, project, approved);
+      last = await run.ended;
+      if (last.code === 0 || approved.length === before) break;
+    }
+    const { code, stderr } = last;
     const seconds = Math.round((Date.now() - beganMs) / 1000);
     const { tasks } = await project.status();
     return {
@@ -100,8 +108,11 @@ export async function replay(request: ReplayRequest): Promise<Replayed> {
 const looksMs = 2_000;
 
 /** Says yes to every change of protected files, as a person does who has looked at it. */
-async function approveUntil(end: Promise<unknown>, project: Project): Promise<readonly string[]> {
-  const approved: string[] = [];
+async function approveUntil(
+  end: Promise<unknown>,
+  project: Project,
+  approved: string[],
+): Promise<void> {
   let isOver = false;
   const over = end.then(
     () => (isOver = true),
@@ -117,7 +128,6 @@ async function approveUntil(end: Promise<unknown>, project: Project): Promise<re
       if ((await project.drover(['approve', id])).code === 0) approved.push(id);
     }
   }
-  return approved;
 }
 
 function given(variables: readonly string[]): Record<string, string> {
