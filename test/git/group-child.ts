@@ -14,6 +14,7 @@ const { code, stdout, problem } = await runOnce(
     input: null,
     maxOutputBytes: 1_000,
     truncate: false,
+    mayLeaveOthers: false,
     timeoutMs: 30_000,
   },
   null,

@@ -39,6 +39,7 @@ suite('git from shells', () => {
     maxOutputBytes: 1_000_000,
     timeoutMs: 60_000,
     truncate: false,
+    mayLeaveOthers: false,
     ...more,
   });
 
@@ -177,6 +178,7 @@ suite('git from shells', () => {
       requestOf(['log', 'größer']),
       requestOf(['log'], { addedEnvironment: { HOME: '/' } }),
       requestOf(['log'], { binary: 'git' }),
+      requestOf(['fetch'], { mayLeaveOthers: true }),
       requestOf(['log', 'x'.repeat(20_000)]),
       requestOf(['hash-object', '--stdin'], { input: 'x'.repeat(20_000) }),
     ]) {

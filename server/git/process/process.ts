@@ -59,10 +59,7 @@ export function openGitProcesses(options: GitProcessOptions): GitProcesses {
   const start = (command: GitCommand): Promise<GitOutput> => {
     const request = requestOf(options, command);
     const signal = command.signal ?? null;
-    // What speaks with others, or lets programs of the user run, may leave some behind.
-    const mayLeaveOthers = command.network === true || command.userHooks === true;
-    const elsewhere = mayLeaveOthers ? undefined : options.elsewhere;
-    return elsewhere?.(request, signal) ?? runOnce(request, signal);
+    return options.elsewhere?.(request, signal) ?? runOnce(request, signal);
   };
   return { run: (command) => semaphore.run(() => start(command), command.urgent) };
 }
@@ -70,17 +67,17 @@ export function openGitProcesses(options: GitProcessOptions): GitProcesses {
 const noVariables: Readonly<Record<string, string>> = {};
 
 function requestOf(options: GitProcessOptions, command: GitCommand): GitRequest {
+  const mayLeaveOthers = command.network === true || command.userHooks === true;
   return {
     binary: options.binary,
     args: [...ownSettings, ...(command.userHooks ? [] : withoutHooks), ...command.args],
     cwd: command.cwd,
-    environment:
-      (command.network || command.userHooks ? options.networkEnvironment : null) ??
-      options.environment,
+    environment: (mayLeaveOthers ? options.networkEnvironment : null) ?? options.environment,
     addedEnvironment: command.env ?? noVariables,
     input: command.input ?? null,
     maxOutputBytes: options.maxOutputBytes,
     timeoutMs: command.timeoutMs ?? options.timeoutMs,
     truncate: command.truncate ?? false,
+    mayLeaveOthers,
   };
 }

@@ -19,6 +19,8 @@ export interface GitRequest {
    * error.
    */
   readonly truncate: boolean;
+  /** It speaks with others, or lets programs of the user run: it may leave processes behind. */
+  readonly mayLeaveOthers: boolean;
 }
 
 /** Why git has no exit code of its own. */

@@ -80,6 +80,8 @@ export class GitShells {
   }
 
   readonly run: RunElsewhere = (request, signal) => {
+    // Such a process could keep the output of a shell open, and write into the next answer.
+    if (request.mayLeaveOthers) return null;
     const lines = linesOf(request);
     if (lines === null || this.#isClosed || process.platform === 'win32') return null;
     if (signal?.aborted) return Promise.resolve(noOutput('aborted'));

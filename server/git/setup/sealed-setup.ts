@@ -197,6 +197,7 @@ async function run(name: string, args: readonly string[], cwd: string): Promise<
     maxOutputBytes: 64 * 1024,
     timeoutMs: copyMaxMs,
     truncate: true,
+    mayLeaveOthers: false,
   };
   const output = await runOnce(request, null);
   return output.problem === null ? output.code : -1;
