@@ -2,7 +2,7 @@
 // reach the next task.
 
 import assert from 'node:assert/strict';
-import { existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { GitRepository } from '../../server/git/port.ts';
 import { leftoversOf, makeFixture, valueOf, type Fixture } from './fixture.ts';
@@ -99,19 +99,16 @@ suite('git: a slot that is written into while it is emptied', () => {
   ];
   for (const [what, path, content] of edits) {
     const script = `mkdir -p "$(dirname ${path})" && echo ${content} > ${path}`;
-    for (const [state, look, holdsMore, dropIgnored] of [
-      ['that was clean', '*"diff-tree "*', false, false],
-      ['that was clean, with what is ignored', afterLook, false, true],
-      ['that holds more', afterLook, true, false],
-    ] as const) {
+    for (const restarted of [false, true]) {
+      const state = restarted ? 'that holds more' : 'that was clean';
       test(`after the look at a slot ${state}: ${what}`, async () => {
         await afterOneCommit();
-        if (holdsMore) write('found.txt', 'found\n');
-        await meanwhile('after', look, script);
-        await prepare({ branch: 'drover/t/2', dropIgnored });
+        if (restarted) write('found.txt', 'found\n');
+        await meanwhile('after', afterLook, script);
+        await prepare({ branch: 'drover/t/2' });
         assert.ok(wasMet());
         assert.ok(isKept(path, content));
-        if (holdsMore) assert.ok(isKept('found.txt', 'found'));
+        if (restarted) assert.ok(isKept('found.txt', 'found'));
         assertReady();
       });
     }
@@ -137,65 +134,6 @@ suite('git: a slot that is written into while it is emptied', () => {
       assertReady();
     });
   }
-
-  /** How often git looked at every file while the slot was prepared. */
-  async function looksOf(preparing: () => Promise<unknown>): Promise<number> {
-    const file = join(fixture.home, 'counted-git');
-    const looks = join(fixture.home, 'looks');
-    writeFileSync(looks, '');
-    const count = `case "$*" in *" status -"*) echo look >> "${looks}";; esac`;
-    writeFileSync(file, `#!/bin/sh\n${count}\nexec git "$@"\n`, { mode: 0o755 });
-    repository = await fixture.open({ binary: file });
-    await preparing();
-    return readFileSync(looks, 'utf8').split('\n').length - 1;
-  }
-
-  test('a slot that nobody has written into is looked at once', async () => {
-    await afterOneCommit();
-    assert.equal(await looksOf(() => prepare({ branch: 'drover/t/2' })), 1);
-    assertReady();
-  });
-
-  test('a deletion that the move would undo is kept', async () => {
-    await afterOneCommit();
-    rmSync(join(slot(), 'README.md'));
-    const { keptRef } = await prepare({ branch: 'drover/t/2' });
-    assert.ok(keptRef);
-    assert.equal(fixture.git('ls-tree', '--name-only', keptRef, '--', 'README.md'), '');
-    assertReady();
-  });
-
-  test('content that is only staged, or that git was told to pass over, is kept', async () => {
-    for (const hide of ['update-index --assume-unchanged', 'update-index --skip-worktree']) {
-      await afterOneCommit();
-      write('README.md', `with ${hide}\n`);
-      inSlot(...hide.split(' '), 'README.md');
-      await prepare({ branch: 'drover/t/2' });
-      assert.ok(isKept('README.md', `with ${hide}`));
-      assertReady();
-    }
-    await afterOneCommit();
-    write('README.md', 'staged\n');
-    inSlot('add', 'README.md');
-    write('README.md', 'of the attempt\n');
-    await prepare({ branch: 'drover/t/2' });
-    assert.ok(fixture.git('cat-file', '--batch-all-objects', '--batch-check').length > 0);
-    assertReady();
-  });
-
-  test('an ignore file that hides itself where the next base has one is kept', async () => {
-    await afterOneCommit();
-    fixture.write(join(fixture.root, 'sub/.gitignore'), '*.log\n');
-    fixture.git('add', '-A');
-    fixture.git('commit', '-q', '-m', 'rules');
-    base = fixture.git('rev-parse', 'main');
-    write('sub/.gitignore', '*\n');
-    write('sub/hidden.txt', 'hidden\n');
-    await prepare({ branch: 'drover/t/2' });
-    assert.ok(isKept('sub/hidden.txt', 'hidden'));
-    assert.ok(isKept('sub/.gitignore', '*'));
-    assertReady();
-  });
 
   test('a file that a snapshot holds already is changed again', async () => {
     await afterOneCommit();

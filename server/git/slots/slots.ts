@@ -17,7 +17,6 @@ import { undoCutRemoval } from './removal.ts';
 import { isRefusal, removeEmptyFolders, removeUnhidden } from './slot-clearing.ts';
 import { emptySlot, type EmptiedSlot, lateLabel } from './slot-emptying.ts';
 import { creationMark, isGateSlot, labelOfSlot, markUse } from './slot-marks.ts';
-import { mayMoveFirst } from './slot-passing.ts';
 import { adjustSparse } from './sparse.ts';
 import { forgetMissing, retire } from '../work/worktree-metadata.ts';
 import { headOf } from '../refs/worktree-heads.ts';
@@ -96,8 +95,6 @@ async function reuse(
     return ok({ created: false, keptRef: null });
   }
   const label = labelOfSlot(worktree);
-  const passed = await passOn(context, request, worktree, label);
-  if (passed !== null) return passed;
   const refs: (string | null)[] = [];
   let isRefused = false;
   for (let round = 1; ; round += 1) {
@@ -140,30 +137,6 @@ async function reuse(
       keptRef: keptRef ?? (late.value.kind === 'emptied' ? late.value.keptRef : null),
     });
   }
-}
-
-/** Null: the slot is looked at before anything in it moves. */
-async function passOn(
-  context: RepositoryContext,
-  request: SlotRequest,
-  worktree: LinkedWorktree,
-  label: string,
-): Promise<GitResult<SlotOutcome> | null> {
-  if (isGateSlot(worktree) || !(await mayMoveFirst(context, request, worktree))) return null;
-  const found = { ignored: [], hasLeft: false, isForced: false };
-  const switched = await switchSlot(context, request, worktree, found);
-  if (!switched.ok || switched.value === 'refused') return null;
-  const emptied = await emptySlot(context, worktree, label, request.sha);
-  if (!emptied.ok) return emptied;
-  if (emptied.value.kind === 'unread') return null;
-  const { keptRef } = emptied.value;
-  if (emptied.value.kind === 'unsaved') return replaceSlot(context, request, worktree, keptRef);
-  if (keptRef !== null) {
-    const removed = await removeEmptyFolders(context, worktree);
-    if (!removed.ok) return removed;
-  }
-  await markUse(worktree, request);
-  return ok({ created: false, keptRef });
 }
 
 /** What cannot be emptied moves aside with everything in it. */
