@@ -48,7 +48,7 @@ const runId = 'run-bench';
 /** Each task is claimed, worked on by an agent, and lands; each third one after a failed attempt. */
 async function work(store: Store, tx: Tx, taskId: string, at: number): Promise<void> {
   const attempts = at % 3 === 0 ? [1, 2] : [1];
-  const say = (type: string, data: Record<string, unknown>): Promise<number> =>
+  const say = (type: string, data: Record<string, unknown>): Promise<void> =>
     store.append(tx, { type, taskId, runId, data });
   const move = async (to: 'claimed' | 'in_progress' | 'ready' | 'completed', event: string) => {
     const data = { attempt: attempts.at(-1), agent: 'claude' };

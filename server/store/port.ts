@@ -66,7 +66,7 @@ export interface Store {
   readonly feed: Feed;
   transaction<T>(body: (tx: Tx) => Promise<T>): Promise<T>;
   transition(tx: Tx, change: Transition): Promise<TransitionOutcome>;
-  append(tx: Tx, event: NewEvent): Promise<number>;
+  append(tx: Tx, event: NewEvent): Promise<void>;
 }
 
 export { chosenSnapshot } from './work/attempts.ts';

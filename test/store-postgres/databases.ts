@@ -1,9 +1,12 @@
 // One PostgreSQL for all tests of a process, and an empty database for each of them that asks.
 
+import { type Kysely, sql } from 'kysely';
 import pg from 'pg';
-import type { StoreSources } from '../../server/store/port.ts';
+import type { Store, StoreSources, Tx } from '../../server/store/port.ts';
 import { openPostgresStore, type OpenedPostgresStore } from '../../server/store/postgres/open.ts';
 import type { PoolOptions } from '../../server/store/postgres/pool.ts';
+import type { NewEvent } from '../../server/store/feed/feed.ts';
+import type { StoreTables } from '../../server/store/schema/tables.ts';
 import { type PostgresServer, startPostgres } from '../postgres/server.ts';
 import { testSources } from '../unit/store/memory-store.ts';
 
@@ -106,4 +109,17 @@ export async function withStore<T>(
   } finally {
     await opened.close();
   }
+}
+
+/** Appends an event in a transaction of its own; resolves with its number. */
+export const appended = (store: Store, event: NewEvent): Promise<number> =>
+  store.transaction((tx) => appendedIn(store, tx, event));
+
+/** As above, within one: it has its turn when this resolves. */
+export async function appendedIn(store: Store, tx: Tx, event: NewEvent): Promise<number> {
+  await store.append(tx, event);
+  const { rows } = await sql<{ seq: number }>`select max(seq) as seq from events`.execute(
+    tx as unknown as Kysely<StoreTables>,
+  );
+  return rows[0]?.seq ?? 0;
 }

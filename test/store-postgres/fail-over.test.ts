@@ -8,11 +8,10 @@ import { openPostgresStore } from '../../server/store/postgres/open.ts';
 import { usePostgresPair } from '../postgres/pair.ts';
 import { testSources } from '../unit/store/memory-store.ts';
 import { closedPort } from './bad-surroundings.ts';
-import { withStore } from './databases.ts';
+import { appended, withStore } from './databases.ts';
 import { isTrouble } from './troubles.ts';
 
-const append = (store: Store): Promise<number> =>
-  store.transaction((tx) => store.append(tx, { type: 'news' }));
+const append = (store: Store): Promise<number> => appended(store, { type: 'news' });
 
 suite('postgres: several servers', function () {
   this.timeout(120_000);

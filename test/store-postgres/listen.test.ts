@@ -21,7 +21,7 @@ async function reaches(store: Store, seq: number): Promise<void> {
   });
 }
 
-const append = (store: Store): Promise<number> =>
+const append = (store: Store): Promise<void> =>
   store.transaction((tx) => store.append(tx, { type: 'news' }));
 
 suite('postgres: listening', function () {

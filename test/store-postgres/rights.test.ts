@@ -6,7 +6,7 @@ import { resolve } from 'node:path';
 import { grantStatements } from '../../server/durable/fleet/grants.ts';
 import { claimTask } from '../../server/store/work/claims.ts';
 import { addTask } from '../../server/store/plan/tasks.ts';
-import { run, testDatabases, withStore } from './databases.ts';
+import { appended, run, testDatabases, withStore } from './databases.ts';
 import { isTrouble } from './troubles.ts';
 
 const fleet = readFileSync(resolve(import.meta.dirname, '../../docs/fleet.md'), 'utf8');
@@ -93,7 +93,7 @@ suite('postgres: rights', function () {
     await run(admin, ...statements);
     const url = databases.server.url('lone_owner', 'lone_owner');
     await withStore(url, async ({ store }) => {
-      assert.equal(await store.transaction((tx) => store.append(tx, { type: 'news' })), 1);
+      assert.equal(await appended(store, { type: 'news' }), 1);
     });
     await run(admin, 'create role other login');
     await assert.rejects(

@@ -14,14 +14,21 @@ import { postgresError, PostgresTrouble } from '../../server/store/postgres/trou
 import { type PostgresServer, startPostgres } from '../postgres/server.ts';
 import { testSources } from '../unit/store/memory-store.ts';
 import { closedPort, onSmallDisk, stallingProxy } from './bad-surroundings.ts';
-import { run, testDatabases, type TestDatabases, withStore } from './databases.ts';
+import {
+  appended,
+  appendedIn,
+  run,
+  testDatabases,
+  type TestDatabases,
+  withStore,
+} from './databases.ts';
 import { isTrouble } from './troubles.ts';
 
 const secret = 'a-very-secret-word';
 
 const open = (url: string): Promise<void> => withStore(url, async () => undefined);
 const append = (store: Store, data: Record<string, unknown> = {}): Promise<number> =>
-  store.transaction((tx) => store.append(tx, { type: 'news', data }));
+  appended(store, { type: 'news', data });
 
 const statementsMax = 10_000;
 
@@ -250,7 +257,7 @@ suite('postgres: trouble', function () {
         await append(store);
         await assert.rejects(
           store.transaction(async (tx) => {
-            await store.append(tx, { type: 'never' });
+            await appendedIn(store, tx, { type: 'never' });
             await server.stop('SIGKILL');
             // The process of this connection notices the end of its server when it next waits for a statement.
             for (let n = 0; n < statementsMax; n += 1)

@@ -7,7 +7,7 @@ import { claimTask } from '../../server/store/work/claims.ts';
 import type { Store } from '../../server/store/port.ts';
 import { openPostgresStore, type OpenedPostgresStore } from '../../server/store/postgres/open.ts';
 import { addTasks, testSources } from '../unit/store/memory-store.ts';
-import { testDatabases } from './databases.ts';
+import { appended, appendedIn, testDatabases } from './databases.ts';
 import { isTrouble } from './troubles.ts';
 import { tablesOf } from '../tables.ts';
 
@@ -148,13 +148,13 @@ suite('postgres: taking turns', function () {
       const waiter = await openPostgresStore(url, testSources(), { statementMaxMs: 4_000 });
       const held = Promise.withResolvers<void>();
       const release = Promise.withResolvers<void>();
-      const holding = holder.store.transaction(async () => {
+      const holding = holder.store.transaction(async (tx) => {
+        await sql`select 1`.execute(tx);
         held.resolve();
         await release.promise;
       });
       await held.promise;
-      const write = (): Promise<number> =>
-        waiter.store.transaction((tx) => waiter.store.append(tx, { type: 'late' }));
+      const write = (): Promise<number> => appended(waiter.store, { type: 'late' });
       await assert.rejects(write(), isTrouble('busy', 'Try again'));
       // Readers do not wait.
       assert.equal(await waiter.store.feed.lastSeq(), 0);
@@ -172,16 +172,13 @@ suite('postgres: taking turns', function () {
       const never = Promise.withResolvers<void>();
       const held = Promise.withResolvers<void>();
       const lost = gone.store.transaction(async (tx) => {
-        await gone.store.append(tx, { type: 'never' });
+        await appendedIn(gone.store, tx, { type: 'never' });
         held.resolve();
         await never.promise;
         await gone.store.append(tx, { type: 'never either' });
       });
       await held.promise;
-      assert.equal(
-        await machine.store.transaction((tx) => machine.store.append(tx, { type: 'next' })),
-        2,
-      );
+      assert.equal(await appended(machine.store, { type: 'next' }), 2);
       never.resolve();
       await assert.rejects(lost, isTrouble('lost'));
       const events = await machine.store.feed.read({});

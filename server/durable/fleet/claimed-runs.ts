@@ -3,12 +3,11 @@
 import { errorText, toJson } from '../json.ts';
 import type { Clock, WorkflowBody } from '../port.ts';
 import { WorkflowRun, type StopCause } from '../run.ts';
-import { ClaimSteps } from '../step-store.ts';
 import type { ClaimedWorkflow } from './claim.ts';
 import * as dbos from './dbos.ts';
+import { FencedSteps } from './fenced-steps.ts';
 import * as statements from './statements.ts';
 import type { Db, Fence } from './statements.ts';
-import type { FleetTables } from './tables.ts';
 import { isDatabaseTrouble } from './trouble.ts';
 
 interface Running<Tx> {
@@ -120,12 +119,7 @@ export class ClaimedRuns<Tx> {
   #enter({ id, queue, memos }: ClaimedWorkflow, token: string): Running<Tx> {
     const { db, bodiesDb, clock, crashPoint } = this.#options;
     const fence = { id, token };
-    const store = new ClaimSteps<FleetTables, Tx>(db, bodiesDb, {
-      workflowId: fence.id,
-      insert: (at, name, output) => statements.insertStep(at, fence, name, output),
-      mayCommit: (at) => statements.mayCommit(at, fence),
-      isTrouble: isDatabaseTrouble,
-    });
+    const store = new FencedSteps<Tx>(db, bodiesDb, fence);
     const run = new WorkflowRun<Tx>({ clock, crashPoint }, id, store, memos);
     if (this.#closing.signal.aborted) run.stop('closing');
     const abandoned = Promise.withResolvers<void>();

@@ -7,6 +7,7 @@
 
 import { sql, type Kysely } from 'kysely';
 import type { WorkflowState } from '../port.ts';
+import { send } from '../unanswered.ts';
 import type { NewWorkflow, WorkflowRow } from '../workflow-rows.ts';
 import type { FleetTables } from './tables.ts';
 
@@ -161,6 +162,47 @@ export async function insertStep(
     insert into drover_durable.steps (workflow_id, name, output)
     select ${fence.id}, ${name}, ${output} from held`.execute(db);
   return numAffectedRows === 1n;
+}
+
+export type ClaimState = 'held' | 'held and not cancelled';
+
+const refusedClaim = 'the claim is lost or cancelled';
+
+/**
+ * Lets the transaction fail unless the claim is so. The row is locked as by `insertStep`. The words
+ * that become no number are what `isRefusedClaim` knows it by.
+ */
+export async function refuseUnless(tx: Db, fence: Fence, claim: ClaimState): Promise<void> {
+  const tokens = claim === 'held' ? [fence.token, cancelPrefix + fence.token] : [fence.token];
+  await send(
+    tx,
+    sql`
+    with held as materialized (
+      select 1 from dbos.workflow_status
+      where workflow_uuid = ${fence.id} and status = 'PENDING' and owner_xid = any(${tokens}::text[])
+      for share
+    )
+    select (case count(*) when 1 then '1' else ${refusedClaim}::text end)::int from held`,
+  );
+}
+
+export function isRefusedClaim(error: unknown): boolean {
+  return error instanceof Error && error.message.includes(refusedClaim);
+}
+
+/** In a transaction that `refuseUnless` has begun. */
+export async function storeStep(
+  tx: Db,
+  fence: Fence,
+  name: string,
+  output: string | null,
+): Promise<void> {
+  await send(
+    tx,
+    sql`
+    insert into drover_durable.steps (workflow_id, name, output)
+    values (${fence.id}, ${name}, ${output})`,
+  );
 }
 
 /**

@@ -50,8 +50,9 @@ export async function takeExporter(
         eb('owner_until_ms', '<=', time.nowMs),
       ]),
     )
+    .returning('name')
     .executeTakeFirst();
-  return taken.numUpdatedRows > 0n;
+  return taken !== undefined;
 }
 
 export async function moveExporter(

@@ -113,13 +113,14 @@ export async function keepsHouse(db: Reads, id: string): Promise<boolean> {
  * recreated container is a new machine. Resolves with their number.
  */
 export async function forgetMachines(db: Kysely<StoreTables>, silentMs: number): Promise<number> {
-  const { numDeletedRows } = await db
+  const forgotten = await db
     .deleteFrom('machines')
     .where('alive_until_ms', '<', sql<number>`${nowMs(db)} - ${sql.lit(silentMs)}`)
     .where('id', 'not in', (eb) => eb.selectFrom('attempts').select('machine'))
     .where('id', 'not in', (eb) => eb.selectFrom('slots').select('machine'))
-    .executeTakeFirst();
-  return Number(numDeletedRows);
+    .returning('id')
+    .execute();
+  return forgotten.length;
 }
 
 /** Whether a machine other than this one is alive and may land work now. */

@@ -6,8 +6,8 @@
 
 import {
   CompiledQuery,
-  type DatabaseConnection,
   type Dialect,
+  type Driver,
   PostgresAdapter,
   PostgresDriver,
   PostgresIntrospector,
@@ -15,6 +15,7 @@ import {
   PostgresQueryCompiler,
   type TransactionSettings,
 } from 'kysely';
+import { TurnConnection } from './turn.ts';
 
 /** One turn per schema. The trigger on `events` takes the same one. */
 export const turnKey = (schema: string): string =>
@@ -22,29 +23,61 @@ export const turnKey = (schema: string): string =>
 
 const takeTurn = `select pg_advisory_xact_lock(${turnKey('current_schema()')})`;
 
-class TurnDriver extends PostgresDriver {
-  override async beginTransaction(
-    connection: DatabaseConnection,
+type PostgresConnection = Parameters<PostgresDriver['releaseConnection']>[0];
+
+class TurnDriver implements Driver {
+  readonly #inner: PostgresDriver;
+  readonly #known = new WeakMap<PostgresConnection, TurnConnection<PostgresConnection>>();
+
+  constructor(pool: PostgresPool) {
+    this.#inner = new PostgresDriver({ pool });
+  }
+
+  init(): Promise<void> {
+    return this.#inner.init();
+  }
+
+  async acquireConnection(): Promise<TurnConnection<PostgresConnection>> {
+    const inner = (await this.#inner.acquireConnection()) as PostgresConnection;
+    const known = this.#known.get(inner);
+    if (known !== undefined) return known;
+    const made = new TurnConnection(inner);
+    this.#known.set(inner, made);
+    return made;
+  }
+
+  async beginTransaction(
+    connection: TurnConnection<PostgresConnection>,
     settings: TransactionSettings,
   ): Promise<void> {
-    if (settings.accessMode === 'read only') return super.beginTransaction(connection, settings);
-    // One round trip. Each later statement sees what was committed before this turn: that is `read
-    // committed`.
-    const begin = CompiledQuery.raw(`begin isolation level read committed; ${takeTurn}`);
-    try {
-      await connection.executeQuery(begin);
-    } catch (error) {
-      // It may have started without getting its turn; Kysely rolls back only transactions that it
-      // has started.
-      await connection.executeQuery(CompiledQuery.raw('rollback')).catch(() => undefined);
-      throw error;
-    }
+    if (settings.accessMode === 'read only')
+      return this.#inner.beginTransaction(connection.inner, settings);
+    // Each later statement sees what was committed before this turn: that is `read committed`.
+    connection.begin(CompiledQuery.raw(`begin isolation level read committed; ${takeTurn}`));
+  }
+
+  commitTransaction(connection: TurnConnection<PostgresConnection>): Promise<void> {
+    return connection.commit(() => this.#inner.commitTransaction(connection.inner));
+  }
+
+  rollbackTransaction(connection: TurnConnection<PostgresConnection>): Promise<void> {
+    connection.forget();
+    return this.#inner.rollbackTransaction(connection.inner);
+  }
+
+  releaseConnection(connection: TurnConnection<PostgresConnection>): Promise<void> {
+    connection.forget();
+    return this.#inner.releaseConnection(connection.inner);
+  }
+
+  destroy(): Promise<void> {
+    return this.#inner.destroy();
   }
 }
 
 export function postgresDialect(pool: PostgresPool): Dialect {
   return {
-    createDriver: () => new TurnDriver({ pool }),
+    createDriver: () => new TurnDriver(pool),
     createQueryCompiler: () => new PostgresQueryCompiler(),
     createAdapter: () => new PostgresAdapter(),
     createIntrospector: (db) => new PostgresIntrospector(db),

@@ -95,6 +95,8 @@ export function openPool(place: PostgresPlace, options: PoolOptions): OpenedPool
   const limits = { ...poolDefaults, ...options };
   const inner = new pg.Pool({
     ...clientConfig(place, options),
+    // Statements are sent behind each other without waiting (`turn.ts`).
+    pipeline: true,
     Client: place.Client,
     max: limits.connectionsMax,
     idleTimeoutMillis: idleConnectionMaxMs,

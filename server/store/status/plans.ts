@@ -73,13 +73,14 @@ export async function dropPlans(
   taskId: string,
   states: readonly ('proposed' | 'approved')[],
 ): Promise<number> {
-  const done = await tx
+  const dropped = await tx
     .updateTable('task_plans')
     .set({ state: 'dropped', decided_at_ms: sources.clock.now() })
     .where('task_id', '=', taskId)
     .where('state', 'in', [...states])
-    .executeTakeFirst();
-  return Number(done.numUpdatedRows);
+    .returning('task_id')
+    .execute();
+  return dropped.length;
 }
 
 /** As much of a plan as a board shows. */

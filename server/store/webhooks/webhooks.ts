@@ -72,8 +72,9 @@ export async function addDeliveries(
     .set({ seq: cursor.to })
     .where('endpoint', '=', endpoint)
     .where('seq', '=', cursor.from)
+    .returning('endpoint')
     .executeTakeFirst();
-  if (moved.numUpdatedRows === 0n) return false;
+  if (moved === undefined) return false;
   for (const { seq, id, event, body } of deliveries) {
     await tx
       .insertInto('webhook_deliveries')
@@ -144,8 +145,9 @@ export async function takeDelivery(
     .where((eb) =>
       eb.or([eb('sender_until_ms', 'is', null), eb('sender_until_ms', '<=', time.nowMs)]),
     )
+    .returning('endpoint')
     .executeTakeFirst();
-  return taken.numUpdatedRows > 0n;
+  return taken !== undefined;
 }
 
 export interface DeliveryEnd {

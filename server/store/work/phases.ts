@@ -19,8 +19,9 @@ export async function enterOwnedPhase(
     .where('id', '=', owner.taskId)
     .where('epoch', '=', owner.epoch)
     .where('status', 'in', ['claimed', 'in_progress'])
+    .returning('id')
     .executeTakeFirst();
-  return updated.numUpdatedRows > 0n;
+  return updated !== undefined;
 }
 
 /** A person works in the worktree of the paused task. */

@@ -146,8 +146,9 @@ export async function holdForUpkeep(tx: Tx, slot: HeldSlot, name: string): Promi
     .where('machine', '=', slot.machine)
     .where('path', '=', slot.path)
     .where('task_id', slot.holder === null ? 'is' : '=', slot.holder)
+    .returning('path')
     .executeTakeFirst();
-  return taken.numUpdatedRows > 0n;
+  return taken !== undefined;
 }
 
 /** Returns a slot to its previous holder. */

@@ -1,0 +1,69 @@
+// The steps of one claim of a fleet. The claim is checked inside the database: a lost one makes its
+// statement fail, and with it the whole transaction, so that nothing has to be waited for between
+// the first statement and the commit (`store/postgres/turn.ts`).
+
+import type { CommitVerdict, StepStore } from '../run.ts';
+import * as statements from './statements.ts';
+import type { Db, Fence } from './statements.ts';
+import { isDatabaseTrouble } from './trouble.ts';
+
+export class FencedSteps<Tx> implements StepStore<Tx> {
+  readonly isTrouble = isDatabaseTrouble;
+  readonly #db: Db;
+  readonly #bodiesDb: Db;
+  readonly #fence: Fence;
+
+  /** `bodiesDb`: the same database as bodies see it; their transactions are begun there. */
+  constructor(db: Db, bodiesDb: Db, fence: Fence) {
+    this.#db = db;
+    this.#bodiesDb = bodiesDb;
+    this.#fence = fence;
+  }
+
+  async storeStep(
+    name: string,
+    output: string | null,
+    record: ((tx: Tx) => Promise<void>) | undefined,
+  ): Promise<boolean> {
+    if (record === undefined) return statements.insertStep(this.#db, this.#fence, name, output);
+    const done = await this.#whileHeld('held', async (tx) => {
+      await statements.storeStep(tx, this.#fence, name, output);
+      await record(asCallersTransaction<Tx>(tx));
+    });
+    return done !== lost;
+  }
+
+  async commit(name: string, body: (tx: Tx) => Promise<string | null>): Promise<CommitVerdict> {
+    const output = await this.#whileHeld('held and not cancelled', async (tx) => {
+      const made = await body(asCallersTransaction<Tx>(tx));
+      await statements.storeStep(tx, this.#fence, name, made);
+      return made;
+    });
+    if (output !== lost) return { verdict: 'yes', output };
+    const verdict = await statements.mayCommit(this.#db, this.#fence);
+    // A cancel that has been taken back since: what was given up meanwhile begins again.
+    return { verdict: verdict === 'yes' ? 'cancelled' : verdict };
+  }
+
+  async #whileHeld<T>(
+    claim: statements.ClaimState,
+    body: (tx: Db) => Promise<T>,
+  ): Promise<T | typeof lost> {
+    try {
+      return await this.#bodiesDb.transaction().execute(async (tx) => {
+        await statements.refuseUnless(tx, this.#fence, claim);
+        return body(tx);
+      });
+    } catch (error) {
+      if (statements.isRefusedClaim(error)) return lost;
+      throw error;
+    }
+  }
+}
+
+const lost = Symbol('the claim is lost');
+
+/** The caller chose Tx as the transaction type of the very database it handed us. */
+function asCallersTransaction<Tx>(tx: Db): Tx {
+  return tx as unknown as Tx;
+}
