@@ -4,6 +4,7 @@ import { mkdirSync } from 'node:fs';
 import { loadavg } from 'node:os';
 import type { Bench } from './bench.ts';
 import { bundle } from './bundle.ts';
+import { benchDistance } from './distance.ts';
 import { benchFleet } from './fleet.ts';
 import { isMet, short, tableText, type Figure } from './figures.ts';
 import { benchHistory } from './history.ts';
@@ -30,6 +31,7 @@ const measure: { readonly [P in Part]: (bench: Bench) => Promise<Figure[]> } = {
   streams: benchStreams,
   fleet: benchFleet,
   machines: benchMachines,
+  distance: benchDistance,
   start: benchStart,
   memory: benchMemory,
   history: benchHistory,

@@ -15,6 +15,7 @@ export const parts = [
   'streams',
   'fleet',
   'machines',
+  'distance',
   'start',
   'memory',
   'history',

@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import pg from 'pg';
 import { eventually } from '../../e2e/support/eventually.ts';
+import { type SlowRoad, startSlowRoad } from '../../postgres/slow-road.ts';
 import { killAll, processesOf } from '../../e2e/support/processes.ts';
 import { type PostgresServer, startPostgres } from '../../postgres/server.ts';
 import { type GitServer, startGitServer } from './git-server.ts';
@@ -22,6 +23,8 @@ export interface FleetOptions {
   readonly files?: Readonly<Record<string, string>>;
   /** Machines are plain processes, also where namespaces are allowed. */
   readonly isPlain?: boolean;
+  /** The machines reach the database by a road of its own: so many milliseconds there and back. */
+  readonly databaseAwayMs?: number;
 }
 
 export interface Fleet {
@@ -29,6 +32,7 @@ export interface Fleet {
   readonly network: Network;
   readonly postgres: PostgresServer;
   readonly databaseUrl: string;
+  readonly road: DatabaseRoad | null;
   readonly gitServer: GitServer;
   readonly machines: readonly Machine[];
   machine(name: string): Machine;
@@ -58,17 +62,41 @@ export async function makeFleet(options: FleetOptions): Promise<Fleet> {
     const gitServer = await startGitServer(folder, network.serverAddresses);
     undo.push(() => gitServer.stop());
     const databaseUrl = await postgres.createDatabase('fleet');
+    const road = await roadTo(network.address, postgres.port, options.databaseAwayMs);
+    undo.push(() => road?.close());
     fillRepository(folder, gitServer, options);
     const machines: Machine[] = [];
     for (const name of options.machines) {
-      machines.push(await addMachine({ folder, network, gitServer, databaseUrl, options }, name));
+      const parts = {
+        folder,
+        network,
+        gitServer,
+        databaseUrl: road?.url(databaseUrl) ?? databaseUrl,
+        options,
+      };
+      machines.push(await addMachine(parts, name));
     }
-    return new RealFleet({ folder, network, postgres, databaseUrl, gitServer, machines });
+    return new RealFleet({ folder, network, postgres, databaseUrl, road, gitServer, machines });
   } catch (error) {
     for (const step of undo.toReversed()) await step();
     rmSync(folder, { recursive: true, force: true });
     throw error;
   }
+}
+
+interface DatabaseRoad extends SlowRoad {
+  /** As the machines know it. */
+  url(direct: string): string;
+}
+
+async function roadTo(
+  host: string,
+  port: number,
+  awayMs: number | undefined,
+): Promise<DatabaseRoad | null> {
+  if (awayMs === undefined) return null;
+  const road = await startSlowRoad({ host, port }, awayMs, host);
+  return { ...road, url: (direct) => direct.replace(`:${port}/`, `:${road.port}/`) };
 }
 
 interface MachineParts {
@@ -123,7 +151,7 @@ function fillRepository(folder: string, server: GitServer, options: FleetOptions
 
 type FleetParts = Pick<
   Fleet,
-  'folder' | 'network' | 'postgres' | 'databaseUrl' | 'gitServer' | 'machines'
+  'folder' | 'network' | 'postgres' | 'databaseUrl' | 'road' | 'gitServer' | 'machines'
 >;
 
 class RealFleet implements Fleet {
@@ -131,6 +159,7 @@ class RealFleet implements Fleet {
   readonly network: Network;
   readonly postgres: PostgresServer;
   readonly databaseUrl: string;
+  readonly road: DatabaseRoad | null;
   readonly gitServer: GitServer;
   readonly machines: readonly Machine[];
 
@@ -139,6 +168,7 @@ class RealFleet implements Fleet {
     this.network = parts.network;
     this.postgres = parts.postgres;
     this.databaseUrl = parts.databaseUrl;
+    this.road = parts.road;
     this.gitServer = parts.gitServer;
     this.machines = parts.machines;
   }
@@ -172,7 +202,8 @@ class RealFleet implements Fleet {
     for (const machine of this.machines) machine.host.reconnect();
     const killed = await Promise.allSettled(this.machines.map((machine) => machine.kill()));
     for (const end of killed) if (end.status === 'rejected') problems.push(String(end.reason));
-    for (const step of [this.network.close, this.gitServer.stop, this.postgres.close]) {
+    const closeRoad = async (): Promise<void> => this.road?.close();
+    for (const step of [this.network.close, this.gitServer.stop, closeRoad, this.postgres.close]) {
       await step().catch((error: unknown) => problems.push(String(error)));
     }
     const none = (): boolean => processesOf(this.folder).length === 0;

@@ -1,0 +1,50 @@
+// A road to a server that takes time: each piece arrives so much later, in both directions. As a distance does it, and
+// not as a narrow road: pieces travel behind each other.
+
+import { once } from 'node:events';
+import { createConnection, createServer, type Socket } from 'node:net';
+
+export interface SlowRoad {
+  readonly port: number;
+  /** There and back. */
+  setDelay(ms: number): void;
+  close(): Promise<void>;
+}
+
+export async function startSlowRoad(
+  to: { readonly host: string; readonly port: number },
+  delayMs: number,
+  host = '127.0.0.1',
+): Promise<SlowRoad> {
+  const sockets = new Set<Socket>();
+  let oneWayMs = delayMs / 2;
+  const server = createServer({ noDelay: true }, (inward) => {
+    const outward = createConnection({ ...to, noDelay: true });
+    carry(inward, outward);
+    carry(outward, inward);
+  });
+  const carry = (from: Socket, onward: Socket): void => {
+    sockets.add(from);
+    const later = (body: () => void): void => void setTimeout(body, oneWayMs);
+    from.on('data', (data) => later(() => void onward.write(data)));
+    from.on('error', () => undefined);
+    from.on('close', () => {
+      sockets.delete(from);
+      later(() => onward.destroy());
+    });
+  };
+  server.listen(0, host);
+  await once(server, 'listening');
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('the road has no port');
+  return {
+    port: address.port,
+    setDelay: (ms) => void (oneWayMs = ms / 2),
+    close: async () => {
+      const closed = once(server, 'close');
+      server.close();
+      for (const socket of sockets) socket.destroy();
+      await closed;
+    },
+  };
+}
