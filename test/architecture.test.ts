@@ -283,6 +283,15 @@ suite('architecture', () => {
     assert.deepEqual(violations('server/store/x.ts', "await tx.selectFrom('tasks')"), []);
   });
 
+  test('no query asks how many rows a write changed: a turn does not wait for that', () => {
+    const counts = /\bnum(?:Updated|Deleted|InsertedOrUpdated|Changed)Rows\b/;
+    const found = readSources(['server/store']).filter(({ text }) => counts.test(text));
+    assert.deepEqual(
+      found.map(({ path }) => path),
+      [],
+    );
+  });
+
   test('a query on what the store lends does not compile', () => {
     const closed: readonly [
       IsNever<Store['db']['selectFrom']>,

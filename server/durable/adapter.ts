@@ -33,6 +33,10 @@ export abstract class DurableAdapter<Tx, Db> {
   /** Looks for pending workflows in this process; does not notify other processes. */
   protected abstract lookForWork(): void;
   protected abstract insert(db: Db, row: NewWorkflow, options: StartOptions): Promise<void>;
+  /** As `insert`, in a transaction of the caller. */
+  protected insertIn(tx: Db, row: NewWorkflow, options: StartOptions): Promise<void> {
+    return this.insert(tx, row, options);
+  }
   /** Never rejects. */
   protected abstract tick(): Promise<void>;
   /** The body of `close`, called once. `stopTicking` is its first word. */
@@ -50,7 +54,7 @@ export abstract class DurableAdapter<Tx, Db> {
   }
 
   async start(name: string, id: string, input: unknown, options: StartOptions): Promise<void> {
-    await this.#insert(this.db, name, id, input, options);
+    await this.insert(this.db, rowOf(name, id, input, options), options);
     this.wake();
   }
 
@@ -61,18 +65,7 @@ export abstract class DurableAdapter<Tx, Db> {
     input: unknown,
     options: StartOptions,
   ): Promise<void> {
-    await this.#insert(tx as unknown as Db, name, id, input, options);
-  }
-
-  async #insert(
-    db: Db,
-    name: string,
-    id: string,
-    input: unknown,
-    options: StartOptions,
-  ): Promise<void> {
-    const { queue, priority = 0 } = options;
-    await this.insert(db, { id, name, queue, priority, input: toJson(input) ?? 'null' }, options);
+    await this.insertIn(tx as unknown as Db, rowOf(name, id, input, options), options);
   }
 
   async wait(id: string): Promise<WorkflowInfo> {
@@ -113,4 +106,9 @@ export abstract class DurableAdapter<Tx, Db> {
   protected refuseWaiters(): void {
     this.waiters.rejectAll(new Error('the durable adapter is closed'));
   }
+}
+
+function rowOf(name: string, id: string, input: unknown, options: StartOptions): NewWorkflow {
+  const { queue, priority = 0 } = options;
+  return { id, name, queue, priority, input: toJson(input) ?? 'null' };
 }

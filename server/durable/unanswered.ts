@@ -1,7 +1,8 @@
 // Statements whose answer nobody needs: a database that takes several at once is sent the next one
-// without waiting. One that fails undoes its transaction, and the commit tells it.
+// without waiting. One that fails undoes its transaction, and the commit tells it. And questions
+// that will be asked in a moment: they are sent ahead, and the one that comes finds its answer.
 
-import type { CompiledQuery, Kysely, RawBuilder } from 'kysely';
+import type { Compilable, CompiledQuery, Kysely, RawBuilder } from 'kysely';
 
 const unanswered = new WeakSet<CompiledQuery>();
 
@@ -15,3 +16,18 @@ export async function send<Tables>(
 }
 
 export const isUnanswered = (query: CompiledQuery): boolean => unanswered.has(query);
+
+const foreseen = new WeakSet<CompiledQuery>();
+
+export async function sendAhead<Tables>(
+  tx: Kysely<Tables>,
+  questions: readonly Compilable[],
+): Promise<void> {
+  for (const question of questions) {
+    const query = question.compile();
+    foreseen.add(query);
+    await tx.executeQuery(query);
+  }
+}
+
+export const isForesight = (query: CompiledQuery): boolean => foreseen.has(query);

@@ -74,6 +74,7 @@ export { beginsFreely, failAttempt, goesOnAfter, type NextAgent } from './work/a
 export {
   attemptsSince,
   claimTask,
+  foreseeClaim,
   isBound,
   lastAttempt,
   partsOf,
@@ -118,6 +119,7 @@ export {
   countFailedPlans,
   lastCommitBefore,
   newestUnendedMs,
+  foreseeSubmission,
   refsKeptWhenReturned,
 } from './work/attempt-rows.ts';
 export {

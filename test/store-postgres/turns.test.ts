@@ -1,10 +1,12 @@
 // Several processes write at once: one wins each race, and a reader of the feed misses nothing.
 
 import assert from 'node:assert/strict';
-import { sql } from 'kysely';
+import { type Kysely, sql } from 'kysely';
 import pg from 'pg';
 import { claimTask } from '../../server/store/work/claims.ts';
 import type { Store } from '../../server/store/port.ts';
+import type { StoreTables } from '../../server/store/schema/tables.ts';
+import { startSlowRoad } from '../postgres/slow-road.ts';
 import { openPostgresStore, type OpenedPostgresStore } from '../../server/store/postgres/open.ts';
 import { addTasks, testSources } from '../unit/store/memory-store.ts';
 import { appended, appendedIn, testDatabases } from './databases.ts';
@@ -162,6 +164,71 @@ suite('postgres: taking turns', function () {
       await holding;
       assert.equal(await write(), 1);
       await Promise.all([holder.close(), waiter.close()]);
+    }));
+
+  test('a turn waits for what it reads, and not for what it writes', () =>
+    onMachines(0, async (_, url) => {
+      const awayMs = 400;
+      const { hostname: host, port } = new URL(url);
+      const road = await startSlowRoad({ host, port: Number(port) }, 0);
+      const far = url.replace(`:${port}/`, `:${road.port}/`);
+      const { store, close } = await openPostgresStore(far, testSources(), { listen: false });
+      await appended(store, { type: 'near' });
+      road.setDelay(awayMs);
+      const beganAtMs = performance.now();
+      const seq = await store.transaction(async (tx) => {
+        for (let n = 0; n < 10; n += 1) await store.append(tx, { type: 'far' });
+        return appendedIn(store, tx, { type: 'last' });
+      });
+      const tookMs = performance.now() - beganAtMs;
+      assert.equal(seq, 12);
+      // There and back for the read and for the commit; every statement by itself would take 14 times.
+      assert.ok(tookMs < 7 * awayMs, `it took ${tookMs} ms`);
+      await close();
+      await road.close();
+    }));
+
+  test('a write that nobody waited for undoes its turn, and the commit says why', () =>
+    onMachines(1, async ([machine]) => {
+      assert.ok(machine !== undefined);
+      const { store } = machine;
+      const failing = store.transaction(async (tx) => {
+        await store.append(tx, { type: 'undone' });
+        await sql`select 1`.execute(tx);
+        const twice = { id: 'E', title: 'Twice', position: 1, created_at: 1 };
+        await (tx as unknown as Kysely<StoreTables>).insertInto('epics').values(twice).execute();
+        await (tx as unknown as Kysely<StoreTables>).insertInto('epics').values(twice).execute();
+        await store.append(tx, { type: 'undone too' });
+      });
+      await assert.rejects(failing, /duplicate key value/);
+      assert.equal(await store.feed.lastSeq(), 0);
+      await appended(store, { type: 'next' });
+    }));
+
+  test('a turn sees what it has written itself, also after it has asked before', () =>
+    onMachines(1, async ([machine]) => {
+      assert.ok(machine !== undefined);
+      const { store } = machine;
+      await store.transaction(async (lent) => {
+        const tx = lent as unknown as Kysely<StoreTables>;
+        const titles = async (): Promise<readonly string[]> => {
+          const rows = await tx.selectFrom('epics').select('title').orderBy('id').execute();
+          return rows.map(({ title }) => title);
+        };
+        assert.deepEqual(await titles(), []);
+        await tx
+          .insertInto('epics')
+          .values({ id: 'E', title: 'One', position: 1, created_at: 1 })
+          .execute();
+        assert.deepEqual(await titles(), ['One']);
+        await store.append(lent, { type: 'between' });
+        await tx.updateTable('epics').set({ title: 'Two' }).where('id', '=', 'E').execute();
+        assert.deepEqual(await titles(), ['Two']);
+        await sql`update epics set title = 'Three'`.execute(tx);
+        assert.deepEqual(await titles(), ['Three']);
+        await tx.deleteFrom('epics').execute();
+        assert.deepEqual(await titles(), []);
+      });
     }));
 
   test('a machine that is gone in the middle of a transaction loses its turn', () =>

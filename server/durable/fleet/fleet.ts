@@ -72,20 +72,23 @@ class FleetAdapter<Tx> extends DurableAdapter<Tx, Db> implements FleetDurable<Tx
     return this.#announcements.listen();
   }
 
-  protected async insert(
-    db: Db,
+  protected async insert(db: Db, start: NewWorkflow, options: StartOptions): Promise<void> {
+    const createdAt = await statements.insertWorkflow(db, this.#numbered(start, options));
+    this.#lastCreatedAt = Math.max(this.#lastCreatedAt, createdAt ?? 0);
+  }
+
+  protected override insertIn(tx: Db, start: NewWorkflow, options: StartOptions): Promise<void> {
+    return statements.insertWorkflowLast(tx, this.#numbered(start, options));
+  }
+
+  #numbered(
     start: NewWorkflow,
     { isForAnyRelease = false }: StartOptions,
-  ): Promise<void> {
+  ): statements.FleetWorkflow {
     const applicationVersion = isForAnyRelease ? anyRelease : this.#options.applicationVersion;
     const createdAfter = this.#lastCreatedAt;
     this.#lastCreatedAt += 1;
-    const createdAt = await statements.insertWorkflow(db, {
-      ...start,
-      applicationVersion,
-      createdAfter,
-    });
-    this.#lastCreatedAt = Math.max(this.#lastCreatedAt, createdAt ?? 0);
+    return { ...start, applicationVersion, createdAfter };
   }
 
   wake(): void {

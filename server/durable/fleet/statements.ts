@@ -5,7 +5,7 @@
 // row holds. A cancel of a running workflow prefixes the token, which refuses everything but the
 // step in flight until its owner has given it up.
 
-import { sql, type Kysely } from 'kysely';
+import { sql, type Kysely, type RawBuilder } from 'kysely';
 import type { WorkflowState } from '../port.ts';
 import { send } from '../unanswered.ts';
 import type { NewWorkflow, WorkflowRow } from '../workflow-rows.ts';
@@ -41,7 +41,21 @@ const priorityZero = 1_000_000_000;
 
 /** The time under which it is ordered, or null when the id was there already. */
 export async function insertWorkflow(db: Db, row: FleetWorkflow): Promise<number | null> {
-  const { rows } = await sql<{ created_at: string }>`
+  const { rows } = await inserted(row, sql`${row.createdAfter}::bigint`).execute(db);
+  return rows[0] === undefined ? null : Number(rows[0].created_at);
+}
+
+/** Behind all that there are: nobody waits to be told under which time. */
+export async function insertWorkflowLast(tx: Db, row: FleetWorkflow): Promise<void> {
+  const last = sql`(select max(created_at) from dbos.workflow_status)`;
+  await send(tx, inserted(row, sql`greatest(${row.createdAfter}::bigint, ${last})`));
+}
+
+function inserted(
+  row: FleetWorkflow,
+  after: RawBuilder<unknown>,
+): RawBuilder<{ readonly created_at: string }> {
+  return sql<{ created_at: string }>`
     with started as (
       insert into dbos.workflow_status (
         workflow_uuid, status, name, queue_name, priority, created_at, updated_at, recovery_attempts,
@@ -49,7 +63,7 @@ export async function insertWorkflow(db: Db, row: FleetWorkflow): Promise<number
         authenticated_user, assumed_role, authenticated_roles)
       values (
         ${row.id}, 'ENQUEUED', ${row.name}, ${row.queue}, ${priorityZero - row.priority},
-        greatest(${nowMs}, ${row.createdAfter}::bigint + 1), ${nowMs}, 0,
+        greatest(${nowMs}, ${after} + 1), ${nowMs}, 0,
         ${row.applicationVersion}, '', 'drover', '', 'portable_json', '', '', '[]')
       on conflict (workflow_uuid) do nothing
       returning workflow_uuid, created_at
@@ -58,8 +72,7 @@ export async function insertWorkflow(db: Db, row: FleetWorkflow): Promise<number
       select workflow_uuid, ${`{"positionalArgs":[${row.input}]}`}, created_at from started
       on conflict (workflow_uuid) do update set inputs = excluded.inputs
     )
-    select created_at from started`.execute(db);
-  return rows[0] === undefined ? null : Number(rows[0].created_at);
+    select created_at from started`;
 }
 
 interface StatusRow {

@@ -1,9 +1,12 @@
-// A turn in few round trips: what needs no answer is sent and not waited for.
+// A turn in few round trips: what needs no answer is sent and not waited for, and nothing is asked
+// twice.
 //
 // While a machine has its turn, all others wait, so its distance to the database counts for the
 // whole fleet. The beginning, writes that return nothing, and the commit travel behind each other;
 // only reads are waited for. PostgreSQL refuses all that follows a statement that failed, so the
 // commit tells of every failure before it.
+//
+// Nobody else writes meanwhile, so a question has the same answer until this turn writes itself.
 
 import {
   type CompiledQuery,
@@ -11,9 +14,11 @@ import {
   DeleteQueryNode,
   InsertQueryNode,
   type QueryResult,
+  SelectQueryNode,
+  TableNode,
   UpdateQueryNode,
 } from 'kysely';
-import { isUnanswered } from '../../durable/unanswered.ts';
+import { isForesight, isUnanswered } from '../../durable/unanswered.ts';
 
 type Options = Parameters<DatabaseConnection['executeQuery']>[1];
 
@@ -44,7 +49,9 @@ export class TurnConnection<Inner extends DatabaseConnection> implements Databas
 
   executeQuery<R>(query: CompiledQuery, options?: Options): Promise<QueryResult<R>> {
     if (this.#turn === null) return this.inner.executeQuery<R>(query, options);
-    if (!isWithoutAnswer(query)) return this.#turn.told(this.inner.executeQuery<R>(query, options));
+    if (isForesight(query)) return this.#foresee(this.#turn, query);
+    if (!isWithoutAnswer(query)) return this.#ask<R>(this.#turn, query, options);
+    this.#turn.forgetAnswers(query);
     this.#send(this.#turn, query, options);
     return this.#turn.failed === null
       ? Promise.resolve({ rows: [] })
@@ -55,6 +62,23 @@ export class TurnConnection<Inner extends DatabaseConnection> implements Databas
     return this.inner.streamQuery<R>(query, chunkSize, options);
   }
 
+  async #ask<R>(turn: Turn, query: CompiledQuery, options?: Options): Promise<QueryResult<R>> {
+    if (!SelectQueryNode.is(query.query)) {
+      turn.forgetAnswers(query);
+      return turn.told(this.inner.executeQuery<R>(query, options));
+    }
+    const { rows } = await turn.answerTo<R>(query, () =>
+      this.inner.executeQuery<R>(query, options),
+    );
+    // Whoever asks may change what it gets.
+    return { rows: rows.map((row) => ({ ...row })) };
+  }
+
+  async #foresee<R>(turn: Turn, query: CompiledQuery): Promise<QueryResult<R>> {
+    turn.answerTo(query, () => this.inner.executeQuery<R>(query)).catch(() => undefined);
+    return { rows: [] };
+  }
+
   #send(turn: Turn, query: CompiledQuery, options?: Options): void {
     this.inner.executeQuery(query, options).catch((error: unknown) => turn.fail(error));
   }
@@ -62,6 +86,27 @@ export class TurnConnection<Inner extends DatabaseConnection> implements Databas
 
 class Turn {
   failed: Error | null = null;
+  readonly #answers = new Map<string, Promise<QueryResult<unknown>>>();
+
+  answerTo<R>(query: CompiledQuery, ask: () => Promise<QueryResult<R>>): Promise<QueryResult<R>> {
+    const question = JSON.stringify([query.sql, query.parameters]);
+    const known = this.#answers.get(question);
+    if (known !== undefined) return known as Promise<QueryResult<R>>;
+    const answer = this.told(ask());
+    this.#answers.set(question, answer);
+    return answer;
+  }
+
+  /** A write to one table leaves the answers that do not name it, nor what triggers write. */
+  forgetAnswers(compiled: CompiledQuery): void {
+    // Of the durable engine, whose tables the store does not read.
+    if (isUnanswered(compiled)) return;
+    const table = tableOf(compiled.query);
+    if (table === null) return this.#answers.clear();
+    for (const question of this.#answers.keys()) {
+      if (question.includes(table) || question.includes('past')) this.#answers.delete(question);
+    }
+  }
 
   /** The first one is the cause; the others say that the transaction is aborted. */
   fail(error: unknown): void {
@@ -78,6 +123,18 @@ class Turn {
     }
     throw this.failed;
   }
+}
+
+/** Null: it may change anything (what is deleted takes rows of other tables along). */
+function tableOf(query: CompiledQuery['query']): string | null {
+  const table = InsertQueryNode.is(query)
+    ? query.into
+    : UpdateQueryNode.is(query)
+      ? query.table
+      : null;
+  return table !== null && table !== undefined && TableNode.is(table)
+    ? table.table.identifier.name
+    : null;
 }
 
 /**

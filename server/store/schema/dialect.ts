@@ -1,10 +1,22 @@
 // The few places where SQLite and PostgreSQL express the same in different SQL. Everything else is
 // one query for both.
 
-import { type Kysely, PostgresAdapter, type RawBuilder, sql } from 'kysely';
+import { type Compilable, type Kysely, PostgresAdapter, type RawBuilder, sql } from 'kysely';
+import { sendAhead } from '../../durable/unanswered.ts';
 
 export function isPostgres<Tables>(db: Kysely<Tables>): boolean {
   return db.getExecutor().adapter instanceof PostgresAdapter;
+}
+
+/**
+ * Questions that the transaction asks in a moment, asked at once where each answer has a way to
+ * travel.
+ */
+export async function foresee<Tables>(
+  tx: Kysely<Tables>,
+  questions: () => readonly Compilable[],
+): Promise<void> {
+  if (isPostgres(tx)) await sendAhead(tx, questions());
 }
 
 /** One text of a JSON object that is stored as text; null when it has no such key. */

@@ -4,6 +4,7 @@
 
 import { isLegalTransition, type TaskStatus } from '../../core/plan/state.ts';
 import { appendEvent, type StoreSources } from '../feed/feed.ts';
+import { taskById } from '../rows/find-rows.ts';
 import { dropPlans } from './plans.ts';
 import type { StoreTables, TaskRow, TaskTable, Tx } from '../schema/tables.ts';
 import type { Kysely, Updateable } from 'kysely';
@@ -78,16 +79,15 @@ export async function familyOf(tx: Kysely<StoreTables>, taskId: string): Promise
   const family = [taskId];
   let level = [taskId];
   for (let depth = 0; depth < 3 && level.length > 0; depth += 1) {
-    const rows = await tx
-      .selectFrom('tasks')
-      .select('id')
-      .where('parent_id', 'in', level)
-      .execute();
+    const rows = await idsBelow(tx, level).execute();
     level = rows.map((row) => row.id);
     family.push(...level);
   }
   return family;
 }
+
+export const idsBelow = (tx: Kysely<StoreTables>, parents: readonly string[]) =>
+  tx.selectFrom('tasks').select('id').where('parent_id', 'in', parents);
 
 /** The task that is scheduled for this one: itself, or the topmost parent of a sub-task. */
 export async function rootOf(tx: Kysely<StoreTables>, taskId: string): Promise<string> {
@@ -109,12 +109,8 @@ export async function transition(
   sources: StoreSources,
   change: Transition,
 ): Promise<TransitionOutcome> {
-  const row = await tx
-    .selectFrom('tasks')
-    .selectAll()
-    .where('id', '=', change.taskId)
-    .executeTakeFirst();
-  if (row === undefined) return { ok: false, reason: 'unknown', status: null };
+  const row = await taskById(tx, change.taskId);
+  if (row === null) return { ok: false, reason: 'unknown', status: null };
   if (change.epoch !== undefined && row.epoch !== change.epoch) {
     return { ok: false, reason: 'fenced', status: row.status };
   }

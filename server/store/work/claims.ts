@@ -4,10 +4,11 @@ import type { Updateable } from 'kysely';
 import { executionOrder } from '../../core/plan/graph.ts';
 import type { RunPlace } from '../../core/settings/remote-settings.ts';
 import type { StoreSources } from '../feed/feed.ts';
-import { taskById } from '../rows/find-rows.ts';
+import { taskById, taskQuery } from '../rows/find-rows.ts';
+import { foresee } from '../schema/dialect.ts';
 import { approvedPlan, lastPlan } from '../status/plans.ts';
 import type { AttemptRow, AttemptTable, Reads, TaskRow, Tx } from '../schema/tables.ts';
-import { familyOf, transition } from '../status/transition.ts';
+import { familyOf, idsBelow, transition } from '../status/transition.ts';
 import type { GraphNode } from '../../core/plan/graph-edges.ts';
 
 export interface ClaimRequest {
@@ -61,6 +62,7 @@ export async function claimTask(
   const epoch = row.epoch + 1;
   const nowMs = sources.clock.now();
   const attempt = await openAttempt(tx, sources, row, request, epoch);
+  const parts = await partsOf(tx, row.id);
   const outcome = await transition(tx, sources, {
     taskId: row.id,
     to: row.status === 'waiting' ? 'in_progress' : 'claimed',
@@ -90,7 +92,7 @@ export async function claimTask(
     agent: attempt.agent,
     model: attempt.model,
     branch: attempt.branch,
-    parts: await partsOf(tx, row.id),
+    parts,
     commitSha: attempt.commitSha,
     planning: attempt.planning,
   };
@@ -102,12 +104,7 @@ export async function partsOf(tx: Reads, taskId: string): Promise<string[]> {
   const done = new Set<string>();
   let level = [taskId];
   for (let depth = 0; depth < 3 && level.length > 0; depth += 1) {
-    const rows = await tx
-      .selectFrom('tasks')
-      .select(['id', 'parent_id', 'sequence_number', 'status'])
-      .where('parent_id', 'in', level)
-      .where('status', '!=', 'cancelled')
-      .execute();
+    const rows = await partsBelow(tx, level).execute();
     for (const row of rows) {
       if (row.status === 'completed') done.add(row.id);
       nodes.push({
@@ -122,6 +119,27 @@ export async function partsOf(tx: Reads, taskId: string): Promise<string[]> {
   if (nodes.length === 0) return [taskId];
   nodes.push({ id: taskId, blockedBy: [], parentId: null, sequence: 0 });
   return executionOrder(taskId, nodes).filter((id) => !done.has(id));
+}
+
+const partsBelow = (tx: Reads, parents: readonly string[]) =>
+  tx
+    .selectFrom('tasks')
+    .select(['id', 'parent_id', 'sequence_number', 'status'])
+    .where('parent_id', 'in', parents)
+    .where('status', '!=', 'cancelled');
+
+/** What the choice of an agent and the claim ask of a task, asked at once. */
+export async function foreseeClaim(
+  tx: Tx,
+  task: Pick<TaskRow, 'id' | 'fallback_from'>,
+): Promise<void> {
+  await foresee(tx, () => [
+    attemptsAfter(tx, task.id, task.fallback_from),
+    newestAttempt(tx, task.id),
+    taskQuery(tx, task.id),
+    idsBelow(tx, [task.id]),
+    partsBelow(tx, [task.id]),
+  ]);
 }
 
 interface OpenedAttempt {
@@ -281,15 +299,17 @@ async function sessionOf(
 }
 
 export async function lastAttempt(tx: Reads, taskId: string): Promise<AttemptRow | null> {
-  const row = await tx
+  const row = await newestAttempt(tx, taskId).executeTakeFirst();
+  return row ?? null;
+}
+
+const newestAttempt = (tx: Reads, taskId: string) =>
+  tx
     .selectFrom('attempts')
     .selectAll()
     .where('task_id', '=', taskId)
     .orderBy('number', 'desc')
-    .limit(1)
-    .executeTakeFirst();
-  return row ?? null;
-}
+    .limit(1);
 
 /** Maximum number of attempts to check for the next agent. */
 const historyMax = 50;
@@ -300,16 +320,18 @@ export async function attemptsSince(
   taskId: string,
   after: number,
 ): Promise<readonly AttemptRow[]> {
-  const rows = await tx
+  const rows = await attemptsAfter(tx, taskId, after).execute();
+  return rows.toReversed();
+}
+
+const attemptsAfter = (tx: Reads, taskId: string, after: number) =>
+  tx
     .selectFrom('attempts')
     .selectAll()
     .where('task_id', '=', taskId)
     .where('number', '>', after)
     .orderBy('number', 'desc')
-    .limit(historyMax)
-    .execute();
-  return rows.toReversed();
-}
+    .limit(historyMax);
 
 export async function setAttempt(
   tx: Tx,

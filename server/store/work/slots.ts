@@ -2,6 +2,7 @@
 // use it.
 
 import type { StoreSources } from '../feed/feed.ts';
+import { foresee } from '../schema/dialect.ts';
 import type { Reads, SlotRow, Tx } from '../schema/tables.ts';
 
 export interface LeaseRequest {
@@ -24,13 +25,12 @@ export async function leaseSlot(
   request: LeaseRequest,
 ): Promise<SlotRow> {
   const nowS = Math.floor(sources.clock.now() / 1000);
-  const held = await tx
-    .selectFrom('slots')
-    .selectAll()
-    .where('machine', '=', request.machine)
-    .where('kind', '=', request.kind)
-    .where('task_id', '=', request.taskId)
-    .executeTakeFirst();
+  await foresee(tx, () => [
+    slotsOfTask(tx, request),
+    freeSlots(tx, request),
+    slotNumbers(tx, request),
+  ]);
+  const held = await slotsOfTask(tx, request).executeTakeFirst();
   const free = held ?? (await freeSlot(tx, request));
   if (free !== undefined) {
     await tx
@@ -44,20 +44,37 @@ export async function leaseSlot(
   return newSlot(tx, request, nowS);
 }
 
-/**
- * Only below the present folder of worktrees: another one belongs to a former setting, or to the
- * project that ours is a copy of.
- */
-async function freeSlot(tx: Tx, request: LeaseRequest): Promise<SlotRow | undefined> {
-  const rows = await tx
+const slotsOfTask = (tx: Tx, request: LeaseRequest) =>
+  tx
+    .selectFrom('slots')
+    .selectAll()
+    .where('machine', '=', request.machine)
+    .where('kind', '=', request.kind)
+    .where('task_id', '=', request.taskId);
+
+const freeSlots = (tx: Tx, request: LeaseRequest) =>
+  tx
     .selectFrom('slots')
     .selectAll()
     .where('machine', '=', request.machine)
     .where('kind', '=', request.kind)
     .where('task_id', 'is', null)
     .orderBy('last_used_at', 'desc')
-    .orderBy('number')
-    .execute();
+    .orderBy('number');
+
+const slotNumbers = (tx: Tx, request: LeaseRequest) =>
+  tx
+    .selectFrom('slots')
+    .select('number')
+    .where('machine', '=', request.machine)
+    .where('kind', '=', request.kind);
+
+/**
+ * Only below the present folder of worktrees: another one belongs to a former setting, or to the
+ * project that ours is a copy of.
+ */
+async function freeSlot(tx: Tx, request: LeaseRequest): Promise<SlotRow | undefined> {
+  const rows = await freeSlots(tx, request).execute();
   return rows.find((row) => row.path === request.pathOf(request.kind, row.number));
 }
 
@@ -86,12 +103,7 @@ export async function slotsOn(db: Reads, machine: string): Promise<readonly Slot
 }
 
 async function newSlot(tx: Tx, request: LeaseRequest, nowS: number): Promise<SlotRow> {
-  const numbers = await tx
-    .selectFrom('slots')
-    .select('number')
-    .where('machine', '=', request.machine)
-    .where('kind', '=', request.kind)
-    .execute();
+  const numbers = await slotNumbers(tx, request).execute();
   const used = new Set(numbers.map((row) => row.number));
   let number = 1;
   while (used.has(number)) number += 1;

@@ -12,6 +12,7 @@ import {
   existingTask,
   handOverWork,
   queueLanding,
+  foreseeSubmission,
   refsKeptWhenReturned,
   releaseSlot,
   type RunRow,
@@ -48,6 +49,7 @@ export async function submit(
   claim: Claim,
   submission: Submission,
 ): Promise<void> {
+  await foreseeSubmission(tx, claim);
   const { committed, task } = submission;
   const { changed, held, heldFor = {}, commit, protected: guarded, aside = false } = committed;
   const summary = engine.mask(submission.summary);

@@ -6,6 +6,7 @@ import {
   activeRunsIn,
   busyByRun,
   claimTask,
+  foreseeClaim,
   countHandedOver,
   epicsOfOthers,
   lastStarts,
@@ -192,6 +193,7 @@ async function claimFor(
   let [claimed, opened] = [0, 0];
   for (const task of most > 0 ? await readyTasksFor(round, run, most) : []) {
     if (claimed >= most) break;
+    await foreseeClaim(tx, task);
     if (await beginCandidates(engine, tx, run, task)) {
       opened += 1;
       continue;
