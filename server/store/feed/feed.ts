@@ -25,7 +25,7 @@ export interface NewEvent {
   readonly data?: Readonly<Record<string, unknown>>;
 }
 
-/** Appends one event. Its number is told with the feed. */
+/** Appends one event. The feed shows its number. */
 export async function appendEvent(tx: Tx, sources: StoreSources, event: NewEvent): Promise<void> {
   const nowMs = sources.clock.now();
   await tx

@@ -6,7 +6,8 @@
 // only reads are waited for. PostgreSQL refuses all that follows a statement that failed, so the
 // commit tells of every failure before it.
 //
-// Nobody else writes meanwhile, so a question has the same answer until this turn writes itself.
+// No other transaction writes during a turn, so the answer to a query stays valid until the turn
+// itself writes.
 
 import {
   type CompiledQuery,
@@ -70,7 +71,7 @@ export class TurnConnection<Inner extends DatabaseConnection> implements Databas
     const { rows } = await turn.answerTo<R>(query, () =>
       this.inner.executeQuery<R>(query, options),
     );
-    // Whoever asks may change what it gets.
+    // The caller may change its rows.
     return { rows: rows.map((row) => ({ ...row })) };
   }
 
@@ -138,7 +139,7 @@ function tableOf(query: CompiledQuery['query']): string | null {
 }
 
 /**
- * How many rows it changed is not told either: whoever wants to know asks with RETURNING
+ * Such a write does not report how many rows it changed; a caller that needs the number uses RETURNING
  * (`test/architecture.test.ts` sees to it).
  */
 function isWithoutAnswer(compiled: CompiledQuery): boolean {
