@@ -139,8 +139,8 @@ function tableOf(query: CompiledQuery['query']): string | null {
 }
 
 /**
- * Such a write does not report how many rows it changed; a caller that needs the number uses RETURNING
- * (`test/architecture.test.ts` sees to it).
+ * Such a write does not report how many rows it changed; a caller that needs the number uses
+ * RETURNING (`test/architecture.test.ts` checks that).
  */
 function isWithoutAnswer(compiled: CompiledQuery): boolean {
   const { query } = compiled;
