@@ -156,6 +156,7 @@ const kinds: { readonly [P in RemoteProvisioner]: string } = {
   hook: 'What your own script creates',
   static: 'A worker that you run yourself, at an address',
   unikraft: 'Instances of Unikraft Cloud',
+  hosted: 'Jobs of a platform that creates its own workers',
 };
 
 /** False: the person canceled. */
@@ -197,9 +198,18 @@ async function detailOf(kind: RemoteProvisioner): Promise<Readonly<Record<string
       return await asked('image', inputOf('Image of a worker (docs/worker-runtime.md)'));
     case 'static':
       return await asked('url', inputOf('Address of the worker: https, or http on loopback'));
+    case 'hosted':
+      return await platform();
     case 'hook':
       return await asked('hook', inputOf('Script that creates, destroys and lists workers'));
   }
+}
+
+async function platform(): Promise<Readonly<Record<string, string>> | null> {
+  const url = await inputOf('Address of the platform: https, or http on loopback');
+  if (url === null) return null;
+  const remote = await inputOf('Git remote that the platform clones, by name or address');
+  return remote === null ? null : { url, git_remote: remote };
 }
 
 async function asked(

@@ -52,6 +52,7 @@ const examples: { readonly [K in SettingKey]?: string } = {
   'remote.env': '["ANTHROPIC_API_KEY"]',
   'remote.agent_path': '"claude"',
   'remote.url': '"https://worker.example"',
+  'remote.git_remote': '"origin"',
   'remote.host': '"buildbox"',
   'remote.ssh_args': '["-p", "2222"]',
   'remote.hook': '"tools/worker.sh"',

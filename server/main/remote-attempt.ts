@@ -5,11 +5,15 @@
 import { readFileSync, rmSync } from 'node:fs';
 import { constants } from 'node:os';
 import { join } from 'node:path';
+import { workerResult } from '../agents/drover-code/invocation.ts';
 import { processStartTime } from '../agents/kit/process/process-list.ts';
 import { type JobOutcome, runJob } from '../workers/client/run-job.ts';
+import type { TreeListing } from '../workers/client/upload-plan.ts';
+import { type HostedRequest, runHostedJob } from '../workers/hosted/hosted-job.ts';
 import { endPathOf, readSpec, type RemoteSpec, scratchOf, writeEnd } from './remote/remote-spec.ts';
-import { openTreeReader } from './remote/tree-listing.ts';
-import { openProvisioner } from './remote/worker-provisioner.ts';
+import { openHostedGit } from './remote/hosted-git.ts';
+import { openTreeReader, type TreeReader } from './remote/tree-listing.ts';
+import { openProvisioner, platformOf } from './remote/worker-provisioner.ts';
 
 const note = (text: string): void => void process.stderr.write(`drover: ${text}\n`);
 
@@ -30,6 +34,8 @@ async function attempt(spec: RemoteSpec, prompt: string, stop: AbortSignal): Pro
   const tree = openTreeReader(spec.root, process.env);
   const listing = await tree.list();
   if (!listing.ok) return { kind: 'failed', retryable: true, message: listing.error };
+  const common = commonOf(spec, tree, listing.value, { prompt, stop });
+  if (spec.remote.provisioner === 'hosted') return await hosted(spec, common);
   const { remote, folder, projectRoot } = spec;
   const provisioner = openProvisioner(remote, { projectRoot, folder, environment: process.env });
   const env: Record<string, string> = {};
@@ -40,24 +46,57 @@ async function attempt(spec: RemoteSpec, prompt: string, stop: AbortSignal): Pro
   if (!provisioner.capabilities.env && Object.keys(env).length > 0) {
     note(`The ${provisioner.kind} worker has its own environment; no variable of yours is sent.`);
   }
-  const { pid } = process;
   return await runJob({
-    root: spec.root,
-    listing: listing.value,
+    ...common,
     relist: () => tree.list(),
-    ignored: (paths) => tree.ignored(paths),
     provisioner,
     image: remote.image,
-    ttlMs: remote.ttlMs,
-    owner: spec.owner,
-    run: spec.run,
     program: spec.program,
     args: spec.args,
-    prompt,
     env,
     variables: spec.variables,
+  });
+}
+
+/** The platform creates the worker: only a base commit and the prompt are sent. */
+async function hosted(spec: RemoteSpec, common: CommonRequest): Promise<JobOutcome> {
+  const { remote, projectRoot } = spec;
+  const platform = platformOf(remote, process.env);
+  if (typeof platform === 'string') return { kind: 'failed', retryable: false, message: platform };
+  if (remote.gitRemote === null) {
+    const message = 'Set [remote] git_remote to the git remote that the platform clones.';
+    return { kind: 'failed', retryable: false, message };
+  }
+  const { scratch } = common;
+  const place = { projectRoot, scratch, remote: remote.gitRemote, environment: process.env };
+  return await runHostedJob({ ...common, platform, git: openHostedGit(place), statusFile });
+}
+
+const statusFile = {
+  name: workerResult,
+  content: (exitCode: number): string =>
+    `${JSON.stringify({ schema_version: 1, ok: exitCode === 0 })}\n`,
+};
+
+type CommonRequest = Omit<HostedRequest, 'platform' | 'git' | 'statusFile'>;
+
+function commonOf(
+  spec: RemoteSpec,
+  tree: TreeReader,
+  listing: TreeListing,
+  given: Pick<CommonRequest, 'prompt' | 'stop'>,
+): CommonRequest {
+  const { pid } = process;
+  return {
+    ...given,
+    root: spec.root,
+    listing,
+    ignored: (paths) => tree.ignored(paths),
+    ttlMs: spec.remote.ttlMs,
+    owner: spec.owner,
+    run: spec.run,
     brings: spec.brings,
-    leases: join(folder, 'leases'),
+    leases: join(spec.folder, 'leases'),
     follower: { pid, startTime: processStartTime(pid) ?? '' },
     scratch: scratchOf(spec.logPath),
     output: {
@@ -69,8 +108,7 @@ async function attempt(spec: RemoteSpec, prompt: string, stop: AbortSignal): Pro
       },
     },
     note,
-    stop,
-  });
+  };
 }
 
 function exitCodeOf(outcome: JobOutcome): number {

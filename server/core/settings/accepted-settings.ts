@@ -42,6 +42,7 @@ const powerKeys: ReadonlySet<string> = new Set<SettingKey>([
   'remote.env',
   'remote.agent_path',
   'remote.url',
+  'remote.git_remote',
   'remote.token_variable',
   'remote.host',
   'remote.ssh_args',

@@ -12,6 +12,7 @@ export const remoteProvisioners = [
   'docker',
   'hook',
   'unikraft',
+  'hosted',
 ] as const;
 export type RemoteProvisioner = (typeof remoteProvisioners)[number];
 
@@ -31,7 +32,7 @@ export const remoteSettingTable = {
     fallback: null,
     env: 'DROVER_REMOTE_PROVISIONER',
     inFile: true,
-    doc: 'Remote: how workers are created: `process` (on this machine), `static` (at an address), `ssh` (on a host), `docker` (in containers), `hook` (by a script) or `unikraft` (in Unikraft Cloud).',
+    doc: 'Remote: how workers are created: `process` (on this machine), `static` (at an address), `ssh` (on a host), `docker` (in containers), `hook` (by a script), `unikraft` (in Unikraft Cloud) or `hosted` (jobs of a platform).',
     readBy: reader,
   },
   'remote.max': {
@@ -94,14 +95,21 @@ export const remoteSettingTable = {
     value: { type: 'text' },
     fallback: null,
     inFile: true,
-    doc: 'Remote (static): URL of the worker (https, or http on loopback).',
+    doc: 'Remote (static, hosted): URL of the worker or the platform (https, or http on loopback).',
     readBy: reader,
   },
   'remote.token_variable': {
     value: { type: 'word', max: 100 },
     fallback: 'DROVER_REMOTE_TOKEN',
     inFile: true,
-    doc: "Remote (static): name of the environment variable that holds the worker's token.",
+    doc: 'Remote (static, hosted): name of the environment variable that holds the token of the worker or the platform.',
+    readBy: reader,
+  },
+  'remote.git_remote': {
+    value: { type: 'text' },
+    fallback: null,
+    inFile: true,
+    doc: 'Remote (hosted): git remote that the platform clones, by name or address. Drover pushes the base commit of each job to it.',
     readBy: reader,
   },
   'remote.host': {
@@ -148,6 +156,7 @@ export interface RemoteSettings {
   readonly agentPath: string | null;
   readonly url: string | null;
   readonly tokenVariable: string;
+  readonly gitRemote: string | null;
   readonly host: string | null;
   readonly sshArgs: readonly string[];
   readonly hook: string | null;
@@ -167,6 +176,7 @@ export function remoteSettingsOf(get: <T>(key: RemoteSettingKey) => T): RemoteSe
     agentPath: get('remote.agent_path'),
     url: get('remote.url'),
     tokenVariable: get('remote.token_variable'),
+    gitRemote: get('remote.git_remote'),
     host: get('remote.host'),
     sshArgs: get('remote.ssh_args'),
     hook: get('remote.hook'),

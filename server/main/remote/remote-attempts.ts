@@ -159,6 +159,9 @@ export class RemoteAttempts {
     if (!runsRemotely.has(kind)) {
       return `Agent kind ${kind} cannot run on a remote worker: Drover talks to it while it runs. Use ${[...runsRemotely].slice(1).join(', ')}, or kind "command" with the program's own arguments (docs/remote.md).`;
     }
+    if (remote.provisioner === 'hosted' && kind !== 'drover-code') {
+      return `Hosted jobs run Drover Code. Set [agent] kind to "drover-code", or use another [remote] provisioner for ${kind}.`;
+    }
     if (remote.provisioner === 'process' && sandbox.required) {
       return 'Workers by "process" run without a sandbox, and [sandbox] required is set. Use another provisioner.';
     }
@@ -174,6 +177,7 @@ export class RemoteAttempts {
     const provider = providerVariables(kind);
     const env = Object.keys({ ...start.env, ...live.environment }).filter(
       (name) =>
+        settings.provisioner !== 'hosted' &&
         !provisionerVariables.includes(name) &&
         (forwarded.has(name) || (provider(name) && !isPlaceHere(name))),
     );
@@ -265,6 +269,7 @@ const noWorkerSettings = {
   ttlMs: 0,
   url: null,
   tokenVariable: '',
+  gitRemote: null,
   host: null,
   sshArgs: [],
   hook: null,

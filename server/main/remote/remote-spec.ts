@@ -15,6 +15,7 @@ const remoteSchema = z.object({
   ttlMs: z.number(),
   url: z.string().nullable(),
   tokenVariable: z.string(),
+  gitRemote: z.string().nullable(),
   host: z.string().nullable(),
   sshArgs: z.array(z.string()),
   hook: z.string().nullable(),

@@ -103,7 +103,11 @@ export async function testRemote(request: RemoteRequest): Promise<RemoteTest> {
   return {
     provisioner: settings.provisioner,
     ok: message === null,
-    message: message ?? 'A worker was created, answered and was destroyed.',
+    message:
+      message ??
+      (settings.provisioner === 'hosted'
+        ? 'The platform answered.'
+        : 'A worker was created, answered and was destroyed.'),
     ms: Math.round(performance.now() - startedAt),
   };
 }

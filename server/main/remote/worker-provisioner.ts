@@ -5,8 +5,10 @@ import { processStartTime, runMarker } from '../../agents/kit/process/process-li
 import { createProcessTable } from '../../agents/kit/process/process-table.ts';
 import { startBesideRun } from '../../agents/kit/process/run-group.ts';
 import { programOnPath } from '../../git/process/program-path.ts';
+import { badAddress, type WorkerAddress } from '../../workers/client/request.ts';
 import { createDockerProvisioner } from '../../workers/provisioners/docker.ts';
 import { createHookProvisioner } from '../../workers/provisioners/hook.ts';
+import { createHostedProvisioner } from '../../workers/provisioners/hosted.ts';
 import type { Provisioner } from '../../workers/provisioners/port.ts';
 import { createProcessProvisioner } from '../../workers/provisioners/process.ts';
 import { createSshProvisioner } from '../../workers/provisioners/ssh.ts';
@@ -77,6 +79,8 @@ export function openProvisioner(settings: WorkerSettings, place: ProvisionerPlac
         key: environment['UKC_TOKEN'] ?? null,
         memoryBytes: settings.memoryBytes,
       });
+    case 'hosted':
+      return createHostedProvisioner({ platform: platformOf(settings, environment) });
     case 'hook':
       return createHookProvisioner({
         script: hookPath(settings.hook, projectRoot),
@@ -85,6 +89,20 @@ export function openProvisioner(settings: WorkerSettings, place: ProvisionerPlac
         timeoutMs: settings.hookTimeoutMs,
       });
   }
+}
+
+/** Where hosted jobs are sent, or a sentence that says what is missing. */
+export function platformOf(
+  settings: Pick<WorkerSettings, 'url' | 'tokenVariable'>,
+  environment: NodeJS.ProcessEnv,
+): WorkerAddress | string {
+  const { url, tokenVariable } = settings;
+  if (url === null) return 'Set [remote] url to the address of the platform.';
+  const problem = badAddress(url);
+  if (problem !== null) return problem;
+  const token = environment[tokenVariable] ?? '';
+  if (token === '') return `Set the variable ${tokenVariable} to your token of the platform.`;
+  return { url, token };
 }
 
 /** Of the provisioner; no worker ever gets them. */

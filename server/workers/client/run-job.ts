@@ -83,6 +83,8 @@ export interface JobRequest {
   readonly times?: JobTimes;
 }
 
+type Finishing = 'root' | 'ignored' | 'listing' | 'brings' | 'note' | 'scratch';
+
 export type JobOutcome =
   | { readonly kind: 'ran'; readonly exitCode: number; readonly signal: string | null }
   | { readonly kind: 'stopped' }
@@ -379,8 +381,8 @@ async function fetchResult(
   return await unpackResult(archive.value, request.scratch, request.resultCaps ?? resultCaps);
 }
 
-async function finish(
-  request: JobRequest,
+export async function finish(
+  request: Pick<JobRequest, Finishing>,
   fetched: Fetched,
   kind: 'ran' | 'stopped',
 ): Promise<JobOutcome> {

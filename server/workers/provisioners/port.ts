@@ -1,9 +1,17 @@
 // The interface of provisioners for the execution client. Adapters: process, static, ssh, hook,
-// docker, unikraft.
+// docker, unikraft, hosted.
 
 import type { Result } from '../../core/failure.ts';
 
-export const provisionerKinds = ['process', 'static', 'ssh', 'hook', 'docker', 'unikraft'] as const;
+export const provisionerKinds = [
+  'process',
+  'static',
+  'ssh',
+  'hook',
+  'docker',
+  'unikraft',
+  'hosted',
+] as const;
 export type ProvisionerKind = (typeof provisionerKinds)[number];
 
 export interface InstanceSpec {
