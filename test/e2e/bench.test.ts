@@ -36,6 +36,7 @@ suite('the benches', function () {
     ['history', 'failures', 'orchestration'],
     // These need a PostgreSQL, and namespaces of the network.
     ['fleet', 'machines'],
+    ['distance'],
     // Each worker is a process.
     ['remote'],
   ];

@@ -55,6 +55,7 @@ export interface Project {
   start(args: readonly string[], options?: DroverOptions): RunningProgram;
   json<T>(args: readonly string[], options?: DroverOptions): Promise<T>;
   status(): Promise<StatusSnapshot>;
+  epicLanded(): Promise<true>;
   task(id: string): Promise<TaskView>;
   events(...more: readonly string[]): Promise<readonly EventView[]>;
   /** Adds a task; resolves with its id. */
@@ -189,6 +190,13 @@ class RealProject implements Project {
 
   async status(): Promise<StatusSnapshot> {
     return JSON.parse(await this.look(['status', '--json'])) as StatusSnapshot;
+  }
+
+  /** An epic's tasks complete on its own branch first; the epic lands as a whole after that. */
+  epicLanded(): Promise<true> {
+    return eventually('an epic has landed', async () =>
+      (await this.status()).epics.some(({ landed_sha }) => landed_sha !== null),
+    );
   }
 
   async task(id: string): Promise<TaskView> {

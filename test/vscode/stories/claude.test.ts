@@ -94,6 +94,7 @@ suite('the first run, with Claude Code', () => {
 
   test('all three are completed and have landed, and only the loopback was asked', async () => {
     await row(tree, `${epicTitles[0]} 3/3`).waitFor({ timeout: 60_000 });
+    await project.epicLanded();
     for (const id of ids.slice(0, 3)) {
       const task = await eventually(`${id} is completed`, async () => {
         const { tasks } = await project.status();

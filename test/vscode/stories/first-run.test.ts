@@ -83,6 +83,7 @@ suite('the first run, with the mouse', () => {
       });
     }
     await row(tree, `${epicTitles[0]} 3/3`).waitFor();
+    await project.epicLanded();
     await picture(bench.page, 'landed', true);
     const board = await project.status();
     assert.equal(board.counts.completed, 3);

@@ -127,6 +127,7 @@ suite('the first run, without a mouse', () => {
 
   test('the tasks are completed, and their commits have landed', async () => {
     await row(tree, `${epics[0]} 3/3`).waitFor();
+    await project.epicLanded();
     const board = await project.status();
     const completed = board.tasks.filter(({ status }) => status === 'completed');
     assert.equal(completed.length, 3);
