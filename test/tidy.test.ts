@@ -29,7 +29,6 @@ const repeatsMax = 4;
 const forTests: Readonly<Record<string, string>> = {
   connectStreams: 'the other end of `drover server --stdio`, which is a client of somebody else',
   viewContainerId: 'the manifest is checked against it',
-  agentGitVariables: 'not given to agents yet: what their own commits start is still to be decided',
 };
 
 /** Files that re-export names of others, with the reason. All other names have one import place. */

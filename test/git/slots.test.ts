@@ -1,13 +1,11 @@
 // Slots: made, re-used, mended; what a former user left in one is kept before anything is overwritten.
 
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { GitRepository } from '../../server/git/port.ts';
 import { kindOf, leftoversOf, makeFixture, startTask, valueOf, type Fixture } from './fixture.ts';
 import type { SlotOutcome, SlotRequest } from '../../server/git/slot-port.ts';
-import { agentGitVariables } from '../../server/git/process/environment.ts';
 
 suite('git: slots', () => {
   let fixture: Fixture;
@@ -383,18 +381,5 @@ suite('git: slots', () => {
     valueOf(await repository.commitLeftovers(leftoversOf(task)));
     assert.match(readFileSync(trace, 'utf8'), /built-in: git commit/);
     assert.doesNotMatch(readFileSync(trace, 'utf8'), /run_command: .*(?:maintenance|gc) /);
-    // The agent's own git gets the same by variables.
-    for (const [variables, starts] of [
-      [{}, true],
-      [agentGitVariables, false],
-    ] as const) {
-      const log = join(fixture.home, `agent-trace-${starts}`);
-      write(`agent-${starts}.txt`, 'x\n');
-      execFileSync('sh', ['-c', 'git add -A && git commit -qm own'], {
-        cwd: task.path,
-        env: { ...fixture.environment, ...variables, GIT_TRACE: log },
-      });
-      assert.equal(/run_command: .*maintenance run/.test(readFileSync(log, 'utf8')), starts);
-    }
   });
 });

@@ -122,20 +122,6 @@ export const withoutHooks: readonly string[] = settings({
   'commit.gpgSign': 'false',
 });
 
-/**
- * For the environment of agents: their own commits start no maintenance, which repacks and prunes
- * beside other writers. They are variables and no change of the configuration, so they end with the
- * agent.
- */
-export const agentGitVariables: Readonly<Record<string, string>> = {
-  GIT_TERMINAL_PROMPT: '0',
-  GIT_CONFIG_COUNT: '2',
-  GIT_CONFIG_KEY_0: 'gc.auto',
-  GIT_CONFIG_VALUE_0: '0',
-  GIT_CONFIG_KEY_1: 'maintenance.auto',
-  GIT_CONFIG_VALUE_1: 'false',
-};
-
 /** Turns settings into `-c key=value` arguments. */
 export function settings(values: Readonly<Record<string, string>>): string[] {
   return Object.entries(values).flatMap(([key, value]) => ['-c', `${key}=${value}`]);
