@@ -1,7 +1,7 @@
 // The link of one repository to its backend, for the lifetime of the window. It is `connecting`,
 // then `connected`; after a lost connection it is `connecting` again (immediately, then with
-// growing pauses); a problem that only a person can solve makes it `unavailable` until it is told
-// to retry. `closed` is final.
+// growing pauses); a problem that only a person can solve makes it `unavailable` until a
+// retry is requested. `closed` is final.
 
 import type { LogOutputChannel } from 'vscode';
 import type { StatusSnapshot } from '../../server/protocol/views.ts';

@@ -9,7 +9,7 @@ export interface AgentRow {
   readonly description: string;
   /** What is missing, and how to get it; empty where nothing is. */
   readonly detail: string;
-  /** A line above this row that names the group; empty: it goes on with the one before. */
+  /** A line above this row that names the group; empty: it continues the group before it. */
   readonly group: string;
 }
 

@@ -1,6 +1,6 @@
-// Statements whose answer nobody needs: a database that takes several at once is sent the next one
-// without waiting. One that fails undoes its transaction, and the commit tells it. And questions
-// that will be asked in a moment: they are sent ahead, and the one that comes finds its answer.
+// Statements whose answers are not needed: the next one is sent without waiting, to a database that
+// takes several at once. One that fails undoes its transaction, and the commit reports it. Queries
+// that will soon be made are sent ahead, and find their answers when they are made.
 
 import type { Compilable, CompiledQuery, Kysely, RawBuilder } from 'kysely';
 

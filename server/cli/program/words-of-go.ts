@@ -1,4 +1,4 @@
-// Commands of the Go original that have other names here: a person who types one is told the new
+// Commands of the Go original that have other names here: a person who types one sees the new
 // name.
 
 const commands: { readonly [word: string]: string } = {

@@ -45,7 +45,7 @@ export async function insertWorkflow(db: Db, row: FleetWorkflow): Promise<number
   return rows[0] === undefined ? null : Number(rows[0].created_at);
 }
 
-/** Behind all that there are: nobody waits to be told under which time. */
+/** Orders the workflow behind all existing ones, without waiting for the time that it gets. */
 export async function insertWorkflowLast(tx: Db, row: FleetWorkflow): Promise<void> {
   const last = sql`(select max(created_at) from dbos.workflow_status)`;
   await send(tx, inserted(row, sql`greatest(${row.createdAfter}::bigint, ${last})`));

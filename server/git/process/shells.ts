@@ -21,8 +21,8 @@ import {
 /**
  * A request is the folder and then one line for each word: `.` an argument, `=` a variable, `+` the
  * input in the escapes of printf, and an empty one at the end. Without that end nothing is run: the
- * other side died while it wrote. Nobody else knows the mark that follows an output. SIGTERM goes
- * to the whole group, of which only git ends by it.
+ * other side died while it wrote. The mark that follows an output is secret. SIGTERM goes to the
+ * whole group, and ends only git.
  */
 export const shellScript = `
 trap : TERM

@@ -52,7 +52,7 @@ export async function runOutside(
   [program = '', ...args]: readonly string[],
 ): Promise<number> {
   const wayOut = new WayOut(rules.flatMap((rule) => parseHostRule(rule) ?? []));
-  // The group is told to end as a whole: this half ends with its program.
+  // A signal reaches the whole group: this half ends after its program.
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
     process.on(signal, () => undefined);
   const child = spawn(program, args, { stdio: ['inherit', 'inherit', 'inherit', 'pipe'] });
