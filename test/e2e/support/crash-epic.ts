@@ -6,7 +6,10 @@ import type { EventView } from '../../../server/protocol/api.ts';
 import { firstParents, landedTasks } from './history.ts';
 import type { Project } from './project.ts';
 
-/** Every line: what, the task, and the time in nanoseconds. The time differs from task to task: 20 to 200 ms. */
+/**
+ * Every line: what, the task, and the time in nanoseconds. The time differs from task to task: 20
+ * to 200 ms. Restarted behind its own commit, it has nothing left to commit.
+ */
 export const recordedAgent = `
 cat > /dev/null
 echo "begin $id $(date +%s%N)" >> ../../executions
@@ -15,7 +18,7 @@ sleep "0.$(printf %03d $((20 + n % 181)))"
 echo "work of $id" > "$id.txt"
 if [ $((n % 3)) = 0 ]; then
   git add "$id.txt"
-  git commit -qm "the agent's own commit for $id"
+  git diff --cached --quiet || git commit -qm "the agent's own commit for $id"
 fi
 echo "end $id $(date +%s%N)" >> ../../executions
 `;
