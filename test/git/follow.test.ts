@@ -5,7 +5,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { FollowOutcome, GitRepository } from '../../server/git/port.ts';
-import { fingerprint, makeFixture, valueOf, type Fixture } from './fixture.ts';
+import { fingerprint, kindOf, makeFixture, valueOf, type Fixture } from './fixture.ts';
 
 suite('git: follow', () => {
   let fixture: Fixture;
@@ -289,6 +289,25 @@ suite('git: follow', () => {
     repository = await fixture.open({ binary: script });
     assert.equal((await follow(tip)).kind, 'followed');
     assert.equal(main(), tip);
+    assert.equal(fixture.git('status', '--porcelain'), '');
+  });
+
+  test('what a person takes out between the last check and the merge does not come back', async () => {
+    const first = main();
+    fixture.write(join(fixture.root, 'dropped.txt'), 'dropped\n');
+    fixture.git('add', 'dropped.txt');
+    fixture.git('commit', '-qm', 'dropped later');
+    const tip = await land(main(), { 'new.txt': 'n\n' });
+    const script = join(fixture.home, 'git-after-a-reset');
+    writeFileSync(
+      script,
+      `#!/bin/sh\ncase "$*" in *--ff-only*) git reset -q --keep ${first};; esac\nexec git "$@"\n`,
+      { mode: 0o755 },
+    );
+    repository = await fixture.open({ binary: script });
+    assert.equal(kindOf(await repository.follow('main', tip, 'fast-forward')), 'stale');
+    assert.equal(main(), first);
+    assert.equal(existsSync(join(fixture.root, 'dropped.txt')), false);
     assert.equal(fixture.git('status', '--porcelain'), '');
   });
 

@@ -4,6 +4,7 @@
 
 import { join } from 'node:path';
 import type { RepositoryContext } from '../context.ts';
+import { isSha } from '../files/loose-objects.ts';
 import { readText } from '../files/small-files.ts';
 import { branchRef, finalRef, resolveRevision } from '../refs/refs.ts';
 import type { Sha } from '../sha.ts';
@@ -21,16 +22,25 @@ export async function hasLeft(context: RepositoryContext, ref: string, tip: Sha)
   return (await takenBackUnseen(context, ref, tip, to as Sha)) === null;
 }
 
+/** Where the branch was before its last move, if that went to the tip; null: unknown. */
+export function movedFrom(context: RepositoryContext, ref: string, tip: Sha): Sha | null {
+  const [old = '', now] = (movesOf(context, ref).at(-1) ?? '').split(' ');
+  return now === tip && isSha(old) ? old : null;
+}
+
 /** Oldest first: old commit, new commit, who, when, and after a tab why. */
 function movesOf(context: RepositoryContext, ref: string): readonly string[] {
   return (readText(join(context.commonDir, 'logs', ref)) ?? '').trimEnd().split('\n');
 }
 
+/** The reason of a move of Drover's that ends one that a person's command had overtaken. */
+export const putBackReason = 'drover: put back';
+
 /**
  * A rebase that is aborted resets its branch to where it was when the rebase started, also over
- * what landed in the meantime. No person decided that.
+ * what landed in the meantime. No person decided that, or a move that Drover itself took back.
  */
-const givenUp = /\trebase \(abort\)/;
+const givenUp = new RegExp(`\\t(?:rebase \\(abort\\)|${putBackReason}$)`);
 const stepsBack = /\treset: moving to (?:HEAD|@)((?:[~^]\d*)+)$/;
 const followed = /\t(?:merge [0-9a-f]+: Fast-forward|drover: land)$/;
 

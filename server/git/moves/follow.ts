@@ -7,7 +7,7 @@ import type { RepositoryContext } from '../context.ts';
 import { settings } from '../process/environment.ts';
 import { lockFileOf, refuse } from '../process/failures.ts';
 import type { BranchMove, FollowOutcome, GitResult } from '../port.ts';
-import { hasLeft } from './branch-log.ts';
+import { hasLeft, movedFrom, putBackReason } from './branch-log.ts';
 import { isBeadsAlone, pastBeads } from './beads-checkout.ts';
 import { clearCutFollow, type FollowStep, markingFollow } from './cut-follow.ts';
 import { checkoutsOf, commandsEnd } from './git-processes.ts';
@@ -114,6 +114,8 @@ async function followNow(
         fastForward(context, ref, owner, step),
       );
       const now = refused === null ? step : { from: current, to: current ?? tip };
+      if (refused === null && (await hasOvertaken(context, ref, owner, step)))
+        return refuse('stale', `Someone else moved ${name} meanwhile.`);
       lookForLateCheckouts(context, ref, now, { wasClean });
       return refused === null ? followed(tip) : pending(refused);
     }
@@ -274,6 +276,25 @@ async function mergeForward(
     await takeBackFiles(context, owner, to);
   }
   return output.stderr;
+}
+
+/**
+ * Git merges into what the branch is by then. True: since the last check a command of a person had
+ * taken something out of it, and the merge that brought it back is taken back.
+ */
+async function hasOvertaken(
+  context: RepositoryContext,
+  ref: string,
+  owner: WorktreeHead,
+  { from, to }: FollowStep,
+): Promise<boolean> {
+  const old = movedFrom(context, ref, to);
+  if (old === null || from === null || old === from) return false;
+  if (await isAncestor(context, from, old)) return false;
+  const files = await context.git(['read-tree', '-m', '-u', to, old], { at: owner.path });
+  if (files.code !== 0) return false;
+  const moved = await updateRefs(context, [{ ref, next: old, old: to }], putBackReason);
+  return moved.ok;
 }
 
 /** These are the lines that start with a tab. */
