@@ -1,5 +1,6 @@
 // What a person reads about a job: what is uploaded, what stays here, and what was fetched.
 
+import { formatBytes, formatCount } from '../../core/format.ts';
 import type { Imported } from './import-result.ts';
 import { oneLine } from './request.ts';
 import type { UploadPlan } from './upload-plan.ts';
@@ -7,8 +8,7 @@ import type { UploadPlan } from './upload-plan.ts';
 type Note = (text: string) => void;
 
 export function tellPlan(note: Note, plan: UploadPlan): void {
-  const megabytes = (plan.bytes / (1024 * 1024)).toFixed(1);
-  note(`Uploading ${plan.files} ${plan.files === 1 ? 'file' : 'files'} (${megabytes} MB).`);
+  note(`Uploading ${formatCount(plan.files, 'file')} (${formatBytes(plan.bytes)}).`);
   const secrets = plan.excludedSecrets;
   if (secrets.length > 0) {
     const named = secrets.slice(0, 10).join(', ');

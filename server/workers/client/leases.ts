@@ -4,6 +4,7 @@
 import { randomBytes } from 'node:crypto';
 import {
   closeSync,
+  existsSync,
   fsyncSync,
   mkdirSync,
   openSync,
@@ -47,6 +48,14 @@ export function writeLease(folder: string, lease: Lease): void {
   } finally {
     closeSync(directory);
   }
+}
+
+/**
+ * False once the instance was destroyed, also by a person's `remote destroy`: not every provisioner
+ * can tell by itself that an instance is gone.
+ */
+export function hasLease(folder: string, name: string): boolean {
+  return existsSync(join(folder, `${name}.json`));
 }
 
 export function removeLease(folder: string, name: string): void {

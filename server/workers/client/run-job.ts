@@ -21,7 +21,7 @@ import {
 import { importResult } from './import-result.ts';
 import { exitFile, firstLine, jobCommand, manifestFile } from './job-command.ts';
 import { tellImport, tellPlan } from './job-notes.ts';
-import { instanceName, removeLease, writeLease } from './leases.ts';
+import { hasLease, instanceName, removeLease, writeLease } from './leases.ts';
 import { packUpload, type SentEntry } from './pack.ts';
 import { badAddress, oneLine } from './request.ts';
 import { followWork, type RunningSnapshots } from './running-work.ts';
@@ -346,20 +346,20 @@ async function followUntilStopped(
   };
   if (request.stop.aborted) onStop();
   else request.stop.addEventListener('abort', onStop, { once: true });
-  const { output } = request;
   let isFirst = true;
   const own: JobOutput = {
     onLine: (stream, line) => {
       const isOurs = isFirst && line === firstLine;
       isFirst = false;
-      if (!isOurs) output.onLine(stream, line);
+      if (!isOurs) request.output.onLine(stream, line);
     },
-    onGap: (count) => output.onGap(count),
+    onGap: (count) => request.output.onGap(count),
   };
   try {
-    const { provisioner, times } = request;
-    const isGone = async (): Promise<boolean> => (await provisioner.isGone?.(worker)) ?? false;
-    const options = { times: times?.follow ?? followTimes, isGone };
+    const isGone = async (): Promise<boolean> =>
+      !hasLease(request.leases, worker.name) ||
+      ((await request.provisioner.isGone?.(worker)) ?? false);
+    const options = { times: request.times?.follow ?? followTimes, isGone };
     return await followJob(worker, job.id, own, over.signal, options);
   } finally {
     if (timer !== null) clearTimeout(timer);

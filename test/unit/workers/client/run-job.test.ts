@@ -1,7 +1,7 @@
 // C01, C04, C05, C14–C17, C29, C36, C37, C42, C45: a whole job against a runtime of upstream's form.
 
 import assert from 'node:assert/strict';
-import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { err } from '../../../../server/core/failure.ts';
 import type { StockWorker } from '../../../doubles/stock-worker.ts';
@@ -63,6 +63,24 @@ suite('job on a worker', () => {
     });
     assert.equal(outcome.kind, 'ran');
     assert.deepEqual([provisioner.specs.length, provisioner.destroyed.length], [2, 2]);
+  });
+
+  test('an instance that a person destroyed is replaced after one failed connect', async () => {
+    let connects = 0;
+    const { outcome, provisioner } = await ran({
+      stock: (count) => ({
+        answers: (_route, request) => {
+          if (count > 1 || request.url?.includes('stream') !== true) return false;
+          connects += 1;
+          const leases = join(jobs.folder, 'leases');
+          for (const name of readdirSync(leases)) rmSync(join(leases, name));
+          request.socket.destroy();
+          return true;
+        },
+      }),
+    });
+    assert.equal(outcome.kind, 'ran');
+    assert.deepEqual([connects, provisioner.specs.length], [1, 2]);
   });
 
   test('C16 a prompt of any content and 300 KiB arrives unchanged', async () => {
