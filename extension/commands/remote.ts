@@ -51,7 +51,7 @@ export function remoteHandlers(
       await view().showUpload(project);
     }),
     'drover.destroyWorker': withProject(async (context, project) => {
-      const worker = workerOf(context.args[0]) ?? (await pickWorker(view()));
+      const worker = workerOf(context.args[0]) ?? (await pickWorker(project, view()));
       if (worker !== null) await destroy(context, project, worker);
       await view().reload();
     }),
@@ -107,7 +107,8 @@ async function testConnection(
     options,
     async () => await ask<RemoteTest>(project, ['test']),
   );
-  if (ok) context.messages.tell('info', `${provisioner}: ${message} (${(ms / 1000).toFixed(1)} s)`);
+  const seconds = (ms / 1000).toFixed(1);
+  if (ok) context.messages.tell('info', `The connection by ${provisioner} works (${seconds} s).`);
   else context.messages.tell('error', `${provisioner}: ${message}`);
   await view.reload();
 }
@@ -117,7 +118,7 @@ function workerOf(argument: unknown): WorkerOfRow | null {
   return argument.worker as WorkerOfRow | null;
 }
 
-async function pickWorker(view: RemoteView): Promise<WorkerOfRow | null> {
+async function pickWorker(project: Project, view: RemoteView): Promise<WorkerOfRow | null> {
   await view.reload();
   const workers = (await view.list())?.workers ?? [];
   if (workers.length === 0) {
@@ -127,8 +128,10 @@ async function pickWorker(view: RemoteView): Promise<WorkerOfRow | null> {
   const items = workers.map((worker) => {
     const run = runOf(worker);
     const isRunning = worker.state === 'running';
-    const description = isRunning ? plainText(run?.task ?? '', 80) : 'orphan';
-    const found = { name: worker.name, isRunning, task: run?.task ?? null, attempt: null };
+    const task = run?.task ?? null;
+    const title = project.board?.tasks.find(({ id }) => id === task)?.title ?? null;
+    const description = isRunning ? plainText(title ?? task ?? '', 80) : 'orphan';
+    const found = { name: worker.name, isRunning, task, title, attempt: null };
     return { label: worker.name, description, worker: found };
   });
   const chosen = await vscode.window.showQuickPick(items, { title: 'Destroy Worker' });
@@ -138,15 +141,16 @@ async function pickWorker(view: RemoteView): Promise<WorkerOfRow | null> {
 async function destroy(
   context: CommandContext,
   project: Project,
-  { name, isRunning, task }: WorkerOfRow,
+  { name, isRunning, title }: WorkerOfRow,
 ): Promise<void> {
   const detail = isRunning
-    ? `${task ?? 'A task'} runs on it. What its agent made since the last snapshot is lost, and its job starts again on another worker.`
+    ? `What the agent made since the last snapshot is lost. The attempt starts again on another worker.`
     : 'No task runs on it.';
-  if (!(await context.messages.confirm(`Destroy the worker ${name}?`, detail, 'Destroy'))) return;
+  const what = title === null ? name : `of "${plainText(title, 80)}"`;
+  if (!(await context.messages.confirm(`Destroy the worker ${what}?`, detail, 'Destroy'))) return;
   const force = isRunning ? ['--force'] : [];
   await askRemote(context)(project, ['destroy', name, ...force]);
-  context.messages.tell('info', `The worker ${name} is destroyed.`);
+  context.messages.tell('info', `The worker ${what} is destroyed.`);
 }
 
 const kinds: { readonly [P in RemoteProvisioner]: string } = {

@@ -77,7 +77,7 @@ export class RemoteView implements vscode.Disposable, vscode.TreeDataProvider<Tr
     this.#upload = await this.#ask<RemotePreview>(project, ['preview']);
     await this.show();
     this.#changed.fire(undefined);
-    await this.#view.reveal(this.#uploadRow(), { expand: 2, focus: true });
+    await this.#view.reveal(this.#uploadRow(), { expand: true, focus: true });
   }
 
   reload(): Promise<void> {

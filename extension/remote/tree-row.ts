@@ -22,6 +22,8 @@ export interface WorkerOfRow {
   readonly isRunning: boolean;
   /** Null: no task of this clone is known to it. */
   readonly task: string | null;
+  /** Null where the board does not know the task. */
+  readonly title: string | null;
   readonly attempt: number | null;
 }
 

@@ -39,8 +39,8 @@ export function uploadRows(preview: RemotePreview): readonly TreeRow[] {
   );
   return [
     filesRow(preview),
-    ...(largest.length === 0 ? [] : [group('largest', 'Largest files', 'graph', largest)]),
     leftOutRow(preview),
+    ...(largest.length === 0 ? [] : [group('largest', 'Largest files', 'graph', largest)]),
     ...(variables.length === 0
       ? []
       : [group('variables', 'Variables for the agent', 'symbol-variable', variables)]),
@@ -57,6 +57,9 @@ function group(
   return treeRow({ id: `upload ${name}`, label, icon, children, description });
 }
 
+/** Most files left out whose reasons are unfolded at first. */
+const openMax = 12;
+
 function leftOutRow({ left_out: all, left_out_more: more }: RemotePreview): TreeRow {
   const groups = (Object.keys(reasons) as LeftOutView['reason'][]).flatMap((reason) => {
     const rows = all
@@ -66,7 +69,9 @@ function leftOutRow({ left_out: all, left_out_more: more }: RemotePreview): Tree
         const icon = path.endsWith('/') ? 'folder' : 'file';
         return treeRow({ id: `upload left ${path}`, label: path, tooltip, icon });
       });
-    return rows.length === 0 ? [] : [group(`left by ${reason}`, reasons[reason], 'exclude', rows)];
+    if (rows.length === 0) return [];
+    const row = group(`left by ${reason}`, reasons[reason], 'exclude', rows);
+    return [{ ...row, isOpen: all.length <= openMax }];
   });
   const rest = more === 0 ? [] : [moreRow('left', more)];
   const count = String(all.length + more);

@@ -45,23 +45,24 @@ const stateTexts: { readonly [S in WorkerView['state']]: string } = {
     'An orphan: nothing in this clone knows what it was made for. It is never destroyed by itself.',
 };
 
-function workerRow(worker: WorkerView, { tasks, costs, nowMs }: WorkerFacts): TreeRow {
+function workerRow(worker: WorkerView, { list, tasks, costs, nowMs }: WorkerFacts): TreeRow {
   const { name, state, provisioner, created_at: created } = worker;
   const run = runOf(worker);
   const isRunning = state === 'running';
   const age = created === null ? null : formatDuration(Math.max(0, nowMs - created * 1000));
   const cost = run === null ? undefined : costs.get(costKey(run));
+  const title = run === null ? undefined : tasks.get(run.task)?.title;
+  // The view is narrow: what changes while one watches comes first.
   const facts = [
     ...(isRunning ? [] : ['orphan']),
-    ...(run === null ? [] : [run.task, `attempt ${run.attempt}`]),
-    ...(run === null && isRunning ? ['test of the connection'] : []),
-    provisioner,
+    ...(run === null && isRunning ? ['connection test'] : []),
     ...(age === null ? [] : [age]),
     ...(cost === undefined ? [] : [formatCost(cost)]),
+    ...(run === null ? [] : [`attempt ${run.attempt}`]),
+    ...(provisioner === list.provisioner ? [] : [provisioner]),
   ];
-  const title = run === null ? undefined : tasks.get(run.task)?.title;
   const lines = [
-    name,
+    `Worker ${name} (${provisioner})`,
     ...(title === undefined ? [] : [title]),
     stateTexts[state],
     ...(age === null ? [] : [`It has existed for ${age}.`]),
@@ -69,13 +70,20 @@ function workerRow(worker: WorkerView, { tasks, costs, nowMs }: WorkerFacts): Tr
   ];
   return treeRow({
     id: `worker ${name}`,
-    label: name,
+    // An orphan is destroyed by its name; the others are known by their task.
+    label: isRunning ? (title ?? name) : name,
     description: facts.join(' · '),
     tooltip: lines.join('\n'),
     icon: isRunning ? 'vm-running' : 'warning',
     color: isRunning ? null : warningColor,
     context: `worker.${state}`,
-    worker: { name, isRunning, task: run?.task ?? null, attempt: run?.attempt ?? null },
+    worker: {
+      name,
+      isRunning,
+      task: run?.task ?? null,
+      title: title ?? null,
+      attempt: run?.attempt ?? null,
+    },
   });
 }
 

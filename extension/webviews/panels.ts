@@ -186,5 +186,5 @@ function newPanel(name: PanelName, title: string, place: Place): vscode.WebviewP
 function streamTitle(title: string, attempt: number | null): string {
   const line = title.replace(/\s+/g, ' ').trim();
   const short = line.length <= titleMax ? line : `${line.slice(0, titleMax - 1)}…`;
-  return attempt === null ? short : `${short} (${attempt})`;
+  return attempt === null || attempt === 1 ? short : `${short} (${attempt})`;
 }

@@ -131,6 +131,7 @@ function taskContent(task: TaskView, { nowMs, isAsking }: RowLook): TemplateResu
   const spins = looks.tone === 'busy' ? 'spins' : '';
   return html`${icon(looks.icon, `tone-${looks.tone} ${spins}`)}
     <span class="title"><bdi>${shown(task.title)}</bdi></span>
+    ${runsOnWorker(task) ? html`<span class="where" title="on a worker">${icon('vm')}</span>` : nothing}
     <span class="facts"
       ><span class="edge"></span>${factsOf(task, nowMs, isAsking).map(
         (fact, at) => html`<span>${at === 0 ? '' : ' · '}${fact}</span>`,

@@ -91,10 +91,9 @@ export const treeStyles = css`
     justify-content: flex-end;
     height: 22px;
     line-height: 22px;
-    margin-left: auto;
     padding-left: 4px;
     overflow: hidden;
-    flex: 0 1000 auto;
+    flex: 1 1 0;
     color: var(--vscode-descriptionForeground);
     font-variant-numeric: tabular-nums;
   }
@@ -105,6 +104,7 @@ export const treeStyles = css`
     height: 22px;
   }
   .facts.count,
+  .where,
   .needs {
     flex: none;
   }

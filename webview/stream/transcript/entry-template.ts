@@ -75,7 +75,7 @@ function bodyTemplate(entry: Entry, look: EntryLook, actions: EntryActions): Tem
         ${outputTemplate(entry, body.result.text, look, actions)}
       </div>`;
     case 'output':
-      return html`<div class="lines ${body.stream}">
+      return html`<div class="lines ${isOwnNote(body.lines) ? 'note' : body.stream}">
         ${outputTemplate(entry, body.lines.join('\n'), look, actions)}
       </div>`;
     case 'retry':
@@ -214,4 +214,9 @@ function questionTemplate(
           ></drover-answer>`
     }
   </div>`;
+}
+
+/** Drover's progress notes about a remote attempt come by stderr, but are no errors. */
+function isOwnNote(lines: readonly string[]): boolean {
+  return lines.every((line) => line.startsWith('drover: '));
 }

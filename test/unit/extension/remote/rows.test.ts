@@ -29,14 +29,18 @@ const rowsOf = (...workers: readonly WorkerView[]): readonly TreeRow[] =>
 suite('rows of remote workers', () => {
   test('say the task, the attempt, the age and the cost so far', () => {
     const [row, problem] = rowsOf(worker());
-    assert.equal(row?.label, 'drv-0123abcd-1');
-    assert.equal(row?.description, 't-1 · attempt 2 · ssh · 12 min · $0.25');
-    assert.match(row?.tooltip ?? '', /Far away\n.*runs on it.*\n.*12 min.*\n.*so far: \$0\.25/s);
+    assert.equal(row?.label, 'Far away');
+    assert.equal(row?.description, '12 min · $0.25 · attempt 2');
+    assert.match(
+      row?.tooltip ?? '',
+      /drv-0123abcd-1 \(ssh\)\nFar away\n.*runs on it.*\n.*12 min.*\n.*so far: \$0\.25/s,
+    );
     assert.equal(row?.context, 'worker.running');
     assert.deepEqual(row?.worker, {
       name: 'drv-0123abcd-1',
       isRunning: true,
       task: 't-1',
+      title: 'Far away',
       attempt: 2,
     });
     assert.deepEqual([problem?.label, problem?.worker], ['No list.', null]);
@@ -48,12 +52,13 @@ suite('rows of remote workers', () => {
       worker({ name: 'drv-1', run: null, state: 'unknown', created_at: null }),
       worker({ run: 'remote test' }),
     );
-    assert.match(left?.description ?? '', /^orphan · t-1 · attempt 2 · /);
+    assert.equal(left?.label, 'drv-0123abcd-1');
+    assert.equal(left?.description, 'orphan · 12 min · $0.25 · attempt 2');
     assert.match(left?.tooltip ?? '', /has ended/);
-    assert.equal(unknown?.description, 'orphan · ssh');
+    assert.equal(unknown?.description, 'orphan');
     assert.match(unknown?.tooltip ?? '', /never destroyed by itself/);
     assert.deepEqual([left?.icon, unknown?.icon], ['warning', 'warning']);
-    assert.match(test?.description ?? '', /^test of the connection · ssh/);
+    assert.match(test?.description ?? '', /^connection test · 12 min/);
   });
 
   test('are out of date where the board and the leases differ', () => {
@@ -112,14 +117,14 @@ suite('rows of an upload', () => {
       '    c 2 files, 4 KB',
       '    1 file',
       '  1 file',
-      'Largest files 1',
-      '  b/c/x 4 KB',
       'Left out 9',
       '  Names that look like secrets 1',
       '    .env',
       '  Dependencies and build output that git does not track 1',
       '    node_modules/',
       '  and 7 more',
+      'Largest files 1',
+      '  b/c/x 4 KB',
       'Variables for the agent 1',
       '  NPM_MIRROR',
     ]);
