@@ -12,6 +12,7 @@ export const iconCharacters = {
   notebook: '\uebaf',
   search: '\uea6d',
   globe: '\ueb01',
+  vm: '\uea7a',
   checklist: '\ueab3',
   robot: '\uec20',
   'list-ordered': '\ueb16',
