@@ -165,7 +165,6 @@ export type PanelName = (typeof panelNames)[number];
 /** A tree of VS Code's own in the side bar, no webview. */
 export const workersViewId = 'drover.workers';
 
-export const viewContainerId = 'drover';
 export const walkthroughId = 'drover.start';
 
 /** Context keys that the extension sets, for the manifest's conditions. */

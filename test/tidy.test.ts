@@ -28,7 +28,6 @@ const repeatsMax = 4;
 /** Names that only tests use, with the reason. */
 const forTests: Readonly<Record<string, string>> = {
   connectStreams: 'the other end of `drover server --stdio`, which is a client of somebody else',
-  viewContainerId: 'the manifest is checked against it',
 };
 
 /** Files that re-export names of others, with the reason. All other names have one import place. */

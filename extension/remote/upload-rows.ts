@@ -2,14 +2,11 @@
 // the reason. Pure.
 
 import { formatBytes, formatCount } from '../../server/core/format.ts';
-import type {
-  LeftOutView,
-  RemotePreview,
-  UploadFolderView,
-} from '../../server/protocol/remote-views.ts';
+import type { LeftOut } from '../../server/core/work/left-out.ts';
+import type { RemotePreview, UploadFolderView } from '../../server/protocol/remote-views.ts';
 import { treeRow, type TreeRow } from './tree-row.ts';
 
-const reasons: { readonly [R in LeftOutView['reason']]: string } = {
+const reasons: { readonly [R in LeftOut['reason']]: string } = {
   secret: 'Names that look like secrets',
   ignored: 'Named by .droverignore',
   dependency: 'Dependencies and build output that git does not track',
@@ -61,7 +58,7 @@ function group(
 const openMax = 12;
 
 function leftOutRow({ left_out: all, left_out_more: more }: RemotePreview): TreeRow {
-  const groups = (Object.keys(reasons) as LeftOutView['reason'][]).flatMap((reason) => {
+  const groups = (Object.keys(reasons) as LeftOut['reason'][]).flatMap((reason) => {
     const rows = all
       .filter((one) => one.reason === reason)
       .map(({ path }) => {

@@ -1,5 +1,5 @@
-// The results of a merge in the editor: where they are, how they begin, and when they are done.
-// Pure.
+// The results of a merge in the editor: where they are, what they contain at first, and when they
+// are done. Pure.
 
 export interface MergedFile {
   readonly path: string;

@@ -49,11 +49,11 @@ export type GitResult<T> = Result<T, GitFailure>;
  * Thrown by the few questions whose answers have no place for a failure; `git_failed` for those who
  * ask.
  */
-export class GitTrouble extends Refusal {
+export class GitRefusal extends Refusal {
   readonly failure: GitFailure;
   constructor(failure: GitFailure) {
     super('git', failure.message);
-    this.name = 'GitTrouble';
+    this.name = 'GitRefusal';
     this.failure = failure;
   }
 }
@@ -163,7 +163,7 @@ export interface GitRepository {
   /** Reads HEAD, submodules and LFS again. */
   refresh(): Promise<GitResult<RepositoryFacts>>;
   /**
-   * Null: it does not exist. Throws `GitTrouble` if that is unknown because a shared remote is
+   * Null: it does not exist. Throws `GitRefusal` if that is unknown because a shared remote is
    * unreachable. `asOf` now: asks the remote even if there is a recent answer.
    */
   readRef(ref: string, asOf?: 'now'): Promise<Sha | null>;
@@ -193,7 +193,7 @@ export interface GitRepository {
    */
   ownLine(branch: string): Promise<GitResult<void>>;
   /**
-   * Also false if a commit does not exist. Throws `GitTrouble` if a shared remote that may have it
+   * Also false if a commit does not exist. Throws `GitRefusal` if a shared remote that may have it
    * is unreachable.
    */
   isAncestor(ancestor: Sha, descendant: Sha): Promise<boolean>;

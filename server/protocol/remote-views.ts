@@ -1,5 +1,7 @@
 // The workers of remote attempts, as `drover remote` shows them.
 
+import type { LeftOut } from '../core/work/left-out.ts';
+
 export interface WorkerView {
   readonly name: string;
   readonly provisioner: string;
@@ -24,21 +26,6 @@ export interface RemoteTest {
   readonly ms: number;
 }
 
-/** A file or a whole folder that stays here. */
-export interface LeftOutView {
-  readonly path: string;
-  readonly reason:
-    | 'own'
-    | 'secret'
-    | 'dependency'
-    | 'ignored'
-    | 'link'
-    | 'special'
-    | 'repository'
-    | 'submodule'
-    | 'name';
-}
-
 /** What would be uploaded of a folder without the folders in it; '' is the project's own. */
 export interface UploadFolderView {
   readonly path: string;
@@ -59,7 +46,7 @@ export interface RemotePreview {
   /** The first of them, by path. */
   readonly folders: readonly UploadFolderView[];
   /** Everything that stays here, without what git itself ignores: the first of it, by path. */
-  readonly left_out: readonly LeftOutView[];
+  readonly left_out: readonly LeftOut[];
   /** How many folders and left-out paths there are beyond those. */
   readonly folders_more: number;
   readonly left_out_more: number;

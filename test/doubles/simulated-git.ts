@@ -38,7 +38,7 @@ import type {
 } from '../../server/git/slot-port.ts';
 
 /** Whether git refuses a call by this name for a temporary reason (a lock of another process). */
-export type GitTrouble = (call: string) => GitFailure | null;
+export type GitFault = (call: string) => GitFailure | null;
 
 export function gitFailure(
   kind: GitFailure['kind'],
@@ -53,12 +53,12 @@ export const heldName = '.env';
 export class SimulatedGit extends SimulatedContents implements GitRepository {
   readonly #repository: SimulatedRepository;
   readonly #calls: PortCalls;
-  readonly #trouble: GitTrouble;
+  readonly #trouble: GitFault;
   processCount = 0;
   readonly sharedRemote = null;
   readonly ownLine = (): Promise<GitResult<void>> => Promise.resolve(ok(undefined));
 
-  constructor(repository: SimulatedRepository, calls: PortCalls, trouble: GitTrouble) {
+  constructor(repository: SimulatedRepository, calls: PortCalls, trouble: GitFault) {
     super(repository, calls);
     this.#repository = repository;
     this.#calls = calls;

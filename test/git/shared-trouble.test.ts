@@ -5,7 +5,7 @@ import { once } from 'node:events';
 import { existsSync, mkdirSync, utimesSync, writeFileSync } from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { type GitFailure, type GitResult, GitTrouble } from '../../server/git/port.ts';
+import { type GitFailure, type GitResult, GitRefusal } from '../../server/git/port.ts';
 import { openRemote } from '../../server/git/shared/remote.ts';
 import { kindOf, leftoversOf, valueOf } from './fixture.ts';
 import { commitOn, type Fleet, type Machine, makeFleet, openMachine } from './shared-fixture.ts';
@@ -127,7 +127,7 @@ suite('git: a server that goes and comes', () => {
     await server().stop();
     for (const ref of [land, main, 'refs/heads/drover/t-1/1', 'refs/drover/land/none']) {
       await assert.rejects(one.shared.readRef(ref), (error: unknown) => {
-        assert.ok(error instanceof GitTrouble);
+        assert.ok(error instanceof GitRefusal);
         assert.equal(error.failure.retryable, true);
         assert.match(error.message, /the remote origin is unreachable/);
         return true;

@@ -10,7 +10,7 @@ import type { Store } from '../../server/store/port.ts';
 import { unfit, type PostgresFacts } from '../../server/store/postgres/migrate.ts';
 import { openPostgresStore } from '../../server/store/postgres/open.ts';
 import { placeOf } from '../../server/store/postgres/database-url.ts';
-import { postgresError, PostgresTrouble } from '../../server/store/postgres/trouble.ts';
+import { postgresError, PostgresRefusal } from '../../server/store/postgres/trouble.ts';
 import { type PostgresServer, startPostgres } from '../postgres/server.ts';
 import { testSources } from '../unit/store/memory-store.ts';
 import { closedPort, onSmallDisk, stallingProxy } from './bad-surroundings.ts';
@@ -326,7 +326,7 @@ suite('postgres: trouble', function () {
       ['42501', 'forbidden'],
     ] as const) {
       const told = postgresError(Object.assign(new Error('x'), { code }), words);
-      assert.ok(told instanceof PostgresTrouble);
+      assert.ok(told instanceof PostgresRefusal);
       assert.equal(told.trouble, name);
       assert.equal(told.retryable, retryable.includes(name));
       assert.equal(told.kind, 'database');
@@ -353,7 +353,7 @@ async function rejectsUntil(body: () => Promise<unknown>, name: string): Promise
       () => null,
       (reason: unknown) => reason,
     );
-    assert.ok(error instanceof PostgresTrouble, String(error));
+    assert.ok(error instanceof PostgresRefusal, String(error));
     if (error.trouble === name) return;
     seen.push(error.trouble);
   }

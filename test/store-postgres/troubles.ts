@@ -1,10 +1,10 @@
 // What a test expects of an error: its name, and words of its message.
 
-import { PostgresTrouble } from '../../server/store/postgres/trouble.ts';
+import { PostgresRefusal } from '../../server/store/postgres/trouble.ts';
 
 export function isTrouble(name: string, ...words: readonly string[]): (error: unknown) => boolean {
   return (error) => {
-    if (!(error instanceof PostgresTrouble)) return false;
+    if (!(error instanceof PostgresRefusal)) return false;
     const expected = [name, ...words];
     const said = `${error.trouble}: ${error.message}`;
     const missing = expected.filter((word) => !said.includes(word));

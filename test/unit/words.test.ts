@@ -39,8 +39,8 @@ const avoidedInProse: Phrases = [
 ];
 
 /** Ratchets: the lines of comments and pages that still use such a phrase. Only lower them. */
-const commentsMax = 30;
-const pagesMax = 30;
+const commentsMax = 0;
+const pagesMax = 0;
 
 const literal = /'((?:[^'\\\n]|\\.)*)'|"((?:[^"\\\n]|\\.)*)"|`((?:[^`\\]|\\.)*)`/gu;
 
@@ -72,12 +72,15 @@ function sentencesOf(code: string): readonly string[] {
 }
 
 function commentsOf(code: string): readonly string[] {
-  return code.split('\n').flatMap((line) => /^\s*(?:\/\/|\/?\*)(.*)$/u.exec(line)?.[1] ?? []);
+  return code
+    .split('\n')
+    .flatMap((line) => /^\s*(?:\/\/|\/?\*)(.*)$/u.exec(line)?.[1] ?? [])
+    .map((line) => line.replaceAll(/`[^`]*`/gu, '…'));
 }
 
-/** Lines of prose without code spans and names in quotes. */
+/** Lines of prose without code spans, names in quotes and HTML comments. */
 function proseOf(page: string): readonly string[] {
-  return page.split('\n').map((line) => line.replaceAll(/`[^`]*`|"[^"]*"/gu, '…'));
+  return page.split('\n').map((line) => line.replaceAll(/`[^`]*`|"[^"]*"|<!--.*?-->/gu, '…'));
 }
 
 function phrasesIn(

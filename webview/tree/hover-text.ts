@@ -1,4 +1,4 @@
-// What the pointer is told about a row: the whole title, what it waits for by title, why it failed.
+// The text for the pointer over a row: the whole title, what it waits for by title, why it failed.
 // Pure.
 
 import { formatCost, formatCount } from '../../server/core/format.ts';

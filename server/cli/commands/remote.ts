@@ -1,7 +1,7 @@
 // remote test, list, preview, destroy: the workers of remote attempts.
 
 import { formatBytes } from '../../core/format.ts';
-import type { LeftOutView } from '../../protocol/remote-views.ts';
+import type { LeftOut } from '../../core/work/left-out.ts';
 import type { CommandContext } from '../context.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { plainLine } from '../plain-text.ts';
@@ -30,7 +30,7 @@ export async function remoteTest(context: CommandContext): Promise<number> {
 }
 
 /** Omitted because a rule excludes it; sentences describe the other omitted files. */
-const rules: { readonly [R in LeftOutView['reason']]?: string } = {
+const rules: { readonly [R in LeftOut['reason']]?: string } = {
   ignored: '.droverignore names it',
   dependency: 'dependencies or build output that git does not track',
   own: "git's or Drover's own",

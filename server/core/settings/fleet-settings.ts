@@ -16,7 +16,7 @@ export const fleetSettingTable = {
     value: { type: 'branch prefix' },
     fallback: droverBranchPrefix,
     inFile: true,
-    doc: "Fleet: what Drover's branches on the shared remote begin with (for example feature/drover-), for servers with a rule for branch names. Use the same value on all machines.",
+    doc: "Fleet: prefix of Drover's branches on the shared remote (for example feature/drover-), for servers with a rule for branch names. Use the same value on all machines.",
     readBy: 'main (fleet)',
   },
   'fleet.name': {

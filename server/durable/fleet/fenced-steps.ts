@@ -1,6 +1,6 @@
-// The steps of one claim of a fleet. The claim is checked inside the database: a lost one makes its
-// statement fail, and with it the whole transaction, so that nothing has to be waited for between
-// the first statement and the commit (`store/postgres/turn.ts`).
+// The steps of one claim of a fleet. The database itself checks the claim: the statement of a lost
+// claim fails, and with it the whole transaction. So no answer must be waited for between the first
+// statement and the commit (`store/postgres/turn.ts`).
 
 import type { CommitVerdict, StepStore } from '../run.ts';
 import * as statements from './statements.ts';
@@ -13,7 +13,7 @@ export class FencedSteps<Tx> implements StepStore<Tx> {
   readonly #bodiesDb: Db;
   readonly #fence: Fence;
 
-  /** `bodiesDb`: the same database as bodies see it; their transactions are begun there. */
+  /** `bodiesDb`: the same database as bodies see it; their transactions start there. */
   constructor(db: Db, bodiesDb: Db, fence: Fence) {
     this.#db = db;
     this.#bodiesDb = bodiesDb;
@@ -41,7 +41,7 @@ export class FencedSteps<Tx> implements StepStore<Tx> {
     });
     if (output !== lost) return { verdict: 'yes', output };
     const verdict = await statements.mayCommit(this.#db, this.#fence);
-    // A cancel that has been taken back since: what was given up meanwhile begins again.
+    // The cancel was withdrawn after the statement failed: the transaction runs again.
     return { verdict: verdict === 'yes' ? 'cancelled' : verdict };
   }
 

@@ -203,7 +203,7 @@ export function isRefusedClaim(error: unknown): boolean {
   return error instanceof Error && error.message.includes(refusedClaim);
 }
 
-/** In a transaction that `refuseUnless` has begun. */
+/** In a transaction that `refuseUnless` started. */
 export async function storeStep(
   tx: Db,
   fence: Fence,

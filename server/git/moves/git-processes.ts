@@ -90,8 +90,8 @@ const pollMs = 20;
 const waitMaxMs = 1_500;
 
 /**
- * `free`: no such command runs there. `waited`: one has ended just now, and everything has to be
- * read again. Else the one that is still running.
+ * `free`: no such command runs there. `waited`: one has just ended, so everything must be read
+ * again. Else the one that is still running.
  */
 export async function commandsEnd(
   checkouts: readonly string[],

@@ -261,7 +261,7 @@ class MarkedOutput {
 const plain = /^[ -~]*$/;
 const variable = /^[A-Z][A-Z0-9_]*$/;
 
-/** The request as a shell reads it; null where it can't be told so. */
+/** The request as lines for a shell; null if it can't be written as such lines. */
 function linesOf(request: GitRequest): string | null {
   const { binary, args, cwd, environment, addedEnvironment, input } = request;
   if (!cwd.startsWith('/') || !binary.startsWith('/')) return null;

@@ -5,7 +5,7 @@ import { err, ok } from '../../core/failure.ts';
 import { isAncestor } from '../read/ancestry.ts';
 import { refuse } from '../process/failures.ts';
 import { isSha } from '../files/loose-objects.ts';
-import { type GitRepository, type GitResult, GitTrouble } from '../port.ts';
+import { type GitRepository, type GitResult, GitRefusal } from '../port.ts';
 import { branchRef, isFullRef, type RefChange } from '../refs/refs.ts';
 import type { LocalRepository } from '../repository.ts';
 import { Fences } from './fences.ts';
@@ -73,7 +73,7 @@ const briefTimeoutMs = 30_000;
 
 /** Takes a failure out of an answer that has no place for one. */
 function orTrouble<T>(result: GitResult<T>): T {
-  if (!result.ok) throw new GitTrouble(result.error);
+  if (!result.ok) throw new GitRefusal(result.error);
   return result.value;
 }
 

@@ -49,7 +49,7 @@ export function openHostedGit(place: HostedGitPlace): HostedGit {
   return new JobRepository(place);
 }
 
-class GitTrouble extends Error {}
+class GitError extends Error {}
 
 class JobRepository implements HostedGit {
   readonly #place: HostedGitPlace;
@@ -92,7 +92,7 @@ class JobRepository implements HostedGit {
       await this.#overNetwork(...strictly, '--no-write-fetch-head', address, spec);
       const ancestor = ['merge-base', '--is-ancestor', base.sha, fetchedRef];
       const { code } = await this.#git.run({ args: ancestor, cwd: this.#folder });
-      if (code !== 0) throw new GitTrouble('it does not descend from the base commit');
+      if (code !== 0) throw new GitError('it does not descend from the base commit');
       return await this.#read(base);
     });
   }
@@ -111,7 +111,7 @@ class JobRepository implements HostedGit {
     const args = ['remote', 'get-url', '--', remote];
     const named = await this.#git.run({ args, cwd: projectRoot });
     const address = named.code === 0 ? named.stdout.toString().trim() : remote;
-    if (address.startsWith('-')) throw new GitTrouble(`"${address}" is not a git remote`);
+    if (address.startsWith('-')) throw new GitError(`"${address}" is not a git remote`);
     this.#address = address;
     return address;
   }
@@ -201,7 +201,7 @@ type GitOutput = Awaited<ReturnType<GitProcesses['run']>>;
 function outputOf({ code, problem, stdout, stderr }: GitOutput): Buffer {
   if (code === 0 && problem === null) return stdout;
   const said = oneLine(stderr.replace(/\/\/[^/@\s]*@/g, '//'), 600);
-  throw new GitTrouble(said === '' ? `git failed (${problem ?? String(code)})` : said);
+  throw new GitError(said === '' ? `git failed (${problem ?? String(code)})` : said);
 }
 
 async function asResult<T>(what: string, act: () => Promise<T>): Promise<Result<T, string>> {
@@ -219,7 +219,7 @@ function contentOf(root: string, entry: PlanEntry): Buffer {
   try {
     // The caps were checked with this size.
     if (fstatSync(file).size !== entry.bytes) {
-      throw new GitTrouble(`the file ${entry.path} changed while it was packed`);
+      throw new GitError(`the file ${entry.path} changed while it was packed`);
     }
     return readFileSync(file);
   } finally {
@@ -250,10 +250,10 @@ interface TreeEntry {
 function checkCaps({ path, bytes }: TreeEntry, total: number, count: number): void {
   const { fileBytes, totalBytes, entries } = resultCaps;
   if (bytes > fileBytes) {
-    throw new GitTrouble(`its file ${path} exceeds max size (${bytes} > ${fileBytes} bytes)`);
+    throw new GitError(`its file ${path} exceeds max size (${bytes} > ${fileBytes} bytes)`);
   }
-  if (total > totalBytes) throw new GitTrouble(`it holds more than ${totalBytes} bytes`);
-  if (count > entries) throw new GitTrouble(`it holds more than ${entries} files`);
+  if (total > totalBytes) throw new GitError(`it holds more than ${totalBytes} bytes`);
+  if (count > entries) throw new GitError(`it holds more than ${entries} files`);
 }
 
 /** The files of one commit without a parent, in batches that fit into memory. */

@@ -28,7 +28,8 @@ export interface ServeSocketOptions {
   readonly onClientCount: (count: number) => void;
   readonly isIdle: () => boolean | Promise<boolean>;
   /**
-   * A newer client was told that this backend exits now: end the process (close the server first).
+   * A newer client has got the answer that this backend exits: end the process (close the server
+   * first).
    */
   readonly onLeaving: () => void;
 }

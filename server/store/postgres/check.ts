@@ -11,13 +11,13 @@ import { type PostgresFacts, readFacts, unfit } from './migrate.ts';
 import { type PostgresPlace, placeOf } from './database-url.ts';
 import { openPool } from './pool.ts';
 import { refuseSharedSessions } from './pooler.ts';
-import { PostgresTrouble, type PostgresTroubleName } from './trouble.ts';
+import { PostgresRefusal, type PostgresRefusalName } from './trouble.ts';
 
 export interface PostgresCheck {
   readonly ok: boolean;
   /** What is there, or what is wrong with its remedy; never with a password. */
   readonly message: string;
-  readonly trouble: PostgresTroubleName | null;
+  readonly trouble: PostgresRefusalName | null;
   /** Of the fleet that shares it; none before its tables are there. */
   readonly machines: readonly MachineView[];
 }
@@ -33,7 +33,7 @@ export async function checkPostgres(url: string, heardBeforeMs = 0): Promise<Pos
     if (trouble !== null) throw trouble;
     return { ok: true, message: `${place.shown}: ${words(facts)}`, trouble: null, machines };
   } catch (error) {
-    if (!(error instanceof PostgresTrouble)) throw error;
+    if (!(error instanceof PostgresRefusal)) throw error;
     return { ok: false, message: error.message, trouble: error.trouble, machines: [] };
   }
 }

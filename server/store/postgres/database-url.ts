@@ -2,7 +2,7 @@
 
 import pg from 'pg';
 import { clientFor, serversOf } from '../../durable/fleet/database-servers.ts';
-import { PostgresTrouble, type PlaceWords } from './trouble.ts';
+import { PostgresRefusal, type PlaceWords } from './trouble.ts';
 
 export interface PostgresPlace extends PlaceWords {
   /** A URL for each server, with the password: for the connection only. */
@@ -68,14 +68,14 @@ function refusePlainText(url: string, client: pg.Client): void {
   const isNear = host.startsWith('/') || /^(?:localhost|127(?:\.\d+){3}|::1)$/i.test(host);
   const mode = /[?&]sslmode=([^&]+)/.exec(url)?.[1] ?? process.env['PGSSLMODE'];
   if (isNear || (ssl !== undefined && ssl !== false) || mode === 'disable') return;
-  throw new PostgresTrouble(
+  throw new PostgresRefusal(
     'bad_url',
     `The connection to the database on ${host} would not be encrypted: who reads it along the way could run commands on every machine of the fleet. Add ?sslmode=verify-full to the URL (and &sslrootcert=/path/ca.pem), or ?sslmode=disable if that network is yours alone.`,
   );
 }
 
-function notAUrl(reason: string): PostgresTrouble {
-  return new PostgresTrouble(
+function notAUrl(reason: string): PostgresRefusal {
+  return new PostgresRefusal(
     'bad_url',
     `The URL of the database is not usable: ${reason}. Write it as postgresql://role:password@host:5432/database.`,
   );

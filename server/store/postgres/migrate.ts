@@ -3,7 +3,7 @@
 
 import { type Kysely, sql } from 'kysely';
 import { type SchemaStep, schemaVersion, storeSteps } from '../schema/schema.ts';
-import { type PlaceWords, PostgresTrouble } from './trouble.ts';
+import { type PlaceWords, PostgresRefusal } from './trouble.ts';
 
 export interface PostgresFacts {
   /** As PostgreSQL numbers itself: 140005 is 14.5. */
@@ -57,10 +57,10 @@ export async function readFacts(db: Kysely<unknown>): Promise<PostgresFacts> {
 }
 
 /** The reason why Drover cannot use the database, as an error; null if there is none. */
-export function unfit(facts: PostgresFacts, place: PlaceWords): PostgresTrouble | null {
+export function unfit(facts: PostgresFacts, place: PlaceWords): PostgresRefusal | null {
   const { shown, user } = place;
-  const trouble = (name: ConstructorParameters<typeof PostgresTrouble>[0], words: string) =>
-    new PostgresTrouble(name, words);
+  const trouble = (name: ConstructorParameters<typeof PostgresRefusal>[0], words: string) =>
+    new PostgresRefusal(name, words);
   if (facts.serverVersion < serverVersionMin) {
     const version = `${Math.floor(facts.serverVersion / 10_000)}.${facts.serverVersion % 10_000}`;
     return trouble(

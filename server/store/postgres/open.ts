@@ -28,7 +28,7 @@ export interface OpenedPostgresStore {
   readonly close: () => Promise<void>;
 }
 
-/** A `PostgresTrouble` names the database and the remedy, and nothing was changed then. */
+/** A `PostgresRefusal` names the database and the remedy, and nothing was changed then. */
 export async function openPostgresStore(
   url: string,
   sources: StoreSources,

@@ -4,7 +4,7 @@ import pg from 'pg';
 import type { PostgresPool, PostgresPoolClient, PostgresQueryResult } from 'kysely';
 import type { PostgresPlace } from './database-url.ts';
 import { StatementNames } from './statement-names.ts';
-import { postgresError, PostgresTrouble, type PostgresTroubleName } from './trouble.ts';
+import { postgresError, PostgresRefusal, type PostgresRefusalName } from './trouble.ts';
 
 export interface PoolOptions {
   /** Most connections of this process, besides the one that listens. */
@@ -83,7 +83,7 @@ export function sessionSettings(options: PoolOptions): string {
  * After these errors a connection is not reused: a late answer to an abandoned query may still
  * arrive, and statements that were prepared before the tables changed are invalid.
  */
-const spoils: ReadonlySet<PostgresTroubleName> = new Set(['changed', 'lost', 'slow', 'standby']);
+const spoils: ReadonlySet<PostgresRefusalName> = new Set(['changed', 'lost', 'slow', 'standby']);
 
 export interface OpenedPool {
   readonly pool: PostgresPool;
@@ -134,7 +134,7 @@ export function openPool(place: PostgresPlace, options: PoolOptions): OpenedPool
         return result as PostgresQueryResult<R>;
       } catch (error) {
         const trouble = postgresError(error, place);
-        isStale ||= trouble instanceof PostgresTrouble && spoils.has(trouble.trouble);
+        isStale ||= trouble instanceof PostgresRefusal && spoils.has(trouble.trouble);
         throw trouble;
       }
     };

@@ -3,13 +3,13 @@
 // client.
 
 import type { PostgresPool, PostgresPoolClient } from 'kysely';
-import { type PlaceWords, PostgresTrouble } from './trouble.ts';
+import { type PlaceWords, PostgresRefusal } from './trouble.ts';
 
 /**
  * Queries on two connections at the same time: if the same server process serves both, a pooler
  * shares it. PgBouncer in transaction mode gives its most recently used connection to the next
  * client; in session mode and without a pooler each client has its own process. The pool must allow
- * two connections. Throws a `PostgresTrouble` named `pooler`.
+ * two connections. Throws a `PostgresRefusal` named `pooler`.
  */
 export async function refuseSharedSessions(pool: PostgresPool, place: PlaceWords): Promise<void> {
   const first = await pool.connect();
@@ -38,8 +38,8 @@ async function serverProcessOf(client: PostgresPoolClient): Promise<number> {
   return rows[0]?.pid ?? 0;
 }
 
-function sharedSessions(place: PlaceWords): PostgresTrouble {
-  return new PostgresTrouble(
+function sharedSessions(place: PlaceWords): PostgresRefusal {
+  return new PostgresRefusal(
     'pooler',
     `A connection pooler at ${place.host} shares sessions between clients (transaction or statement mode); Drover needs its own sessions. Set pool_mode = session for the database "${place.database}" in PgBouncer, or name the PostgreSQL server itself in the URL.`,
   );

@@ -26,13 +26,13 @@ export const postgresTroubles = [
   'pooler', // a pooler in between shares sessions between clients
 ] as const;
 
-export type PostgresTroubleName = (typeof postgresTroubles)[number];
+export type PostgresRefusalName = (typeof postgresTroubles)[number];
 
 /**
  * Problems that pass, or that the server's administrator fixes, so that the caller only needs to
  * retry.
  */
-const retryable: ReadonlySet<PostgresTroubleName> = new Set([
+const retryable: ReadonlySet<PostgresRefusalName> = new Set([
   'unreachable',
   'lost',
   'starting',
@@ -44,12 +44,12 @@ const retryable: ReadonlySet<PostgresTroubleName> = new Set([
 ]);
 
 /** `kind` is `database`, as for a SQLite file that cannot be used. */
-export class PostgresTrouble extends Refusal {
-  readonly trouble: PostgresTroubleName;
+export class PostgresRefusal extends Refusal {
+  readonly trouble: PostgresRefusalName;
   readonly retryable: boolean;
-  constructor(trouble: PostgresTroubleName, message: string, cause?: unknown) {
+  constructor(trouble: PostgresRefusalName, message: string, cause?: unknown) {
     super(trouble === 'newer_schema' ? 'newer database' : 'database', message);
-    this.name = 'PostgresTrouble';
+    this.name = 'PostgresRefusal';
     this.trouble = trouble;
     this.retryable = retryable.has(trouble);
     if (cause !== undefined) this.cause = cause;
@@ -68,11 +68,11 @@ export interface PlaceWords {
  * constraint, bad SQL) is returned unchanged, because it is a bug of the caller.
  */
 export function postgresError(error: unknown, place: PlaceWords): unknown {
-  if (!(error instanceof Error) || error instanceof PostgresTrouble) return error;
+  if (!(error instanceof Error) || error instanceof PostgresRefusal) return error;
   const first = firstOf(error);
   const trouble = troubleOf(first);
   if (trouble === null) return error;
-  return new PostgresTrouble(trouble, sentence(trouble, place, inOneLine(first.message)), first);
+  return new PostgresRefusal(trouble, sentence(trouble, place, inOneLine(first.message)), first);
 }
 
 /** A host with several addresses gives one error for each. */
@@ -88,7 +88,7 @@ export function codeOf(error: unknown): string | null {
   return typeof error.code === 'string' ? error.code : null;
 }
 
-const byCode: Readonly<Record<string, PostgresTroubleName>> = {
+const byCode: Readonly<Record<string, PostgresRefusalName>> = {
   '28P01': 'password',
   '28000': 'password',
   '3D000': 'no_database',
@@ -124,7 +124,7 @@ const byCode: Readonly<Record<string, PostgresTroubleName>> = {
 };
 
 /** Errors of the client library without a code. */
-const byWords: readonly (readonly [RegExp, PostgresTroubleName])[] = [
+const byWords: readonly (readonly [RegExp, PostgresRefusalName])[] = [
   [/password must be a (?:non-empty )?string/i, 'password'],
   [/does not support SSL/i, 'tls'],
   [/^timeout exceeded when trying to connect/i, 'connections'],
@@ -134,7 +134,7 @@ const byWords: readonly (readonly [RegExp, PostgresTroubleName])[] = [
   [/query read timeout/i, 'slow'],
 ];
 
-function troubleOf(error: Error): PostgresTroubleName | null {
+function troubleOf(error: Error): PostgresRefusalName | null {
   const code = codeOf(error);
   if (code === '0A000' && /cached plan/i.test(error.message)) return 'changed';
   if (code === '28000' && /no encryption|SSL off/i.test(error.message)) return 'tls';
@@ -149,7 +149,7 @@ function inOneLine(words: string): string {
   return line.length > 200 ? `${line.slice(0, 199)}…` : line;
 }
 
-function sentence(trouble: PostgresTroubleName, place: PlaceWords, detail: string): string {
+function sentence(trouble: PostgresRefusalName, place: PlaceWords, detail: string): string {
   const { shown, host, database, user } = place;
   switch (trouble) {
     case 'unreachable':

@@ -1,7 +1,6 @@
 // Which paths never travel to a worker and are never accepted from one. Pure: names in, reason out.
 
-/** Why a path is left out. `secret`: the floor that no setting lifts. */
-export type ExclusionReason = 'own' | 'secret' | 'dependency';
+import type { ExclusionReason } from '../../core/work/left-out.ts';
 
 /** Never packed and never accepted, tracked or not. */
 const ownNames: ReadonlySet<string> = new Set([

@@ -4,9 +4,9 @@
 import { accessSync, constants, lstatSync, readlinkSync, type Stats } from 'node:fs';
 import { join } from 'node:path';
 import { err, ok, type Result } from '../../core/failure.ts';
+import type { LeftOut } from '../../core/work/left-out.ts';
 import {
   brokenCap,
-  type ExclusionReason,
   exclusionOf,
   isText,
   staysInside,
@@ -32,20 +32,6 @@ export type PlanEntry =
       readonly isExecutable: boolean;
     }
   | { readonly kind: 'link'; readonly path: string; readonly target: string };
-
-/** Something that stays here, and why. A folder that is left out whole ends with a slash. */
-export interface LeftOut {
-  readonly path: string;
-  /** `ignored`: by a `.droverignore` file. */
-  readonly reason:
-    | ExclusionReason
-    | 'ignored'
-    | 'link'
-    | 'special'
-    | 'repository'
-    | 'submodule'
-    | 'name';
-}
 
 export interface UploadPlan {
   readonly root: string;

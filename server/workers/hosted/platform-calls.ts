@@ -32,7 +32,7 @@ export interface SubmitFailure {
 
 const answerMs = 60_000;
 
-/** Sent once: after an error nobody knows whether a job was made. */
+/** Sent once, because an error leaves open whether the platform made a job. */
 export async function submitJob(
   platform: WorkerAddress,
   submission: HostedSubmission,

@@ -1,6 +1,6 @@
-// One client that follows a job's events. The command waits for a client that reads; one that has
-// read nothing for a second loses events and is told so, but always gets the end (worker contract
-// §5.2, §9.1).
+// One client that follows a job's events. The command waits for a client that reads. A client that
+// has read nothing for a second loses events and gets a notice of the gap, but always gets the end
+// (worker contract §5.2, §9.1).
 
 import type { ServerResponse } from 'node:http';
 import { gapNotice, writeEvent } from '../wire.ts';
@@ -14,8 +14,8 @@ export interface ReaderOptions {
   readonly ring: EventRing;
   readonly response: ServerResponse;
   /**
-   * The id of the first wanted event. If it is older than the oldest stored one, the reader is told
-   * of the gap.
+   * The id of the first wanted event. If it is older than the oldest stored one, the reader gets a
+   * notice of the gap.
    */
   readonly firstId: number;
   readonly isJobEnded: () => boolean;

@@ -77,8 +77,8 @@ async function adoptOrRun(
     await engine.processes.endTree(request.runId, left, endGraceMs);
     // Killed with the backend or otherwise: its work is still in the slot.
     await keepWork(engine, claim, place, { reason: 'death', author: 'agent' });
-    // An agent without a memory is told what its directory contains; the prompt so far was for one
-    // that is running.
+    // The prompt of an agent without a memory lists what its directory contains; the prompt so far
+    // was for an agent that is running.
     if (!request.resume && !signal.aborted && session.watch.stop === null) {
       const next = await requestFor(engine, claim, place, part, attempt);
       return runToItsEnd(engine, claim, place, { ...run, given: next });

@@ -39,7 +39,7 @@ import {
 } from '../../store/port.ts';
 import { recordFailure } from './attempt-ends.ts';
 import { type GateVerdict, runGate, type Gating } from '../landing/gate.ts';
-import type { Engine, Uses } from '../kit/engine-ports.ts';
+import type { StartedAttempt, Uses } from '../kit/engine-ports.ts';
 import { settleStop, stoppedInstead } from './stops.ts';
 import { gateOf } from './submission.ts';
 
@@ -52,13 +52,8 @@ interface TestedCandidate {
 }
 
 /** The candidate's work is committed: its own tree is tested, and then it waits for the choice. */
-export async function gateCandidate(
-  engine: Engine,
-  run: DurableRun<Tx>,
-  claim: Claim,
-  runRow: RunRow,
-  signal: AbortSignal,
-): Promise<string> {
+export async function gateCandidate(attempt: StartedAttempt): Promise<string> {
+  const { engine, run, claim, runRow, signal } = attempt;
   if (!(await waitsForGate(engine, claim))) return 'submitted';
   const tested = await run.step(
     'candidate_gated',

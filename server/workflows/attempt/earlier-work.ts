@@ -3,7 +3,7 @@
 
 import { branchRef, restoreRoot } from '../../core/work/ref-names.ts';
 import type { Failure } from '../../core/failure.ts';
-import { GitTrouble } from '../../git/port.ts';
+import { GitRefusal } from '../../git/port.ts';
 import type { SnapshotView } from '../../git/snapshot-port.ts';
 import type { PresentWork } from '../../core/prompt/present-work.ts';
 import {
@@ -25,7 +25,7 @@ function labelOf(branch: string): string {
 async function lastOf(engine: Uses<'git'>, branch: string): Promise<SnapshotView | null> {
   // It may have been made by a machine that is dead by now.
   const last = await engine.git.lastSnapshot(labelOf(branch), 'anywhere');
-  if (!last.ok) throw new GitTrouble(last.error);
+  if (!last.ok) throw new GitRefusal(last.error);
   return last.value;
 }
 
@@ -49,7 +49,7 @@ async function chosenFor(
     (await engine.git.readRef(restoreRef(attempt.task_id, attempt.number)));
   if (commit === null) return null;
   const chosen = await engine.git.snapshotAt(commit);
-  if (!chosen.ok) throw new GitTrouble(chosen.error);
+  if (!chosen.ok) throw new GitRefusal(chosen.error);
   return chosen.value;
 }
 

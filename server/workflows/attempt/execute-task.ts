@@ -17,7 +17,7 @@ import {
 import { gateCandidate } from './candidates.ts';
 import { blockTask, recordFailure } from './attempt-ends.ts';
 import { waitForBase } from './missing-base.ts';
-import type { AttemptOfTask, Engine, Uses } from '../kit/engine-ports.ts';
+import type { AttemptOfTask, Engine, StartedAttempt, Uses } from '../kit/engine-ports.ts';
 import { makePlan } from './plan-attempt.ts';
 import { nameKeptRefs } from './kept-work.ts';
 import { publishAgain } from './refused-work.ts';
@@ -47,26 +47,21 @@ export async function executeTask(
   return switchboard.turns.run(claim.taskId, () =>
     switchboard.turns.run(attemptKey(claim.taskId, claim.attempt), () =>
       switchboard.untilStopped([claim], (stopped) =>
-        executeUntilStopped(engine, run, claim, runRow, AbortSignal.any([run.signal, stopped])),
+        executeUntilStopped({ engine, run, claim, runRow, signal: AbortSignal.any([run.signal, stopped]) }),
       ),
     ),
   );
 }
 
-async function executeUntilStopped(
-  engine: Engine,
-  run: DurableRun<Tx>,
-  claim: Claim,
-  runRow: RunRow,
-  signal: AbortSignal,
-): Promise<string> {
+async function executeUntilStopped(started: StartedAttempt): Promise<string> {
+  const { engine, run, claim, runRow, signal } = started;
   if (await isStopRequested(engine, claim)) return settleStop(engine, run, claim);
   const isCandidate = (await candidateOf(engine.store.db, claim.taskId)) !== null;
   if (claim.commitSha !== null) {
     if (!(await publishAgain(engine, run, claim, claim.commitSha, signal))) return 'unpublished';
     if (!isCandidate) return landAgain(engine, run, claim, runRow, claim.commitSha);
     await run.commit('committed', (tx) => goOnWithWork(engine, tx, claim, claim.commitSha));
-    return gateCandidate(engine, run, claim, runRow, signal);
+    return gateCandidate(started);
   }
   const placed = await run.step(
     'worktree_created',
@@ -75,11 +70,11 @@ async function executeUntilStopped(
   );
   if (placed.kind === 'no_base') return 'no_base';
   if (placed.kind === 'failed') return failedPlace(engine, run, claim, placed.failure);
-  const attempt = { engine, run, claim, runRow, place: placed.place, signal };
+  const attempt = { ...started, place: placed.place };
   if (claim.planning === true) return makePlan(attempt);
   const ended = await workParts(attempt);
   if (ended !== null) return ended;
-  if (isCandidate) return gateCandidate(engine, run, claim, runRow, signal);
+  if (isCandidate) return gateCandidate(started);
   engine.durable.wake();
   return 'submitted';
 }

@@ -15,7 +15,6 @@ import {
   movePhase,
   noteSubTaskCommit,
   partsOf,
-  type RunRow,
   type TaskRow,
   type Tx,
 } from '../../store/port.ts';
@@ -23,7 +22,7 @@ import { runPart } from './agent-step.ts';
 import { blockFromOutside, recordFailure, waitForAccount } from './attempt-ends.ts';
 import { endAtBudget } from './budget-ends.ts';
 import { gitFailed, whileAway } from '../kit/git-trouble.ts';
-import type { Engine } from '../kit/engine-ports.ts';
+import type { Engine, StartedAttempt } from '../kit/engine-ports.ts';
 import { recordPart } from './part-record.ts';
 import { endUncommitted } from './refused-work.ts';
 import { isStopRequested, settleStop } from './stops.ts';
@@ -32,13 +31,8 @@ import type { Place } from './worktree-step.ts';
 import type { CommitLeftoversOutcome } from '../../git/slot-port.ts';
 import type { PartOutcome } from './part-session.ts';
 
-export interface AttemptAtWork {
-  readonly engine: Engine;
-  readonly run: DurableRun<Tx>;
-  readonly claim: Claim;
-  readonly runRow: RunRow;
+export interface AttemptAtWork extends StartedAttempt {
   readonly place: Place;
-  readonly signal: AbortSignal;
 }
 
 /**

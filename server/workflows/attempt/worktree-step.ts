@@ -5,7 +5,7 @@ import { branchRef, landingRef } from '../../core/work/ref-names.ts';
 import { attemptTrailers } from '../../core/work/trailers.ts';
 import { failure, type Failure } from '../../core/failure.ts';
 import { ownedStatuses } from '../../core/plan/state.ts';
-import { GitTrouble } from '../../git/port.ts';
+import { GitRefusal } from '../../git/port.ts';
 import {
   type AttemptRow,
   blockersOf,
@@ -270,7 +270,7 @@ async function keepEarlierBranch(
     return { startSha: base, keepBranch: false, ref: null, hasCommitted };
   }
   const kept = await engine.git.keepCommit(present, attempt.branch.slice('drover/'.length));
-  if (!kept.ok) throw new GitTrouble(kept.error);
+  if (!kept.ok) throw new GitRefusal(kept.error);
   return { startSha: base, keepBranch: false, ref: kept.value, hasCommitted };
 }
 

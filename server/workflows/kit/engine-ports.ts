@@ -9,9 +9,9 @@ import type { AgentChoices } from '../../core/work/fallback.ts';
 import type { HostFacts, HostLimits } from '../../core/work/host-limits.ts';
 import { KeyedMutex } from '../../core/work/semaphore.ts';
 import type { RunPlace } from '../../core/settings/remote-settings.ts';
-import type { Clock, Durable } from '../../durable/port.ts';
+import type { Clock, Durable, DurableRun } from '../../durable/port.ts';
 import type { GitRepository } from '../../git/port.ts';
-import type { Claim, Store, Tx } from '../../store/port.ts';
+import type { Claim, RunRow, Store, Tx } from '../../store/port.ts';
 
 /**
  * Runs commands of the project's own configuration through the shell, to the end of their whole
@@ -171,6 +171,15 @@ export type AttemptOfTask = Pick<Claim, 'taskId' | 'epoch'>;
 
 /** What an attempt's end is written with. */
 export type AttemptInRun = Pick<Claim, 'taskId' | 'epoch' | 'attempt' | 'runId'>;
+
+/** An attempt whose workflow has started, before it has a worktree. */
+export interface StartedAttempt {
+  readonly engine: Engine;
+  readonly run: DurableRun<Tx>;
+  readonly claim: Claim;
+  readonly runRow: RunRow;
+  readonly signal: AbortSignal;
+}
 
 interface StopListener extends AttemptOfTask {
   readonly controller: AbortController;

@@ -3,7 +3,7 @@
 // twice.
 
 import { failure, type Failure } from '../../core/failure.ts';
-import { type GitFailure, type GitResult, GitTrouble } from '../../git/port.ts';
+import { type GitFailure, type GitResult, GitRefusal } from '../../git/port.ts';
 import type { DurableRun } from '../../durable/port.ts';
 import { othersLand, type Tx } from '../../store/port.ts';
 import type { Uses } from './engine-ports.ts';
@@ -16,7 +16,7 @@ export async function orElse<T>(
   try {
     return await body();
   } catch (error) {
-    if (!(error instanceof GitTrouble)) throw error;
+    if (!(error instanceof GitRefusal)) throw error;
     return otherwise(gitFailed(error.failure));
   }
 }
@@ -31,7 +31,7 @@ export function gitFailed({ isAway, message }: GitFailure): Failure {
 const passing = new WeakSet<Failure>();
 
 export function isPassingTrouble(error: unknown): boolean {
-  return error instanceof GitTrouble && error.failure.isAway === true;
+  return error instanceof GitRefusal && error.failure.isAway === true;
 }
 
 /**

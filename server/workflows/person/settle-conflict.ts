@@ -1,5 +1,5 @@
-// A person settles a conflict in an editor: both sides to look at, and the merge that they make of
-// them, which goes through the gate and lands like approved work.
+// A person resolves a conflict in an editor: it shows both sides, and the person's merge of them
+// goes through the gate and lands like approved work.
 
 import { Refusal } from '../../core/failure.ts';
 import { firstLineOf } from '../../core/format.ts';

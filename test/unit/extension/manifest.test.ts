@@ -8,7 +8,6 @@ import {
   contextKeys,
   panelNames,
   sideViews,
-  viewContainerId,
   walkthroughId,
   webviewIds,
   workersViewId,
@@ -113,14 +112,14 @@ suite('extension manifest', () => {
   });
 
   test('has the views and panels of the code', () => {
-    const views = contributes.views[viewContainerId]?.map(({ id, type }) => ({ id, type }));
+    const views = contributes.views['drover']?.map(({ id, type }) => ({ id, type }));
     assert.deepEqual(views, [
       ...sideViews.map((name) => ({ id: webviewIds[name], type: 'webview' })),
       { id: workersViewId, type: undefined },
     ]);
     assert.deepEqual(
       contributes.viewsContainers.activitybar.map(({ id }) => id),
-      [viewContainerId],
+      ['drover'],
     );
     for (const name of panelNames) {
       assert.ok(manifest.activationEvents.includes(`onWebviewPanel:${webviewIds[name]}`), name);
