@@ -2,7 +2,6 @@
 
 import { lstatSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
-import type { Readable, Writable } from 'node:stream';
 import {
   createMessageConnection,
   NullLogger,
@@ -45,7 +44,7 @@ export async function connectSocket(
   options: ConnectOptions = {},
 ): Promise<Client> {
   const socket = await openBackendSocket(address);
-  return await greet(socket, socket, () => socket.destroy(), address.token, options);
+  return await greet(socket, address.token, options);
 }
 
 /** The same for an agent, whose token opens another list of requests. */
@@ -55,7 +54,7 @@ export async function connectAgentSocket(
 ): Promise<AgentClient> {
   checkOwner(address.socket);
   const socket = await openSocket(address.socket);
-  const client = await greet(socket, socket, () => socket.destroy(), token, { client: 'agent' });
+  const client = await greet(socket, token, { client: 'agent' });
   return client as unknown as AgentClient;
 }
 
@@ -71,16 +70,6 @@ function checkOwner(path: string): void {
   const facts = path.startsWith('\\\\') ? undefined : lstatSync(path, { throwIfNoEntry: false });
   if (facts === undefined || uid === undefined || facts.uid === uid || facts.uid === 0) return;
   throw new ConnectFailure('refused', `The socket ${path} belongs to another user.`);
-}
-
-/** The same over a pair of pipes (`drover server --stdio`). */
-export async function connectStreams(
-  input: Readable,
-  output: Writable,
-  end: () => void,
-  options: ConnectOptions = {},
-): Promise<Client> {
-  return await greet(input, output, end, '', options);
 }
 
 function openSocket(path: string): Promise<Socket> {
@@ -101,14 +90,8 @@ function openSocket(path: string): Promise<Socket> {
   });
 }
 
-async function greet(
-  input: Readable,
-  output: Writable,
-  end: () => void,
-  token: string,
-  options: ConnectOptions,
-): Promise<Client> {
-  const client = wireClient(input, output, end);
+async function greet(socket: Socket, token: string, options: ConnectOptions): Promise<Client> {
+  const client = wireClient(socket);
   const version = options.version ?? droverVersion;
   const late = new Promise<never>((_, reject) => {
     const failure = new ConnectFailure('unreachable', 'The backend does not answer the greeting.');
@@ -146,15 +129,14 @@ interface Follower {
   readonly onEnd: (reason: string) => void;
 }
 
-function wireClient(input: Readable, output: Writable, end: () => void): Client {
+function wireClient(socket: Socket): Client {
   const guard = new MessageSizeGuard(messageBytesMax);
-  input.on('error', () => guard.destroy());
-  input.on('close', () => guard.destroy());
-  output.on('error', () => guard.destroy());
-  input.pipe(guard);
+  socket.on('error', () => guard.destroy());
+  socket.on('close', () => guard.destroy());
+  socket.pipe(guard);
   const connection = createMessageConnection(
     new StreamMessageReader(guard),
-    new StreamMessageWriter(output),
+    new StreamMessageWriter(socket),
     NullLogger,
   );
   const followers = new Set<Follower>();
@@ -165,9 +147,9 @@ function wireClient(input: Readable, output: Writable, end: () => void): Client 
     if (isClosed) return;
     isClosed = true;
     connection.dispose();
-    input.unpipe(guard);
+    socket.unpipe(guard);
     guard.destroy();
-    end();
+    socket.destroy();
     const left = [...followers];
     followers.clear();
     for (const follower of left) follower.onEnd(reason);

@@ -47,7 +47,13 @@ export async function executeTask(
   return switchboard.turns.run(claim.taskId, () =>
     switchboard.turns.run(attemptKey(claim.taskId, claim.attempt), () =>
       switchboard.untilStopped([claim], (stopped) =>
-        executeUntilStopped({ engine, run, claim, runRow, signal: AbortSignal.any([run.signal, stopped]) }),
+        executeUntilStopped({
+          engine,
+          run,
+          claim,
+          runRow,
+          signal: AbortSignal.any([run.signal, stopped]),
+        }),
       ),
     ),
   );

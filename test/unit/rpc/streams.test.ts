@@ -2,8 +2,13 @@
 
 import assert from 'node:assert/strict';
 import { PassThrough } from 'node:stream';
-import type { Client } from '../../../server/protocol/api.ts';
-import { connectStreams } from '../../../server/rpc/transport/client.ts';
+import {
+  createMessageConnection,
+  StreamMessageReader,
+  StreamMessageWriter,
+} from 'vscode-jsonrpc/node';
+import { protocolVersion } from '../../../server/protocol/api.ts';
+import type { Answer, Client, Notifications } from '../../../server/protocol/api.ts';
 import { localClient } from '../../../server/rpc/transport/local.ts';
 import { serveStreams } from '../../../server/rpc/transport/server.ts';
 import { memoryBackend } from '../../doubles/memory-backend.ts';
@@ -33,14 +38,24 @@ suite('standard input and output', () => {
         isOver = true;
       },
     });
-    const client = await connectStreams(back, there, () => there.end(), { version: '0.1.0' });
-    const task = await client.call('task.add', { title: 'Over pipes' });
-    assert.equal(task.title, 'Over pipes');
+    const client = createMessageConnection(
+      new StreamMessageReader(back),
+      new StreamMessageWriter(there),
+    );
     const seen: number[] = [];
-    await client.follow(0, (events) => seen.push(events.length), assert.fail);
+    client.onNotification('events', ({ events }: Notifications['events']) => {
+      seen.push(events.length);
+    });
+    client.listen();
+    const hello = { token: '', client: 'editor', version: '0.1.0', protocol: protocolVersion };
+    await client.sendRequest('hello', hello);
+    const task = await client.sendRequest<Answer<'task.add'>>('task.add', { title: 'Over pipes' });
+    assert.equal(task.title, 'Over pipes');
+    await client.sendRequest('subscribe', { after: backend.feed.events.length });
     backend.feed.append({});
     await until(() => seen.length === 1);
-    client.close();
+    client.dispose();
+    there.end();
     await until(() => isOver);
     assert.deepEqual(counts, [1, 0]);
     await served.close('over');
