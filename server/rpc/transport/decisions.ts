@@ -1,31 +1,89 @@
-// Requests in which a person decides: what lands, which commands run, what is deleted, when the
-// backend stops. A process of a run can never make them, even with the owner's token.
+// Who may make a request with the owner's token. A process of a run reads, and adds tasks as an
+// agent may with its own tools; everything else is a person's decision, whatever token it shows.
+// The table names every request: a new one does not compile until it is classified.
 
 import type { RequestName } from '../../protocol/api.ts';
 
-const decisions: ReadonlySet<RequestName> = new Set([
-  'approve',
-  'answer',
-  'undo',
-  'task.resolve',
-  'task.merge',
-  'task.send_back',
-  'task.remove',
-  'epic.remove',
-  'run.start',
-  'run.resume',
-  'import',
-  'reset',
-  'prune',
-  'worktree.prune',
-  'shutdown',
-  'backend.leave',
-]);
+/**
+ * `read`: changes nothing. `own`: an agent may do the same with its own tools. `person`: what runs,
+ * lands, stops or is removed, what other tasks are told, and what is sent to others.
+ */
+export type Decider = 'read' | 'own' | 'person';
 
-/** These are a person's where they name a command that runs. */
-const withGate: ReadonlySet<RequestName> = new Set(['task.add', 'task.edit']);
+export const deciders: { readonly [N in RequestName]: Decider } = {
+  hello: 'read',
+  status: 'read',
+  'past.status': 'read',
+  why: 'read',
+  'past.why': 'read',
+  'board.changes': 'read',
+  'events.read': 'read',
+  subscribe: 'read',
+  'log.read': 'read',
+  'log.prompt': 'read',
+  'machines.list': 'read',
+  'step.log': 'read',
+  'task.show': 'read',
+  conflict: 'read',
+  attempts: 'read',
+  snapshots: 'read',
+  diff: 'read',
+  change: 'read',
+  'file.read': 'read',
+  questions: 'read',
+  'epic.list': 'read',
+  'epic.show': 'read',
+  preflight: 'read',
+  'runs.list': 'read',
+  report: 'read',
+  'trace.export': 'read',
+  metrics: 'read',
+  export: 'read',
+  'worktree.list': 'read',
+  'webhooks.list': 'read',
 
+  'task.add': 'own',
+
+  'task.edit': 'person',
+  'task.pause': 'person',
+  'task.unpause': 'person',
+  'task.cancel': 'person',
+  'task.retry': 'person',
+  'task.restore': 'person',
+  'task.hint': 'person',
+  'task.resolve': 'person',
+  'task.merge': 'person',
+  'task.send_back': 'person',
+  'task.move': 'person',
+  'task.remove': 'person',
+  'task.take_over': 'person',
+  'task.give_back': 'person',
+  'plan.restore': 'person',
+  reset: 'person',
+  'epic.add': 'person',
+  'epic.edit': 'person',
+  'epic.close': 'person',
+  'epic.move': 'person',
+  'epic.remove': 'person',
+  import: 'person',
+  'spec.plan': 'person',
+  'spec.cancel': 'person',
+  approve: 'person',
+  answer: 'person',
+  undo: 'person',
+  'run.start': 'person',
+  'run.resume': 'person',
+  'run.stop': 'person',
+  'worktree.prune': 'person',
+  prune: 'person',
+  'webhooks.test': 'person',
+  'webhooks.retry': 'person',
+  shutdown: 'person',
+  'backend.leave': 'person',
+};
+
+/** A task that names a command to run is a person's. */
 export function isPersonsDecision(name: RequestName, params: unknown): boolean {
-  if (decisions.has(name)) return true;
-  return withGate.has(name) && (params as { readonly gate?: unknown } | null)?.gate !== undefined;
+  if (deciders[name] !== 'own') return deciders[name] === 'person';
+  return (params as { readonly gate?: unknown } | null)?.gate !== undefined;
 }

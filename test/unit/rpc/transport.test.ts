@@ -7,8 +7,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Refusal } from '../../../server/core/failure.ts';
 import { protocolVersion } from '../../../server/protocol/api.ts';
-import type { BackendAddress, Client, EventView } from '../../../server/protocol/api.ts';
+import type {
+  BackendAddress,
+  Client,
+  EventView,
+  RequestName,
+} from '../../../server/protocol/api.ts';
+import { requestShapes } from '../../../server/protocol/requests/read.ts';
 import { connectSocket } from '../../../server/rpc/transport/client.ts';
+import { deciders } from '../../../server/rpc/transport/decisions.ts';
 import { BackendGone, ConnectFailure } from '../../../server/rpc/transport/errors.ts';
 import { serveSocket } from '../../../server/rpc/transport/server.ts';
 import type { ServedSocket, ServeSocketOptions } from '../../../server/rpc/transport/server.ts';
@@ -109,19 +116,33 @@ suite('socket transport', () => {
     await serve({ isOfRun: async () => true });
     const caller = await client();
     assert.equal((await caller.call('task.add', { title: 'Found' })).title, 'Found');
-    for (const decides of [
-      () => caller.call('approve', { id: 'task-a' }),
-      () => caller.call('run.start', {}),
-      () => caller.call('task.add', { title: 'Take over', gate: 'true' }),
-      () => caller.call('shutdown', { force: true }),
-    ]) {
-      await assert.rejects(decides, (error) => {
+    const persons = Object.keys(requestShapes).filter(
+      (name) => deciders[name as RequestName] === 'person',
+    ) as RequestName[];
+    assert.ok(persons.length > 30);
+    const decided: readonly [RequestName, object][] = [
+      ...persons.map((name): [RequestName, object] => [name, {}]),
+      ['task.add', { title: 'Take over', gate: 'true' }],
+    ];
+    for (const [name, params] of decided) {
+      await assert.rejects(caller.call(name, params as never), (error) => {
         assert.ok(error instanceof Refusal);
         assert.equal(error.kind, 'not_for_agents');
         return true;
       });
     }
+    assert.equal((await caller.call('status', {})).tasks.length, 1);
     assert.equal(hasLeft, false);
+  });
+
+  test('S9: each request says who may make it, and what is read changes nothing', () => {
+    assert.deepEqual(Object.keys(deciders).sort(), Object.keys(requestShapes).sort());
+    const changing =
+      /add|edit|close|move|remove|restore|pause|cancel|retry|hint|resolve|merge|send|take|give|start|resume|stop|prune|reset|undo|approve|answer|import|plan|shutdown|leave|test$/u;
+    const wrong = Object.entries(deciders).filter(
+      ([name, decider]) => (decider === 'read') === changing.test(name),
+    );
+    assert.deepEqual(wrong, []);
   });
 
   test('a request gets its answer, and the number of clients is told', async () => {
