@@ -206,7 +206,9 @@ rm .env; echo "work of $id" > "$id.txt"; commit work
     assert.deepEqual((await here.task('removed')).held_files, ['.env']);
     for (const id of ['kept', 'removed']) {
       assert.equal((await here.json<TaskView>(['approve', id])).status, 'completed');
-      assert.equal(here.read(`repo/${id}.txt`), `work of ${id}\n`);
+      await eventually(`the work of ${id} is in the checkout`, () => {
+        return here.read(`repo/${id}.txt`) === `work of ${id}\n`;
+      });
     }
     const named = here.git('log', '--format=', '--name-only', 'main').split('\n');
     assert.deepEqual(

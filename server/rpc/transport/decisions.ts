@@ -6,7 +6,7 @@ import type { RequestName } from '../../protocol/api.ts';
 
 /**
  * `read`: changes nothing. `own`: an agent may do the same with its own tools. `person`: what runs,
- * lands, stops or is removed, what other tasks are told, and what is sent to others.
+ * lands, stops or is removed, the words that reach other tasks, and what is sent to others.
  */
 export type Decider = 'read' | 'own' | 'person';
 

@@ -219,7 +219,7 @@ suite('the extension in its host', () => {
     try {
       await vscode.workspace.fs.writeFile(uri, new Uint8Array([...before, ...remote]));
       await vscode.commands.executeCommand('drover.testWorkers');
-      await untilShown(exports, /^process: A worker was created, answered and was destroyed\. \(/);
+      await untilShown(exports, /^The connection by process works \(/);
       const messages = exports.shown.length;
       await vscode.commands.executeCommand('drover.previewUpload');
       assert.deepEqual(exports.shown.slice(messages), []);

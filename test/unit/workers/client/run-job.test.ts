@@ -218,7 +218,7 @@ suite('job on a worker', () => {
     const script = [
       'cat > /dev/null',
       'if [ -e half.txt ]; then cp half.txt whole.txt; rm half.txt b.txt; exit 0; fi',
-      'echo half > half.txt; echo changed > a.txt; exec sleep 5',
+      'echo half > half.txt; echo changed > a.txt; exec sleep 60',
     ].join('\n');
     let first: StockWorker | undefined;
     let poll: NodeJS.Timeout | undefined;
