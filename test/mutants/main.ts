@@ -1,6 +1,6 @@
 // `npm run mutants [-- --count 80 --seed 1 --from 1]`: changes one place of the product at a time on a copy of the checkout,
-// and runs the tests until one fails. Quick ones first: types, unit, the stores, git, then the simulation. Prints each change
-// with the suite that has noticed it, and at the end those that none has.
+// and runs the tests until one fails: the unit tests that import the changed file first, what takes longest last. Prints each
+// change with the suite that has noticed it, and at the end those that none has.
 
 import { spawnSync } from 'node:child_process';
 import {
@@ -17,6 +17,7 @@ import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { SeededChance } from '../doubles/seeded-chance.ts';
 import { applied, drawMutations, lineOf } from './mutations.ts';
+import { nearestTests } from './nearest-tests.ts';
 
 const { values } = parseArgs({
   options: {
@@ -34,18 +35,42 @@ const linked = [
   'test/vscode/host/node_modules',
 ];
 const left = ['node_modules', '.git', 'out', 'dist', '.tsbuild'];
-const suiteMaxMs = 600_000;
+/** A change that makes a suite run this long, for instance without an end, has been noticed. */
+const suiteMaxMs = 300_000;
 
 const mocha = ['node_modules/mocha/bin/mocha.js', '--ui', 'tdd', '--bail', '--exit'];
-/** Each ends with 0 when it has noticed nothing. */
-const suites: readonly (readonly [name: string, ...args: string[]])[] = [
-  ['types', 'node_modules/typescript/bin/tsc', '-b', 'test'],
-  ['unit', ...mocha, '--timeout', '30000', '--recursive', '--extension', 'ts', 'test/unit'],
-  ['simulation', 'test/simulation/main.ts', '--seeds', '60'],
-  ['git', ...mocha, '--timeout', '240000', 'test/git/*.test.ts'],
-  ['durable', ...mocha, '--timeout', '240000', 'test/durable/embedded.test.ts'],
-  ['crash', ...mocha, '--timeout', '600000', 'test/e2e/crash-steps.test.ts'],
-  ['landing', ...mocha, '--timeout', '600000', 'test/e2e/landing.test.ts'],
+const unitMocha = [...mocha, '--timeout', '30000'];
+
+interface Suite {
+  readonly name: string;
+  /** Ends with 0 when it has noticed nothing. */
+  readonly args: readonly string[];
+  /** Only for changes below one of these folders; without: for all. */
+  readonly of?: readonly string[];
+}
+
+const suites: readonly Suite[] = [
+  { name: 'unit', args: [...unitMocha, '--recursive', '--extension', 'ts', 'test/unit'] },
+  {
+    name: 'store',
+    args: [...unitMocha, 'test/store-sqlite/*.test.ts'],
+    of: ['server/store'],
+  },
+  {
+    name: 'simulation',
+    args: ['test/simulation/main.ts', '--seeds', '60'],
+    of: ['server/core', 'server/workflows', 'server/store'],
+  },
+  {
+    name: 'git',
+    args: [...mocha, '--timeout', '240000', 'test/git/*.test.ts'],
+    of: ['server/git'],
+  },
+  { name: 'types', args: ['node_modules/typescript/bin/tsc', '-b', 'test'] },
+  { name: 'durable', args: [...mocha, '--timeout', '240000', 'test/durable/embedded.test.ts'] },
+  { name: 'build', args: ['esbuild.config.mjs'] },
+  { name: 'crash', args: [...mocha, '--timeout', '600000', 'test/e2e/crash-steps.test.ts'] },
+  { name: 'landing', args: [...mocha, '--timeout', '600000', 'test/e2e/landing.test.ts'] },
 ];
 
 function copyCheckout(): string {
@@ -59,9 +84,15 @@ function copyCheckout(): string {
   return copy;
 }
 
-/** The suite that notices; null: none does. */
-function noticedBy(copy: string): string | null {
-  for (const [name, ...args] of suites) {
+/** The suite that notices a change of this file; null: none does. */
+function noticedBy(copy: string, changed: string | null): string | null {
+  const near = changed === null ? [] : nearestTests(copy, changed);
+  const first = near.length === 0 ? [] : [{ name: 'near', args: [...unitMocha, ...near] }];
+  const later = suites.filter(
+    ({ of }) =>
+      changed === null || (of?.some((folder) => changed.startsWith(`${folder}/`)) ?? true),
+  );
+  for (const { name, args } of [...first, ...later]) {
     const ended = spawnSync(process.execPath, args, {
       cwd: copy,
       stdio: 'ignore',
@@ -86,7 +117,7 @@ function sourceFiles(copy: string): { readonly path: string; readonly text: stri
 const copy = copyCheckout();
 process.once('exit', () => rmSync(copy, { recursive: true, force: true }));
 for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => process.exit(1));
-const before = noticedBy(copy);
+const before = noticedBy(copy, null);
 if (before !== null) {
   console.error(`The suite ${before} fails without any change: first make it pass.`);
   process.exit(1);
@@ -98,7 +129,7 @@ for (const [at, { file, mutation }] of mutants.entries()) {
   if (at + 1 < Number(values.from)) continue;
   writeFileSync(join(copy, file.path), applied(file.text, mutation));
   const what = `${file.path}:${lineOf(file.text, mutation)} "${mutation.from.trim()}" → "${mutation.to.trim()}"`;
-  const suite = noticedBy(copy);
+  const suite = noticedBy(copy, file.path);
   writeFileSync(join(copy, file.path), file.text);
   console.log(`${at + 1} ${suite ?? 'SURVIVES'} ${what}`);
   if (suite === null) survivors.push(what);
