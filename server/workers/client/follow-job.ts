@@ -231,6 +231,35 @@ class Follower {
   }
 }
 
+export interface Stop {
+  readonly signal: AbortSignal;
+  /** Asks the job to end. */
+  readonly cancel: () => Promise<unknown>;
+  /** From there until the job is no longer followed. */
+  readonly waitMs: number;
+}
+
+/** Follows a job that a person, or the end of this process, may stop. */
+export async function followUntilStopped(
+  { signal, cancel, waitMs }: Stop,
+  follow: (over: AbortSignal) => Promise<JobEnd>,
+): Promise<JobEnd> {
+  const over = new AbortController();
+  let timer: NodeJS.Timeout | null = null;
+  const onStop = (): void => {
+    void cancel();
+    timer = setTimeout(() => over.abort(), waitMs);
+  };
+  if (signal.aborted) onStop();
+  else signal.addEventListener('abort', onStop, { once: true });
+  try {
+    return await follow(over.signal);
+  } finally {
+    if (timer !== null) clearTimeout(timer);
+    signal.removeEventListener('abort', onStop);
+  }
+}
+
 /** Null: not an event of the contract; it is passed over. */
 function parseEvent(data: string): WorkerEvent | null {
   try {

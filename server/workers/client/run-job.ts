@@ -14,6 +14,7 @@ import { type Fetched, readFetched, writeFetched } from './fetched.ts';
 import {
   followJob,
   followTimes,
+  followUntilStopped,
   type FollowTimes,
   type JobEnd,
   type JobOutput,
@@ -288,7 +289,7 @@ async function followAndFetch(
   const partial = job.abilities.features.has('partial')
     ? takeSnapshots(request, worker, sent)
     : null;
-  const end = await followUntilStopped(request, worker, job);
+  const end = await follow(request, worker, job);
   const here = (await partial?.stop()) ?? sent;
   const isStopped = request.stop.aborted;
   const isForgotten = end.kind === 'lost' && end.isForgotten === true;
@@ -333,19 +334,7 @@ function exitOf(end: JobEnd, result: JobResult): number | null {
   return /^\d{1,3}$/.test(text) ? Number(text) : null;
 }
 
-async function followUntilStopped(
-  request: JobRequest,
-  worker: Instance,
-  job: Job,
-): Promise<JobEnd> {
-  const over = new AbortController();
-  let timer: NodeJS.Timeout | null = null;
-  const onStop = (): void => {
-    void cancelJob(worker, job.id, job.abilities);
-    timer = setTimeout(() => over.abort(), request.times?.cancelMs ?? cancelMsDefault);
-  };
-  if (request.stop.aborted) onStop();
-  else request.stop.addEventListener('abort', onStop, { once: true });
+async function follow(request: JobRequest, worker: Instance, job: Job): Promise<JobEnd> {
   let isFirst = true;
   const own: JobOutput = {
     onLine: (stream, line) => {
@@ -355,16 +344,16 @@ async function followUntilStopped(
     },
     onGap: (count) => request.output.onGap(count),
   };
-  try {
-    const isGone = async (): Promise<boolean> =>
-      !hasLease(request.leases, worker.name) ||
-      ((await request.provisioner.isGone?.(worker)) ?? false);
-    const options = { times: request.times?.follow ?? followTimes, isGone };
-    return await followJob(worker, job.id, own, over.signal, options);
-  } finally {
-    if (timer !== null) clearTimeout(timer);
-    request.stop.removeEventListener('abort', onStop);
-  }
+  const isGone = async (): Promise<boolean> =>
+    !hasLease(request.leases, worker.name) ||
+    ((await request.provisioner.isGone?.(worker)) ?? false);
+  const options = { times: request.times?.follow ?? followTimes, isGone };
+  const stop = {
+    signal: request.stop,
+    cancel: () => cancelJob(worker, job.id, job.abilities),
+    waitMs: request.times?.cancelMs ?? cancelMsDefault,
+  };
+  return await followUntilStopped(stop, (over) => followJob(worker, job.id, own, over, options));
 }
 
 /** Longest download of a result. */

@@ -7,7 +7,7 @@ import { mkdirSync, rmSync } from 'node:fs';
 import { err, ok, type Result } from '../../core/failure.ts';
 import { uploadCaps } from '../client/exclusion.ts';
 import { readFetched, writeFetched, type Fetched } from '../client/fetched.ts';
-import { followJob, followTimes, type JobEnd } from '../client/follow-job.ts';
+import { followJob, followTimes, followUntilStopped, type JobEnd } from '../client/follow-job.ts';
 import { tellPlan } from '../client/job-notes.ts';
 import { instanceName, removeLease, writeLease } from '../client/leases.ts';
 import type { SentEntry } from '../client/pack.ts';
@@ -156,7 +156,7 @@ async function submitAndFollow(
   const id = submitted.value;
   writeLease(leases, { ...lease, id });
   note(`Job ${id} is submitted to ${new URL(platform.url).host}.`);
-  const end = await followUntilStopped(request, id);
+  const end = await follow(request, id);
   const problem = end.kind === 'done' ? null : await canceled(platform, id);
   if (problem === null) removeLease(leases, job.name);
   else note(`Job ${id} could not be canceled: ${problem} Run "drover remote destroy ${job.name}".`);
@@ -168,23 +168,17 @@ async function canceled(platform: WorkerAddress, id: string): Promise<string | n
   return asked.ok ? null : asked.error;
 }
 
-async function followUntilStopped(request: HostedRequest, id: string): Promise<JobEnd> {
+async function follow(request: HostedRequest, id: string): Promise<JobEnd> {
   const { platform, stop, times } = request;
-  const over = new AbortController();
-  let timer: NodeJS.Timeout | null = null;
-  const onStop = (): void => {
-    void canceled(platform, id);
-    timer = setTimeout(() => over.abort(), times?.cancelMs ?? cancelMsUsual);
+  const options = { times: times?.follow ?? followTimes };
+  const stopping = {
+    signal: stop,
+    cancel: () => canceled(platform, id),
+    waitMs: times?.cancelMs ?? cancelMsUsual,
   };
-  if (stop.aborted) onStop();
-  else stop.addEventListener('abort', onStop, { once: true });
-  try {
-    const options = { times: times?.follow ?? followTimes };
-    return await followJob(platform, id, request.output, over.signal, options);
-  } finally {
-    if (timer !== null) clearTimeout(timer);
-    stop.removeEventListener('abort', onStop);
-  }
+  return await followUntilStopped(stopping, (over) =>
+    followJob(platform, id, request.output, over, options),
+  );
 }
 
 async function fetched(
