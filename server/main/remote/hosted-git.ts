@@ -15,6 +15,7 @@ import { join } from 'node:path';
 import { err, ok, type Result } from '../../core/failure.ts';
 import { jobFolder } from '../../core/work/job-files.ts';
 import { gitEnvironment, shortened } from '../../git/process/environment.ts';
+import { ownIdentity } from '../../git/process/identity.ts';
 import { openGitProcesses, type GitProcesses } from '../../git/process/process.ts';
 import { programOnPath } from '../../git/process/program-path.ts';
 import { isText, safePath } from '../../workers/client/exclusion.ts';
@@ -33,12 +34,6 @@ export interface HostedGitPlace {
   readonly environment: NodeJS.ProcessEnv;
 }
 
-const identity = {
-  GIT_AUTHOR_NAME: 'Drover',
-  GIT_AUTHOR_EMAIL: 'drover@localhost',
-  GIT_COMMITTER_NAME: 'Drover',
-  GIT_COMMITTER_EMAIL: 'drover@localhost',
-};
 const planRef = 'refs/heads/drover-plan';
 const fetchedRef = 'refs/drover/job';
 /** Of content that is held in memory at once. */
@@ -187,7 +182,7 @@ class JobRepository implements HostedGit {
 
   async #run(args: readonly string[], cwd: string, input?: string | Buffer): Promise<Buffer> {
     const more = input === undefined ? {} : { input };
-    return outputOf(await this.#git.run({ args, cwd, env: identity, ...more }));
+    return outputOf(await this.#git.run({ args, cwd, env: ownIdentity, ...more }));
   }
 
   async #overNetwork(...args: readonly string[]): Promise<Buffer> {
