@@ -63,10 +63,17 @@ export function partsOf(outputs) {
   return new Map(shared.map(([path, names]) => [basename(path), partName(names)]));
 }
 
-/** A look at the plan loads what every command has and the client's parts, too; the rest is its own. */
+/**
+ * A look at the plan loads what every command has and the client's parts, too; the rest is its own. What every command shares
+ * with the backend is one file also for a remote attempt: few large files cost a command less than its unused bytes cost there.
+ */
 function partName(names) {
-  const isCommon = names.includes('client') || names.includes('command');
-  const apart = isCommon ? names.filter((name) => name !== 'local') : names;
+  const [isClient, isCommand] = [names.includes('client'), names.includes('command')];
+  const joined = [
+    ...(isClient || isCommand ? ['local'] : []),
+    ...(isClient && isCommand ? ['remote-attempt'] : []),
+  ];
+  const apart = names.filter((name) => !joined.includes(name));
   return `part-${apart.includes('local') ? 'local' : apart.join('-')}.cjs`;
 }
 
