@@ -1,7 +1,7 @@
 // Which unit tests import a file, near ones first: they notice most changes of it, and take a moment.
 
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { dirname, join, relative, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 
 /** Imports on the way from a test to the file. */
 const stepsMax = 2;
@@ -19,7 +19,7 @@ export function nearestTests(root: string, changed: string): readonly string[] {
     .filter(({ steps }) => steps <= stepsMax)
     .sort((a, b) => a.steps - b.steps)
     .slice(0, testsMax)
-    .map(({ name }) => relative(root, join(root, 'test/unit', name)));
+    .map(({ name }) => join('test/unit', name));
 }
 
 function stepsTo(test: string, target: string): number {
