@@ -7,7 +7,7 @@ import { BoardController } from '../shared/board-controller.ts';
 import { AskFailure } from '../shared/asks.ts';
 import type { Host } from '../shared/host.ts';
 import { controlStyles } from '../shared/looks/control-styles.ts';
-import { icon, iconStyles } from '../shared/looks/icon.ts';
+import { icon, iconStyles, type IconName } from '../shared/looks/icon.ts';
 import { wordsForm, wordsFormStyles } from '../shared/looks/words-form.ts';
 import { visibleLine, visibleText } from '../shared/looks/visible-text.ts';
 import { actionTitle, carryOut, wordsAsked } from './item-actions.ts';
@@ -20,7 +20,7 @@ const shownMax = 100;
 const titleCharsMax = 300;
 const textCharsMax = 4_000;
 
-const icons: { readonly [K in InboxItem['kind']]: string } = {
+const icons: { readonly [K in InboxItem['kind']]: IconName } = {
   question: 'question',
   permission: 'shield',
   review: 'eye',

@@ -6,7 +6,7 @@ import type { RunLine, RunList } from '../../server/core/history/run-list.ts';
 import { FixedRows } from '../shared/fixed-rows.ts';
 import { statusStyles } from '../shared/status-styles.ts';
 import { controlStyles } from '../shared/looks/control-styles.ts';
-import { icon, iconStyles } from '../shared/looks/icon.ts';
+import { icon, iconStyles, type IconName } from '../shared/looks/icon.ts';
 import type { VscodeTextfield } from '../shared/looks/text-field.ts';
 import '../shared/looks/text-field.ts';
 import { runListStyles } from './run-list-styles.ts';
@@ -83,7 +83,7 @@ export class DroverRunList extends LitElement {
     const run = this.#runs[index];
     if (run === undefined) return nothing;
     const isChosen = run.id === this.chosen;
-    const look =
+    const look: { readonly name: IconName; readonly tone: string } =
       run.state === 'active'
         ? { name: 'sync', tone: 'tone-busy' }
         : run.failed > 0

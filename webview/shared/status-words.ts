@@ -4,10 +4,10 @@
 import type { TaskStatus } from '../../server/core/plan/state.ts';
 import { byHandPhase } from '../../server/core/plan/task.ts';
 import type { TaskView } from '../../server/protocol/views.ts';
+import type { IconName } from './looks/icon.ts';
 
 export interface StatusLook {
-  /** Name in VS Code's icon font. */
-  readonly icon: string;
+  readonly icon: IconName;
   readonly words: string;
   /** A class of `status-styles.ts`. */
   readonly tone: 'quiet' | 'busy' | 'good' | 'bad' | 'asks';

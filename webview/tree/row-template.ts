@@ -11,7 +11,7 @@ import {
 import { epicNeed } from '../../server/protocol/needs.ts';
 import type { EpicView, TaskView } from '../../server/protocol/views.ts';
 import { statusLook, statusWords, type StatusLook, runsOnWorker } from '../shared/status-words.ts';
-import { icon, type IconName } from '../shared/looks/icon.ts';
+import { icon } from '../shared/looks/icon.ts';
 import { visibleLine } from '../shared/looks/visible-text.ts';
 import type { DropZone } from './drops.ts';
 import { idOf, type Draft, type Row } from './rows.ts';
@@ -131,7 +131,7 @@ function taskContent(task: TaskView, { nowMs, isAsking }: RowLook): TemplateResu
   const spins = looks.tone === 'busy' ? 'spins' : '';
   return html`${icon(looks.icon, `tone-${looks.tone} ${spins}`)}
     <span class="title"><bdi>${shown(task.title)}</bdi></span>
-    ${runsOnWorker(task) ? html`<span class="where" title="on a worker">${icon('vm' satisfies IconName)}</span>` : nothing}
+    ${runsOnWorker(task) ? html`<span class="where" title="on a worker">${icon('vm')}</span>` : nothing}
     <span class="facts"
       ><span class="edge"></span>${factsOf(task, nowMs, isAsking).map(
         (fact, at) => html`<span>${at === 0 ? '' : ' · '}${fact}</span>`,

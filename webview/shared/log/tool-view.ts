@@ -2,6 +2,7 @@
 // are those of Claude Code's tools; an unknown tool is shown by its name and input.
 
 import { diffLines, type DiffLine } from '../text/line-diff.ts';
+import type { IconName } from '../looks/icon.ts';
 import { visibleLine } from '../looks/visible-text.ts';
 
 export interface EditView {
@@ -9,7 +10,7 @@ export interface EditView {
   readonly lines: readonly DiffLine[];
 }
 
-const iconOfTool: Readonly<Record<string, string>> = {
+const iconOfTool: Readonly<Record<string, IconName>> = {
   Bash: 'terminal',
   BashOutput: 'terminal',
   KillShell: 'terminal',
@@ -33,7 +34,7 @@ const iconOfTool: Readonly<Record<string, string>> = {
 const inputTextMax = 200_000;
 const editsMax = 50;
 
-export function toolIcon(name: string): string {
+export function toolIcon(name: string): IconName {
   if (name.startsWith('mcp__')) return 'plug';
   return Object.hasOwn(iconOfTool, name) ? (iconOfTool[name] ?? 'tools') : 'tools';
 }

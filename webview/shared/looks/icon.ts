@@ -105,7 +105,6 @@ export const iconStyles = css`
   }
 `;
 
-export function icon(name: string, classes = ''): TemplateResult {
-  const character = Object.hasOwn(iconCharacters, name) ? iconCharacters[name as IconName] : '';
-  return html`<span class="icon ${classes}" aria-hidden="true">${character}</span>`;
+export function icon(name: IconName, classes = ''): TemplateResult {
+  return html`<span class="icon ${classes}" aria-hidden="true">${iconCharacters[name]}</span>`;
 }

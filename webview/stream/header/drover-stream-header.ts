@@ -22,7 +22,7 @@ import {
 } from '../../shared/log/attempt-facts.ts';
 import { controlStyles } from '../../shared/looks/control-styles.ts';
 import { headerStyles } from './header-styles.ts';
-import { icon, iconStyles } from '../../shared/looks/icon.ts';
+import { icon, iconStyles, type IconName } from '../../shared/looks/icon.ts';
 import { actionsFor, actionTexts, type TaskAction } from './task-actions.ts';
 import { visibleLine } from '../../shared/looks/visible-text.ts';
 import '../../shared/looks/button.ts';
@@ -214,7 +214,7 @@ export class DroverStreamHeader extends LitElement {
     event.preventDefault();
   };
 
-  #button(label: string, iconName: string, onClick: () => void): TemplateResult {
+  #button(label: string, iconName: IconName, onClick: () => void): TemplateResult {
     return html`<vscode-button secondary @click=${onClick}>
       ${icon(iconName)} ${label}
     </vscode-button>`;

@@ -3,6 +3,7 @@
 
 import type { TaskStatus } from '../../../server/core/plan/state.ts';
 import type { TaskView } from '../../../server/protocol/views.ts';
+import type { IconName } from '../../shared/looks/icon.ts';
 
 export const taskActions = [
   'pause',
@@ -17,7 +18,7 @@ export const taskActions = [
 ] as const;
 export type TaskAction = (typeof taskActions)[number];
 
-export const actionTexts: { readonly [A in TaskAction]: { label: string; icon: string } } = {
+export const actionTexts: { readonly [A in TaskAction]: { label: string; icon: IconName } } = {
   pause: { label: 'Pause', icon: 'debug-pause' },
   resume: { label: 'Resume', icon: 'debug-continue' },
   cancel: { label: 'Cancel', icon: 'circle-slash' },

@@ -11,7 +11,7 @@ import {
   startedText,
 } from '../../shared/log/entry-text.ts';
 import type { EntryActions, EntryLook } from './entry-view.ts';
-import { icon } from '../../shared/looks/icon.ts';
+import { icon, type IconName } from '../../shared/looks/icon.ts';
 import { iconButton } from '../../shared/looks/icon-button.ts';
 import { proseTemplate, type ProseOptions } from '../../shared/text/prose-template.ts';
 import {
@@ -100,7 +100,7 @@ function bodyTemplate(entry: Entry, look: EntryLook, actions: EntryActions): Tem
   }
 }
 
-function lineTemplate(iconName: string, text: string, tone: string): TemplateResult {
+function lineTemplate(iconName: IconName, text: string, tone: string): TemplateResult {
   return html`<div class="line ${tone}">
     ${icon(iconName)}<span class="pre" data-find>${plainTemplate(text)}</span>
   </div>`;
@@ -124,7 +124,7 @@ function cutProse(
 
 function foldedTemplate(
   entry: Entry,
-  folded: { readonly name: string; readonly icon: string; readonly text: string },
+  folded: { readonly name: string; readonly icon: IconName; readonly text: string },
   look: EntryLook,
   actions: EntryActions,
 ): TemplateResult {

@@ -1,11 +1,11 @@
 // The agent's list of what it does, pinned above its transcript.
 
 import { css, html, nothing, type TemplateResult } from 'lit';
-import { icon } from '../../shared/looks/icon.ts';
+import { icon, type IconName } from '../../shared/looks/icon.ts';
 import { todoSummary, type TodoItem, type TodoState } from '../../shared/log/todo-list.ts';
 import { visibleLine } from '../../shared/looks/visible-text.ts';
 
-const looks: { readonly [S in TodoState]: { readonly icon: string; readonly words: string } } = {
+const looks: { readonly [S in TodoState]: { readonly icon: IconName; readonly words: string } } = {
   open: { icon: 'circle', words: 'to do' },
   active: { icon: 'play', words: 'doing' },
   done: { icon: 'check', words: 'done' },
