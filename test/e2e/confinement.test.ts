@@ -53,6 +53,27 @@ git status --porcelain
     assert.equal(here.git('tag'), '');
     assert.equal(here.git('fsck', '--strict', '--no-dangling').trim(), '');
   });
+
+  test('an agent that plans changes nothing in its worktree, and its plan waits', async () => {
+    const here = await begin({
+      agent: `
+cat > /dev/null
+if [ "\${DROVER_PLANNING:-}" = 1 ]; then
+  echo x > planned.txt || echo 'no file was written'
+  git status --porcelain
+else
+  echo done > built.txt
+fi
+`,
+    });
+    const id = await here.add('a', '--plan');
+    await here.expect(2, ['run']);
+    assert.equal((await here.task(id)).proposal?.text, 'no file was written');
+    await here.expect(0, ['approve', id]);
+    await here.expect(0, ['run']);
+    assert.equal(here.git('show', 'main:built.txt').trim(), 'done');
+  });
+
   test('what it can’t reach: other folders, processes, the owner’s token, the repository', async () => {
     const here = await begin({
       agent: `

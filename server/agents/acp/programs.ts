@@ -18,6 +18,11 @@ export interface AcpProgram {
    */
   readonly mode: string | null;
   /**
+   * Its mode without a sandbox of its own, for an agent whose sandbox cannot start within
+   * Drover's; null: it has none.
+   */
+  readonly confinedMode: string | null;
+  /**
    * Arguments that name a file of MCP servers, for an agent that takes none from the protocol;
    * null: it does.
    */
@@ -32,6 +37,8 @@ export const acpPrograms: { readonly [K in AcpKind]: AcpProgram } = {
     program: 'codex-acp',
     args: [],
     mode: null,
+    // Every command in its own sandbox needs further namespaces, which Drover's sandbox forbids.
+    confinedMode: 'agent-full-access',
     toolArguments: null,
     install: 'npm install -g @agentclientprotocol/codex-acp',
     env: {},
@@ -41,6 +48,7 @@ export const acpPrograms: { readonly [K in AcpKind]: AcpProgram } = {
     program: 'opencode',
     args: ['acp'],
     mode: null,
+    confinedMode: null,
     toolArguments: null,
     install: 'npm install -g opencode-ai',
     env: {},
@@ -50,6 +58,7 @@ export const acpPrograms: { readonly [K in AcpKind]: AcpProgram } = {
     program: 'gemini',
     args: ['--acp'],
     mode: 'autoEdit',
+    confinedMode: null,
     toolArguments: null,
     install: 'npm install -g @google/gemini-cli',
     // Otherwise it restarts itself as a child, which a signal to the parent does not stop.
@@ -60,6 +69,7 @@ export const acpPrograms: { readonly [K in AcpKind]: AcpProgram } = {
     program: 'copilot',
     args: ['--acp'],
     mode: null,
+    confinedMode: null,
     // From a client it takes servers over the network alone.
     toolArguments: (configPath) => ['--additional-mcp-config', `@${configPath}`],
     install: 'npm install -g @github/copilot',
@@ -70,6 +80,7 @@ export const acpPrograms: { readonly [K in AcpKind]: AcpProgram } = {
     program: null,
     args: [],
     mode: null,
+    confinedMode: null,
     toolArguments: null,
     install:
       'set [agent] path (DROVER_AGENT_PATH) to a program that speaks ACP on its standard input and output',
@@ -91,7 +102,31 @@ export function acpArguments(
   return [...args, ...own, ...settings.args];
 }
 
+export interface ModeChoice {
+  /** Modes that the session offers. */
+  readonly offered: readonly string[];
+  /** The person's own choice. */
+  readonly wanted: string | null;
+  readonly isLoaded: boolean;
+  readonly isConfined: boolean;
+  readonly isPlanning: boolean;
+}
+
+/** The mode to set; null: the session keeps the one that it has. */
+export function modeToSet(kind: AcpKind, choice: ModeChoice): string | null {
+  const { mode, confinedMode } = acpPrograms[kind];
+  const offers = (id: string | null): id is string => id !== null && choice.offered.includes(id);
+  const readsOnly = choice.wanted !== null && planningMode([choice.wanted]) !== null;
+  // Drover's sandbox makes the worktree read-only for a plan. A person who has chosen to be asked
+  // about each change is asked in the sandbox too.
+  const mayBeFree = choice.isPlanning || !readsOnly;
+  if (choice.isConfined && mayBeFree && offers(confinedMode)) return confinedMode;
+  if (choice.isPlanning) return planningMode(choice.offered);
+  // A session that is loaded keeps the mode it has; that it only reads is made sure.
+  return choice.wanted ?? (!choice.isLoaded && offers(mode) ? mode : null);
+}
+
 /** The mode among those offered in which it only reads, by the names that agents give it. */
-export function planningMode(offered: readonly string[]): string | null {
+function planningMode(offered: readonly string[]): string | null {
   return offered.find((mode) => /(^|[^a-z])(plan|read-?only)$/i.test(mode)) ?? null;
 }

@@ -33,7 +33,7 @@ import { withLine } from '../kit/wire/text-tail.ts';
 import { errorOf, parseMessage } from './messages.ts';
 import { questionText, rejecting, writes } from './permissions.ts';
 import { acpOutcome, type AcpError, type AcpFacts } from './outcome.ts';
-import { acpPrograms, type AcpKind, planningMode } from './programs.ts';
+import { acpPrograms, type AcpKind, modeToSet } from './programs.ts';
 import { UpdateTranslator, usageOf } from './updates.ts';
 
 export interface AcpSessionOptions {
@@ -216,10 +216,13 @@ export class AcpSession implements ProgramFollower<OwnEnd> {
       sessionId: id,
       resumed: isLoaded,
     });
-    // A session that is loaded keeps the mode it has; that it only reads is made sure.
-    const offered = !isLoaded && modes.some((mode) => mode === acpPrograms[kind].mode);
-    const usual = settings.permissionMode ?? (offered ? acpPrograms[kind].mode : null);
-    const modeId = request.planning === true ? planningMode(modes) : usual;
+    const modeId = modeToSet(kind, {
+      offered: modes,
+      wanted: settings.permissionMode,
+      isLoaded,
+      isConfined: request.confinedHome !== undefined,
+      isPlanning: request.planning === true,
+    });
     if (modeId !== null)
       await agent.request(methods.agent.session.setMode, { sessionId: id, modeId });
     const response = await agent.request(methods.agent.session.prompt, {

@@ -72,7 +72,8 @@ export class RemoteAttempts {
           const reason = failure('worker_failed', refused);
           return { kind: 'failed', failure: { ...reason, retryable: false } };
         }
-        const { tools: _tools, ...rest } = request;
+        // The sandbox of this machine does not exist on the worker.
+        const { tools: _tools, confinedHome: _home, ...rest } = request;
         const confine = (start: ProgramStart): Promise<Result<ProgramStart>> =>
           Promise.resolve(this.#remotely(driver.kind, request, start));
         rmSync(endPathOf(request.logPath), { force: true });

@@ -26,6 +26,8 @@ interface Guest {
   /** Kind of agent, or `gate`, `setup`: each has its own home. */
   readonly home: string;
   readonly cwd: string;
+  /** `read` for a plan, which changes nothing. */
+  readonly cwdMode: Mount['mode'];
   readonly runId: string;
   /** Drover's files that it can see. */
   readonly files: readonly string[];
@@ -76,7 +78,8 @@ export class Confinement {
     run: (request: ShellRequest) => Promise<CommandOutcome>,
   ): Promise<CommandOutcome> {
     const home = request.env['DROVER_GATE'] === '1' ? 'gate' : 'setup';
-    const guest = { home, cwd: request.cwd, runId: request.runId, files: [] };
+    const { cwd, runId } = request;
+    const guest: Guest = { home, cwd, cwdMode: 'write', runId, files: [] };
     try {
       return await run({ ...request, confine: (start) => this.#behindWalls(guest, start) });
     } finally {
@@ -101,7 +104,8 @@ export class Confinement {
       tools === undefined
         ? []
         : [tools.configPath, tools.command, ...tools.args.filter((arg) => arg.startsWith('/'))];
-    const guest = { home: kind, cwd, runId, files };
+    const cwdMode = request.planning === true ? 'read' : 'write';
+    const guest: Guest = { home: kind, cwd, cwdMode, runId, files };
     return {
       ...request,
       confine: (start) => this.#behindWalls(guest, start),
@@ -192,7 +196,7 @@ export class Confinement {
       { from: git.objects, to: git.objectsAt, mode: 'read' },
       ...git.alternates.flatMap((path) => same(path, 'read')),
       ...same(git.largeFiles, 'write'),
-      { from: guest.cwd, to: guest.cwd, mode: 'write' },
+      { from: guest.cwd, to: guest.cwd, mode: guest.cwdMode },
       ...same(join(guest.cwd, '.git'), 'read'),
       ...named(read, 'read'),
       ...named(write, 'write'),

@@ -1,0 +1,51 @@
+// Which mode an agent over ACP is set to: its own, the person's, or the one without a sandbox of its
+// own where Drover's sandbox holds.
+
+import assert from 'node:assert/strict';
+import { modeToSet, type ModeChoice } from '../../../server/agents/acp/programs.ts';
+
+const codex = ['read-only', 'workspace-write', 'agent', 'agent-full-access'];
+const usual: ModeChoice = {
+  offered: codex,
+  wanted: null,
+  isLoaded: false,
+  isConfined: false,
+  isPlanning: false,
+};
+const confined: ModeChoice = { ...usual, isConfined: true };
+
+suite('modes over ACP', () => {
+  test('Codex keeps its own sandbox exactly where Drover has none', () => {
+    assert.deepEqual(
+      [
+        modeToSet('codex', usual),
+        modeToSet('codex', { ...usual, isPlanning: true }),
+        modeToSet('codex', confined),
+        modeToSet('codex', { ...confined, isLoaded: true }),
+        modeToSet('codex', { ...confined, isPlanning: true }),
+        modeToSet('codex', { ...confined, wanted: 'workspace-write' }),
+      ],
+      [null, 'read-only', ...Array<string>(4).fill('agent-full-access')],
+    );
+  });
+
+  test('a person who wants to be asked is asked, confined or not', () => {
+    const asks = { ...confined, wanted: 'read-only' };
+    assert.equal(modeToSet('codex', asks), 'read-only');
+    assert.equal(modeToSet('codex', { ...asks, isConfined: false }), 'read-only');
+  });
+
+  test('a version of Codex without that mode keeps the mode it has', () => {
+    const older = { ...confined, offered: ['read-only', 'auto'] };
+    assert.equal(modeToSet('codex', older), null);
+  });
+
+  test('others are set to the same mode, confined or not', () => {
+    const gemini = { ...confined, offered: ['default', 'autoEdit', 'plan'] };
+    assert.equal(modeToSet('gemini', gemini), 'autoEdit');
+    assert.equal(modeToSet('gemini', { ...gemini, isConfined: false }), 'autoEdit');
+    assert.equal(modeToSet('gemini', { ...gemini, isLoaded: true }), null);
+    assert.equal(modeToSet('gemini', { ...gemini, isPlanning: true }), 'plan');
+    assert.equal(modeToSet('opencode', { ...gemini, wanted: 'build' }), 'build');
+  });
+});
