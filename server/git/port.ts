@@ -95,6 +95,11 @@ export interface MergeRequest {
    * is not among them stays a conflict.
    */
   readonly settled?: ReadonlyMap<string, string | null>;
+  /**
+   * True: no conflict. A file that both have changed is the tip's, and histories that share no
+   * commit are merged as well.
+   */
+  readonly preferTip?: boolean;
   readonly subject: string;
   /** Lines `Key: value` after the subject. */
   readonly trailers: readonly string[];

@@ -172,38 +172,44 @@ suite('landing: history that people rewrite', function () {
     assert.equal(here.git('rev-parse', 'main'), landed, 'no second landing of nothing');
   });
 
-  test('the conflict of an epic whose base was amended away is cured by the merge that is advised', async () => {
-    const here = project({
-      files: { 'poem.txt': 'one\n' },
-      agent: `read -r line < ../../go; cat > /dev/null; echo "by $id" > poem.txt`,
+  for (const first of [false, true]) {
+    test(`the conflict of an epic whose ${first ? 'first commit' : 'base'} was amended away is cured by the merge that is advised`, async () => {
+      const here = project({
+        files: { 'poem.txt': 'one\n', ...(first ? { 'secret.txt': 'token\n' } : {}) },
+        agent: `read -r line < ../../go; cat > /dev/null; echo "by $id" > poem.txt`,
+      });
+      const barrier = makeBarrier(here.folder, 'go');
+      await beginPlan(here, [
+        { id: 'E', type: 'epic' },
+        { id: 'e1', epic_id: 'E' },
+      ]);
+      if (!first) {
+        here.write('repo/secret.txt', 'token\n');
+        here.git('add', 'secret.txt');
+        here.git('commit', '-qm', 'with a secret');
+      }
+      const run = here.start(['run', '--epic', 'E', '--json']);
+      await run.line((line) => line.includes('"worktree.ready"'));
+      here.git('rm', '-q', 'secret.txt');
+      here.write('repo/poem.txt', 'mine\n');
+      here.git('add', 'poem.txt');
+      here.git('commit', '-q', '--amend', '-m', 'without');
+      barrier.open();
+      assert.equal((await run.ended).code, 2);
+      barrier.close();
+      const place = join(here.folder, 'by-hand');
+      here.git('worktree', 'add', '-q', place, 'drover/epic/E');
+      const note = (await here.status()).epics[0]?.landing_note ?? '';
+      const advised = /\((git merge [^:]+):/.exec(note)?.[1] ?? 'git merge main';
+      assert.equal(here.sh(place, `${advised} -q`), 1, `both have changed the poem: ${note}`);
+      writeFileSync(join(place, 'poem.txt'), 'both\n');
+      here.gitIn(place, 'commit', '-qam', 'by hand');
+      here.git('worktree', 'remove', place);
+      await here.expect(0, ['run', '--epic', 'E']);
+      assert.equal(here.read('repo/poem.txt'), 'both\n');
+      assert.equal(here.read('repo/secret.txt'), '', 'what was amended away stays out');
     });
-    const barrier = makeBarrier(here.folder, 'go');
-    await beginPlan(here, [
-      { id: 'E', type: 'epic' },
-      { id: 'e1', epic_id: 'E' },
-    ]);
-    here.write('repo/secret.txt', 'token\n');
-    here.git('add', 'secret.txt');
-    here.git('commit', '-qm', 'with a secret');
-    const run = here.start(['run', '--epic', 'E', '--json']);
-    await run.line((line) => line.includes('"worktree.ready"'));
-    here.git('rm', '-q', 'secret.txt');
-    here.write('repo/poem.txt', 'mine\n');
-    here.git('add', 'poem.txt');
-    here.git('commit', '-q', '--amend', '-m', 'without');
-    barrier.open();
-    assert.equal((await run.ended).code, 2);
-    barrier.close();
-    const place = join(here.folder, 'by-hand');
-    here.git('worktree', 'add', '-q', place, 'drover/epic/E');
-    assert.equal(here.sh(place, 'git merge -q main'), 1, 'both have changed the poem');
-    writeFileSync(join(place, 'poem.txt'), 'both\n');
-    here.gitIn(place, 'commit', '-qam', 'by hand');
-    here.git('worktree', 'remove', place);
-    await here.expect(0, ['run', '--epic', 'E']);
-    assert.equal(here.read('repo/poem.txt'), 'both\n');
-    assert.equal(here.read('repo/secret.txt'), '', 'what was amended away stays out');
-  });
+  }
 
   test('work that a rebase has given other commits still counts for those that wait for it', async () => {
     const here = project({ agent: `if [ $id = t2 ]; then test -e t1.txt; fi; ${writesOneFile}` });

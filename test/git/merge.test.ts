@@ -100,6 +100,32 @@ suite('git: merge', () => {
     assert.match(refused.ok ? '' : refused.error.message, /unrelated histories/);
   });
 
+  test('where the tip is preferred, nothing is a conflict, not even another history', async () => {
+    commitOn('kept', { 'README.md': 'ours\n', 'src/a.txt': 'ours a\n' });
+    const theirs = commitOn('other', { 'README.md': 'theirs\n', 'more.txt': 'more\n' });
+    fixture.git('switch', '-q', 'kept');
+    fixture.git('rm', '-q', 'src/b.txt');
+    fixture.git('commit', '-qm', 'one less');
+    fixture.git('switch', '-q', 'main');
+    const tip = fixture.git('rev-parse', 'kept');
+    const tree = fixture.git('rev-parse', `${theirs}^{tree}`);
+    const alone = fixture.git('commit-tree', tree, '-m', 'alone');
+    const prefer = { subject: 'both', trailers: [], preferTip: true };
+    for (const [commit, hasRemoved] of [
+      [theirs, false],
+      [alone, true],
+    ] as const) {
+      const merged = valueOf(await repository.merge({ tip, commit, ...prefer }));
+      assert.equal(merged.kind, 'merged');
+      if (merged.kind !== 'merged') return;
+      assert.equal(fixture.git('show', `${merged.commit}:README.md`), 'ours');
+      assert.equal(fixture.git('show', `${merged.commit}:src/a.txt`), 'ours a');
+      assert.equal(fixture.git('show', `${merged.commit}:more.txt`), 'more');
+      const names = fixture.git('ls-tree', '-r', '--name-only', merged.commit).split('\n');
+      assert.equal(names.includes('src/b.txt'), hasRemoved);
+    }
+  });
+
   test('with a base of its own, only what differs from it is brought in, on one parent', async () => {
     const secret = commitOn('secret', { 'secret.txt': 'token\n', 'src/a.txt': 'secret a\n' });
     fixture.git('switch', '-q', '-c', 'work', secret);

@@ -212,8 +212,8 @@ export class Play {
             status.epics.length === 0 && !this.#wasGivenUp();
       if (isDone && open.length === 0 && waiting === 0) return [];
       if (waiting > 0 && round > 1) this.#mergeByHand(stage.root, 'drover/results/main');
-      if (status.epics.some(({ landing_state: state }) => state === 'conflict'))
-        this.#mergeIntoEpic();
+      const clash = status.epics.find(({ landing_state: state }) => state === 'conflict');
+      if (clash !== undefined) this.#mergeIntoEpic(clash.landing_note ?? '');
       for (const branch of branchesToMerge(open)) this.#mergeByHand(stage.root, branch);
       for (const command of [...open.flatMap(settling), ...cancelledBlockers(status.tasks)])
         await this.drover(command);
@@ -255,20 +255,21 @@ export class Play {
   }
 
   /** What landed and the person's own commits have changed the same lines: the person merges, and keeps both. */
-  #mergeByHand(folder: string, branch: string): void {
+  #mergeByHand(folder: string, branch: string, ...options: readonly string[]): void {
     const { stage } = this;
-    if (stage.git(['merge', '-q', '--no-edit', branch], folder) !== null) return;
+    if (stage.git(['merge', '-q', '--no-edit', ...options, branch], folder) !== null) return;
     keepBothSides(stage, folder);
     stage.git(['add', '-A'], folder);
     stage.git(['commit', '-q', '--no-edit'], folder);
   }
 
   /** As the landing's note says: in a worktree of their own. */
-  #mergeIntoEpic(): void {
+  #mergeIntoEpic(note: string): void {
     const { stage } = this;
     const place = join(stage.folder, 'epic-wt');
     if (stage.git(['worktree', 'add', '-q', place, 'drover/epic/E']) === null) return;
-    this.#mergeByHand(place, 'main');
+    const option = '--allow-unrelated-histories';
+    this.#mergeByHand(place, 'main', ...(note.includes(option) ? [option] : []));
     stage.git(['worktree', 'remove', '--force', place]);
   }
 }

@@ -3,6 +3,7 @@
 import { join } from 'node:path';
 import { err, ok } from '../../core/failure.ts';
 import { liesOnLine, treeOf } from '../read/ancestry.ts';
+import { editedTree } from '../read/edited-tree.ts';
 import { settleBeads } from './beads-files.ts';
 import { settleByPerson } from './settle-by-person.ts';
 import type { RepositoryContext } from '../context.ts';
@@ -54,7 +55,7 @@ export async function merge(
   const base = request.base ?? null;
   const merged =
     base === null
-      ? await mergeTrees(context, tip, commit, request.settled)
+      ? await mergeTrees(context, tip, commit, request)
       : await mergeRange(context, base, tip, commit);
   if (!merged.ok) return merged;
   if (merged.value.kind === 'conflict') return ok(merged.value);
@@ -140,12 +141,14 @@ async function mergeTrees(
   context: RepositoryContext,
   tip: Sha,
   commit: Sha,
-  byPerson: NonNullable<MergeRequest['settled']> = new Map(),
+  how: Pick<MergeRequest, 'settled' | 'preferTip'> = {},
 ): Promise<GitResult<MergeTree>> {
+  const { settled: byPerson = new Map(), preferTip = false } = how;
   const own = context.commits.read(commit);
   if (own && liesOnLine(context, tip, commit)) return ok({ kind: 'tree', tree: own.tree });
+  const options = ['-z', '--no-messages', ...(preferTip ? ['--allow-unrelated-histories'] : [])];
   const output = await withDrivers((overrules) =>
-    context.git([...overrules, 'merge-tree', '--write-tree', '-z', '--no-messages', tip, commit]),
+    context.git([...overrules, 'merge-tree', '--write-tree', ...options, tip, commit]),
   );
   const answer = output.problem === null ? parseMergeTree(output.code, output.stdout) : null;
   if (answer === null) return err(failureOf(output, `merge ${commit} into ${tip}`));
@@ -153,12 +156,27 @@ async function mergeTrees(
   if (!settled.ok) return settled;
   const { tree, conflicts } = settled.value;
   if (conflicts.length === 0) return ok({ kind: 'tree', tree });
+  if (preferTip) {
+    const chosen = await withTipsFiles(context, settled.value);
+    return chosen.ok ? ok({ kind: 'tree', tree: chosen.value }) : chosen;
+  }
   if (byPerson.size > 0) {
     const chosen = await settleByPerson(context, settled.value, byPerson);
     if (!chosen.ok) return chosen;
     if (chosen.value !== null) return ok({ kind: 'tree', tree: chosen.value });
   }
   return ok({ kind: 'conflict', files: conflicts.map(({ path }) => shown(path)) });
+}
+
+function withTipsFiles(
+  context: RepositoryContext,
+  { tree, conflicts }: MergeAnswer,
+): Promise<GitResult<Sha>> {
+  const remove = conflicts.filter(({ ours }) => ours === null).map(({ path }) => path);
+  const entries = conflicts.flatMap(({ path, mode, ours }) =>
+    ours === null ? [] : [`${mode} ${ours} 0\t${path}`],
+  );
+  return editedTree(context, tree, { remove, entries });
 }
 
 const driversMax = 10;

@@ -169,11 +169,12 @@ async function buildEpic(
   if (!merged.ok) return notBuilt(gitFailed(merged.error));
   if (merged.value.kind === 'conflict') {
     const files = merged.value.files.join(', ');
+    const how = await handMerge(engine, input, head.value);
     return {
       kind: 'conflict',
       failure: failure(
         'conflict',
-        `epic ${input.epicId} conflicts with ${input.target} in ${files}; merge ${input.target} into ${input.line} by hand and run again`,
+        `epic ${input.epicId} conflicts with ${input.target} in ${files}; merge ${input.target} into ${input.line} by hand ${how}and run again`,
       ),
     };
   }
@@ -181,6 +182,19 @@ async function buildEpic(
     kind: 'built',
     candidate: { tip: tip.value, commit: merged.value.commit, tree: merged.value.tree },
   };
+}
+
+/**
+ * The command of the advised merge where git refuses a plain one: the first commit was amended
+ * since the epic started.
+ */
+async function handMerge(
+  engine: Uses<'git'>,
+  { tip, target }: LandEpicInput,
+  head: Sha,
+): Promise<string> {
+  if ((await engine.git.mergeBase(tip, head)) !== null) return '';
+  return `(git merge --allow-unrelated-histories ${target}: they share no commit) `;
 }
 
 async function testEpic(

@@ -59,8 +59,9 @@ async function withMerged(
     commit: base,
     subject: 'drover: begin',
     trailers: [],
+    // Where both conflict, who merged has decided on that as well.
+    preferTip: true,
   });
-  // Where both conflict, who merged has decided on that as well.
   return both.ok && both.value.kind === 'merged' ? both.value.commit : joined;
 }
 
