@@ -265,7 +265,9 @@ export class DroverWindow implements vscode.Disposable {
   #surroundings(): WebviewSurroundings {
     const { extension, log } = this.#parts;
     const actions = hostActions({
+      memory: extension.workspaceState,
       messages: this.#messages,
+      closePanel: (webview) => this.#panels.close(webview),
       andRun: async ({ openProject: project }, action) => {
         await action(project);
         await seeToRun(this.#context([]), project);

@@ -150,6 +150,7 @@ export const webviewIds = {
   grid: 'drover.grid',
   board: 'drover.board',
   run: 'drover.run',
+  plan: 'drover.plan',
 } as const satisfies { readonly [N in WebviewName]: string };
 
 export const sideViews = ['tree', 'inbox'] as const satisfies readonly WebviewName[];
@@ -159,6 +160,7 @@ export const panelNames = [
   'grid',
   'board',
   'run',
+  'plan',
 ] as const satisfies readonly WebviewName[];
 export type PanelName = (typeof panelNames)[number];
 

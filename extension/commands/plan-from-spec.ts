@@ -1,27 +1,23 @@
-// Plan from Spec: a design becomes a plan in an editor, to be read and changed, and is added to the
-// board as one.
+// Plan from Spec and Plan from a Prompt: a design becomes a plan on a page, to be read and changed,
+// and is added to the board from there.
 
 import * as vscode from 'vscode';
 import type { SpecPlanView } from '../../server/protocol/spec-plan.ts';
-import { toFailure } from '../backend/failure.ts';
-import type { Messages } from '../notices/messages.ts';
+import { keepPlan } from '../plan/kept-plans.ts';
 import type { Project } from '../project/project.ts';
-import { chosenLines } from '../plan/plan-choice.ts';
-import { withProject, type Handlers } from './context.ts';
-import { pickFromPlan } from './plan-pick.ts';
+import { withProject, type CommandContext, type Handlers } from './context.ts';
 
 const fileBytesMax = 1024 * 1024;
 const filesMax = 20;
-const add = 'Add to the Board';
 
 export const planFromSpecHandlers: Handlers<'drover.planFromSpec' | 'drover.planFromPrompt'> = {
-  'drover.planFromSpec': withProject(async ({ args, messages }, project) => {
-    const files = await designFiles(args, project);
+  'drover.planFromSpec': withProject(async (context, project) => {
+    const files = await designFiles(context.args, project);
     if (files.length === 0) return;
     const documents = await readDocuments(files);
-    await planAndAdd(project, messages, documents);
+    await planAndShow(context, project, documents);
   }),
-  'drover.planFromPrompt': withProject(async ({ messages }, project) => {
+  'drover.planFromPrompt': withProject(async (context, project) => {
     const words = await vscode.window.showInputBox({
       title: 'Plan from a Prompt',
       prompt: 'What should be done? The plan is shown before anything is added.',
@@ -29,7 +25,7 @@ export const planFromSpecHandlers: Handlers<'drover.planFromSpec' | 'drover.plan
       ignoreFocusOut: true,
     });
     if (words === undefined || words.trim() === '') return;
-    await planAndAdd(project, messages, { request: words.trim(), ...selectedText() });
+    await planAndShow(context, project, { request: words.trim(), ...selectedText() });
   }),
 };
 
@@ -41,38 +37,16 @@ function selectedText(): Record<string, string> {
   return { [vscode.workspace.asRelativePath(editor.document.uri)]: text };
 }
 
-async function planAndAdd(
+/** The plan opens as a page, from which it is added. */
+async function planAndShow(
+  { extension, showPanel }: CommandContext,
   project: Project,
-  messages: Messages,
   documents: Record<string, string>,
 ): Promise<void> {
   const planned = await plan(project, documents);
   if (planned === null) return;
-  const picked = await pickFromPlan(planned);
-  if (picked === null) return;
-  if (picked.kind === 'add') {
-    const text = chosenLines(planned, picked.ids, picked.titles);
-    const added = await addLines(project, text);
-    if (typeof added === 'number') messages.tell('info', `Added: ${counted(added, 'task')}.`);
-    // No choice is lost: the plan can be corrected as text.
-    else await editAsText(project, messages, { ...planned, jsonl: text }, added);
-    return;
-  }
-  await editAsText(project, messages, planned);
-}
-
-async function editAsText(
-  project: Project,
-  messages: Messages,
-  planned: SpecPlanView,
-  trouble?: string,
-): Promise<void> {
-  const document = await vscode.workspace.openTextDocument({
-    language: 'jsonl',
-    content: planned.jsonl,
-  });
-  await vscode.window.showTextDocument(document, { preview: false });
-  await offer(project, messages, document, planned, trouble);
+  const id = await keepPlan(extension.workspaceState, planned);
+  showPanel('plan', { root: project.root, id, attempt: null });
 }
 
 /** From the explorer or an editor's title the file it was called on, else what a person chooses. */
@@ -126,48 +100,4 @@ async function plan(
       throw error;
     }
   });
-}
-
-/** What is in the editor when the button is pressed is added, all of it or nothing. */
-async function offer(
-  project: Project,
-  messages: Messages,
-  document: vscode.TextDocument,
-  { epics, tasks }: SpecPlanView,
-  trouble?: string,
-): Promise<void> {
-  let words =
-    trouble ??
-    `Planned: ${counted(epics.length, 'epic')}, ${counted(tasks.length, 'task')}. Change the plan as you like.`;
-  for (;;) {
-    const pressed = await messages.show('info', words, [add]);
-    if (pressed !== add || document.isClosed) return;
-    const added = await addLines(project, document.getText());
-    if (typeof added === 'number') {
-      messages.tell('info', `Added: ${counted(added, 'task')}.`);
-      return;
-    }
-    words = added;
-  }
-}
-
-/** How many tasks were added, or why nothing was. */
-async function addLines(project: Project, text: string): Promise<number | string> {
-  try {
-    const { imported, errors } = await project.request('import', {
-      text,
-      bad_utf8_lines: [],
-      file: 'plan.jsonl',
-      format: 'jsonl',
-    });
-    const [first] = errors;
-    if (first === undefined) return imported.tasks;
-    return `Nothing was added: line ${first.line}: ${first.message}`;
-  } catch (error) {
-    return `Nothing was added: ${toFailure(error).message}`;
-  }
-}
-
-function counted(count: number, noun: string): string {
-  return count === 1 ? `1 ${noun}` : `${count} ${noun}s`;
 }

@@ -3,27 +3,21 @@
 import * as vscode from 'vscode';
 import type { HostActionName, HostActions } from '../../webview/messages/messages.ts';
 import { isOneOf } from '../../server/core/one-of.ts';
-import { commandIds, type CommandActionName, type CommandId } from '../ids.ts';
-import type { Messages } from '../notices/messages.ts';
+import { commandIds, type CommandActionName } from '../ids.ts';
 import { openAtCommit, openFile } from '../links/open-file.ts';
 import { showStepLog } from '../notices/step-log.ts';
 import { plainText } from '../notices/plain-text.ts';
+import { planActions, type PlanActionParts } from '../plan/plan-actions.ts';
 import { pickFile } from '../project/pick-file.ts';
 import type { Project } from '../project/project.ts';
 import type { WebviewHost } from './webview-host.ts';
 
-export interface HostActionParts {
-  readonly command: (
-    id: CommandId,
-    args: readonly unknown[],
-    webview: WebviewHost,
-  ) => Promise<void>;
+export interface HostActionParts extends PlanActionParts {
   /** Changes a task that an agent must work on, and ensures that a run is active. */
   readonly andRun: (
     webview: WebviewHost,
     action: (project: Project) => Promise<unknown>,
   ) => Promise<void>;
-  readonly messages: Messages;
   readonly measured: (webview: WebviewHost, name: string, ms: number) => void;
 }
 
@@ -45,6 +39,7 @@ export function hostActions(parts: HostActionParts): Actions {
     hello: () => Promise.resolve(nothing),
     ...taskActions(parts),
     ...documentActions,
+    ...planActions(parts),
     async command(webview, { id }) {
       if (!isOneOf(commandIds, id)) throw new Error('This is not a command of Drover.');
       await parts.command(id, [], webview);

@@ -27,12 +27,14 @@ const titles: { readonly [N in PanelName]: string } = {
   grid: 'Agents',
   board: 'Board',
   run: 'Runs',
+  plan: 'Plan',
 };
 const icons: { readonly [N in PanelName]: string } = {
   stream: 'output',
   grid: 'layout',
   board: 'project',
   run: 'history',
+  plan: 'checklist',
 };
 
 export interface PanelsParts {
@@ -84,6 +86,10 @@ export class Panels implements vscode.Disposable {
     if (present !== undefined && this.#reopened.has(present)) present.panel.dispose();
     else if (present !== undefined) return panel.dispose();
     this.#adopt(name, subject, panel);
+  }
+
+  close(host: WebviewHost): void {
+    [...this.#open.values()].find((open) => open.host === host)?.panel.dispose();
   }
 
   /** Titles and icons follow the board. */

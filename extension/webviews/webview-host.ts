@@ -49,6 +49,7 @@ const titles: { readonly [N in WebviewName]: string } = {
   grid: 'Drover Agents',
   board: 'Drover Board',
   run: 'Drover Runs',
+  plan: 'Drover Plan',
 };
 
 export class WebviewHost implements vscode.Disposable {

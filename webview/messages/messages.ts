@@ -6,6 +6,7 @@
 import type { PackedTasks } from '../../server/protocol/packed-tasks.ts';
 import type { BoardChanges } from '../../server/protocol/panel-views.ts';
 import type { RequestName, Requests } from '../../server/protocol/api.ts';
+import type { SpecPlanView } from '../../server/protocol/spec-plan.ts';
 import type { StatusSnapshot } from '../../server/protocol/views.ts';
 
 export type BackendRequests = Requests;
@@ -96,6 +97,13 @@ export interface HostActions {
    * none was chosen.
    */
   readonly pickFile: { params: Nothing; result: { path: string | null } };
+  /** The plan that the panel was opened for; null when it was added or discarded. */
+  readonly readPlan: { params: Nothing; result: { plan: SpecPlanView | null } };
+  /** Adds the lines of a plan, all of them or none, and closes its panel. */
+  readonly addPlan: { params: { text: string }; result: Nothing };
+  /** Opens the lines of a plan in an editor instead of its panel. */
+  readonly editPlan: { params: { text: string }; result: Nothing };
+  readonly dropPlan: { params: Nothing; result: Nothing };
   /** Shows a message of VS Code; resolves with the button that was chosen, null when none was. */
   readonly notify: {
     params: { level: 'info' | 'warning' | 'error'; text: string; buttons?: readonly string[] };
@@ -119,7 +127,7 @@ export interface HostActions {
 type Nothing = Readonly<Record<string, never>>;
 export type HostActionName = keyof HostActions;
 
-export type WebviewName = 'tree' | 'inbox' | 'stream' | 'grid' | 'board' | 'run';
+export type WebviewName = 'tree' | 'inbox' | 'stream' | 'grid' | 'board' | 'run' | 'plan';
 
 export type Connection =
   | { readonly kind: 'connecting' }

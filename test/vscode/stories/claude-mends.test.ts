@@ -85,10 +85,15 @@ suite('a plan of Claude Code that fails once', () => {
     const { page } = bench;
     await runCommand(page, 'Drover: Plan from a Prompt');
     await answerInputBox(page, 'The totals of the cart are wrong');
-    await quickPickRow(page, title).waitFor({ timeout: 60_000 });
+    const plan = await webview(page, 'plan');
+    await plan.getByRole('checkbox', { name: `Add ${title}` }).waitFor();
+    await plan.getByText('Waits for').waitFor();
+    await toast(page, 'planning').waitFor({ state: 'detached' });
     await picture(page, 'plan-preview', true);
     assert.deepEqual((await project.status()).tasks, []);
-    await page.keyboard.press('Enter');
+    await plan.getByRole('button', { name: 'Add 2 Tasks' }).click();
+    await toast(page, 'Added: 2 tasks').waitFor();
+    await runCommand(page, 'Notifications: Clear All Notifications');
     await row(tree, title).waitFor();
   });
 

@@ -1,4 +1,4 @@
-// A design in the explorer becomes a plan in an editor, is changed there, and is added to the board; a model API on loopback
+// A design in the explorer becomes a plan on a page, is changed as text, and is added to the board; a model API on loopback
 // plans it. Both by context menus: VS Code's own of a file, and the one of a task.
 
 import assert from 'node:assert/strict';
@@ -13,7 +13,7 @@ import { eventually } from '../../e2e/support/eventually.ts';
 import type { Project } from '../../e2e/support/project.ts';
 import type { Frame, Locator } from '../host/browser.ts';
 import { demoProject } from './support/demo-project.ts';
-import { openDrover, quickPickRow, runCommand } from './support/parts.ts';
+import { openDrover, runCommand, webview } from './support/parts.ts';
 import { row, treeOf } from './support/tree.ts';
 import { openWorkbench, picture, type Workbench } from './support/workbench.ts';
 
@@ -106,13 +106,14 @@ suite('a plan from a design, in VS Code', () => {
     await page.locator('.activitybar a.action-label[aria-label^="Explorer"]').click();
     const file = page.locator('.explorer-folders-view .monaco-list-row', { hasText: 'design.md' });
     await chooseFromMenu(file, 'Plan from Spec');
-    await quickPickRow(page, 'Build redirect').waitFor();
-    await quickPickRow(page, 'after Build storage').waitFor();
-    await picture(page, 'plan-preview');
+    const shown = await webview(page, 'plan');
+    await shown.getByRole('heading', { name: 'Plan: 1 epic, 2 tasks' }).waitFor();
+    await shown.getByRole('checkbox', { name: 'Add Build redirect' }).waitFor();
+    await picture(page, 'plan-page');
     assert.deepEqual((await project.status()).tasks, []);
-    await page.getByRole('button', { name: 'Edit as Text' }).click();
+    await shown.getByRole('button', { name: 'Edit as Text' }).click();
     await page.locator('.view-line', { hasText: 'Build redirect' }).first().waitFor();
-    await message('Planned: 1 epic, 2 tasks').waitFor();
+    await message('Planned: 2 tasks').waitFor();
     await picture(page, 'plan-from-spec');
     assert.deepEqual((await project.status()).tasks, []);
   });
@@ -123,7 +124,7 @@ suite('a plan from a design, in VS Code', () => {
     await page.keyboard.press('Control+Home');
     await page.keyboard.type('no task');
     await page.keyboard.press('Enter');
-    await addToBoard('Planned: 1 epic, 2 tasks');
+    await addToBoard('Planned: 2 tasks');
     await message('Nothing was added: line 1').waitFor();
     assert.deepEqual((await project.status()).tasks, []);
   });

@@ -6,6 +6,7 @@ import { checkedLine } from '../../../server/protocol/agent-events.ts';
 import type { LogLineView } from '../../../server/protocol/log-line.ts';
 import type { Report } from '../../../server/core/history/report.ts';
 import { runLines, smallRun } from '../../doubles/reports.ts';
+import { smallPlan } from '../../doubles/plans.ts';
 import { FakeLog } from '../stream/fake-log.ts';
 import type { FakeHost } from './fake-host.ts';
 
@@ -25,6 +26,7 @@ export function answerReads(host: FakeHost, texts: LogTexts = plainTexts): void 
   host.backend('why', ({ id }) => ({ id, reasons: [texts.text] }) as never);
   host.backend('runs.list', () => runLines(12));
   host.backend('report', () => withTexts(smallRun(), texts.text));
+  host.action('readPlan', () => ({ plan: smallPlan(texts.text) }));
   host.backend('events.read', () => ({ events: [], next: 0 }) as never);
 }
 

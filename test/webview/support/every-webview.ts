@@ -12,6 +12,7 @@ export const everyWebview: readonly (readonly [WebviewName, string])[] = [
   ['grid', 'Print the tree'],
   ['board', 'Check types'],
   ['run', 'Write the parser'],
+  ['plan', 'Can start at once'],
 ];
 
 export async function openAny(

@@ -49,6 +49,7 @@ const viewports: Readonly<Record<WebviewName, { width: number; height: number }>
   grid: { width: 1200, height: 800 },
   board: { width: 1200, height: 800 },
   run: { width: 1000, height: 800 },
+  plan: { width: 900, height: 800 },
 };
 
 let server: Promise<PageServer> | null = null;

@@ -7,6 +7,7 @@ import { statusStyles } from '../status-styles.ts';
 import { controlStyles } from '../looks/control-styles.ts';
 import { icon, iconStyles } from '../looks/icon.ts';
 import { iconButton } from '../looks/icon-button.ts';
+import { quietStyles } from '../looks/quiet-styles.ts';
 import { codeStyles, proseStyles } from '../text/prose-styles.ts';
 import type { FileReference } from '../text/file-reference.ts';
 import { proseTemplate } from '../text/prose-template.ts';
@@ -43,6 +44,7 @@ export class DroverTask extends LitElement {
     statusStyles,
     proseStyles,
     codeStyles,
+    quietStyles,
     taskStyles,
   ];
   declare host: Host | null;

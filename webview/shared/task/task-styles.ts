@@ -63,18 +63,6 @@ export const taskStyles = css`
   vscode-textfield[disabled] {
     opacity: 1;
   }
-  /* A field that reads like text until it is pointed at or written in. */
-  .quiet:not(:focus-within) {
-    --vscode-settings-textInputForeground: var(--vscode-foreground);
-    --vscode-settings-textInputBorder: transparent;
-    background: transparent;
-  }
-  .quiet:hover:not(:focus-within, [disabled]) {
-    --vscode-settings-textInputBorder: var(
-      --vscode-input-border,
-      var(--vscode-contrastBorder, var(--vscode-widget-border))
-    );
-  }
   .page {
     --drover-title-size: calc(1.3 * var(--vscode-font-size));
   }
@@ -132,15 +120,6 @@ export const taskStyles = css`
     display: flex;
     flex-wrap: wrap;
     gap: 4px 6px;
-  }
-  .chip {
-    display: inline-flex;
-    align-items: center;
-    gap: 4px;
-    max-width: 100%;
-    padding: 0 2px 0 6px;
-    border: 1px solid var(--vscode-widget-border, var(--vscode-contrastBorder, currentColor));
-    border-radius: 4px;
   }
   .chip .link {
     overflow: hidden;

@@ -1,0 +1,44 @@
+// A plan becomes tasks of the board: as it is on its page, or as text in an editor.
+
+import * as vscode from 'vscode';
+import { formatCount } from '../../server/core/format.ts';
+import { toFailure } from '../backend/failure.ts';
+import type { Messages } from '../notices/messages.ts';
+import type { Project } from '../project/project.ts';
+
+const add = 'Add to the Board';
+
+/** All of it or nothing; throws why nothing was added. */
+export async function addLines(project: Project, text: string): Promise<number> {
+  const { imported, errors } = await project.request('import', {
+    text,
+    bad_utf8_lines: [],
+    file: 'plan.jsonl',
+    format: 'jsonl',
+  });
+  const [first] = errors;
+  if (first === undefined) return imported.tasks;
+  throw new Error(`line ${first.line}: ${first.message}`);
+}
+
+/** What is in the editor when the button is pressed is added. */
+export async function editAsText(
+  project: Project,
+  messages: Messages,
+  content: string,
+): Promise<void> {
+  const document = await vscode.workspace.openTextDocument({ language: 'jsonl', content });
+  await vscode.window.showTextDocument(document, { preview: false });
+  const count = content.split('\n').filter((line) => line.includes('"type":"story"')).length;
+  let words = `Planned: ${formatCount(count, 'task')}. Change the plan as you like.`;
+  for (;;) {
+    const pressed = await messages.show('info', words, [add]);
+    if (pressed !== add || document.isClosed) return;
+    try {
+      const tasks = await addLines(project, document.getText());
+      return messages.tell('info', `Added: ${formatCount(tasks, 'task')}.`);
+    } catch (error) {
+      words = `Nothing was added: ${toFailure(error).message}`;
+    }
+  }
+}

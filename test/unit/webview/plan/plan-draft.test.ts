@@ -1,0 +1,111 @@
+// What is added of a plan that a person has changed.
+
+import assert from 'node:assert/strict';
+import { parseImport } from '../../../../server/core/exchange/import-jsonl.ts';
+import { emptyProject } from '../../../../server/core/exchange/import-types.ts';
+import {
+  changeEpic,
+  changeTask,
+  choose,
+  draftedEpics,
+  freshDraft,
+  planLines,
+  possibleBlockers,
+  readDraft,
+} from '../../../../webview/plan/plan-draft.ts';
+import { smallPlan } from '../../../doubles/plans.ts';
+
+interface Line {
+  readonly id: string;
+  readonly title: string;
+  readonly description?: string;
+  readonly blocked_by?: readonly string[];
+  readonly acceptance_criteria?: readonly string[];
+}
+
+const plan = smallPlan();
+const linesOf = (text: string): readonly Line[] => {
+  assert.deepEqual(parseImport(text, emptyProject).problems, []);
+  return text
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as Line);
+};
+const lineOf = (text: string, id: string): Line => {
+  const line = linesOf(text).find((each) => each.id === id);
+  assert.ok(line !== undefined, id);
+  return line;
+};
+
+suite('a plan before it is added', () => {
+  test('is shown by epic, tasks without one last', () => {
+    assert.deepEqual(
+      draftedEpics(plan, freshDraft).map(({ title, tasks }) => [title, tasks.map(({ id }) => id)]),
+      [
+        ['Short links', ['storage', 'redirect', 'expiry']],
+        ['Help', ['page']],
+        ['Without an epic', ['license']],
+      ],
+    );
+  });
+
+  test('is added as it was when nothing was changed', () => {
+    const lines = linesOf(planLines(plan, freshDraft));
+    assert.deepEqual(
+      lines.map(({ id }) => id),
+      ['epic-links', 'epic-help', 'storage', 'redirect', 'expiry', 'page', 'license'],
+    );
+    assert.deepEqual(lineOf(planLines(plan, freshDraft), 'page').blocked_by, [
+      'storage',
+      'redirect',
+    ]);
+  });
+
+  test('keeps the order through what is left out, and no empty epic', () => {
+    const text = planLines(plan, choose(freshDraft, ['redirect', 'page', 'license'], false));
+    assert.deepEqual(
+      linesOf(text).map(({ id }) => id),
+      ['epic-links', 'storage', 'expiry'],
+    );
+    assert.deepEqual(lineOf(text, 'expiry').blocked_by, ['storage']);
+    const again = choose(choose(freshDraft, ['page'], false), ['page'], true);
+    assert.deepEqual(again, freshDraft);
+  });
+
+  test('takes changed texts and dependencies', () => {
+    let draft = changeEpic(freshDraft, 'epic-help', 'Documents');
+    draft = changeTask(draft, 'page', { title: 'Write the page', blockedBy: [] });
+    draft = changeTask(draft, 'page', { description: '', criteria: ['It is read'] });
+    const text = planLines(plan, draft);
+    assert.equal(lineOf(text, 'epic-help').title, 'Documents');
+    const { title, description, blocked_by, acceptance_criteria } = lineOf(text, 'page');
+    assert.deepEqual(
+      { title, description, blocked_by, acceptance_criteria },
+      {
+        title: 'Write the page',
+        description: undefined,
+        blocked_by: undefined,
+        acceptance_criteria: ['It is read'],
+      },
+    );
+  });
+
+  test('offers no dependency that would close a loop', () => {
+    const tasks = draftedEpics(plan, freshDraft).flatMap((epic) => epic.tasks);
+    const offered = (id: string): readonly string[] =>
+      possibleBlockers(tasks, id).map((task) => task.id);
+    assert.deepEqual(offered('storage'), ['license']);
+    assert.deepEqual(offered('expiry'), ['storage', 'page', 'license']);
+  });
+
+  test('is read again as it was kept, and what is none is left out', () => {
+    const draft = changeTask(choose(freshDraft, ['page'], false), 'storage', { title: 'Store' });
+    assert.deepEqual(readDraft(JSON.parse(JSON.stringify(draft))), draft);
+    assert.deepEqual(readDraft({ out: [1], epics: { a: 2 }, tasks: { b: { title: 3 } } }), {
+      out: [],
+      epics: {},
+      tasks: { b: {} },
+    });
+    assert.deepEqual(readDraft(null), freshDraft);
+  });
+});

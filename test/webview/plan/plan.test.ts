@@ -1,0 +1,138 @@
+// The page of a plan alone in Chromium: chosen, edited and added, by mouse and by keyboard.
+
+import assert from 'node:assert/strict';
+import { smallPlan } from '../../doubles/plans.ts';
+import { checkAxe } from '../support/axe.ts';
+import { Refusal } from '../support/fake-host.ts';
+import {
+  openWebview,
+  screenshot,
+  type OpenOptions,
+  type OpenWebview,
+} from '../support/webview-page.ts';
+
+interface Line {
+  readonly id: string;
+  readonly title: string;
+  readonly description?: string;
+  readonly blocked_by?: readonly string[];
+  readonly acceptance_criteria?: readonly string[];
+}
+
+suite('webview: plan', () => {
+  let view: OpenWebview;
+
+  const open = async (options: OpenOptions = {}): Promise<void> => {
+    view = await openWebview('plan', {
+      ...options,
+      prepare: (host) => {
+        host.action('readPlan', () => ({ plan: smallPlan() }));
+        options.prepare?.(host);
+      },
+    });
+    await view.page.getByRole('heading', { level: 1 }).waitFor();
+  };
+  const added = async (): Promise<readonly Line[]> => {
+    const { text } = (await view.host.waitFor('addPlan')) as { text: string };
+    return text
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line) as Line);
+  };
+
+  test('the mouse leaves tasks out, edits texts and dependencies, and adds the rest', async () => {
+    await open();
+    const { page, host } = view;
+    host.action('pick', ({ items }) => ({
+      id: items.find(({ label }) => label === 'Build license')?.id ?? null,
+    }));
+    await page.getByRole('checkbox', { name: 'Add Build redirect' }).click();
+    const title = page.getByRole('textbox', { name: 'Title of Build expiry' });
+    await title.fill('Let links expire');
+    await title.blur();
+    await page
+      .getByRole('button', { name: 'Remove the dependency of Build page on Store the links' })
+      .click();
+    await page.getByRole('button', { name: 'Add a task that Let links expire waits for' }).click();
+    await page
+      .getByRole('button', { name: 'Remove the dependency of Let links expire on Build license' })
+      .waitFor();
+    await page.getByText('0 criteria · About expiry.').click();
+    await page
+      .getByRole('textbox', { name: 'Description of Let links expire' })
+      .fill('After a day.');
+    const criterion = page.getByRole('textbox', { name: 'Add a criterion to Let links expire' });
+    await criterion.fill('A clock tests it');
+    await criterion.press('Enter');
+    await page.getByRole('textbox', { name: 'Criterion 1 of Let links expire' }).waitFor();
+    await screenshot(page, 'plan-edited');
+    await checkAxe(page);
+    await page.getByRole('button', { name: 'Add 4 Tasks' }).click();
+    const lines = await added();
+    assert.deepEqual(
+      lines.map(({ id }) => id),
+      ['epic-links', 'epic-help', 'storage', 'expiry', 'page', 'license'],
+    );
+    const expiry = lines.find(({ id }) => id === 'expiry');
+    assert.deepEqual(
+      [expiry?.title, expiry?.description, expiry?.acceptance_criteria],
+      ['Let links expire', 'After a day.', ['A clock tests it']],
+    );
+    assert.deepEqual([...(expiry?.blocked_by ?? [])].sort(), ['license', 'storage']);
+    await view.close();
+  });
+
+  test('the keyboard goes from box to box, and Ctrl+Enter adds', async () => {
+    await open();
+    const { page } = view;
+    await page.getByRole('checkbox', { name: 'Add the tasks of Short links' }).focus();
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('Space');
+    await page.getByRole('button', { name: 'Add 4 Tasks' }).waitFor();
+    const isMixed = await page
+      .getByRole('checkbox', { name: 'Add the tasks of Short links' })
+      .evaluate((box: HTMLInputElement) => box.indeterminate);
+    assert.equal(isMixed, true);
+    await page.keyboard.press('Control+Enter');
+    assert.ok(!(await added()).some(({ id }) => id === 'redirect'));
+    await view.close();
+  });
+
+  test('a text that is still being written is added by Ctrl+Enter, too', async () => {
+    await open();
+    const { page } = view;
+    await page.getByRole('textbox', { name: 'Title of Build page' }).fill('Write the page');
+    await page.keyboard.press('Control+Enter');
+    const line = (await added()).find(({ id }) => id === 'page');
+    assert.equal(line?.title, 'Write the page');
+    await view.close();
+  });
+
+  test('changes stay over a reload, and a refusal is shown', async () => {
+    await open({
+      prepare: (host) => {
+        host.action('addPlan', () => {
+          throw new Refusal('refused', 'Nothing was added: line 2: the epic is closed.');
+        });
+      },
+    });
+    const { page } = view;
+    await page.getByRole('checkbox', { name: 'Add the tasks of Short links' }).click();
+    await page.getByRole('button', { name: 'Add 2 Tasks' }).waitFor();
+    await view.reload();
+    await page.getByRole('button', { name: 'Add 2 Tasks' }).click();
+    await page.getByRole('alert').getByText('Nothing was added: line 2').waitFor();
+    await page.getByRole('button', { name: 'Discard' }).click();
+    await view.host.waitFor('dropPlan');
+    await view.close();
+  });
+
+  test('a plan that was added says so', async () => {
+    view = await openWebview('plan', {
+      prepare: (host) => host.action('readPlan', () => ({ plan: null })),
+    });
+    await view.page.getByText('This plan was added or discarded').waitFor();
+    await view.close();
+  });
+});
