@@ -105,7 +105,6 @@ export class DroverWindow implements vscode.Disposable {
         const roots = this.#projects.all.map(({ root }) => root);
         return mcpServers(extension.extensionUri, roots);
       },
-      callTool: (name, input) => this.invokeTool(name, input),
       openLink: (path) => this.openLink(vscode.Uri.from({ scheme: 'vscode', path })),
     });
     this.#disposables = [

@@ -25,6 +25,7 @@ export const soakFiles: ReadonlySet<string> = new Set([
   'test/agents/claude-cut.test.ts',
   'test/e2e/agents.test.ts',
   'test/e2e/mcp-acp.test.ts',
+  'test/e2e/mcp-person-claude.test.ts',
   'test/e2e/quota.test.ts',
   'test/e2e/remote-agents.test.ts',
   'test/e2e/telemetry-agents.test.ts',

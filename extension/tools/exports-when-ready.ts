@@ -8,7 +8,7 @@ import type { Projects } from '../project/projects.ts';
 export function exportsOf(
   projects: Projects,
   messages: Messages,
-  rest: Pick<ExportsWhenReady, 'measurements' | 'callTool' | 'openLink' | 'mcpServers'>,
+  rest: Pick<ExportsWhenReady, 'measurements' | 'openLink' | 'mcpServers'>,
 ): ExportsWhenReady {
   return {
     projects: () => projects.all.map(projectForTests),

@@ -7,7 +7,6 @@ import type {
   BackendRequests,
   Connection,
 } from '../../webview/messages/messages.ts';
-import type { PersonToolName } from '../../server/protocol/person-tools/tools.ts';
 import type { StatusSnapshot } from '../../server/protocol/views.ts';
 
 export interface ProjectForTests {
@@ -38,8 +37,6 @@ export interface ExportsWhenReady {
   readonly shown: readonly string[];
   /** What webviews have measured of themselves, latest first (bounded). */
   readonly measurements: readonly { readonly name: string; readonly ms: number }[];
-  /** Calls a tool of language models, without VS Code's question to the person. */
-  callTool(name: PersonToolName, input: unknown): Promise<string>;
   /** The MCP servers that are offered to VS Code, before their environment is resolved. */
   mcpServers(): readonly vscode.McpStdioServerDefinition[];
   /** Opens a Drover address, as if VS Code had been asked to. */

@@ -102,7 +102,7 @@ const long = { testMs: 15 * minuteMs, limitMs: 20 * minuteMs };
 
 /** Files that drive the real agents: they are installed before. */
 const needsAgents =
-  /\/(agents|budget|claude|fallback|mcp-acp|mcp-claude|planning-claude|quota|spec)\.test\.ts$/;
+  /\/(agents|budget|claude|fallback|mcp-acp|mcp-claude|mcp-person-claude|planning-claude|quota|spec)\.test\.ts$/;
 
 export function allJobs(): readonly Job[] {
   const jobs = [...steps(), ...suites().flatMap(jobsOf), ...inHostJobs()];

@@ -6,7 +6,10 @@ import { join } from 'node:path';
 import * as vscode from 'vscode';
 import type { ExportsWhenReady } from '../../../extension/tools/exports.ts';
 import { commandIds } from '../../../extension/ids.ts';
-import { personToolNames } from '../../../server/protocol/person-tools/tools.ts';
+import {
+  personToolNames,
+  type PersonToolName,
+} from '../../../server/protocol/person-tools/tools.ts';
 import {
   activated,
   addTask,
@@ -128,15 +131,8 @@ suite('the extension in its host', () => {
       personToolNames.filter((name) => !offered.has(name)),
       [],
     );
-    const read = await vscode.lm.invokeTool('drover_read_board', {
-      input: {},
-      toolInvocationToken: undefined,
-    });
-    const [part] = read.content;
-    assert.ok(part instanceof vscode.LanguageModelTextPart);
-    assert.match(part.value, /"First epic": 2 of 2 tasks done/);
-
-    const added = await exports.callTool('drover_add_tasks', {
+    assert.match(await invoke('drover_read_board', {}), /"First epic": 2 of 2 tasks done/);
+    const added = await invoke('drover_add_tasks', {
       epic: 'Asked by a model',
       tasks: [
         { key: 'a', title: 'A', description: 'demo: write a.txt a' },
@@ -146,16 +142,13 @@ suite('the extension in its host', () => {
     });
     const ids = [...added.matchAll(/^- (task-\w+) /gm)].map(([, id]) => id ?? '');
     assert.equal(ids.length, 3);
-    assert.match(await exports.callTool('drover_explain_task', { id: ids[2] }), /A|B|wait/);
-    await exports.callTool('drover_run_epic', { epic: 'Asked by a model' });
+    assert.match(await invoke('drover_explain_task', { id: ids[2] }), /A|B|wait/);
+    await invoke('drover_run_epic', { epic: 'Asked by a model' });
     await untilBoard(exports, (board) =>
       ids.every((id) => taskOf(board, id).status === 'completed'),
     );
-    assert.match(await exports.callTool('drover_show_task', { id: ids[2] }), /Landed as/);
-    await assert.rejects(
-      exports.callTool('drover_run_epic', { epic: 'Nowhere' }),
-      /does not exist/,
-    );
+    assert.match(await invoke('drover_show_task', { id: ids[2] }), /Landed as/);
+    await assert.rejects(invoke('drover_run_epic', { epic: 'Nowhere' }), /does not exist/);
   });
 
   test('an assistant reaches this repository by MCP', async () => {
@@ -238,6 +231,14 @@ suite('the extension in its host', () => {
     );
   });
 });
+
+/** As VS Code's own chat calls a tool. In tests it confirms by itself what it would ask a person. */
+async function invoke(name: PersonToolName, input: object): Promise<string> {
+  const result = await vscode.lm.invokeTool(name, { input, toolInvocationToken: undefined });
+  const [part] = result.content;
+  assert.ok(part instanceof vscode.LanguageModelTextPart);
+  return part.value;
+}
 
 function panelTypes(): readonly string[] {
   return vscode.window.tabGroups.all
