@@ -24,6 +24,7 @@ export const soakFiles: ReadonlySet<string> = new Set([
   'test/replay/replay.test.ts',
   'test/agents/claude-cut.test.ts',
   'test/e2e/agents.test.ts',
+  'test/e2e/confined-agents.test.ts',
   'test/e2e/mcp-acp.test.ts',
   'test/e2e/mcp-person-claude.test.ts',
   'test/e2e/quota.test.ts',

@@ -59,7 +59,11 @@ export const realAgents: readonly RealAgent[] = [
 ];
 
 /** Writes the agent's own settings into its home. */
-export function writeAgentSettings(agent: RealAgent, home: string, url: string): void {
+export function writeAgentSettings(
+  agent: Pick<RealAgent, 'settings'>,
+  home: string,
+  url: string,
+): void {
   if (agent.settings === undefined) return;
   const [place, template] = agent.settings;
   const text = readFileSync(join(homes, template), 'utf8').replaceAll('@URL@', url);

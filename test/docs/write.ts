@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { withTable } from './agents-table.ts';
 import { clickhouseTableText, traceDashboardText } from './clickhouse.ts';
 import { collectorText } from './collector.ts';
+import { withConfinedAgents } from './confined-agents.ts';
 import { withRefusals } from './refusals-table.ts';
 import { requestsPage } from './requests-page.ts';
 import { readRooms, withImports } from './room-readmes.ts';
@@ -20,6 +21,7 @@ function rewrite(name: string, change: (page: string) => string): void {
 }
 
 rewrite('agents.md', withTable);
+rewrite('isolation.md', withConfinedAgents);
 rewrite('refusals.md', withRefusals);
 rewrite('settings.md', withSettings);
 rewrite('telemetry.md', withTelemetry);

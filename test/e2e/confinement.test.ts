@@ -36,7 +36,7 @@ suite('confinement', function () {
     const here = await begin({
       agent: `
 cat > /dev/null
-echo one > one.txt; git add one.txt; git commit -qm 'one'
+echo one > one.txt; git add one.txt; GIT_CONFIG_GLOBAL=/dev/null git commit -qm 'one'
 git branch side; git tag mark
 echo two > two.txt; git add two.txt
 echo three > three.txt
@@ -49,6 +49,7 @@ git status --porcelain
     await here.expect(0, ['run']);
     const files = here.git('ls-tree', '--name-only', 'main').split('\n');
     for (const name of ['one.txt', 'two.txt', 'three.txt']) assert.ok(files.includes(name), name);
+    assert.match(here.git('log', '--format=%s by %an'), /^one by A Person$/m);
     assert.equal(here.git('branch', '--list', 'side'), '');
     assert.equal(here.git('tag'), '');
     assert.equal(here.git('fsck', '--strict', '--no-dangling').trim(), '');

@@ -112,10 +112,15 @@ async function lentConfiguration(
   context: RepositoryContext,
   worktree: LinkedWorktree,
 ): Promise<GitResult<string>> {
-  const listed = await context.git(['config', '--local', '-z', '--list'], { at: worktree.path });
+  const at = worktree.path;
+  const [listed, user] = await Promise.all([
+    context.git(['config', '--local', '-z', '--list'], { at }),
+    // Some agents hide the user's own configuration from git, and could not commit then.
+    context.git(['config', '-z', '--get-regexp', '^user\\.(name|email)$'], { at }),
+  ]);
   if (listed.code !== 0) return err(failureOf(listed, 'read the configuration of the repository'));
   const lines = ['[core]', '\tbare = false', '\tlogAllRefUpdates = true'];
-  for (const item of listed.stdout.toString('utf8').split('\0')) {
+  for (const item of `${user.stdout.toString()}${listed.stdout.toString()}`.split('\0')) {
     const end = item.indexOf('\n');
     const key = end === -1 ? item : item.slice(0, end);
     if (lentKeys.test(key))
