@@ -20,6 +20,7 @@ export type SnapshotReason =
   | 'plan' // written while planning
   | 'found' // in a slot before its next use
   | 'nested' // commits of a repository inside the worktree
+  | 'dropped' // commits that an agent left behind: by a reset, an amend or a rebase
   | 'kept'; // commits that a branch was about to lose
 
 export type SnapshotAuthor = 'agent' | 'person' | 'unknown';

@@ -5,6 +5,7 @@ import assert from 'node:assert/strict';
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { TaskSnapshots } from '../../server/protocol/views.ts';
+import { makeBarrier } from './support/agent-scripts.ts';
 import { eventually } from './support/eventually.ts';
 import { landedTasks } from './support/history.ts';
 import { beginPlan } from './support/plan.ts';
@@ -67,6 +68,38 @@ suite('snapshots', function () {
     assert.doesNotMatch(here.read('seen-other'), /parts\.txt/);
     assert.match(here.read('prompt-parts-2'), /the work of the previous attempt/);
     assert.deepEqual((await here.task('parts')).rescue_refs, ['refs/drover/work/parts/1']);
+  });
+
+  test('a line of a person’s that the agent committed and reset away is among them', async () => {
+    const here = project({
+      agent: `
+cat > /dev/null
+if [ "$attempt" = 1 ]; then
+  touch ../../here
+  read -r line < ../../go
+  git add -A; git commit -qm all; git reset -q --hard HEAD~1
+  exit 9
+fi
+cp mine.txt again.txt
+`,
+    });
+    const barrier = makeBarrier(here.folder, 'go');
+    await beginPlan(here, [{ id: 'taken', max_attempts: 1 }]);
+    const run = here.start(['run', '--json']);
+    await eventually('the agent runs', () => existsSync(join(here.folder, 'here')));
+    const place = (await here.task('taken')).worktree_path ?? '';
+    writeFileSync(join(place, 'mine.txt'), 'mine\n');
+    barrier.open();
+    assert.equal((await run.ended).code, 1);
+    barrier.close();
+    assert.match(
+      await here.expect(0, ['snapshots', 'taken']),
+      /^1  attempt 1  \S+Z  dropped  agent  1 file  \+1 -0$/m,
+    );
+    await here.expect(0, ['restore', 'taken', '--snapshot', '1']);
+    await here.expect(0, ['run']);
+    assert.equal(here.git('show', 'main:mine.txt'), 'mine');
+    assert.equal(here.git('show', 'main:again.txt'), 'mine');
   });
 
   test('are listed, compared and restored by command', async () => {

@@ -10,6 +10,7 @@ import { failureOf, gitFailure } from '../process/failures.ts';
 import { ignoredWork } from '../read/ignored-files.ts';
 import { parseStatus, statusArguments } from '../read/status-format.ts';
 import { dropIndex, stampOfIndex } from '../snapshot/snapshot.ts';
+import { keepDropped } from '../work/dropped-commits.ts';
 import { relink } from '../work/own-worktree.ts';
 import type { GitResult, RemoveOutcome, RemoveRequest } from '../port.ts';
 import { type Found, keepFound, readableStatus, watchEverything } from './slot-emptying.ts';
@@ -184,6 +185,8 @@ async function saveEverything(
     fallbackHead: await anyHead(context),
   });
   if (!status.ok) return status;
+  const dropped = await keepDropped(context, worktree, status.value.head, label);
+  if (!dropped.ok) return dropped;
   const ignored = await ignoredWork(worktree.path, status.value);
   if (ignored.kind === 'too_much' && !force) {
     const message = `${worktree.path} holds ignored files that may be work in progress: ${ignored.reason}.`;

@@ -18,6 +18,7 @@ import { clearAway } from './slot-clearing.ts';
 import { creationMark } from './slot-marks.ts';
 import { dropIndex, type HeldIndex, isDirty, keepState } from '../snapshot/snapshot.ts';
 import { type StatusOptions } from '../read/status.ts';
+import { keepDropped } from '../work/dropped-commits.ts';
 import { slotStatus } from '../work/lost-head.ts';
 import { isNestedRepository, type ParsedStatus, type StatusEntry } from '../read/status-format.ts';
 import { waitForStaleLocks } from '../files/stale-locks.ts';
@@ -48,7 +49,11 @@ const maxNesting = 5;
 
 /** The label of what was written while a slot passed from one user to the next. */
 export function lateLabel(label: string): string {
-  return label.endsWith('/late') ? label : `${label}/late`;
+  return isLate(label) ? label : `${label}/late`;
+}
+
+function isLate(label: string): boolean {
+  return label.endsWith('/late');
 }
 
 /**
@@ -77,6 +82,10 @@ export async function emptySlot(
     if (!watched.ok) return watched;
     const status = await visibleStatus(context, worktree, as, fallbackHead);
     if (!status.ok) return status;
+    if (as === label && !isLate(label)) {
+      const dropped = await keepDropped(context, worktree, status.value.head, label);
+      if (!dropped.ok) return dropped;
+    }
     const about = { label: as, next: fallbackHead, holdIndex: true };
     const kept = await keepFound(context, worktree, status.value, about);
     if (!kept.ok) return kept.error.retryable ? kept : unsaved(kept.error.message);

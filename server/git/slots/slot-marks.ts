@@ -4,6 +4,7 @@ import { rm, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { branchName } from '../refs/refs.ts';
 import { readText } from '../files/small-files.ts';
+import { lengthOfLog, logNote } from '../work/dropped-commits.ts';
 import { labelOfBranch } from '../work/work-chain.ts';
 import { folderNote, folderNow, ownerNote, type LinkedWorktree } from '../files/worktree-link.ts';
 import type { SlotRequest } from '../slot-port.ts';
@@ -19,7 +20,10 @@ export const creationMark = 'drover-creating';
 export async function markUse(worktree: LinkedWorktree, request: SlotRequest): Promise<void> {
   await rm(join(worktree.gitDir, creationMark), { force: true });
   const owner = ownerOf(request);
-  if (owner !== null) await writeNote(join(worktree.gitDir, ownerNote), owner);
+  if (owner !== null && owner !== readText(join(worktree.gitDir, ownerNote))) {
+    await writeNote(join(worktree.gitDir, logNote), String(lengthOfLog(worktree)));
+    await writeNote(join(worktree.gitDir, ownerNote), owner);
+  }
   const folder = folderNow(worktree.path);
   if (folder !== null) await writeNote(join(worktree.gitDir, folderNote), folder);
 }

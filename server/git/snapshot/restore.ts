@@ -32,8 +32,13 @@ export async function snapshotAt(
 }
 
 export function viewOf(facts: SnapshotFacts): SnapshotView {
-  const { commit, label, reason, author, timeMs, head, branch } = facts;
-  return { commit, label, reason, author, timeMs, head, branch };
+  const { commit, reason, author, timeMs, head, branch } = facts;
+  return { commit, label: attemptIn(facts.label), reason, author, timeMs, head, branch };
+}
+
+/** Without what tells one chain of an attempt from another. */
+function attemptIn(label: string): string {
+  return /^[^/]+\/\d+(?=\/)/.exec(label)?.[0] ?? label;
 }
 
 /** The slot has to hold nothing but its HEAD: what else is in it is refused, never overwritten. */

@@ -23,6 +23,7 @@ import { branchRef } from '../refs/refs.ts';
 import { walks } from '../refs/whole.ts';
 import { takeFromShared } from '../work/shared-leavings.ts';
 import { exists, factsOf, factsOfAll, readText } from '../files/small-files.ts';
+import { keepDropped } from '../work/dropped-commits.ts';
 import { slotStatus } from '../work/lost-head.ts';
 import { isNestedRepository, type ParsedStatus, type StatusEntry } from '../read/status-format.ts';
 import { appendSnapshot, type WorkState } from '../work/work-chain.ts';
@@ -83,6 +84,10 @@ export async function takeSnapshot(
   const status = await slotStatus(context, worktree.value);
   if (!status.ok) return status;
   const { head, branch } = status.value;
+  if (request.reason !== 'interval') {
+    const dropped = await keepDropped(context, worktree.value, head, request.label);
+    if (!dropped.ok) return dropped;
+  }
   if (!isDirty(status.value) && alongside(worktree.value).length === 0) {
     const isBase = head === null || head === request.base;
     const isOnBranch = branch !== null && branchRef(branch) === `${droverHeadRoot}${request.label}`;

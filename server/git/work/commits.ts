@@ -18,8 +18,9 @@ import { absoluteBytes, shown, splitZero, zeroEnded, type PathBytes } from '../f
 import type { GitResult } from '../port.ts';
 import { branchRef, isBranchName, readRef, updateRefs } from '../refs/refs.ts';
 import { treeOf } from '../read/ancestry.ts';
+import { keepDropped } from './dropped-commits.ts';
 import { slotStatus } from './lost-head.ts';
-import { isNestedRepository, type StatusEntry } from '../read/status-format.ts';
+import { isNestedRepository, type ParsedStatus, type StatusEntry } from '../read/status-format.ts';
 import { factsOf, factsOfAll } from '../files/small-files.ts';
 import { takeFromShared } from './shared-leavings.ts';
 import { waitForStaleLocks } from '../files/stale-locks.ts';
@@ -36,15 +37,9 @@ export async function commitLeftovers(
   if (!isBranchName(request.branch)) {
     return err(gitFailure('failed', `"${request.branch}" cannot be the name of a branch.`));
   }
-  const found = await ownWorktree(context, request.path);
-  if (!found.ok) return found;
-  const worktree = found.value;
-  await waitForStaleLocks(worktree, context.staleLockMs);
-  const shared = await takeFromShared(context, worktree.path, request.branch);
-  if (!shared.ok) return shared;
-  const read = await slotStatus(context, worktree);
-  if (!read.ok) return read;
-  const status = read.value;
+  const left = await whatIsLeft(context, request);
+  if (!left.ok) return left;
+  const { worktree, status, stashed } = left.value;
   const operation = await concludable(context, worktree, status, request.branch);
   if (!operation.ok) return operation;
   const attached: GitResult<Standing> =
@@ -61,7 +56,7 @@ export async function commitLeftovers(
   const byFacts = await heldEntries(context, worktree, entries, request.maxFileSize, inside);
   const byContent = await heldByContent(context, worktree, request.base, entries, byFacts);
   if (!byContent.ok) return byContent;
-  const ofPerson = entries.filter(({ path }) => shared.value.includes(shown(path)));
+  const ofPerson = entries.filter(({ path }) => stashed.includes(shown(path)));
   const { held, heldFor } = heldWith(byFacts, byContent.value, ofPerson);
   const unstaged = await unstage(context, worktree, [...held]);
   if (!unstaged.ok) return unstaged;
@@ -97,6 +92,31 @@ export async function commitLeftovers(
   const aside = !changed && (await hasPutAside(context, request.branch));
   const facts = { held: heldNames.sort(), heldFor, committedSecrets, protected: guarded.value };
   return ok({ commit: tip, tree, changed, ...facts, ...(aside && { aside }) });
+}
+
+interface Left {
+  readonly worktree: LinkedWorktree;
+  readonly status: ParsedStatus;
+  /** Files that still hold something of the person's stashes. */
+  readonly stashed: readonly string[];
+}
+
+/** The state of the slot, once all that the agent left outside of its files is kept. */
+async function whatIsLeft(
+  context: RepositoryContext,
+  { path, branch }: CommitLeftoversRequest,
+): Promise<GitResult<Left>> {
+  const found = await ownWorktree(context, path);
+  if (!found.ok) return found;
+  const worktree = found.value;
+  await waitForStaleLocks(worktree, context.staleLockMs);
+  const shared = await takeFromShared(context, worktree.path, branch);
+  if (!shared.ok) return shared;
+  const status = await slotStatus(context, worktree);
+  if (!status.ok) return status;
+  const { head } = status.value;
+  const dropped = await keepDropped(context, worktree, head, labelOfBranch(branch));
+  return dropped.ok ? ok({ worktree, status: status.value, stashed: shared.value }) : dropped;
 }
 
 /** Commits of an agent's own (up to `before`) that change nothing are no work. */

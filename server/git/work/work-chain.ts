@@ -100,6 +100,7 @@ export async function chainCommit(
   sha: Sha,
   label: string,
   author: SnapshotAuthor = 'unknown',
+  reason: SnapshotReason = 'kept',
 ): Promise<GitResult<string>> {
   const ref = workRef(label);
   const last = await readRef(context, ref);
@@ -109,7 +110,7 @@ export async function chainCommit(
   const kept = await appendSnapshot(
     context,
     { tree: tree.value, head: sha, branch: null, indexTree: null },
-    { label, reason: 'kept', author, worktree: null, skipped: [], alongside: [] },
+    { label, reason, author, worktree: null, skipped: [], alongside: [] },
   );
   return kept.ok ? ok(kept.value.ref) : kept;
 }

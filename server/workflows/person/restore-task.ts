@@ -30,7 +30,9 @@ export function chooseSnapshot(
   wanted: number | null,
 ): Numbered {
   const chosen =
-    wanted === null ? snapshots.at(-1) : snapshots.find(({ number }) => number === wanted);
+    wanted === null
+      ? (snapshots.findLast(({ reason }) => reason !== 'dropped') ?? snapshots.at(-1))
+      : snapshots.find(({ number }) => number === wanted);
   if (chosen !== undefined) return chosen;
   throw new Refusal(
     'unknown_id',
