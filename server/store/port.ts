@@ -128,7 +128,7 @@ export {
   enterOwnedPhase,
   takeByHand,
 } from './work/phases.ts';
-export { gateVerdict, keepGateVerdict } from './work/gate-verdicts.ts';
+export { gateVerdict, keepGateVerdict, tasksWithGate } from './work/gate-verdicts.ts';
 export {
   approveEpicTree,
   endEpicLanding,

@@ -59,7 +59,7 @@ suite('e2e: drover doctor', function () {
     assert.equal(report.backend.running, false);
     assert.equal(here.backendPid(), null);
     const seen = report.checks.find(({ name }) => name === 'environment')?.message ?? '';
-    assert.match(seen, /^the agent sees .*PATH.*; the gate .*PATH.*; the setup .*PATH/u);
+    assert.match(seen, /^the agent sees .*PATH.*; the gate the same.*; the setup the same/u);
     const text = await here.expect(0, ['doctor'], { env });
     assert.match(text, /^ {2}gemini {7}found, /mu);
     assert.match(text, /^ {2}amp {10}not found: npm install/mu);

@@ -129,6 +129,26 @@ if test -e bad; then echo x > target/of-bad; false; fi`;
     );
   });
 
+  test('a gate that one task alone was given is its goal: red on the base excuses nothing', async () => {
+    const here = project({
+      agent: `
+cat > /dev/null
+case "$id $attempt" in "goal 1") echo draft > "$id.txt" ;; *) echo done > "$id.txt" ;; esac
+`,
+    });
+    await beginPlan(here, [
+      { id: 'goal', test_command: 'grep -q done goal.txt' },
+      { id: 'never', test_command: 'test -e nothing', max_attempts: 2 },
+    ]);
+    await here.expect(1, ['run']);
+    const { goal, never } = Object.fromEntries(
+      (await here.status()).tasks.map((task) => [task.id, task]),
+    );
+    assert.deepEqual([goal?.status, goal?.attempts], ['completed', 1]);
+    assert.deepEqual([never?.status, never?.attempts], ['failed', 2]);
+    assert.doesNotMatch(never?.last_error ?? '', /before any task/);
+  });
+
   test('a task that mends a red base lands, and so does what waited for that', async () => {
     const here = project({
       files: { broken: 'x\n' },

@@ -176,8 +176,12 @@ export async function undo(
   const by = agentOf === undefined ? {} : { by: `agent of ${agentOf}` };
   const started = await client.call('undo', { id, ...by });
   if (started.state === 'running') await untilUndone(context, client, started);
-  const paused = started.tasks.length === 1 ? `${started.tasks[0]} is` : 'Its tasks are';
-  const text = `${id} is undone on ${started.line}. ${paused} paused: "drover resume-task <id>" lets an agent redo the work.`;
+  const [task = '<id>', ...others] = started.tasks;
+  const paused =
+    others.length === 0
+      ? `${task} is paused: "drover resume-task ${task}"`
+      : 'Its tasks are paused: "drover resume-task <id>"';
+  const text = `${id} is undone on ${started.line}. ${paused} lets an agent redo the work.`;
   context.answer({ ...started, state: 'undone' }, plainLine(text));
   return exitCodes.done;
 }

@@ -9,6 +9,7 @@ import type { DoctorReport } from '../backends.ts';
 import type { CommandContext } from '../context.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { plainLine } from '../plain-text.ts';
+import { wrap } from '../render/fit.ts';
 
 export async function worktreeList(context: CommandContext): Promise<number> {
   const client = await context.client('data');
@@ -36,7 +37,8 @@ function worktreeLine(worktree: WorktreeView): string {
   const { path, task_id, branch, status, reason, unmerged_commits, dirty } = worktree;
   const facts = [status];
   if (branch !== null) facts.push(branch);
-  if (unmerged_commits > 0) facts.push(`${unmerged_commits} unmerged commits`);
+  if (unmerged_commits > 0)
+    facts.push(`${unmerged_commits} unmerged ${unmerged_commits === 1 ? 'commit' : 'commits'}`);
   if (dirty) facts.push('uncommitted changes');
   if (reason !== null) facts.push(reason);
   return plainLine(`${task_id ?? '(free)'}  ${path}  (${facts.join(', ')})`);
@@ -61,6 +63,8 @@ export async function prune(
   return exitCodes.done;
 }
 
+const doctorIndent = ' '.repeat(11);
+
 export async function doctor(
   context: CommandContext,
   options: { readonly sandbox?: boolean } = {},
@@ -74,8 +78,10 @@ export async function doctor(
   const backend = running
     ? `ok       backend: running, version ${version ?? '?'}, process ${pid ?? '?'}`
     : 'ok       backend: not running (it starts when it is needed)';
-  const checks = report.checks.map(
-    ({ name, ok, message }) => `${ok ? 'ok      ' : 'MISSING '} ${name}: ${plainLine(message)}`,
+  const { stdout } = context.surroundings;
+  const width = stdout.isTTY ? stdout.columns : Number.POSITIVE_INFINITY;
+  const checks = report.checks.map(({ name, ok, message }) =>
+    wrap(`${ok ? 'ok      ' : 'MISSING '} ${name}: ${plainLine(message)}`, width, doctorIndent),
   );
   const agents = ['', 'Agents:', ...report.agents.map(agentLine)];
   context.answer(report, [backend, ...checks, ...agents, ...probeLines(sandbox)].join('\n'));

@@ -354,6 +354,20 @@ function gateCheck(live: LiveSettings): Check {
     : { name: 'gate', ok: true, message: command };
 }
 
+/** What a command sees, by its difference from what the agent sees. */
+function besides(
+  agents: Readonly<Record<string, string>>,
+  variables: Readonly<Record<string, string>>,
+): string {
+  const more = Object.keys(variables).filter((name) => !(name in agents));
+  const fewer = Object.keys(agents).filter((name) => !(name in variables));
+  return [
+    'the same',
+    ...(more.length === 0 ? [] : [`and ${more.toSorted().join(' ')}`]),
+    ...(fewer.length === 0 ? [] : [`but not ${fewer.toSorted().join(' ')}`]),
+  ].join(', ');
+}
+
 /** Names alone: values may be secret. */
 function environmentCheck({ environment, settings }: LiveSettings): Check {
   const { agent, envAllow } = settings;
@@ -361,12 +375,10 @@ function environmentCheck({ environment, settings }: LiveSettings): Check {
   const agents = agentEnvironment(environment, agent.kind as AgentKind, ofAgent, envAllow);
   const commands = (own: readonly string[]): Record<string, string> =>
     commandEnvironment(environment, [...envAllow, ...own]);
-  const shown = (variables: Readonly<Record<string, string>>): string =>
-    Object.keys(variables).toSorted().join(' ');
   const seen = [
-    `the agent sees ${shown(agents)}`,
-    `the gate ${shown(commands(settings.gate.envAllow))}`,
-    `the setup ${shown(commands(settings.setup.envAllow))}`,
+    `the agent sees ${Object.keys(agents).toSorted().join(' ')}`,
+    `the gate ${besides(agents, commands(settings.gate.envAllow))}`,
+    `the setup ${besides(agents, commands(settings.setup.envAllow))}`,
   ];
   return { name: 'environment', ok: true, message: seen.join('; ') };
 }

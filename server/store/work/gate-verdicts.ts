@@ -29,3 +29,19 @@ export async function keepGateVerdict(tx: Tx, row: GateVerdictRow): Promise<void
     .onConflict((conflict) => conflict.columns(['tree_sha', 'command']).doUpdateSet(verdict))
     .execute();
 }
+
+/** The tasks that have been given this command as their own gate, at most `limit` of them. */
+export async function tasksWithGate(
+  db: Reads,
+  command: string,
+  limit: number,
+): Promise<readonly string[]> {
+  const rows = await db
+    .selectFrom('tasks')
+    .select('id')
+    .where('test_command', '=', command)
+    .where('candidate_of', 'is', null)
+    .limit(limit)
+    .execute();
+  return rows.map(({ id }) => id);
+}

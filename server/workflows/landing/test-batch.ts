@@ -6,10 +6,14 @@ import type { LandingBatch, Merged } from './landing-batch.ts';
 
 import { redBaseFailure, redBaseWords } from './red-base.ts';
 import type { Sha } from '../../git/sha.ts';
+import { tasksWithGate } from '../../store/port.ts';
+import type { Uses } from '../kit/engine-ports.ts';
+
+type TestingBatch = Gating & Uses<'settings' | 'store'>;
 
 /** `redSinceMs`: a red verdict from before (Unix ms) is not believed. */
 export async function testBatch(
-  engine: Gating,
+  engine: TestingBatch,
   merged: readonly Merged[],
   base: { readonly line: string; readonly commit: Sha },
   redSinceMs: number,
@@ -25,12 +29,25 @@ export async function testBatch(
   let verdict: LandingBatch['verdict'] = { kind: 'none' };
   for (const command of commands) {
     verdict = await runGate(engine, { commit, tree, command, taskIds, redSinceMs }, stop);
+    if (verdict.kind === 'green') continue;
+    if (verdict.kind !== 'red' || merged.length > 1) return verdict;
+    if (await isGoalOfOneTask(engine, command)) return verdict;
     // Where one task alone is red, the base is asked whether it was red before.
-    if (verdict.kind === 'red' && merged.length === 1)
-      return (await testBase(engine, { ...base, command, redSinceMs }, stop)) ?? verdict;
-    if (verdict.kind !== 'green') return verdict;
+    return (await testBase(engine, { ...base, command, redSinceMs }, stop)) ?? verdict;
   }
   return verdict;
+}
+
+/**
+ * A command that one task alone has been given says what that task is to achieve. It fails on the
+ * base because the work is not done yet, so the base tells nothing.
+ */
+async function isGoalOfOneTask(
+  engine: Uses<'settings' | 'store'>,
+  command: string,
+): Promise<boolean> {
+  if (command === engine.settings().gateCommand) return false;
+  return (await tasksWithGate(engine.store.db, command, 2)).length === 1;
 }
 
 interface BaseQuestion {
