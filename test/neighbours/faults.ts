@@ -108,7 +108,7 @@ export const plantedFaults: { readonly [name: string]: PlantedFault } = {
     seed: 31,
     breaks: ['blamed'],
     file: 'server/workflows/landing/test-batch.ts',
-    find: '      return (await testBase(engine, { ...base, command, redSinceMs }, stop)) ?? verdict;',
+    find: '    return (await testBase(engine, { ...base, command, redSinceMs }, stop)) ?? verdict;',
     replace: '      return verdict;',
     often: ['break-the-gate'],
   },

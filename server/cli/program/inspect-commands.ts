@@ -23,9 +23,12 @@ export function defineInspectCommands(program: Command, host: ProgramHost): void
   const show = define(program, 'show <id>', 'Show a task and its plan', ['show task-2m8x4q1z']);
   show.action(calls(host, show, async () => (await load()).show));
 
-  const why = define(program, 'why <id>', 'Explain why a task is not running', [
-    'why task-2m8x4q1z',
-  ]);
+  const why = define(
+    program,
+    'why <id>',
+    'Explain why a task is not running, or an epic not landed',
+    ['why task-2m8x4q1z', 'why epic-7h2k9d3f'],
+  );
   why.action(calls(host, why, async () => (await load()).why));
 
   const log = define(program, 'log <id>', 'Show what the agent did and said', [

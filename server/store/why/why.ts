@@ -4,7 +4,7 @@
 import { formatDuration, stepText } from '../../core/format.ts';
 import { ownedStatuses } from '../../core/plan/state.ts';
 import { byHandPhase } from '../../core/plan/task.ts';
-import { taskOrRefuse } from '../rows/find-rows.ts';
+import { epicById, taskById, taskOrRefuse } from '../rows/find-rows.ts';
 import { machineNames } from '../fleet/machine-views.ts';
 import { type Db, readAtOneMoment, textList } from '../rows/one-moment.ts';
 import type { TaskRow } from '../schema/tables.ts';
@@ -13,6 +13,7 @@ import { lastAttempt } from '../work/claims.ts';
 import { whyCandidates } from './why-candidates.ts';
 import { nextAgentFacts } from './why-agent.ts';
 import { whyBlocked } from './why-blocked.ts';
+import { whyEpic } from './why-epic.ts';
 import { whyGate } from './why-gate.ts';
 import { whyLost } from './why-machine.ts';
 import { whyNotStarted } from './why-ready.ts';
@@ -20,6 +21,8 @@ import { oneLine, timeText, type WhyFacts } from './why-phrases.ts';
 
 export async function why(db: Db, id: string, facts: WhyFacts): Promise<readonly string[]> {
   return readAtOneMoment(db, async (at) => {
+    const epic = (await taskById(at, id)) === null ? await epicById(at, id) : null;
+    if (epic !== null) return whyEpic(at, epic, (row) => whyTask(at, row, facts));
     const row = await taskOrRefuse(at, id);
     const root = await rootOf(at, id);
     if (root === id) return whyTask(at, row, facts);

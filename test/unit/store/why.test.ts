@@ -355,6 +355,20 @@ suite('why', () => {
     );
   });
 
+  test('goes down the blocked one where a task waits for several', async () => {
+    const ids = await addTasks(project, [
+      { title: 'root' },
+      { title: 'middle', blocked_by: ['root'] },
+      { title: 'side' },
+      { title: 'top', blocked_by: ['side', 'middle'] },
+      { title: 'over', blocked_by: ['top'] },
+    ]);
+    assert.match(
+      (await ask(ids['over'] ?? '')).join(' '),
+      /it waits along top → middle → root; root is ready/u,
+    );
+  });
+
   test('refuses an unknown id', async () => {
     assert.equal((await refusalOf(ask('task-none'))).kind, 'unknown_id');
   });
