@@ -208,6 +208,8 @@ export interface StatusSnapshot {
    * panels.
    */
   readonly machines?: readonly MachineView[];
+  /** The last run is active and no backend works on it; absent otherwise. */
+  readonly unattended?: true;
 }
 
 /** One record of the numbered feed: `events --json`. */

@@ -221,7 +221,9 @@ suite('what agents leave behind', function () {
     await atWork(here, 'orphan');
     run.signal('SIGKILL');
     await run.ended;
+    assert.doesNotMatch(await here.expect(0, ['status']), /No backend/u);
     await here.killBackend();
+    assert.match(await here.expect(0, ['status']), /^Run: active .*\nNo backend works on it; /mu);
     await here.expect(0, ['cancel', 'orphan']);
     assert.equal((await here.task('orphan')).status, 'cancelled');
     await assertReachable(here, 'orphan', 1);

@@ -61,6 +61,10 @@ function headLines(snapshot: StatusSnapshot, { width, paint, nowMs }: TableOptio
     `${bar} ${progress} %${cost && `  ${cost}`}`,
   ];
   if (run !== null) lines.push(wrap(runLine(run, nowMs), width, '     '));
+  if (snapshot.unattended === true)
+    lines.push(
+      paint('yellow', wrap('No backend works on it; "drover resume" continues it.', width)),
+    );
   const machines = machinesLine(snapshot.machines ?? []);
   if (machines !== null) lines.push(wrap(machines, width, '          '));
   const target = targetLine(snapshot);

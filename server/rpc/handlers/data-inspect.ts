@@ -75,6 +75,11 @@ async function tipOf({ git, store }: DataHandlerDeps, branch: string): Promise<s
 
 const remoteAnswersMs = 800;
 
+/** In a fleet another machine may be running what this one does not. */
+async function isAttended({ hasBackend, store }: DataHandlerDeps): Promise<boolean> {
+  return (hasBackend ?? true) || (await liveMachines(store.db)).length > 0;
+}
+
 export function inspectHandlers(deps: DataHandlerDeps): Pick<Handlers, InspectRequests> {
   const { store } = deps;
   return {
@@ -87,6 +92,8 @@ export function inspectHandlers(deps: DataHandlerDeps): Pick<Handlers, InspectRe
         ...(await withSandboxes(deps, snapshot.tasks)),
         ...(unaccepted.length > 0 && { unaccepted }),
         ...(machines.length > 0 && { machines }),
+        ...(snapshot.run?.active === true &&
+          !(await isAttended(deps)) && { unattended: true as const }),
       };
     },
     why: async ({ id }) => {
@@ -94,8 +101,7 @@ export function inspectHandlers(deps: DataHandlerDeps): Pick<Handlers, InspectRe
         nowMs: store.sources.clock.now(),
         agentKind: deps.settings().agent.kind,
         agents: agentChoices(deps.settings().agent, deps.settings().agents),
-        // In a fleet another machine may be running it.
-        hasBackend: (deps.hasBackend ?? true) || (await liveMachines(store.db)).length > 0,
+        hasBackend: await isAttended(deps),
       };
       const waiting = (deps.unaccepted?.() ?? []).map(unacceptedSentence);
       return { id, reasons: [...(await why(store.db, id, facts)), ...waiting] };
