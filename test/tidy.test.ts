@@ -188,6 +188,13 @@ suite('tidy', () => {
     assert(taking.length <= wholeEngineMax, whole);
   });
 
+  test('workflows are registered in one place, which fences what they write', () => {
+    const registering = code.flatMap(({ path, text }) =>
+      [...text.matchAll(/\.workflow[<(]/gu)].map(() => path),
+    );
+    assert.deepEqual(registering, ['server/workflows/engine.ts']);
+  });
+
   test('no comment is wider than 100 columns', () => {
     const wide = code.flatMap(({ path, text }) =>
       text

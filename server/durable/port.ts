@@ -28,6 +28,12 @@ export interface DurableRun<Tx> {
   /** Like step, but the body's writes and the checkpoint are one transaction. */
   commit<T>(name: string, body: (tx: Tx) => Promise<T>): Promise<T>;
   /**
+   * A transaction that is not remembered, and that commits only while the claim is held; also when
+   * a cancel was asked for. Whatever a body writes outside of its steps goes through here: after a
+   * standstill it may belong to a process that has long taken over.
+   */
+  whileHeld<T>(body: (tx: Tx) => Promise<T>): Promise<T>;
+  /**
    * Returns the workflow to its queue, so that another process whose limits allow it continues
    * after the last step: for a workflow that cannot continue in this process. The body throws the
    * returned value.

@@ -31,6 +31,8 @@ export interface StepStore<Tx> {
    * asked for.
    */
   commit(name: string, body: (tx: Tx) => Promise<string | null>): Promise<CommitVerdict>;
+  /** The body's writes in one transaction, if the lease is held; null: it is lost. */
+  whileHeld<T>(body: (tx: Tx) => Promise<T>): Promise<{ readonly value: T } | null>;
   /** Distinguishes database problems from a workflow's bug. */
   isTrouble(error: unknown): boolean;
 }
@@ -109,6 +111,13 @@ export class WorkflowRun<Tx> implements DurableRun<Tx> {
       if (done.verdict !== 'yes') this.#lose(done.verdict);
       return done.output;
     });
+  }
+
+  async whileHeld<T>(body: (tx: Tx) => Promise<T>): Promise<T> {
+    if (this.#cause === 'lost') throw new LostLease(this.workflowId);
+    // A problem of the database is the caller's to judge: not every such write is worth the run.
+    const done = await this.#store.whileHeld(body);
+    return done === null ? this.#lose('lost') : done.value;
   }
 
   handOver(): Error {

@@ -40,6 +40,13 @@ export class ClaimSteps<Tables, Tx> implements StepStore<Tx> {
     });
   }
 
+  whileHeld<T>(body: (tx: Tx) => Promise<T>): Promise<{ readonly value: T } | null> {
+    return this.#bodiesDb.transaction().execute(async (tx) => {
+      if ((await this.#claim.mayCommit(tx)) === 'lost') return null;
+      return { value: await body(asCallersTransaction<Tables, Tx>(tx)) };
+    });
+  }
+
   commit(name: string, body: (tx: Tx) => Promise<string | null>): Promise<CommitVerdict> {
     return this.#bodiesDb.transaction().execute(async (tx): Promise<CommitVerdict> => {
       const verdict = await this.#claim.mayCommit(tx);

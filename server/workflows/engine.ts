@@ -7,10 +7,11 @@ import { landEpic, landEpicWorkflow, type LandEpicInput } from './landing/land-e
 import { landTasks, type LandInput } from './landing/land-tasks.ts';
 import { nextAppend } from './kit/next-append.ts';
 import { type Engine, type EngineDeps, Switchboard, type Uses } from './kit/engine-ports.ts';
+import { type EngineOfRun, engineOfRun } from './kit/engine-of-run.ts';
 import { agentQueueOf, machineOfQueue } from './kit/placement.ts';
 import { finishStopped, runEpic, runQueue, runWorkflow } from './run/run-epic.ts';
 import { isLandQueue, landWorkflow, limitLandQueue } from './attempt/submission.ts';
-import type { QueueLimits } from '../durable/port.ts';
+import type { DurableRun, QueueLimits } from '../durable/port.ts';
 import {
   allLines,
   askedToStop,
@@ -22,6 +23,7 @@ import {
   type RunRow,
   stopActiveRun,
   tasksOwnedByRuns,
+  type Tx,
 } from '../store/port.ts';
 import { requestStop } from './person/controls.ts';
 import { activeRuns } from './run/start-run.ts';
@@ -36,31 +38,43 @@ export function createEngine(deps: EngineDeps): Engine {
     ...deps,
     switchboard: new Switchboard(),
     launchedAtMs,
+    foldersOfMachine: (body) => deps.store.transaction(body),
     earlierUntilMs: launchedAtMs - 1,
   };
-  deps.durable.workflow<Claim, string>(executeWorkflow, async (run, claim) => {
-    await useRunOf(engine, claim.runId);
-    return executeTask(engine, run, claim);
+  register<Claim, string>(engine, executeWorkflow, async (fenced, run, claim) => {
+    await useRunOf(fenced, claim.runId);
+    return executeTask(fenced, run, claim);
   });
-  deps.durable.workflow<LandInput, number>(landWorkflow, async (run, input) => {
-    await useRunOf(engine, input.runId);
-    return landTasks(engine, run, input);
+  register<LandInput, number>(engine, landWorkflow, async (fenced, run, input) => {
+    await useRunOf(fenced, input.runId);
+    return landTasks(fenced, run, input);
   });
-  deps.durable.workflow<LandEpicInput, string>(landEpicWorkflow, async (run, input) => {
-    await useRunOf(engine, input.runId);
+  register<LandEpicInput, string>(engine, landEpicWorkflow, async (fenced, run, input) => {
+    await useRunOf(fenced, input.runId);
     // No running task keeps the backend alive in the meantime.
-    return engine.switchboard.whileWorking(() => landEpic(engine, run, input));
+    return fenced.switchboard.whileWorking(() => landEpic(fenced, run, input));
   });
-  deps.durable.workflow<UndoInput, string>(undoWorkflow, (run, input) =>
-    engine.switchboard.whileWorking(() => runUndo(engine, run, input)),
+  register<UndoInput, string>(engine, undoWorkflow, (fenced, run, input) =>
+    fenced.switchboard.whileWorking(() => runUndo(fenced, run, input)),
   );
-  deps.durable.workflow<{ runId: string }, unknown>(runWorkflow, async (run, input) => {
-    await useRunOf(engine, input.runId);
-    return runEpic(engine, run, input);
+  register<{ runId: string }, unknown>(engine, runWorkflow, async (fenced, run, input) => {
+    await useRunOf(fenced, input.runId);
+    return runEpic(fenced, run, input);
   });
   deps.durable.queue(agentQueueOf(deps.machineId), { perProcess: agentsMax });
   if (deps.machineId === '') deps.durable.queue(runQueue, {});
   return engine;
+}
+
+/** The one place that names a workflow to the durable engine. */
+function register<Input, Output>(
+  engine: Engine,
+  name: string,
+  body: (fenced: EngineOfRun, run: DurableRun<Tx>, input: Input) => Promise<Output>,
+): void {
+  engine.durable.workflow<Input, Output>(name, (run, input) =>
+    body(engineOfRun(engine, run), run, input),
+  );
 }
 
 /**

@@ -116,10 +116,12 @@ function describeStopped(check: Check): void {
     await here.durable.launch();
     assert.equal((await here.durable.wait('w1')).result, 'done');
     child.kill('SIGCONT');
+    await child.said('write fenced');
     await child.said('fenced');
     await child.close();
     assert.deepEqual(readLog(bench.folder), ['z1', 'z2', 'z2', 'z3']);
     assert.equal((await here.durable.get('w1'))?.result, 'done');
+    assert.deepEqual(await here.notes(), ['in z2'], 'also outside of a step');
   });
 }
 

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { compatibilityNumber } from '../../server/core/compatibility.ts';
-import type { DurableRun, WorkflowInfo } from '../../server/durable/port.ts';
+import { type DurableRun, LostLease, type WorkflowInfo } from '../../server/durable/port.ts';
 import type { Check } from './conformance.ts';
 import { ManualClock } from './manual-clock.ts';
 import { registerTestWorkflows } from './workflows.ts';
@@ -117,6 +117,66 @@ export function describeSteps(check: Check, takesClock: boolean): void {
     await store.durable.resume('w1');
     assert.equal((await store.durable.wait('w1')).result, 2);
     assert.deepEqual(await store.notes(), ['try 2']);
+  });
+
+  check('a write while the claim is held is rolled back if it throws', async (bench) => {
+    const store = await bench.open();
+    let tries = 0;
+    store.durable.workflow('note', (run) =>
+      run.whileHeld(async (tx) => {
+        tries += 1;
+        await store.addNote(tx, `try ${tries}`);
+        if (tries === 1) throw new Error('not yet');
+        return tries;
+      }),
+    );
+    await store.durable.launch();
+    await store.durable.start('note', 'w1', null, inQueue);
+    assert.equal((await store.durable.wait('w1')).error, 'not yet');
+    await store.durable.resume('w1');
+    assert.equal((await store.durable.wait('w1')).result, 2);
+    assert.deepEqual(await store.notes(), ['try 2']);
+  });
+
+  check('a write while the claim is held is not remembered, a commit is', async (bench) => {
+    const store = await bench.open();
+    let lives = 0;
+    store.durable.workflow('note', async (run) => {
+      lives += 1;
+      await run.whileHeld((tx) => store.addNote(tx, 'each life'));
+      await run.commit('once', (tx) => store.addNote(tx, 'one life'));
+      if (lives === 1) throw new Error('not yet');
+    });
+    await store.durable.launch();
+    await store.durable.start('note', 'w1', null, inQueue);
+    await store.durable.wait('w1');
+    await store.durable.resume('w1');
+    assert.equal((await store.durable.wait('w1')).state, 'succeeded');
+    assert.deepEqual(await store.notes(), ['each life', 'one life', 'each life']);
+  });
+
+  check('what is cancelled can still write while it ends, but commit nothing', async (bench) => {
+    const store = await bench.open();
+    const begun = Promise.withResolvers<void>();
+    let refusal: unknown;
+    store.durable.workflow('note', async (run) => {
+      begun.resolve();
+      await new Promise((resolve) => run.signal.addEventListener('abort', resolve));
+      await run.whileHeld((tx) => store.addNote(tx, 'ended'));
+      try {
+        await run.commit('late', (tx) => store.addNote(tx, 'committed'));
+      } catch (error) {
+        refusal = error;
+        throw error;
+      }
+    });
+    await store.durable.launch();
+    await store.durable.start('note', 'w1', null, inQueue);
+    await begun.promise;
+    await store.durable.cancel('w1');
+    assert.equal((await store.durable.wait('w1')).state, 'cancelled');
+    assert(refusal instanceof LostLease);
+    assert.deepEqual(await store.notes(), ['ended']);
   });
 
   check('starts a workflow once, however often it is asked', async (bench) => {

@@ -56,7 +56,7 @@ export function registerTestWorkflows<Tx>(
     span(run, input.workMs, settings),
   );
   durable.workflow('meet', (run: DurableRun<Tx>) => meet(run, settings));
-  durable.workflow('zombie', (run: DurableRun<Tx>) => zombie(run, settings));
+  durable.workflow('zombie', (run: DurableRun<Tx>) => zombie(run, store, settings));
   durable.workflow('sleep', async (run: DurableRun<Tx>, input: { untilMs: number }) => {
     const before = await run.step('before', async () => 'slept');
     settings.tell?.(`sleeping ${run.workflowId}`);
@@ -136,7 +136,26 @@ async function meet<Tx>(run: DurableRun<Tx>, { folder }: WorkflowSettings): Prom
   });
 }
 
-async function zombie<Tx>(run: DurableRun<Tx>, settings: WorkflowSettings): Promise<string> {
+/** A server may have cut the connections of a process that stood still. */
+async function noteInZ2<Tx>(
+  run: DurableRun<Tx>,
+  store: OpenTestStore<Tx>,
+  settings: WorkflowSettings,
+): Promise<void> {
+  for (;;) {
+    try {
+      return await run.whileHeld((tx) => store.addNote(tx, 'in z2'));
+    } catch (error) {
+      if (error instanceof LostLease) return settings.tell?.('write fenced');
+    }
+  }
+}
+
+async function zombie<Tx>(
+  run: DurableRun<Tx>,
+  store: OpenTestStore<Tx>,
+  settings: WorkflowSettings,
+): Promise<string> {
   await run.step('z1', async () => appendLog(settings.folder, 'z1'));
   try {
     await run.step('z2', async () => {
@@ -145,6 +164,7 @@ async function zombie<Tx>(run: DurableRun<Tx>, settings: WorkflowSettings): Prom
         settings.tell?.('stopping');
         process.kill(process.pid, 'SIGSTOP');
       }
+      await noteInZ2(run, store, settings);
     });
   } catch (error) {
     settings.tell?.(error instanceof LostLease ? 'fenced' : `failed: ${String(error)}`);

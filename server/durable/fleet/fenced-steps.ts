@@ -26,7 +26,7 @@ export class FencedSteps<Tx> implements StepStore<Tx> {
     record: ((tx: Tx) => Promise<void>) | undefined,
   ): Promise<boolean> {
     if (record === undefined) return statements.insertStep(this.#db, this.#fence, name, output);
-    const done = await this.#whileHeld('held', async (tx) => {
+    const done = await this.#whileClaim('held', async (tx) => {
       await statements.storeStep(tx, this.#fence, name, output);
       await record(asCallersTransaction<Tx>(tx));
     });
@@ -34,7 +34,7 @@ export class FencedSteps<Tx> implements StepStore<Tx> {
   }
 
   async commit(name: string, body: (tx: Tx) => Promise<string | null>): Promise<CommitVerdict> {
-    const output = await this.#whileHeld('held and not cancelled', async (tx) => {
+    const output = await this.#whileClaim('held and not cancelled', async (tx) => {
       const made = await body(asCallersTransaction<Tx>(tx));
       await statements.storeStep(tx, this.#fence, name, made);
       return made;
@@ -45,7 +45,12 @@ export class FencedSteps<Tx> implements StepStore<Tx> {
     return { verdict: verdict === 'yes' ? 'cancelled' : verdict };
   }
 
-  async #whileHeld<T>(
+  async whileHeld<T>(body: (tx: Tx) => Promise<T>): Promise<{ readonly value: T } | null> {
+    const value = await this.#whileClaim('held', (tx) => body(asCallersTransaction<Tx>(tx)));
+    return value === lost ? null : { value };
+  }
+
+  async #whileClaim<T>(
     claim: statements.ClaimState,
     body: (tx: Db) => Promise<T>,
   ): Promise<T | typeof lost> {

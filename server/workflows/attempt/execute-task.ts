@@ -17,6 +17,7 @@ import {
 import { gateCandidate } from './candidates.ts';
 import { blockTask, recordFailure } from './attempt-ends.ts';
 import { waitForBase } from './missing-base.ts';
+import type { EngineOfRun } from '../kit/engine-of-run.ts';
 import type { AttemptOfTask, Engine, StartedAttempt, Uses } from '../kit/engine-ports.ts';
 import { makePlan } from './plan-attempt.ts';
 import { nameKeptRefs } from './kept-work.ts';
@@ -38,7 +39,7 @@ export function attemptKey(taskId: string, attempt: number): string {
 }
 
 export async function executeTask(
-  engine: Engine,
+  engine: EngineOfRun,
   run: DurableRun<Tx>,
   claim: Claim,
 ): Promise<string> {

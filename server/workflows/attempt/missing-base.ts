@@ -18,9 +18,10 @@ import {
   tasksBlockedLike,
   type Tx,
   waitsForRuns,
+  type Reads,
 } from '../../store/port.ts';
 import { syncLine } from '../lines/lines.ts';
-import type { Engine, Uses } from '../kit/engine-ports.ts';
+import type { Uses } from '../kit/engine-ports.ts';
 import { scopeState } from '../kit/scope-state.ts';
 import { stoppedInstead } from './stops.ts';
 import type { Sha } from '../../git/sha.ts';
@@ -172,15 +173,15 @@ export async function releaseFromMissingBase(
  * Where each task was released last. A line and its parent may conflict: that is tried again once
  * one of them has moved.
  */
-const releasedAt = new WeakMap<Engine['store'], Map<string, string>>();
+const releasedAt = new WeakMap<Reads, Map<string, string>>();
 
 async function isTriedAlready(
   engine: Uses<'git' | 'store'>,
   taskId: string,
   line: string,
 ): Promise<boolean> {
-  const known = releasedAt.get(engine.store) ?? new Map<string, string>();
-  releasedAt.set(engine.store, known);
+  const known = releasedAt.get(engine.store.db) ?? new Map<string, string>();
+  releasedAt.set(engine.store.db, known);
   const parent = (await readLine(engine.store.db, line))?.parent_branch ?? line;
   const tips = [line, parent].map((branch) => engine.git.readRef(landingRef(branch)));
   const place = (await Promise.all(tips)).join(' ');

@@ -9,8 +9,9 @@ import {
   existingTask,
   flagsOfRun,
   othersInProgress,
+  type Reads,
 } from '../../store/port.ts';
-import type { Engine, Uses } from '../kit/engine-ports.ts';
+import type { Uses } from '../kit/engine-ports.ts';
 import { gateOf } from './submission.ts';
 import type { Sha } from '../../git/sha.ts';
 
@@ -53,7 +54,7 @@ async function gateFor(engine: Uses<'settings' | 'store'>, claim: Claim): Promis
 }
 
 /** By commit: paths that differ from the base of its attempt. */
-const remembered = new WeakMap<Engine['store'], Map<Sha, Promise<readonly string[]>>>();
+const remembered = new WeakMap<Reads, Map<Sha, Promise<readonly string[]>>>();
 
 async function changesOfOthers(
   engine: Uses<'git' | 'store'>,
@@ -81,8 +82,8 @@ function changedIn(
   base: Sha,
   commit: Sha,
 ): Promise<readonly string[]> {
-  const known = remembered.get(engine.store) ?? new Map<Sha, Promise<readonly string[]>>();
-  remembered.set(engine.store, known);
+  const known = remembered.get(engine.store.db) ?? new Map<Sha, Promise<readonly string[]>>();
+  remembered.set(engine.store.db, known);
   const before = known.get(commit);
   if (before !== undefined) return before;
   const asked = engine.git.changedPaths(base, commit).then((paths) => {

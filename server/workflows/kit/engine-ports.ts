@@ -305,6 +305,11 @@ export interface Engine extends EngineDeps {
   /** When this process took up the work (Unix ms). */
   readonly launchedAtMs: number;
   /**
+   * For the end of a use of this machine's folders: it is written also when the claim on the work
+   * is lost to another machine, which knows nothing of them.
+   */
+  readonly foldersOfMachine: Store['transaction'];
+  /**
    * Work that started before this time belongs to an earlier backend (Unix ms): later than the
    * launch if the clock was set back in between.
    */

@@ -5,7 +5,8 @@ import { failure, type Failure } from '../../core/failure.ts';
 import { evidenceOf } from '../../core/prompt/failure-lines.ts';
 import { commandEnd } from './command-ends.ts';
 import { gitFailed } from './git-trouble.ts';
-import type { Engine, Uses } from './engine-ports.ts';
+import type { Reads } from '../../store/port.ts';
+import type { Uses } from './engine-ports.ts';
 
 /** What a setup needs. */
 export type SettingUp = Uses<
@@ -69,7 +70,7 @@ export async function setUp(
 }
 
 /** Setups under way whose state may be sealed, by their fingerprints. */
-const leaders = new WeakMap<Engine['store'], Map<string, Promise<unknown>>>();
+const leaders = new WeakMap<Reads, Map<string, Promise<unknown>>>();
 
 /** False: no process is creating this state now. */
 async function waitForLeader(
@@ -77,7 +78,7 @@ async function waitForLeader(
   fingerprint: string,
   signal: AbortSignal,
 ): Promise<boolean> {
-  const leader = leaders.get(engine.store)?.get(fingerprint);
+  const leader = leaders.get(engine.store.db)?.get(fingerprint);
   if (leader === undefined) return false;
   let stop = (): void => undefined;
   const stopped = new Promise<void>((resolve) => {
@@ -94,8 +95,8 @@ async function lead(
   fingerprint: string | null,
   body: () => Promise<SetupEnd>,
 ): Promise<SetupEnd> {
-  const underWay = leaders.get(engine.store) ?? new Map<string, Promise<unknown>>();
-  leaders.set(engine.store, underWay);
+  const underWay = leaders.get(engine.store.db) ?? new Map<string, Promise<unknown>>();
+  leaders.set(engine.store.db, underWay);
   if (fingerprint === null || underWay.has(fingerprint)) return body();
   const done = body();
   // Each waiter checks the result itself.

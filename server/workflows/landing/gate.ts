@@ -21,7 +21,7 @@ import type { Sha } from '../../git/sha.ts';
 
 type Testing = SettingUp & Uses<'clock' | 'commandEnvironment'>;
 /** What a gate needs. */
-export type Gating = Testing & Uses<'machineId'>;
+export type Gating = Testing & Uses<'foldersOfMachine' | 'machineId'>;
 
 export type GateVerdict =
   | { readonly kind: 'green'; readonly flaky: boolean; readonly cached: boolean }
@@ -73,7 +73,7 @@ export async function runGate(
       if (tries === foreignMax) return verdict;
       await engine.store.transaction((tx) => setSlotAside(tx, slot));
     } finally {
-      await engine.store.transaction((tx) => releaseSlot(tx, 'gate', holder));
+      await engine.foldersOfMachine((tx) => releaseSlot(tx, 'gate', holder));
     }
   }
 }

@@ -23,6 +23,7 @@ import { gitFailed, orElse, ownLine, whileAway } from '../kit/git-trouble.ts';
 import { landInRounds, type LineMerge } from './land-rounds.ts';
 import { headOn, syncLine } from '../lines/lines.ts';
 import { isLandedOn, ownBase } from '../lines/own-range.ts';
+import type { EngineOfRun } from '../kit/engine-of-run.ts';
 import type { Engine, Uses } from '../kit/engine-ports.ts';
 import type { Sha } from '../../git/sha.ts';
 
@@ -91,7 +92,7 @@ async function approvedTree(engine: Uses<'store'>, epicId: string): Promise<stri
 }
 
 export async function landEpic(
-  engine: Engine,
+  engine: EngineOfRun,
   run: DurableRun<Tx>,
   input: LandEpicInput,
 ): Promise<string> {

@@ -27,6 +27,7 @@ import { isLanding, landedBefore, mergeRow, whyUnmergeable } from './landing-row
 import { followLine } from '../lines/follow-line.ts';
 import { isOnLine, moveLine } from '../lines/line-holds.ts';
 import { headOn, syncLine } from '../lines/lines.ts';
+import type { EngineOfRun } from '../kit/engine-of-run.ts';
 import type { Engine } from '../kit/engine-ports.ts';
 import { settleStopIn } from '../attempt/stops.ts';
 import { waitForLine } from './red-base.ts';
@@ -44,7 +45,7 @@ const batchMax = 32;
 const rebuildsMax = 8;
 
 export async function landTasks(
-  engine: Engine,
+  engine: EngineOfRun,
   run: DurableRun<Tx>,
   input: LandInput,
 ): Promise<number> {

@@ -2,12 +2,12 @@
 
 import { err, type Failure, ok } from '../../core/failure.ts';
 import type { FollowOutcome } from '../../git/port.ts';
-import { type LineRow, readLine, writeLine } from '../../store/port.ts';
+import { type LineRow, readLine, writeLine, type Reads } from '../../store/port.ts';
 import { orElse } from '../kit/git-trouble.ts';
 import { isNewer, isTakenBackUnseen, whyGone, whyNotOurs } from './line-holds.ts';
 import { branchRef, landingRef } from '../../core/work/ref-names.ts';
 import { countWaiting, isRewritten } from './own-range.ts';
-import type { Engine, Uses } from '../kit/engine-ports.ts';
+import type { Uses } from '../kit/engine-ports.ts';
 import { keepResultBranch } from './result-branch.ts';
 import type { Sha } from '../../git/sha.ts';
 
@@ -22,8 +22,8 @@ export async function followLine(
   branch: string,
   obstacle: string | null = null,
 ): Promise<Followed> {
-  const turns = turnsOf.get(engine.store) ?? new Map<string, Promise<unknown>>();
-  turnsOf.set(engine.store, turns);
+  const turns = turnsOf.get(engine.store.db) ?? new Map<string, Promise<unknown>>();
+  turnsOf.set(engine.store.db, turns);
   const follow = (): Promise<Followed> => followNow(engine, branch, obstacle);
   const mine = (turns.get(branch) ?? Promise.resolve()).then(follow, follow);
   turns.set(branch, mine);
@@ -57,7 +57,7 @@ interface Followed {
  * One at a time for each branch: two at once would write down what the slower one saw, which is
  * older.
  */
-const turnsOf = new WeakMap<Engine['store'], Map<string, Promise<unknown>>>();
+const turnsOf = new WeakMap<Reads, Map<string, Promise<unknown>>>();
 
 async function followNow(
   engine: Uses<'git' | 'machineId' | 'report' | 'settings' | 'store'>,

@@ -12,9 +12,10 @@ import {
   noteTip,
   readLine,
   writeLine,
+  type Reads,
 } from '../../store/port.ts';
 import { landingRef, rescueRef } from '../../core/work/ref-names.ts';
-import type { Engine, Uses } from '../kit/engine-ports.ts';
+import type { Uses } from '../kit/engine-ports.ts';
 import type { Sha } from '../../git/sha.ts';
 
 interface LineMove {
@@ -143,7 +144,7 @@ export function isNewer(engine: Uses<'machineId'>, known: LineRow, landed: Sha):
  * Lines that this process has checked once: from then on it knows everything that Drover writes
  * there.
  */
-const lookedAt = new WeakMap<Engine['store'], Set<string>>();
+const lookedAt = new WeakMap<Reads, Set<string>>();
 
 /**
  * Maximum number of commits to check for Drover's marks if the database is older than the
@@ -160,8 +161,8 @@ export async function whyNotOurs(
   found: Sha,
   known: LineRow | null,
 ): Promise<string | null> {
-  const looked = lookedAt.get(engine.store) ?? new Set<string>();
-  lookedAt.set(engine.store, looked);
+  const looked = lookedAt.get(engine.store.db) ?? new Set<string>();
+  lookedAt.set(engine.store.db, looked);
   const isFirst = !looked.has(branch);
   const isOurs =
     known === null ||

@@ -19,6 +19,7 @@ import { gateFailure } from '../landing/gate.ts';
 import { orElse, ownLine } from '../kit/git-trouble.ts';
 import { landInRounds, type LineMerge } from '../landing/land-rounds.ts';
 import { headOn, syncLine } from '../lines/lines.ts';
+import type { EngineOfRun } from '../kit/engine-of-run.ts';
 import type { Engine, Uses } from '../kit/engine-ports.ts';
 import { landQueue, limitLandQueue } from '../attempt/submission.ts';
 import { planUndo, type Revert, type UndoPlan } from './undo-plan.ts';
@@ -102,7 +103,7 @@ function askerOf({ by }: UndoInput): string {
 }
 
 export async function runUndo(
-  engine: Engine,
+  engine: EngineOfRun,
   run: DurableRun<Tx>,
   input: UndoInput,
 ): Promise<string> {

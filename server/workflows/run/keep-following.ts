@@ -16,7 +16,13 @@ import { activeRuns } from './start-run.ts';
 import { gateOfRun } from '../attempt/submission.ts';
 import { sweepBranches } from './sweep.ts';
 import type { Sha } from '../../git/sha.ts';
-import { allLines, lastFinishedRun, type LineRow, newestRun } from '../../store/port.ts';
+import {
+  allLines,
+  lastFinishedRun,
+  type LineRow,
+  newestRun,
+  type Reads,
+} from '../../store/port.ts';
 
 const tryAgainMs = 2_000;
 /** A merge that was red is tested again after this time: the cause may be outside the tree. */
@@ -150,7 +156,7 @@ interface Together {
 /**
  * The results for a pair of tips, so that another check does no new work while neither has moved.
  */
-const madeOf = new WeakMap<Engine['store'], Map<string, Together | string>>();
+const madeOf = new WeakMap<Reads, Map<string, Together | string>>();
 
 /** Null: no merge is needed. A text: why it is impossible. */
 async function bothOf(
@@ -161,8 +167,8 @@ async function bothOf(
 ): Promise<Together | string | null> {
   const rewritten = await isRewritten(engine, branch, ours);
   if (!rewritten && (await engine.git.isAncestor(theirs, ours))) return null;
-  const made = madeOf.get(engine.store) ?? new Map<string, Together | string>();
-  madeOf.set(engine.store, made);
+  const made = madeOf.get(engine.store.db) ?? new Map<string, Together | string>();
+  madeOf.set(engine.store.db, made);
   const key = `${branch} ${theirs} ${ours}`;
   const known = made.get(key);
   if (known !== undefined) return known;

@@ -25,6 +25,7 @@ import { returnOrphans } from './orphans.ts';
 import { releaseFromMissingBase, waitsForOtherRuns } from '../attempt/missing-base.ts';
 import { releaseFromRedBase } from '../landing/red-base.ts';
 import { isLandedOn } from '../lines/own-range.ts';
+import type { EngineOfRun } from '../kit/engine-of-run.ts';
 import type { Engine, Uses } from '../kit/engine-ports.ts';
 import { type ScopeState, scopeState } from '../kit/scope-state.ts';
 import { sweepBranches } from './sweep.ts';
@@ -72,7 +73,7 @@ const troubleForgottenMs = 60_000;
 
 /** A bug in one round must not leave a run active forever without progress. */
 export async function runEpic(
-  engine: Engine,
+  engine: EngineOfRun,
   run: DurableRun<Tx>,
   input: { runId: string },
 ): Promise<RunSummary | null> {

@@ -5,6 +5,7 @@ import type { DurableRun } from '../../../server/durable/port.ts';
 import type { Claim, Tx } from '../../../server/store/port.ts';
 import { claimTask } from '../../../server/store/work/claims.ts';
 import { executeTask } from '../../../server/workflows/attempt/execute-task.ts';
+import { engineOfRun } from '../../../server/workflows/kit/engine-of-run.ts';
 import { Switchboard, type Engine } from '../../../server/workflows/kit/engine-ports.ts';
 import { submit } from '../../../server/workflows/attempt/submission.ts';
 import { addTasks, memoryStore, moveTask, type TestStore } from '../store/memory-store.ts';
@@ -107,10 +108,11 @@ suite('an attempt that was cut off', () => {
       })
       .execute();
     const switchboard = new Switchboard();
-    const engine = { store: project.store, machineId: 'north', switchboard } as unknown as Engine;
+    const parts = { store: project.store, machineId: 'north', switchboard };
     const said: string[] = [];
     const commit = async (name: string): Promise<void> => void said.push(name);
     const run = { signal: new AbortController().signal, commit } as unknown as DurableRun<Tx>;
+    const engine = engineOfRun(parts as unknown as Engine, run);
     const former = Promise.withResolvers<void>();
     const held = switchboard.turns.run(id, () => former.promise);
     // What has been given to others stops at once: only whether it waits is asked here.

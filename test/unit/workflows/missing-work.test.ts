@@ -11,6 +11,7 @@ import { executeTask } from '../../../server/workflows/attempt/execute-task.ts';
 import { whyUnmergeable } from '../../../server/workflows/landing/landing-rows.ts';
 import { returnLanding } from '../../../server/workflows/landing/landing-returns.ts';
 import { approve } from '../../../server/workflows/person/reviews.ts';
+import { engineOfRun } from '../../../server/workflows/kit/engine-of-run.ts';
 import { Switchboard, type Engine } from '../../../server/workflows/kit/engine-ports.ts';
 import { addTasks, memoryStore, moveTask, type TestStore } from '../store/memory-store.ts';
 import { tablesOf } from '../../tables.ts';
@@ -89,6 +90,7 @@ suite('finished work that was never pushed', () => {
     step: async (_name: string, body: () => Promise<unknown>) => body(),
     commit: async (_name: string, body: (tx: Tx) => Promise<unknown>) =>
       project.store.transaction(body),
+    whileHeld: async (body: (tx: Tx) => Promise<unknown>) => project.store.transaction(body),
   } as unknown as DurableRun<Tx>;
 
   const attempts = () =>
@@ -110,7 +112,10 @@ suite('finished work that was never pushed', () => {
       assert.equal(claim.commitSha, commit);
       assert.equal(
         await executeTask(
-          south(() => nowhere),
+          engineOfRun(
+            south(() => nowhere),
+            run,
+          ),
           run,
           claim,
         ),
@@ -134,7 +139,10 @@ suite('finished work that was never pushed', () => {
     const claim = await claimOn('m-2');
     const trouble = err(gitFailure('failed', 'the remote denied access to this machine'));
     await executeTask(
-      south(() => trouble),
+      engineOfRun(
+        south(() => trouble),
+        run,
+      ),
       run,
       claim,
     );
@@ -146,7 +154,10 @@ suite('finished work that was never pushed', () => {
     await committed();
     const claim = await claimOn('m-2');
     await executeTask(
-      south(() => err(gitFailure('refused', 'no.'))),
+      engineOfRun(
+        south(() => err(gitFailure('refused', 'no.'))),
+        run,
+      ),
       run,
       claim,
     );
