@@ -186,6 +186,7 @@ function contextOf(deps: RepositoryDeps, state: RepositoryState): RepositoryCont
     commonDir: place.commonDir,
     root: place.root,
     isBare: place.isBare,
+    idBytes: place.config.get('extensions.objectformat') === 'sha256' ? 32 : 20,
     refsAreFiles: (place.config.get('extensions.refstorage') ?? 'files') === 'files',
     staleLockMs: deps.staleLockMs,
     durability: deps.durable ? openDurability(place.commonDir) : noDurability,

@@ -12,7 +12,7 @@ import { copyOfStore } from './nested-copy.ts';
 import { keepHistoryOf } from './nested.ts';
 import { bytesOf, type PathBytes } from '../files/paths.ts';
 import type { GitResult } from '../port.ts';
-import { forgetSetup } from '../setup/setup-state.ts';
+import { forgetSetup } from '../work/setup-note.ts';
 import { exists, factsOf } from '../files/small-files.ts';
 import type { ParsedStatus } from '../read/status-format.ts';
 import {

@@ -33,6 +33,8 @@ export async function findRepository(run: Run, path: string): Promise<GitResult<
         'rev-parse',
         '--path-format=absolute',
         '--git-common-dir',
+        // Its answer stands between paths that may hold line breaks.
+        '--is-bare-repository',
         '--git-dir',
         '--is-bare-repository',
         // The last one, because it fails if there is no checkout.
@@ -43,9 +45,7 @@ export async function findRepository(run: Run, path: string): Promise<GitResult<
     run({ args: ['config', '-z', '--list'], cwd: path }),
   ]);
   if (located.problem !== null) return err(failureOf(located, `open ${path}`));
-  const [commonDir = '', gitDir = '', bare = '', top = ''] = located.stdout
-    .toString('utf8')
-    .split('\n');
+  const { commonDir, gitDir, bare, top } = parseLocation(located.stdout.toString('utf8'));
   if (bare === '') {
     if (/dubious ownership/i.test(located.stderr)) {
       return refuse(
@@ -67,6 +67,21 @@ export async function findRepository(run: Run, path: string): Promise<GitResult<
   const shownTop = located.code === 0 ? top : '';
   const root = mainRoot(shownTop, common, resolve(gitDir), config);
   return ok({ commonDir: common, root, isBare: config.get('core.bare') === 'true', config });
+}
+
+interface Location {
+  readonly commonDir: string;
+  readonly gitDir: string;
+  /** '' where there is no repository. */
+  readonly bare: string;
+  readonly top: string;
+}
+
+function parseLocation(output: string): Location {
+  const form = /^(?<common>.+?)\n(?<bare>true|false)\n(?<git>.+?)\n\k<bare>\n(?:(?<top>.+)\n)?$/s;
+  const groups = form.exec(output)?.groups ?? {};
+  const { common = '', git = '', bare = '', top = '' } = groups;
+  return { commonDir: common, gitDir: git, bare, top };
 }
 
 /** `top`: the checkout that was opened, '' where there is none. */
@@ -126,10 +141,11 @@ export async function askCheckout(run: Run, folder: string): Promise<CheckoutAns
   ]);
   const attributeFiles = splitZero(attributes.stdout);
   const [headSha = '', headRef = ''] = head.stdout.toString('utf8').split('\n');
-  if (head.code === 0) return { headRef, headSha, attributeFiles };
-  // Before the first commit there is a branch and no commit.
+  if (head.code === 0 && headRef !== '') return { headRef, headSha, attributeFiles };
+  // Before the first commit there is a branch and no commit; beside a branch called HEAD, git
+  // takes the name for ambiguous.
   const branch = await run({ args: ['symbolic-ref', '-q', 'HEAD'], cwd: folder });
-  return { headRef: branch.stdout.toString('utf8').trim(), headSha: '', attributeFiles };
+  return { headRef: branch.stdout.toString('utf8').trim(), headSha, attributeFiles };
 }
 
 /** `asked`: the answers of the place's root, or null where they were not asked yet. */

@@ -15,7 +15,7 @@ import { shown, type PathBytes } from '../files/paths.ts';
 import { isSha } from '../files/loose-objects.ts';
 import { programOnPath } from '../process/program-path.ts';
 import { runOnce } from '../process/run-once.ts';
-import { tracesOf } from './setup-traces.ts';
+import { tracesOf } from '../files/setup-traces.ts';
 import { isAncestor } from '../read/ancestry.ts';
 import type { Sha } from '../sha.ts';
 import { exists } from '../files/small-files.ts';

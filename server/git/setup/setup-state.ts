@@ -3,32 +3,23 @@
 // list is compared with the folder, so that a slot that was cleaned or changed is set up again.
 
 import { createHash } from 'node:crypto';
-import { readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import { isAbsolute, join, normalize, sep } from 'node:path';
 import { err, ok } from '../../core/failure.ts';
 import { isSetupInput } from '../../core/work/setup-inputs.ts';
 import type { RepositoryContext } from '../context.ts';
 import { failureOf } from '../process/failures.ts';
 import { ownWorktree } from '../work/own-worktree.ts';
+import { forgetSetup, noteVersion, readNote, writeNote } from '../work/setup-note.ts';
 import { absoluteBytes, type PathBytes, splitZero, zeroEnded } from '../files/paths.ts';
 import type { GitResult } from '../port.ts';
 import { copySealed, dropUnsealed, rootsOf, sealSetup } from './sealed-setup.ts';
-import { tracesOf, unversioned } from './setup-traces.ts';
+import { tracesOf, unversioned } from '../files/setup-traces.ts';
 import { readPlain } from '../files/small-files.ts';
 import { readStatus } from '../read/status.ts';
 import { noteSubmodules } from '../nested/submodules.ts';
 import type { LinkedWorktree } from '../files/worktree-link.ts';
 import type { SetupLook, SetupRequest, Traces } from '../slot-port.ts';
-
-const noteName = 'drover-setup';
-
-/** Changes when the form of the note changes: an older one is not read. */
-const noteVersion = 1;
-
-interface SetupNote {
-  readonly fingerprint: string;
-  readonly made: Traces;
-}
 
 export async function lookAtSetup(
   context: RepositoryContext,
@@ -73,11 +64,6 @@ export async function lookAtSetup(
   // What neither setup has made is an earlier task's: the note must not answer for it.
   const before = new Map([...present].filter(([path]) => note?.made.has(path) !== true));
   return ok({ ...look, stands, before, sealable });
-}
-
-/** Something that the setup made was taken out of the worktree: it has to run again. */
-export async function forgetSetup(worktree: LinkedWorktree): Promise<void> {
-  await rm(noteFile(worktree), { force: true });
 }
 
 /**
@@ -199,31 +185,4 @@ function foldersAbove(path: string): readonly PathBytes[] {
   const bytes = Buffer.from(normalize(path)).toString('latin1');
   for (let folder = folderOf(bytes); folder !== ''; folder = folderOf(folder)) folders.push(folder);
   return folders;
-}
-
-function noteFile(worktree: LinkedWorktree): string {
-  return join(worktree.gitDir, noteName);
-}
-
-async function readNote(worktree: LinkedWorktree): Promise<SetupNote | null> {
-  let text: string;
-  try {
-    text = await readFile(noteFile(worktree), 'latin1');
-  } catch {
-    return null;
-  }
-  const [version, fingerprint, ...rest] = text.split('\0');
-  if (version !== `${noteVersion}` || fingerprint === undefined) return null;
-  const made = new Map<PathBytes, string>();
-  for (let at = 0; at + 1 < rest.length; at += 2) made.set(rest[at] ?? '', rest[at + 1] ?? '');
-  return { fingerprint, made };
-}
-
-/** Whole or not at all: a death in between means that the setup is run again. */
-async function writeNote(worktree: LinkedWorktree, note: SetupNote): Promise<void> {
-  const lines = [`${noteVersion}`, note.fingerprint];
-  for (const [path, trace] of note.made) lines.push(path, trace);
-  const file = noteFile(worktree);
-  await writeFile(`${file}.new`, `${lines.join('\0')}\0`, 'latin1');
-  await rename(`${file}.new`, file);
 }

@@ -12,6 +12,7 @@ import { freeBranch } from './slot-branch.ts';
 import { isRefusal } from './slot-clearing.ts';
 import { emptySlot, type EmptiedSlot } from './slot-emptying.ts';
 import { creationMark, labelOfSlot, markUse } from './slot-marks.ts';
+import { noteConfig } from './slot-config.ts';
 import { adjustSparse } from './sparse.ts';
 import { retire } from '../work/worktree-metadata.ts';
 import { findWorktree, type LinkedWorktree } from '../files/worktree-link.ts';
@@ -84,6 +85,7 @@ async function register(
     return refuse('failed', `The worktree ${request.path} disappeared while it was being created.`);
   }
   await writeFile(join(found.worktree.gitDir, creationMark), '');
+  await noteConfig(found.worktree);
   return ok(found.worktree);
 }
 

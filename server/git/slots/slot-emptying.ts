@@ -143,7 +143,7 @@ export async function watchEverything(
     return ok(undefined);
   }
   const index = join(worktree.gitDir, 'index');
-  const unwatched = unwatchedEntries(index, 20) ?? [];
+  const unwatched = unwatchedEntries(index, context.idBytes) ?? [];
   if (unwatched.length === 0) return ok(undefined);
   for (const flag of ['--no-assume-unchanged', '--no-skip-worktree']) {
     const output = await context.git(['update-index', flag, '-z', '--stdin'], {

@@ -17,6 +17,7 @@ import { undoCutRemoval } from './removal.ts';
 import { isRefusal, removeEmptyFolders, removeUnhidden } from './slot-clearing.ts';
 import { emptySlot, type EmptiedSlot, lateLabel } from './slot-emptying.ts';
 import { creationMark, isGateSlot, labelOfSlot, markUse } from './slot-marks.ts';
+import { restoreConfig } from './slot-config.ts';
 import { adjustSparse } from './sparse.ts';
 import { forgetMissing, retire } from '../work/worktree-metadata.ts';
 import { headOf } from '../refs/worktree-heads.ts';
@@ -94,6 +95,7 @@ async function reuse(
     await markUse(worktree, request);
     return ok({ created: false, keptRef: null });
   }
+  await restoreConfig(context, worktree);
   const label = labelOfSlot(worktree);
   const refs: (string | null)[] = [];
   let isRefused = false;

@@ -6,6 +6,7 @@ import type { RepositoryContext } from '../context.ts';
 import { failureOf } from '../process/failures.ts';
 import type { GitResult } from '../port.ts';
 import { readText } from '../files/small-files.ts';
+import { forgetConfig, noteConfig } from './slot-config.ts';
 import { type LinkedWorktree } from '../files/worktree-link.ts';
 
 const everything = '(everything)';
@@ -26,6 +27,7 @@ export async function adjustSparse(
     cone === null
       ? ['sparse-checkout', 'disable']
       : ['sparse-checkout', 'set', '--cone', '--sparse-index', '--stdin'];
+  await forgetConfig(worktree);
   // It writes the configuration that all worktrees share.
   const output = await context.exclusively(() =>
     context.git([...args], {
@@ -34,6 +36,7 @@ export async function adjustSparse(
     }),
   );
   if (output.code !== 0) return err(failureOf(output, `make ${worktree.path} sparse`));
+  await noteConfig(worktree);
   context.cones.set(worktree.path, wanted);
   return ok(undefined);
 }

@@ -4,6 +4,7 @@
 // works in the slot and every gc of the person's fails.
 
 import { join } from 'node:path';
+import { ok } from '../../core/failure.ts';
 import type { RepositoryContext } from '../context.ts';
 import { isSha } from '../files/loose-objects.ts';
 import { readText } from '../files/small-files.ts';
@@ -11,14 +12,24 @@ import type { LinkedWorktree } from '../files/worktree-link.ts';
 import type { GitResult } from '../port.ts';
 import { readStatus, type StatusOptions } from '../read/status.ts';
 import type { ParsedStatus } from '../read/status-format.ts';
+import { ignoreSetupFiles } from './setup-note.ts';
 import { walks } from '../refs/whole.ts';
 import type { Sha } from '../sha.ts';
 
-/** The state of one of our slots. */
+/** The state of one of our slots; files of its setup count as ignored. */
 export async function slotStatus(
   context: RepositoryContext,
   worktree: LinkedWorktree,
   options: StatusOptions = {},
+): Promise<GitResult<ParsedStatus>> {
+  const status = await readableHead(context, worktree, options);
+  return status.ok ? ok(await ignoreSetupFiles(worktree, status.value)) : status;
+}
+
+async function readableHead(
+  context: RepositoryContext,
+  worktree: LinkedWorktree,
+  options: StatusOptions,
 ): Promise<GitResult<ParsedStatus>> {
   const status = await readStatus(context, worktree.path, options);
   if (status.ok || !/bad object HEAD/.test(status.error.message)) return status;

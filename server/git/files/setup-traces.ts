@@ -3,8 +3,8 @@
 import { lstatSync, readdirSync } from 'node:fs';
 import { normalize } from 'node:path';
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
-import { absoluteBytes, type PathBytes } from '../files/paths.ts';
-import type { LinkedWorktree } from '../files/worktree-link.ts';
+import { absoluteBytes, type PathBytes } from './paths.ts';
+import type { LinkedWorktree } from './worktree-link.ts';
 import type { Traces } from '../slot-port.ts';
 
 /** Entries to check before yielding to other work. */
@@ -38,7 +38,7 @@ export async function tracesOf(
   return traces;
 }
 
-function traceOf(root: string, path: PathBytes): string | null {
+export function traceOf(root: string, path: PathBytes): string | null {
   const facts = lstatSync(absoluteBytes(root, path), { throwIfNoEntry: false, bigint: true });
   if (facts === undefined) return null;
   if (facts.isDirectory()) return '';

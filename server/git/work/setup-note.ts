@@ -1,0 +1,89 @@
+// The setup note of a slot: which setup state it has, and which files the setup created. Such files
+// are no work of an agent, also where git does not ignore them.
+
+import { readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { PathBytes } from '../files/paths.ts';
+import { traceOf } from '../files/setup-traces.ts';
+import type { LinkedWorktree } from '../files/worktree-link.ts';
+import { isReproducible } from '../read/ignored-files.ts';
+import type { ParsedStatus } from '../read/status-format.ts';
+import type { Traces } from '../slot-port.ts';
+
+const noteName = 'drover-setup';
+
+/** Changes when the form of the note changes: an older one is not read. */
+export const noteVersion = 1;
+
+interface SetupNote {
+  readonly fingerprint: string;
+  readonly made: Traces;
+}
+
+function noteFile(worktree: LinkedWorktree): string {
+  return join(worktree.gitDir, noteName);
+}
+
+export async function readNote(worktree: LinkedWorktree): Promise<SetupNote | null> {
+  let text: string;
+  try {
+    text = await readFile(noteFile(worktree), 'latin1');
+  } catch {
+    return null;
+  }
+  const [version, fingerprint, ...rest] = text.split('\0');
+  if (version !== `${noteVersion}` || fingerprint === undefined) return null;
+  const made = new Map<PathBytes, string>();
+  for (let at = 0; at + 1 < rest.length; at += 2) made.set(rest[at] ?? '', rest[at + 1] ?? '');
+  return { fingerprint, made };
+}
+
+/** Whole or not at all: a death in between means that the setup is run again. */
+export async function writeNote(worktree: LinkedWorktree, note: SetupNote): Promise<void> {
+  const lines = [`${noteVersion}`, note.fingerprint];
+  for (const [path, trace] of note.made) lines.push(path, trace);
+  const file = noteFile(worktree);
+  await writeFile(`${file}.new`, `${lines.join('\0')}\0`, 'latin1');
+  await rename(`${file}.new`, file);
+}
+
+/** Something that the setup made was taken out of the worktree: it has to run again. */
+export async function forgetSetup(worktree: LinkedWorktree): Promise<void> {
+  await rm(noteFile(worktree), { force: true });
+}
+
+/**
+ * Counts untracked files that the setup made, and that are unchanged since, as ignored. In folders
+ * such as `.venv` new files count as well: the tools that use the folder write them.
+ */
+export async function ignoreSetupFiles(
+  worktree: LinkedWorktree,
+  status: ParsedStatus,
+): Promise<ParsedStatus> {
+  if (!status.entries.some(({ kind }) => kind === 'untracked')) return status;
+  const note = await readNote(worktree);
+  if (note === null) return status;
+  const { made } = note;
+  const folders = reproducibleFolders(made);
+  const isSetups = (path: PathBytes): boolean =>
+    made.get(path) === (traceOf(worktree.path, path) ?? undefined) ||
+    folders.some((folder) => path.startsWith(folder));
+  const entries = status.entries.map((entry) =>
+    entry.kind === 'untracked' && !entry.path.endsWith('/') && isSetups(entry.path)
+      ? { ...entry, kind: 'ignored' as const }
+      : entry,
+  );
+  return { ...status, entries };
+}
+
+/** The outermost ones, each with a slash at its end. */
+function reproducibleFolders(made: Traces): readonly PathBytes[] {
+  const folders = new Set<PathBytes>();
+  for (const [path, trace] of made) {
+    const parts = path.split('/');
+    if (trace !== '') parts.pop();
+    const depth = parts.findIndex((part) => isReproducible(part));
+    if (depth >= 0) folders.add(`${parts.slice(0, depth + 1).join('/')}/`);
+  }
+  return [...folders];
+}
