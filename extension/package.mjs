@@ -1,7 +1,8 @@
 // `npm run package`: the extension as VSIX files, one for each platform, in `out/vsix/`. Without
 // arguments for this platform, `--all` for all that Drover supports, `--target <name>` for one of
-// them, `--pictures <https address>` where the README's pictures are. Everything is built again,
-// without source maps, in a separate folder, so that a build that is in use is not changed.
+// them, `--pictures <https address>` where the README's pictures are, `--repository <https address>`
+// where the sources are. Everything is built again, without source maps, in a separate folder, so
+// that a build that is in use is not changed.
 
 import { execFileSync } from 'node:child_process';
 import {
@@ -32,6 +33,7 @@ const { values } = parseArgs({
     all: { type: 'boolean', default: false },
     target: { type: 'string' },
     pictures: { type: 'string' },
+    repository: { type: 'string' },
   },
 });
 
@@ -49,7 +51,18 @@ function manifest() {
   const kept = Object.entries(all).filter(
     ([key]) => ![...left, 'optionalDependencies'].includes(key),
   );
-  return Object.fromEntries(kept);
+  return { ...Object.fromEntries(kept), ...places() };
+}
+
+/** The addresses on the marketplace's page. */
+function places() {
+  const url = values.repository?.replace(/\/$/, '');
+  if (url === undefined) return {};
+  return {
+    repository: { type: 'git', url: `${url}.git` },
+    homepage: `${url}#readme`,
+    bugs: { url: `${url}/issues` },
+  };
 }
 
 /** VS Code shows only pictures from the web: without their address, they are omitted. */
