@@ -10,6 +10,7 @@ export const commandIds = [
   'drover.openWalkthrough',
   'drover.openFolder',
   'drover.createRepository',
+  'drover.firstCommit',
   'drover.installGit',
   'drover.installAgent',
   'drover.trustWorkspace',

@@ -31,6 +31,10 @@ export interface BackendAccess {
   ): Promise<CommandResult>;
   /** `git init`, for a folder that is in no repository. */
   createRepository(folder: string): Promise<void>;
+  /** What a first commit would hold. */
+  filesToCommit(folder: string): Promise<readonly string[]>;
+  /** `git add --all` and a commit, also of nothing. */
+  commitAll(folder: string, message: string): Promise<void>;
   /**
    * Makes the small repository of the demo in an empty folder, and a file with its plan, to be
    * imported.

@@ -1,7 +1,9 @@
 // Getting started, and the ways on when something is missing.
 
 import * as vscode from 'vscode';
+import { formatCount } from '../../server/core/format.ts';
 import type { AgentKind } from '../../server/core/plan/task.ts';
+import { plainText } from '../notices/plain-text.ts';
 import { agentRows } from '../project/agent-rows.ts';
 import { personEnvironment } from '../project/project.ts';
 import { openSample } from '../project/sample-project.ts';
@@ -25,6 +27,7 @@ type GettingStarted =
   | 'drover.openWalkthrough'
   | 'drover.openFolder'
   | 'drover.createRepository'
+  | 'drover.firstCommit'
   | 'drover.installGit'
   | 'drover.installAgent'
   | 'drover.trustWorkspace'
@@ -65,6 +68,24 @@ export const gettingStartedHandlers: Handlers<GettingStarted> = {
     await context.access.createRepository(folder);
     await context.projects.look();
   },
+  'drover.firstCommit': withProject(async ({ access }, { root }) => {
+    const files = await access.filesToCommit(root);
+    const commit = {
+      label: `$(git-commit) Commit ${files.length === 0 ? 'without files' : formatCount(files.length, 'file')}`,
+      detail: plainText(files.join(', ')),
+    };
+    const look = {
+      label: '$(source-control) Open Source Control',
+      detail: 'Choose what to commit.',
+    };
+    const chosen = await vscode.window.showQuickPick([commit, look], {
+      title: 'Make a First Commit',
+      placeHolder:
+        'Every task starts from a commit. This one holds the files that git does not ignore.',
+    });
+    if (chosen === look) await vscode.commands.executeCommand('workbench.view.scm');
+    if (chosen === commit) await access.commitAll(root, 'First commit');
+  }),
   'drover.installGit': async () => {
     await vscode.env.openExternal(vscode.Uri.parse(gitHome));
   },

@@ -235,6 +235,8 @@ function fixesOf({ name, outcome }: PreflightCheck): readonly RowButton[] {
       return [button('project', 'Open Board and Graph', 'drover.openBoard')];
     case 'checkout':
       return [button('source-control', 'Open Source Control', 'workbench.view.scm')];
+    case 'commit':
+      return [button('git-commit', 'Make a First Commit…', 'drover.firstCommit')];
     case 'target':
     case 'setup':
     case 'sandbox':

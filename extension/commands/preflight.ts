@@ -61,6 +61,8 @@ export async function askPreflight(
         return choices;
       case 'command':
         await vscode.commands.executeCommand(action.id);
+        // The checks are made again: nothing else keeps a new repository from running.
+        if (action.id === 'drover.firstCommit') continue;
         return null;
       case 'unfold':
         isUnfolded = true;

@@ -3,7 +3,9 @@
 
 import * as vscode from 'vscode';
 import {
+  commitAll,
   createRepository,
+  filesToCommit,
   gitState,
   isAtWork,
   makeSample,
@@ -20,6 +22,8 @@ const access: BackendAccess = {
   git: gitState,
   rootOf,
   createRepository,
+  filesToCommit,
+  commitAll,
   command: runCommand,
   makeSample,
 };

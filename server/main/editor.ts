@@ -125,6 +125,22 @@ export async function createRepository(folder: string): Promise<void> {
   await run('git', ['init', '-b', 'main', folder], { timeout: gitWaitMaxMs });
 }
 
+/** What a first commit would hold: every file that git does not ignore. */
+export async function filesToCommit(folder: string): Promise<readonly string[]> {
+  const args = ['-C', folder, 'ls-files', '-z', '--cached', '--others', '--exclude-standard'];
+  const { stdout } = await run('git', args, {
+    timeout: gitWaitMaxMs,
+    maxBuffer: outputBytesMax,
+  });
+  return stdout.split('\0').filter((path) => path !== '');
+}
+
+/** Runs the person's own hooks. Rejects with what git said. */
+export async function commitAll(folder: string, message: string): Promise<void> {
+  await run('git', ['-C', folder, 'add', '--all'], { timeout: gitWaitMaxMs });
+  await run('git', ['-C', folder, 'commit', '--quiet', '--allow-empty', '-m', message]);
+}
+
 /** The `drover` command in a separate process. */
 export function runCommand(
   args: readonly string[],

@@ -105,6 +105,8 @@ export interface PreflightCheck {
   readonly name:
     | 'graph'
     | 'git'
+    /** The repository has no commit that work could start from. */
+    | 'commit'
     | 'target'
     | 'agent'
     | 'gate'

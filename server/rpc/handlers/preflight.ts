@@ -213,7 +213,8 @@ async function targetCheck(
     return { branch, check: check('target', 'ok', `Work lands on ${branch}.`) };
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
-    return { branch: null, check: check('target', 'error', error.message) };
+    const name = error.kind === 'no_commit' ? 'commit' : 'target';
+    return { branch: null, check: check(name, 'error', error.message) };
   }
 }
 

@@ -129,4 +129,17 @@ suite('choices for a run', () => {
       { workers: 3, budget_usd: 2.5 },
     );
   });
+
+  test('a repository without a commit offers to make one', () => {
+    const commit: PreflightCheck = {
+      name: 'commit',
+      outcome: 'error',
+      message: 'The repository /shop has no commit yet.',
+      remedy: null,
+    };
+    const rows = preflightRows(view({ can_run: false, checks: [commit] }), plain);
+    const row = rows.find(({ label }) => label.includes('no commit yet'));
+    assert.deepEqual(row?.action, { kind: 'command', id: 'drover.firstCommit' });
+    assert.equal(row?.detail, 'Enter: Make a First Commit…');
+  });
 });

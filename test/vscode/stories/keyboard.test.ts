@@ -16,14 +16,13 @@ import {
   quickPickRow,
   runCommand,
   webview,
-  webviews,
 } from './support/parts.ts';
+import { fieldFocused, focusedTag, reach, reachTree, showTasks, tabTo } from './support/keys.ts';
 import { row } from './support/tree.ts';
 import { openWorkbench, picture, type Workbench } from './support/workbench.ts';
 
 const epics = ['Take payments', 'Send receipts'] as const;
 const tasks = ['Ask for the amount', 'Call the bank', 'Show it', 'Write it', 'Post it'] as const;
-const showTasks = 'Control+Alt+Shift+T';
 
 suite('the first run, without a mouse', () => {
   let project: Project;
@@ -45,11 +44,7 @@ suite('the first run, without a mouse', () => {
   });
 
   test('a key shows the tasks, and Tab reaches the way on', async () => {
-    tree = await eventually('the tree shows', async () => {
-      await page.keyboard.press(showTasks);
-      const shown = async (): Promise<Frame | undefined> => (await webviews(page, 'tree'))[0];
-      return await eventually('the tree shows', shown, 3_000).catch(() => null);
-    });
+    tree = await reachTree(page);
     await tree.getByRole('button', { name: 'Set Up Drover' }).waitFor();
     await tabTo(page, tree, 'Set Up Drover');
     await page.keyboard.press('Enter');
@@ -202,30 +197,6 @@ async function focusTree(page: Page, tree: Frame): Promise<void> {
   await reach('the tree has the focus', page, tree, () => tree.evaluate(isTreeFocused));
 }
 
-/** The key shows the view; from where that leaves the focus, Tab goes forth and back in it. */
-async function reach(
-  what: string,
-  page: Page,
-  tree: Frame,
-  isReached: () => Promise<boolean>,
-): Promise<void> {
-  const soon = (): Promise<boolean> => eventually(what, isReached, 500).catch(() => false);
-  const hasFocus = (): Promise<boolean> => tree.evaluate(() => document.hasFocus());
-  await eventually(what, async () => {
-    for (const key of ['Tab', 'Shift+Tab']) {
-      if (await isReached()) return true;
-      await page.keyboard.press(showTasks);
-      await eventually('the view has the focus', hasFocus, 2_000).catch(() => false);
-      if (await soon()) return true;
-      while (await hasFocus()) {
-        await page.keyboard.press(key);
-        if (await soon()) return true;
-      }
-    }
-    return false;
-  });
-}
-
 function isTreeFocused(): boolean {
   const root = document.querySelector('drover-tree')?.shadowRoot;
   return document.hasFocus() && root?.activeElement?.getAttribute('role') === 'tree';
@@ -251,27 +222,6 @@ async function inEpic(project: Project, title: string, count: number): Promise<v
     const board = await project.status();
     return board.epics.find((epic) => epic.title === title)?.counts.total === count;
   });
-}
-
-/** Presses Tab until a button has the focus. */
-async function tabTo(page: Page, frame: Frame, name: string): Promise<void> {
-  await reach(`Tab reaches ${name}`, page, frame, () => frame.evaluate(hasFocusOn, name));
-}
-
-function hasFocusOn(wanted: string): boolean {
-  let focused: Element | null = document.activeElement;
-  while (focused?.shadowRoot?.activeElement) focused = focused.shadowRoot.activeElement;
-  return document.hasFocus() && focused?.textContent.trim() === wanted;
-}
-
-async function fieldFocused(frame: Frame, maxMs?: number): Promise<void> {
-  await eventually('the field has the focus', () => frame.evaluate(focusedTag, 'input'), maxMs);
-}
-
-function focusedTag(tag: string): boolean {
-  let focused: Element | null = document.activeElement;
-  while (focused?.shadowRoot?.activeElement) focused = focused.shadowRoot.activeElement;
-  return document.hasFocus() && focused?.localName === tag;
 }
 
 /** The side bar's own colour shows through its views, which axe-core, within the frame, takes for white. */

@@ -1,0 +1,61 @@
+// The window without a mouse: the key that shows the tasks, Tab, and where the focus is.
+
+import { eventually } from '../../../e2e/support/eventually.ts';
+import type { Frame, Page } from '../../host/browser.ts';
+import { webviews } from './parts.ts';
+
+export const showTasks = 'Control+Alt+Shift+T';
+
+/** Shows the tasks by their key. */
+export async function reachTree(page: Page): Promise<Frame> {
+  return await eventually('the tree shows', async () => {
+    await page.keyboard.press(showTasks);
+    const shown = async (): Promise<Frame | undefined> => (await webviews(page, 'tree'))[0];
+    return await eventually('the tree shows', shown, 3_000).catch(() => null);
+  });
+}
+
+/** The key shows the view; from where that leaves the focus, Tab goes forth and back in it. */
+export async function reach(
+  what: string,
+  page: Page,
+  tree: Frame,
+  isReached: () => Promise<boolean>,
+): Promise<void> {
+  const soon = (): Promise<boolean> => eventually(what, isReached, 500).catch(() => false);
+  const hasFocus = (): Promise<boolean> => tree.evaluate(() => document.hasFocus());
+  await eventually(what, async () => {
+    for (const key of ['Tab', 'Shift+Tab']) {
+      if (await isReached()) return true;
+      await page.keyboard.press(showTasks);
+      await eventually('the view has the focus', hasFocus, 2_000).catch(() => false);
+      if (await soon()) return true;
+      while (await hasFocus()) {
+        await page.keyboard.press(key);
+        if (await soon()) return true;
+      }
+    }
+    return false;
+  });
+}
+
+/** Presses Tab until a button has the focus. */
+export async function tabTo(page: Page, frame: Frame, name: string): Promise<void> {
+  await reach(`Tab reaches ${name}`, page, frame, () => frame.evaluate(hasFocusOn, name));
+}
+
+function hasFocusOn(wanted: string): boolean {
+  let focused: Element | null = document.activeElement;
+  while (focused?.shadowRoot?.activeElement) focused = focused.shadowRoot.activeElement;
+  return document.hasFocus() && focused?.textContent.trim() === wanted;
+}
+
+export async function fieldFocused(frame: Frame, maxMs?: number): Promise<void> {
+  await eventually('the field has the focus', () => frame.evaluate(focusedTag, 'input'), maxMs);
+}
+
+export function focusedTag(tag: string): boolean {
+  let focused: Element | null = document.activeElement;
+  while (focused?.shadowRoot?.activeElement) focused = focused.shadowRoot.activeElement;
+  return document.hasFocus() && focused?.localName === tag;
+}
