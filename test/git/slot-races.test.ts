@@ -80,7 +80,26 @@ suite('git: a slot that is written into while it is emptied', () => {
     for (const path of ['README.md', 'early.txt', 'early/early.txt']) {
       test(`while it is made, ${when} its files are written: ${path}`, async () => {
         const script = `mkdir -p "$(dirname ${path})" && echo early > ${path}`;
-        await meanwhile(when, '*"read-tree -m -u HEAD"*', script);
+        await meanwhile(when, '*"read-tree -m -u "*" HEAD"*', script);
+        const made = await prepare({ branch: 'drover/t/2' });
+        assert.ok(wasMet());
+        assert.equal(made.created, true);
+        assert.equal(fixture.git('show', `${made.keptRef}:${path}`), 'early');
+        assertReady();
+      });
+    }
+  }
+
+  for (const path of ['README.md', 'early.txt', 'early/early.txt']) {
+    for (const [how, more] of [
+      ['staged', ''],
+      ['committed on a HEAD without a commit', ' && git commit -qm early'],
+    ] as const) {
+      test(`while it is made, before its files are written: ${path}, ${how}`, async () => {
+        const unborn = more === '' ? '' : 'git symbolic-ref HEAD refs/heads/none && ';
+        const back = more === '' ? '' : ' && git symbolic-ref HEAD refs/heads/drover/t/2';
+        const script = `mkdir -p "$(dirname ${path})" && echo early > ${path} && ${unborn}git add ${path}${more}${back}`;
+        await meanwhile('before', '*"read-tree -m -u "*" HEAD"*', script);
         const made = await prepare({ branch: 'drover/t/2' });
         assert.ok(wasMet());
         assert.equal(made.created, true);

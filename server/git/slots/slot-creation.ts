@@ -16,6 +16,8 @@ import { noteConfig } from './slot-config.ts';
 import { adjustSparse } from './sparse.ts';
 import { retire } from '../work/worktree-metadata.ts';
 import { findWorktree, type LinkedWorktree } from '../files/worktree-link.ts';
+import type { GitOutput } from '../process/run-once.ts';
+import type { Sha } from '../sha.ts';
 import type { SlotOutcome, SlotRequest } from '../slot-port.ts';
 
 export async function createSlot(
@@ -30,9 +32,7 @@ export async function createSlot(
   const worktree = added.value;
   const sparse = await adjustSparse(context, worktree, request.sparse);
   if (!sparse.ok) return sparse;
-  const filled = await context.git([...context.checkoutSettings, 'read-tree', '-m', '-u', 'HEAD'], {
-    at: worktree.path,
-  });
+  const filled = await fill(context, worktree, request.sha);
   const unfilled = (): GitResult<SlotOutcome> =>
     err(failureOf(filled, `write the files of ${worktree.path}`));
   if (filled.code !== 0 && !isRefusal(filled)) return unfilled();
@@ -49,6 +49,24 @@ export async function createSlot(
   const found = early.value.kind === 'emptied' ? early.value.keptRef : null;
   return ok({ created: true, keptRef: keptRef ?? found });
 }
+
+/**
+ * From nothing to HEAD: what a person has staged there already is in neither, and stays. Without
+ * the first tree, git would remove it, and its file.
+ */
+async function fill(
+  context: RepositoryContext,
+  { path }: LinkedWorktree,
+  sha: Sha,
+): Promise<GitOutput> {
+  const nothing = sha.length === emptyTree.length ? emptyTree : emptyTreeSha256;
+  const args = [...context.checkoutSettings, 'read-tree', '-m', '-u', nothing, 'HEAD'];
+  return context.git(args, { at: path });
+}
+
+/** Git knows these trees without an object. */
+const emptyTree = '4b825dc642cb6eb9a060e54bf8d69288fbee4904';
+const emptyTreeSha256 = '6ef19b41225c5369f1c104d45d8d85efa9b057b53b14b4b9b939dd74decc5321';
 
 /**
  * Files that another process wrote into the folder while it was created are not the work of its
