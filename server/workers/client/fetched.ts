@@ -12,7 +12,11 @@ const sentSchema = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('file'), sha256: z.string(), isExecutable: z.boolean() }),
   z.object({ kind: z.literal('link'), target: z.string() }),
 ]);
-const fileSchema = z.object({ stored: z.string(), sha256: z.string(), isExecutable: z.boolean() });
+const fileSchema = z.object({
+  stored: z.string().nullable(),
+  sha256: z.string(),
+  isExecutable: z.boolean(),
+});
 const fetchedSchema = z.object({
   exitCode: z.int(),
   signal: z.string().nullable(),

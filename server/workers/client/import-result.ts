@@ -123,10 +123,11 @@ function writeFile(
     before?.kind === 'file' &&
     before.sha256 === file.sha256 &&
     before.isExecutable === file.isExecutable;
-  if (isSame) return false;
+  const { stored } = file;
+  if (isSame || stored === null) return false;
   const place = join(root, path);
   return attempt(root, path, refused, () => {
-    copyFileSync(file.stored, place, constants.COPYFILE_EXCL);
+    copyFileSync(stored, place, constants.COPYFILE_EXCL);
     chmodSync(place, file.isExecutable ? 0o755 : 0o644);
   });
 }

@@ -28,6 +28,19 @@ export function quoted(word: string): string {
   return `'${word.replaceAll("'", "'\\''")}'`;
 }
 
+/**
+ * Agents look for a repository. It is never downloaded. All files go into one pack (each is "big"):
+ * a loose object for each of them takes several times as long.
+ */
+const baseRepository = [
+  'git init -q --template=',
+  'mkdir -p .git/info',
+  `printf '%s\\n' /${jobFolder}/ > .git/info/exclude`,
+  `printf '%s\\n' '[user]' 'name = Drover' 'email = drover@localhost' >> .git/config`,
+  'git -c core.bigFileThreshold=1 -c pack.compression=1 add -A',
+  'git -c commit.gpgsign=false -c gc.auto=0 -c maintenance.auto=false commit -q --allow-empty -m base',
+].join(' && ');
+
 export function jobCommand({ program, args, variables, uploaded }: JobCommand): string {
   const exports = Object.entries(variables)
     .filter(([name]) => variablePattern.test(name))
@@ -42,9 +55,8 @@ export function jobCommand({ program, args, variables, uploaded }: JobCommand): 
     'trap : TERM INT HUP',
     `printf '%s\\n' ${quoted(firstLine)}`,
     ...exports,
-    // Agents look for a repository. It is never downloaded.
     'drover_git=',
-    `if [ ! -e .git ] && command -v git >/dev/null 2>&1; then ( git init -q && printf '%s\\n' /${jobFolder}/ >> .git/info/exclude && git config user.name Drover && git config user.email drover@localhost && git add -A && git -c commit.gpgsign=false commit -q --allow-empty -m base ) >/dev/null 2>&1 && drover_git=1; fi`,
+    `if [ ! -e .git ] && command -v git >/dev/null 2>&1; then ( ${baseRepository} ) >/dev/null 2>&1 && drover_git=1; fi`,
     `( unset AGENT_TOKEN drover_git; sh -c 'echo $PPID' > ${jobFolder}/${pidFile}; exec ${words} ) < ${jobFolder}/${jobPrompt}`,
     'rc=$?',
     'if [ -n "$drover_git" ]; then rm -rf .git; fi',

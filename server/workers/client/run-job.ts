@@ -296,7 +296,7 @@ async function followAndFetch(
   if (end.kind === 'lost' && !isForgotten && !isStopped) {
     return err({ again: true, message: end.message });
   }
-  const fetched = await fetchResult(request, worker);
+  const fetched = await fetchResult(request, worker, here);
   if (!fetched.ok) {
     if (end.kind === 'lost') return err({ again: true, message: end.message });
     if (end.kind !== 'done') return err({ again: true, message: fetched.error });
@@ -360,14 +360,15 @@ async function follow(request: JobRequest, worker: Instance, job: Job): Promise<
 const downloadMs = 30 * 60_000;
 
 async function fetchResult(
-  request: JobRequest,
+  { scratch, resultCaps: caps = resultCaps }: JobRequest,
   worker: Instance,
+  sent: ReadonlyMap<string, SentEntry>,
 ): Promise<Result<JobResult, string>> {
   const archive = await openDownload(worker, AbortSignal.timeout(downloadMs));
   if (!archive.ok) return archive;
-  rmSync(request.scratch, { recursive: true, force: true });
-  mkdirSync(request.scratch, { recursive: true, mode: 0o700 });
-  return await unpackResult(archive.value, request.scratch, request.resultCaps ?? resultCaps);
+  rmSync(scratch, { recursive: true, force: true });
+  mkdirSync(scratch, { recursive: true, mode: 0o700 });
+  return await unpackResult(archive.value, scratch, caps, sent);
 }
 
 export async function finish(

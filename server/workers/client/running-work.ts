@@ -62,7 +62,7 @@ async function snapshot(
   if (!archive.ok) return sent;
   rmSync(scratch, { recursive: true, force: true });
   mkdirSync(scratch, { recursive: true, mode: 0o700 });
-  const result = await unpackResult(archive.value, scratch, work.caps ?? resultCaps);
+  const result = await unpackResult(archive.value, scratch, work.caps ?? resultCaps, sent);
   if (!result.ok || signal.aborted) return sent;
   // It runs: no list of hashes of an earlier moment proves anything.
   const running = { ...result.value, isComplete: false, notices: [] };

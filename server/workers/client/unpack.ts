@@ -13,6 +13,7 @@ import { err, ok, type Result } from '../../core/failure.ts';
 import { jobFolder } from '../../core/work/job-files.ts';
 import { isText, safePath } from './exclusion.ts';
 import { manifestProblems, readManifest } from './manifest.ts';
+import type { SentEntry } from './pack.ts';
 
 export interface ResultCaps {
   readonly fileBytes: number;
@@ -33,8 +34,8 @@ export const resultCaps: ResultCaps = {
 };
 
 export interface ResultFile {
-  /** Where its content is, below the scratch folder. */
-  readonly stored: string;
+  /** Where its content is, below the scratch folder; null: it is what was sent. */
+  readonly stored: string | null;
   readonly sha256: string;
   readonly isExecutable: boolean;
 }
@@ -50,6 +51,8 @@ export interface JobResult {
   readonly notices: readonly string[];
 }
 
+/** Files up to this size are held in memory until their hash is known. */
+const smallBytes = 1024 * 1024;
 /** No file system takes a longer path. */
 const nameCharsMax = 4_096;
 /** Of all names, their folders and the targets of links: they are held in memory. */
@@ -59,14 +62,15 @@ const hostile = (what: string): Error => new Error(`The worker sent an unsafe ar
 
 /**
  * `scratch` must exist and be empty. The error is a sentence; what was written is below `scratch`
- * alone.
+ * alone. Of small files that are still as they were sent, only the hash is taken.
  */
 export async function unpackResult(
   archive: Readable,
   scratch: string,
   caps: ResultCaps = resultCaps,
+  sent: ReadonlyMap<string, SentEntry> = new Map(),
 ): Promise<Result<JobResult, string>> {
-  const reader = new ResultReader(scratch, caps);
+  const reader = new ResultReader(scratch, caps, sent);
   try {
     await reader.read(archive);
   } catch (error) {
@@ -79,6 +83,7 @@ export async function unpackResult(
 class ResultReader {
   readonly #scratch: string;
   readonly #caps: ResultCaps;
+  readonly #sent: ReadonlyMap<string, SentEntry>;
   readonly #files = new Map<string, ResultFile>();
   readonly #links = new Map<string, string>();
   readonly #folders = new Set<string>();
@@ -91,9 +96,10 @@ class ResultReader {
   #unpacked = 0;
   #entries = 0;
 
-  constructor(scratch: string, caps: ResultCaps) {
+  constructor(scratch: string, caps: ResultCaps, sent: ReadonlyMap<string, SentEntry>) {
     this.#scratch = scratch;
     this.#caps = caps;
+    this.#sent = sent;
     mkdirSync(join(scratch, 'files'));
   }
 
@@ -207,29 +213,54 @@ class ResultReader {
     if (isOwn) this.#ownBytes += header.size ?? 0;
     // These are held in memory; Drover's own are a list of hashes and a few lines.
     if (this.#ownBytes > 2 * this.#caps.fileBytes) throw hostile(`its ${jobFolder} is too large`);
+    if (isOwn) {
+      const name = path.slice(jobFolder.length + 1);
+      this.#jobFiles.set(name, (await contentOf(content)).toString('utf8'));
+      return;
+    }
+    const isExecutable = ((header.mode ?? 0) & 0o100) !== 0;
+    const isSmall = (header.size ?? 0) <= smallBytes;
+    const { sha256, stored } = isSmall
+      ? this.#storeSmall(path, isExecutable, await contentOf(content))
+      : await this.#storeLarge(content);
+    this.#files.set(path, { stored, sha256, isExecutable });
+  }
+
+  #storeSmall(path: string, isExecutable: boolean, content: Buffer): Stored {
+    const sha256 = createHash('sha256').update(content).digest('hex');
+    const sent = this.#sent.get(path);
+    const isSame =
+      sent?.kind === 'file' && sent.sha256 === sha256 && sent.isExecutable === isExecutable;
+    if (isSame) return { sha256, stored: null };
+    const { file, stored } = this.#newFile();
+    try {
+      writeAll(file, content);
+    } finally {
+      closeSync(file);
+    }
+    return { sha256, stored };
+  }
+
+  async #storeLarge(content: Readable): Promise<Stored> {
     const hash = createHash('sha256');
-    // Numbered, so that no name of the archive is ever a name on our disk.
-    const stored = join(this.#scratch, 'files', String(this.#files.size + this.#jobFiles.size));
-    const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
-    // The synchronous calls: several times faster for a tree of small files, and short.
-    const file = openSync(stored, flags, 0o600);
-    const own: Buffer[] = [];
+    const { file, stored } = this.#newFile();
     try {
       for await (const chunk of content as AsyncIterable<Buffer>) {
         hash.update(chunk);
-        if (isOwn) own.push(chunk);
-        else for (let at = 0; at < chunk.length;) at += writeSync(file, chunk, at);
+        writeAll(file, chunk);
       }
     } finally {
       closeSync(file);
     }
-    if (isOwn) {
-      const name = path.slice(jobFolder.length + 1);
-      this.#jobFiles.set(name, Buffer.concat(own).toString('utf8'));
-      return;
-    }
-    const isExecutable = ((header.mode ?? 0) & 0o100) !== 0;
-    this.#files.set(path, { stored, sha256: hash.digest('hex'), isExecutable });
+    return { sha256: hash.digest('hex'), stored };
+  }
+
+  /** The synchronous calls: several times faster for a tree of small files, and short. */
+  #newFile(): { readonly file: number; readonly stored: string } {
+    // Numbered, so that no name of the archive is ever a name on our disk.
+    const stored = join(this.#scratch, 'files', String(this.#files.size));
+    const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
+    return { file: openSync(stored, flags, 0o600), stored };
   }
 
   result(): JobResult {
@@ -252,6 +283,21 @@ class ResultReader {
       ],
     };
   }
+}
+
+interface Stored {
+  readonly sha256: string;
+  readonly stored: string | null;
+}
+
+async function contentOf(content: Readable): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of content as AsyncIterable<Buffer>) chunks.push(chunk);
+  return Buffer.concat(chunks);
+}
+
+function writeAll(file: number, content: Buffer): void {
+  for (let at = 0; at < content.length;) at += writeSync(file, content, at);
 }
 
 function unnamedNotice(paths: readonly string[]): string {
