@@ -6,6 +6,7 @@ import { withTable } from './agents-table.ts';
 import { clickhouseTableText, traceDashboardText } from './clickhouse.ts';
 import { collectorText } from './collector.ts';
 import { withConfinedAgents } from './confined-agents.ts';
+import { withConformance } from './conformance-table.ts';
 import { withRefusals } from './refusals-table.ts';
 import { requestsPage } from './requests-page.ts';
 import { readRooms, withImports } from './room-readmes.ts';
@@ -25,6 +26,7 @@ rewrite('isolation.md', withConfinedAgents);
 rewrite('refusals.md', withRefusals);
 rewrite('settings.md', withSettings);
 rewrite('telemetry.md', withTelemetry);
+rewrite('worker-runtime.md', withConformance);
 writeFileSync(join(docs, 'requests.md'), requestsPage());
 const telemetryFiles = {
   'grafana-prometheus.json': dashboardText(),

@@ -165,7 +165,7 @@ suite('remote attempts', function () {
     assert.deepEqual(left(here), []);
   });
 
-  test('C35, C38 a failed job leaves its work on a ref of its own, and a checkout that moved meanwhile as it is', async () => {
+  test('C35 a checkout that is dirty and moved meanwhile stays as it is, and the work is on a ref from the base', async () => {
     const here = project({ settings: onProcess, files: { 'mine.txt': 'one\n' } });
     const barrier = makeBarrier(here.folder, 'gate');
     here.write(
@@ -191,7 +191,24 @@ suite('remote attempts', function () {
     assert.equal(here.git('rev-parse', 'main'), before);
     assert.equal(here.git('show', `refs/drover/work/${id}/1:half.txt`), 'half');
     assert.equal(here.git('merge-base', before, `refs/drover/work/${id}/1`), before);
-    assert.equal((await here.task(id)).status, 'failed');
+    assert.deepEqual(left(here), []);
+  });
+
+  test('C38 a failed job leaves its work on a ref of its own; it lands neither by itself nor with what comes after', async () => {
+    const here = project({
+      settings: onProcess,
+      agent:
+        'cat > /dev/null\nif [ "$id" = bad ]; then echo half > half.txt; exit 3; fi\necho whole > "$id.txt"',
+    });
+    await beginPlan(here, ['bad', { id: 'behind', blocked_by: ['bad'] }, 'good']);
+    await here.expect(0, ['edit', 'bad', '--max-attempts', '1']);
+    await here.expect(1, ['run']);
+    assert.equal((await here.task('bad')).status, 'failed');
+    assert.equal(here.git('show', 'refs/drover/work/bad/1:half.txt'), 'half');
+    assert.match(await here.expect(0, ['why', 'bad']), /Its work is kept: .*drover\/work\/bad/);
+    assert.deepEqual(landedTasks(here), ['good']);
+    assert.throws(() => here.git('show', 'main:half.txt'));
+    assert.equal((await here.task('behind')).attempts, 0);
     assert.deepEqual(left(here), []);
   });
 

@@ -53,7 +53,7 @@ suite('worker runtime: downloads', () => {
     ['a path that is too long to be opened', `'${process.execPath}' -e "${deep}"`],
   ];
   for (const [name, command] of failing) {
-    test(`R20 ${name} cuts the connection`, async () => {
+    test(`R20 also: ${name} cuts the connection`, async () => {
       const runtime = await start();
       const events = await runToEnd(runtime, `head -c 100000 /dev/urandom > a-file; ${command}`);
       assert.equal(events.at(-1)?.data.exit_code, 0, JSON.stringify(events));
@@ -64,7 +64,7 @@ suite('worker runtime: downloads', () => {
     });
   }
 
-  test('R20 names and targets of any bytes come back as they are', async () => {
+  test('R20 also: names and targets of any bytes come back as they are', async () => {
     const runtime = await start();
     const make = [
       `odd="$(printf 'caf\\351')"; echo 1 > "$odd"; echo 2 > "$(printf 'caf\\350')"`,
@@ -82,7 +82,7 @@ suite('worker runtime: downloads', () => {
     assert.ok(names.some((name) => name.equals(Buffer.from('caf\xe9', 'latin1'))));
   });
 
-  test('R20 a file that becomes shorter while it is read cuts the connection', async () => {
+  test('R20 also: a file that becomes shorter while it is read cuts the connection', async () => {
     const runtime = await start();
     execFileSync('mkfifo', [join(runtime.folder, 'cut')]);
     const job = await exec(

@@ -34,7 +34,7 @@ suite('worker runtime: commands', () => {
     [JSON.stringify({ command: 'x'.repeat(1024 * 1024) }), 413, 'command too large\n'],
   ];
 
-  test('R09 a command is checked, and its job begins at once', async () => {
+  test('R09 a command is checked, and its job starts at once', async () => {
     const runtime = await start();
     for (const [body, status, text] of bodies) {
       const answer = await ask(runtime, '/exec', { method: 'POST', body });
@@ -88,7 +88,7 @@ suite('worker runtime: commands', () => {
     }
   });
 
-  test('R11 line ends, empty lines, a last line without an end, and bytes that are no text', async () => {
+  test('R11 also: line ends, empty lines, a last line without an end, and bytes that are no text', async () => {
     const runtime = await start();
     const text = String.raw`a\r\n\n\r\nb\rc\n<&>\xe2\x80\xa8\n\xff\xc3(\n\xe6\xbc\xa2 last`;
     const events = await runToEnd(
@@ -143,7 +143,7 @@ suite('worker runtime: commands', () => {
     assert.equal((await ask(runtime, '/workspace')).text, 'workspace not found\n');
   });
 
-  test('R21 a job ends 2 s after its command, whoever holds its output', async () => {
+  test('R21 a job ends 2 s after its command, even if other processes hold its output', async () => {
     const runtime = await start();
     const events = await runToEnd(
       runtime,
@@ -160,7 +160,7 @@ suite('worker runtime: commands', () => {
     assert.ok(ms > 1900 && ms < 20_000, String(ms));
   });
 
-  test('R21 what the command has printed before its end is not lost, however much it is', async () => {
+  test('R21 also: what the command has printed before its end is not lost, however much it is', async () => {
     const runtime = await start();
     const waits = 'until [ -e ../go ]; do sleep 0.02; done';
     const stream = await follow(

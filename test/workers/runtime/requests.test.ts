@@ -24,15 +24,17 @@ const run = async (args: readonly string[], env: Record<string, string>) =>
 suite('worker runtime: requests', () => {
   const start = useRuntimes();
 
-  for (const [name, program] of programs) {
-    test(`R01 without AGENT_TOKEN ${name} refuses to start`, async () => {
+  test('R01 without AGENT_TOKEN the command and the file refuse to start', async () => {
+    for (const [name, program] of programs) {
       for (const env of [{}, { AGENT_TOKEN: ' ' }]) {
         const { code, stdout, stderr } = await run([...program(), '--listen', '127.0.0.1:0'], env);
-        assert.deepEqual([code, stdout], [3, '']);
+        assert.deepEqual([code, stdout], [3, ''], name);
         assert.match(stderr, /AGENT_TOKEN is not set\. Set it/);
       }
-    });
+    }
+  });
 
+  for (const [name, program] of programs) {
     test(`${name} refuses an address that it cannot listen on`, async () => {
       const holder = createServer().listen(0, '127.0.0.1');
       await new Promise((resolve) => holder.once('listening', resolve));

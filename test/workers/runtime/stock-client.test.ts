@@ -10,7 +10,7 @@ import { StockClient } from '../support/stock-client.ts';
 suite('worker runtime: a stock client', () => {
   const start = useRuntimes();
 
-  test('R24 runs a whole job: upload, command, stream, download', async () => {
+  test('R24 a stock client runs a whole job: upload, command, stream, download', async () => {
     const runtime = await start({ env: { DROVER_WORKER_KEEPALIVE_MS: '50' } });
     const client = new StockClient(runtime.url, runtime.token);
     const archive = systemTarGz({ 'src/a.txt': 'one\n', 'b.txt': 'two\n' });

@@ -73,7 +73,7 @@ suite('worker runtime: event stream', () => {
     ['9'.repeat(400), 5],
   ];
 
-  test('R15 a reader begins after its Last-Event-ID', async () => {
+  test('R15 a reader starts after its Last-Event-ID', async () => {
     const runtime = await start();
     const job = await exec(runtime, 'seq 5');
     assert.equal((await replay(runtime, job)).length, 6);
@@ -84,7 +84,7 @@ suite('worker runtime: event stream', () => {
     }
   });
 
-  test('R15 beyond the newest event of a running job only new ones come', async () => {
+  test('R15 also: beyond the newest event of a running job only new ones come', async () => {
     const runtime = await start();
     const job = await exec(runtime, `echo early; ${untilGo}; echo late`);
     const early = await follow(runtime, job);
@@ -98,7 +98,7 @@ suite('worker runtime: event stream', () => {
     );
   });
 
-  test('R16 whoever missed events gets a notice and the last thousand', async () => {
+  test('R16 a reader that missed events gets a notice and the last thousand', async () => {
     const runtime = await start();
     const job = await exec(runtime, 'seq 2500');
     await (
@@ -119,7 +119,7 @@ suite('worker runtime: event stream', () => {
     assert.equal((await replay(runtime, job, '1500'))[0]?.id, 1501);
   });
 
-  test('R16 the command waits for a reader that reads slowly, and nothing is lost', async () => {
+  test('R16 also: the command waits for a reader that reads slowly, and nothing is lost', async () => {
     // A loaded machine may leave this process without a turn for longer than the second of the contract.
     const runtime = await start({ env: { DROVER_WORKER_STALLED_MS: '30000' } });
     const count = 60_000;
@@ -142,7 +142,7 @@ suite('worker runtime: event stream', () => {
     );
   });
 
-  test('R16 a reader that stands still holds nothing up, and gets the end when it reads again', async () => {
+  test('R16 also: a reader that stands still holds nothing up, and gets the end when it reads again', async () => {
     const runtime = await start();
     const job = await exec(runtime, `${untilGo}; seq 100000 | sed 's/$/ ${'x'.repeat(200)}/'`);
     const still = await follow(runtime, job);

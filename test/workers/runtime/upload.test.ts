@@ -53,7 +53,7 @@ suite('worker runtime: uploads', () => {
     assert.deepEqual(readdirSync(runtime.workspace).sort(), ['c.txt', 'new']);
   });
 
-  test('R04 modes, links, long and strange names arrive as they are', async () => {
+  test('R04 also: modes, links, long and strange names arrive as they are', async () => {
     const runtime = await start();
     const long = `${'d'.repeat(200)}/${'f'.repeat(200)}.txt`;
     const { status, text } = await upload(

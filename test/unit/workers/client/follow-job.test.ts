@@ -73,13 +73,13 @@ suite('stream of a job', () => {
     assert.equal(streams.length, 2);
   });
 
-  test('C20 a runtime that never tells done ends without a status', async () => {
+  test('C20 also: a runtime that never tells done ends without a status', async () => {
     const { end, lines } = await followed(tenLines, { losesDone: true });
     assert.deepEqual(end, { kind: 'no_status' });
     assert.deepEqual(lines, ten);
   });
 
-  test('C21 events that were evicted are shown as a gap, and the job goes on', async () => {
+  test('C21 evicted events are shown as a gap, and the job continues', async () => {
     const { end, lines, gaps } = await followed(
       `${tenLines.replace('exit 3', 'sleep 0.2; exit 3')}`,
       {

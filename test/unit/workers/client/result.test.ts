@@ -78,11 +78,13 @@ suite('result of a worker', () => {
     options: { readonly ignored?: readonly string[]; readonly caps?: ResultCaps } = {},
   ): Promise<Imported | string> {
     const archive = Readable.from([await archiveOf(entries)]);
-    const result = await unpackResult(archive, join(folder, 'scratch'), options.caps ?? resultCaps);
+    const before = new Map(Object.entries(sent));
+    const caps = options.caps ?? resultCaps;
+    const result = await unpackResult(archive, join(folder, 'scratch'), caps, before);
     if (!result.ok) return result.error;
     return await importResult({
       root,
-      sent: new Map(Object.entries(sent)),
+      sent: before,
       result: result.value,
       submodules: [],
       ignored: async () => new Set(options.ignored ?? []),
@@ -111,6 +113,7 @@ suite('result of a worker', () => {
     const { taken, ...told } = imported;
     assert.deepEqual(told, { written: 3, removed: 0, notices: [] });
     assert.deepEqual([...taken.keys()].toSorted(), ['b.txt', 'new/link', 'new/run']);
+    assert.equal(readdirSync(join(folder, 'scratch', 'files')).length, 2, 'nor kept');
     assert.equal(read('b.txt'), 'changed');
     assert.equal(read('new/link'), 'a');
   });
@@ -176,17 +179,19 @@ suite('result of a worker', () => {
       ],
     ],
   ];
-  for (const [name, entries] of hostile) {
-    test(`C31 an archive with ${name} is refused whole`, async () => {
+  test('C31 an archive with names that lead out, hard links, devices or files below links is refused whole', async () => {
+    for (const [name, entries] of hostile) {
       const refused = await brought([[{ name: 'fine.txt' }, 'x'], ...entries]);
-      assert.ok(typeof refused === 'string');
-      assert.match(refused, /unsafe archive/);
-      assert.deepEqual(readdirSync(folder).toSorted(), ['scratch', 'slot']);
-      assert.deepEqual(readdirSync(root), ['.git']);
-    });
-  }
+      assert.ok(typeof refused === 'string', name);
+      assert.match(refused, /unsafe archive/, name);
+      assert.deepEqual(readdirSync(folder).toSorted(), ['scratch', 'slot'], name);
+      assert.deepEqual(readdirSync(root), ['.git'], name);
+      rmSync(join(folder, 'scratch'), { recursive: true });
+      mkdirSync(join(folder, 'scratch'));
+    }
+  });
 
-  test('C31 nothing reaches .git, at any depth and in any case of letters', async () => {
+  test('C31 also: nothing reaches .git, at any depth and in any case of letters', async () => {
     const entries: Entry[] = [
       [{ name: '.git/hooks/post-checkout' }, 'x'],
       [{ name: 'sub/.GIT/config' }, 'x'],
@@ -199,7 +204,7 @@ suite('result of a worker', () => {
     assert.deepEqual(readdirSync(join(root, '.git')), ['HEAD']);
   });
 
-  test('C31 nothing is written through a link that stands in the worktree', async () => {
+  test('C31 also: nothing is written through a link that stands in the worktree', async () => {
     mkdirSync(join(folder, 'outside'));
     symlinkSync(join(folder, 'outside'), join(root, 'door'));
     const imported = await brought(plain({ 'door/deep/x': 'x' }));
@@ -219,27 +224,43 @@ suite('result of a worker', () => {
     assert.match(refused, /large exceeds max size \(11 > 10 bytes\)/);
   });
 
-  test('C32 too many entries are refused', async () => {
+  test('C32 also: too many entries are refused', async () => {
     const entries = Array.from({ length: 12 }, (_, n): Entry => [{ name: `f${n}` }, 'x']);
     const refused = await refusal(entries, { ...resultCaps, entries: 10 });
     assert.match(refused, /too many entries/);
   });
 
-  test('C33, C44 secrets, ignored files and what was never uploaded stay as they are', async () => {
-    write('.env', 'mine');
-    write('node_modules/m', 'mine');
+  test('C33 secrets, ignored files and what was never uploaded stay byte for byte as they are', async () => {
+    const mine = ['.env', 'node_modules/m', 'out.log', 'local.txt'];
+    for (const path of mine) write(path, `mine\0${path}`);
+    // A complete result that has none of them, and one that has others by their names.
+    for (const theirs of [{}, Object.fromEntries(mine.map((path) => [path, 'theirs']))]) {
+      const imported = await brought(plain({ 'a.txt': 'a', ...theirs }), {}, { ignored: mine });
+      assert.ok(typeof imported !== 'string');
+      assert.equal(imported.removed, 0);
+      assert.deepEqual(
+        mine.map(read),
+        mine.map((path) => `mine\0${path}`),
+      );
+      rmSync(join(folder, 'scratch'), { recursive: true });
+      mkdirSync(join(folder, 'scratch'));
+    }
+  });
+
+  test('C44 a secret, an ignored file and one that was not uploaded are not taken, and are named', async () => {
     write('local.txt', 'mine');
     const files = {
       '.env': 'theirs',
-      'node_modules/m': 'theirs',
+      'sub/A.PEM': 'theirs',
       'local.txt': 'theirs',
       'out.log': 'x',
     };
     const imported = await brought(plain(files), {}, { ignored: ['out.log'] });
     assert.ok(typeof imported !== 'string');
     assert.equal(imported.written, 0);
-    assert.deepEqual(['.env', 'node_modules/m', 'local.txt'].map(read), ['mine', 'mine', 'mine']);
-    assert.match(imported.notices.join('\n'), /looks like a secret.*\.env/);
+    assert.deepEqual([...imported.taken.keys()], []);
+    assert.deepEqual(readdirSync(root).toSorted(), ['.git', 'local.txt']);
+    assert.match(imported.notices.join('\n'), /looks like a secret.*\.env, sub\/A\.PEM/);
     assert.match(imported.notices.join('\n'), /not uploaded.*local\.txt/);
     assert.match(imported.notices.join('\n'), /git ignores it.*out\.log/);
   });

@@ -40,14 +40,29 @@ suite('job on a worker', () => {
     assert.equal(outcome.message, 'The worker rejects the token.');
   });
 
-  test('C14, C15 a refused upload is told by its status, nothing is run, the instance goes', async () => {
-    for (const uploadStatus of [401, 400, 500]) {
+  test('C14 an upload that is answered 401, and then cut, is reported as refused', async () => {
+    const { outcome } = await ran({
+      stock: () => ({
+        answers: (route, request, response) => {
+          if (route !== 'POST /workspace') return false;
+          response.writeHead(401).end('unauthorized', () => request.socket.destroy());
+          return true;
+        },
+      }),
+    });
+    assert.ok(outcome.kind === 'failed');
+    assert.match(outcome.message, /refused the upload: 401/);
+  });
+
+  test('C15 after a refused upload no command is sent, and the instance is destroyed', async () => {
+    for (const uploadStatus of [400, 500]) {
       const { outcome, provisioner } = await ran({ stock: () => ({ uploadStatus }) });
       assert.ok(outcome.kind === 'failed');
       assert.match(outcome.message, new RegExp(`refused the upload: ${uploadStatus}`));
       const asked = provisioner.seen.flatMap((worker) => worker.requests);
-      assert.ok(!asked.includes('POST /exec'));
+      assert.ok(asked.includes('POST /workspace') && !asked.includes('POST /exec'));
       assert.equal(provisioner.destroyed.length, provisioner.specs.length);
+      assert.deepEqual(readdirSync(join(jobs.folder, 'leases')), []);
     }
   });
 
@@ -111,7 +126,7 @@ suite('job on a worker', () => {
     assert.equal(never.provisioner.destroyed.length, 3);
   });
 
-  test('C22 a runtime that loses the end is read by the file that the job leaves', async () => {
+  test('C22 also: a runtime that loses the end is read by the file that the job leaves', async () => {
     const { outcome } = await ran({ stock: () => ({ losesDone: true }) });
     assert.deepEqual(outcome, { kind: 'ran', exitCode: 3, signal: null });
   });
