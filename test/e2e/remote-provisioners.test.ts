@@ -2,13 +2,21 @@
 
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { chmodSync, existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  writeFileSync,
+} from 'node:fs';
 import { dirname, join } from 'node:path';
 import { startContainerEngine } from '../doubles/container-engine.ts';
 import { createSshProvisioner } from '../../server/workers/provisioners/ssh.ts';
+import { eventually } from './support/eventually.ts';
 import { landedTasks } from './support/history.ts';
 import { beginPlan } from './support/plan.ts';
-import { processesOf } from './support/processes.ts';
+import { killAll, processesOf } from './support/processes.ts';
 import { droverProgram } from './support/program.ts';
 import type { Project } from './support/project.ts';
 import { startSshd } from './support/sshd.ts';
@@ -43,6 +51,9 @@ function makeRunnable(here: Project): Record<string, string> {
   here.git('commit', '-qam', 'runnable');
   return { DROVER_AGENT_PATH: 'tools/agent.sh', MODEL_KEY: 'key-1', SSH_AUTH_SOCK: '/nowhere' };
 }
+
+const tunnels = (here: Project): ReturnType<typeof processesOf> =>
+  processesOf(here.folder).filter(({ what }) => what.includes('-N -L'));
 
 suite('remote provisioners', function () {
   this.timeout(240_000);
@@ -108,6 +119,40 @@ suite('remote provisioners', function () {
     } finally {
       await sshd.close();
     }
+  });
+
+  test('ssh: a runtime that was killed on its host is known to be gone, one that cannot be reached is not', async () => {
+    const here = project();
+    const sshd = await startSshd(here);
+    const provisioner = createSshProvisioner({
+      program: '/usr/bin/ssh',
+      host: '127.0.0.1',
+      args: sshd.args,
+      env: here.env,
+      cwd: here.root,
+      runtime,
+      endMarked: async () => killAll(tunnels(here)),
+      startOutside: (_marker, start) => start,
+      markerVariable: 'DROVER_RUN',
+    });
+    const name = 'drv-00000000-1';
+    const ref = { name, id: name };
+    const spec = { name, owner: 'me', token: 't', env: {}, image: null, ttlMs: 60_000 };
+    try {
+      const made = await provisioner.create(spec, new AbortController().signal);
+      assert.ok(made.ok, JSON.stringify(made));
+      assert.equal(await provisioner.isGone?.(ref), false);
+      const pid = Number(
+        readFileSync(join(sshd.home, '.cache/drover/workers', name, 'pid'), 'utf8'),
+      );
+      process.kill(pid, 'SIGKILL');
+      await eventually('it is gone', async () => (await provisioner.isGone?.(ref)) === true);
+      assert.ok((await provisioner.destroy(ref)).ok);
+      assert.equal(await provisioner.isGone?.(ref), true);
+    } finally {
+      await sshd.close();
+    }
+    assert.equal(await provisioner.isGone?.(ref), false, 'the host does not answer');
   });
 
   test('docker: a container by the documented engine API runs the task, and is removed', async () => {

@@ -101,6 +101,12 @@ export function createSshProvisioner(options: SshOptions): Provisioner {
       const ended = await run(destroyScript(name));
       return ended.ok ? ok(null) : ended;
     },
+    isGone: async ({ name }) => {
+      if (!namePattern.test(name)) return false;
+      // A host that cannot be asked proves nothing: it may be back soon.
+      const asked = await run(aliveScript(name));
+      return asked.ok && asked.value.trim() === 'gone';
+    },
     list: async (owner) => {
       const listed = await run(listScript(owner));
       if (!listed.ok) return listed;
@@ -165,14 +171,28 @@ done
 `;
 }
 
+/** Another program may have got the number meanwhile. */
+const isRuntime = (name: string): string =>
+  `kill -0 "$p" 2> /dev/null && ps -o args= -p "$p" | grep -q -e "workers/${name}/"`;
+
+/** Nothing is printed where the host cannot tell. */
+function aliveScript(name: string): string {
+  return `${home}
+w=$d/workers/${name}
+[ -d "$w" ] || { echo gone; exit 0; }
+command -v ps > /dev/null && [ -f "$w/pid" ] || exit 0
+p=$(cat "$w/pid")
+${isRuntime(name)} || echo gone
+`;
+}
+
 function destroyScript(name: string): string {
   return `${home}
 w=$d/workers/${name}
 [ -d "$w" ] || exit 0
 if [ -f "$w/pid" ]; then
   p=$(cat "$w/pid")
-  # Another program may have got the number meanwhile.
-  if kill -0 "$p" 2> /dev/null && ps -o args= -p "$p" | grep -q -e "workers/${name}/"; then
+  if ${isRuntime(name)}; then
     kill -TERM "$p"
     n=0
     while kill -0 "$p" 2> /dev/null && [ $n -lt 50 ]; do n=$((n + 1)); sleep 0.1; done
