@@ -49,6 +49,7 @@ const examples: { readonly [K in SettingKey]?: string } = {
   'remote.memory': '"2GB"',
   'remote.socket': '"/run/user/1000/podman/podman.sock"',
   'remote.metro': '"fra"',
+  'remote.labels': '["gpu"]',
   'remote.env': '["ANTHROPIC_API_KEY"]',
   'remote.agent_path': '"claude"',
   'remote.url': '"https://worker.example"',

@@ -220,6 +220,7 @@ function workSettings(settings: Settings): WorkSettings {
     budget: settings.budget,
     machine: settings.machine,
     runsOn: settings.runsOn,
+    remoteLabels: settings.remote.labels,
     remoteMax: settings.remote.max,
   };
 }

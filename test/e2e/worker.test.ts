@@ -23,6 +23,9 @@ read -r line < ../../door
 echo "work of $id" > "$id.txt"
 `;
 
+const leftWorkers = (list: unknown): readonly unknown[] =>
+  (list as { readonly workers: readonly unknown[] }).workers;
+
 type NoteOf<T extends WorkerNote['type']> = Extract<WorkerNote, { readonly type: T }>;
 
 suite('drover worker', function () {
@@ -281,6 +284,49 @@ suite('drover worker', function () {
         ['box', 'left'],
       ],
     );
+  });
+
+  test('a local task, one on a remote worker and one of another machine run at once, and why says where', async () => {
+    const { here } = await fleet({ DROVER_REMOTE_PROVISIONER: 'process' });
+    const gate = makeBarrier(here.folder, 'gate');
+    doors.push(gate);
+    here.write('home/wait', gate.wait);
+    const agent = `#!/bin/sh
+cat > /dev/null
+echo "$DROVER_TASK_ID" >> '${here.folder}/begun.txt'
+. '${here.folder}/home/wait'
+case $PWD in */.drover/remote/workers/*) place=worker;; *) place=worktree;; esac
+echo "$place" > "$DROVER_TASK_ID.txt"
+`;
+    writeFileSync(join(here.folder, 'agent.sh'), agent);
+    const atlas = here.start(['worker', '--json', '--agents', '2', '--label', 'disk']);
+    await note(atlas, 'ready');
+    const box = boxOf(here)();
+    await note(box, 'ready');
+    const home = await here.add('Here', '--label', 'needs:disk');
+    const far = await here.add('Far', '--label', 'needs:disk', '--runs-on', 'remote');
+    const away = await here.add('Away', '--label', 'needs:gpu');
+    await here.expect(0, ['run', '--detach', '--workers', '3']);
+    const begun = (): readonly string[] => here.read('begun.txt').trim().split('\n');
+    await eventually('all three are at work', () => begun().length === 3, 60_000);
+    assert.match(await here.expect(0, ['why', home]), /is running on atlas for /);
+    const whyFar = await here.expect(0, ['why', far]);
+    assert.match(whyFar, /is running on atlas on a remote worker for /);
+    assert.match(whyFar, /It runs on a remote worker because the task says so\./);
+    assert.match(await here.expect(0, ['why', away]), /is running on box for /);
+    gate.open(3);
+    await eventually('all have landed', async () => {
+      const { tasks } = await here.status();
+      return tasks.every(({ status }) => status === 'completed');
+    });
+    const remote = join(here.folder, 'remote.git');
+    const placeOf = (id: string): string => here.gitIn(remote, 'show', `main:${id}.txt`);
+    assert.deepEqual([home, far, away].map(placeOf), ['worktree', 'worker', 'worktree']);
+    for (const worker of [atlas, box]) {
+      worker.signal('SIGTERM');
+      assert.equal((await worker.ended).code, 0);
+    }
+    assert.deepEqual(await here.json(['remote', 'list']).then(leftWorkers), []);
   });
 
   test('refuses with one sentence what it cannot work with', async () => {

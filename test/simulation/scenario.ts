@@ -172,6 +172,7 @@ function drawSettings(chance: SeededChance): WorkSettings {
     agents: chance.percent(50) ? noFallback : drawFallback(chance),
     bestOf: chance.percent(25) ? chance.between(2, 3) : 1,
     runsOn: 'local',
+    remoteLabels: [],
     remoteMax: 4,
     choose: chance.pick(['first-green', 'smallest-change', 'person'] as const),
   };

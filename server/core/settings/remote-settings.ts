@@ -42,6 +42,13 @@ export const remoteSettingTable = {
     doc: 'Remote: maximum number of attempts that run on workers at the same time.',
     readBy: 'workflows (start of an attempt)',
   },
+  'remote.labels': {
+    value: { type: 'words', max: 64 },
+    fallback: [],
+    inFile: true,
+    doc: 'Remote: a task with one of these labels runs on a worker, unless the task itself names a place.',
+    readBy: 'workflows (start of an attempt)',
+  },
   'remote.image': {
     value: { type: 'text' },
     fallback: null,
@@ -147,6 +154,7 @@ export type RemoteSettingKey = keyof typeof remoteSettingTable;
 export interface RemoteSettings {
   readonly provisioner: RemoteProvisioner | null;
   readonly max: number;
+  readonly labels: readonly string[];
   readonly image: string | null;
   readonly memoryBytes: number | null;
   readonly socket: string | null;
@@ -167,6 +175,7 @@ export function remoteSettingsOf(get: <T>(key: RemoteSettingKey) => T): RemoteSe
   return {
     provisioner: get('remote.provisioner'),
     max: get('remote.max'),
+    labels: get('remote.labels'),
     image: get('remote.image'),
     memoryBytes: get('remote.memory'),
     socket: get('remote.socket'),
@@ -182,4 +191,13 @@ export function remoteSettingsOf(get: <T>(key: RemoteSettingKey) => T): RemoteSe
     hook: get('remote.hook'),
     hookTimeoutMs: get('remote.hook_timeout'),
   };
+}
+
+/** What decides between here and a worker. */
+export function placeRulesOf(settings: {
+  readonly runsOn: RunPlace;
+  readonly remote: Pick<RemoteSettings, 'max' | 'labels'>;
+}): { readonly runsOn: RunPlace; readonly remoteLabels: readonly string[]; readonly max: number } {
+  const { labels: remoteLabels, max } = settings.remote;
+  return { runsOn: settings.runsOn, remoteLabels, max };
 }

@@ -130,7 +130,7 @@ export class RemoteAttempts {
   workerSettings(): WorkerSettings | null {
     const { remote } = this.#deps.live.settings;
     if (remote.provisioner === null) return null;
-    const { max: _max, env: _env, agentPath: _agentPath, ...settings } = remote;
+    const { max: _max, labels: _labels, env: _env, agentPath: _agentPath, ...settings } = remote;
     const { provisioner, sshArgs } = remote;
     return { ...settings, provisioner, sshArgs: [...sshArgs] };
   }

@@ -1,6 +1,7 @@
 // What the requests about data need from outside.
 
 import type { ChosenAgent, AgentSettingsByKind } from '../../core/settings/agent-settings.ts';
+import type { RemoteSettings, RunPlace } from '../../core/settings/remote-settings.ts';
 import type { TaskTemplates } from '../../core/exchange/templates.ts';
 import type { Result } from '../../core/failure.ts';
 import type { ConfigValueView, WorktreeView } from '../../protocol/api.ts';
@@ -18,6 +19,8 @@ export interface DataHandlerDeps {
     readonly agent: ChosenAgent;
     readonly agents: AgentSettingsByKind;
     readonly defaultLabels: readonly string[];
+    readonly runsOn: RunPlace;
+    readonly remote: Pick<RemoteSettings, 'max' | 'labels'>;
     readonly fleet: { readonly takeOverAfterMs: number };
     readonly templates: TaskTemplates;
     readonly land: { readonly target: string | null };

@@ -1,6 +1,7 @@
 // What has happened: reports, and the state at an earlier moment.
 
 import { agentChoices } from '../../core/settings/agent-settings.ts';
+import { placeRulesOf } from '../../core/settings/remote-settings.ts';
 import { Refusal } from '../../core/failure.ts';
 import { droverVersion } from '../../protocol/version.ts';
 import type { Handlers } from '../../protocol/api.ts';
@@ -71,13 +72,15 @@ export function historyHandlers(deps: DataHandlerDeps): Pick<Handlers, HistoryRe
       });
     },
     'past.why': async ({ id, ...moment }) => {
-      const { agent, agents } = deps.settings();
+      const settings = deps.settings();
+      const { agent, agents } = settings;
       return inPast(moment, async ({ db, atMs }) => {
         const facts = {
           nowMs: atMs,
           agentKind: agent.kind,
           agents: agentChoices(agent, agents),
           hasBackend: (await newestRun(db))?.state === 'active',
+          remote: placeRulesOf(settings),
         };
         return { id, reasons: await why(db, id, facts) };
       });

@@ -3,6 +3,7 @@
 
 import { branchRef } from '../../core/work/ref-names.ts';
 import { agentChoices } from '../../core/settings/agent-settings.ts';
+import { placeRulesOf } from '../../core/settings/remote-settings.ts';
 import type { SandboxView, TaskView, UnacceptedView } from '../../protocol/views.ts';
 import type { Handlers } from '../../protocol/api.ts';
 import { Refusal } from '../../core/failure.ts';
@@ -102,6 +103,7 @@ export function inspectHandlers(deps: DataHandlerDeps): Pick<Handlers, InspectRe
         agentKind: deps.settings().agent.kind,
         agents: agentChoices(deps.settings().agent, deps.settings().agents),
         hasBackend: await isAttended(deps),
+        remote: placeRulesOf(deps.settings()),
       };
       const waiting = (deps.unaccepted?.() ?? []).map(unacceptedSentence);
       return { id, reasons: [...(await why(store.db, id, facts)), ...waiting] };

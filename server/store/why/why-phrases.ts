@@ -1,5 +1,6 @@
 // Phrases that the sentences of "why" share.
 
+import type { PlaceRules } from '../../core/work/run-place.ts';
 import type { AgentChoices } from '../../core/work/fallback.ts';
 import { formatDuration } from '../../core/format.ts';
 
@@ -11,6 +12,8 @@ export interface WhyFacts {
   readonly agents: AgentChoices;
   /** False: nothing can be running now, whatever the rows say. */
   readonly hasBackend: boolean;
+  /** Absent: nothing is known of remote workers. */
+  readonly remote?: PlaceRules & { readonly max: number };
 }
 
 const errorCharactersMax = 500;

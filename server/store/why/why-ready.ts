@@ -11,6 +11,7 @@ import { shortList } from '../board/stuck.ts';
 import type { RunRow, TaskRow } from '../schema/tables.ts';
 import { nextAgentFacts, type NextAgentFacts } from './why-agent.ts';
 import { whyMachine } from './why-machine.ts';
+import { whyNoWorker } from './why-place.ts';
 import { oneLine, timeText, type WhyFacts } from './why-phrases.ts';
 import { activeRunsIn, newestRun } from '../work/runs.ts';
 
@@ -46,6 +47,7 @@ export async function whyNotStarted(db: Db, row: TaskRow, facts: WhyFacts): Prom
   sentences.push(...(await refusedWork(db, row, run)));
   sentences.push(...(await otherLine(db, row, run)));
   sentences.push(...(await busyWorkers(db, row, run)));
+  sentences.push(...(await whyNoWorker(db, row, facts)));
   sentences.push(...(await whyMachine(db, row)));
   if (sentences.length > next.sentences.length) return sentences;
   return [...next.sentences, `${row.id} is ready and a worker is free: it starts in a moment.`];

@@ -98,8 +98,10 @@ export interface WorkSettings {
   readonly maxDescriptionBytes: number;
   readonly budget: Budgets;
   readonly machine: HostLimits;
-  /** Where agents run if neither task nor epic has its own value. */
+  /** Where agents run if neither task, label nor epic has its own value. */
   readonly runsOn: RunPlace;
+  /** Tasks with one of these labels run on workers. */
+  readonly remoteLabels: readonly string[];
   /** Attempts on workers at once. */
   readonly remoteMax: number;
 }

@@ -55,6 +55,8 @@ suite('data requests', () => {
         },
         agents: {},
         defaultLabels: ['team'],
+        runsOn: 'local',
+        remote: { max: 4, labels: [] },
         fleet: { takeOverAfterMs: 15_000 },
         templates: { weekly: { title: 'Update the dependencies' } },
         land: { target: null },

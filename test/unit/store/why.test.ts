@@ -6,6 +6,7 @@ import { type Hold, setHolds } from '../../../server/store/status/holds.ts';
 import { askQuestion } from '../../../server/store/work/questions.ts';
 import type { RunTable, TaskRow } from '../../../server/store/schema/tables.ts';
 import { why } from '../../../server/store/why/why.ts';
+import type { WhyFacts } from '../../../server/store/why/why-phrases.ts';
 import type { Insertable } from 'kysely';
 import {
   addTasks,
@@ -24,14 +25,16 @@ suite('why', () => {
   setup(async () => {
     project = await memoryStore();
     agents = noFallback;
+    remote = { runsOn: 'local', remoteLabels: ['gpu'], max: 1 };
   });
   teardown(() => project.close());
 
   let agents: AgentChoices = noFallback;
+  let remote: NonNullable<WhyFacts['remote']>;
 
   /** The sentences with titles in the place of ids. */
   async function ask(id: string, hasBackend = true): Promise<string[]> {
-    const facts = { nowMs: testStartMs, agentKind: 'claude', agents, hasBackend };
+    const facts = { nowMs: testStartMs, agentKind: 'claude', agents, hasBackend, remote };
     const reasons = await why(project.store.db, id, facts);
     const rows = await tablesOf(project.store.db)
       .selectFrom('tasks')
@@ -227,6 +230,23 @@ suite('why', () => {
       'S is a sub-task: it runs in its turn inside the attempt of P.',
       'P waits for one task: X.',
       'X is ready to start.',
+    ]);
+  });
+
+  test('says why a task runs on a remote worker, and that it waits for one', async () => {
+    const { A = '', B = '' } = await addTasks(project, [
+      { title: 'A', labels: ['gpu'] },
+      { title: 'B', labels: ['gpu'] },
+    ]);
+    await run();
+    assert.deepEqual(await ask(B), ['B is ready and a worker is free: it starts in a moment.']);
+    await moveTask(project, A, ['claimed', 'in_progress'], { phase: 'agent', epoch: 1 });
+    await attempt(A, 'running', { runs_on: 'remote' });
+    const because = 'because its label gpu is one of [remote] labels.';
+    assert.match((await ask(A)).join('\n'), /^A is running on a remote worker for/);
+    assert.equal((await ask(A))[1], `It runs on a remote worker ${because}`);
+    assert.deepEqual(await ask(B), [
+      `B runs on a remote worker ${because} The limit ([remote] max) is reached: 1 remote worker is running, and it starts when one is free.`,
     ]);
   });
 

@@ -1,0 +1,28 @@
+// Where a task runs, and whose word it is.
+
+import assert from 'node:assert/strict';
+import { placeOfTask } from '../../../server/core/work/run-place.ts';
+
+suite('place of a task', () => {
+  const rules = { runsOn: 'local', remoteLabels: ['gpu'] } as const;
+  const plain = { runsOn: null, labels: ['ui'], epicRunsOn: null };
+
+  test('the task comes before its labels, these before its epic, this before the project', () => {
+    const cases = [
+      [
+        { ...plain, runsOn: 'local', labels: ['gpu'], epicRunsOn: 'remote' },
+        'local: the task says so',
+      ],
+      [
+        { ...plain, labels: ['ui', 'gpu'], epicRunsOn: 'local' },
+        'remote: its label gpu is one of [remote] labels',
+      ],
+      [{ ...plain, epicRunsOn: 'remote' }, 'remote: its epic says so'],
+      [plain, 'local: the settings of the project say so'],
+    ] as const;
+    for (const [task, expected] of cases) {
+      const { place, because } = placeOfTask(task, rules);
+      assert.equal(`${place}: ${because}`, expected);
+    }
+  });
+});
