@@ -13,6 +13,7 @@ import {
 import { dirname, join } from 'node:path';
 import { startContainerEngine } from '../doubles/container-engine.ts';
 import { createSshProvisioner } from '../../server/workers/provisioners/ssh.ts';
+import { makeBarrier } from './support/agent-scripts.ts';
 import { eventually } from './support/eventually.ts';
 import { landedTasks } from './support/history.ts';
 import { beginPlan } from './support/plan.ts';
@@ -153,6 +154,35 @@ suite('remote provisioners', function () {
       await sshd.close();
     }
     assert.equal(await provisioner.isGone?.(ref), false, 'the host does not answer');
+  });
+
+  test('ssh: a tunnel that the network ends is opened again, and the job runs once', async () => {
+    const here = project(inRepository);
+    const begun = join(here.folder, 'begun');
+    const gate = makeBarrier(here.folder, 'gate');
+    const agent = `#!/bin/sh\ncat > prompt.txt\necho begun >> '${begun}'\n${gate.wait}\necho done > done.txt\n`;
+    writeFileSync(join(here.root, 'tools/agent.sh'), agent);
+    const env = makeRunnable(here);
+    const sshd = await startSshd(here);
+    try {
+      const user = execFileSync('id', ['-un'], { encoding: 'utf8' }).trim();
+      const args = `ssh_args = ${JSON.stringify(sshd.args)}`;
+      setSettings(here, settingsOf('provisioner = "ssh"', `host = "${user}@127.0.0.1"`, args));
+      await beginPlan(here, ['far']);
+      const run = here.start(['run'], { env });
+      await eventually('it has begun', () => existsSync(begun));
+      const cut = tunnels(here).filter(({ what }) => what.startsWith('/usr/bin/ssh'));
+      assert.equal(cut.length, 1);
+      killAll(cut);
+      gate.open();
+      assert.equal((await run.ended).code, 0);
+      assert.deepEqual(landedTasks(here), ['far']);
+      assert.equal(here.read('begun'), 'begun\n');
+      assert.deepEqual([leases(here), tunnels(here)], [[], []]);
+    } finally {
+      gate.close();
+      await sshd.close();
+    }
   });
 
   test('docker: a container by the documented engine API runs the task, and is removed', async () => {

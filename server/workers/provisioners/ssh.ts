@@ -90,7 +90,7 @@ export function createSshProvisioner(options: SshOptions): Provisioner {
       if (port === undefined) {
         return failed(`the runtime on ${host} did not start: ${oneLine(started.value)}`);
       }
-      const tunnel = await openTunnel(options, host, spec.name, Number(port));
+      const tunnel = await openTunnel(options, host, spec, Number(port));
       if (!tunnel.ok) return failed(tunnel.error);
       const close = (): Promise<void> => options.endMarked(markerOf(spec.name));
       return ok({ name: spec.name, id: spec.name, url: tunnel.value, token: spec.token, close });
@@ -215,10 +215,23 @@ exit 0
 /** The shell exits immediately, so that the tunnel is in no process tree. */
 const detachScript = '"$@" < /dev/null > /dev/null 2>&1 &';
 
+/**
+ * A network that was away ends the tunnel, not the job: the tunnel is opened again as long as the
+ * job may run.
+ */
+const tunnelScript = `
+end=$(($(date +%s) + $1))
+shift
+while [ "$(date +%s)" -lt "$end" ]; do
+  "$@"
+  sleep 1
+done
+`;
+
 async function openTunnel(
   options: SshOptions,
   host: string,
-  name: string,
+  { name, ttlMs }: Pick<InstanceSpec, 'name' | 'ttlMs'>,
   remotePort: number,
 ): Promise<Result<string, string>> {
   const port = await freePort();
@@ -226,7 +239,9 @@ async function openTunnel(
   const quiet = [...quietArgs, '-o', 'ExitOnForwardFailure=yes'];
   const args = [...quiet, ...options.args, '-N', '-L', forward, host];
   const marker = markerOf(name);
-  const tunnel = options.startOutside(marker, { program: options.program, args });
+  const seconds = String(Math.ceil(ttlMs / 1000));
+  const loop = ['-c', tunnelScript, 'drover-tunnel', seconds, options.program, ...args];
+  const tunnel = options.startOutside(marker, { program: '/bin/sh', args: loop });
   const words = [tunnel.program, ...tunnel.args];
   const shell = spawn('/bin/sh', ['-c', detachScript, 'drover-tunnel', ...words], {
     cwd: options.cwd,
