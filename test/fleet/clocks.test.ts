@@ -2,14 +2,12 @@
 // times are real.
 
 import assert from 'node:assert/strict';
-import { existsSync, readdirSync } from 'node:fs';
-import { join } from 'node:path';
 import { SeededChance } from '../doubles/seeded-chance.ts';
 import { tail } from '../e2e/support/run-program.ts';
+import { aheadMs, wrongClock } from './support/clock.ts';
 import { fleetSettings, importEpic, layeredPlan } from './support/epic.ts';
 import { useFleets } from './support/suite-fleets.ts';
 
-const aheadMs = 600_000;
 /** The first attempt of each task fails, so that a second one waits for its time. */
 const agent = `
 cat > /dev/null
@@ -17,21 +15,11 @@ if [ "$attempt" = 1 ]; then exit 1; fi
 echo "work of $id" > "$id.txt"
 `;
 
-/** Debian's libfaketime, in whichever folder the machine's architecture has it. */
-function fakeTimeLibrary(): string {
-  const root = '/usr/lib';
-  const found = readdirSync(root)
-    .map((name) => join(root, name, 'faketime', 'libfaketime.so.1'))
-    .find((path) => existsSync(path));
-  return found ?? assert.fail('libfaketime is missing here: apt-get install libfaketime');
-}
-
 suite('a machine whose clock is wrong', function () {
   this.timeout(240_000);
   const fleet = useFleets();
 
   test('counts by the time of the database', async () => {
-    const library = fakeTimeLibrary();
     const here = await fleet({
       machines: ['early', 'desk'],
       agent,
@@ -45,11 +33,7 @@ suite('a machine whose clock is wrong', function () {
     await importEpic(desk, tasks);
     await early.expect(0, ['init']);
     const begunMs = Date.now();
-    await early.startWorker([], {
-      LD_PRELOAD: library,
-      FAKETIME: `+${aheadMs / 1000}s`,
-      FAKETIME_DONT_FAKE_MONOTONIC: '1',
-    });
+    await early.startWorker([], wrongClock());
     const run = await desk.start(['run', '--workers', '2']).ended;
     assert.equal(run.code, 0, `${tail(run.stdout)}\n${tail(run.stderr)}\n${early.log()}`);
     assert.ok(Date.now() - begunMs < aheadMs / 2, 'nothing waited for ten minutes');

@@ -1,126 +1,39 @@
-// Seeded schedules of what can happen to a fleet during an epic, each at a time that the feed of
-// events determines.
+// Runs an epic on a fleet while a schedule happens to it, and checks what came of it.
 
 import assert from 'node:assert/strict';
+import { chmodSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { SeededChance } from '../doubles/seeded-chance.ts';
 import { eventually } from '../e2e/support/eventually.ts';
-import { type RunningProgram, tail } from '../e2e/support/run-program.ts';
+import { type FinishedProgram, type RunningProgram, tail } from '../e2e/support/run-program.ts';
+import {
+  type Action,
+  describeAction,
+  type Moment,
+  type Schedule,
+  scheduleWorkers,
+} from './schedule-plan.ts';
 import { assertFleetDone } from './support/checks.ts';
-import { fleetSettings, importEpic, layeredPlan, variedAgent } from './support/epic.ts';
+import { wrongClock } from './support/clock.ts';
+import { importEpic, layeredPlan } from './support/epic.ts';
 import type { Fleet } from './support/fleet.ts';
 import type { Machine } from './support/machine.ts';
 import { storyOf } from './support/story.ts';
-import { startWorkers } from './support/workers.ts';
-
-/** When the feed holds so many events of the type. */
-interface Moment {
-  readonly type: string;
-  readonly count: number;
-}
-
-type Action =
-  | {
-      readonly kind: 'kill';
-      readonly at: Moment;
-      readonly machine: string;
-      readonly backMs: number;
-    }
-  | { readonly kind: 'cut'; readonly at: Moment; readonly machine: string; readonly backMs: number }
-  | {
-      readonly kind: 'freeze';
-      readonly at: Moment;
-      readonly machine: string;
-      readonly backMs: number;
-    }
-  | { readonly kind: 'drain'; readonly at: Moment; readonly machine: string }
-  | { readonly kind: 'postgres'; readonly at: Moment; readonly how: 'fast' | 'kill' }
-  | { readonly kind: 'git-server'; readonly at: Moment; readonly backMs: number }
-  | { readonly kind: 'landing-killed'; readonly at: Moment }
-  | { readonly kind: 'landing-cut'; readonly at: Moment; readonly backMs: number }
-  /** `verified`: what it has merged is in its clone alone. */
-  | {
-      readonly kind: 'landing-stored';
-      readonly machine: string;
-      readonly step: 'verified' | 'merged';
-    };
-
-export interface Schedule {
-  readonly seed: number;
-  readonly actions: readonly Action[];
-}
 
 export interface ScheduleResult {
   readonly doubledRuns: number;
   readonly landedFrom: ReadonlyMap<string, number>;
+  /** The longest time in which nothing landed. */
+  readonly stillMs: number;
   /** What was done, in its order. */
   readonly done: readonly string[];
 }
 
-export const scheduleWorkers = ['north', 'east', 'south'];
-export const scheduleMachines = [...scheduleWorkers, 'desk'];
-export const scheduleOptions = {
-  machines: scheduleMachines,
-  agent: variedAgent,
-  settings: fleetSettings,
-};
-
-const layers = 4;
-const perLayer = 6;
-const taskCount = layers * perLayer;
+const layers = 5;
+const perLayer = 12;
+export const scheduleTasks = layers * perLayer;
 const agentsPerMachine = 2;
-const momentTypes = ['task.started', 'worktree.ready', 'task.committed', 'task.completed'];
-
-export function makeSchedule(seed: number, cutMs: number): Schedule {
-  const chance = new SeededChance(seed).fork('schedule');
-  // The last ones leave the run time to notice.
-  const at = (): Moment => ({ type: chance.pick(momentTypes), count: chance.between(1, 18) });
-  const worker = (): string => chance.pick(scheduleWorkers);
-  const landing: readonly Action[] = [
-    { kind: 'landing-killed', at: at() },
-    { kind: 'landing-cut', at: at(), backMs: cutMs },
-    { kind: 'landing-stored', machine: worker(), step: seed % 2 === 0 ? 'verified' : 'merged' },
-  ];
-  const more: readonly Action[] = [
-    { kind: 'freeze', at: at(), machine: chance.pick(scheduleMachines), backMs: cutMs },
-    { kind: 'drain', at: at(), machine: worker() },
-    { kind: 'git-server', at: at(), backMs: chance.below(6_000) },
-  ];
-  const actions: Action[] = [
-    { kind: 'kill', at: at(), machine: worker(), backMs: chance.below(9_000) },
-    { kind: 'cut', at: at(), machine: chance.pick(scheduleMachines), backMs: cutMs },
-    { kind: 'postgres', at: at(), how: chance.percent(50) ? 'fast' : 'kill' },
-    // Each of them comes once in three seeds that follow each other.
-    landing[seed % landing.length] as Action,
-    chance.pick(more),
-  ];
-  return { seed, actions };
-}
-
-export function describeAction(action: Action): string {
-  const when = 'at' in action ? ` at ${action.at.type} ${action.at.count}` : '';
-  const back = 'backMs' in action ? ` for ${(action.backMs / 1_000).toFixed(1)} s` : '';
-  switch (action.kind) {
-    case 'kill':
-      return `kill ${action.machine}${when}${back}`;
-    case 'cut':
-      return `cut off ${action.machine}${when}${back}`;
-    case 'freeze':
-      return `freeze the backend of ${action.machine}${when}${back}`;
-    case 'drain':
-      return `drain ${action.machine} and start it again${when}`;
-    case 'postgres':
-      return `restart PostgreSQL (${action.how})${when}`;
-    case 'git-server':
-      return `kill the git server${when}${back}`;
-    case 'landing-killed':
-      return `kill who lands, between push and answer${when}`;
-    case 'landing-cut':
-      return `cut off who lands, between push and answer${when}${back}`;
-    case 'landing-stored':
-      return `${action.machine} dies when it has stored its first "${action.step}"`;
-  }
-}
 
 /** Runs the epic while the schedule happens, and checks what came of it. */
 export async function runSchedule(fleet: Fleet, schedule: Schedule): Promise<ScheduleResult> {
@@ -128,22 +41,35 @@ export async function runSchedule(fleet: Fleet, schedule: Schedule): Promise<Sch
   const desk = fleet.machine('desk');
   desk.writeUserSettings('[fleet]\nagents = 0\n');
   await importEpic(desk, tasks);
-  const stage = new Stage(fleet);
-  const crashing = schedule.actions.find((action) => action.kind === 'landing-stored');
-  const others = scheduleWorkers.filter((name) => name !== crashing?.machine);
-  await startWorkers(fleet, others, agentsPerMachine);
-  if (crashing !== undefined) await stage.startCrashing(crashing.machine, crashing.step);
-  const run = desk.start(['run', '--workers', '6']);
+  const stage = new Stage(fleet, schedule);
+  await stage.startAll();
   const happening = schedule.actions.map((action) => stage.perform(action));
-  const over = run.ended.finally(() => stage.close());
+  const over = runToEnd(desk, stage).finally(() => stage.close());
   const [ended] = await Promise.all([over, ...happening]);
   const words = `${stage.done.join('\n')}\n${tail(ended.stdout)}\n${tail(ended.stderr)}`;
   assert.equal(ended.code, 0, `${words}\n${ended.code === 0 ? '' : await storyOf(fleet)}`);
-  assert.match(ended.stdout, new RegExp(`${taskCount} completed`), words);
   await allAreBack(fleet);
   const missing = schedule.actions.filter((action) => !stage.happened.has(action));
   assert.deepEqual(missing.map(describeAction), [], 'everything of the schedule happened');
-  return { ...(await assertFleetDone(fleet, tasks)), done: stage.done };
+  const done = { ...(await assertFleetDone(fleet, tasks)), done: stage.done };
+  return { ...done, stillMs: await longestStandStill(fleet) };
+}
+
+/** A run whose work a rule of the server refuses ends; a person then begins another one. */
+async function runToEnd(desk: Machine, stage: Stage): Promise<FinishedProgram> {
+  for (;;) {
+    const ended = await desk.start(['run', '--workers', '6']).ended;
+    if (ended.code !== 2 || !stage.refused) return ended;
+    await stage.allowed();
+  }
+}
+
+async function longestStandStill(fleet: Fleet): Promise<number> {
+  const [row] = await fleet.query<{ still: number }>(
+    `SELECT max(at_ms - before)::int AS still FROM (SELECT at_ms, lag(at_ms) OVER (ORDER BY seq) AS before
+       FROM events WHERE type = 'task.completed') gaps`,
+  );
+  return row?.still ?? 0;
 }
 
 /** A returning machine has checked what it left, and could still do harm. */
@@ -157,18 +83,37 @@ async function allAreBack(fleet: Fleet): Promise<void> {
 }
 
 const lookEveryMs = 40;
+/** There and back: as between continents. */
+const slowMs = 200;
+const refusal = `#!/bin/sh
+case "$1" in refs/heads/drover/F-*) echo "branches are named feature/*" >&2; exit 1;; esac
+`;
 
 /** What happens to the machines, one action beside the other; it stops waiting when the run is over. */
 class Stage {
   readonly #fleet: Fleet;
+  readonly #schedule: Schedule;
   readonly done: string[] = [];
   readonly happened = new Set<Action>();
   readonly #over = Promise.withResolvers<void>();
+  readonly #allowed = Promise.withResolvers<void>();
   #isOver = false;
   #crashing: RunningProgram | null = null;
 
-  constructor(fleet: Fleet) {
+  constructor(fleet: Fleet, schedule: Schedule) {
     this.#fleet = fleet;
+    this.#schedule = schedule;
+  }
+
+  /** A rule of the server has refused work, or refuses it now. */
+  get refused(): boolean {
+    return [...this.happened].some(({ kind }) => kind === 'rule');
+  }
+
+  /** The rule is gone, and what it held is resolved. */
+  async allowed(): Promise<void> {
+    await this.#allowed.promise;
+    await this.#resolveBlocked();
   }
 
   close(): void {
@@ -176,16 +121,33 @@ class Stage {
     this.#over.resolve();
   }
 
-  async startCrashing(name: string, step: string): Promise<void> {
-    const env = { DROVER_TEST: '1', DROVER_TEST_CRASH_AT: step };
+  async startAll(): Promise<void> {
+    await Promise.all(
+      scheduleWorkers.map(async (name) => {
+        const machine = this.#fleet.machine(name);
+        await machine.expect(0, ['init']);
+        const crashing = this.#schedule.actions.find(
+          (action) => action.kind === 'landing-stored' && action.machine === name,
+        );
+        if (crashing?.kind !== 'landing-stored') return this.#start(name);
+        await this.#start(name, { DROVER_TEST: '1', DROVER_TEST_CRASH_AT: crashing.step });
+        this.#crashing = machine.worker();
+      }),
+    );
+  }
+
+  async #start(name: string, env: Readonly<Record<string, string>> = {}): Promise<void> {
+    const isWrong = this.#schedule.actions.find(
+      (action) => action.kind === 'clock' && action.machine === name,
+    );
+    if (isWrong !== undefined) this.happened.add(isWrong);
+    const clock = isWrong === undefined ? {} : wrongClock();
     const args = ['--agents', String(agentsPerMachine)];
-    const machine = this.#fleet.machine(name);
-    await machine.expect(0, ['init']);
-    await machine.startWorker(args, env);
-    this.#crashing = machine.worker();
+    await this.#fleet.machine(name).startWorker(args, { ...clock, ...env });
   }
 
   async perform(action: Action): Promise<void> {
+    if (action.kind === 'clock') return;
     if (action.kind === 'landing-stored') {
       const worker = this.#crashing;
       await Promise.race([worker?.ended, this.#over.promise]);
@@ -196,8 +158,8 @@ class Stage {
     await this.#act(action);
   }
 
-  async #act(action: Action): Promise<void> {
-    const { gitServer } = this.#fleet;
+  async #act(action: Exclude<Action, { kind: 'clock' }>): Promise<void> {
+    const fleet = this.#fleet;
     switch (action.kind) {
       case 'kill': {
         const machine = this.#fleet.machine(action.machine);
@@ -208,6 +170,15 @@ class Stage {
       }
       case 'cut':
         return this.#cutOff(this.#fleet.machine(action.machine), action.backMs);
+      case 'cut-git':
+        return this.#cutOffFrom(action, fleet.gitServer.port);
+      case 'cut-database':
+        return this.#cutOffFrom(action, ...fleet.databasePorts);
+      case 'full-disk': {
+        const free = fleet.fillDisk(action.machine);
+        await pause(action.backMs);
+        return free();
+      }
       case 'freeze':
         return this.#freeze(action.machine, action.backMs);
       case 'drain': {
@@ -216,11 +187,19 @@ class Stage {
         return this.#startAgain(action.machine, machine.worker());
       }
       case 'postgres':
-        return this.#fleet.restartPostgres(action.how);
-      case 'git-server':
-        await gitServer.stop();
+        return fleet.restartPostgres(action.how);
+      case 'fail-over':
+        return fleet.failOver();
+      case 'slow-links':
+        fleet.road?.setDelay(slowMs);
         await pause(action.backMs);
-        return gitServer.start();
+        return fleet.road?.setDelay(0);
+      case 'git-server':
+        await fleet.gitServer.stop();
+        await pause(action.backMs);
+        return fleet.gitServer.start();
+      case 'rule':
+        return this.#refuse(action.backMs);
       case 'landing-killed':
         return this.#atLanding(action, (machine) => machine.killBackend());
       case 'landing-cut':
@@ -237,6 +216,38 @@ class Stage {
     host.cutOff();
     await pause(backMs);
     host.reconnect();
+  }
+
+  async #cutOffFrom(
+    { machine, backMs }: { readonly machine: string; readonly backMs: number },
+    ...ports: readonly number[]
+  ): Promise<void> {
+    const { host } = this.#fleet.machine(machine);
+    for (const port of ports) host.cutOffFrom(port);
+    await pause(backMs);
+    for (const port of ports) host.reconnectTo(port);
+  }
+
+  async #refuse(backMs: number): Promise<void> {
+    const rule = join(this.#fleet.gitServer.bare, 'hooks', 'update');
+    writeFileSync(rule, refusal);
+    chmodSync(rule, 0o755);
+    await pause(backMs);
+    rmSync(rule);
+    this.#allowed.resolve();
+    await this.#resolveBlocked();
+  }
+
+  async #resolveBlocked(): Promise<void> {
+    const text = "SELECT id FROM tasks WHERE status = 'blocked' ORDER BY id";
+    const rows = await eventually('the database tells what is blocked', () =>
+      this.#fleet.query<{ id: string }>(text).catch(() => null),
+    );
+    const desk = this.#fleet.machine('desk');
+    for (const { id } of rows) {
+      const { code } = await desk.start(['resolve', id, '--note', 'the rule is gone']).ended;
+      this.done.push(`resolved ${id}: ${code}`);
+    }
   }
 
   async #freeze(name: string, backMs: number): Promise<void> {
@@ -273,7 +284,7 @@ class Stage {
     const machine = this.#fleet.machine(name);
     await ended?.ended.catch(() => undefined);
     if (machine.worker() !== ended) return;
-    await machine.startWorker(['--agents', String(agentsPerMachine)]);
+    await this.#start(name);
     this.done.push(`started again: ${name}`);
   }
 

@@ -2,13 +2,8 @@
 // between its push and the answer. Every task is done, none twice. `node test/fleet/run-schedules.ts` has more seeds.
 
 import { sized } from '../tier.ts';
-import {
-  describeAction,
-  makeSchedule,
-  runSchedule,
-  type Schedule,
-  scheduleOptions,
-} from './schedules.ts';
+import { describeAction, makeSchedule, type Schedule, scheduleOptions } from './schedule-plan.ts';
+import { runSchedule } from './schedules.ts';
 import { whyNoNamespaces } from './support/network.ts';
 import { useFleets } from './support/suite-fleets.ts';
 
@@ -35,7 +30,7 @@ suite(`a fleet to which things happen (machines are ${how})`, function () {
 
   for (const schedule of schedules) {
     test(`schedule ${schedule.seed}: ${schedule.actions.map(describeAction).join('; ')}`, async () => {
-      await runSchedule(await fleet(scheduleOptions), schedule);
+      await runSchedule(await fleet(scheduleOptions(schedule)), schedule);
     });
   }
 });

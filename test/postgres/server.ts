@@ -69,8 +69,10 @@ export async function startPostgres(options?: PostgresOptions): Promise<Postgres
     user: unprivileged,
   });
   if (options !== undefined) {
-    const line = `host all all ${options.clients} scram-sha-256\n`;
-    appendFileSync(join(data, 'pg_hba.conf'), line);
+    const lines = ['all', 'replication'].map(
+      (databases) => `host ${databases} all ${options.clients} scram-sha-256\n`,
+    );
+    appendFileSync(join(data, 'pg_hba.conf'), lines.join(''));
   }
   return serve({ folder, data, postgres: binaries.postgres, options });
 }
@@ -128,7 +130,8 @@ async function serve({ folder, data, postgres, options }: Served): Promise<Postg
     settings.push('synchronous_standby_names=*');
     await running.start();
     writeFileSync(join(other, 'data', 'standby.signal'), '', { mode: 0o644 });
-    const from = `primary_conninfo = 'host=${address} port=${port} user=drover'\n`;
+    const secret = options === undefined ? '' : ` password=${options.password}`;
+    const from = `primary_conninfo = 'host=${address} port=${port} user=drover${secret}'\n`;
     appendFileSync(join(other, 'data', 'postgresql.auto.conf'), from);
     return serve({ folder: other, data: join(other, 'data'), postgres, options });
   };

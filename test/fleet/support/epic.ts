@@ -18,12 +18,13 @@ echo "$id $attempt $machine" >> "$ledger"
 
 /**
  * The same, but some work for longer than their machine is disconnected, and some commit before
- * they are done: what they leave on a returning machine must be stopped, and kept.
+ * they are done: what they leave on a returning machine must be stopped, and kept. On a full disk
+ * they wait for space.
  */
 export const variedAgent = `
 cat > /dev/null
 n=$(printf %s "$id/$attempt" | cksum | cut -d' ' -f1)
-echo "work of $id" > "$id.txt"
+until { echo "work of $id" > "$id.txt"; } 2> /dev/null && [ -s "$id.txt" ]; do sleep 0.1; done
 if [ $((n % 3)) = 0 ]; then
   git add "$id.txt"
   git diff --cached --quiet || git commit -qm "the agent's own commit for $id"

@@ -2,7 +2,15 @@
 
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import pg from 'pg';
@@ -25,6 +33,10 @@ export interface FleetOptions {
   readonly isPlain?: boolean;
   /** The machines reach the database by a road of its own: so many milliseconds there and back. */
   readonly databaseAwayMs?: number;
+  /** A second server of the database, which repeats what the first one writes. */
+  readonly hasStandby?: boolean;
+  /** Machines with a disk of their own, small enough to be filled; not where they are plain processes. */
+  readonly smallDisks?: readonly string[];
 }
 
 export interface Fleet {
@@ -39,16 +51,37 @@ export interface Fleet {
   /** Rows of the shared database, asked without Drover. */
   query<Row>(text: string, values?: readonly unknown[]): Promise<readonly Row[]>;
   restartPostgres(how: 'fast' | 'kill'): Promise<void>;
+  /** The server that takes writes is killed for good, and the standby promoted. */
+  failOver(): Promise<void>;
+  /** Where machines reach the database. */
+  readonly databasePorts: readonly number[];
+  /** No byte is free on it until the returned function is called. */
+  fillDisk(name: string): () => void;
   /** Ends everything, asserts that nothing is left, and removes it. */
   end(isKept: boolean): Promise<void>;
 }
 
 const password = 'a-password-of-tests';
 const leaveMaxMs = 20_000;
+const smallDisk = '384m';
+const fillerBytes = 256 * 1_024;
+
+function mountSmallDisk(folder: string): void {
+  const words = ['-t', 'tmpfs', '-o', `size=${smallDisk},mode=755`, 'drover', folder];
+  execFileSync('mount', words, { stdio: ['ignore', 'ignore', 'pipe'] });
+}
+
+function unmountSmallDisks(folder: string): void {
+  for (const line of readFileSync('/proc/mounts', 'utf8').split('\n')) {
+    const at = line.split(' ')[1] ?? '';
+    if (dirname(at) === folder) execFileSync('umount', [at]);
+  }
+}
 
 export async function makeFleet(options: FleetOptions): Promise<Fleet> {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'drover-fleet-')));
   const undo: (() => Promise<unknown> | void)[] = [];
+  const hasSmallDisks = (options.smallDisks?.length ?? 0) > 0;
   try {
     const network = await makeNetwork(options.isPlain);
     undo.push(() => network.close());
@@ -61,6 +94,8 @@ export async function makeFleet(options: FleetOptions): Promise<Fleet> {
     undo.push(() => postgres.close());
     const gitServer = await startGitServer(folder, network.serverAddresses);
     undo.push(() => gitServer.stop());
+    const standby = options.hasStandby === true ? await postgres.startStandby() : null;
+    undo.push(() => standby?.close());
     const databaseUrl = await postgres.createDatabase('fleet');
     const road = await roadTo(network.address, postgres.port, options.databaseAwayMs);
     undo.push(() => road?.close());
@@ -71,17 +106,39 @@ export async function makeFleet(options: FleetOptions): Promise<Fleet> {
         folder,
         network,
         gitServer,
-        databaseUrl: road?.url(databaseUrl) ?? databaseUrl,
+        databaseUrl: machinesUrl({ network, postgres, standby, road, databaseUrl }),
         options,
       };
       machines.push(await addMachine(parts, name));
     }
-    return new RealFleet({ folder, network, postgres, databaseUrl, road, gitServer, machines });
+    return new RealFleet({
+      folder,
+      network,
+      postgres,
+      standby,
+      databaseUrl,
+      road,
+      gitServer,
+      machines,
+      hasSmallDisks,
+    });
   } catch (error) {
     for (const step of undo.toReversed()) await step();
+    if (hasSmallDisks) unmountSmallDisks(folder);
     rmSync(folder, { recursive: true, force: true });
     throw error;
   }
+}
+
+/** As the machines know the database: by its road, or by both of its servers. */
+function machinesUrl(
+  parts: Pick<FleetParts, 'network' | 'postgres' | 'standby' | 'road' | 'databaseUrl'>,
+): string {
+  const { network, postgres, standby, road, databaseUrl } = parts;
+  if (road !== null) return road.url(databaseUrl);
+  if (standby === null) return databaseUrl;
+  const first = `${network.address}:${postgres.port}`;
+  return databaseUrl.replace(first, `${first},${network.address}:${standby.port}`);
 }
 
 interface DatabaseRoad extends SlowRoad {
@@ -110,6 +167,8 @@ interface MachineParts {
 async function addMachine(parts: MachineParts, name: string): Promise<Machine> {
   const own = join(parts.folder, name);
   mkdirSync(own);
+  const isSmall = parts.options.smallDisks?.includes(name) === true;
+  if (isSmall && parts.network.kind === 'namespaces') mountSmallDisk(own);
   const host = await parts.network.addHost(name, `DROVER_FLEET_TEST_HOST=${own}`);
   const machine = new Machine({
     name,
@@ -152,7 +211,7 @@ function fillRepository(folder: string, server: GitServer, options: FleetOptions
 type FleetParts = Pick<
   Fleet,
   'folder' | 'network' | 'postgres' | 'databaseUrl' | 'road' | 'gitServer' | 'machines'
->;
+> & { readonly standby: PostgresServer | null; readonly hasSmallDisks: boolean };
 
 class RealFleet implements Fleet {
   readonly folder: string;
@@ -162,6 +221,10 @@ class RealFleet implements Fleet {
   readonly road: DatabaseRoad | null;
   readonly gitServer: GitServer;
   readonly machines: readonly Machine[];
+  readonly #standby: PostgresServer | null;
+  readonly #hasSmallDisks: boolean;
+  /** The one that takes writes. */
+  #primary: PostgresServer;
 
   constructor(parts: FleetParts) {
     this.folder = parts.folder;
@@ -171,6 +234,16 @@ class RealFleet implements Fleet {
     this.road = parts.road;
     this.gitServer = parts.gitServer;
     this.machines = parts.machines;
+    this.#standby = parts.standby;
+    this.#hasSmallDisks = parts.hasSmallDisks;
+    this.#primary = parts.postgres;
+  }
+
+  get databasePorts(): readonly number[] {
+    if (this.road !== null) return [this.road.port];
+    return [this.postgres, ...(this.#standby === null ? [] : [this.#standby])].map(
+      ({ port }) => port,
+    );
   }
 
   machine(name: string): Machine {
@@ -180,7 +253,7 @@ class RealFleet implements Fleet {
   }
 
   async query<Row>(text: string, values: readonly unknown[] = []): Promise<readonly Row[]> {
-    const client = new pg.Client({ connectionString: this.databaseUrl });
+    const client = new pg.Client({ connectionString: this.#primary.url('fleet') });
     // A server that is restarted ends its connections; the query itself then says so.
     client.on('error', () => undefined);
     await client.connect();
@@ -192,8 +265,27 @@ class RealFleet implements Fleet {
   }
 
   async restartPostgres(how: 'fast' | 'kill'): Promise<void> {
-    await this.postgres.stop(how === 'fast' ? 'SIGINT' : 'SIGKILL');
-    await this.postgres.start();
+    await this.#primary.stop(how === 'fast' ? 'SIGINT' : 'SIGKILL');
+    await this.#primary.start();
+  }
+
+  async failOver(): Promise<void> {
+    if (this.#standby === null) throw new Error('there is no standby');
+    await this.#primary.stop('SIGKILL');
+    await this.#standby.promote();
+    this.#primary = this.#standby;
+  }
+
+  fillDisk(name: string): () => void {
+    if (this.network.kind === 'processes') return () => undefined;
+    const filler = join(this.machine(name).folder, 'filler');
+    const block = Buffer.alloc(fillerBytes);
+    try {
+      for (;;) appendFileSync(filler, block);
+    } catch {
+      // It is full.
+    }
+    return () => rmSync(filler, { force: true });
   }
 
   async end(isKept: boolean): Promise<void> {
@@ -203,7 +295,9 @@ class RealFleet implements Fleet {
     const killed = await Promise.allSettled(this.machines.map((machine) => machine.kill()));
     for (const end of killed) if (end.status === 'rejected') problems.push(String(end.reason));
     const closeRoad = async (): Promise<void> => this.road?.close();
-    for (const step of [this.network.close, this.gitServer.stop, closeRoad, this.postgres.close]) {
+    const closeStandby = async (): Promise<void> => this.#standby?.close();
+    const servers = [closeRoad, closeStandby, this.postgres.close];
+    for (const step of [this.network.close, this.gitServer.stop, ...servers]) {
       await step().catch((error: unknown) => problems.push(String(error)));
     }
     const none = (): boolean => processesOf(this.folder).length === 0;
@@ -212,6 +306,7 @@ class RealFleet implements Fleet {
       for (const { pid, what } of left) problems.push(`left running: ${pid} ${what}`);
       killAll(left);
     });
+    if (!isKept && this.#hasSmallDisks) unmountSmallDisks(this.folder);
     if (!isKept) rmSync(this.folder, { recursive: true, force: true, maxRetries: 5 });
     assert.deepEqual(problems, []);
   }

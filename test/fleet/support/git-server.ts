@@ -10,6 +10,7 @@ import { freePort } from '../../free-port.ts';
 
 export interface GitServer {
   readonly bare: string;
+  readonly port: number;
   /** As seen from a machine that reaches it under this address. */
   readonly urlAt: (address: string) => string;
   /** Runs git in the bare repository itself. */
@@ -107,7 +108,7 @@ export async function startGitServer(
   };
   await start();
   const urlAt = (from: string): string => `git://${from}:${port}/project.git`;
-  return { bare, urlAt, git, atNextLanding, stop, start };
+  return { bare, port, urlAt, git, atNextLanding, stop, start };
 }
 
 function answers(host: string, port: number): Promise<boolean> {

@@ -20,6 +20,9 @@ export interface Host {
   /** Packets are lost from now on, in both directions, without an error. */
   readonly cutOff: () => void;
   readonly reconnect: () => void;
+  /** The same for what is sent to one port; plain processes lose everything. */
+  readonly cutOffFrom: (port: number) => void;
+  readonly reconnectTo: (port: number) => void;
   /** Processes that are alive on it, as this computer's numbers. */
   readonly processes: () => readonly number[];
 }
@@ -146,6 +149,12 @@ function addBridge(): { bridge: string; subnet: string } {
   throw new Error(`no bridge could be made: ${String(problem)}`);
 }
 
+const nowhere = '99';
+
+function toPort(port: number): readonly string[] {
+  return ['ipproto', 'tcp', 'dport', String(port), 'table', nowhere];
+}
+
 interface NamespaceStart {
   readonly bridge: string;
   readonly subnet: string;
@@ -183,6 +192,12 @@ async function addNamespace(
     // The cable stays plugged in: no loss of carrier, no RST, no ICMP.
     cutOff: () => void ip('link', 'set', cable, 'nomaster'),
     reconnect: () => void ip('link', 'set', cable, 'master', bridge),
+    cutOffFrom: (port) => {
+      // What goes this way comes back to the host that sent it, which drops it.
+      ip(...inside, 'route', 'replace', 'default', 'dev', 'lo', 'table', nowhere);
+      ip(...inside, 'rule', 'add', ...toPort(port));
+    },
+    reconnectTo: (port) => void ip(...inside, 'rule', 'del', ...toPort(port)),
     processes: () =>
       pidsIn(namespace).filter((pid) => ![first.pid, first.outer].includes(pid) && !isIdle(pid)),
   };
@@ -274,13 +289,17 @@ function plainProcesses(reason: string): Network {
   const addHost = async (_name: string, mark: string): Promise<Host> => {
     marks.push(mark);
     const own = serverAddresses[marks.length] ?? address;
+    const cutOff = (): void => void signalAll(mark, 'SIGSTOP');
+    const reconnect = (): void => void signalAll(mark, 'SIGCONT');
     return {
       address: own,
       serverAddress: own,
       enter: () => [],
       kill: () => killAll(mark),
-      cutOff: () => void signalAll(mark, 'SIGSTOP'),
-      reconnect: () => void signalAll(mark, 'SIGCONT'),
+      cutOff,
+      reconnect,
+      cutOffFrom: cutOff,
+      reconnectTo: reconnect,
       processes: () => processesOf('', mark).map(({ pid }) => pid),
     };
   };
