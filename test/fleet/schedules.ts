@@ -239,7 +239,8 @@ class Stage {
   }
 
   async #resolveBlocked(): Promise<void> {
-    const text = "SELECT id FROM tasks WHERE status = 'blocked' ORDER BY id";
+    const text =
+      "SELECT id FROM tasks WHERE status = 'blocked' AND blocked_reason IS NOT NULL ORDER BY id";
     const rows = await eventually('the database tells what is blocked', () =>
       this.#fleet.query<{ id: string }>(text).catch(() => null),
     );

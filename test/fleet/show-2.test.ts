@@ -1,9 +1,11 @@
 // A fleet to which things happen: a worker is killed, a cable is pulled, PostgreSQL restarts, the owner of a landing dies
 // between its push and the answer. Every task is done, none twice. `node test/fleet/run-schedules.ts` has more seeds.
 
+import assert from 'node:assert/strict';
 import { sized } from '../tier.ts';
 import { describeAction, makeSchedule, type Schedule, scheduleOptions } from './schedule-plan.ts';
 import { runSchedule } from './schedules.ts';
+import { gateMachines } from './support/epic.ts';
 import { whyNoNamespaces } from './support/network.ts';
 import { useFleets } from './support/suite-fleets.ts';
 
@@ -30,7 +32,11 @@ suite(`a fleet to which things happen (machines are ${how})`, function () {
 
   for (const schedule of schedules) {
     test(`schedule ${schedule.seed}: ${schedule.actions.map(describeAction).join('; ')}`, async () => {
-      await runSchedule(await fleet(scheduleOptions(schedule)), schedule);
+      const here = await fleet(scheduleOptions(schedule));
+      await runSchedule(here, schedule);
+      // Two machines with agents were always there.
+      if (schedule === oneDeath)
+        assert.ok(!gateMachines(here).has('desk'), 'the desk lands nothing');
     });
   }
 });

@@ -1,7 +1,7 @@
 // A seeded epic in layers for several machines, and the agent whose completed runs are counted across all of them.
 
 import { readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import type { SeededChance } from '../../doubles/seeded-chance.ts';
 import { type PlannedTask, planText } from '../../e2e/support/crash-epic.ts';
 import type { Fleet } from './fleet.ts';
@@ -37,11 +37,17 @@ fi
 echo "$id $attempt $machine" >> "$ledger"
 `;
 
-/** The gate asks whether the merged tree is whole. */
+/** The gate asks whether the merged tree is whole, and notes the home of its machine. */
 export const gateSettings = `
 [gate]
-command = "test -f README.md"
+command = 'test -f README.md && echo "$HOME" >> "$HOME/../../gates"'
 `;
+
+/** Machines that ran gates. */
+export function gateMachines(fleet: Fleet): ReadonlySet<string> {
+  const lines = readFileSync(join(fleet.folder, 'gates'), 'utf8').trim().split('\n');
+  return new Set(lines.map((home) => basename(dirname(home))));
+}
 
 /** A dead machine is noticed soon. */
 export const fleetSettings = `
