@@ -3,14 +3,17 @@
 
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
-import { rmSync, writeFileSync } from 'node:fs';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
-import type { Store } from '../../server/store/port.ts';
+import { type Kysely, sql } from 'kysely';
+import type { Store, Tx } from '../../server/store/port.ts';
+import type { StoreTables } from '../../server/store/schema/tables.ts';
 import { unfit, type PostgresFacts } from '../../server/store/postgres/migrate.ts';
 import { openPostgresStore } from '../../server/store/postgres/open.ts';
 import { placeOf } from '../../server/store/postgres/database-url.ts';
 import { postgresError, PostgresRefusal } from '../../server/store/postgres/trouble.ts';
+import { eventually } from '../e2e/support/eventually.ts';
 import { type PostgresServer, startPostgres } from '../postgres/server.ts';
 import { testSources } from '../unit/store/memory-store.ts';
 import { closedPort, onSmallDisk, stallingProxy } from './bad-surroundings.ts';
@@ -30,7 +33,21 @@ const open = (url: string): Promise<void> => withStore(url, async () => undefine
 const append = (store: Store, data: Record<string, unknown> = {}): Promise<number> =>
   appended(store, { type: 'news', data });
 
-const statementsMax = 10_000;
+/** The process of the server that works for this connection. */
+async function processOf(tx: Tx): Promise<number> {
+  const asked = sql<{ pid: number }>`select pg_backend_pid() as pid`;
+  const { rows } = await asked.execute(tx as unknown as Kysely<StoreTables>);
+  return rows[0]?.pid ?? assert.fail('it has a process');
+}
+
+/** Also one that nobody has waited for: its parent is dead. */
+function hasEnded(pid: number): boolean {
+  try {
+    return /^\d+ \(.*\) [ZX]/s.test(readFileSync(`/proc/${pid}/stat`, 'utf8'));
+  } catch {
+    return true;
+  }
+}
 
 suite('postgres: trouble', function () {
   this.timeout(60_000);
@@ -258,10 +275,11 @@ suite('postgres: trouble', function () {
         await assert.rejects(
           store.transaction(async (tx) => {
             await appendedIn(store, tx, { type: 'never' });
+            const pid = await processOf(tx);
             await server.stop('SIGKILL');
-            // The process of this connection notices the end of its server when it next waits for a statement.
-            for (let n = 0; n < statementsMax; n += 1)
-              await store.append(tx, { type: 'never either' });
+            // It notices the end of its server by itself, as long as it waits for a statement.
+            await eventually('its process has ended', () => hasEnded(pid));
+            await store.append(tx, { type: 'never either' });
           }),
           isTrouble('lost'),
         );
