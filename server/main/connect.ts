@@ -193,9 +193,12 @@ async function withOwnSettings(
   const { LiveSettings } = await import('./project/live-settings.ts');
   const { shownSettings } = await import('../core/settings/settings-resolve.ts');
   const { heldViews } = await import('./project/accepted-settings.ts');
+  const { maskOf } = await import('./project/secrets.ts');
+  const { maskDeep } = await import('../agents/kit/log/masking.ts');
   const live = await LiveSettings.load(root, env as Environment, {});
   const ofFlags = Object.entries(snapshot.config).filter(([, { source }]) => source === 'flag');
-  const config = { ...shownSettings(live.loaded), ...Object.fromEntries(ofFlags) };
+  const all = { ...shownSettings(live.loaded), ...Object.fromEntries(ofFlags) };
+  const config = maskDeep(all, maskOf(live));
   const { unaccepted: _, ...rest } = snapshot;
   const unaccepted = heldViews(live.held);
   return { ...rest, config, ...(unaccepted.length > 0 && { unaccepted }) };

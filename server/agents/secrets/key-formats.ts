@@ -7,37 +7,13 @@ import type {
   SecretLintSourceCode,
 } from '@secretlint/types';
 import { rules } from '@secretlint/secretlint-rule-preset-recommend';
+import { moreFormats } from './published-formats.ts';
 
 export interface KeyFound {
   /** What it is, for a sentence. */
   readonly what: string;
   readonly value: string;
 }
-
-/** Beginnings that their makers have published, so that such keys can be found. */
-const moreFormats: readonly (readonly [what: string, pattern: RegExp])[] = [
-  ['JSON web token', /\beyJ[\w-]{10,}\.eyJ[\w-]{10,}\.[\w-]{20,}/g],
-  ['Google API key', /\bAIza[\w-]{35}\b/g],
-  ['Google client secret', /\bGOCSPX-[\w-]{28}\b/g],
-  ['PyPI token', /\bpypi-AgE[\w-]{50,}/g],
-  ['Azure storage key', /\bAccountKey=[A-Za-z\d+/]{86}==/g],
-  ['DigitalOcean token', /\bdo[opr]_v1_[\da-f]{64}\b/g],
-  ['Atlassian token', /\bATATT3[\w=-]{100,}/g],
-  ['Discord webhook', /\bhttps:\/\/discord(?:app)?\.com\/api\/webhooks\/\d{15,}\/[\w-]{40,}/g],
-  ['Telegram bot token', /\b\d{8,10}:AA[\w-]{33}\b/g],
-  ['Mailgun key', /\bkey-[\da-f]{32}\b/g],
-  ['New Relic key', /\bNRAK-[A-Z\d]{27}\b/g],
-  ['Sentry token', /\bsntry[su]_[\w+/=-]{40,}/g],
-  ['Supabase token', /\bsbp_[\da-f]{40}\b/g],
-  ['Terraform token', /\b[A-Za-z\d]{14}\.atlasv1\.[\w-]{60,}/g],
-  ['age key', /\bAGE-SECRET-KEY-1[A-Z\d]{58}\b/g],
-  // The rule for keys knows none as short as Ed25519's.
-  [
-    'private key',
-    /-----BEGIN (?:[A-Z\d]+ ){0,3}PRIVATE KEY(?: BLOCK)?-----(?:\s|\\r|\\n){1,6}[A-Za-z\d+/=]{32,}/g,
-  ],
-  ['PuTTY key', /\bPuTTY-User-Key-File-\d[^]{0,2000}?Private-Lines: \d+\s+[A-Za-z\d+/=]{20,}/g],
-];
 
 /** Rules for comments that switch rules off, which agents may write too; and what is no secret. */
 const leftOutRules = new Set(['@secretlint/secretlint-rule-filter-comments']);

@@ -97,7 +97,7 @@ function secretsBelow(value: unknown, name: string, depth: number): readonly str
 
 /**
  * Every way in which a value is commonly written: as it is, quoted, by its lines, in base64, in
- * hexadecimal, in a URL, reversed.
+ * UTF-16, in hexadecimal, in a URL, in HTML, spaced, reversed.
  */
 export function writtenForms(secret: string): readonly string[] {
   const forms = new Set<string>();
@@ -117,13 +117,44 @@ function encodedForms(value: string): readonly string[] {
   const hex = bytes.toString('hex');
   const forms = [hex, hex.toUpperCase(), Array.from(value).toReversed().join('')];
   forms.push(bytes.toString('base64').replace(/=+$/, ''), bytes.toString('base64url'));
-  for (const offset of [0, 1, 2]) {
-    const text = base64Inside(bytes, offset);
-    forms.push(text, text.replaceAll('+', '-').replaceAll('/', '_'));
+  for (const encoded of [bytes, Buffer.from(value, 'utf16le')]) {
+    for (const offset of [0, 1, 2]) {
+      const text = base64Inside(encoded, offset);
+      forms.push(text, text.replaceAll('+', '-').replaceAll('/', '_'));
+    }
   }
+  for (const between of [' ', '\0']) forms.push(Array.from(value).join(between));
+  forms.push(...escapedForms(value));
+  return forms.filter((form) => form !== value);
+}
+
+/** As URLs, web pages and other programs' JSON have it. */
+function escapedForms(value: string): readonly string[] {
   const inUrl = percentEncoded(value);
-  if (inUrl !== value) forms.push(inUrl, inUrl.replaceAll('%20', '+'));
-  return forms;
+  const smallInUrl = inUrl.replace(/%../g, (code) => code.toLowerCase());
+  const inJson = JSON.stringify(value).slice(1, -1);
+  return [
+    inUrl,
+    inUrl.replaceAll('%20', '+'),
+    smallInUrl,
+    smallInUrl.replaceAll('%20', '+'),
+    inJson.replaceAll('/', '\\/'),
+    inJson.replace(/[<>&'+=]/g, unicodeEscape),
+    inJson.replace(/[<>&]/g, unicodeEscape),
+    value.replace(/[&<>"']/g, (sign) => htmlNames[sign] ?? sign),
+  ];
+}
+
+const htmlNames: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+};
+
+function unicodeEscape(sign: string): string {
+  return `\\u${sign.charCodeAt(0).toString(16).padStart(4, '0')}`;
 }
 
 function percentEncoded(value: string): string {

@@ -5,6 +5,7 @@ import { lstat, opendir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { readLog, readLogBefore } from '../../agents/kit/log/event-log-reader.ts';
 import { onLogGrowth } from '../../agents/kit/log/log-growth.ts';
+import { maskDeep } from '../../agents/kit/log/masking.ts';
 import { Refusal } from '../../core/failure.ts';
 import { shownSettings } from '../../core/settings/settings-resolve.ts';
 import type { WorktreeView } from '../../protocol/api.ts';
@@ -37,7 +38,7 @@ export function dataHandlers(
   const handlers = createDataHandlers({
     store: project.store,
     settings: () => project.live.settings,
-    config: () => shownSettings(project.live.loaded),
+    config: () => maskDeep(shownSettings(project.live.loaded), maskOf(project.live)),
     sandbox: () => sandboxView(project.live.settings.sandbox, project.places.folder, hasBackend),
     unaccepted: () => heldViews(project.live.held),
     log: { read: readLog, readBefore: readLogBefore, onGrowth: onLogGrowth },

@@ -55,7 +55,26 @@ suite('known secrets', () => {
       encodeURIComponent(secret),
       encodeURIComponent(secret).replaceAll('%20', '+'),
       Array.from(secret).toReversed().join(''),
+      Array.from(secret).join(' '),
+      Array.from(secret).join('\0'),
+      encodeURIComponent(secret).replace(/%../g, (code) => code.toLowerCase()),
+      secret.replaceAll('/', '\\/'),
+      secret.replaceAll('+', '\\u002b'),
     ];
     for (const form of forms) assert.match(mask(`x${form}y`), /^x"?\[hidden\]"?y$/, form);
+  });
+  test('keys of a published format are hidden without being known', () => {
+    const mask = createMask([]);
+    const letters = 'aB3dE6gH9jK2mN5pQ8sT1vW4yZ7bD0fG3hJ6';
+    const keys = [
+      `AKIA${'QWERTZUIOPASDFGH'}`,
+      `ghp_${letters}`,
+      `npm_${letters}`,
+      `xoxb-${'3948572039'}-${letters}`,
+      `pypi-AgE${letters}${letters}`,
+      `-----BEGIN ${'PRIVATE'} KEY-----\\n${letters}\\n-----END ${'PRIVATE'} KEY-----`,
+    ];
+    for (const key of keys) assert.equal(mask(`a "${key}" b`), 'a "[hidden]" b');
+    assert.equal(mask('npm_config_cache of key-names'), 'npm_config_cache of key-names');
   });
 });

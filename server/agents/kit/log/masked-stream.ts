@@ -4,6 +4,7 @@
 import { StringDecoder } from 'node:string_decoder';
 import { createMask, type Mask } from './masking.ts';
 import { writtenForms } from '../../secrets/known-secrets.ts';
+import { keyLengthMax } from '../../secrets/published-formats.ts';
 
 export class MaskedStream {
   readonly #mask: Mask;
@@ -15,7 +16,10 @@ export class MaskedStream {
 
   constructor(secrets: readonly string[], give: (text: string) => void) {
     this.#mask = createMask(secrets);
-    this.#heldMax = Math.max(0, ...secrets.flatMap(writtenForms).map(({ length }) => length));
+    this.#heldMax = Math.max(
+      keyLengthMax,
+      ...secrets.flatMap(writtenForms).map(({ length }) => length),
+    );
     this.#give = give;
   }
 

@@ -1,19 +1,23 @@
 // Keeps secret values out of everything that is stored or shown.
 
 import { writtenForms } from '../../secrets/known-secrets.ts';
+import { withoutKeys } from '../../secrets/published-formats.ts';
 
 export type Mask = (text: string) => string;
 
 export const hiddenText = '[hidden]';
 
-/** Replaces every secret value, in every form in which it is commonly written, by `[hidden]`. */
+/**
+ * Replaces every secret value, in every form in which it is commonly written, and every key of a
+ * published format by `[hidden]`.
+ */
 export function createMask(secrets: readonly string[]): Mask {
   const forms = new Set(secrets.flatMap(writtenForms));
-  if (forms.size === 0) return (text) => text;
+  if (forms.size === 0) return (text) => withoutKeys(text, hiddenText);
   // Longest first: a value may be a prefix of another one.
   const longestFirst = [...forms].sort((a, b) => b.length - a.length);
   const pattern = new RegExp(longestFirst.map(escapePattern).join('|'), 'g');
-  return (text) => text.replace(pattern, hiddenText);
+  return (text) => withoutKeys(text.replace(pattern, hiddenText), hiddenText);
 }
 
 function escapePattern(value: string): string {
