@@ -61,6 +61,7 @@ export const ownRefusalKinds = [
   'locked',
   'stale',
   'pruned',
+  'unfilled',
   'disk_full',
   'foreign',
   'refused',

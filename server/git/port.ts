@@ -33,6 +33,7 @@ export interface GitFailure {
     | 'pruned' // a `git prune` removed what was just written; it must be written again
     | 'disk_full'
     | 'refused' // the server of a shared remote checked a push and refused it
+    | 'unfilled' // a program of git's filters, or the remote of a partial clone, is missing
     | 'foreign' // the folder is not ours to use; another one must be used
     | 'failed';
   readonly retryable: boolean;

@@ -56,6 +56,7 @@ const meanings: { readonly [K in OwnKind]: string } = {
   detached_head: 'No branch is checked out, and no target is given',
   locked: 'Another program holds a git lock',
   stale: 'A ref moved at the same time',
+  unfilled: 'The program of a git filter, or the remote of a partial clone, is missing',
   pruned: 'A git gc or prune removed objects that were just written',
   disk_full: 'The disk is full',
   foreign: 'The folder belongs to something else',

@@ -60,6 +60,13 @@ function isDiskFull(stderr: string): boolean {
   return /No space left on device|Disk quota exceeded|not enough space/i.test(stderr);
 }
 
+/** True when contents are missing that only a filter's program or another repository can give. */
+function lacksContents(stderr: string): boolean {
+  return /smudge filter \S+ failed|external filter '.*' failed|could not fetch \S+ from promisor remote/i.test(
+    stderr,
+  );
+}
+
 /** `doing` completes "Git could not …". */
 export function failureOf(output: GitOutput, doing: string): GitFailure {
   switch (output.problem) {
@@ -93,6 +100,12 @@ function failureOfText(output: GitOutput, doing: string): GitFailure {
   }
   if (isDiskFull(output.stderr)) {
     return gitFailure('disk_full', `Git could not ${doing}: the disk is full.`);
+  }
+  if (lacksContents(output.stderr)) {
+    return gitFailure(
+      'unfilled',
+      `Git could not ${doing}: ${lastWords(output.stderr)}. Install the program of that filter, or make the remote reachable.`,
+    );
   }
   if (isStale(output.stderr)) {
     return gitFailure('stale', `Git could not ${doing}: ${lastWords(output.stderr)}`);

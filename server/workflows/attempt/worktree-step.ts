@@ -129,6 +129,9 @@ async function prepareIn(
   if (!prepared.ok) {
     if (prepared.error.kind === 'foreign') return 'foreign';
     const message = `the worktree ${slot.path} could not be prepared: ${prepared.error.message}`;
+    // It fails for every task until a person has helped: it blocks, as a failed setup does.
+    if (prepared.error.kind === 'unfilled')
+      return { kind: 'failed', failure: failure('setup_failed', message) };
     return { kind: 'failed', failure: gitFailed({ ...prepared.error, message }) };
   }
   const { hasCommitted } = rescued;
