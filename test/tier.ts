@@ -41,6 +41,7 @@ export const soakFiles: ReadonlySet<string> = new Set([
   'test/vscode/stories/conflict.test.ts',
   'test/vscode/stories/hostile.test.ts',
   'test/vscode/stories/keyboard.test.ts',
+  'test/vscode/stories/pictures.test.ts',
   'test/vscode/stories/plan-from-spec.test.ts',
   'test/vscode/stories/reattach.test.ts',
   'test/vscode/stories/remote.test.ts',

@@ -45,4 +45,17 @@ suite('webview: controls', () => {
     await view.host.waitFor('task.hint');
     await view.close();
   });
+
+  test('a secondary button under the mouse is not dark in a light theme', async () => {
+    const theme = 'Default High Contrast Light';
+    const view = await openWebview('inbox', { state: { board: smallBoard() }, theme });
+    const button = view.page.getByRole('button', { name: 'Hint and Retry' });
+    await button.hover();
+    const color = await button.evaluate((element) => {
+      const base = element.shadowRoot?.querySelector('.base') ?? element;
+      return getComputedStyle(base).backgroundColor;
+    });
+    assert.equal(color, 'rgba(0, 0, 0, 0)');
+    await view.close();
+  });
 });

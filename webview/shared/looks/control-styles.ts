@@ -39,6 +39,10 @@ export const controlStyles = css`
   vscode-button[secondary]::part(base) {
     border-color: var(--vscode-button-secondaryBorder, var(--vscode-contrastBorder, transparent));
   }
+  /* High contrast themes have no color for it, and the element's own is dark in light ones, too. */
+  :host-context(.vscode-high-contrast) vscode-button[secondary] {
+    --vscode-button-secondaryHoverBackground: transparent;
+  }
   vscode-button > .icon {
     margin-inline-end: 4px;
   }
