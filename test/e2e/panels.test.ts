@@ -1,7 +1,7 @@
 // What only panels ask for, on a real backend, a real repository and real processes.
 
 import assert from 'node:assert/strict';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Client } from '../../server/protocol/api.ts';
 import { Refusal } from '../../server/core/failure.ts';
@@ -267,6 +267,22 @@ echo "work of $id" > "$id.txt"
     assert.match(await refusal(client.call('undo', { id: 'a' })), /without a, the gate is red/);
     assert.equal(here.git('rev-parse', 'main'), before);
     assert.equal((await client.call('task.show', { id: 'a' })).status, 'completed');
+  });
+
+  test('the look before a run starts no program that the repository names', async () => {
+    const here = project({ env: { DROVER_AGENT_TYPE: '', DROVER_AGENT_PATH: '' } });
+    const program = `#!/bin/sh\necho "$*" >> ${here.folder}/started\n`;
+    here.write('repo/tools/claude', program);
+    chmodSync(join(here.root, 'tools', 'claude'), 0o755);
+    here.write('repo/.drover.toml', '[agent]\nkind = "claude"\npath = "./tools/claude"\n');
+    await beginPlan(here, ['a']);
+    const client = await open(here);
+    const { checks } = await client.call('preflight', {});
+    const agent = checks.find(({ name }) => name === 'agent');
+    assert.match(agent?.message ?? '', /tools\/claude, named by \.drover\.toml\. Only a run/);
+    assert.equal(existsSync(join(here.folder, 'started')), false);
+    here.write('repo/.drover.toml', '[agent]\nkind = "claude"\npath = "./tools/none"\n');
+    assert.equal((await client.call('preflight', {})).can_run, false);
   });
 
   test('the look before a run says what a run would say, and starts nothing', async () => {

@@ -6,8 +6,8 @@ import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { compareVersions, testedVersion } from '../../agents/claude/driver.ts';
 import { agentEnvironment, commandEnvironment } from '../../agents/kit/process/environment.ts';
-import { type InventoryEntry, lookForAgents, type NamedProgram } from '../../agents/inventory.ts';
-import { type AgentKind, agentKinds } from '../../core/plan/task.ts';
+import { type InventoryEntry, lookForAgents } from '../../agents/inventory.ts';
+import type { AgentKind } from '../../core/plan/task.ts';
 import { Refusal } from '../../core/failure.ts';
 import { formatDuration } from '../../core/format.ts';
 import { openGitAdapter } from '../../git/adapter.ts';
@@ -21,6 +21,7 @@ import { readExporter, traceExporter } from '../../store/feed/exporters.ts';
 import { openSqlite } from '../../store/sqlite/open.ts';
 import { sandboxState } from '../sandbox/sandbox-state.ts';
 import { heldSentence } from '../project/accepted-settings.ts';
+import { namedPrograms } from '../project/named-programs.ts';
 import { LiveSettings } from '../project/live-settings.ts';
 import { identityProblem } from '../project/identity.ts';
 import { openRepositoryAt } from '../project/open-repository.ts';
@@ -301,21 +302,6 @@ async function agentsOf(
     named: project === null ? {} : namedPrograms(project.live),
     version: droverVersion,
   });
-}
-
-/**
- * Programs that settings name. What only a file of the project names is for `run` to start, and for
- * a person to allow.
- */
-function namedPrograms({ settings, loaded }: LiveSettings): { [K in AgentKind]?: NamedProgram } {
-  const named: { [K in AgentKind]?: NamedProgram } = {};
-  for (const kind of agentKinds) {
-    const own = settings.agent.kind === kind ? settings.agent.path : null;
-    const path = own ?? settings.agents[kind]?.path ?? null;
-    const { source } = loaded.values[own === null ? 'agents' : 'agent.path'];
-    if (path !== null) named[kind] = { path, byPerson: source !== 'project' };
-  }
-  return named;
 }
 
 /** A fresh clone is read with the same care before `drover init`. */

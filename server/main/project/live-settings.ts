@@ -67,6 +67,12 @@ export class LiveSettings {
     return new LiveSettings(root, environment, flags, await load(root, environment, flags, view));
   }
 
+  /** A problem is a refusal, and nothing else changes. */
+  async check(environment: Environment, flags: SettingFlags): Promise<void> {
+    const { loaded } = await load(this.#root, environment, flags, 'offered');
+    refuseProblems(loaded);
+  }
+
   /** Reads everything again; a problem is a refusal and leaves what was. */
   async reload(
     environment: Environment,
@@ -74,8 +80,7 @@ export class LiveSettings {
     view: SettingsView = 'offered',
   ): Promise<void> {
     const { loaded, judged } = await load(this.#root, environment, flags, view);
-    const [problem] = loaded.problems;
-    if (problem !== undefined) throw new Refusal('bad_configuration', problem.message);
+    refuseProblems(loaded);
     this.#loaded = this.#stillThisMachine(loaded);
     this.#judged = judged;
     this.#flags = flags;
@@ -159,6 +164,10 @@ export class LiveSettings {
   get settings(): Settings {
     return this.#loaded.settings;
   }
+}
+
+function refuseProblems({ problems: [problem] }: LoadedSettings): void {
+  if (problem !== undefined) throw new Refusal('bad_configuration', problem.message);
 }
 
 interface Loading {

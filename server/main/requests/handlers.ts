@@ -12,6 +12,7 @@ import { pruneWorktrees } from '../../workflows/attempt/worktrees.ts';
 import type { EngineHost } from '../compose.ts';
 import { dataHandlers, worktreeParts, worktreeView } from './data-handlers.ts';
 import type { SettingFlags } from '../project/live-settings.ts';
+import { programOfProject } from '../project/named-programs.ts';
 import { webhookHandlers } from '../webhooks/requests.ts';
 import { servedHandlers } from './served-handlers.ts';
 import { maskOf } from '../project/secrets.ts';
@@ -35,7 +36,10 @@ export function allHandlers(
     taskView: (id) => data['task.show']({ id }),
     epicView: (id) => data['epic.show']({ id }),
     configure: async (env, flags, word) => {
-      await project.live.reload(env ?? project.live.environment, flags as SettingFlags);
+      const isLook = word === 'look' && (await activeRuns(host.engine)).length > 0;
+      const environment = env ?? project.live.environment;
+      if (isLook) await project.live.check(environment, flags as SettingFlags);
+      else await project.live.reload(environment, flags as SettingFlags);
       const { settings, warnings } = project.live.loaded;
       const later =
         settings.fleetDatabaseUrl === null || project.fleet !== null
@@ -62,6 +66,7 @@ export function allHandlers(
       return (await pruneWorktrees(await worktreeParts(project), request)).map(worktreeView);
     },
     freeBytes: () => freeBytesAt(project.places.root),
+    programOfProject: (kind) => programOfProject(project.live, project.places.root, kind),
     settingOf: (key) => project.live.loaded.values[key],
     shutdown: (force) => control.onShutdown(force),
   });

@@ -16,7 +16,10 @@ export interface EngineHandlerDeps {
   readonly configure: (
     env: Readonly<Record<string, string>> | undefined,
     flags: Readonly<Record<string, unknown>>,
-    /** `run`: a person's word to start, which accepts the settings that the repository brings. */
+    /**
+     * `run`: a person's word to start, which accepts the settings that the repository brings.
+     * `look` changes nothing while a run is active.
+     */
     word: 'run' | 'look',
   ) => Promise<readonly string[]>;
   readonly pruneWorktrees: (options: Params<'worktree.prune'>) => Promise<Answer<'worktree.prune'>>;
@@ -24,6 +27,10 @@ export interface EngineHandlerDeps {
   readonly freeBytes: () => number | null;
   /** What holds agents, gate and setup; absent where nothing is known of it. */
   readonly sandbox?: () => Promise<SandboxView>;
+  /** The program of a kind of agent that only a file of the project names; null: it names none. */
+  readonly programOfProject?: (
+    kind: string,
+  ) => { readonly path: string; readonly isFound: boolean } | null;
   /** A setting as it is now, and where it comes from. */
   readonly settingOf?: (key: SettingKey) => {
     readonly value: unknown;

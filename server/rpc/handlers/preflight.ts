@@ -49,7 +49,7 @@ export async function preflight(
     await graphCheck(engine, board, work),
     gitCheck(engine),
     target.check,
-    ...(await agentChecks(engine, epicId)),
+    ...(await agentChecks(deps, epicId)),
     await gateCheck(engine, target.branch),
     setupCheck(engine, board),
     ...(await sandboxChecks(deps)),
@@ -220,14 +220,15 @@ async function targetCheck(
 
 /** The same check as the run itself uses. */
 async function agentChecks(
-  engine: Uses<'agentEnvironment' | 'driverFor' | 'settings' | 'store'>,
+  deps: EngineHandlerDeps,
   epicId: string | null,
 ): Promise<readonly Check[]> {
+  const { engine } = deps;
   const needed = await agentsNeeded(engine, epicId);
   const chains = needed.length === 0 ? [[engine.settings().agentKind]] : needed;
   const checks = new Map<string, Check>();
   for (const kind of chains.flat()) {
-    if (!checks.has(kind)) checks.set(kind, await agentCheckOrRefusal(engine, kind));
+    if (!checks.has(kind)) checks.set(kind, await agentCheckOrRefusal(deps, kind));
   }
   const canWork = (kind: string): boolean => checks.get(kind)?.outcome === 'ok';
   for (const [kind, found] of checks) {
@@ -244,16 +245,27 @@ async function agentChecks(
   return [...checks.values()];
 }
 
-async function agentCheckOrRefusal(
-  engine: Uses<'agentEnvironment' | 'driverFor'>,
-  kind: string,
-): Promise<Check> {
+async function agentCheckOrRefusal(deps: EngineHandlerDeps, kind: string): Promise<Check> {
   try {
-    return await agentCheck(engine, kind);
+    const named = deps.programOfProject?.(kind) ?? null;
+    return named === null ? await agentCheck(deps.engine, kind) : namedCheck(kind, named);
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
     return check('agent', 'error', error.message);
   }
+}
+
+/** A program that only the repository names is started by a run, never by a look. */
+function namedCheck(
+  kind: string,
+  { path, isFound }: { readonly path: string; readonly isFound: boolean },
+): Check {
+  if (!isFound) {
+    const message = `Agent ${kind} is missing: .drover.toml names ${path}.`;
+    return check('agent', 'error', message, 'Correct [agent] path.');
+  }
+  const message = `Agent ${kind} found: ${path}, named by .drover.toml. Only a run starts it.`;
+  return check('agent', 'ok', message);
 }
 
 async function agentCheck(

@@ -33,7 +33,6 @@ export const deciders: { readonly [N in RequestName]: Decider } = {
   questions: 'read',
   'epic.list': 'read',
   'epic.show': 'read',
-  preflight: 'read',
   'runs.list': 'read',
   report: 'read',
   'trace.export': 'read',
@@ -71,6 +70,8 @@ export const deciders: { readonly [N in RequestName]: Decider } = {
   approve: 'person',
   answer: 'person',
   undo: 'person',
+  // Its options are those of a run, and what it looks at may be started.
+  preflight: 'person',
   'run.start': 'person',
   'run.resume': 'person',
   'run.stop': 'person',
@@ -82,8 +83,20 @@ export const deciders: { readonly [N in RequestName]: Decider } = {
   'backend.leave': 'person',
 };
 
-/** A task that names a command to run is a person's. */
+/**
+ * What an agent's own tool gives to a task. The other fields decide what runs, where, how often, and
+ * what is tested before it lands.
+ */
+const ownFields: ReadonlySet<string> = new Set([
+  'title',
+  'description',
+  'type',
+  'labels',
+  'accept',
+  'blocked_by',
+]);
+
 export function isPersonsDecision(name: RequestName, params: unknown): boolean {
   if (deciders[name] !== 'own') return deciders[name] === 'person';
-  return (params as { readonly gate?: unknown } | null)?.gate !== undefined;
+  return Object.keys(params ?? {}).some((field) => !ownFields.has(field));
 }

@@ -123,6 +123,10 @@ suite('socket transport', () => {
     const decided: readonly [RequestName, object][] = [
       ...persons.map((name): [RequestName, object] => [name, {}]),
       ['task.add', { title: 'Take over', gate: 'true' }],
+      ['task.add', { title: 'Land untested', test_mode: 'disabled' }],
+      ['task.add', { title: 'Land untested', test_scope: 'skip' }],
+      ['task.add', { title: 'Run elsewhere', agent: 'claude:opus', runs_on: 'remote' }],
+      ['task.add', { title: 'Join', epic: 'e', priority: 'critical', max_attempts: 99 }],
     ];
     for (const [name, params] of decided) {
       await assert.rejects(caller.call(name, params as never), (error) => {
@@ -138,7 +142,7 @@ suite('socket transport', () => {
   test('S9: each request says who may make it, and what is read changes nothing', () => {
     assert.deepEqual(Object.keys(deciders).sort(), Object.keys(requestShapes).sort());
     const changing =
-      /add|edit|close|move|remove|restore|pause|cancel|retry|hint|resolve|merge|send|take|give|start|resume|stop|prune|reset|undo|approve|answer|import|plan|shutdown|leave|test$/u;
+      /add|edit|close|move|remove|restore|pause|cancel|retry|hint|resolve|merge|send|take|give|start|resume|stop|prune|reset|undo|approve|answer|import|plan|shutdown|leave|preflight|test$/u;
     const wrong = Object.entries(deciders).filter(
       ([name, decider]) => (decider === 'read') === changing.test(name),
     );
