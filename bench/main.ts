@@ -4,6 +4,7 @@ import { mkdirSync } from 'node:fs';
 import { loadavg } from 'node:os';
 import type { Bench } from './bench.ts';
 import { bundle } from './bundle.ts';
+import { benchConfinement } from './confinement.ts';
 import { benchDistance } from './distance.ts';
 import { benchFleet } from './fleet.ts';
 import { isMet, short, tableText, type Figure } from './figures.ts';
@@ -36,6 +37,7 @@ const measure: { readonly [P in Part]: (bench: Bench) => Promise<Figure[]> } = {
   memory: benchMemory,
   history: benchHistory,
   remote: benchRemote,
+  confinement: benchConfinement,
   against: benchAgainst,
 };
 

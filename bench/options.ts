@@ -20,6 +20,7 @@ export const parts = [
   'memory',
   'history',
   'remote',
+  'confinement',
   'against',
 ] as const;
 export type Part = (typeof parts)[number];

@@ -39,6 +39,8 @@ suite('the benches', function () {
     ['distance'],
     // Each worker is a process.
     ['remote'],
+    // This needs bubblewrap and the real Claude Code.
+    ['confinement'],
   ];
   for (const parts of sized(inGate, all)) {
     test(`${parts.join(', ')}`, async () => {
