@@ -218,6 +218,43 @@ command = '''( ${all} ) > "$PWD/seen-by-gate" 2>&1; cat seen-by-gate; grep -q "g
     }
   });
 
+  test('an agent with a list of hosts outlives its backend, and keeps just that network', async () => {
+    const answers = [0, 1].map(() => createServer((_, answer) => answer.end('answered')));
+    const [own, other] = await Promise.all(answers.map(listenOn));
+    const ask = (name: string, port: number | undefined): string =>
+      `node -e 'fetch("http://localhost:${port}").then(() => console.log("${name} reached"), () => console.log("${name} held"))' >> seen.txt`;
+    try {
+      const here = await begin({
+        agent: `
+cat > /dev/null
+${ask('before', own)}
+echo ready > ready.txt
+until test -e go.txt; do sleep 0.05; done
+rm ready.txt go.txt
+${ask('after', own)}
+${ask('other', other)}
+`,
+        settings: `[sandbox]\nnetwork = ["localhost:${own}"]\n`,
+      });
+      await here.expect(0, ['add', 'a']);
+      const running = here.start(['run']);
+      const slot = join(`${here.root}.worktrees`, 'slot-1');
+      await eventually('the agent is at work', () => existsSync(join(slot, 'ready.txt')));
+      running.signal('SIGKILL');
+      await running.ended;
+      await here.killBackend();
+      const again = here.start(['run']);
+      await eventually('a backend has it again', async () => (await here.status()).run !== null);
+      writeFileSync(join(slot, 'go.txt'), '');
+      assert.equal((await again.ended).code, 0);
+      // A second start would have asked twice before.
+      const seen = here.git('show', 'main:seen.txt').trim();
+      assert.equal(seen, 'before reached\nafter reached\nother held');
+    } finally {
+      for (const server of answers) server.close();
+    }
+  });
+
   test('an agent without a sandbox of its own is refused where that is wanted', async () => {
     const here = await begin({ env: { DROVER_SANDBOX: 'agent' } });
     const task = await here.add('a', '--max-attempts', '1');

@@ -285,6 +285,26 @@ echo "work of $id" > "$id.txt"
     assert.equal((await client.call('preflight', {})).can_run, false);
   });
 
+  test('a look while a run works changes nothing of it', async () => {
+    const here = project({
+      agent: 'cat > /dev/null; while [ ! -e ../../go ]; do sleep 0.05; done; echo x > x.txt',
+      settings: '[gate]\ncommand = "test -e never"\n',
+    });
+    const plan = [
+      { id: 'e', type: 'epic' } as const,
+      { id: 'a', epic_id: 'e', max_attempts: 1 },
+      'b',
+    ];
+    await beginPlan(here, plan);
+    const client = await open(here);
+    const run = here.start(['run', '--epic', 'e']);
+    await eventually('the agent runs', async () => (await here.task('a')).status === 'in_progress');
+    await client.call('preflight', { gate: 'true', workers: 9 });
+    here.write('go', '');
+    await run.ended;
+    assert.notEqual((await here.task('a')).status, 'completed');
+  });
+
   test('the look before a run says what a run would say, and starts nothing', async () => {
     const here = project({ agent: writesOneFile, settings: '[gate]\ncommand = "true"\n' });
     await beginPlan(here, ['a', 'b', { id: 'c', blocked_by: ['a', 'b'] }]);

@@ -70,7 +70,7 @@ export const deciders: { readonly [N in RequestName]: Decider } = {
   approve: 'person',
   answer: 'person',
   undo: 'person',
-  // Its options are those of a run, and what it looks at may be started.
+  // It starts agents to ask for their version and login.
   preflight: 'person',
   'run.start': 'person',
   'run.resume': 'person',
@@ -84,7 +84,7 @@ export const deciders: { readonly [N in RequestName]: Decider } = {
 };
 
 /**
- * What an agent's own tool gives to a task. The other fields decide what runs, where, how often, and
+ * The fields that an agent's own tool sets. The others decide what runs, where, how often, and
  * what is tested before it lands.
  */
 const ownFields: ReadonlySet<string> = new Set([
