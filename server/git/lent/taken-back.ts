@@ -2,12 +2,11 @@
 // by copying files; its branch by compare-and-swap; its other refs under rescue refs. Its
 // configuration and hooks are never read.
 
-import { lstat, mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { lstat, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { err, ok } from '../../core/failure.ts';
 import type { RepositoryContext } from '../context.ts';
 import { failureOf } from '../process/failures.ts';
-import { isSha } from '../files/loose-objects.ts';
 import { refsIn } from '../nested/nested-copy.ts';
 import type { GitResult } from '../port.ts';
 import { readRef, updateRefs } from '../refs/refs.ts';
@@ -16,6 +15,7 @@ import { exists, factsOf, readText } from '../files/small-files.ts';
 import { lentName } from '../files/told-place.ts';
 import { readHead } from '../refs/worktree-heads.ts';
 import { findWorktree, type LinkedWorktree } from '../files/worktree-link.ts';
+import { importObjects } from './import-objects.ts';
 
 export const lentNoteName = 'drover-lent.json';
 
@@ -25,10 +25,6 @@ export interface LentNote {
   readonly tip: string | null;
 }
 
-/**
- * Above it a pack is kept as one file, below it as loose objects, which are flushed like any other.
- */
-const looseObjectsMax = 500;
 const otherRefsMax = 50;
 const scratchName = 'drover-import';
 
@@ -131,49 +127,4 @@ async function keepPlainFiles(folder: string, depth = 0): Promise<void> {
     if (facts.isDirectory() && depth < 2) await keepPlainFiles(path, depth + 1);
     else if (!facts.isFile()) await rm(path, { recursive: true, force: true });
   }
-}
-
-async function importObjects(
-  context: RepositoryContext,
-  scratch: string,
-  objects: string,
-): Promise<GitResult<void>> {
-  const made = await readdir(objects);
-  const packs = await readdir(join(objects, 'pack')).catch(() => []);
-  if (packs.length === 0 && made.every((name) => name === 'pack')) return ok(undefined);
-  await mkdir(join(scratch, 'refs'), { recursive: true });
-  await mkdir(join(scratch, 'objects'), { recursive: true });
-  await writeFile(join(scratch, 'HEAD'), 'ref: refs/heads/none\n');
-  const format = (await context.git(['rev-parse', '--show-object-format'])).stdout
-    .toString()
-    .trim();
-  const isLong = format === 'sha256';
-  await writeFile(
-    join(scratch, 'config'),
-    `[core]\n\trepositoryformatversion = ${isLong ? 1 : 0}\n\tbare = true\n` +
-      (isLong ? '[extensions]\n\tobjectformat = sha256\n' : ''),
-  );
-  const env = { GIT_DIR: scratch, GIT_OBJECT_DIRECTORY: objects };
-  const listed = await context.git(
-    ['cat-file', '--batch-all-objects', '--unordered', '--batch-check=%(objectname)'],
-    { env },
-  );
-  if (listed.code !== 0) return err(failureOf(listed, 'list the objects of a confined agent'));
-  const ids = listed.stdout.toString('latin1').split('\n').filter(isSha);
-  if (ids.length === 0) return ok(undefined);
-  const packed = await context.git(['pack-objects', '-q', join(scratch, 'pack')], {
-    env,
-    input: `${ids.join('\n')}\n`,
-  });
-  if (packed.code !== 0) return err(failureOf(packed, 'pack the objects of a confined agent'));
-  const file = `${join(scratch, 'pack')}-${packed.stdout.toString('latin1').trim()}.pack`;
-  const pack = await readFile(file);
-  const args =
-    ids.length <= looseObjectsMax
-      ? ['unpack-objects', '-q', '--strict']
-      : ['-c', 'core.fsync=all', 'index-pack', '--strict', '--stdin'];
-  const taken = await context.git(args, { input: pack });
-  return taken.code === 0
-    ? ok(undefined)
-    : err(failureOf(taken, 'take over the objects of a confined agent'));
 }

@@ -22,6 +22,7 @@ import type {
 import { branchRef } from '../refs/refs.ts';
 import { walks } from '../refs/whole.ts';
 import { takeFromShared } from '../work/shared-leavings.ts';
+import { takeSoFar } from '../lent/taken-so-far.ts';
 import { exists, factsOf, factsOfAll, readText } from '../files/small-files.ts';
 import { keepDropped } from '../work/dropped-commits.ts';
 import { slotStatus } from '../work/lost-head.ts';
@@ -81,6 +82,8 @@ export async function takeSnapshot(
     const shared = await takeFromShared(context, worktree.value.path, `drover/${request.label}`);
     if (!shared.ok) return shared;
   }
+  const imported = await takeSoFar(context, worktree.value);
+  if (!imported.ok) return imported;
   const status = await slotStatus(context, worktree.value);
   if (!status.ok) return status;
   const { head, branch } = status.value;
@@ -203,7 +206,11 @@ async function storeState(
   const isUnmerged = entries.some((entry) => entry.kind === 'unmerged');
   const isStaged = entries.some((entry) => entry.kind === 'changed' && entry.index !== '.');
   const index = join(worktree.gitDir, `drover-snapshot-${randomUUID()}.index`);
-  const inIndex: RunOptions = { at: worktree.path, env: { GIT_INDEX_FILE: index } };
+  const inIndex: RunOptions = {
+    at: worktree.path,
+    // What only the folder of a confined program holds is written here as well, or is refused.
+    env: { GIT_INDEX_FILE: index, GIT_ALTERNATE_OBJECT_DIRECTORIES: '' },
+  };
   const ownIndex = stampOfIndex(worktree);
   let isHeld = false;
   try {

@@ -1,0 +1,58 @@
+// Imports objects of a confined program: git packs them, and unpacks them strictly, so that what is
+// broken, forged or incomplete never reaches the repository.
+
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { err, ok } from '../../core/failure.ts';
+import type { RepositoryContext } from '../context.ts';
+import { isSha } from '../files/loose-objects.ts';
+import type { GitResult } from '../port.ts';
+import { failureOf } from '../process/failures.ts';
+
+/**
+ * Above it a pack is kept as one file, below it as loose objects, which are flushed like any other.
+ */
+const looseObjectsMax = 500;
+
+/** `scratch`: a folder that the program cannot reach, for the caller to remove. */
+export async function importObjects(
+  context: RepositoryContext,
+  scratch: string,
+  objects: string,
+): Promise<GitResult<void>> {
+  const made = await readdir(objects);
+  const packs = await readdir(join(objects, 'pack')).catch(() => []);
+  if (packs.length === 0 && made.every((name) => name === 'pack')) return ok(undefined);
+  await mkdir(join(scratch, 'refs'), { recursive: true });
+  await mkdir(join(scratch, 'objects'), { recursive: true });
+  await writeFile(join(scratch, 'HEAD'), 'ref: refs/heads/none\n');
+  const isLong = context.idBytes === 32;
+  await writeFile(
+    join(scratch, 'config'),
+    `[core]\n\trepositoryformatversion = ${isLong ? 1 : 0}\n\tbare = true\n` +
+      (isLong ? '[extensions]\n\tobjectformat = sha256\n' : ''),
+  );
+  const env = { GIT_DIR: scratch, GIT_OBJECT_DIRECTORY: objects };
+  const listed = await context.git(
+    ['cat-file', '--batch-all-objects', '--unordered', '--batch-check=%(objectname)'],
+    { env },
+  );
+  if (listed.code !== 0) return err(failureOf(listed, 'list the objects of a confined agent'));
+  const ids = listed.stdout.toString('latin1').split('\n').filter(isSha);
+  if (ids.length === 0) return ok(undefined);
+  const packed = await context.git(['pack-objects', '-q', join(scratch, 'pack')], {
+    env,
+    input: `${ids.join('\n')}\n`,
+  });
+  if (packed.code !== 0) return err(failureOf(packed, 'pack the objects of a confined agent'));
+  const file = `${join(scratch, 'pack')}-${packed.stdout.toString('latin1').trim()}.pack`;
+  const pack = await readFile(file);
+  const args =
+    ids.length <= looseObjectsMax
+      ? ['unpack-objects', '-q', '--strict']
+      : ['-c', 'core.fsync=all', 'index-pack', '--strict', '--stdin'];
+  const taken = await context.git(args, { input: pack });
+  return taken.code === 0
+    ? ok(undefined)
+    : err(failureOf(taken, 'take over the objects of a confined agent'));
+}

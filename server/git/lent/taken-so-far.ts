@@ -1,0 +1,87 @@
+// Imports what a confined program has made so far, while it is running: a snapshot must not lean on
+// objects that only the program's own folder holds.
+
+import { link, lstat, mkdir, readdir, rm } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import { ok } from '../../core/failure.ts';
+import type { RepositoryContext } from '../context.ts';
+import { exists, factsOf } from '../files/small-files.ts';
+import { lentName } from '../files/told-place.ts';
+import type { LinkedWorktree } from '../files/worktree-link.ts';
+import type { GitResult } from '../port.ts';
+import { importObjects } from './import-objects.ts';
+
+/** Packs that are imported already, by their paths: a program packs seldom, and much. */
+const takenPacks = new WeakMap<RepositoryContext, Set<string>>();
+
+/** An object is written after those that it names, but the folder is not read at one moment. */
+const looksMax = 3;
+
+/** Nothing was lent, or nothing is new: done at once. */
+export async function takeSoFar(
+  context: RepositoryContext,
+  worktree: LinkedWorktree,
+): Promise<GitResult<void>> {
+  const objects = join(worktree.gitDir, lentName, 'objects');
+  if (factsOf(objects)?.isDirectory() !== true) return ok(undefined);
+  // Not in the worktree's private folder, where the program could exchange the links.
+  const scratch = join(context.commonDir, 'drover-import', basename(worktree.gitDir));
+  try {
+    for (let look = 1; ; look += 1) {
+      await rm(scratch, { recursive: true, force: true });
+      const packs = await linkNew(context, objects, join(scratch, 'lent'));
+      if (packs === null) return ok(undefined);
+      const taken = await importObjects(context, scratch, join(scratch, 'lent'));
+      if (taken.ok) noteTaken(context, packs);
+      if (taken.ok || look === looksMax) return taken;
+    }
+  } finally {
+    await rm(scratch, { recursive: true, force: true });
+  }
+}
+
+function noteTaken(context: RepositoryContext, packs: readonly string[]): void {
+  const known = takenPacks.get(context) ?? new Set<string>();
+  takenPacks.set(context, known);
+  for (const pack of packs) known.add(pack);
+}
+
+/** Null: nothing is new. Else the packs among what is. */
+async function linkNew(
+  context: RepositoryContext,
+  objects: string,
+  target: string,
+): Promise<readonly string[] | null> {
+  const packs: string[] = [];
+  let isNew = false;
+  for (const folder of await readdir(objects)) {
+    const isPacks = folder === 'pack';
+    if (!isPacks && !/^[0-9a-f]{2}$/.test(folder)) continue;
+    for (const name of await readdir(join(objects, folder)).catch(() => [])) {
+      const path = join(objects, folder, name);
+      const isWanted = isPacks
+        ? /^pack-[0-9a-f]+\.(?:pack|idx)$/.test(name) && takenPacks.get(context)?.has(path) !== true
+        : /^[0-9a-f]{38}(?:[0-9a-f]{24})?$/.test(name) &&
+          !exists(join(context.commonDir, 'objects', folder, name));
+      if (!isWanted || !(await linkPlain(path, join(target, folder), name))) continue;
+      isNew = true;
+      if (isPacks) packs.push(path);
+    }
+  }
+  return isNew ? packs : null;
+}
+
+/** A link of another kind, or to another file, is a link in the scratch folder too, and goes. */
+async function linkPlain(path: string, folder: string, name: string): Promise<boolean> {
+  await mkdir(folder, { recursive: true });
+  const target = join(folder, name);
+  try {
+    await link(path, target);
+  } catch {
+    // It has been packed or removed meanwhile.
+    return false;
+  }
+  if ((await lstat(target)).isFile()) return true;
+  await rm(target);
+  return false;
+}

@@ -1,0 +1,110 @@
+// Snapshots of a worktree in which a confined program is at work: they lean on nothing that only
+// the program's own folder holds.
+
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { LentGit } from '../../server/git/lent/lent-folder.ts';
+import type { LocalRepository } from '../../server/git/repository.ts';
+import type { Snapshot } from '../../server/git/snapshot-port.ts';
+import { makeFixture, startTask, type Task, valueOf, type Fixture } from './fixture.ts';
+
+suite('git: snapshots beside a confined program', () => {
+  let fixture: Fixture;
+  let repository: LocalRepository;
+  let task: Task;
+  let lent: LentGit;
+  setup(async () => {
+    fixture = makeFixture();
+    repository = (await fixture.open()) as LocalRepository;
+    task = await startTask(fixture, repository, 's0', 'task-1');
+    lent = valueOf(await repository.lend(task.path));
+  });
+  teardown(() => fixture.remove());
+
+  /** Git as the program has it: refs in the lent folder, objects too. */
+  const inside = (...args: readonly string[]): string =>
+    execFileSync('git', ['-c', 'user.name=A', '-c', 'user.email=a@example.com', ...args], {
+      cwd: task.path,
+      encoding: 'utf8',
+      stdio: ['ignore', 'pipe', 'ignore'],
+      env: {
+        PATH: process.env['PATH'],
+        GIT_DIR: lent.gitDir,
+        GIT_COMMON_DIR: lent.folder,
+        GIT_WORK_TREE: task.path,
+        GIT_ALTERNATE_OBJECT_DIRECTORIES: lent.objects,
+      },
+    });
+  const snapshot = async (): Promise<Snapshot> => {
+    const request = { path: task.path, label: 'task-1/1', base: task.base } as const;
+    const made = valueOf(
+      await repository.snapshot({ ...request, author: 'agent', reason: 'interval' }),
+    );
+    assert.ok(made !== null);
+    return made;
+  };
+  const file = (commit: string, path: string): string => fixture.git('show', `${commit}:${path}`);
+  const write = (path: string, text: string): void => fixture.write(join(task.path, path), text);
+  /** As it is for everybody else, the lent folder left out. */
+  const assertWhole = (): void => {
+    fixture.git('fsck', '--connectivity-only', '--no-dangling');
+  };
+
+  test('hold what it has staged, and what it has changed since', async () => {
+    write('staged.txt', 'staged\n');
+    inside('add', 'staged.txt');
+    write('later.txt', 'later\n');
+    const { commit } = await snapshot();
+    assert.equal(file(commit, 'staged.txt'), 'staged');
+    assert.equal(file(commit, 'later.txt'), 'later');
+    assertWhole();
+  });
+
+  test('hold its commits one after the other, packed by it or not', async () => {
+    for (const name of ['one', 'two', 'three']) {
+      write(`${name}.txt`, `${name}\n`);
+      inside('add', '-A');
+      inside('commit', '-qm', name);
+      if (name === 'two') inside('repack', '-adlq');
+      write('rest.txt', `after ${name}\n`);
+      const { commit } = await snapshot();
+      assert.equal(file(commit, `${name}.txt`), name);
+      assert.equal(file(commit, 'rest.txt'), `after ${name}`);
+      assert.match(fixture.git('log', '--format=%s', commit), new RegExp(`^${name}$`, 'm'));
+      assertWhole();
+    }
+    const last = await snapshot();
+    assert.equal(last.isNew, false, 'nothing has changed');
+    valueOf(await repository.takeBack(task.path));
+    assertWhole();
+  });
+
+  test('read no link, no pipe and no folder that it puts there for an object', async () => {
+    write('a.txt', 'a\n');
+    inside('add', 'a.txt');
+    const objects = join(lent.folder, 'objects');
+    rmSync(join(objects, 'ab'), { recursive: true, force: true });
+    mkdirSync(join(objects, 'ab', 'c'.repeat(38)), { recursive: true });
+    symlinkSync('/etc/passwd', join(objects, 'ab', 'd'.repeat(38)));
+    execFileSync('mkfifo', [join(objects, 'ab', 'e'.repeat(38))]);
+    symlinkSync('/etc', join(objects, 'cd'));
+    const { commit } = await snapshot();
+    assert.equal(file(commit, 'a.txt'), 'a');
+    assertWhole();
+  });
+
+  test('are refused for what is no object, and leave nothing behind', async () => {
+    write('a.txt', 'a\n');
+    inside('add', 'a.txt');
+    mkdirSync(join(lent.folder, 'objects', 'ab'), { recursive: true });
+    writeFileSync(join(lent.folder, 'objects', 'ab', 'f'.repeat(38)), 'no object\n');
+    const request = { path: task.path, label: 'task-1/1', base: task.base } as const;
+    const made = await repository.snapshot({ ...request, author: 'agent', reason: 'interval' });
+    assert.equal(made.ok, false);
+    assertWhole();
+    rmSync(join(lent.folder, 'objects', 'ab', 'f'.repeat(38)));
+    assert.equal(file((await snapshot()).commit, 'a.txt'), 'a');
+  });
+});
