@@ -90,6 +90,8 @@ const accept = known('acceptance of a task');
 const file = known('content of a file');
 const fileKey = formatted('key in a file', `ghp_${random(36, 5)}`);
 const fileName = known('name of a file', (value) => bytes(value).toString('base64url'));
+const folderName = known('name of a committed folder', (value) => bytes(value).toString('hex'));
+const linkName = formatted('name of a link', `ghp_${random(36, 7)}`);
 const branch = known('name of a branch', (value) => bytes(value).toString('base64url'));
 const remote = known('password in the URL of a remote', encodeURIComponent);
 const hook = known('hook of the repository');
@@ -126,10 +128,12 @@ ${Object.values(stream)
     ${print(`//r/:_authToken=${npmrc}`)} > .npmrc
     ${print(`A=${dotenv}`)} > .env
     ${print(`A project. ${diff}`)} > README.md
-    echo x > '${fileName}'; git branch '${branch}'
+    echo x > '${fileName}'; ln -s README.md '${linkName}'
+    git branch '${branch}'
     mkdir -p ignored; ${print(ignored)} > ignored/x
     echo fine > fine.txt
-    git add fine.txt; git commit -qm "$(${print(message)})" ;;
+    mkdir -p '${folderName}'; echo x > '${folderName}/x.txt'
+    git add fine.txt '${folderName}'; git commit -qm "$(${print(message)})" ;;
 esac
 `;
 

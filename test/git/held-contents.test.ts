@@ -1,7 +1,7 @@
 // Files are held for what they hold, wherever in the range it stands, and what is held never lands, history included.
 
 import assert from 'node:assert/strict';
-import { rmSync } from 'node:fs';
+import { rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { secretSearch } from '../../server/agents/secrets/content.ts';
 import type { GitRepository } from '../../server/git/port.ts';
@@ -99,6 +99,55 @@ suite('git: held for their contents', () => {
     const done = await commitLeftovers();
     assert.deepEqual(done.held, Object.keys(files).sort());
     assert.equal(done.heldFor?.['wrapped.txt'], 'value of MY_PAT');
+  });
+
+  test('in the name of a file or a folder, the file is held and listed without it', async () => {
+    const hex = Buffer.from(known).toString('hex');
+    write(`${key}.txt`, 'x\n');
+    write(`notes/${hex}/a/x.txt`, 'x\n');
+    symlinkSync('README.md', join(task.path, `link-${key}`));
+    symlinkSync(`/srv/${key}`, join(task.path, 'target'));
+    write('ok.ts', 'export {};\n');
+    const done = await commitLeftovers();
+    assert.deepEqual(done.held, ['[hidden]', 'notes/[hidden]', 'target']);
+    assert.equal(done.heldFor?.['notes/[hidden]'], 'value of MY_PAT in its name');
+    assert.equal(done.heldFor?.['[hidden]'], 'GitHub key in its name');
+    const names = fixture.git('ls-tree', '-r', '--name-only', done.commit).split('\n');
+    assert.deepEqual(names, ['README.md', 'ok.ts', 'src/a.txt', 'src/b.txt']);
+  });
+
+  test('in a name that was committed and removed, it lands without that history', async () => {
+    write(`src/${key}/config.json`, '{}\n');
+    write('src/other.ts', 'export {};\n');
+    commitAll('with it');
+    fixture.gitIn(task.path, 'mv', `src/${key}/config.json`, 'src/config.json');
+    const done = await commitLeftovers();
+    assert.deepEqual(done.held, ['src/[hidden]']);
+    assert.deepEqual(done.committedSecrets, ['src/[hidden]']);
+    const commit = await landed(done);
+    assert.equal(fixture.git('show', `${commit}:src/config.json`), '{}');
+  });
+
+  test('a name whose secret is no longer known takes its whole folder out', async () => {
+    write(`src/${known}`, 'x\n');
+    write('src/other.ts', 'export {};\n');
+    write('ok.ts', 'export {};\n');
+    commitAll('with it');
+    const done = await commitLeftovers();
+    assert.deepEqual(done.held, ['src/[hidden]']);
+    repository = await fixture.open({ secretsIn: secretSearch([]) });
+    const commit = await landed(done);
+    const names = fixture.git('ls-tree', '-r', '--name-only', commit).split('\n');
+    assert.deepEqual(names, ['README.md', 'ok.ts', 'src/a.txt', 'src/b.txt']);
+  });
+
+  test('a folder of the base with such a name takes further files', async () => {
+    fixture.write(join(fixture.root, 'odd', key, 'a.txt'), 'a\n');
+    fixture.git('add', '-A');
+    fixture.git('commit', '-qm', 'odd');
+    task = await startTask(fixture, repository, 's0', 'task-2');
+    write(`odd/${key}/b.txt`, 'b\n');
+    assert.deepEqual((await commitLeftovers()).held, []);
   });
 
   test('committed and cleaned again, it lands as it is at the end, without that history', async () => {

@@ -6,6 +6,7 @@ import { sharedRoot } from '../../core/work/ref-names.ts';
 import { isAncestor } from '../read/ancestry.ts';
 import type { RepositoryContext } from '../context.ts';
 import { secretsInRange } from '../work/held-contents.ts';
+import { secretNames } from '../work/held-names.ts';
 import { shown, zeroEnded } from '../files/paths.ts';
 import { readRef, type RefChange } from '../refs/refs.ts';
 import { changesIn } from '../work/without-held.ts';
@@ -78,6 +79,8 @@ async function mayBeShared(context: RepositoryContext, commit: Sha): Promise<boo
   if (!changed.ok) return false;
   const { present: paths, blobs } = changed.value;
   if (paths.some((path) => context.isHeldName(shown(path)))) return false;
+  const names = await secretNames(context, null, paths);
+  if (!names.ok || names.value.size > 0) return false;
   const secrets = await secretsInRange(context, null, blobs, []);
   if (!secrets.ok || secrets.value.size > 0) return false;
   if (paths.length === 0) return true;

@@ -10,6 +10,7 @@ import type { RepositoryContext } from '../context.ts';
 import { failureOf, gitFailure } from '../process/failures.ts';
 import { secretsInFiles } from './held-contents.ts';
 import { heldInCommits } from './held-commits.ts';
+import { secretNames, type SecretNames, shownName } from './held-names.ts';
 import { isIgnoreFile } from '../files/ignore-rules.ts';
 import { concludable } from '../snapshot/leftover-operations.ts';
 import { merge } from '../moves/merges.ts';
@@ -57,7 +58,8 @@ export async function commitLeftovers(
   const byContent = await heldByContent(context, worktree, request.base, entries, byFacts);
   if (!byContent.ok) return byContent;
   const ofPerson = entries.filter(({ path }) => stashed.includes(shown(path)));
-  const { held, heldFor } = heldWith(byFacts, byContent.value, ofPerson);
+  const { held, heldFor } = heldWith(byFacts, byContent.value, ofPerson, entries);
+  let { names } = byContent.value;
   const unstaged = await unstage(context, worktree, [...held]);
   if (!unstaged.ok) return unstaged;
   const leftovers = entries.filter((entry) => !held.has(entry));
@@ -71,7 +73,8 @@ export async function commitLeftovers(
     if (operation.value === null) noteTouched(context, request.base, standing, tip, leftovers);
   }
   const touched = entries.map(({ path }) => path);
-  const heldNames = [...new Set([...held].map(({ path }) => path).concat(...inside))].map(shown);
+  const heldPaths = [...held].map(({ path }) => path).concat(...inside);
+  const heldNames = new Set(heldPaths.map((path) => shownName(names, path)));
   const before = standing.mergeInto ?? standing.head;
   const committedSecrets: string[] = [];
   if (before !== request.base) {
@@ -79,19 +82,20 @@ export async function commitLeftovers(
     const inCommits = await heldInCommits(context, worktree, range);
     if (!inCommits.ok) return inCommits;
     const { held: committedHeld, changed, secret } = inCommits.value;
-    heldNames.push(...committedHeld.filter((path) => !heldNames.includes(path)));
+    for (const name of committedHeld) heldNames.add(name);
+    names = new Map([...names, ...inCommits.value.names]);
     Object.assign(heldFor, inCommits.value.heldFor);
     committedSecrets.push(...secret);
     touched.push(...changed);
   }
-  const guarded = await protectedChanges(context, touched, tip, request);
+  const guarded = await protectedChanges(context, { touched, names }, tip, request);
   if (!guarded.ok) return guarded;
   if (entries.some((entry) => isIgnoreFile(entry.path))) context.ignores.touched();
   const tree = context.commits.read(tip)?.tree ?? null;
   const changed = await isChange(context, request.base, { before, tip, tree });
   const aside = !changed && (await hasPutAside(context, request.branch));
-  const facts = { held: heldNames.sort(), heldFor, committedSecrets, protected: guarded.value };
-  return ok({ commit: tip, tree, changed, ...facts, ...(aside && { aside }) });
+  const told = { held: [...heldNames].sort(), heldFor, committedSecrets, protected: guarded.value };
+  return ok({ commit: tip, tree, changed, ...told, ...(aside && { aside }) });
 }
 
 interface Left {
@@ -157,7 +161,7 @@ async function hasPutAside(context: RepositoryContext, branch: string): Promise<
 /** What was changed and changed back is no change: only then git is asked once more. */
 async function protectedChanges(
   context: RepositoryContext,
-  touched: readonly PathBytes[],
+  { touched, names }: { readonly touched: readonly PathBytes[]; readonly names: SecretNames },
   tip: Sha,
   { base, protect = [] }: CommitLeftoversRequest,
 ): Promise<GitResult<readonly string[]>> {
@@ -166,8 +170,9 @@ async function protectedChanges(
   const args = ['diff-tree', '-r', '-z', '--name-only', '--no-renames', base, tip];
   const output = await context.git(args);
   if (output.code !== 0) return err(failureOf(output, `compare ${base} with ${tip}`));
-  const changed = splitZero(output.stdout).map(shown);
-  return ok([...protectedAmong(changed, protect)].sort());
+  // A secret in the name holds the file anyway, and must not be printed.
+  const changed = splitZero(output.stdout).filter((path) => !names.has(path));
+  return ok([...protectedAmong(changed.map(shown), protect)].sort());
 }
 
 /**
@@ -228,14 +233,20 @@ async function heldEntries(
   return new Set(held);
 }
 
-/** Files that are not held for anything else, and hold a secret. */
+interface HeldByContent {
+  readonly contents: ReadonlyMap<StatusEntry, string>;
+  /** Of all files, also of those that are held for something else: they are named. */
+  readonly names: SecretNames;
+}
+
+/** Files that are not held for anything else, and hold a secret; secrets in names of files. */
 async function heldByContent(
   context: RepositoryContext,
   worktree: LinkedWorktree,
   base: Sha,
   entries: readonly StatusEntry[],
   held: ReadonlySet<StatusEntry>,
-): Promise<GitResult<ReadonlyMap<StatusEntry, string>>> {
+): Promise<GitResult<HeldByContent>> {
   const asked = new Map<PathBytes, StatusEntry>();
   for (const entry of entries) if (!held.has(entry)) asked.set(entry.path, entry);
   const paths = [...asked.keys()];
@@ -247,20 +258,30 @@ async function heldByContent(
     const entry = asked.get(path);
     return entry === undefined ? [] : [[entry, what] as const];
   });
-  return ok(new Map(pairs));
+  const gone = new Set(removed);
+  const present = entries.map(({ path }) => path).filter((path) => !gone.has(path));
+  const names = await secretNames(context, base, present);
+  return names.ok ? ok({ contents: new Map(pairs), names: names.value }) : names;
 }
 
 /** All that is held, and why where that is not said by the file itself. */
 function heldWith(
   byFacts: ReadonlySet<StatusEntry>,
-  byContent: ReadonlyMap<StatusEntry, string>,
+  { contents, names }: HeldByContent,
   ofPerson: readonly StatusEntry[],
+  entries: readonly StatusEntry[],
 ): { readonly held: ReadonlySet<StatusEntry>; readonly heldFor: Record<string, string> } {
   const ofStash = ofPerson.map((entry) => [entry, 'change from your stash'] as const);
-  const reasons = [...ofStash, ...byContent];
+  const byName = entries.flatMap((entry) => {
+    const found = names.get(entry.path);
+    return found === undefined ? [] : [[entry, found.what] as const];
+  });
+  const reasons = [...ofStash, ...contents, ...byName];
   return {
     held: new Set([...byFacts, ...reasons.map(([entry]) => entry)]),
-    heldFor: Object.fromEntries(reasons.map(([entry, what]) => [shown(entry.path), what])),
+    heldFor: Object.fromEntries(
+      reasons.map(([entry, what]) => [shownName(names, entry.path), what]),
+    ),
   };
 }
 

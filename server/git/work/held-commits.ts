@@ -3,7 +3,8 @@
 import { ok } from '../../core/failure.ts';
 import { smallAsStored } from '../read/committed-sizes.ts';
 import type { RepositoryContext } from '../context.ts';
-import { heldInMessages, secretsInRange } from './held-contents.ts';
+import { heldInMessages, type SecretPaths, secretsInRange } from './held-contents.ts';
+import { secretNames, type SecretNames, shownName } from './held-names.ts';
 import { isIgnoreFile } from '../files/ignore-rules.ts';
 import { type PathBytes, shown } from '../files/paths.ts';
 import type { GitResult } from '../port.ts';
@@ -25,6 +26,8 @@ export interface HeldInRange {
   readonly heldFor: Readonly<Record<string, string>>;
   /** Of the held ones: by name or by content. */
   readonly secret: readonly string[];
+  /** Paths whose name is a secret; all other texts here name them without it. */
+  readonly names: SecretNames;
   /** Every path that some commit of the range has added, changed or removed. */
   readonly changed: readonly PathBytes[];
 }
@@ -51,16 +54,25 @@ export async function heldInCommits(
   const tooLarge = large.filter((path) => !pointers.has(path));
   const looked = await secretsInCommits(context, range, blobs, removed);
   if (!looked.ok) return looked;
+  const inNames = await secretNames(context, range.base, paths);
+  if (!inNames.ok) return inNames;
+  const names = inNames.value;
   // A submodule is a folder, or nothing, where the agent has left it.
   const folders = facts.filter(({ stats }) => stats === null || stats.isDirectory());
   const links = folders.map(({ path }) => path);
   const unpublished = await unpublishedGitlinks(context, worktree, range.head, links);
   if (!unpublished.ok) return unpublished;
-  const heldFor = looked.value;
-  const secret = [...named.map(shown), ...Object.keys(heldFor)];
-  const others = [...tooLarge, ...unpublished.value].map(shown);
+  const asShown = (path: PathBytes): string => shownName(names, path);
+  const heldFor = Object.fromEntries([
+    ...[...looked.value.files].map(([path, what]) => [asShown(path), what] as const),
+    ...[...names.values()].map(({ shownAs, what }) => [shownAs, what] as const),
+    ...looked.value.messages.map((what) => [heldMessage, what] as const),
+  ]);
+  const secret = [...named.map(asShown), ...Object.keys(heldFor)];
+  const others = [...tooLarge, ...unpublished.value].map(asShown);
   const held = [...new Set([...secret, ...others])];
-  return ok({ held, heldFor, secret: [...new Set(secret)], changed: [...paths, ...removed] });
+  const changed = [...paths, ...removed];
+  return ok({ held, heldFor, secret: [...new Set(secret)], names, changed });
 }
 
 async function secretsInCommits(
@@ -68,13 +80,13 @@ async function secretsInCommits(
   { base, head }: CommittedRange,
   blobs: ReadonlyMap<PathBytes, ReadonlySet<Sha>>,
   removed: readonly PathBytes[],
-): Promise<GitResult<Readonly<Record<string, string>>>> {
+): Promise<GitResult<{ readonly files: SecretPaths; readonly messages: readonly string[] }>> {
   const [inFiles, inMessages] = await Promise.all([
     secretsInRange(context, base, blobs, removed),
     heldInMessages(context, base, head),
   ]);
   if (!inFiles.ok) return inFiles;
   if (!inMessages.ok) return inMessages;
-  const found = Object.fromEntries([...inFiles.value].map(([path, what]) => [shown(path), what]));
-  return ok(inMessages.value === null ? found : { ...found, [heldMessage]: inMessages.value });
+  const messages = inMessages.value === null ? [] : [inMessages.value];
+  return ok({ files: inFiles.value, messages });
 }

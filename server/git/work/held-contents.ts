@@ -2,6 +2,7 @@
 // base already contained does not count, so that a test fixture that looks like a key does not hold
 // every change to its file.
 
+import { readlinkSync } from 'node:fs';
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { err, ok } from '../../core/failure.ts';
 import { readBlobs } from '../files/blobs.ts';
@@ -10,7 +11,7 @@ import { failureOf } from '../process/failures.ts';
 import { absoluteBytes, type PathBytes, shown } from '../files/paths.ts';
 import type { GitResult } from '../port.ts';
 import { actsOnTerminal } from '../read/held-files.ts';
-import { readPlain } from '../files/small-files.ts';
+import { factsOf, readPlain } from '../files/small-files.ts';
 import type { Sha } from '../sha.ts';
 
 /** Bytes; longer files are not searched. */
@@ -34,10 +35,21 @@ export async function secretsInFiles(
   const found: Found = new Map();
   if (context.secretsIn === null) return ok(new Map());
   for (const path of paths.present) {
-    const content = readPlain(absoluteBytes(root, path), searchedBytesMax);
+    const content = committedContent(absoluteBytes(root, path));
     if (content !== null) await search(context, found, path, [content]);
   }
   return withoutKnown(context, base, found, paths.removed);
+}
+
+/** Of a link, git commits the text that it leads to. Null: no file, or a longer one. */
+function committedContent(path: Buffer): Buffer | null {
+  if (factsOf(path)?.isSymbolicLink() !== true) return readPlain(path, searchedBytesMax);
+  try {
+    return readlinkSync(path, { encoding: 'buffer' });
+  } catch {
+    // It was removed in between.
+    return null;
+  }
 }
 
 /** `blobs`: every content that the path has had in the range. */

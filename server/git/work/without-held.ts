@@ -5,6 +5,7 @@ import type { RepositoryContext } from '../context.ts';
 import { editedTree } from '../read/edited-tree.ts';
 import { failureOf } from '../process/failures.ts';
 import { secretsAmong, secretsInRange } from './held-contents.ts';
+import { isAmongStored, secretNames } from './held-names.ts';
 import { isSha } from '../files/loose-objects.ts';
 import { commitMessage } from '../refs/messages.ts';
 import { type PathBytes, shown, splitZero } from '../files/paths.ts';
@@ -78,12 +79,15 @@ export async function withoutHeld(
   const { base, commit } = request;
   const range = await changesOfRange(context, base, commit);
   if (!range.ok) return range;
-  const named = new Set(request.held);
+  const names = await secretNames(context, base, range.value.present);
+  if (!names.ok) return names;
+  const isStored = isAmongStored(request.held, names.value);
   const held = range.value.present.filter(
-    (path) => named.has(shown(path)) || context.isHeldName(shown(path)),
+    (path) => isStored(path) || context.isHeldName(shown(path)),
   );
-  if (held.length === 0 && !named.has(heldMessage)) return ok(commit);
-  const cured = await curedLater(context, request, range.value, held);
+  if (held.length === 0 && !request.held.includes(heldMessage)) return ok(commit);
+  const curable = held.filter((path) => !names.value.has(path) && !context.isHeldName(shown(path)));
+  const cured = await curedLater(context, request, range.value, curable);
   if (!cured.ok) return cured;
   return squash(
     context,
@@ -100,9 +104,9 @@ async function curedLater(
   context: RepositoryContext,
   { base, commit }: WithoutHeldRequest,
   range: RangeChanges,
-  held: readonly PathBytes[],
+  curable: readonly PathBytes[],
 ): Promise<GitResult<ReadonlySet<PathBytes>>> {
-  const asked = new Set(held.filter((path) => !context.isHeldName(shown(path))));
+  const asked = new Set(curable);
   const history = new Map([...range.blobs].filter(([path]) => asked.has(path)));
   const ever = await secretsInRange(context, base, history, range.removed);
   if (!ever.ok) return ever;
