@@ -220,7 +220,7 @@ class BackendLife {
   }
 
   async shutdown(force: boolean): Promise<{ leaving: boolean; reason: string }> {
-    await this.#look();
+    await this.#look(true);
     if (!this.#idle && !force) {
       return {
         leaving: false,
@@ -240,15 +240,17 @@ class BackendLife {
     clearInterval(timer);
   }
 
-  async #look(): Promise<void> {
+  async #look(isAsked = false): Promise<void> {
     const lost = this.#lostFile();
     if (lost !== null) {
       this.#leaveLost(lost);
       return;
     }
+    // A worker does not leave when it is idle, so it need not ask the shared database.
+    if (this.#isWorker && !isAsked) return;
     this.#idle = await isIdle(this.#host.engine);
-    if (!this.#idle || this.#clients > 0 || this.#hasMore()) this.#idleSinceMs = Date.now();
     if (this.#isWorker) return;
+    if (!this.#idle || this.#clients > 0 || this.#hasMore()) this.#idleSinceMs = Date.now();
     const { idleTimeoutMs } = this.#project.live.settings.backend;
     if (Date.now() - this.#idleSinceMs >= idleTimeoutMs) this.leave('idle');
   }

@@ -8,6 +8,7 @@ import * as dbos from './dbos.ts';
 import { FencedSteps } from './fenced-steps.ts';
 import * as statements from './statements.ts';
 import type { Db, Fence } from './statements.ts';
+import { type ClaimRow, readClaims } from './survey.ts';
 import { isDatabaseTrouble } from './trouble.ts';
 
 interface Running<Tx> {
@@ -102,7 +103,7 @@ export class ClaimedRuns<Tx> {
    * process may take it over.
    */
   async allEnded(checkEveryMs: number): Promise<void> {
-    const { clock, takeOverAfterMs } = this.#options;
+    const { clock, db, executorId, onTrouble, takeOverAfterMs } = this.#options;
     const recordedBy = clock.now() + takeOverAfterMs;
     while (this.#running.size > 0) {
       const running = [...this.#running.values()];
@@ -110,7 +111,7 @@ export class ClaimedRuns<Tx> {
       const callOff = clock.timer(checkEveryMs, pause.resolve);
       await Promise.race([Promise.all(running.map(({ ended }) => ended.promise)), pause.promise]);
       callOff();
-      await this.check().catch(this.#options.onTrouble);
+      await this.check(readClaims(db, executorId)).catch(onTrouble);
       if (clock.now() < recordedBy) continue;
       for (const { body, abandoned } of running) if (body === 'returned') abandoned.resolve();
     }
@@ -143,8 +144,7 @@ export class ClaimedRuns<Tx> {
   async execute(name: string, fence: Fence, input: unknown): Promise<never> {
     const running = this.#running.get(fence.id);
     if (running?.fence.token !== fence.token) {
-      // DBOS started it on its own, from the queue into which its own tools put what they resume.
-      // We run it instead.
+      // The claim was given up before DBOS called the body. It is claimed again.
       await statements.giveUp(this.#options.db, fence);
       this.#options.onRoom();
       throw dbos.notOursToEnd(fence.id);
@@ -212,14 +212,16 @@ export class ClaimedRuns<Tx> {
 
   /**
    * Stops workflows that were taken over or cancelled by another process, and releases rows that
-   * are marked as ours but do not run. Returns their number.
+   * are marked as ours but do not run. Returns their number. `read`: all claims that this
+   * process has in the database, by a read that starts now.
    */
-  async check(): Promise<number> {
+  async check(read: Promise<readonly ClaimRow[]>): Promise<number> {
     const { db, executorId } = this.#options;
+    // As of the start of the read: a later claim is not missing among them.
     const running = [...this.#running.values()];
+    const claims = await read;
     const ids = running.map(({ fence }) => fence.id);
-    const held = ids.length > 0 ? await statements.readHeld(db, ids) : [];
-    const heldById = new Map(held.map((row) => [row.id, row]));
+    const heldById = new Map(claims.map((row) => [row.id, row]));
     for (const { run, fence, body, abandoned } of running) {
       const row = heldById.get(fence.id);
       if (row?.token === fence.token) {
@@ -236,6 +238,9 @@ export class ClaimedRuns<Tx> {
       this.#toGiveUp.delete(key);
     }
     const withBody = running.filter(({ body }) => body !== 'returned').map(({ fence }) => fence.id);
+    const isStray = ({ id, cancelled }: ClaimRow): boolean =>
+      !(cancelled ? withBody : ids).includes(id);
+    if (!claims.some(isStray)) return givenUp;
     return givenUp + (await statements.giveUpStray(db, executorId, ids, withBody));
   }
 }

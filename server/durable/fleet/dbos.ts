@@ -1,5 +1,5 @@
 // The only file that touches DBOS: how its engine is brought up, what we register with it, and the
-// four things of its inside that we use (its package exports them as `internal/*`; the version is
+// five things of its inside that we use (its package exports them as `internal/*`; the version is
 // pinned, and the suite holds us to it).
 //
 // DBOS keeps its engine, its registry and its identity in variables of the module: one engine for
@@ -90,10 +90,21 @@ export async function launchEngine(
       logger: quiet,
     });
     await DBOS.launch();
+    await stopPolling();
   } catch (error) {
     await shutDownEngine();
     throw error;
   }
+}
+
+/**
+ * DBOS asks the database eight times a second for queues, schedules, delays and time-outs. None of
+ * them is used: our claim also takes what DBOS's own tools put into its internal queue.
+ */
+async function stopPolling(): Promise<void> {
+  const executor = DBOSExecutor.globalInstance;
+  await executor?.deactivateEventReceivers();
+  await executor?.stopWorkflowTimeoutSweep();
 }
 
 function registerName(name: string, execute: Execute): void {

@@ -23,17 +23,6 @@ export interface ExecutorRow {
   readonly expired: boolean;
 }
 
-/** All that have not left; also those that are known only from what they run. */
-export async function readExecutors(db: Db): Promise<readonly ExecutorRow[]> {
-  const { rows } = await sql<ExecutorRow>`
-    select id, expires_at <= clock_timestamp() as expired from drover_durable.executors
-    union all
-    select distinct executor_id as id, true as expired from dbos.workflow_status ws
-    where status = 'PENDING' and application_name = 'drover' and not exists (
-      select 1 from drover_durable.executors e where e.id = ws.executor_id)`.execute(db);
-  return rows;
-}
-
 /**
  * Returns the work of dead processes to the queues. Only one process does so at a time, and each
  * checks again under the lock, so that every claim is taken over once. Returns their number.

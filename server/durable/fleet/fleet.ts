@@ -22,6 +22,7 @@ import { anyRelease, compatibilityIn } from './releases.ts';
 import { RepeatedJob } from './repeated-job.ts';
 import * as statements from './statements.ts';
 import type { Db, ReleasedRow } from './statements.ts';
+import { readExecutors, survey } from './survey.ts';
 import type { FleetOptions, FleetDurable } from './fleet-options.ts';
 
 const forgetBatch = 1_000;
@@ -115,7 +116,7 @@ class FleetAdapter<Tx> extends DurableAdapter<Tx, Db> implements FleetDurable<Tx
       return this.#tellEnded([id]);
     }
     this.#announcements.tell({ cancel: true });
-    const owner = (await executors.readExecutors(this.db)).find(
+    const owner = (await readExecutors(this.db)).find(
       (executor) => executor.id === marked.executor,
     );
     if (owner !== undefined && this.#isDead(owner)) await this.#takeOver([owner.id]);
@@ -144,7 +145,7 @@ class FleetAdapter<Tx> extends DurableAdapter<Tx, Db> implements FleetDurable<Tx
       throw error;
     }
     this.#engineRuns = true;
-    await this.#takeOverFromTheDead();
+    await this.#takeOverFrom(await readExecutors(this.db));
     await this.#look.ask();
     this.scheduleTick();
   }
@@ -233,9 +234,12 @@ class FleetAdapter<Tx> extends DurableAdapter<Tx, Db> implements FleetDurable<Tx
   async #checkOnce(): Promise<void> {
     if (this.#engineRuns) {
       await this.#beatIfDue();
-      if ((await this.#runs.check()) > 0) await this.#tellGivenUp();
-      await this.#takeOverFromTheDead();
-      this.lookForWork();
+      const seen = survey(this.db, this.#options.executorId);
+      if ((await this.#runs.check(seen.then(({ claims }) => claims))) > 0)
+        await this.#tellGivenUp();
+      const { executors: all, isWorkPending } = await seen;
+      await this.#takeOverFrom(all);
+      if (isWorkPending) this.lookForWork();
     }
     await this.#settleWaiters('all');
   }
@@ -272,8 +276,8 @@ class FleetAdapter<Tx> extends DurableAdapter<Tx, Db> implements FleetDurable<Tx
     return id !== executorId && (expired || !isExecutorAlive(id));
   }
 
-  async #takeOverFromTheDead(): Promise<void> {
-    const dead = (await executors.readExecutors(this.db)).filter((row) => this.#isDead(row));
+  async #takeOverFrom(all: readonly executors.ExecutorRow[]): Promise<void> {
+    const dead = all.filter((row) => this.#isDead(row));
     if (dead.length > 0) await this.#takeOver(dead.map(({ id }) => id));
   }
 

@@ -34,7 +34,7 @@ export interface ReleasedRow extends WorkflowRow {
 }
 
 const nowMs = sql`(extract(epoch from clock_timestamp()) * 1000)::bigint`;
-const cancelPrefix = 'cancel:';
+export const cancelPrefix = 'cancel:';
 
 /** DBOS takes the lowest number first. */
 const priorityZero = 1_000_000_000;
@@ -296,22 +296,6 @@ export async function giveUpStray(
       else workflow_uuid <> all(${runningIds}::text[]) and started_at_epoch_ms < ${nowMs} - 5000
     end`.execute(db);
   return Number(numAffectedRows ?? 0n);
-}
-
-export interface HeldRow {
-  readonly id: string;
-  readonly token: string;
-  readonly cancelled: boolean;
-}
-
-export async function readHeld(db: Db, ids: readonly string[]): Promise<readonly HeldRow[]> {
-  const { rows } = await sql<{ id: string; token: string }>`
-    select workflow_uuid as id, coalesce(owner_xid, '') as token from dbos.workflow_status
-    where workflow_uuid = any(${ids}::text[]) and status = 'PENDING'`.execute(db);
-  return rows.map(({ id, token }) => {
-    const cancelled = token.startsWith(cancelPrefix);
-    return { id, token: cancelled ? token.slice(cancelPrefix.length) : token, cancelled };
-  });
 }
 
 export interface CancelRow {
