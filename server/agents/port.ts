@@ -90,6 +90,8 @@ export interface AgentRequest {
   /** Complete environment; the driver adds only what its agent needs. */
   readonly env: Readonly<Record<string, string>>;
   readonly tools?: AgentTools;
+  /** Files outside of `cwd` that its prompt tells it to read, and that it may read. */
+  readonly readableFiles?: readonly string[];
   /** Puts the agent's program behind its walls; absent: it runs with the user's powers. */
   readonly confine?: (start: ProgramStart) => Promise<Result<ProgramStart>>;
   /** The home of the confined agent, in which its files are read from here. */

@@ -111,6 +111,7 @@ function workPlaces({ places, live }: Project): WorkPlaces {
       return worktreesOf(places.root, live.settings.worktreeRoot);
     },
     logs: places.logs,
+    attachments: places.attachments,
     mark: projectMark(places.root),
   };
 }

@@ -34,6 +34,8 @@ export const workFiles: WorkFiles = {
     }
   },
 
+  isFile: async (path) => (await lstat(path).catch(() => null))?.isFile() === true,
+
   writeText: async (path, text) => {
     await mkdir(dirname(path), { recursive: true });
     await writeFile(path, text, { mode: 0o600 });

@@ -75,6 +75,7 @@ export const dataRequests = [
   'task.add',
   'task.edit',
   'task.show',
+  'attachment.add',
   'import',
   'export',
   'why',

@@ -4,7 +4,15 @@ export interface PruneReport {
   /** True: nothing was removed. */
   readonly dry_run: boolean;
   readonly removed: readonly {
-    readonly kind: 'events' | 'past' | 'logs' | 'snapshots' | 'verdicts' | 'webhooks' | 'steps';
+    readonly kind:
+      | 'events'
+      | 'past'
+      | 'logs'
+      | 'snapshots'
+      | 'verdicts'
+      | 'webhooks'
+      | 'steps'
+      | 'attachments';
     readonly count: number;
     readonly bytes: number;
   }[];

@@ -5,7 +5,7 @@ import type { RequestName } from '../../server/protocol/api.ts';
 
 export interface CommandRequest {
   readonly request: RequestName;
-  /** The command's words without its own name; a word `FILE` stands for a file. */
+  /** The command's words without its own name; a word `FILE` or `IMAGE` stands for a file. */
   readonly lines: readonly (readonly string[])[];
   /** Flags that give no field of the request, and what they do. */
   readonly others?: Readonly<Record<string, string>>;
@@ -29,7 +29,7 @@ export const commandRequests: Readonly<Record<string, CommandRequest>> = {
     request: 'task.add',
     lines: [
       words(`T -d words --gate make --plan --template bug --set area=x ${taskFlags}`),
-      words('T --description-file FILE --test-command make --no-plan'),
+      words('T --description-file FILE --test-command make --no-plan --attach IMAGE'),
       ['task-1.2 Words'],
     ],
     left: {
@@ -42,7 +42,7 @@ export const commandRequests: Readonly<Record<string, CommandRequest>> = {
     lines: [
       words(`task-1 --title T -d words --gate make --plan ${taskFlags}`),
       words('task-1 --no-epic --add-blocker c --remove-blocker d'),
-      words('task-1 --description-file FILE --test-command make --no-plan'),
+      words('task-1 --description-file FILE --test-command make --no-plan --attach IMAGE'),
     ],
   },
   'epic add': { request: 'epic.add', lines: [words('T -d words --runs-on local')] },

@@ -17,7 +17,7 @@ const meanings: { readonly [K in OwnKind]: string } = {
   bad_address: 'The address to listen on cannot be used',
   bad_state: 'The field cannot change in the current state of the task',
   too_long: 'An agent sent a text over the limit',
-  too_many: 'An agent exceeded a limit of its requests',
+  too_many: 'An agent exceeded a limit of its requests, or the project has too many images',
   depth: 'Sub-tasks can be at most two levels deep',
   cycle: 'The task would wait for itself',
   file: 'A file cannot be read or written, or has the wrong kind',

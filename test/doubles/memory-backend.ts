@@ -31,6 +31,7 @@ const servedNames = [
   'task.add',
   'task.edit',
   'task.show',
+  'attachment.add',
   'import',
   'export',
   'why',
@@ -107,6 +108,7 @@ export function memoryBackend(
   const own: Overrides = {
     ...planHandlers(tasks, epics),
     attempts: () => [],
+    'attachment.add': () => ({ name: `${'0'.repeat(64)}.gif` }),
     status: ({ epic }) => {
       const snapshot = world.snapshot();
       if (epic === undefined) return snapshot;

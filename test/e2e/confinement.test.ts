@@ -104,6 +104,26 @@ try 'see gate slot' "ls ../gate-1"
     assert.equal(existsSync(join(here.root, '.git', 'hooks', 'pre-commit')), false);
   });
 
+  test('an agent reads the image of its description, changes nothing of it, and sees no other one', async () => {
+    const here = await begin({
+      agent: `
+path=$(sed -n 's/^- attachment:[^ ]*: //p')
+cp "$path" seen.gif
+sh -c "echo x >> $path" 2> /dev/null && echo changed > changed.txt
+ls "$(dirname "$path")" > listed.txt
+`,
+    });
+    writeFileSync(join(here.folder, 'shot.gif'), 'GIF89a: the button is cut off');
+    writeFileSync(join(here.folder, 'other.gif'), 'GIF89a: of another task');
+    await here.expect(0, ['add', 'a', '-d', 'Mend it:', '--attach', '../shot.gif']);
+    const other = await here.add('b', '--attach', '../other.gif');
+    await here.expect(0, ['pause', other]);
+    await here.expect(2, ['run']);
+    assert.equal(here.git('show', 'main:seen.gif'), 'GIF89a: the button is cut off');
+    assert.doesNotMatch(here.git('ls-tree', '--name-only', 'main'), /changed/u);
+    assert.match(here.git('show', 'main:listed.txt'), /^[0-9a-f]{64}\.gif\s*$/u);
+  });
+
   test('Drover’s tools reach the agent inside', async () => {
     const here = await begin({
       agent: `

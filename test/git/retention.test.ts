@@ -1,8 +1,18 @@
 // Retention beyond the database: refs of snapshots and logs of closed epics go, with what they take on the disk.
 
 import assert from 'node:assert/strict';
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { keepAttachment } from '../../server/main/project/attachments.ts';
 import { prune } from '../../server/main/watch/retention.ts';
 import type { PruneReport } from '../../server/protocol/prune-report.ts';
 import { addEpic, closeEpic } from '../../server/store/plan/epics.ts';
@@ -68,7 +78,7 @@ suite('retention of refs and logs', () => {
           {
             store,
             live: { settings: { retention } } as never,
-            places: { logs } as never,
+            places: { logs, attachments: join(fixture.home, 'attachments') } as never,
             local: opened.value,
             fleet: null,
           },
@@ -103,6 +113,54 @@ suite('retention of refs and logs', () => {
     } finally {
       await project.close();
       fixture.remove();
+    }
+  });
+
+  test('images that no description names go after a week, links and other files stay', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'drover-attachments-'));
+    const project = await memoryStore(testSources(Date.now()));
+    try {
+      const { store, sources } = project;
+      const attachments = join(folder, 'attachments');
+      const [task, epic, unnamed] = ['task', 'epic', 'unnamed'].map((words) =>
+        keepAttachment({ attachments }, Buffer.from(`GIF89a${words}`)),
+      );
+      const names = { task: await task, epic: await epic, unnamed: await unnamed };
+      const link = `${'a'.repeat(64)}.gif`;
+      symlinkSync(join(attachments, names.unnamed ?? ''), join(attachments, link));
+      writeFileSync(join(attachments, 'notes.txt'), 'mine');
+      await store.transaction((tx) =>
+        addTask(tx, sources, { title: 't', description: `![a](attachment:${names.task})` }),
+      );
+      await store.transaction((tx) =>
+        addEpic(tx, sources, { title: 'e', description: `![a](attachment:${names.epic})` }),
+      );
+      const forever = new Proxy({}, { get: () => Number.POSITIVE_INFINITY });
+      const run = (isDry: boolean): Promise<PruneReport> =>
+        prune(
+          {
+            store,
+            live: { settings: { retention: forever } } as never,
+            places: { logs: join(folder, 'logs'), attachments } as never,
+            local: null as never,
+            fleet: null,
+          },
+          { forget: async () => 0 } as never,
+          { isDry, signal: new AbortController().signal, scope: 'own' },
+        );
+      const counts = (report: PruneReport): readonly (readonly [string, number])[] =>
+        report.removed.filter(({ count }) => count > 0).map(({ kind, count }) => [kind, count]);
+      assert.deepEqual(counts(await run(false)), []);
+      sources.nowMs += 8 * dayMs;
+      assert.deepEqual(counts(await run(true)), [['attachments', 1]]);
+      assert.deepEqual(counts(await run(false)), [['attachments', 1]]);
+      assert.deepEqual(
+        new Set(readdirSync(attachments)),
+        new Set([names.task, names.epic, link, 'notes.txt']),
+      );
+    } finally {
+      await project.close();
+      rmSync(folder, { recursive: true, force: true });
     }
   });
 
@@ -148,7 +206,10 @@ suite('retention of refs and logs', () => {
           {
             store,
             live: { settings: { retention } } as never,
-            places: { logs: join(fleet.fixture.home, 'no logs') } as never,
+            places: {
+              logs: join(fleet.fixture.home, 'no logs'),
+              attachments: join(fleet.fixture.home, 'no attachments'),
+            } as never,
             local: machine.local,
             fleet: machine.shared,
           },

@@ -102,10 +102,17 @@ export class Life {
         copyIgnored: () => Promise.resolve([]),
         exists: (path) =>
           this.calls.run('files.exists', () => world.repository.worktrees.has(path)),
+        isFile: () => Promise.resolve(false),
         writeText: () => this.calls.run('files.write', () => undefined),
       },
       storeOutput: () => Promise.resolve(),
-      places: { root: world.repository.root, worktrees: '/worktrees', logs: '/logs', mark: 'p' },
+      places: {
+        root: world.repository.root,
+        worktrees: '/worktrees',
+        logs: '/logs',
+        attachments: '/attachments',
+        mark: 'p',
+      },
       settings: () => world.settings,
       driverFor: (kind) => {
         const known =

@@ -86,6 +86,16 @@ export function planningResponse(request: PermissionRequest): Json | null {
   return { behavior: 'deny', message: 'You plan only: nothing is written. Put it into your plan.' };
 }
 
+/** It may read the files that its prompt names; null: this is another request. */
+export function readingResponse(
+  request: PermissionRequest,
+  readable: readonly string[],
+): Json | null {
+  const path = textAt(request.input, 'file_path');
+  const isNamed = request.toolName === 'Read' && path !== null && readable.includes(path);
+  return isNamed ? { behavior: 'allow', updatedInput: request.input } : null;
+}
+
 /**
  * The answer to the whole request. `null` = not answered: then nothing is allowed, and the model is
  * told so. Text that is none of our choices is a person's own answer: for a question the answer,

@@ -20,6 +20,7 @@ import {
   permissionResponse,
   planningResponse,
   questionsOf,
+  readingResponse,
   type PermissionRequest,
 } from './permissions.ts';
 import { Translator, type ClaudeFacts, type Notice } from './translate.ts';
@@ -204,7 +205,9 @@ export class ClaudeSession implements ProgramFollower<OwnEnd> {
     const { requestId } = permission;
     const { input } = this.#options;
     const { request, signal: stopSignal } = this.#run;
-    const known = request.planning === true ? planningResponse(permission) : null;
+    const known =
+      readingResponse(permission, request.readableFiles ?? []) ??
+      (request.planning === true ? planningResponse(permission) : null);
     if (known !== null) {
       input.write(controlSuccess(requestId, known));
       return;

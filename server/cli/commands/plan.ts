@@ -1,15 +1,17 @@
 // init, epics, tasks: what makes the plan.
 
 import { ruleFields, type TaskRuleOptions } from '../../core/exchange/task-rules.ts';
-import { resolve } from 'node:path';
+import { basename, resolve } from 'node:path';
+import { withoutCriteria } from '../../core/exchange/import-record.ts';
 import { placeholdersOf, type TaskTemplates } from '../../core/exchange/templates.ts';
-import type { EpicView, Params, TaskView } from '../../protocol/api.ts';
+import { attachmentBytesMax, attachmentText, imageTypeOf } from '../../core/plan/attachments.ts';
+import type { Client, EpicView, Params, TaskView } from '../../protocol/api.ts';
 import type { TaskFields } from '../../protocol/task-fields.ts';
 import type { CommandContext } from '../context.ts';
 import { exitCodes } from '../exit-codes.ts';
 import type { FlagsOf } from '../flags-of.ts';
 import { plainLine, plainText } from '../plain-text.ts';
-import { readInputFile, textOfBytes } from '../read-input.ts';
+import { inputRefusal, readInputFile, textOfBytes } from '../read-input.ts';
 
 /** As much as a description may have; more is refused before it is read. */
 const descriptionBytesMax = 1024 * 1024;
@@ -18,6 +20,8 @@ type TextFields = 'description' | 'parent' | 'priority' | 'blocked_by' | 'type' 
 
 export interface TaskOptions extends TaskRuleOptions, FlagsOf<Pick<TaskFields, TextFields>> {
   readonly descriptionFile?: string;
+  /** Image files that the description shows at its end. */
+  readonly attach?: readonly string[];
   readonly label?: TaskFields['labels'];
   /** The older word for `gate`. */
   readonly testCommand?: string;
@@ -62,8 +66,12 @@ export async function add(
     ...(options.template !== undefined && { template: options.template }),
     ...(options.set !== undefined && { set: options.set }),
   };
+  const images = await readImages(context, options.attach);
   const client = await context.client('data');
-  const task = await client.call('task.add', params);
+  const task = await client.call('task.add', {
+    ...params,
+    ...(await withImages(client, images, () => Promise.resolve(params.description ?? ''))),
+  });
   tellWarnings(context, task.warnings);
   const { id, status, warnings } = task;
   context.answer({ id, status, warnings }, `${id}  ${plainLine(task.title)}  (${status})`);
@@ -103,8 +111,14 @@ export async function edit(
     ...(options.addBlocker !== undefined && { add_blockers: options.addBlocker }),
     ...(options.removeBlocker !== undefined && { remove_blockers: options.removeBlocker }),
   };
+  const images = await readImages(context, options.attach);
   const client = await context.client('data');
-  const task = await client.call('task.edit', params);
+  const present = async (): Promise<string> =>
+    params.description ?? descriptionWithoutCriteria(await client.call('task.show', { id }));
+  const task = await client.call('task.edit', {
+    ...params,
+    ...(await withImages(client, images, present)),
+  });
   tellWarnings(context, task.warnings);
   context.answer(task, taskSentence(task));
   return exitCodes.done;
@@ -213,6 +227,52 @@ async function descriptionOf(
 ): Promise<string | undefined> {
   if (descriptionFile === undefined) return description;
   return await readTextInput(context, descriptionFile, 'description');
+}
+
+interface Image {
+  readonly label: string;
+  readonly content: string;
+}
+
+/** Read before anything is asked, so that a file that cannot be read changes nothing. */
+async function readImages(
+  context: CommandContext,
+  files: readonly string[] = [],
+): Promise<readonly Image[]> {
+  const images: Image[] = [];
+  for (const file of files) {
+    const limits = {
+      bytesMax: attachmentBytesMax,
+      fault: `The image ${file} cannot be attached`,
+    };
+    const bytes = await readInputFile(resolve(context.directory, file), limits);
+    if (imageTypeOf(bytes) === null) {
+      throw inputRefusal(limits, 'it is no PNG, JPEG, GIF or WebP image; convert it to one');
+    }
+    images.push({ label: basename(file), content: bytes.toString('base64') });
+  }
+  return images;
+}
+
+/** The description with the images at its end; nothing where there are none. */
+async function withImages(
+  client: Client,
+  images: readonly Image[],
+  description: () => Promise<string>,
+): Promise<Pick<TaskFields, 'description'>> {
+  if (images.length === 0) return {};
+  const texts: string[] = [];
+  for (const { label, content } of images) {
+    const { name } = await client.call('attachment.add', { content });
+    texts.push(attachmentText(name, label));
+  }
+  return {
+    description: [await description(), ...texts].filter((text) => text !== '').join('\n\n'),
+  };
+}
+
+function descriptionWithoutCriteria({ description, acceptance_criteria }: TaskView): string {
+  return withoutCriteria(description, acceptance_criteria).trim();
 }
 
 /** A text from a file, or from standard input (`-`); `what` names it where it cannot be used. */

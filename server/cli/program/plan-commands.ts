@@ -104,6 +104,11 @@ function taskOptions(command: Command): Command {
         'Read the description from a file (- = stdin)',
       ).conflicts('description'),
     )
+    .addOption(
+      new Option('--attach <file>', 'Image to show in the description (repeatable)')
+        .argParser(collect)
+        .conflicts('template'),
+    )
     .option('-e, --epic <id>', 'Epic to put it in')
     .option('-P, --parent <id>', 'Make it a sub-task of this task')
     .option(

@@ -60,6 +60,11 @@ export interface PromptInput {
   } | null;
   readonly epic: (Named & { readonly description: string }) | null;
   readonly attempt: number;
+  /**
+   * Images that the description shows, each with the path where the agent can read it; null: it
+   * cannot be read where the agent works.
+   */
+  readonly attachments?: readonly { readonly name: string; readonly path: string | null }[];
   /** File that contains the whole description, because it is too long for the prompt. */
   readonly descriptionFile?: string | null;
   /**
@@ -178,6 +183,7 @@ function taskSection(input: PromptInput): string {
     `Task: ${oneLine(task.title, 1_000)}`,
     `Task id: ${task.id} (type ${task.type}, attempt ${input.attempt})`,
     ...descriptionLines(input),
+    ...attachmentLines(input.attachments ?? []),
   ];
   if (task.acceptanceCriteria.length > 0) {
     lines.push('Acceptance Criteria:');
@@ -206,6 +212,17 @@ function descriptionLines({ task, descriptionFile }: PromptInput): readonly stri
   return [
     `Description: the whole text is in the file ${descriptionFile}; read it first. It begins:`,
     fenced(cutEnd(text, limits.descriptionHead)),
+  ];
+}
+
+function attachmentLines(attachments: NonNullable<PromptInput['attachments']>): readonly string[] {
+  if (attachments.length === 0) return [];
+  return [
+    'Images that the description shows (files outside of your working directory; read them, never change them):',
+    ...attachments.map(({ name, path }) => {
+      const where = path ?? 'it is not available where you work; do without it';
+      return `- attachment:${name}: ${where}`;
+    }),
   ];
 }
 

@@ -127,6 +127,8 @@ export interface ProjectPlaces {
   readonly address: string;
   readonly lock: string;
   readonly logs: string;
+  /** Folder of images that descriptions show. */
+  readonly attachments: string;
   readonly backendLog: string;
 }
 
@@ -143,6 +145,7 @@ export function placesOf(root: string, databasePath: string | null): ProjectPlac
     address: join(folder, 'backend.json'),
     lock: join(folder, 'backend.lock'),
     logs: join(folder, 'logs'),
+    attachments: join(folder, 'attachments'),
     backendLog: join(folder, 'backend.log'),
   };
 }

@@ -15,6 +15,7 @@ import type { RequestHandlers } from '../../rpc/transport/local.ts';
 import type { Store } from '../../store/port.ts';
 import { lastPruned } from '../../store/history/prune.ts';
 import type { listWorktrees, WorktreeFacts } from '../../workflows/attempt/worktrees.ts';
+import { keepAttachment } from '../project/attachments.ts';
 import { heldViews } from '../project/accepted-settings.ts';
 import { servedHandlers } from './served-handlers.ts';
 import type { DataProject } from '../project/data-project.ts';
@@ -42,6 +43,7 @@ export function dataHandlers(
     sandbox: () => sandboxView(project.live.settings.sandbox, project.places.folder, hasBackend),
     unaccepted: () => heldViews(project.live.held),
     log: { read: readLog, readBefore: readLogBefore, onGrowth: onLogGrowth },
+    keepAttachment: (content) => keepAttachment(project.places, content),
     logs: project.places.logs,
     output: project.output,
     hasBackend,

@@ -99,11 +99,12 @@ export class Confinement {
     if (state.holds === 'nothing' && !state.refuses) return request;
     if (state.holds === 'agent')
       return { ...request, confine: async (start) => this.#heldByItself(kind, start) };
-    const { tools, cwd, runId } = request;
-    const files =
+    const { tools, cwd, runId, readableFiles = [] } = request;
+    const ofTools =
       tools === undefined
         ? []
         : [tools.configPath, tools.command, ...tools.args.filter((arg) => arg.startsWith('/'))];
+    const files = [...ofTools, ...readableFiles];
     const cwdMode = request.planning === true ? 'read' : 'write';
     const guest: Guest = { home: kind, cwd, cwdMode, runId, files };
     return {

@@ -26,7 +26,9 @@ import {
   prunePast,
   pruneVerdicts,
 } from '../../store/history/prune-rows.ts';
+import { namedAttachments } from '../../store/history/named-attachments.ts';
 import type { EngineHost } from '../compose.ts';
+import { keptAttachments } from '../project/attachments.ts';
 import type { Project } from '../project/opened-project.ts';
 
 export interface PruneOptions {
@@ -43,6 +45,8 @@ type PruneProject = Pick<Project, 'store' | 'live' | 'places' | 'local'> & {
 /** Between two transactions, so that a step of a run waits for one of them at most. */
 const pauseMs = 5;
 const ownersAtOnce = 50;
+/** An image is kept before the description that names it is saved: a draft can wait for days. */
+const unnamedKeptMs = 7 * 24 * 3_600_000;
 
 export async function prune(
   project: PruneProject,
@@ -86,6 +90,7 @@ export async function prune(
       : await shared(retention.stepsMs, async () => {
           return { count: await durable.forget(retention.stepsMs), bytes: 0 };
         }),
+    attachments: await of(unnamedKeptMs, (beforeMs) => pruneAttachments(project, run, beforeMs)),
   };
   const rows = (Object.keys(removed) as (keyof typeof removed)[]).map((kind) => {
     return { kind, ...removed[kind] };
@@ -120,6 +125,25 @@ async function pruneLogs(project: PruneProject, run: PruneRun, beforeMs: number)
       removed.bytes += bytes;
       if (!run.isDry) await rm(folder, { recursive: true, force: true });
     }
+  }
+  return removed;
+}
+
+/** Images that no description names any more. */
+async function pruneAttachments(
+  { places }: PruneProject,
+  run: PruneRun,
+  beforeMs: number,
+): Promise<Removed> {
+  const removed: Removed = { count: 0, bytes: 0 };
+  const old = (await keptAttachments(places)).filter(({ atMs }) => atMs < beforeMs);
+  if (old.length === 0) return removed;
+  const named = await namedAttachments(run);
+  for (const { name, bytes } of old) {
+    if (named === null || named.has(name)) continue;
+    removed.count += 1;
+    removed.bytes += bytes;
+    if (!run.isDry) await rm(join(places.attachments, name), { force: true });
   }
   return removed;
 }

@@ -21,6 +21,8 @@ import {
 } from './fields.ts';
 
 const settledFilesMax = 200;
+/** 5 MiB in base64, and a little more: the handler refuses what is larger with its own message. */
+const attachmentCharactersMax = 8 * 1024 * 1024;
 const sha = textOf(64);
 const settledFile = z.object({ path: textOf(4_096), text: textOrNull });
 
@@ -37,6 +39,11 @@ export const taskShapes = {
     set: optional(textsByName),
   },
   'task.edit': { id, ...taskFields },
+  /**
+   * Keeps an image (PNG, JPEG, GIF or WebP, at most 5 MiB, in base64) in the project. A description
+   * shows it as `![words](attachment:<name>)`, and agents get its path.
+   */
+  'attachment.add': { content: textOf(attachmentCharactersMax) },
   /** With `proposal`, the newest plan as a whole, whatever has become of it. */
   'task.show': { id },
   'task.pause': { id },
@@ -98,6 +105,7 @@ export const taskShapes = {
 export interface TaskAnswers {
   'task.add': TaskView;
   'task.edit': TaskView;
+  'attachment.add': { name: string };
   'task.show': TaskView;
   'task.pause': TaskView;
   'task.unpause': TaskView;

@@ -31,6 +31,8 @@ export interface DataHandlerDeps {
   readonly sandbox?: () => Promise<SandboxView>;
   /** Settings of the repository that wait for a person's word. */
   readonly unaccepted?: () => readonly UnacceptedView[];
+  /** Keeps an image of a description, and resolves with its name. */
+  readonly keepAttachment: (content: Uint8Array) => Promise<string>;
   /** Folder of the attempts' logs. */
   readonly logs: string;
   readonly log: DataLog;

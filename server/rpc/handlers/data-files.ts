@@ -1,13 +1,24 @@
-// Import and export of plans.
+// Import and export of plans, and images of descriptions.
 
+import { Refusal } from '../../core/failure.ts';
 import type { Handlers } from '../../protocol/api.ts';
 import type { DataHandlerDeps } from './data-deps.ts';
 
 const foundMax = 20;
 
-export function fileHandlers(deps: DataHandlerDeps): Pick<Handlers, 'import' | 'export'> {
+export function fileHandlers(
+  deps: DataHandlerDeps,
+): Pick<Handlers, 'attachment.add' | 'import' | 'export'> {
   const { store } = deps;
   return {
+    'attachment.add': async ({ content }) => {
+      // Node would skip what is no base64, and keep an image that is not the one that was sent.
+      const bytes = Buffer.from(content, 'base64');
+      if (bytes.toString('base64') !== content) {
+        throw new Refusal('bad_request', '"content" must be base64.');
+      }
+      return { name: await deps.keepAttachment(bytes) };
+    },
     import: async ({ base, ...given }) => {
       // Loaded with the first of them: no other request reads or writes files of plans.
       const { importFile } = await import('../../store/exchange/imports.ts');

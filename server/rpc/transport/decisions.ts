@@ -44,6 +44,8 @@ export const deciders: { readonly [N in RequestName]: Decider } = {
   'task.add': 'own',
 
   'task.edit': 'person',
+  // It writes into the project's folder, and other tasks' agents may be given it.
+  'attachment.add': 'person',
   'task.pause': 'person',
   'task.unpause': 'person',
   'task.cancel': 'person',

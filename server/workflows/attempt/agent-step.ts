@@ -180,6 +180,7 @@ async function requestFor(
       ...(claim.planning === true ? { DROVER_PLANNING: '1' } : {}),
     },
     ...(opened === null ? {} : { tools: opened.tools }),
+    ...(prompt.attachments.length === 0 ? {} : { readableFiles: prompt.attachments }),
     secrets: [...engine.secrets(), ...(opened === null ? [] : [opened.token])],
     maxOutputBytes: settings.maxOutputBytes,
     timeoutMs: settings.taskTimeoutMs,

@@ -1,6 +1,7 @@
 // Collects the facts for a part's prompt; core writes the text.
 
 import { stepText } from '../../core/format.ts';
+import { attachmentsIn } from '../../core/plan/attachments.ts';
 import type { PromptPlan } from '../../core/prompt/plan-prompt.ts';
 import {
   buildPrompt,
@@ -44,6 +45,8 @@ export interface PartPrompt {
   readonly ifForgotten: string | null;
   /** Hints that were waiting and are delivered with it. */
   readonly hints: readonly string[];
+  /** Paths of the images that it names. */
+  readonly attachments: readonly string[];
 }
 
 export async function buildPartPrompt(
@@ -72,7 +75,8 @@ export async function buildPartPrompt(
   const ifForgotten = resume
     ? buildPrompt({ ...input, hints: all.map((hint) => hint.message) })
     : null;
-  return { text, ifForgotten, hints: open.map((hint) => hint.id) };
+  const attachments = (input.attachments ?? []).flatMap(({ path }) => path ?? []);
+  return { text, ifForgotten, hints: open.map((hint) => hint.id), attachments };
 }
 
 /**
@@ -154,6 +158,7 @@ async function promptInput(
         : { id: epic.id, title: epic.title, description: epic.description ?? '' },
     attempt: claim.attempt,
     descriptionFile: await descriptionFile(engine, claim, part, task.description ?? ''),
+    attachments: await attachmentsOf(engine, attempt, task.description ?? ''),
     plan: await planOf(engine, claim),
     presentWork: await presentWork(engine, claim, attempt),
   };
@@ -266,6 +271,21 @@ async function doneBefore(
     .filter((row) => row.status !== 'cancelled')
     .slice(0, siblingsMax)
     .map(({ id, title }) => ({ id, title }));
+}
+
+/** A worker has no folder of this machine, and another machine of a fleet may have the image. */
+async function attachmentsOf(
+  { files, places }: Uses<'files' | 'places'>,
+  attempt: AttemptRow,
+  description: string,
+): Promise<NonNullable<PromptInput['attachments']>> {
+  const found: { name: string; path: string | null }[] = [];
+  for (const name of attachmentsIn(description)) {
+    const path = `${places.attachments}/${name}`;
+    const isHere = attempt.runs_on !== 'remote' && (await files.isFile(path));
+    found.push({ name, path: isHere ? path : null });
+  }
+  return found;
 }
 
 /**

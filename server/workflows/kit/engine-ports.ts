@@ -29,6 +29,8 @@ export interface WorkFiles {
    */
   copyIgnored(root: string, worktree: string, paths: readonly string[]): Promise<readonly string[]>;
   exists(path: string): Promise<boolean>;
+  /** Whether the path is a file itself, no link to one. */
+  isFile(path: string): Promise<boolean>;
   writeText(path: string, text: string): Promise<void>;
 }
 
@@ -113,6 +115,8 @@ export interface WorkPlaces {
   readonly worktrees: string;
   /** Folder of the attempts' logs (`.drover/logs`). */
   readonly logs: string;
+  /** Folder of images that descriptions show (`.drover/attachments`). */
+  readonly attachments: string;
   /** Of this project on this machine: the prefix of its process marks. */
   readonly mark: string;
 }

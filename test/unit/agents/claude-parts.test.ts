@@ -10,6 +10,7 @@ import { claudeOutcome } from '../../../server/agents/claude/outcome.ts';
 import {
   permissionResponse,
   questionsOf,
+  readingResponse,
   readPermissionRequest,
 } from '../../../server/agents/claude/permissions.ts';
 import { lockSession } from '../../../server/agents/kit/run/session-lock.ts';
@@ -119,6 +120,25 @@ suite('Claude permissions', () => {
     permission_suggestions: suggestions,
     decision_reason: 'unknown command',
   });
+  test('reading a file that the prompt names is allowed without a question, nothing else is', () => {
+    const named = '/repo/.drover/attachments/a.png';
+    const response = (tool: string, path: string): unknown =>
+      readingResponse(readPermissionRequest('1', { tool_name: tool, input: { file_path: path } }), [
+        named,
+      ]);
+    assert.deepEqual(response('Read', named), {
+      behavior: 'allow',
+      updatedInput: { file_path: named },
+    });
+    for (const [tool, path] of [
+      ['Read', '/repo/.drover/attachments/b.png'],
+      ['Read', '/repo/.drover/attachments/../backend.json'],
+      ['Write', named],
+      ['Edit', named],
+    ] as const)
+      assert.equal(response(tool, path), null, `${tool} ${path}`);
+  });
+
   test('a permission is asked with its command and answered with its input', () => {
     assert.deepEqual(questionsOf(bash, null), [
       {

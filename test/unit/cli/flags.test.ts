@@ -38,6 +38,7 @@ suite('flags and requests', () => {
   suiteSetup(() => {
     folder = mkdtempSync(join(tmpdir(), 'drover-flags-'));
     writeFileSync(join(folder, 'FILE'), '{"id":"task-9","type":"task","title":"T"}\n');
+    writeFileSync(join(folder, 'IMAGE'), 'GIF89a');
   });
   suiteTeardown(() => rmSync(folder, { recursive: true, force: true }));
 
@@ -53,7 +54,9 @@ suite('flags and requests', () => {
       const given = new Set<string>();
       for (const line of lines) {
         const backend = memoryBackend();
-        const args = line.map((word) => (word === 'FILE' ? join(folder, word) : word));
+        const args = line.map((word) =>
+          ['FILE', 'IMAGE'].includes(word) ? join(folder, word) : word,
+        );
         const { err } = await drover([...command.split(' '), ...args], backend);
         const calls = backend.calls.filter(({ name }) => name === request);
         assert.notEqual(calls.length, 0, `${line.join(' ')}: ${err}`);

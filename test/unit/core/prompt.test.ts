@@ -83,6 +83,24 @@ function inOrder(text: string, parts: readonly string[]): void {
 }
 
 suite('prompt', () => {
+  test('images of the description are named with the paths where they can be read', () => {
+    const text = buildPrompt({
+      ...full,
+      attachments: [
+        { name: 'a.png', path: '/repo/.drover/attachments/a.png' },
+        { name: 'b.gif', path: null },
+      ],
+    });
+    inOrder(text, [
+      'DESCRIPTION',
+      'Images that the description shows (files outside of your working directory; read them, never change them):\n',
+      '- attachment:a.png: /repo/.drover/attachments/a.png\n',
+      '- attachment:b.gif: it is not available where you work; do without it\n',
+      'Acceptance Criteria:',
+    ]);
+    assert.doesNotMatch(buildPrompt(full), /Images/u);
+  });
+
   test('says where the agent works: setup, gate, limits, and what other tasks have changed', () => {
     const surroundings = {
       branch: 'drover/T-1/1',

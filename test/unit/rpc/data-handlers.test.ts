@@ -43,6 +43,7 @@ suite('data requests', () => {
       merge: () => assert.fail('not asked'),
     };
     handlers = createDataHandlers({
+      keepAttachment: async (content) => `kept ${content.length}`,
       store: project.store,
       settings: () => ({
         maxAttempts: 2,
@@ -120,6 +121,8 @@ suite('data requests', () => {
       /"update" must be true or/,
     ],
     ['import', { text: 'x', file: 'f', format: 'auto', bad_utf8_lines: ['a'] }, /bad_utf8_lines/],
+    ['attachment.add', { content: 1 }, /"content" must be a string/],
+    ['attachment.add', { content: 'a b' }, /"content" must be base64/],
     ['export', { format: 'xml' }, /"format" must be one of session/],
   ];
   for (const [name, params, message] of wrong) {
@@ -130,6 +133,10 @@ suite('data requests', () => {
       assert.equal(await project.store.feed.lastSeq(), 0);
     });
   }
+
+  test('keep an image, and answer with its name', async () => {
+    assert.deepEqual(await call('attachment.add', { content: 'R0lGODlh' }), { name: 'kept 6' });
+  });
 
   test('a template with a title of its own needs none', async () => {
     const task = await handlers['task.add']({ title: '', template: 'weekly' });

@@ -1,0 +1,45 @@
+// Images that a task's description shows: files named after their content, which the description
+// refers to as `![words](attachment:<name>)`.
+
+export const attachmentTypes = ['png', 'jpg', 'gif', 'webp'] as const;
+export type AttachmentType = (typeof attachmentTypes)[number];
+
+/** As much as agents take of one image. */
+export const attachmentBytesMax = 5 * 1024 * 1024;
+/** Attachments of one description that are handed to its agent. */
+const namedMax = 50;
+const labelCharsMax = 100;
+
+const nameSource = `[0-9a-f]{64}\\.(?:${attachmentTypes.join('|')})`;
+const wholeName = new RegExp(`^${nameSource}$`, 'u');
+
+export function isAttachmentName(name: string): boolean {
+  return wholeName.test(name);
+}
+
+/** Names that a text refers to, each once, in its order. */
+export function attachmentsIn(text: string, max = namedMax): readonly string[] {
+  const found = text.matchAll(new RegExp(`attachment:(${nameSource})(?![\\w.])`, 'gu'));
+  return [...new Set([...found].map(([, name = '']) => name))].slice(0, max);
+}
+
+/** The Markdown of an image; `label` is usually the name of the file that it was. */
+export function attachmentText(name: string, label: string): string {
+  const words = label
+    .replaceAll(/[^\p{L}\p{N}._-]+/gu, ' ')
+    .trim()
+    .slice(0, labelCharsMax);
+  return `![${words === '' ? 'image' : words}](attachment:${name})`;
+}
+
+/** What kind of image the first bytes announce, whatever a file is called; null: none of ours. */
+export function imageTypeOf(bytes: Uint8Array): AttachmentType | null {
+  const begins = (signature: string, at = 0): boolean =>
+    Array.from(signature, (character) => character.charCodeAt(0)).every(
+      (byte, index) => bytes[at + index] === byte,
+    );
+  if (begins('\x89PNG\r\n\x1a\n')) return 'png';
+  if (begins('\xff\xd8\xff')) return 'jpg';
+  if (begins('GIF87a') || begins('GIF89a')) return 'gif';
+  return begins('RIFF') && begins('WEBP', 8) ? 'webp' : null;
+}
