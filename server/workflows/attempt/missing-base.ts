@@ -11,7 +11,6 @@ import {
   delayStart,
   epicsOfOthers,
   linesOnTheWay,
-  partsOf,
   readLine,
   type RunRow,
   setAttempt,
@@ -197,9 +196,7 @@ async function hasArrived(
   taskId: string,
   line: string,
 ): Promise<boolean> {
-  const { db } = engine.store;
-  // Of its sub-tasks too, as at the choice of its base.
-  const blockers = await blockersOf(db, await partsOf(db, taskId));
+  const blockers = await blockersOf(engine.store.db, [taskId]);
   const landed = blockers.flatMap((row) => (row.landed_sha === null ? [] : [row.landed_sha]));
   // Commits that people have brought there count once the line has taken them in.
   await syncLine(engine, line);
