@@ -70,3 +70,18 @@ export function writeAgentSettings(
   mkdirSync(dirname(join(home, place)), { recursive: true });
   writeFileSync(join(home, place), text);
 }
+
+/** The tables `[agent]` and `[agent.env]` that start it against the model at `url`. */
+export function agentSettings(agent: Pick<RealAgent, 'args' | 'env'>, url: string): string {
+  const quoted = (text: string): string => JSON.stringify(text);
+  const variables = Object.entries(agent.env(url)).map(
+    ([name, value]) => `${name} = ${quoted(value)}`,
+  );
+  return [
+    '[agent]',
+    `args = [${(agent.args ?? []).map(quoted).join(', ')}]`,
+    '[agent.env]',
+    ...variables,
+    '',
+  ].join('\n');
+}

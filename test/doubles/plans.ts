@@ -2,6 +2,15 @@
 
 import type { SpecPlanView } from '../../server/protocol/spec-plan.ts';
 
+/** What tests read of a line of a plan that can be imported. */
+export interface PlanLine {
+  readonly id: string;
+  readonly title: string;
+  readonly description?: string;
+  readonly blocked_by?: readonly string[];
+  readonly acceptance_criteria?: readonly string[];
+}
+
 type PlannedTask = SpecPlanView['tasks'][number];
 
 export function plannedTask(id: string, change: Partial<PlannedTask> = {}): PlannedTask {

@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { realAgents, type RealAgent, writeAgentSettings } from '../agents/real-agents.ts';
+import { agentSettings, realAgents, writeAgentSettings } from '../agents/real-agents.ts';
 import { ensureAgents, type AgentName } from '../agents-under-test/install.mjs';
 import {
   startFakeModelApi,
@@ -60,7 +60,7 @@ suite('a diamond by each real agent', function () {
       fake.setScript({ conversations: conversations(agent.kind, true) });
       const here = project({
         env: { DROVER_AGENT_TYPE: agent.kind, DROVER_AGENT_PATH: programs[agent.kind] },
-        settings: settingsOf(agent, fake.url),
+        settings: agentSettings(agent, fake.url),
       });
       const { HOME: home = '' } = here.env;
       writeAgentSettings(agent, home, fake.url);
@@ -120,20 +120,6 @@ function conversations(kind: string, isLate: boolean): ReturnType<typeof convers
     conversation(killed, [write(killed), isLate ? late : says('Wrote it again.')]),
     ...others.map((id) => conversation(id, [write(id), says(`Wrote ${id}.`)])),
   ];
-}
-
-function settingsOf(agent: RealAgent, url: string): string {
-  const quoted = (text: string): string => JSON.stringify(text);
-  const variables = Object.entries(agent.env(url)).map(([name, value]) => {
-    return `${name} = ${quoted(value)}`;
-  });
-  return [
-    '[agent]',
-    `args = [${(agent.args ?? []).map(quoted).join(', ')}]`,
-    '[agent.env]',
-    ...variables,
-    '',
-  ].join('\n');
 }
 
 /** Answers each question with its first choice as it is asked; resolves with how many there were. */

@@ -9,7 +9,12 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { realAgents, type RealAgent, writeAgentSettings } from '../agents/real-agents.ts';
+import {
+  agentSettings,
+  realAgents,
+  type RealAgent,
+  writeAgentSettings,
+} from '../agents/real-agents.ts';
 import { ensureAgents, type AgentName } from '../agents-under-test/install.mjs';
 import {
   agentsOfTable,
@@ -103,7 +108,7 @@ suite('real agents confined', function () {
         DROVER_AGENT_PATH: programs[agent.kind],
         DROVER_SANDBOX: 'bwrap',
       },
-      settings: settingsOf(agent, fake.url),
+      settings: `[sandbox]\nnetwork = "model-only"\n${agentSettings(agent, fake.url)}`,
     });
     here.write('home/private.txt', 'private\n');
     writeAgentSettings(agent, here.env['HOME'] ?? '', fake.url);
@@ -276,20 +281,4 @@ async function answerAll(here: Project, ended: Promise<unknown>): Promise<readon
     450_000,
   );
   return asked;
-}
-
-function settingsOf(agent: Confined, url: string): string {
-  const quoted = (text: string): string => JSON.stringify(text);
-  const variables = Object.entries(agent.env(url)).map(
-    ([name, value]) => `${name} = ${quoted(value)}`,
-  );
-  return [
-    '[sandbox]',
-    'network = "model-only"',
-    '[agent]',
-    `args = [${(agent.args ?? []).map(quoted).join(', ')}]`,
-    '[agent.env]',
-    ...variables,
-    '',
-  ].join('\n');
 }

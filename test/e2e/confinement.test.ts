@@ -16,6 +16,18 @@ const isThere =
   spawnSync('bwrap', ['--ro-bind', '/', '/', '--proc', '/proc', '--unshare-all', 'true']).status ===
   0;
 
+/** A run of one task whose command and backend are killed once its agent is at work; its slot. */
+async function killedAtWork(here: Project): Promise<string> {
+  await here.expect(0, ['add', 'a']);
+  const running = here.start(['run']);
+  const slot = join(`${here.root}.worktrees`, 'slot-1');
+  await eventually('the agent is at work', () => existsSync(join(slot, 'ready.txt')));
+  running.signal('SIGKILL');
+  await running.ended;
+  await here.killBackend();
+  return slot;
+}
+
 suite('confinement', function () {
   this.timeout(120_000);
   suiteSetup(() => {
@@ -163,13 +175,7 @@ rm ready.txt go.txt
 echo two > two.txt; git add two.txt; git commit -qm two
 `,
     });
-    await here.expect(0, ['add', 'a']);
-    const running = here.start(['run']);
-    const slot = join(`${here.root}.worktrees`, 'slot-1');
-    await eventually('the agent is at work', () => existsSync(join(slot, 'ready.txt')));
-    running.signal('SIGKILL');
-    await running.ended;
-    await here.killBackend();
+    const slot = await killedAtWork(here);
     writeFileSync(join(slot, 'go.txt'), '');
     await here.expect(0, ['run']);
     const subjects = here.git('log', '--format=%s', 'main');
@@ -186,13 +192,7 @@ echo ready > ready.txt
 sleep 1000
 `,
     });
-    await here.expect(0, ['add', 'a']);
-    const running = here.start(['run']);
-    const slot = join(`${here.root}.worktrees`, 'slot-1');
-    await eventually('the agent is at work', () => existsSync(join(slot, 'ready.txt')));
-    running.signal('SIGKILL');
-    await running.ended;
-    await here.killBackend();
+    await killedAtWork(here);
     killAll(processesOf(here.folder));
     here.write('agent.sh', '#!/bin/sh\ncat > /dev/null\necho again > again.txt\n');
     await here.expect(0, ['run'], { timeoutMs: 60_000 });
@@ -256,13 +256,7 @@ ${ask('other', other)}
 `,
         settings: `[sandbox]\nnetwork = ["localhost:${own}"]\n`,
       });
-      await here.expect(0, ['add', 'a']);
-      const running = here.start(['run']);
-      const slot = join(`${here.root}.worktrees`, 'slot-1');
-      await eventually('the agent is at work', () => existsSync(join(slot, 'ready.txt')));
-      running.signal('SIGKILL');
-      await running.ended;
-      await here.killBackend();
+      const slot = await killedAtWork(here);
       const again = here.start(['run']);
       await eventually('a backend has it again', async () => (await here.status()).run !== null);
       writeFileSync(join(slot, 'go.txt'), '');

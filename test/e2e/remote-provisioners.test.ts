@@ -56,6 +56,24 @@ function makeRunnable(here: Project): Record<string, string> {
 const tunnels = (here: Project): ReturnType<typeof processesOf> =>
   processesOf(here.folder).filter(({ what }) => what.includes('-N -L'));
 
+function sshProvisioner(
+  here: Project,
+  sshd: Awaited<ReturnType<typeof startSshd>>,
+  endMarked: () => Promise<void> = async () => undefined,
+): ReturnType<typeof createSshProvisioner> {
+  return createSshProvisioner({
+    program: '/usr/bin/ssh',
+    host: '127.0.0.1',
+    args: sshd.args,
+    env: here.env,
+    cwd: here.root,
+    runtime,
+    endMarked,
+    startOutside: (_marker, start) => start,
+    markerVariable: 'DROVER_RUN',
+  });
+}
+
 suite('remote provisioners', function () {
   this.timeout(240_000);
   const project = useProjects();
@@ -98,17 +116,7 @@ suite('remote provisioners', function () {
     const sshd = await startSshd(here);
     try {
       writeFileSync(join(here.folder, 'sshd', 'known_hosts'), '');
-      const provisioner = createSshProvisioner({
-        program: '/usr/bin/ssh',
-        host: '127.0.0.1',
-        args: sshd.args,
-        env: here.env,
-        cwd: here.root,
-        runtime,
-        endMarked: async () => undefined,
-        startOutside: (_marker, start) => start,
-        markerVariable: 'DROVER_RUN',
-      });
+      const provisioner = sshProvisioner(here, sshd);
       const spec = { owner: 'me', token: 't', env: {}, image: null, ttlMs: 60_000 };
       const made = await provisioner.create(
         { name: 'drv-00000000-1', ...spec },
@@ -125,17 +133,7 @@ suite('remote provisioners', function () {
   test('ssh: a runtime that was killed on its host is known to be gone, one that cannot be reached is not', async () => {
     const here = project();
     const sshd = await startSshd(here);
-    const provisioner = createSshProvisioner({
-      program: '/usr/bin/ssh',
-      host: '127.0.0.1',
-      args: sshd.args,
-      env: here.env,
-      cwd: here.root,
-      runtime,
-      endMarked: async () => killAll(tunnels(here)),
-      startOutside: (_marker, start) => start,
-      markerVariable: 'DROVER_RUN',
-    });
+    const provisioner = sshProvisioner(here, sshd, async () => killAll(tunnels(here)));
     const name = 'drv-00000000-1';
     const ref = { name, id: name };
     const spec = { name, owner: 'me', token: 't', env: {}, image: null, ttlMs: 60_000 };

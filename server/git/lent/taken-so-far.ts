@@ -1,6 +1,7 @@
 // Imports what a confined program has made so far, while it is running: a snapshot must not lean on
 // objects that only the program's own folder holds.
 
+import { MadeOnce } from '../../core/made-once.ts';
 import { link, lstat, mkdir, readdir, rm } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { ok } from '../../core/failure.ts';
@@ -12,7 +13,7 @@ import type { GitResult } from '../port.ts';
 import { importObjects } from './import-objects.ts';
 
 /** Packs that are imported already, by their paths: a program packs seldom, and much. */
-const takenPacks = new WeakMap<RepositoryContext, Set<string>>();
+const takenPacks = new MadeOnce<RepositoryContext, Set<string>>();
 
 /** An object is written after those that it names, but the folder is not read at one moment. */
 const looksMax = 3;
@@ -26,13 +27,14 @@ export async function takeSoFar(
   if (factsOf(objects)?.isDirectory() !== true) return ok(undefined);
   // Not in the worktree's private folder, where the program could exchange the links.
   const scratch = join(context.commonDir, 'drover-import', basename(worktree.gitDir));
+  const known = takenPacks.of(context, () => new Set());
   try {
     for (let look = 1; ; look += 1) {
       await rm(scratch, { recursive: true, force: true });
-      const packs = await linkNew(context, objects, join(scratch, 'lent'));
+      const packs = await linkNew(context, objects, join(scratch, 'lent'), known);
       if (packs === null) return ok(undefined);
       const taken = await importObjects(context, scratch, join(scratch, 'lent'));
-      if (taken.ok) noteTaken(context, packs);
+      if (taken.ok) for (const pack of packs) known.add(pack);
       if (taken.ok || look === looksMax) return taken;
     }
   } finally {
@@ -40,17 +42,12 @@ export async function takeSoFar(
   }
 }
 
-function noteTaken(context: RepositoryContext, packs: readonly string[]): void {
-  const known = takenPacks.get(context) ?? new Set<string>();
-  takenPacks.set(context, known);
-  for (const pack of packs) known.add(pack);
-}
-
 /** Null: nothing is new. Else the packs among what is. */
 async function linkNew(
   context: RepositoryContext,
   objects: string,
   target: string,
+  known: ReadonlySet<string>,
 ): Promise<readonly string[] | null> {
   const packs: string[] = [];
   let isNew = false;
@@ -60,7 +57,7 @@ async function linkNew(
     for (const name of await readdir(join(objects, folder)).catch(() => [])) {
       const path = join(objects, folder, name);
       const isWanted = isPacks
-        ? /^pack-[0-9a-f]+\.(?:pack|idx)$/.test(name) && takenPacks.get(context)?.has(path) !== true
+        ? /^pack-[0-9a-f]+\.(?:pack|idx)$/.test(name) && !known.has(path)
         : /^[0-9a-f]{38}(?:[0-9a-f]{24})?$/.test(name) &&
           !exists(join(context.commonDir, 'objects', folder, name));
       if (!isWanted || !(await linkPlain(path, join(target, folder), name))) continue;

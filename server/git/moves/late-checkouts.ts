@@ -6,6 +6,7 @@
 // onto, sees that HEAD has moved, and stops there. So Drover checks the checkouts again for a while
 // after such a move.
 
+import { MadeOnce } from '../../core/made-once.ts';
 import { join } from 'node:path';
 import { isAncestor } from '../read/ancestry.ts';
 import type { RepositoryContext } from '../context.ts';
@@ -73,13 +74,7 @@ interface BegunBefore {
 }
 
 /** Checkouts whose index matched their branch: the state in which that was observed. */
-const cleanStates = new WeakMap<RepositoryContext, Map<string, string>>();
-
-function noteClean(context: RepositoryContext, at: string, state: string): void {
-  const known = cleanStates.get(context) ?? new Map<string, string>();
-  cleanStates.set(context, known);
-  known.set(at, state);
-}
+const cleanStates = new MadeOnce<RepositoryContext, Map<string, string>>();
 
 /**
  * Whether the index holds just what the commit has; costs a git only where the index has changed.
@@ -90,11 +85,12 @@ export async function isIndexClean(
   present: string,
 ): Promise<boolean> {
   const state = stateOf(owner, present);
-  if (cleanStates.get(context)?.get(owner.path) === state) return true;
+  const known = cleanStates.of(context, () => new Map());
+  if (known.get(owner.path) === state) return true;
   const diff = await context.git(['diff-index', '--cached', '--quiet', present], {
     at: owner.path,
   });
-  if (diff.code === 0) noteClean(context, owner.path, state);
+  if (diff.code === 0) known.set(owner.path, state);
   return diff.code === 0;
 }
 
@@ -145,7 +141,7 @@ async function repairAt(
   if (asNow.code === 0) {
     since.mayArriveLate = false;
     seen.set(at, state);
-    noteClean(context, at, state);
+    cleanStates.of(context, () => new Map()).set(at, state);
   }
   if (asNow.code !== 1) return false;
   // Its own end is waited for: it may be about to write what it has read before the repair.

@@ -2,6 +2,7 @@
 // work, and settings that would be the person's from then on. Both are found by files alone, so
 // that an attempt that leaves nothing costs nothing.
 
+import { MadeOnce } from '../../core/made-once.ts';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ok } from '../../core/failure.ts';
@@ -27,12 +28,10 @@ const guardedKeys: ReadonlySet<string> = new Set([
 ]);
 
 /** The shared configuration as it was when a slot was prepared, by the slot's path. */
-const configBefore = new WeakMap<RepositoryContext['snapshotStates'], Map<string, string>>();
+const configBefore = new MadeOnce<RepositoryContext['snapshotStates'], Map<string, string>>();
 
 function configTexts(context: RepositoryContext): Map<string, string> {
-  const texts = configBefore.get(context.snapshotStates) ?? new Map<string, string>();
-  configBefore.set(context.snapshotStates, texts);
-  return texts;
+  return configBefore.of(context.snapshotStates, () => new Map());
 }
 
 function configText(context: RepositoryContext): string {
@@ -43,12 +42,10 @@ function configText(context: RepositoryContext): string {
   }
 }
 
-const stashesBefore = new WeakMap<RepositoryContext['snapshotStates'], StashesBefore>();
+const stashesBefore = new MadeOnce<RepositoryContext['snapshotStates'], StashesBefore>();
 
 function stashesOf(context: RepositoryContext): StashesBefore {
-  const known = stashesBefore.get(context.snapshotStates) ?? new Map();
-  stashesBefore.set(context.snapshotStates, known);
-  return known;
+  return stashesBefore.of(context.snapshotStates, () => new Map());
 }
 
 /** Call before an agent starts in the slot. */

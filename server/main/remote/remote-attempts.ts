@@ -21,7 +21,7 @@ import {
 import { openProvisioner, provisionerVariables } from './worker-provisioner.ts';
 import { writeWhole } from '../../files/write-whole.ts';
 import { ownProgram } from '../project/own-program.ts';
-import { MadeOnce } from '../project/made-once.ts';
+import { MadeOnce } from '../../core/made-once.ts';
 import type { Project, Report } from '../project/opened-project.ts';
 
 type Deps = Pick<Project, 'live' | 'places' | 'machineId'>;

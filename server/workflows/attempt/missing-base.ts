@@ -2,6 +2,7 @@
 // commit, they wait and are not claimed; where none is, they are blocked with a sentence, and
 // released once the commit has arrived.
 
+import { MadeOnce } from '../../core/made-once.ts';
 import { landingRef } from '../../core/work/ref-names.ts';
 import {
   activeRunsIn,
@@ -173,15 +174,14 @@ export async function releaseFromMissingBase(
  * Where each task was released last. A line and its parent may conflict: that is tried again once
  * one of them has moved.
  */
-const releasedAt = new WeakMap<Reads, Map<string, string>>();
+const releasedAt = new MadeOnce<Reads, Map<string, string>>();
 
 async function isTriedAlready(
   engine: Uses<'git' | 'store'>,
   taskId: string,
   line: string,
 ): Promise<boolean> {
-  const known = releasedAt.get(engine.store.db) ?? new Map<string, string>();
-  releasedAt.set(engine.store.db, known);
+  const known = releasedAt.of(engine.store.db, () => new Map());
   const parent = (await readLine(engine.store.db, line))?.parent_branch ?? line;
   const tips = [line, parent].map((branch) => engine.git.readRef(landingRef(branch)));
   const place = (await Promise.all(tips)).join(' ');

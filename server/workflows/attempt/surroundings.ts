@@ -1,6 +1,7 @@
 // Collects the information about its environment for a prompt: setup, gate, limits, and the changes
 // of other running tasks so far.
 
+import { MadeOnce } from '../../core/made-once.ts';
 import { attemptWorkRef } from '../../core/work/ref-names.ts';
 import type { OtherTask, Surroundings } from '../../core/prompt/surroundings-prompt.ts';
 import {
@@ -54,7 +55,7 @@ async function gateFor(engine: Uses<'settings' | 'store'>, claim: Claim): Promis
 }
 
 /** By commit: paths that differ from the base of its attempt. */
-const remembered = new WeakMap<Reads, Map<Sha, Promise<readonly string[]>>>();
+const remembered = new MadeOnce<Reads, Map<Sha, Promise<readonly string[]>>>();
 
 async function changesOfOthers(
   engine: Uses<'git' | 'store'>,
@@ -82,8 +83,7 @@ function changedIn(
   base: Sha,
   commit: Sha,
 ): Promise<readonly string[]> {
-  const known = remembered.get(engine.store.db) ?? new Map<Sha, Promise<readonly string[]>>();
-  remembered.set(engine.store.db, known);
+  const known = remembered.of(engine.store.db, () => new Map());
   const before = known.get(commit);
   if (before !== undefined) return before;
   const asked = engine.git.changedPaths(base, commit).then((paths) => {

@@ -1,6 +1,7 @@
 // The project's setup in a slot: run if the slot is not in the setup state of its tree, and
 // recorded there.
 
+import { MadeOnce } from '../../core/made-once.ts';
 import { failure, type Failure } from '../../core/failure.ts';
 import { evidenceOf } from '../../core/prompt/failure-lines.ts';
 import { commandEnd } from './command-ends.ts';
@@ -70,7 +71,7 @@ export async function setUp(
 }
 
 /** Setups under way whose state may be sealed, by their fingerprints. */
-const leaders = new WeakMap<Reads, Map<string, Promise<unknown>>>();
+const leaders = new MadeOnce<Reads, Map<string, Promise<unknown>>>();
 
 /** False: no process is creating this state now. */
 async function waitForLeader(
@@ -78,7 +79,7 @@ async function waitForLeader(
   fingerprint: string,
   signal: AbortSignal,
 ): Promise<boolean> {
-  const leader = leaders.get(engine.store.db)?.get(fingerprint);
+  const leader = leaders.of(engine.store.db, () => new Map()).get(fingerprint);
   if (leader === undefined) return false;
   let stop = (): void => undefined;
   const stopped = new Promise<void>((resolve) => {
@@ -95,8 +96,7 @@ async function lead(
   fingerprint: string | null,
   body: () => Promise<SetupEnd>,
 ): Promise<SetupEnd> {
-  const underWay = leaders.get(engine.store.db) ?? new Map<string, Promise<unknown>>();
-  leaders.set(engine.store.db, underWay);
+  const underWay = leaders.of(engine.store.db, () => new Map());
   if (fingerprint === null || underWay.has(fingerprint)) return body();
   const done = body();
   // Each waiter checks the result itself.

@@ -1,5 +1,6 @@
 // Lets the branch follow its landing line, and keeps `drover/results/<branch>` where it can't.
 
+import { MadeOnce } from '../../core/made-once.ts';
 import { err, type Failure, ok } from '../../core/failure.ts';
 import type { FollowOutcome } from '../../git/port.ts';
 import { type LineRow, readLine, writeLine, type Reads } from '../../store/port.ts';
@@ -22,8 +23,7 @@ export async function followLine(
   branch: string,
   obstacle: string | null = null,
 ): Promise<Followed> {
-  const turns = turnsOf.get(engine.store.db) ?? new Map<string, Promise<unknown>>();
-  turnsOf.set(engine.store.db, turns);
+  const turns = turnsOf.of(engine.store.db, () => new Map());
   const follow = (): Promise<Followed> => followNow(engine, branch, obstacle);
   const mine = (turns.get(branch) ?? Promise.resolve()).then(follow, follow);
   turns.set(branch, mine);
@@ -57,7 +57,7 @@ interface Followed {
  * One at a time for each branch: two at once would write down what the slower one saw, which is
  * older.
  */
-const turnsOf = new WeakMap<Reads, Map<string, Promise<unknown>>>();
+const turnsOf = new MadeOnce<Reads, Map<string, Promise<unknown>>>();
 
 async function followNow(
   engine: Uses<'git' | 'machineId' | 'report' | 'settings' | 'store'>,

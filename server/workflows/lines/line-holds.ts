@@ -2,6 +2,7 @@
 // branch itself. Any other tip stops the line, with a sentence that names the remedy; it continues
 // once that is done.
 
+import { MadeOnce } from '../../core/made-once.ts';
 import { err, type Failure, failure, ok, type Result } from '../../core/failure.ts';
 import type { GitResult } from '../../git/port.ts';
 import {
@@ -144,7 +145,7 @@ export function isNewer(engine: Uses<'machineId'>, known: LineRow, landed: Sha):
  * Lines that this process has checked once: from then on it knows everything that Drover writes
  * there.
  */
-const lookedAt = new WeakMap<Reads, Set<string>>();
+const lookedAt = new MadeOnce<Reads, Set<string>>();
 
 /**
  * Maximum number of commits to check for Drover's marks if the database is older than the
@@ -161,8 +162,7 @@ export async function whyNotOurs(
   found: Sha,
   known: LineRow | null,
 ): Promise<string | null> {
-  const looked = lookedAt.get(engine.store.db) ?? new Set<string>();
-  lookedAt.set(engine.store.db, looked);
+  const looked = lookedAt.of(engine.store.db, () => new Set());
   const isFirst = !looked.has(branch);
   const isOurs =
     known === null ||

@@ -3,6 +3,7 @@
 // merge of both that has passed the gate. It also finds tasks that an ended run has left without an
 // owner.
 
+import { MadeOnce } from '../../core/made-once.ts';
 import { branchRef, landingRef } from '../../core/work/ref-names.ts';
 import { runGate, type Gating } from '../landing/gate.ts';
 import { endGivenAway } from './given-away.ts';
@@ -156,7 +157,7 @@ interface Together {
 /**
  * The results for a pair of tips, so that another check does no new work while neither has moved.
  */
-const madeOf = new WeakMap<Reads, Map<string, Together | string>>();
+const madeOf = new MadeOnce<Reads, Map<string, Together | string>>();
 
 /** Null: no merge is needed. A text: why it is impossible. */
 async function bothOf(
@@ -167,8 +168,7 @@ async function bothOf(
 ): Promise<Together | string | null> {
   const rewritten = await isRewritten(engine, branch, ours);
   if (!rewritten && (await engine.git.isAncestor(theirs, ours))) return null;
-  const made = madeOf.get(engine.store.db) ?? new Map<string, Together | string>();
-  madeOf.set(engine.store.db, made);
+  const made = madeOf.of(engine.store.db, () => new Map());
   const key = `${branch} ${theirs} ${ours}`;
   const known = made.get(key);
   if (known !== undefined) return known;

@@ -1,7 +1,7 @@
 // The page of a plan alone in Chromium: chosen, edited and added, by mouse and by keyboard.
 
 import assert from 'node:assert/strict';
-import { smallPlan } from '../../doubles/plans.ts';
+import { smallPlan, type PlanLine } from '../../doubles/plans.ts';
 import { checkAxe } from '../support/axe.ts';
 import { Refusal } from '../support/fake-host.ts';
 import {
@@ -10,14 +10,6 @@ import {
   type OpenOptions,
   type OpenWebview,
 } from '../support/webview-page.ts';
-
-interface Line {
-  readonly id: string;
-  readonly title: string;
-  readonly description?: string;
-  readonly blocked_by?: readonly string[];
-  readonly acceptance_criteria?: readonly string[];
-}
 
 suite('webview: plan', () => {
   let view: OpenWebview;
@@ -32,12 +24,12 @@ suite('webview: plan', () => {
     });
     await view.page.getByRole('heading', { level: 1 }).waitFor();
   };
-  const added = async (): Promise<readonly Line[]> => {
+  const added = async (): Promise<readonly PlanLine[]> => {
     const { text } = (await view.host.waitFor('addPlan')) as { text: string };
     return text
       .trim()
       .split('\n')
-      .map((line) => JSON.parse(line) as Line);
+      .map((line) => JSON.parse(line) as PlanLine);
   };
 
   test('the mouse leaves tasks out, edits texts and dependencies, and adds the rest', async () => {

@@ -13,25 +13,17 @@ import {
   possibleBlockers,
   readDraft,
 } from '../../../../webview/plan/plan-draft.ts';
-import { smallPlan } from '../../../doubles/plans.ts';
-
-interface Line {
-  readonly id: string;
-  readonly title: string;
-  readonly description?: string;
-  readonly blocked_by?: readonly string[];
-  readonly acceptance_criteria?: readonly string[];
-}
+import { smallPlan, type PlanLine } from '../../../doubles/plans.ts';
 
 const plan = smallPlan();
-const linesOf = (text: string): readonly Line[] => {
+const linesOf = (text: string): readonly PlanLine[] => {
   assert.deepEqual(parseImport(text, emptyProject).problems, []);
   return text
     .trim()
     .split('\n')
-    .map((line) => JSON.parse(line) as Line);
+    .map((line) => JSON.parse(line) as PlanLine);
 };
-const lineOf = (text: string, id: string): Line => {
+const lineOf = (text: string, id: string): PlanLine => {
   const line = linesOf(text).find((each) => each.id === id);
   assert.ok(line !== undefined, id);
   return line;
