@@ -98,19 +98,51 @@ async function testConnection(
     }
     return;
   }
+  const provisioner = list?.provisioner ?? 'the provisioner';
+  const run = async (args: readonly string[]): Promise<RemoteTest> => {
+    const test = await runTest(context, project, provisioner, args);
+    await view.reload();
+    return test;
+  };
+  await showTest(context, await run([]), async (fingerprint) => {
+    await showTest(context, await run(['--accept-host-key', fingerprint]), null);
+  });
+}
+
+async function runTest(
+  context: CommandContext,
+  project: Project,
+  provisioner: string,
+  args: readonly string[],
+): Promise<RemoteTest> {
   const options = {
     location: vscode.ProgressLocation.Notification,
-    title: `Creating a worker by ${list?.provisioner ?? 'the provisioner'}, and destroying it again…`,
+    title: `Creating a worker by ${provisioner}, and destroying it again…`,
   };
   const ask = askRemote(context);
-  const { ok, message, provisioner, ms } = await vscode.window.withProgress(
+  return await vscode.window.withProgress(
     options,
-    async () => await ask<RemoteTest>(project, ['test']),
+    async () => await ask<RemoteTest>(project, ['test', ...args]),
   );
+}
+
+/** `accept` is offered where the key of the host is not known; the button names the key. */
+async function showTest(
+  { messages }: CommandContext,
+  { ok, message, provisioner, ms, host_key: key }: RemoteTest,
+  accept: ((fingerprint: string) => Promise<void>) | null,
+): Promise<void> {
   const seconds = (ms / 1000).toFixed(1);
-  if (ok) context.messages.tell('info', `The connection by ${provisioner} works (${seconds} s).`);
-  else context.messages.tell('error', `${provisioner}: ${message}`);
-  await view.reload();
+  if (ok) {
+    messages.tell('info', `The connection by ${provisioner} works (${seconds} s).`);
+  } else if (key === null || key.changed || accept === null) {
+    messages.tell('error', `${provisioner}: ${message}`);
+  } else {
+    const button = `Accept ${key.fingerprint}`;
+    if ((await messages.show('warning', message, [button])) === button) {
+      await accept(key.fingerprint);
+    }
+  }
 }
 
 function workerOf(argument: unknown): WorkerOfRow | null {

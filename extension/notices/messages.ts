@@ -8,6 +8,8 @@ export type MessageLevel = 'info' | 'warning' | 'error';
 
 const shownMax = 200;
 const textMax = 400;
+/** A fingerprint and a verb. */
+const buttonMax = 60;
 
 export class Messages {
   readonly #log: vscode.LogOutputChannel;
@@ -28,7 +30,7 @@ export class Messages {
     buttons: readonly string[] = [],
   ): Promise<string | null> {
     const plain = this.#note(text);
-    const titles = buttons.map((button) => plainText(button, 40));
+    const titles = buttons.map((button) => plainText(button, buttonMax));
     const chosen = await show(level, plain, titles);
     const at = titles.indexOf(chosen ?? '');
     return buttons[at] ?? null;

@@ -100,8 +100,11 @@ export interface Backends {
   readonly listRemote: (request: RemoteRequest) => Promise<RemoteList>;
   /** Makes no worker and sends nothing. */
   readonly previewRemote: (request: RemoteRequest) => Promise<RemotePreview>;
-  /** Creates a worker, waits for it, destroys it. */
-  readonly testRemote: (request: RemoteRequest) => Promise<RemoteTest>;
+  /**
+   * Creates a worker, waits for it, destroys it. `accept`: the fingerprint of the host's key that
+   * the person accepts.
+   */
+  readonly testRemote: (request: RemoteRequest, accept: string | null) => Promise<RemoteTest>;
   readonly destroyRemote: (
     request: RemoteRequest,
     name: string,

@@ -48,8 +48,8 @@ export const listRemote: typeof RemoteWorkers.listRemote = async (request) =>
 export const previewRemote: typeof RemoteWorkers.previewRemote = async (request) =>
   (await import('./remote/remote-workers.ts')).previewRemote(request);
 
-export const testRemote: typeof RemoteWorkers.testRemote = async (request) =>
-  (await import('./remote/remote-workers.ts')).testRemote(request);
+export const testRemote: typeof RemoteWorkers.testRemote = async (request, accept) =>
+  (await import('./remote/remote-workers.ts')).testRemote(request, accept);
 
 export const destroyRemote: typeof RemoteWorkers.destroyRemote = async (request, name, force) =>
   (await import('./remote/remote-workers.ts')).destroyRemote(request, name, force);

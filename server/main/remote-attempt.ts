@@ -36,8 +36,9 @@ async function attempt(spec: RemoteSpec, prompt: string, stop: AbortSignal): Pro
   if (!listing.ok) return { kind: 'failed', retryable: true, message: listing.error };
   const common = commonOf(spec, tree, listing.value, { prompt, stop });
   if (spec.remote.provisioner === 'hosted') return await hosted(spec, common);
-  const { remote, folder, projectRoot } = spec;
-  const provisioner = openProvisioner(remote, { projectRoot, folder, environment: process.env });
+  const { remote, folder, knownHosts, projectRoot } = spec;
+  const place = { projectRoot, folder, knownHosts, environment: process.env };
+  const provisioner = openProvisioner(remote, place);
   const env: Record<string, string> = {};
   for (const name of spec.env) {
     const value = process.env[name];

@@ -19,10 +19,22 @@ export interface RemoteList {
   readonly problems: readonly string[];
 }
 
+/** The key by which an ssh host proves itself. */
+export interface HostKeyView {
+  readonly host: string;
+  readonly kind: string;
+  /** `SHA256:…` */
+  readonly fingerprint: string;
+  /** Another key of the host is known, so that this one cannot be accepted. */
+  readonly changed: boolean;
+}
+
 export interface RemoteTest {
   readonly provisioner: string;
   readonly ok: boolean;
   readonly message: string;
+  /** Present where the test failed because of it. */
+  readonly host_key: HostKeyView | null;
   readonly ms: number;
 }
 

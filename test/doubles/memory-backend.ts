@@ -189,7 +189,13 @@ export function memoryBackend(
         env: [],
         refused: null,
       }),
-      testRemote: async () => ({ provisioner: 'process', ok: true, message: '', ms: 1 }),
+      testRemote: async () => ({
+        provisioner: 'process',
+        ok: true,
+        message: '',
+        host_key: null,
+        ms: 1,
+      }),
       destroyRemote: async (_request, name) => ({ name, destroyed: true }),
       trustSettings: async () => ({ accepted: true, settings: [] }),
       doctor: async () => ({

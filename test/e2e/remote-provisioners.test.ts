@@ -68,6 +68,7 @@ function sshProvisioner(
     env: here.env,
     cwd: here.root,
     runtime,
+    knownHosts: join(here.folder, 'own_known_hosts'),
     endMarked,
     startOutside: (_marker, start) => start,
     markerVariable: 'DROVER_RUN',
@@ -111,11 +112,11 @@ suite('remote provisioners', function () {
     }
   });
 
-  test('ssh: a host whose key is not known is refused with what ssh says, and nothing was made', async () => {
+  test('ssh: a host whose key is not known is refused by its fingerprint, and nothing was made', async () => {
     const here = project();
     const sshd = await startSshd(here);
     try {
-      writeFileSync(join(here.folder, 'sshd', 'known_hosts'), '');
+      writeFileSync(sshd.knownHosts, '');
       const provisioner = sshProvisioner(here, sshd);
       const spec = { owner: 'me', token: 't', env: {}, image: null, ttlMs: 60_000 };
       const made = await provisioner.create(
@@ -123,8 +124,66 @@ suite('remote provisioners', function () {
         new AbortController().signal,
       );
       assert.ok(!made.ok);
-      assert.match(made.error.message, /Host key verification failed/);
+      assert.ok(made.error.message.includes(`ED25519 ${sshd.fingerprint}`), made.error.message);
+      assert.match(made.error.message, /is not known.*Run "drover remote test"\.$/);
       assert.ok(made.error.isCertain);
+    } finally {
+      await sshd.close();
+    }
+  });
+
+  test('ssh: a person accepts the key of a host by its fingerprint, and a changed one never', async () => {
+    const here = project();
+    const sshd = await startSshd(here);
+    const user = execFileSync('id', ['-un'], { encoding: 'utf8' }).trim();
+    const own = join(here.folder, 'home', '.config', 'drover', 'ssh_known_hosts');
+    const other = `SHA256:${'A'.repeat(43)}`;
+    try {
+      writeFileSync(sshd.knownHosts, '');
+      // What accepts keys by itself elsewhere has no effect here.
+      const lax = ['-o', 'StrictHostKeyChecking=no', '-o', 'UpdateHostKeys=yes'];
+      setSettings(
+        here,
+        settingsOf(
+          'provisioner = "ssh"',
+          `host = "${user}@127.0.0.1"`,
+          `ssh_args = ${JSON.stringify([...sshd.args, ...lax])}`,
+        ),
+      );
+      await here.expect(0, ['init']);
+      const refused = await here.expect(1, ['remote', 'test']);
+      const accept = `drover remote test --accept-host-key ${sshd.fingerprint}`;
+      assert.ok(refused.includes(`ED25519 ${sshd.fingerprint}`), refused);
+      assert.ok(refused.includes(accept), refused);
+      const wrong = await here.expect(1, ['remote', 'test', '--accept-host-key', other]);
+      assert.match(wrong, /shows ED25519 SHA256:.* not .*Nothing was accepted/);
+      assert.ok(!existsSync(own));
+      await here.expect(64, ['remote', 'test', '--accept-host-key', 'yes']);
+
+      const accepted = ['remote', 'test', '--accept-host-key', sshd.fingerprint, '--json'];
+      const tested = JSON.parse(await here.expect(0, accepted));
+      assert.deepEqual([tested.ok, tested.host_key], [true, null]);
+      await here.expect(0, ['remote', 'test']);
+      const kept = readFileSync(own, 'utf8');
+      assert.equal(kept.trim().split('\n').length, 1);
+      assert.equal(readFileSync(sshd.knownHosts, 'utf8'), '', "the user's own file");
+
+      const changed = await sshd.changeKey();
+      const denied = await here.expect(1, ['remote', 'test']);
+      assert.match(denied, /has changed/);
+      assert.ok(denied.includes(changed) && denied.includes(own), denied);
+      assert.ok(!denied.includes('--accept-host-key'), denied);
+      const again = await here.expect(1, [
+        'remote',
+        'test',
+        '--accept-host-key',
+        changed,
+        '--json',
+      ]);
+      const { ok, host_key: key } = JSON.parse(again);
+      assert.deepEqual([ok, key.fingerprint, key.changed], [false, changed, true]);
+      assert.equal(readFileSync(own, 'utf8'), kept);
+      assert.deepEqual(leases(here), []);
     } finally {
       await sshd.close();
     }

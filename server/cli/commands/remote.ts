@@ -18,15 +18,24 @@ export async function remoteList(context: CommandContext): Promise<number> {
   return exitCodes.done;
 }
 
-export async function remoteTest(context: CommandContext): Promise<number> {
+export async function remoteTest(
+  context: CommandContext,
+  options: { readonly acceptHostKey?: string },
+): Promise<number> {
+  const accepted = options.acceptHostKey ?? null;
   const root = await context.root();
   const { testRemote } = await context.surroundings.loadBackends();
-  const result = await testRemote({ root, env: context.surroundings.env });
-  const words = result.ok
-    ? `${result.message} (${result.provisioner}, ${result.ms} ms)`
-    : `No worker by ${result.provisioner}: ${result.message}`;
-  context.answer(result, plainLine(words));
-  return result.ok ? exitCodes.done : exitCodes.failed;
+  const result = await testRemote({ root, env: context.surroundings.env }, accepted);
+  const { ok, message, provisioner, ms, host_key: key } = result;
+  const words = ok
+    ? `${message} (${provisioner}, ${ms} ms)`
+    : `No worker by ${provisioner}: ${message}`;
+  const isAcceptable = key !== null && !key.changed && accepted === null;
+  const remedy = isAcceptable
+    ? [`To accept the key: drover remote test --accept-host-key ${key.fingerprint}`]
+    : [];
+  context.answer(result, [words, ...remedy].map(plainLine).join('\n'));
+  return ok ? exitCodes.done : exitCodes.failed;
 }
 
 /** Omitted because a rule excludes it; sentences describe the other omitted files. */

@@ -1,6 +1,6 @@
 // The commands of remote attempts' workers.
 
-import type { Command } from 'commander';
+import { InvalidArgumentError, type Command } from 'commander';
 import { calls, define, type ProgramHost } from './options.ts';
 
 const load = async () => await import('../commands/remote.ts');
@@ -16,7 +16,13 @@ export function defineRemoteCommands(program: Command, host: ProgramHost): void 
   const test = define(remote, 'test', 'Create a worker, wait until it answers, then destroy it', [
     'remote test',
   ]);
-  test.action(calls(host, test, async () => (await load()).remoteTest));
+  test
+    .option(
+      '--accept-host-key <fingerprint>',
+      'Accept the key of the ssh host that has this fingerprint',
+      fingerprint,
+    )
+    .action(calls(host, test, async () => (await load()).remoteTest));
   const list = define(remote, 'list', 'List the workers of this clone', ['remote list --json']);
   list.action(calls(host, list, async () => (await load()).remoteList));
   const preview = define(
@@ -32,4 +38,9 @@ export function defineRemoteCommands(program: Command, host: ProgramHost): void 
   destroy
     .option('-f, --force', 'Destroy it even while a task runs on it')
     .action(calls(host, destroy, async () => (await load()).remoteDestroy));
+}
+
+function fingerprint(text: string): string {
+  if (/^SHA256:[A-Za-z0-9+/]{43}$/u.test(text)) return text;
+  throw new InvalidArgumentError('It must be a fingerprint, as "SHA256:…" with 43 characters.');
 }

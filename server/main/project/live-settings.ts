@@ -2,7 +2,8 @@
 // again when asked.
 
 import { homedir } from 'node:os';
-import { loadSettings, type SettingsRequest } from '../../config/load.ts';
+import { dirname } from 'node:path';
+import { loadSettings, type SettingsRequest, userSettingsPath } from '../../config/load.ts';
 import { boundSettingKeys } from '../../core/settings/bound-settings.ts';
 import { Refusal } from '../../core/failure.ts';
 import {
@@ -164,6 +165,16 @@ export class LiveSettings {
   get settings(): Settings {
     return this.#loaded.settings;
   }
+
+  /** Where the user's own settings are, whichever project this is. */
+  get userFolder(): string {
+    const { environment: env } = this;
+    return dirname(userSettingsPath({ home: homeOf(env), env }));
+  }
+}
+
+function homeOf(environment: Environment): string {
+  return environment['HOME'] ?? homedir();
 }
 
 function refuseProblems({ problems: [problem] }: LoadedSettings): void {
@@ -184,7 +195,7 @@ async function load(
   let judged: JudgedSettings = nothingJudged;
   const loaded = await loadSettings({
     root,
-    home: environment['HOME'] ?? homedir(),
+    home: homeOf(environment),
     env: environment,
     flags,
     judge: async (entries) => {

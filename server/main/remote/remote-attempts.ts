@@ -122,6 +122,10 @@ export class RemoteAttempts {
     return join(this.folder, 'leases');
   }
 
+  get #knownHosts(): string {
+    return join(this.#deps.live.userFolder, 'ssh_known_hosts');
+  }
+
   get owner(): string {
     return ownerOf(this.#deps);
   }
@@ -139,6 +143,7 @@ export class RemoteAttempts {
     return openProvisioner(settings, {
       projectRoot: this.#deps.places.root,
       folder: this.folder,
+      knownHosts: this.#knownHosts,
       environment: { ...this.#deps.live.environment },
     });
   }
@@ -196,6 +201,7 @@ export class RemoteAttempts {
       projectRoot: places.root,
       logPath: request.logPath,
       folder: this.folder,
+      knownHosts: this.#knownHosts,
       owner: this.owner,
       program: this.#programThere(settings, start.program),
       args: [...start.args],

@@ -32,6 +32,8 @@ const specSchema = z.object({
   logPath: z.string(),
   /** Folder of leases and local workers. */
   folder: z.string(),
+  /** File of the ssh host keys that the user has accepted. */
+  knownHosts: z.string(),
   owner: z.string(),
   program: z.string(),
   args: z.array(z.string()),

@@ -13,7 +13,7 @@ import {
 } from '../../workers/client/leases.ts';
 import { planUpload } from '../../workers/client/upload-plan.ts';
 import { waitForHealth } from '../../workers/client/worker-calls.ts';
-import type { Provisioner } from '../../workers/provisioners/port.ts';
+import type { HostKeys, Provisioner } from '../../workers/provisioners/port.ts';
 import { processStartTime } from '../../agents/kit/process/process-list.ts';
 import { LiveSettings } from '../project/live-settings.ts';
 import { placesOf } from '../project/project-places.ts';
@@ -23,6 +23,7 @@ import type { WorkerSettings } from './remote-spec.ts';
 import { openTreeReader } from './tree-listing.ts';
 import { previewTree } from './preview-tree.ts';
 import type {
+  HostKeyView,
   RemoteList,
   RemotePreview,
   RemoteTest,
@@ -87,8 +88,14 @@ export async function previewRemote({ root, env }: RemoteRequest): Promise<Remot
   return { ...common, files, bytes, largest, secrets, notices, ...tree, refused: null };
 }
 
-/** Makes a worker, waits until it answers, and destroys it. */
-export async function testRemote(request: RemoteRequest): Promise<RemoteTest> {
+/**
+ * Makes a worker, waits until it answers, and destroys it. `accept` is the fingerprint of the
+ * host's key that a person accepts before that.
+ */
+export async function testRemote(
+  request: RemoteRequest,
+  accept: string | null,
+): Promise<RemoteTest> {
   const remote = await open(request);
   const settings = remote.workerSettings();
   if (settings === null) {
@@ -98,8 +105,14 @@ export async function testRemote(request: RemoteRequest): Promise<RemoteTest> {
     );
   }
   const provisioner = remote.open(settings);
+  const { hostKeys } = provisioner;
+  if (accept !== null && hostKeys === undefined) {
+    const words = `Workers by ${provisioner.kind} run on no host whose key can be accepted.`;
+    throw new Refusal('no_provisioner', words);
+  }
   const startedAt = performance.now();
-  const message = await tryOne(remote, provisioner, settings);
+  const refused = await refusedKey(hostKeys, accept);
+  const message = refused?.message ?? (await tryOne(remote, provisioner, settings));
   return {
     provisioner: settings.provisioner,
     ok: message === null,
@@ -108,8 +121,30 @@ export async function testRemote(request: RemoteRequest): Promise<RemoteTest> {
       (settings.provisioner === 'hosted'
         ? 'The platform answered.'
         : 'A worker was created, answered and was destroyed.'),
+    host_key: refused?.key ?? null,
     ms: Math.round(performance.now() - startedAt),
   };
+}
+
+interface RefusedKey {
+  readonly message: string;
+  /** Null: it could not be learned. */
+  readonly key: HostKeyView | null;
+}
+
+/** Null: no key of a host is in the way. */
+async function refusedKey(
+  hostKeys: HostKeys | undefined,
+  accept: string | null,
+): Promise<RefusedKey | null> {
+  if (hostKeys === undefined) return null;
+  const notAccepted = accept === null ? null : await hostKeys.accept(accept);
+  const key = await hostKeys.refused();
+  if (!key.ok) return { message: notAccepted ?? key.error, key: null };
+  if (key.value === null) return null;
+  const { host, kind, fingerprint, isChanged: changed } = key.value;
+  const message = notAccepted ?? hostKeys.sentence(key.value);
+  return { message, key: { host, kind, fingerprint, changed } };
 }
 
 /** Null: it works. */

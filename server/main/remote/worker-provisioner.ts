@@ -21,6 +21,8 @@ export interface ProvisionerPlace {
   readonly projectRoot: string;
   /** Folder of leases and local workers. */
   readonly folder: string;
+  /** File of the ssh host keys that the user has accepted. */
+  readonly knownHosts: string;
   readonly environment: NodeJS.ProcessEnv;
 }
 
@@ -67,6 +69,7 @@ export function openProvisioner(settings: WorkerSettings, place: ProvisionerPlac
         env: chosen(environment, sshVariables),
         cwd: projectRoot,
         runtime: ownProgram('worker-runtime.cjs', 'worker-runtime-main'),
+        knownHosts: place.knownHosts,
       });
     case 'docker':
       return createDockerProvisioner({

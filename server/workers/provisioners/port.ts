@@ -69,6 +69,28 @@ export interface CreateFailure {
   readonly isCertain: boolean;
 }
 
+/** The key by which a host proves itself, where it is refused. */
+export interface HostKey {
+  readonly host: string;
+  /** ED25519, RSA … */
+  readonly kind: string;
+  /** `SHA256:…` */
+  readonly fingerprint: string;
+  /** Another key of this host is known: this one is never accepted. */
+  readonly isChanged: boolean;
+  /** Where that other key stands; null: none is known, or it is not told. */
+  readonly knownAt: string | null;
+}
+
+/** How a person accepts the key of a host. */
+export interface HostKeys {
+  /** Null: it is not refused, as far as can be known. */
+  refused(): Promise<Result<HostKey | null, string>>;
+  /** Keeps the key that has this fingerprint. Null: kept, or known already; else a sentence. */
+  accept(fingerprint: string): Promise<string | null>;
+  sentence(key: HostKey): string;
+}
+
 export interface Provisioner {
   readonly kind: ProvisionerKind;
   readonly capabilities: ProvisionerCapabilities;
@@ -85,4 +107,6 @@ export interface Provisioner {
   isGone?(ref: InstanceRef): Promise<boolean>;
   /** Instances of this owner that exist now. */
   list(owner: string): Promise<Result<readonly InstanceRef[], string>>;
+  /** Present where workers run on a host with a key. */
+  readonly hostKeys?: HostKeys;
 }

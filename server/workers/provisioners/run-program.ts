@@ -17,8 +17,32 @@ export interface ProgramRequest {
 
 const outputBytesMax = 4 * 1024 * 1024;
 
+/** How a program ended. */
+export interface ProgramEnd {
+  /** Null: it did not end by itself, and `problem` says why. */
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+  readonly problem: string | null;
+}
+
 /** Its stdout. The error is a sentence with the end of its output. */
 export async function runProgram(request: ProgramRequest): Promise<Result<string, string>> {
+  return outputOf(request.program, await programEnd(request));
+}
+
+export function outputOf(program: string, end: ProgramEnd): Result<string, string> {
+  if (end.problem !== null) return err(end.problem);
+  if (end.code === 0) return ok(end.stdout);
+  // What a program prints last is its reason.
+  const words = oneLine(end.stderr, end.stderr.length).slice(-wordsMax);
+  const code = end.code ?? 'none';
+  return err(`${program} ended with exit code ${code}${words === '' ? '' : `: ${words}`}.`);
+}
+
+const wordsMax = 300;
+
+export async function programEnd(request: ProgramRequest): Promise<ProgramEnd> {
   const { program, args, env, cwd } = request;
   const limit = AbortSignal.timeout(request.timeoutMs);
   const signal = request.signal === undefined ? limit : AbortSignal.any([limit, request.signal]);
@@ -37,13 +61,17 @@ export async function runProgram(request: ProgramRequest): Promise<Result<string
     child.once('error', resolve);
     child.once('close', resolve);
   });
-  if (limit.aborted) return err(`${program} did not end within ${request.timeoutMs / 1000} s.`);
-  if (end instanceof Error) return err(`${program} could not be run: ${oneLine(end.message)}.`);
-  if (end === 0) return ok(Buffer.concat(out).toString('utf8'));
-  const words = oneLine(Buffer.concat(said).toString('utf8').slice(-1_000));
-  return err(
-    `${program} ended with exit code ${end ?? 'none'}${words === '' ? '' : `: ${words}`}.`,
-  );
+  const problem = limit.aborted
+    ? `${program} did not end within ${request.timeoutMs / 1000} s.`
+    : end instanceof Error
+      ? `${program} could not be run: ${oneLine(end.message)}.`
+      : null;
+  return {
+    code: typeof end === 'number' ? end : null,
+    stdout: Buffer.concat(out).toString('utf8'),
+    stderr: Buffer.concat(said).toString('utf8'),
+    problem,
+  };
 }
 
 function gather(stream: NodeJS.ReadableStream): Buffer[] {

@@ -9,8 +9,17 @@ import { createServer, type AddressInfo } from 'node:net';
 import { err, ok, type Result } from '../../core/failure.ts';
 import { quoted } from '../client/job-command.ts';
 import { oneLine } from '../client/request.ts';
-import type { InstanceSpec, Provisioner, StartOutside } from './port.ts';
-import { runProgram } from './run-program.ts';
+import type { HostKeys, InstanceSpec, Provisioner, StartOutside } from './port.ts';
+import { outputOf, programEnd, type ProgramEnd } from './run-program.ts';
+import {
+  isKeyRefusal,
+  keepKey,
+  keySentence,
+  ownKeyArgs,
+  refusedKey,
+  type RunSsh,
+  strictArgs,
+} from './ssh-host-key.ts';
 
 export interface SshOptions {
   /** Full path of ssh. */
@@ -23,6 +32,8 @@ export interface SshOptions {
   readonly cwd: string;
   /** The runtime as one file. */
   readonly runtime: string;
+  /** File of the host keys that a person has accepted here; it need not exist. */
+  readonly knownHosts: string;
   /** Kills every process with this marker: the tunnel. */
   readonly endMarked: (marker: string) => Promise<void>;
   /** Starts a program so that it does not end with the process that starts it. */
@@ -30,7 +41,7 @@ export interface SshOptions {
   readonly markerVariable: string;
 }
 
-/** Never asks: a key of the host that is not known is a refusal. */
+/** Never asks. */
 const quietArgs: readonly string[] = [
   '-o',
   'BatchMode=yes',
@@ -55,29 +66,31 @@ export function badHost(host: string | null): string | null {
 
 export function createSshProvisioner(options: SshOptions): Provisioner {
   const host = options.host ?? '';
-  const run = async (
-    script: string,
-    input: Buffer | null = null,
-    signal?: AbortSignal,
-  ): Promise<Result<string, string>> => {
+  const ssh: RunSsh = async (before, command) =>
+    await runSsh(options, [...quietArgs, ...before], command, {});
+  let known: Promise<readonly string[]> | null = null;
+  const connectionArgs = async (): Promise<readonly string[]> => {
+    known ??= ownKeyArgs(options.knownHosts, ssh);
+    return [...quietArgs, ...strictArgs, ...(await known)];
+  };
+  const run: RunScript = async (script, input = null, signal) => {
     const problem = badHost(options.host);
     if (problem !== null) return err(problem);
     // Without other input, the script is passed on stdin, so that it does not appear in a list of
     // processes.
     const command = input === null ? ['/bin/sh', '-s'] : [script];
-    return await runProgram({
-      program: options.program,
-      args: [...quietArgs, ...options.args, host, '--', ...command],
-      env: options.env,
-      cwd: options.cwd,
-      input: input ?? script,
-      timeoutMs: commandMs,
-      ...(signal === undefined ? {} : { signal }),
-    });
+    const given = { input: input ?? script, signal };
+    const end = await runSsh(options, await connectionArgs(), command, given);
+    const refused = isKeyRefusal(end) ? await refusalOf(hostKeys) : null;
+    return refused === null ? outputOf(options.program, end) : err(refused);
   };
+  const hostKeys = hostKeysOf(options, ssh, () => {
+    known = null;
+  });
   return {
     kind: 'ssh',
     capabilities: { env: true, list: true, foreignPaths: true },
+    hostKeys,
     create: async (spec, signal) => {
       const file = readFileSync(options.runtime);
       const hash = createHash('sha256').update(file).digest('hex').slice(0, 32);
@@ -90,7 +103,7 @@ export function createSshProvisioner(options: SshOptions): Provisioner {
       if (port === undefined) {
         return failed(`the runtime on ${host} did not start: ${oneLine(started.value)}`);
       }
-      const tunnel = await openTunnel(options, host, spec, Number(port));
+      const tunnel = await openTunnel(options, await connectionArgs(), spec, Number(port));
       if (!tunnel.ok) return failed(tunnel.error);
       const close = (): Promise<void> => options.endMarked(markerOf(spec.name));
       return ok({ name: spec.name, id: spec.name, url: tunnel.value, token: spec.token, close });
@@ -114,6 +127,62 @@ export function createSshProvisioner(options: SshOptions): Provisioner {
       return ok(names.map((name) => ({ name, id: name })));
     },
   };
+}
+
+async function runSsh(
+  { program, args, host, env, cwd }: SshOptions,
+  before: readonly string[],
+  command: readonly string[],
+  {
+    input = '',
+    signal,
+  }: { readonly input?: string | Buffer; readonly signal?: AbortSignal | undefined },
+): Promise<ProgramEnd> {
+  const words = command.length === 0 ? [] : ['--', ...command];
+  return await programEnd({
+    program,
+    args: [...before, ...args, host ?? '', ...words],
+    env,
+    cwd,
+    input,
+    timeoutMs: commandMs,
+    ...(signal === undefined ? {} : { signal }),
+  });
+}
+
+function hostKeysOf(options: SshOptions, ssh: RunSsh, onAccepted: () => void): HostKeys {
+  const host = options.host ?? '';
+  const refused = async (): ReturnType<typeof refusedKey> => {
+    const problem = badHost(options.host);
+    if (problem !== null) return err(problem);
+    return await refusedKey(host, await ownKeyArgs(options.knownHosts, ssh), ssh);
+  };
+  return {
+    sentence: keySentence,
+    refused,
+    accept: async (fingerprint) => {
+      const key = await refused();
+      if (!key.ok) return key.error;
+      if (key.value === null) return null;
+      if (key.value.isChanged) return keySentence(key.value);
+      if (key.value.fingerprint !== fingerprint) {
+        const shown = `${key.value.kind} ${key.value.fingerprint}`;
+        return `The host ${host} shows ${shown}, not ${fingerprint}. Nothing was accepted.`;
+      }
+      keepKey(options.knownHosts, key.value);
+      onAccepted();
+      return null;
+    },
+  };
+}
+
+/** What a person can do about a refused key; null: what ssh says must do. */
+async function refusalOf(hostKeys: HostKeys): Promise<string | null> {
+  const key = await hostKeys.refused();
+  if (!key.ok) return key.error;
+  if (key.value === null) return null;
+  const remedy = key.value.isChanged ? '' : ' Run "drover remote test".';
+  return `${hostKeys.sentence(key.value)}${remedy}`;
 }
 
 function markerOf(name: string): string {
@@ -230,14 +299,14 @@ done
 
 async function openTunnel(
   options: SshOptions,
-  host: string,
+  connectionArgs: readonly string[],
   { name, ttlMs }: Pick<InstanceSpec, 'name' | 'ttlMs'>,
   remotePort: number,
 ): Promise<Result<string, string>> {
   const port = await freePort();
   const forward = `127.0.0.1:${port}:127.0.0.1:${remotePort}`;
-  const quiet = [...quietArgs, '-o', 'ExitOnForwardFailure=yes'];
-  const args = [...quiet, ...options.args, '-N', '-L', forward, host];
+  const quiet = [...connectionArgs, '-o', 'ExitOnForwardFailure=yes'];
+  const args = [...quiet, ...options.args, '-N', '-L', forward, options.host ?? ''];
   const marker = markerOf(name);
   const seconds = String(Math.ceil(ttlMs / 1000));
   const loop = ['-c', tunnelScript, 'drover-tunnel', seconds, options.program, ...args];

@@ -1,8 +1,8 @@
 // Debian's sshd on a loopback port: a host for workers by ssh, with all its files below the test's
 // folder.
 
-import { execFileSync, spawn } from 'node:child_process';
-import { chmodSync, copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { chmodSync, copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createConnection } from 'node:net';
 import { dirname, join } from 'node:path';
 import { freePort } from '../../free-port.ts';
@@ -14,6 +14,12 @@ export interface Sshd {
   readonly args: readonly string[];
   /** Home of logins. */
   readonly home: string;
+  /** Where its host key stands from the start. */
+  readonly knownHosts: string;
+  /** Of its host key, as ssh-keygen names it. */
+  readonly fingerprint: string;
+  /** From now on it shows another host key; resolves with that one's fingerprint. */
+  changeKey(): Promise<string>;
   close(): Promise<void>;
 }
 
@@ -23,7 +29,7 @@ export async function startSshd(here: Project): Promise<Sshd> {
   const home = join(here.folder, 'far-home');
   for (const path of [folder, home]) mkdirSync(path, { mode: 0o700 });
   const keys = ['host', 'login'].map((name) => join(folder, name));
-  for (const key of keys) execFileSync('ssh-keygen', ['-q', '-t', 'ed25519', '-N', '', '-f', key]);
+  keys.forEach(makeKey);
   copyFileSync(join(folder, 'login.pub'), join(folder, 'authorized_keys'));
   chmodSync(join(folder, 'authorized_keys'), 0o600);
   const port = await freePort();
@@ -40,11 +46,41 @@ export async function startSshd(here: Project): Promise<Sshd> {
     `SetEnv HOME=${home} PATH=${dirname(process.execPath)}:/usr/bin:/bin`,
   ];
   writeFileSync(join(folder, 'sshd_config'), `${lines.join('\n')}\n`);
+  let daemon = await listening(folder, port);
+  const hostKey = readFileSync(join(folder, 'host.pub'), 'utf8').split(' ').slice(0, 2).join(' ');
+  const knownHosts = join(folder, 'known_hosts');
+  writeFileSync(knownHosts, `[127.0.0.1]:${port} ${hostKey}\n`);
+  const args = ['-F', 'none', '-p', String(port), '-i', join(folder, 'login')];
+  const known = ['-o', `UserKnownHostsFile=${knownHosts}`];
+  return {
+    args: [...args, ...known],
+    home,
+    knownHosts,
+    fingerprint: fingerprintOf(join(folder, 'host')),
+    changeKey: async () => {
+      await ended(daemon);
+      for (const name of ['host', 'host.pub']) rmSync(join(folder, name));
+      makeKey(join(folder, 'host'));
+      daemon = await listening(folder, port);
+      return fingerprintOf(join(folder, 'host'));
+    },
+    close: () => ended(daemon),
+  };
+}
+
+function makeKey(path: string): void {
+  execFileSync('ssh-keygen', ['-q', '-t', 'ed25519', '-N', '', '-f', path]);
+}
+
+function fingerprintOf(key: string): string {
+  const said = execFileSync('ssh-keygen', ['-l', '-f', `${key}.pub`], { encoding: 'utf8' });
+  return said.split(' ')[1] ?? '';
+}
+
+async function listening(folder: string, port: number): Promise<ChildProcess> {
   const daemon = spawn('/usr/sbin/sshd', ['-D', '-e', '-f', join(folder, 'sshd_config')], {
     stdio: 'ignore',
   });
-  const hostKey = readFileSync(join(folder, 'host.pub'), 'utf8').split(' ').slice(0, 2).join(' ');
-  writeFileSync(join(folder, 'known_hosts'), `[127.0.0.1]:${port} ${hostKey}\n`);
   await eventually('sshd listens', async () => {
     return await new Promise<boolean>((resolve) => {
       const socket = createConnection(port, '127.0.0.1');
@@ -52,15 +88,11 @@ export async function startSshd(here: Project): Promise<Sshd> {
       socket.once('error', () => resolve(false));
     });
   });
-  const args = ['-F', 'none', '-p', String(port), '-i', join(folder, 'login')];
-  const known = ['-o', `UserKnownHostsFile=${join(folder, 'known_hosts')}`];
-  return {
-    args: [...args, ...known],
-    home,
-    close: async () => {
-      const gone = new Promise((resolve) => daemon.once('exit', resolve));
-      daemon.kill('SIGTERM');
-      await gone;
-    },
-  };
+  return daemon;
+}
+
+async function ended(daemon: ChildProcess): Promise<void> {
+  const gone = new Promise((resolve) => daemon.once('exit', resolve));
+  daemon.kill('SIGTERM');
+  await gone;
 }

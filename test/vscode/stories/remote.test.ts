@@ -43,6 +43,7 @@ suite('remote workers in VS Code', function () {
       env: { DROVER_AGENT_PATH: 'tools/agent.sh' },
     });
     sshd = await startSshd(project);
+    writeFileSync(sshd.knownHosts, '');
     const config = join(project.folder, 'home', '.ssh', 'config');
     mkdirSync(join(project.folder, 'home', '.ssh'), { mode: 0o700 });
     writeFileSync(config, sshConfig(sshd));
@@ -93,7 +94,7 @@ suite('remote workers in VS Code', function () {
     return existsSync(file) ? readFileSync(file, 'utf8').trim().split('\n').length : 0;
   };
 
-  test('chooses ssh and a host, and tests the connection', async () => {
+  test('chooses ssh and a host, accepts its key, and tests the connection', async () => {
     await runCommand(bench.page, 'Drover: Set Up Remote Workers');
     await quickPickRow(bench.page, 'ssh').click();
     await quickPickRow(bench.page, 'buildbox').waitFor();
@@ -102,6 +103,10 @@ suite('remote workers in VS Code', function () {
     await quickPickRow(bench.page, 'All tasks').click();
     const told = toast(bench.page, 'Remote workers are set up');
     await told.getByRole('button', { name: 'Test Connection' }).click();
+    const unknown = toast(bench.page, /key of host buildbox is not known/);
+    await unknown.waitFor({ timeout: 60_000 });
+    await picture(bench.page, 'remote-host-key');
+    await unknown.getByRole('button', { name: `Accept ${sshd.fingerprint}` }).click();
     await toast(bench.page, /The connection by ssh works/).waitFor({
       timeout: 60_000,
     });

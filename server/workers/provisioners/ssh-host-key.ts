@@ -1,0 +1,143 @@
+// The key by which an ssh host proves itself. ssh refuses a key that it does not know; a person
+// compares the fingerprint and accepts it, and Drover keeps it in a separate file, which ssh reads
+// beside the user's files and never writes. A changed key is never accepted.
+
+import { createHash } from 'node:crypto';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { err, ok, type Result } from '../../core/failure.ts';
+import { writeWhole } from '../../files/write-whole.ts';
+import { oneLine } from '../client/request.ts';
+import type { HostKey } from './port.ts';
+import type { ProgramEnd } from './run-program.ts';
+
+/**
+ * Before the user's own options, because the first value of an option counts: whatever the user's
+ * configuration accepts by itself, these connections accept nothing, and no key is stored by them.
+ */
+export const strictArgs: readonly string[] = [
+  '-o',
+  'StrictHostKeyChecking=yes',
+  '-o',
+  'UpdateHostKeys=no',
+];
+
+/** The lists that ssh reads for all users, where it does not tell which. */
+const systemLists = '/etc/ssh/ssh_known_hosts /etc/ssh/ssh_known_hosts2';
+
+/** Runs ssh with these arguments before the user's own ones, and what it is to do after them. */
+export type RunSsh = (args: readonly string[], command: readonly string[]) => Promise<ProgramEnd>;
+
+/** Options that make ssh read Drover's file too. Nothing where no key was accepted yet. */
+export async function ownKeyArgs(file: string, run: RunSsh): Promise<readonly string[]> {
+  if (readText(file) === '') return [];
+  const configured = await run(['-G'], []);
+  const found = /^globalknownhostsfile (.+)$/m.exec(configured.stdout)?.[1];
+  return ['-o', `GlobalKnownHostsFile=${argument(file)} ${found ?? systemLists}`];
+}
+
+/** What ssh says about a key that it refuses. */
+export function isKeyRefusal({ code, stderr }: ProgramEnd): boolean {
+  return code !== 0 && /Host key verification failed/.test(stderr);
+}
+
+/** Nothing of the user's is offered to a host that is not known, and nothing runs there. */
+const withoutLogin: readonly string[] = [
+  '-o',
+  'PreferredAuthentications=none',
+  '-o',
+  'ControlPath=none',
+  '-o',
+  'LogLevel=INFO',
+];
+
+interface ShownKey extends HostKey {
+  /** As a file of known hosts has it. */
+  readonly line: string;
+}
+
+/** Null: the host shows a key that is known, or it does not answer. */
+export async function refusedKey(
+  host: string,
+  ownArgs: readonly string[],
+  run: RunSsh,
+): Promise<Result<ShownKey | null, string>> {
+  const strict = await run([...strictArgs, ...ownArgs, ...withoutLogin], ['true']);
+  if (!isKeyRefusal(strict)) return ok(null);
+  const line = await shownLine(run);
+  const [, type, key] = line.split(' ');
+  if (type === undefined || key === undefined) {
+    const way = 'ssh refuses the key of a host on the way to it. Connect once by hand.';
+    return err(`${host} cannot be reached: ${way} ssh says: ${oneLine(strict.stderr)}`);
+  }
+  const changed = /host key for .* has changed/i.test(strict.stderr);
+  const place = /^Offending .* key in (.+):(\d+)\s*$/m.exec(strict.stderr);
+  return ok({
+    host,
+    kind: kindOf(type),
+    fingerprint: fingerprintOf(key),
+    isChanged: changed,
+    knownAt: place === null ? null : `${place[1]}, line ${place[2]}`,
+    line,
+  });
+}
+
+/** The key that the host shows, stored by ssh itself in a file that exists for this alone. */
+async function shownLine(run: RunSsh): Promise<string> {
+  const folder = mkdtempSync(join(tmpdir(), 'drover-host-key-'));
+  const file = join(folder, 'shown');
+  // In this option, ssh replaces what follows a per cent sign.
+  const unexpanded = file.replaceAll('%', '%%');
+  const lists = [`UserKnownHostsFile=${argument(unexpanded)}`, 'GlobalKnownHostsFile=/dev/null'];
+  const plain = ['StrictHostKeyChecking=accept-new', 'HashKnownHosts=no', 'CheckHostIP=no'];
+  const options = [...plain, ...lists, 'UpdateHostKeys=no'].flatMap((option) => ['-o', option]);
+  try {
+    await run([...options, ...withoutLogin], ['true']);
+    return readText(file).split('\n')[0] ?? '';
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+export function keepKey(file: string, { line }: ShownKey): void {
+  mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+  const before = readText(file);
+  const end = before === '' || before.endsWith('\n') ? '' : '\n';
+  writeWhole(file, `${before}${end}${line}\n`);
+}
+
+/** For a person. */
+export function keySentence({ host, kind, fingerprint, isChanged, knownAt }: HostKey): string {
+  if (isChanged) {
+    const old = knownAt === null ? '' : ` The known one is in ${knownAt}.`;
+    return `The key of host ${host} has changed: it shows ${kind} ${fingerprint}.${old} Another machine may answer in its place, so a changed key cannot be accepted here. If you know why it changed, remove the known one there.`;
+  }
+  const there = `ssh-keygen -l -f /etc/ssh/ssh_host_${kind.toLowerCase()}_key.pub`;
+  return `The key of host ${host} is not known: it shows ${kind} ${fingerprint}. Compare that with what "${there}" prints on the host.`;
+}
+
+/** As ssh names it. */
+function kindOf(type: string): string {
+  const plain = type.replace(/^sk-/, '').replace(/@openssh\.com$/, '');
+  if (plain.startsWith('ecdsa-')) return 'ECDSA';
+  return plain.replace(/^ssh-/, '').toUpperCase();
+}
+
+function fingerprintOf(key: string): string {
+  const hash = createHash('sha256').update(Buffer.from(key, 'base64')).digest('base64');
+  return `SHA256:${hash.replace(/=+$/, '')}`;
+}
+
+/** One word of an option's list. */
+function argument(path: string): string {
+  return `"${path.replace(/[\\"]/g, '\\$&')}"`;
+}
+
+function readText(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    return '';
+  }
+}
