@@ -15,6 +15,7 @@ const examples: { readonly [K in SettingKey]?: string } = {
   'agent.permission_mode': '"acceptEdits"',
   'agent.fallback': '["claude:opus", "codex"]',
   'agent.fallback_wait': '"10m"',
+  'gate.needs': '["gpu"]',
   'gate.network': '["localhost:5432"]',
   'setup.network': '["registry.npmjs.org"]',
   'spec.model': '"claude-sonnet-5-5"',

@@ -208,6 +208,8 @@ export interface StatusSnapshot {
    * panels.
    */
   readonly machines?: readonly MachineView[];
+  /** Why finished work waits for a machine; absent while nothing does. */
+  readonly no_lander?: string;
   /** The last run is active and no backend works on it; absent otherwise. */
   readonly unattended?: true;
 }
@@ -272,6 +274,8 @@ export interface MachineView {
   readonly agents_max: number;
   /** Agents that it can run now. */
   readonly room: number;
+  /** It runs gates and lands work now. */
+  readonly lands: boolean;
   readonly version: string;
   /** Why it takes less than it could. */
   readonly note: string | null;

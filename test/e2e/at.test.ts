@@ -42,7 +42,13 @@ const extras = { config: {}, targetBranch: 'main', shaOf: async () => null };
 
 async function stateOf(db: Db, nowMs: number): Promise<{ seq: number; state: unknown }> {
   const snapshot = await readSnapshot(db, {}, extras);
-  const facts = { nowMs, agentKind: 'command', agents: noFallback, hasBackend: true };
+  const facts = {
+    nowMs,
+    agentKind: 'command',
+    agents: noFallback,
+    hasBackend: true,
+    gateNeeds: [],
+  };
   const reasons: Reasons = {};
   for (const { id } of snapshot.tasks) reasons[id] = await why(db, id, facts);
   // An event without a change of a row leaves the state as it was.

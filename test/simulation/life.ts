@@ -78,6 +78,7 @@ export class Life {
     return {
       machineId: '',
       compatibility: { number: 1, leads: () => true },
+      lands: () => true,
       useRun: async () => {},
       isPassing: () => false,
       store: this.store,

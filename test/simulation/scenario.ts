@@ -150,6 +150,7 @@ function drawSettings(chance: SeededChance): WorkSettings {
     gateCommand: chance.percent(80) ? 'gate' : null,
     gateTimeoutMs: chance.percent(90) ? 60_000 : 2_500,
     gateKeeps: ['target'],
+    gateNeeds: [],
     setupCommand: chance.percent(40) ? 'setup' : null,
     setupTimeoutMs: 60_000,
     setupInputs: [],

@@ -31,6 +31,7 @@ const columns: readonly Column[] = [
     atEnd: true,
     cell: ({ agents, agents_max: most }) => `${agents}/${most}`,
   },
+  { name: 'LANDS', widthMax: 5, cell: ({ lands }) => (lands ? 'yes' : 'no') },
   {
     name: 'HEARD',
     widthMax: 12,

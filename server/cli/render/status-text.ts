@@ -67,6 +67,8 @@ function headLines(snapshot: StatusSnapshot, { width, paint, nowMs }: TableOptio
     );
   const machines = machinesLine(snapshot.machines ?? []);
   if (machines !== null) lines.push(wrap(machines, width, '          '));
+  if (snapshot.no_lander !== undefined)
+    lines.push(paint('yellow', wrap(plainLine(snapshot.no_lander), width)));
   const target = targetLine(snapshot);
   if (target !== null) lines.push(wrap(target, width, '        '));
   return lines;

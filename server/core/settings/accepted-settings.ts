@@ -23,6 +23,7 @@ const powerKeys: ReadonlySet<string> = new Set<SettingKey>([
   'gate.env_allow',
   'gate.network',
   'gate.keep',
+  'gate.needs',
   'setup.env_allow',
   'setup.network',
   'worktree_root',

@@ -40,6 +40,13 @@ export const commandSettingTable = {
     doc: 'Ignored build folders that stay in the gate\'s worktree, once what filled them has landed. "target" counts only beside a Cargo.toml.',
     readBy: 'workflows (gate)',
   },
+  'gate.needs': {
+    value: { type: 'words', max: 64 },
+    fallback: [],
+    inFile: true,
+    doc: 'Fleet: labels of the machines that run the gate and land work. Machines that lack one of them do neither.',
+    readBy: 'workflows (landing)',
+  },
   'setup.command': {
     value: { type: 'text' },
     fallback: null,
@@ -92,6 +99,7 @@ export interface CommandSettings {
     readonly timeoutMs: number;
     readonly envAllow: readonly string[];
     readonly keep: readonly string[];
+    readonly needs: readonly string[];
   };
   readonly setup: {
     readonly envAllow: readonly string[];
@@ -109,6 +117,7 @@ export function commandSettingsOf(get: <T>(key: CommandSettingKey) => T): Comman
       timeoutMs: get('gate.timeout'),
       envAllow: get('gate.env_allow'),
       keep: get('gate.keep'),
+      needs: get('gate.needs'),
     },
     setup: {
       command: get('setup.command'),

@@ -14,6 +14,11 @@ export function neededLabels(labels: readonly string[]): readonly string[] {
   return [...needed];
 }
 
+/** The label of a task that asks for it. */
+export function needsLabel(label: string): string {
+  return `${needsPrefix}${label}`;
+}
+
 /** Exactly as written: `os=linux` is not `OS=Linux`. */
 export function suits(machineLabels: readonly string[], needed: readonly string[]): boolean {
   return needed.every((label) => machineLabels.includes(label));
@@ -87,7 +92,7 @@ function noneSuits(needed: readonly string[], alive: readonly MachineFacts[]): s
     return `${name} has ${labels.length === 0 ? 'no labels' : labels.join(', ')}`;
   });
   const label = missing[0] ?? needed[0] ?? '';
-  return `${what} (${there}); start "drover worker --label ${label}" on one that can do it, or take ${quoted(needed.map((one) => needsPrefix + one))} off the task.`;
+  return `${what} (${there}); start "drover worker --label ${label}" on one that can do it, or take ${quoted(needed.map(needsLabel))} off the task.`;
 }
 
 function quoted(labels: readonly string[]): string {

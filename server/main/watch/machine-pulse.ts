@@ -4,6 +4,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { leadingNumber } from '../../core/compatibility.ts';
 import { hostHold } from '../../core/work/host-limits.ts';
+import { type Lander, landingRank } from '../../core/work/landers.ts';
 import { Refusal } from '../../core/failure.ts';
 import { formatDuration } from '../../core/format.ts';
 import { droverVersion } from '../../protocol/version.ts';
@@ -137,9 +138,11 @@ export class MachinePulse {
     const ageNote = leading > compatibility ? olderNote : null;
     const isHeld = note !== null || ageNote !== null;
     const room = isHeld ? Math.min(busy, fleet.agents) : fleet.agents;
-    // Of the machine's own limits only a full disk prevents a gate.
-    const canLand = remoteHold === null && hostHold(facts, machine, 0) === null;
-    const lands = canLand && (await this.#isWantedForLanding());
+    const lands = await this.#isWantedForLanding({
+      // Of the machine's own limits only a full disk prevents a gate.
+      isUnable: remoteHold !== null || hostHold(facts, machine, 0) !== null,
+      isLow: hostHold(facts, machine, 1) !== null,
+    });
     const beat = {
       id: machineId,
       name: fleet.name,
@@ -189,11 +192,12 @@ export class MachinePulse {
     return `The git remote ${remote} has not answered for ${ago}; nothing new starts and nothing lands here.`;
   }
 
-  /** A machine without agents lands only while no other one can. */
-  async #isWantedForLanding(): Promise<boolean> {
+  async #isWantedForLanding(host: Pick<Lander, 'isUnable' | 'isLow'>): Promise<boolean> {
     const { store, machineId, live } = this.#project;
-    const { lands, agents } = live.settings.fleet;
-    return lands ?? (agents > 0 || !(await othersLand(store.db, machineId)));
+    const { fleet, gate } = live.settings;
+    const { labels, lands, agents: agentsMax } = fleet;
+    const rank = landingRank({ labels, lands, agentsMax, ...host }, gate.needs);
+    return rank === 'lands' || (rank === 'last' && !(await othersLand(store.db, machineId)));
   }
 
   #setRole(next: FleetRole): void {

@@ -79,6 +79,7 @@ export function historyHandlers(deps: DataHandlerDeps): Pick<Handlers, HistoryRe
           nowMs: atMs,
           agentKind: agent.kind,
           agents: agentChoices(agent, agents),
+          gateNeeds: settings.gate.needs,
           hasBackend: (await newestRun(db))?.state === 'active',
           remote: placeRulesOf(settings),
         };

@@ -1,10 +1,18 @@
 // Requests that change nothing: the snapshot, the feed, questions, worktrees, and why a task is not
 // running.
 
+import { isHandedOver } from '../../core/plan/task.ts';
+import { whyNoLander } from '../../core/work/landers.ts';
 import { branchRef } from '../../core/work/ref-names.ts';
 import { agentChoices } from '../../core/settings/agent-settings.ts';
 import { placeRulesOf } from '../../core/settings/remote-settings.ts';
-import type { SandboxView, TaskView, UnacceptedView } from '../../protocol/views.ts';
+import type {
+  MachineView,
+  SandboxView,
+  StatusSnapshot,
+  TaskView,
+  UnacceptedView,
+} from '../../protocol/views.ts';
 import type { Handlers } from '../../protocol/api.ts';
 import { Refusal } from '../../core/failure.ts';
 import { liveMachines, readLine } from '../../store/port.ts';
@@ -81,6 +89,18 @@ async function isAttended({ hasBackend, store }: DataHandlerDeps): Promise<boole
   return (hasBackend ?? true) || (await liveMachines(store.db)).length > 0;
 }
 
+function noLander(
+  tasks: readonly TaskView[],
+  machines: readonly MachineView[],
+  gateNeeds: readonly string[],
+): Pick<StatusSnapshot, 'no_lander'> {
+  if (!tasks.some(({ status, phase }) => status === 'in_progress' && isHandedOver(phase)))
+    return {};
+  const facts = machines.map((view) => ({ ...view, busy: view.agents }));
+  const reason = whyNoLander(gateNeeds, facts);
+  return reason === null ? {} : { no_lander: reason };
+}
+
 export function inspectHandlers(deps: DataHandlerDeps): Pick<Handlers, InspectRequests> {
   const { store } = deps;
   return {
@@ -93,6 +113,7 @@ export function inspectHandlers(deps: DataHandlerDeps): Pick<Handlers, InspectRe
         ...(await withSandboxes(deps, snapshot.tasks)),
         ...(unaccepted.length > 0 && { unaccepted }),
         ...(machines.length > 0 && { machines }),
+        ...noLander(snapshot.tasks, machines, deps.settings().gate.needs),
         ...(snapshot.run?.active === true &&
           !(await isAttended(deps)) && { unattended: true as const }),
       };
@@ -103,6 +124,7 @@ export function inspectHandlers(deps: DataHandlerDeps): Pick<Handlers, InspectRe
         agentKind: deps.settings().agent.kind,
         agents: agentChoices(deps.settings().agent, deps.settings().agents),
         hasBackend: await isAttended(deps),
+        gateNeeds: deps.settings().gate.needs,
         remote: placeRulesOf(deps.settings()),
       };
       const waiting = (deps.unaccepted?.() ?? []).map(unacceptedSentence);

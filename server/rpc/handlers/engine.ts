@@ -116,7 +116,9 @@ async function startRequest(
           'No gate is configured: nothing is tested before it lands. Set one with --gate "<command>", DROVER_GATE or [gate] command in .drover.toml.',
         ]
       : [];
-  const wants = begun.joined ? [] : await unmetWants(engine.store.db, options.epic ?? null);
+  const wants = begun.joined
+    ? []
+    : await unmetWants(engine.store.db, options.epic ?? null, settings.gateNeeds);
   return {
     run: await viewOf(engine, begun.row),
     joined: begun.joined,

@@ -341,10 +341,10 @@ async function checkoutCheck(engine: Uses<'git'>, branch: string | null): Promis
 
 /** Of a fleet: nothing would start, or not all of it. */
 async function machineChecks(
-  engine: Uses<'store'>,
+  engine: Uses<'settings' | 'store'>,
   epicId: string | null,
 ): Promise<readonly Check[]> {
-  const wants = await unmetWants(engine.store.db, epicId);
+  const wants = await unmetWants(engine.store.db, epicId, engine.settings().gateNeeds);
   return wants.slice(0, namedMax).map((want) => check('machines', 'warning', want));
 }
 

@@ -1,6 +1,7 @@
 // What the tasks that are to be done ask of the machines of a fleet, and none of them offers.
 
-import { type MachineFacts, neededLabels, whyNoMachine } from '../../core/work/machines.ts';
+import { whyNoLander } from '../../core/work/landers.ts';
+import { type MachineFacts, neededLabels, suits, whyNoMachine } from '../../core/work/machines.ts';
 import { readMachines } from '../fleet/machine-views.ts';
 import { type Db, textList } from '../rows/one-moment.ts';
 import { shortList } from './stuck.ts';
@@ -9,7 +10,11 @@ import { shortList } from './stuck.ts';
 const tasksMax = 1_000;
 
 /** One sentence each, with the remedy; none without a fleet. */
-export async function unmetWants(db: Db, epicId: string | null): Promise<readonly string[]> {
+export async function unmetWants(
+  db: Db,
+  epicId: string | null,
+  gateNeeds: readonly string[],
+): Promise<readonly string[]> {
   const views = await readMachines(db, 0);
   if (views.length === 0) return [];
   // Running work frees capacity sooner or later.
@@ -18,6 +23,11 @@ export async function unmetWants(db: Db, epicId: string | null): Promise<readonl
   });
   const general = whyNoMachine([], machines);
   if (general !== null) return [general];
+  const noGate = whyNoLander(
+    gateNeeds,
+    // One that is full or offline now runs gates later.
+    machines.map((machine) => ({ ...machine, lands: suits(machine.labels, gateNeeds) })),
+  );
   const rows = await db
     .selectFrom('tasks')
     .select(['id', 'labels'])
@@ -36,7 +46,8 @@ export async function unmetWants(db: Db, epicId: string | null): Promise<readonl
     if (known === undefined) wants.set(name, { ids: [id], reason: whyNoMachine(list, machines) });
     else known.ids.push(id);
   }
-  return [...wants.values()].flatMap(({ ids, reason }) =>
+  const unmet = [...wants.values()].flatMap(({ ids, reason }) =>
     reason === null ? [] : [`${shortList(ids)}: ${reason}`],
   );
+  return noGate === null ? unmet : [noGate, ...unmet];
 }

@@ -49,6 +49,7 @@ export async function readMachines(
       agents: busy.get(row.id) ?? 0,
       agents_max: row.agents_max,
       room: row.room,
+      lands: (state === 'working' || state === 'draining') && row.lands === 1,
       version: row.version,
       note: row.note,
       joined_at: Math.floor(row.joined_at_ms / 1000),

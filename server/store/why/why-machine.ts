@@ -1,17 +1,29 @@
 // Why no machine of a fleet takes a task that could start.
 
-import { type MachineFacts, whyItsMachine, whyNoMachine } from '../../core/work/machines.ts';
+import {
+  type MachineFacts,
+  needsLabel,
+  whyItsMachine,
+  whyNoMachine,
+} from '../../core/work/machines.ts';
+import { whyNoLander } from '../../core/work/landers.ts';
 import { isBound, lastAttempt } from '../work/claims.ts';
 import { readMachines } from '../fleet/machine-views.ts';
 import { type Db, textList } from '../rows/one-moment.ts';
 import type { TaskRow } from '../schema/tables.ts';
 
-export async function whyMachine(db: Db, row: TaskRow): Promise<string[]> {
+export async function whyMachine(
+  db: Db,
+  row: TaskRow,
+  gateNeeds: readonly string[],
+): Promise<string[]> {
   const views = await readMachines(db, 0);
   const facts = new Map(views.map((view) => [view.id, { ...view, busy: view.agents }]));
   const begun = await begunOn(db, row, facts);
+  const gates = row.candidate_of === null ? [] : gateNeeds.map(needsLabel);
+  const labels = [...textList(row.labels), ...gates];
   const sentence =
-    begun === null ? whyNoMachine(textList(row.labels), [...facts.values()]) : whyItsMachine(begun);
+    begun === null ? whyNoMachine(labels, [...facts.values()]) : whyItsMachine(begun);
   return sentence === null ? [] : [sentence];
 }
 
@@ -25,6 +37,16 @@ async function begunOn(
   const last = await lastAttempt(db, row.id);
   const machine = last !== null && isBound(last) ? machines.get(last.machine) : undefined;
   return machine?.state === 'working' ? machine : null;
+}
+
+/** Why finished work waits for a machine that runs its gate; nothing while one does. */
+export async function whyNotLanding(db: Db, gateNeeds: readonly string[]): Promise<string[]> {
+  const views = await readMachines(db, 0);
+  const sentence = whyNoLander(
+    gateNeeds,
+    views.map((view) => ({ ...view, busy: view.agents })),
+  );
+  return sentence === null ? [] : [sentence];
 }
 
 /**

@@ -12,6 +12,8 @@ export interface WhyFacts {
   readonly agents: AgentChoices;
   /** False: nothing can be running now, whatever the rows say. */
   readonly hasBackend: boolean;
+  /** Labels of the machines that may run the gate. */
+  readonly gateNeeds: readonly string[];
   /** Absent: nothing is known of remote workers. */
   readonly remote?: PlaceRules & { readonly max: number };
 }

@@ -48,7 +48,7 @@ export async function whyNotStarted(db: Db, row: TaskRow, facts: WhyFacts): Prom
   sentences.push(...(await otherLine(db, row, run)));
   sentences.push(...(await busyWorkers(db, row, run)));
   sentences.push(...(await whyNoWorker(db, row, facts)));
-  sentences.push(...(await whyMachine(db, row)));
+  sentences.push(...(await whyMachine(db, row, facts.gateNeeds)));
   if (sentences.length > next.sentences.length) return sentences;
   return [...next.sentences, `${row.id} is ready and a worker is free: it starts in a moment.`];
 }

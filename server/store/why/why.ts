@@ -15,7 +15,7 @@ import { nextAgentFacts } from './why-agent.ts';
 import { whyBlocked } from './why-blocked.ts';
 import { whyEpic } from './why-epic.ts';
 import { whyGate } from './why-gate.ts';
-import { whyLost } from './why-machine.ts';
+import { whyLost, whyNotLanding } from './why-machine.ts';
 import { whyOnWorker } from './why-place.ts';
 import { whyNotStarted } from './why-ready.ts';
 import { oneLine, timeText, type WhyFacts } from './why-phrases.ts';
@@ -113,7 +113,7 @@ async function whyRunning(db: Db, row: TaskRow, facts: WhyFacts): Promise<string
     sentences.push(`A person asked to ${row.stop_requested} it; its agent is being stopped.`);
   }
   sentences.push(...(await openQuestion(db, row.id)));
-  if (isHandedOver) sentences.push(...(await landingPlace(db, row)));
+  if (isHandedOver) sentences.push(...(await landingPlace(db, row, facts)));
   return sentences;
 }
 
@@ -133,7 +133,7 @@ async function openQuestion(db: Db, id: string): Promise<string[]> {
   });
 }
 
-async function landingPlace(db: Db, row: TaskRow): Promise<string[]> {
+async function landingPlace(db: Db, row: TaskRow, { gateNeeds }: WhyFacts): Promise<string[]> {
   const own = await db
     .selectFrom('landings')
     .select(['position', 'line'])
@@ -150,7 +150,10 @@ async function landingPlace(db: Db, row: TaskRow): Promise<string[]> {
     .where('position', '<', own.position)
     .executeTakeFirstOrThrow();
   const ahead = before.n === 0 ? 'it is the next one' : `${before.n} others land before it`;
-  return [`Its work is finished and waits to land on ${own.line}; ${ahead}.`];
+  return [
+    `Its work is finished and waits to land on ${own.line}; ${ahead}.`,
+    ...(await whyNotLanding(db, gateNeeds)),
+  ];
 }
 
 async function whyWaiting(db: Db, row: TaskRow, facts: WhyFacts): Promise<string[]> {

@@ -10,6 +10,7 @@ export interface Startable {
   readonly fallback: string | null;
   readonly fallback_from: number;
   readonly best_of: number | null;
+  readonly candidate_of: string | null;
   readonly labels: string;
   readonly epoch: number;
   readonly runs_on: string | null;
@@ -41,6 +42,7 @@ export async function startableTasks(
       'fallback',
       'fallback_from',
       'best_of',
+      'candidate_of',
       'labels',
       'epoch',
       'runs_on',

@@ -80,6 +80,8 @@ export interface WorkSettings {
   readonly gateCommand: string | null;
   readonly gateTimeoutMs: number;
   readonly gateKeeps: readonly string[];
+  /** Labels of the machines of a fleet that may run gates. */
+  readonly gateNeeds: readonly string[];
   readonly setupCommand: string | null;
   readonly setupTimeoutMs: number;
   readonly setupInputs: readonly string[];
@@ -129,6 +131,8 @@ export interface EngineDeps {
    * newest machines do.
    */
   readonly compatibility: { readonly number: number; readonly leads: () => boolean };
+  /** Whether this machine runs gates and lands work now. */
+  readonly lands: () => boolean;
   readonly store: Store;
   readonly durable: Durable<Tx>;
   readonly git: GitRepository;

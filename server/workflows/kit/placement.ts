@@ -39,14 +39,14 @@ export interface Placement {
   /** Agents that all machines together can run; null: only the run's own number counts. */
   readonly room: number | null;
   /** A machine for the task's next attempt, or null while none can take it. */
-  choose(task: Pick<Startable, 'id' | 'labels'>): Promise<string | null>;
+  choose(task: Pick<Startable, 'candidate_of' | 'id' | 'labels'>): Promise<string | null>;
   taken(machine: string): void;
   /** What people call it; null: there is one machine only. */
   nameOf(machine: string): string | null;
 }
 
 export async function openPlacement(
-  engine: Uses<'compatibility' | 'machineId'>,
+  engine: Uses<'compatibility' | 'machineId' | 'settings'>,
   tx: Reads,
 ): Promise<Placement> {
   if (engine.machineId === '') {
@@ -62,11 +62,13 @@ export async function openPlacement(
     });
   return {
     room: machines.reduce((sum, { room }) => sum + room, 0),
-    choose: async ({ id, labels }) => {
+    choose: async ({ id, labels, candidate_of: of }) => {
       const last = await lastAttempt(tx, id);
       const here = machines.find((machine) => machine.id === last?.machine);
       if (here !== undefined && isBound(last)) return here.left > 0 ? here.id : null;
-      const needed = neededLabels(textList(labels));
+      // A candidate passes the gate where its agent runs.
+      const gates = of === null ? [] : engine.settings().gateNeeds;
+      const needed = [...neededLabels(textList(labels)), ...gates];
       // A person may have requested another machine in the meantime.
       const isFit = here !== undefined && here.left > 0 && suits(here.labels, needed);
       return isFit ? here.id : freest(machines, needed);

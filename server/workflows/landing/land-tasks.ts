@@ -49,6 +49,8 @@ export async function landTasks(
   run: DurableRun<Tx>,
   input: LandInput,
 ): Promise<number> {
+  // It was claimed just before this machine lost what landing needs.
+  if (!engine.lands()) throw run.handOver();
   const batch = await run.commit('batch', (tx) =>
     takeLandings(tx, input.line, run.workflowId, batchMax),
   );

@@ -101,7 +101,7 @@ export interface Dispatched {
  * immediately.
  */
 export async function isStillFull(
-  engine: Uses<'compatibility' | 'machineId' | 'store'>,
+  engine: Uses<'compatibility' | 'machineId' | 'settings' | 'store'>,
   run: RunRow,
 ): Promise<boolean> {
   const { db } = engine.store;

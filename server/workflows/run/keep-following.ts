@@ -80,7 +80,8 @@ export class LineFollowing {
     const held = lines.filter((line) => line.held_reason !== null);
     for (const { branch } of held) await syncLine(engine, branch);
     for (const { branch } of waiting) {
-      const obstacle = await mergeTheirs(engine, branch, signal);
+      // Another machine tests a merge; this one only follows.
+      const obstacle = engine.lands() ? await mergeTheirs(engine, branch, signal) : null;
       if (signal.aborted) return;
       await followAsOfNow(engine, branch, obstacle);
     }

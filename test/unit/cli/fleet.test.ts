@@ -19,6 +19,7 @@ function machine(more: Partial<MachineView>): MachineView {
     agents: 0,
     agents_max: 3,
     room: 3,
+    lands: true,
     version: '2.0.0',
     note: null,
     joined_at: 1_700_000_000,
@@ -36,8 +37,15 @@ suite('a fleet on the command line', () => {
       note: 'This machine is low on resources: 100 MB.',
     }),
     machine({ id: 'ba9876543210', name: 'hera\u001b[2J', state: 'draining', agents: 1 }),
-    machine({ id: 'ffff', name: 'zeus', state: 'dead', heard_ago_ms: 3_700_000 }),
-    machine({ id: 'eeee', name: 'nyx', state: 'left', agents_max: 64, heard_ago_ms: 400_000_000 }),
+    machine({ id: 'ffff', name: 'zeus', state: 'dead', lands: false, heard_ago_ms: 3_700_000 }),
+    machine({
+      id: 'eeee',
+      name: 'nyx',
+      state: 'left',
+      lands: false,
+      agents_max: 64,
+      heard_ago_ms: 400_000_000,
+    }),
   ];
 
   test('machines, as a table and as JSON', async () => {

@@ -152,6 +152,7 @@ suite('what people see', () => {
       agents,
       agents_max: 4,
       room: 4,
+      lands: true,
       version: '2.0.0',
       note: null,
       joined_at: 1_700_000_000,

@@ -212,6 +212,12 @@ suite('loading settings', () => {
     assert.deepEqual(await keepOf('[gate]\nkeep = [".next/cache"]'), ['.next/cache']);
   });
 
+  test('what machines need for the gate', async () => {
+    const needsOf = async (project: string) => (await load({ project })).settings.gate.needs;
+    assert.deepEqual(await needsOf(''), []);
+    assert.deepEqual(await needsOf('[gate]\nneeds = ["gpu", "os=linux"]'), ['gpu', 'os=linux']);
+  });
+
   test('S5: worktree_root in the user’s own file is a folder for each project', async () => {
     const at = async (folder: string) => {
       const user = 'worktree_root = "/trees"';

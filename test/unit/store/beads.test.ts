@@ -160,7 +160,13 @@ suite('beads', () => {
       updated_at: '2020-01-01T00:00:00Z',
     });
     await bring(text);
-    const facts = { nowMs: 0, agentKind: 'claude', agents: noFallback, hasBackend: true };
+    const facts = {
+      nowMs: 0,
+      agentKind: 'claude',
+      agents: noFallback,
+      hasBackend: true,
+      gateNeeds: [],
+    };
     assert.match((await why(project.store.db, 'x', facts)).join(' '), /Beads: claimed by bob/);
     assert.equal(JSON.parse(await exported(text)).status, 'in_progress');
   });

@@ -205,16 +205,48 @@ suite('machines', () => {
       { title: 'B', labels: ['needs:gpu'] },
       { title: 'C', labels: ['needs:big'] },
     ]);
-    assert.deepEqual(await unmetWants(db, null), []);
+    assert.deepEqual(await unmetWants(db, null, []), []);
     await machine('m-a', { name: 'hera', labels: '["big"]', room: 0, note: 'It is short.' });
-    const [want, ...others] = await unmetWants(db, null);
+    const [want, ...others] = await unmetWants(db, null, []);
     assert.deepEqual(others, []);
     assert.ok(want?.startsWith(`${A}, ${B}: It needs a machine with "gpu"`), want);
-    assert.deepEqual(await unmetWants(db, 'epic-other'), []);
+    assert.deepEqual(await unmetWants(db, 'epic-other', []), []);
     await tablesOf(db).updateTable('machines').set({ agents_max: 0 }).execute();
-    assert.match((await unmetWants(db, null)).join(), /^All machines take no agents .*hera/);
+    assert.match((await unmetWants(db, null, [])).join(), /^All machines take no agents .*hera/);
     await tablesOf(db).updateTable('machines').set({ state: 'left' }).execute();
-    assert.match((await unmetWants(db, null)).join(), /^No machine of the fleet is running/);
+    assert.match((await unmetWants(db, null, [])).join(), /^No machine of the fleet is running/);
+  });
+
+  test('why names the label that the gate needs and no machine has', async () => {
+    const { db } = project.store;
+    const { A = '' } = await addTasks(project, [{ title: 'A' }]);
+    await atWork(A, 'm-a', 'gate');
+    await tablesOf(db)
+      .insertInto('landings')
+      .values({
+        line: 'main',
+        task_id: A,
+        epoch: 1,
+        attempt: 1,
+        commit_sha: 'c'.repeat(40),
+        state: 'queued',
+        queued_at_ms: testStartMs,
+      })
+      .execute();
+    const facts = { nowMs: testStartMs, agentKind: 'claude', agents: noFallback, hasBackend: true };
+    const ask = async (): Promise<string> =>
+      (await why(db, A, { ...facts, gateNeeds: ['gpu'] })).join(' ');
+    await machine('m-a', { name: 'hera', lands: 0 });
+    assert.match(
+      await ask(),
+      / it is the next one\. No machine with label "gpu" is running, .*hera has no labels\. Start/u,
+    );
+    assert.match((await unmetWants(db, null, ['gpu'])).join(), /^No machine with label "gpu"/u);
+    await machine('m-b', { name: 'atlas', labels: '["gpu"]', lands: 0, note: 'It is full.' });
+    assert.match(await ask(), / No machine lands work .*atlas: It is full; hera has no labels/u);
+    assert.deepEqual(await unmetWants(db, null, ['gpu']), []);
+    await tablesOf(db).updateTable('machines').set({ lands: 1 }).where('id', '=', 'm-b').execute();
+    assert.match(await ask(), / it is the next one\.$/u);
   });
 
   test('why names the label that no machine has', async () => {
@@ -233,7 +265,13 @@ suite('machines', () => {
       })
       .execute();
     const { A = '' } = await addTasks(project, [{ title: 'A', labels: ['needs:gpu'] }]);
-    const facts = { nowMs: testStartMs, agentKind: 'claude', agents: noFallback, hasBackend: true };
+    const facts = {
+      nowMs: testStartMs,
+      agentKind: 'claude',
+      agents: noFallback,
+      hasBackend: true,
+      gateNeeds: [],
+    };
     const ask = async (): Promise<string> => (await why(project.store.db, A, facts)).join(' ');
     assert.match(await ask(), /ready and a worker is free/);
     await machine('m-a', { name: 'hera', labels: '["big"]' });

@@ -23,7 +23,13 @@ const extras = { config: {}, targetBranch: 'main', shaOf: async () => null };
 /** The snapshot, and why each task stands where it stands. */
 async function seen(db: Db): Promise<unknown> {
   const snapshot = await readSnapshot(db, {}, extras);
-  const facts = { nowMs: testStartMs, agentKind: 'claude', agents: noFallback, hasBackend: true };
+  const facts = {
+    nowMs: testStartMs,
+    agentKind: 'claude',
+    agents: noFallback,
+    hasBackend: true,
+    gateNeeds: [],
+  };
   const reasons: Record<string, readonly string[]> = {};
   for (const { id } of snapshot.tasks) reasons[id] = await why(db, id, facts);
   return JSON.parse(JSON.stringify({ snapshot, reasons }));

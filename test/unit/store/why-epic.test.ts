@@ -20,6 +20,7 @@ suite('why, of an epic', () => {
       agentKind: 'claude',
       agents: noFallback,
       hasBackend: true,
+      gateNeeds: [],
     });
 
   test('tells of an epic how far it is, what is left of it, and what keeps it from landing', async () => {

@@ -43,6 +43,7 @@ suite('a line that its branch does not hold', () => {
     repository = new SimulatedRepository('/project', new SimulatedClock());
     engine = {
       machineId: '',
+      lands: () => true,
       store: project.store,
       git: new SimulatedGit(repository, calls, () => null),
       settings: () => ({ follow: 'fast-forward' }),

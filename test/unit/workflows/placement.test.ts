@@ -63,13 +63,24 @@ suite('placement', () => {
 
   const open = (machineId = 'a'): Promise<Placement> =>
     openPlacement(
-      { machineId, compatibility: { number: 1, leads: () => true } } as unknown as Engine,
+      {
+        machineId,
+        compatibility: { number: 1, leads: () => true },
+        settings: () => ({ gateNeeds: ['big'] }),
+      } as unknown as Engine,
       project.store.db,
     );
 
-  const task = (id: string, ...labels: string[]): { id: string; labels: string } => ({
+  interface Request {
+    readonly id: string;
+    readonly labels: string;
+    readonly candidate_of: string | null;
+  }
+
+  const task = (id: string, ...labels: string[]): Request => ({
     id,
     labels: JSON.stringify(labels),
+    candidate_of: null,
   });
 
   test('a single machine takes everything, labels or not', async () => {
@@ -98,6 +109,17 @@ suite('placement', () => {
     }
     assert.deepEqual(chosen, ['a', 'b', null, null]);
     assert.equal(places.nameOf('b'), 'name of b');
+  });
+
+  test('a candidate goes where its gate may run', async () => {
+    await machine('a', 9, ['gpu']);
+    await machine('b', 1, ['gpu', 'big']);
+    const places = await open();
+    assert.equal(await places.choose(task('1')), 'a');
+    const candidate = { ...task('2', 'needs:gpu'), candidate_of: '1' };
+    assert.equal(await places.choose(candidate), 'b');
+    places.taken('b');
+    assert.equal(await places.choose(candidate), null);
   });
 
   test('nothing goes to a machine of another release, which could not begin it', async () => {
