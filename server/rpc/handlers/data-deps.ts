@@ -22,6 +22,7 @@ export interface DataHandlerDeps {
     readonly runsOn: RunPlace;
     readonly remote: Pick<RemoteSettings, 'max' | 'labels'>;
     readonly fleet: { readonly takeOverAfterMs: number };
+    readonly gate: { readonly needs: readonly string[] };
     readonly templates: TaskTemplates;
     readonly land: { readonly target: string | null };
   };

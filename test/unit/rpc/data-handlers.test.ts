@@ -59,6 +59,7 @@ suite('data requests', () => {
         runsOn: 'local',
         remote: { max: 4, labels: [] },
         fleet: { takeOverAfterMs: 15_000 },
+        gate: { needs: [] },
         templates: { weekly: { title: 'Update the dependencies' } },
         land: { target: null },
       }),
