@@ -34,14 +34,8 @@ suite('why', () => {
 
   /** The sentences with titles in the place of ids. */
   async function ask(id: string, hasBackend = true): Promise<string[]> {
-    const facts = {
-      nowMs: testStartMs,
-      agentKind: 'claude',
-      agents,
-      hasBackend,
-      remote,
-      gateNeeds: [],
-    };
+    const still = { nowMs: testStartMs, agentKind: 'claude', gateNeeds: [] };
+    const facts = { ...still, agents, hasBackend, remote };
     const reasons = await why(project.store.db, id, facts);
     const rows = await tablesOf(project.store.db)
       .selectFrom('tasks')
