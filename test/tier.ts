@@ -35,6 +35,7 @@ export const soakFiles: ReadonlySet<string> = new Set([
   'test/fleet/solo.test.ts',
   'test/fleet/support.test.ts',
   'test/fleet/upgrade.test.ts',
+  'test/vscode/stories/attachments.test.ts',
   'test/vscode/stories/bugs.test.ts',
   'test/vscode/stories/claude-mends.test.ts',
   'test/vscode/stories/claude.test.ts',

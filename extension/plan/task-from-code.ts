@@ -63,6 +63,11 @@ export function proposeTask(place: CodePlace, problems: readonly Problem[]): Pro
   return { title: short(title), description: lines.join('\n') };
 }
 
+/** Code with its place, for a description. */
+export function quotedCode(place: CodePlace): string {
+  return [`${whereOf(place)}:`, '', ...fenced(place)].join('\n');
+}
+
 function whereOf({ path, firstLine: from, lastLine: to }: CodePlace): string {
   return from === to ? `\`${path}\`, line ${from}` : `\`${path}\`, lines ${from} to ${to}`;
 }

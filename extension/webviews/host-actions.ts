@@ -10,6 +10,7 @@ import { plainText } from '../notices/plain-text.ts';
 import { planActions, type PlanActionParts } from '../plan/plan-actions.ts';
 import { pickFile } from '../project/pick-file.ts';
 import type { Project } from '../project/project.ts';
+import { attachmentActions } from '../attachments/attachment-actions.ts';
 import type { WebviewHost } from './webview-host.ts';
 
 export interface HostActionParts extends PlanActionParts {
@@ -39,6 +40,7 @@ export function hostActions(parts: HostActionParts): Actions {
     hello: () => Promise.resolve(nothing),
     ...taskActions(parts),
     ...documentActions,
+    ...attachmentActions,
     ...planActions(parts),
     async command(webview, { id }) {
       if (!isOneOf(commandIds, id)) throw new Error('This is not a command of Drover.');

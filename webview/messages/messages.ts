@@ -23,6 +23,7 @@ export const webviewRequests = [
   'task.add',
   'task.edit',
   'task.show',
+  'attachment.add',
   'task.move',
   'task.remove',
   'plan.restore',
@@ -97,6 +98,17 @@ export interface HostActions {
    * none was chosen.
    */
   readonly pickFile: { params: Nothing; result: { path: string | null } };
+  /** Images chosen in VS Code's dialog, kept in the project. */
+  readonly pickImages: { params: Nothing; result: Attached };
+  /** Files that were dropped: images are kept in the project, others are named by their path. */
+  readonly attachFiles: { params: { uris: readonly string[] }; result: Attached };
+  /**
+   * What is selected in a visible editor, as Markdown with its place; with `text` only if it is
+   * this text. Null when nothing is selected.
+   */
+  readonly quoteSelection: { params: { text?: string }; result: { text: string | null } };
+  /** An image that the project keeps, in base64; null when it is not there. */
+  readonly readImage: { params: { name: string }; result: { content: string | null } };
   /** The plan that the panel was opened for; null when it was added or discarded. */
   readonly readPlan: { params: Nothing; result: { plan: SpecPlanView | null } };
   /** Adds the lines of a plan, all of them or none, and closes its panel. */
@@ -125,6 +137,14 @@ export interface HostActions {
 }
 
 type Nothing = Readonly<Record<string, never>>;
+
+export interface Attached {
+  /** Markdown for the description. */
+  readonly texts: readonly string[];
+  /** Why the others were not added, a sentence each. */
+  readonly refused: readonly string[];
+}
+
 export type HostActionName = keyof HostActions;
 
 export type WebviewName = 'tree' | 'inbox' | 'stream' | 'grid' | 'board' | 'run' | 'plan';

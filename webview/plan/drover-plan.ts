@@ -47,6 +47,7 @@ export class DroverPlan extends LitElement {
   #failed = '';
   #isBusy = false;
   readonly #actions: PlanActions = {
+    host: () => this.host,
     choose: (ids, isIn) => this.#take(choose(this.#draft, ids, isIn)),
     renameEpic: (id, title) => this.#take(changeEpic(this.#draft, id, title)),
     change: (id, change) => this.#take(changeTask(this.#draft, id, change)),

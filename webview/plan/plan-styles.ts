@@ -117,15 +117,8 @@ export const planStyles = css`
     font-size: 100%;
     font-weight: 600;
   }
-  textarea {
-    display: block;
-    width: 100%;
-    min-height: 6em;
-    max-height: 50vh;
-    field-sizing: content;
-    font-family: var(--vscode-editor-font-family);
-    font-size: var(--vscode-editor-font-size);
-    line-height: 1.5;
+  drover-description-field {
+    --drover-field-height: 6em;
   }
   vscode-textfield {
     width: 100%;

@@ -5,12 +5,16 @@ import { html, nothing, type TemplateResult } from 'lit';
 import { formatCount } from '../../server/core/format.ts';
 import { icon } from '../shared/looks/icon.ts';
 import { iconButton } from '../shared/looks/icon-button.ts';
+import type { Host } from '../shared/host.ts';
 import type { VscodeTextfield } from '../shared/looks/text-field.ts';
 import '../shared/looks/text-field.ts';
+import type { DroverDescriptionField } from '../shared/task/drover-description-field.ts';
+import '../shared/task/drover-description-field.ts';
 import { visibleLine } from '../shared/looks/visible-text.ts';
 import type { DraftedEpic, DraftedTask, TaskChange } from './plan-draft.ts';
 
 export interface PlanActions {
+  readonly host: () => Host | null;
   readonly choose: (ids: readonly string[], isIn: boolean) => void;
   readonly renameEpic: (id: string, title: string) => void;
   readonly change: (id: string, change: TaskChange) => void;
@@ -118,19 +122,20 @@ function waitsTemplate(
   </div>`;
 }
 
-function textsTemplate(task: DraftedTask, { change }: PlanActions): TemplateResult {
+function textsTemplate(task: DraftedTask, { change, host }: PlanActions): TemplateResult {
   const { id, criteria, title, description } = task;
   const name = visibleLine(title);
   const replace = (at: number, text: string): void =>
     change(id, { criteria: criteria.toSpliced(at, 1, ...(text === '' ? [] : [text])) });
   return html`<h2>Description</h2>
-    <textarea
-      aria-label=${`Description of ${name}`}
-      maxlength=${textCharsMax}
+    <drover-description-field
+      .host=${host()}
+      .label=${`Description of ${name}`}
+      .maxLength=${textCharsMax}
       .value=${description}
       @change=${(event: Event) =>
-        change(id, { description: (event.target as HTMLTextAreaElement).value.trim() })}
-    ></textarea>
+        change(id, { description: (event.target as DroverDescriptionField).value.trim() })}
+    ></drover-description-field>
     <h2>Acceptance criteria</h2>
     <ul>
       ${criteria.map(

@@ -1,6 +1,8 @@
 // Images that a task's description shows: files named after their content, which the description
 // refers to as `![words](attachment:<name>)`.
 
+import { formatBytes } from '../format.ts';
+
 export const attachmentTypes = ['png', 'jpg', 'gif', 'webp'] as const;
 export type AttachmentType = (typeof attachmentTypes)[number];
 
@@ -42,4 +44,12 @@ export function imageTypeOf(bytes: Uint8Array): AttachmentType | null {
   if (begins('\xff\xd8\xff')) return 'jpg';
   if (begins('GIF87a') || begins('GIF89a')) return 'gif';
   return begins('RIFF') && begins('WEBP', 8) ? 'webp' : null;
+}
+
+export function tooLargeSentence(label: string): string {
+  return `${label} is larger than ${formatBytes(attachmentBytesMax)}. Make it smaller.`;
+}
+
+export function otherTypeSentence(label: string): string {
+  return `${label} is not an image that can be shown (${attachmentTypes.join(', ')}).`;
 }

@@ -71,6 +71,8 @@ export const iconCharacters = {
   'git-commit': '\ueafc',
   link: '\ueb15',
   tag: '\uea66',
+  'file-media': '\ueaea',
+  code: '\ueac4',
   trash: '\uea81',
 } as const;
 

@@ -26,6 +26,9 @@ import { taskStyles } from './task-styles.ts';
 import '../looks/button.ts';
 import type { VscodeTextfield } from '../looks/text-field.ts';
 import '../looks/text-field.ts';
+import './drover-attachment.ts';
+import type { DroverDescriptionField } from './drover-description-field.ts';
+import './drover-description-field.ts';
 
 const titleCharsMax = 500;
 const descriptionCharsMax = 100_000;
@@ -148,7 +151,11 @@ export class DroverTask extends LitElement {
           if (!isReadOnly) this.#write(text);
         }}
       >
-        ${proseTemplate(text, { openFile: this.#openFile, isActive: true })}
+        ${proseTemplate(text, {
+          openFile: this.#openFile,
+          image: this.#image,
+          isActive: true,
+        })}
       </div>`;
     }
     if (isReadOnly) return html`<div class="empty">None.</div>`;
@@ -158,13 +165,13 @@ export class DroverTask extends LitElement {
   }
 
   #field(task: TaskView): TemplateResult {
-    return html`<textarea
-        aria-label="Description"
-        maxlength=${descriptionCharsMax}
+    return html`<drover-description-field
+        .host=${this.host}
+        .maxLength=${descriptionCharsMax}
         .value=${this.#draft ?? ''}
-        @input=${(event: Event) => (this.#draft = (event.target as HTMLTextAreaElement).value)}
+        @draft=${(event: CustomEvent<string>) => (this.#draft = event.detail)}
         @keydown=${(event: KeyboardEvent) => this.#onFieldKey(event, task)}
-      ></textarea>
+      ></drover-description-field>
       <div class="buttons">
         <vscode-button @click=${() => this.#save(task)}>Save</vscode-button>
         <vscode-button secondary @click=${() => this.#leave()}>Cancel</vscode-button>
@@ -177,10 +184,19 @@ export class DroverTask extends LitElement {
     void this.host?.action('openFile', { path, ...at }).catch(() => undefined);
   };
 
+  readonly #image = (name: string, words: string): TemplateResult =>
+    html`<drover-attachment .host=${this.host} .name=${name} .words=${words}></drover-attachment>`;
+
   #write(text: string): void {
     this.#draft = text;
     this.requestUpdate();
-    void this.updateComplete.then(() => this.renderRoot.querySelector('textarea')?.focus());
+    void this.updateComplete.then(async () => {
+      const field = this.renderRoot.querySelector<DroverDescriptionField>(
+        'drover-description-field',
+      );
+      await field?.updateComplete;
+      field?.focus();
+    });
   }
 
   #save(task: TaskView): void {

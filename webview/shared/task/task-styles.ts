@@ -79,16 +79,6 @@ export const taskStyles = css`
   .text > :first-child {
     margin-top: 0;
   }
-  textarea {
-    display: block;
-    width: 100%;
-    min-height: 9em;
-    max-height: 60vh;
-    field-sizing: content;
-    font-family: var(--vscode-editor-font-family);
-    font-size: var(--vscode-editor-font-size);
-    line-height: 1.5;
-  }
   .row {
     display: flex;
     align-items: center;

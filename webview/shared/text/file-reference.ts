@@ -55,4 +55,11 @@ export type ProseSpan =
   | { readonly kind: 'bold' | 'italic' | 'struck'; readonly spans: readonly ProseSpan[] }
   /** `url` has one of the schemes that a browser may open. */
   | { readonly kind: 'link'; readonly url: string; readonly text: string }
-  | { readonly kind: 'file'; readonly file: FileReference; readonly text: string };
+  | { readonly kind: 'file'; readonly file: FileReference; readonly text: string }
+  /** An image that the project keeps; `text` is its source. */
+  | {
+      readonly kind: 'image';
+      readonly name: string;
+      readonly words: string;
+      readonly text: string;
+    };

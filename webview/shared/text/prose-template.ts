@@ -11,6 +11,8 @@ import { visibleLine } from '../looks/visible-text.ts';
 export interface ProseOptions {
   /** What opens a file that the text names; null where files cannot be opened. */
   readonly openFile: ((file: FileReference) => void) | null;
+  /** Shows an image that the project keeps; absent: its source is shown. */
+  readonly image?: (name: string, words: string) => TemplateResult;
   /** Its links can be reached by Tab. */
   readonly isActive: boolean;
 }
@@ -109,6 +111,8 @@ function spanTemplate(span: ProseSpan, options: ProseOptions): unknown {
       return html`<a href=${span.url} title=${visibleLine(span.url)} tabindex=${tab(options)}
         >${plainTemplate(span.text)}</a
       >`;
+    case 'image':
+      return options.image?.(span.name, span.words) ?? plainTemplate(span.text);
     case 'file': {
       const { openFile } = options;
       if (openFile === null) return html`<code>${plainTemplate(span.text)}</code>`;

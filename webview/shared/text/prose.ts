@@ -1,6 +1,7 @@
-// Markdown of agents and people, as a tree of closed kinds: no HTML, and links only to the web and
-// to files. Any other link, image or HTML is shown as its source text.
+// Markdown of agents and people, as a tree of closed kinds: no HTML, links only to the web and to
+// files, and images only of the project. Any other link, image or HTML is shown as its source text.
 
+import { isAttachmentName } from '../../../server/core/plan/attachments.ts';
 import { Marked, type MarkedToken, type Token, type Tokens } from 'marked';
 import { fileReference, fileReferences, type ProseSpan } from './file-reference.ts';
 
@@ -140,6 +141,8 @@ function spanOf(token: MarkedToken, depth: number): ProseSpan[] {
       return [{ kind: 'struck', spans: spansOf(token.tokens, depth + 1) }];
     case 'link':
       return [linkOf(token as Tokens.Link)];
+    case 'image':
+      return [imageOf(token as Tokens.Image)];
     case 'br':
       return [{ kind: 'text', text: '\n' }];
     case 'escape':
@@ -159,6 +162,16 @@ function linkOf(link: Tokens.Link): ProseSpan {
   if (url !== null) return { kind: 'link', url, text: withoutEntities(text) };
   const file = /^[a-z][\w+.-]*:/iu.test(href) ? null : fileReference(href.replace(/#L?/u, ':'));
   return file === null ? { kind: 'text', text: raw } : { kind: 'file', file, text };
+}
+
+const attachmentScheme = 'attachment:';
+
+/** Any other address would tell its server that the text is being read. */
+function imageOf({ href, text, raw }: Tokens.Image): ProseSpan {
+  const name = href.startsWith(attachmentScheme) ? href.slice(attachmentScheme.length) : '';
+  return isAttachmentName(name)
+    ? { kind: 'image', name, words: withoutEntities(text), text: raw }
+    : { kind: 'text', text: raw };
 }
 
 const openedSchemes: ReadonlySet<string> = new Set(['http:', 'https:', 'mailto:']);

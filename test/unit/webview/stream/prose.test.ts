@@ -48,6 +48,8 @@ function outlineOf(spans: readonly ProseSpan[]): string {
         return `link(${span.url})`;
       case 'file':
         return `file(${span.file.path}${span.file.line === null ? '' : `:${span.file.line}`})`;
+      case 'image':
+        return `image(${span.words} ${span.name})`;
       case 'bold':
       case 'italic':
       case 'struck':
@@ -191,7 +193,8 @@ suite('prose', () => {
     ]);
   });
 
-  test('links lead to the web and to files; all others, images and HTML stay the text they are', () => {
+  test('links lead to the web and to files, images are those of the project; all others and HTML stay the text they are', () => {
+    const kept = `${'0a'.repeat(32)}.png`;
     const cases: readonly (readonly [string, string])[] = [
       ['[d](https://a.example/b)', 'link(https://a.example/b)'],
       ['see https://a.example', 'see link(https://a.example/)'],
@@ -202,6 +205,10 @@ suite('prose', () => {
         (href): readonly [string, string] => [`[d](${href})`, `[d](${href})`],
       ),
       ['![d](https://a.example/b.png)', '![d](https://a.example/b.png)'],
+      [`![d](attachment:${kept})`, `image(d ${kept})`],
+      ...[`attachment:../${kept}`, 'attachment:x.png', `file:${kept}`].map(
+        (href): readonly [string, string] => [`![d](${href})`, `![d](${href})`],
+      ),
       ['a <i>b</i> <img src=x onerror=e> &lt;u&gt;', 'a <i>b</i> <img src=x onerror=e> <u>'],
       ['<script>\ne\n</script>', '<script>\ne\n</script>'],
     ];

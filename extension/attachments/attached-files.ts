@@ -1,0 +1,78 @@
+// Files that people add to a description: an image is kept in the project, any other file of the
+// repository is named by its path.
+
+import { constants } from 'node:fs';
+import { open, stat } from 'node:fs/promises';
+import { basename, join, relative, sep } from 'node:path';
+import type * as vscode from 'vscode';
+import {
+  attachmentBytesMax,
+  attachmentText,
+  imageTypeOf,
+  isAttachmentName,
+  otherTypeSentence,
+  tooLargeSentence,
+} from '../../server/core/plan/attachments.ts';
+import { BackendFailure } from '../backend/failure.ts';
+import { fileInside } from '../links/file-inside.ts';
+import type { Project } from '../project/project.ts';
+
+export const imageEndings = ['png', 'jpg', 'jpeg', 'gif', 'webp'] as const;
+
+/** The Markdown for a file; throws a sentence if it cannot be added. */
+export async function attachedText(project: Project, uri: vscode.Uri): Promise<string> {
+  const path = uri.fsPath;
+  const name = basename(path);
+  // VS Code in a browser and on another machine names the files of this one by its own scheme.
+  const isHere = uri.scheme === 'file' || uri.scheme === 'vscode-remote';
+  const facts = isHere ? await stat(path).catch(() => null) : null;
+  if (facts === null) throw new BackendFailure('file', `${name} cannot be read.`);
+  const isImage = imageEndings.some((ending) => name.toLowerCase().endsWith(`.${ending}`));
+  if (isImage && facts.isFile()) return await keptImage(project, path, facts.size);
+  const real = await fileInside(path, [project.root]);
+  if (real === null) {
+    throw new BackendFailure(
+      'file',
+      `${name} is outside of the repository, where agents cannot read it.`,
+    );
+  }
+  const way = relative(project.root, path).split(sep).join('/');
+  return `\`${way}${facts.isDirectory() ? '/' : ''}\``;
+}
+
+async function keptImage(project: Project, path: string, size: number): Promise<string> {
+  const label = basename(path);
+  if (size > attachmentBytesMax) throw new BackendFailure('file', tooLargeSentence(label));
+  const content = await bytesOf(path, constants.O_RDONLY);
+  if (imageTypeOf(content) === null) throw new BackendFailure('file', otherTypeSentence(label));
+  const { name } = await project.request('attachment.add', {
+    content: content.toString('base64'),
+  });
+  return attachmentText(name, label);
+}
+
+/** An image that the project keeps, in base64; null for everything else. */
+export async function readKeptImage(root: string, name: string): Promise<string | null> {
+  if (!isAttachmentName(name)) return null;
+  const path = join(root, '.drover', 'attachments', name);
+  try {
+    // The folder is the backend's own: what it would not have written there is not followed.
+    const content = await bytesOf(path, constants.O_RDONLY | constants.O_NOFOLLOW);
+    return imageTypeOf(content) === null ? null : content.toString('base64');
+  } catch {
+    return null;
+  }
+}
+
+async function bytesOf(path: string, flags: number): Promise<Buffer> {
+  const file = await open(path, flags);
+  try {
+    const facts = await file.stat();
+    if (!facts.isFile() || facts.size > attachmentBytesMax) {
+      throw new BackendFailure('file', tooLargeSentence(basename(path)));
+    }
+    return await file.readFile();
+  } finally {
+    await file.close();
+  }
+}
