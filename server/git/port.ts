@@ -273,9 +273,9 @@ export interface GitRepository {
     seen?: Sha | null,
   ): Promise<GitResult<FollowOutcome>>;
   /**
-   * Where the branch was when the command started that last moved it between these commits, if that
-   * command had not seen the first: an aborted rebase, or a reset by steps. That does not mean that
-   * a person rejected what landed while it ran. Null: it had seen the first.
+   * Where the branch was when the command started that took `from` out of it, if that command had
+   * not seen `from`: an aborted rebase, or a reset by steps. That does not mean that a person
+   * rejected what landed while it ran. Null: it had seen `from`. `to`: where the branch is now.
    */
   takenBackUnseen(branch: string, from: Sha, to: Sha): Promise<Sha | null>;
   /**

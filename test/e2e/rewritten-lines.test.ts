@@ -85,6 +85,32 @@ suite('landing: history that people rewrite', function () {
     assert.equal(here.git('rev-parse', 'main'), before);
   });
 
+  for (const next of ['nothing', 'a commit'])
+    test(`a rebase that is given up while more work waits, with ${next} after it, takes nothing of it back`, async () => {
+      const here = project({ agent: writesOneFile });
+      await beginPlan(here, ['t1', { id: 't2', blocked_by: ['t1'] }]);
+      await here.expect(0, ['pause', 't2']);
+      const before = here.git('rev-parse', 'main');
+      await here.drover(['run']);
+      assert.deepEqual(landedTasks(here), ['t1']);
+      const edit = `GIT_SEQUENCE_EDITOR='sed -i s/^pick/edit/' git rebase -q -i ${before}`;
+      assert.equal(here.sh(here.root, edit), 0);
+      writeFileSync(join(here.root, '.git', 'rebase-merge', 'orig-head'), `${before}\n`);
+      await here.expect(0, ['unpause', 't2']);
+      const during = await here.drover(['run', '--target', 'main']);
+      assert.match(during.stderr, /^1 commit waits .* in the middle of a rebase/m);
+      const after = next === 'nothing' ? '' : ' && git commit -q --allow-empty -m mine';
+      assert.equal(here.sh(here.root, `git rebase --abort${after}`), 0);
+      const isThere = (): boolean => here.git('ls-tree', '--name-only', 'main').includes('t2.txt');
+      await eventually('main holds what waited', isThere);
+      await eventually('nothing waits', async () => (await here.status()).target?.pending === 0);
+      assert.deepEqual(landedTasks(here), ['t1', 't2']);
+      assert.equal(here.read('repo/t1.txt'), 'work of t1\n');
+      assert.equal(here.read('repo/t2.txt'), 'work of t2\n');
+      if (next !== 'nothing')
+        assert.equal(here.git('log', '--format=%s', 'main').split('\n').includes('mine'), true);
+    });
+
   test('a reset that was counted before work landed takes its own step alone', async () => {
     const here = project({ agent: writesOneFile });
     const first = here.git('rev-parse', 'main');

@@ -178,3 +178,24 @@ export function fingerprint(fixture: Fixture, except: readonly string[] = []): s
   hash.update(fixture.git('stash', 'list'));
   return hash.digest('hex');
 }
+
+/** A merge commit on top of `from` that writes the given files, made without a checkout. */
+export async function landedOn(
+  fixture: Fixture,
+  repository: GitRepository,
+  from: string,
+  files: Readonly<Record<string, string>>,
+): Promise<string> {
+  const other = join(fixture.home, `clone-${Math.random()}`);
+  fixture.git('worktree', 'add', '-q', '--detach', other, from);
+  for (const [path, content] of Object.entries(files)) fixture.write(join(other, path), content);
+  fixture.gitIn(other, 'add', '-Af');
+  fixture.gitIn(other, 'commit', '-qm', 'work');
+  const commit = fixture.gitIn(other, 'rev-parse', 'HEAD');
+  fixture.git('worktree', 'remove', '--force', other);
+  const merged = valueOf(
+    await repository.merge({ tip: from, commit, subject: 'drover: land', trailers: [] }),
+  );
+  assert.equal(merged.kind, 'merged');
+  return merged.kind === 'merged' ? merged.commit : '';
+}

@@ -1,11 +1,10 @@
 // The target branch follows what has landed; the checkout of the user is never forced.
 
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { FollowOutcome, GitRepository } from '../../server/git/port.ts';
-import { fingerprint, kindOf, makeFixture, valueOf, type Fixture } from './fixture.ts';
+import { fingerprint, kindOf, landedOn, makeFixture, valueOf, type Fixture } from './fixture.ts';
 
 suite('git: follow', () => {
   let fixture: Fixture;
@@ -16,21 +15,8 @@ suite('git: follow', () => {
   });
   teardown(() => fixture.remove());
 
-  /** A merge commit on top of `from` that writes the given files, made without a checkout. */
-  async function land(from: string, files: Readonly<Record<string, string>>): Promise<string> {
-    const other = join(fixture.home, `clone-${Math.random()}`);
-    fixture.git('worktree', 'add', '-q', '--detach', other, from);
-    for (const [path, content] of Object.entries(files)) fixture.write(join(other, path), content);
-    fixture.gitIn(other, 'add', '-Af');
-    fixture.gitIn(other, 'commit', '-qm', 'work');
-    const commit = fixture.gitIn(other, 'rev-parse', 'HEAD');
-    fixture.git('worktree', 'remove', '--force', other);
-    const merged = valueOf(
-      await repository.merge({ tip: from, commit, subject: 'drover: land', trailers: [] }),
-    );
-    assert.equal(merged.kind, 'merged');
-    return merged.kind === 'merged' ? merged.commit : '';
-  }
+  const land = (from: string, files: Readonly<Record<string, string>>): Promise<string> =>
+    landedOn(fixture, repository, from, files);
 
   const main = (): string => fixture.git('rev-parse', 'main');
   const follow = async (
@@ -60,65 +46,6 @@ suite('git: follow', () => {
       assert.equal(main(), theirs);
     });
   }
-
-  test('what a rebase that is given up has put back follows again', async () => {
-    const tip = await land(main(), { 'new.txt': 'n\n' });
-    const before = main();
-    const editor = { GIT_SEQUENCE_EDITOR: 'sed -i s/^pick/edit/' };
-    execFileSync('git', ['rebase', '-q', '-i', '--root'], {
-      cwd: fixture.root,
-      env: { ...fixture.environment, ...editor },
-      stdio: 'ignore',
-    });
-    // The landing was already in progress when the rebase started.
-    fixture.git('update-ref', '--create-reflog', 'refs/heads/main', tip);
-    fixture.git('rebase', '--abort');
-    assert.equal(main(), before);
-    assert.equal(await repository.takenBackUnseen('main', tip, before), before);
-    assert.equal(await repository.takenBackUnseen('main', before, tip), null);
-    assert.deepEqual(await follow(tip), { kind: 'followed', sha: tip });
-    assert.equal(main(), tip);
-    assert.equal(fixture.git('status', '--porcelain'), '');
-  });
-
-  test('a reset by steps that was counted before a landing has not seen that', async () => {
-    const first = main();
-    fixture.write(join(fixture.root, 'own.txt'), 'own\n');
-    fixture.git('add', 'own.txt');
-    fixture.git('commit', '-qm', 'own');
-    const own = main();
-    const tip = await land(own, { 'new.txt': 'n\n' });
-    assert.equal((await follow(tip)).kind, 'followed');
-    // Git had counted the steps before the landing, and writes the branch after it.
-    fixture.git('update-ref', '-m', 'reset: moving to HEAD~1', 'HEAD', first);
-    fixture.git('read-tree', '--reset', '-u', first);
-    assert.equal(await repository.takenBackUnseen('main', tip, first), own);
-    // Who counts from the landing takes it back, and says so with the same words.
-    fixture.git('merge', '-q', '--ff-only', tip);
-    fixture.git('reset', '-q', '--hard', 'HEAD~2');
-    assert.equal(main(), first);
-    assert.equal(await repository.takenBackUnseen('main', tip, first), null);
-    assert.deepEqual(await follow(tip), { kind: 'followed', sha: tip });
-    assert.equal(main(), first);
-  });
-
-  test('what landed as a rebase began has not arrived before that rebase ends', async () => {
-    const before = main();
-    const tip = await land(before, { 'new.txt': 'n\n' });
-    execFileSync('git', ['rebase', '-q', '-i', '--root'], {
-      cwd: fixture.root,
-      env: { ...fixture.environment, GIT_SEQUENCE_EDITOR: 'sed -i s/^pick/edit/' },
-      stdio: 'ignore',
-    });
-    fixture.git('update-ref', '--create-reflog', 'refs/heads/main', tip);
-    const outcome = await follow(tip);
-    assert.equal(outcome.kind === 'pending' ? outcome.commits : null, 1);
-    assert.match(outcome.kind === 'pending' ? outcome.reason : '', /rebase .* began before this/);
-    fixture.git('rebase', '--abort');
-    assert.deepEqual(await follow(tip), { kind: 'followed', sha: tip });
-    assert.equal(main(), tip);
-    assert.deepEqual(await follow(tip), { kind: 'followed', sha: tip });
-  });
 
   test('a branch that was moved after the look stays where it is', async () => {
     const looked = main();

@@ -4,6 +4,7 @@
 
 import { join } from 'node:path';
 import type { RepositoryContext } from '../context.ts';
+import { isAncestor } from '../read/ancestry.ts';
 import { isSha } from '../files/loose-objects.ts';
 import { readText } from '../files/small-files.ts';
 import { branchRef, finalRef, resolveRevision } from '../refs/refs.ts';
@@ -45,9 +46,9 @@ const stepsBack = /\treset: moving to (?:HEAD|@)((?:[~^]\d*)+)$/;
 const followed = /\t(?:merge [0-9a-f]+: Fast-forward|drover: land)$/;
 
 /**
- * Where the branch was when the command started that last moved it from `from` to `to`, if that
- * command had not seen `from`; null: it had, or that cannot be determined. For a reset by steps
- * (`HEAD~1`), the log contains the start of the count.
+ * Where the branch was when the command started that took `from` out of it, if that command had not
+ * seen `from`; null: it had, or that cannot be determined. `to`: where the branch is now, which can
+ * be further on. For a reset by steps (`HEAD~1`), the log contains the start of the count.
  */
 export async function takenBackUnseen(
   context: RepositoryContext,
@@ -56,16 +57,39 @@ export async function takenBackUnseen(
   to: Sha,
 ): Promise<Sha | null> {
   const moves = movesOf(context, await finalRef(context, branchRef(branch)));
-  const last = moves.at(-1) ?? '';
-  if (!last.startsWith(`${from} ${to} `)) return null;
-  if (givenUp.test(last)) return to;
-  const steps = stepsBack.exec(last)?.[1];
-  const landing = moves.at(-2) ?? '';
-  const [began = '', landed = ''] = landing.split(' ');
-  if (steps === undefined || landed !== from || !followed.test(landing)) return null;
+  if (ends(moves.at(-1))[1] !== to || (await isAncestor(context, from, to))) return null;
+  const at = await takenOutAt(context, moves, from);
+  const move = moves[at] ?? '';
+  const [left, put = ''] = ends(move);
+  if (left === undefined || !isSha(put)) return null;
+  if (givenUp.test(move)) return put;
+  const steps = stepsBack.exec(move)?.[1];
+  const landing = moves[at - 1] ?? '';
+  const [began = '', landed = ''] = ends(landing);
+  if (steps === undefined || landed !== left || !followed.test(landing)) return null;
   const leadsTo = async (commit: string): Promise<boolean> => {
     const found = await resolveRevision(context, `${commit}${steps}`);
-    return found.ok && found.value === to;
+    return found.ok && found.value === put;
   };
-  return !(await leadsTo(from)) && (await leadsTo(began)) ? (began as Sha) : null;
+  return !(await leadsTo(left)) && (await leadsTo(began)) ? (began as Sha) : null;
+}
+
+/** The last of the moves since `from` that went from a commit with it to one without; -1: none. */
+async function takenOutAt(
+  context: RepositoryContext,
+  moves: readonly string[],
+  from: Sha,
+): Promise<number> {
+  const first = moves.findLastIndex((move) => move.startsWith(`${from} `));
+  for (let at = moves.length - 1; first >= 0 && at >= first; at -= 1) {
+    const [left = '', put = ''] = ends(moves[at]);
+    if (!isSha(left) || !(await isAncestor(context, from, left))) continue;
+    return isSha(put) && !(await isAncestor(context, from, put)) ? at : -1;
+  }
+  return -1;
+}
+
+/** The old and the new commit of a move. */
+function ends(move: string | undefined): readonly string[] {
+  return (move ?? '').split(' ', 2);
 }

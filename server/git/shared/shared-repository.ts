@@ -344,7 +344,8 @@ function sharedMethods(local: LocalRepository, shared: Shared): SharedRepository
       return shared.with(needed, () => local.merge(request));
     },
     follow: (target, tip, mode) => followShared(shared, target, tip, mode),
-    // The branch is the remote's, which has no log of it.
+    // The branch is the remote's, which has no log of it. A rebase that is given up moves only the
+    // branch of a clone, and what a person pushes over a landing, they decide.
     takenBackUnseen: () => Promise.resolve(null),
     // On the remote, no worktree has it checked out.
     moveBranch: async (branch, next, from) => {

@@ -96,15 +96,15 @@ export async function moveLineAlone(
 }
 
 /**
- * Whether a command that had not seen the line's tip moved the branch to `target`: then the line
- * waits for the branch again, on top of where the command started.
+ * Whether a command took what had followed out of the branch, now at `target`, without having seen
+ * it: then that waits for the branch again, on top of where the command started.
  */
 export async function isTakenBackUnseen(
   engine: Uses<'git' | 'store'>,
-  { branch, landed_sha: landed }: LineRow,
+  { branch, landed_sha: landed, followed_sha: followed }: LineRow,
   target: Sha,
 ): Promise<boolean> {
-  const began = await engine.git.takenBackUnseen(branch, landed, target);
+  const began = await engine.git.takenBackUnseen(branch, followed ?? landed, target);
   if (began === null) return false;
   await engine.store.transaction(async (tx) => {
     const known = await readLine(tx, branch);

@@ -7,7 +7,7 @@ import type { GitResult, LineCommit } from '../../git/port.ts';
 import { droppedTips, noteDropped, readLine } from '../../store/port.ts';
 import { gitFailed } from '../kit/git-trouble.ts';
 import { branchRef, resultBranch } from '../../core/work/ref-names.ts';
-import { keepTip } from './line-holds.ts';
+import { isTakenBackUnseen, keepTip } from './line-holds.ts';
 import type { Uses } from '../kit/engine-ports.ts';
 import { err, failure, ok, type Result } from '../../core/failure.ts';
 import type { Sha } from '../../git/sha.ts';
@@ -81,11 +81,17 @@ export async function isRewritten(
   branch: string,
   tip: Sha,
 ): Promise<boolean> {
-  const known = await readLine(engine.store.db, branch);
+  let known = await readLine(engine.store.db, branch);
   if (known === null || known.followed_sha === null || known.followed_sha === known.landed_sha)
     return false;
   const target = await engine.git.readRef(branchRef(branch), 'now');
   if (target === null) return false;
+  if (
+    !(await engine.git.isAncestor(known.followed_sha, target)) &&
+    (await isTakenBackUnseen(engine, known, target))
+  )
+    known = await readLine(engine.store.db, branch);
+  if (known === null || known.followed_sha === null) return false;
   const waits = await waitingOn(engine, branch, known.followed_sha, tip);
   let found = false;
   for (const seen of new Set([known.followed_sha, ...(waits.ok ? waits.value.takenIn : [])])) {
