@@ -18,6 +18,7 @@ import { benchDispatch, benchRecovery } from './recovery.ts';
 import { benchAgainst } from './against.ts';
 import { benchMemory } from './memory.ts';
 import { benchRemote } from './remote.ts';
+import { benchSnapshots } from './snapshots.ts';
 import { benchStart } from './start.ts';
 import { benchStore } from './store.ts';
 
@@ -38,6 +39,7 @@ const measure: { readonly [P in Part]: (bench: Bench) => Promise<Figure[]> } = {
   history: benchHistory,
   remote: benchRemote,
   confinement: benchConfinement,
+  snapshots: benchSnapshots,
   against: benchAgainst,
 };
 

@@ -21,6 +21,7 @@ export const parts = [
   'history',
   'remote',
   'confinement',
+  'snapshots',
   'against',
 ] as const;
 export type Part = (typeof parts)[number];

@@ -33,7 +33,7 @@ suite('the benches', function () {
     ...inGate,
     ['idle', 'streams'],
     ['start', 'memory', 'dispatch', 'pool'],
-    ['history', 'failures', 'orchestration'],
+    ['history', 'failures', 'orchestration', 'snapshots'],
     // These need a PostgreSQL, and namespaces of the network.
     ['fleet', 'machines'],
     ['distance'],

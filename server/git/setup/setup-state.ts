@@ -11,7 +11,7 @@ import type { RepositoryContext } from '../context.ts';
 import { failureOf } from '../process/failures.ts';
 import { ownWorktree } from '../work/own-worktree.ts';
 import { forgetSetup, noteVersion, readNote, writeNote } from '../work/setup-note.ts';
-import { absoluteBytes, type PathBytes, splitZero, zeroEnded } from '../files/paths.ts';
+import { absoluteBytes, type PathBytes, shown, splitZero, zeroEnded } from '../files/paths.ts';
 import type { GitResult } from '../port.ts';
 import { copySealed, dropUnsealed, rootsOf, sealSetup } from './sealed-setup.ts';
 import { tracesOf, unversioned } from '../files/setup-traces.ts';
@@ -42,12 +42,12 @@ export async function lookAtSetup(
   const knows = note !== null && note.fingerprint === fingerprint.value;
   const stands = knows && [...note.made].every(([path, trace]) => present.get(path) === trace);
   if (stands) {
-    if (request.only) await removeExtra(worktree, present, note.made, request.leave);
+    if (request.only) await removeExtra(context, worktree, present, note.made, request.leave);
     return ok({ ...look, stands, before: new Map() });
   }
   await forgetSetup(worktree);
   // What another setup or another candidate left must not be part of this one.
-  if (request.only) await removeExtra(worktree, present, new Map(), request.leave);
+  if (request.only) await removeExtra(context, worktree, present, new Map(), request.leave);
   const wanted = { fingerprint: look.fingerprint, head: status.value.head };
   const copied = request.seal === undefined ? null : await copySealed(context, worktree, wanted);
   if (copied !== null) {
@@ -161,19 +161,31 @@ function contentOf(root: string, input: string): Buffer | string {
  * Removes what is present and not wanted; a folder goes as a whole when nothing in it is wanted.
  */
 async function removeExtra(
+  context: RepositoryContext,
   worktree: LinkedWorktree,
   present: Traces,
   wanted: Traces,
   leave: readonly string[],
 ): Promise<void> {
   const stays = new Set([...wanted.keys(), ...leave.flatMap((path) => foldersAbove(path))]);
-  for (const path of present.keys()) {
+  for (const [path, trace] of present) {
     if (stays.has(path)) continue;
     const parent = folderOf(path);
     // It is deleted with its folder.
     if (parent !== '' && present.has(parent) && !stays.has(parent)) continue;
+    // Deleting the thousands of files of a build here would hold up the gate.
+    if (trace === '' && (await isTaken(context, worktree, path))) continue;
     await rm(absoluteBytes(worktree.path, path), { recursive: true, force: true });
   }
+}
+
+/** False: it is still there, because a rename cannot move it. */
+async function isTaken(
+  context: RepositoryContext,
+  worktree: LinkedWorktree,
+  folder: PathBytes,
+): Promise<boolean> {
+  return context.trash.take(join(worktree.path, shown(folder)), worktree.path).catch(() => false);
 }
 
 function folderOf(path: PathBytes): PathBytes {
