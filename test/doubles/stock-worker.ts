@@ -62,18 +62,22 @@ interface Job {
   next: number;
   isOver: boolean;
   readonly readers: Set<() => void>;
+  /** Kills what is left of its processes; resolves when none writes any more. */
+  end(): Promise<void>;
 }
 
 export async function startStockWorker(options: StockOptions): Promise<StockWorker> {
   const requests: string[] = [];
   const authorizations = new Set<string>();
   const jobs = new Map<string, Job>();
+  // An old runtime forgets jobs that still run.
+  const commands = new Set<Job>();
   const server = createServer((request, response) => {
     const last = request.headers['last-event-id'];
     const id = typeof last === 'string' ? ` [${last}]` : '';
     requests.push(`${request.method} ${request.url?.replace(/[0-9a-f]{32}/, 'JOB')}${id}`);
     authorizations.add(request.headers.authorization ?? '');
-    answer(options, jobs, request, response).catch(() => response.destroy());
+    answer(options, { jobs, commands }, request, response).catch(() => response.destroy());
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
@@ -81,17 +85,17 @@ export async function startStockWorker(options: StockOptions): Promise<StockWork
     url: `http://127.0.0.1:${port}`,
     requests,
     authorizations,
-    close: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
+    close: async () => {
+      const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+      server.closeAllConnections();
+      await Promise.all([closed, ...[...commands].map((command) => command.end())]);
+    },
   };
 }
 
 async function answer(
   options: StockOptions,
-  jobs: Map<string, Job>,
+  { jobs, commands }: { readonly jobs: Map<string, Job>; readonly commands: Set<Job> },
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
@@ -120,7 +124,9 @@ async function answer(
     }
     if (options.execReply !== undefined) return say(200, options.execReply);
     const id = randomBytes(16).toString('hex');
-    jobs.set(id, startCommand(options, (JSON.parse(text) as { command: string }).command));
+    const job = startCommand(options, (JSON.parse(text) as { command: string }).command);
+    jobs.set(id, job);
+    commands.add(job);
     response.writeHead(200, { 'content-type': 'application/json' });
     response.end(`${JSON.stringify({ job_id: id })}\n`);
     return;
@@ -175,7 +181,21 @@ async function textOf(request: IncomingMessage): Promise<string> {
 }
 
 function startCommand(options: StockOptions, command: string): Job {
-  const job: Job = { events: [], next: 0, isOver: false, readers: new Set() };
+  const ended = Promise.withResolvers<void>();
+  const job: Job = {
+    events: [],
+    next: 0,
+    isOver: false,
+    readers: new Set(),
+    end: async () => {
+      try {
+        if (!job.isOver && child.pid !== undefined) process.kill(-child.pid, 'SIGKILL');
+      } catch {
+        // It has just ended.
+      }
+      await ended.promise;
+    },
+  };
   const add = (event: Record<string, unknown>): void => {
     job.events.push({ id: job.next, data: JSON.stringify(event) });
     job.next += 1;
@@ -185,6 +205,7 @@ function startCommand(options: StockOptions, command: string): Job {
   for (const event of options.oddEvents ?? []) add(event);
   const child = spawn('/bin/sh', ['-c', command], {
     cwd: options.workspace,
+    detached: true,
     stdio: ['ignore', 'pipe', 'pipe'],
     env: {
       PATH: process.env['PATH'],
@@ -201,6 +222,7 @@ function startCommand(options: StockOptions, command: string): Job {
   child.once('close', (code) => {
     void Promise.all(ends).then(() => {
       job.isOver = true;
+      ended.resolve();
       if (options.losesDone === true || options.isLegacy === true)
         for (const wake of job.readers) wake();
       else add({ done: true, exit_code: code ?? -1 });
