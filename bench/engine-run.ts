@@ -106,6 +106,7 @@ async function measuredRun(engine: Engine, tasks: number, name: string): Promise
   await startRun(engine, {
     workers: Number(values.workers),
     epicId: null,
+    tasks: null,
     target: 'main',
     land: null,
     flags: {},

@@ -44,6 +44,7 @@ export const commandIds = [
   // Runs.
   'drover.runEpic',
   'drover.runAll',
+  'drover.runTask',
   'drover.resumeRun',
   'drover.stopRun',
   'drover.retryFailed',
@@ -124,6 +125,7 @@ export type ForwardedCommandId = keyof typeof forwardedCommands;
 export const actionCommands = {
   runEpic: 'drover.runEpic',
   runAll: 'drover.runAll',
+  runTask: 'drover.runTask',
   stopRun: 'drover.stopRun',
   retry: 'drover.retryTask',
   retryFailed: 'drover.retryFailed',

@@ -9,7 +9,7 @@ import { remoteVariables } from '../project/remote-secrets.ts';
 import { fleetVariables, secretVariables } from '../project/secrets.ts';
 import { settingVariables } from '../project/settings-table.ts';
 import { withProject, type CommandContext, type Handlers } from './context.ts';
-import { pickEpic } from './pick.ts';
+import { pickEpic, pickTasks } from './pick.ts';
 import { askPreflight } from './preflight.ts';
 import { chosenFor, withSettings, type RunChoices } from './run-choices.ts';
 import type { Target } from './target.ts';
@@ -17,6 +17,7 @@ import type { Target } from './target.ts';
 export const runHandlers: Handlers<
   | 'drover.runEpic'
   | 'drover.runAll'
+  | 'drover.runTask'
   | 'drover.resumeRun'
   | 'drover.stopRun'
   | 'drover.preflight'
@@ -28,6 +29,11 @@ export const runHandlers: Handlers<
   }),
   'drover.runAll': withProject(async (context, project) => {
     await run(context, project, null);
+  }),
+  'drover.runTask': withProject(async (context, project, target) => {
+    const fits = ({ status }: TaskView): boolean => mayRun.has(status);
+    const tasks = await pickTasks(project, target, 'Run This Task', fits);
+    if (tasks !== null) await runTasks(context, project, tasks);
   }),
   'drover.preflight': withProject(async (context, project, target) => {
     const epic = await pickEpic(project, target, 'Check Before a Run');
@@ -45,6 +51,27 @@ export const runHandlers: Handlers<
     await retryFailed(context, project, target);
   }),
 };
+
+const mayRun: ReadonlySet<TaskView['status']> = new Set(['ready', 'blocked', 'waiting']);
+
+/** Only these tasks and what they depend on; a sub-task runs with its task. */
+async function runTasks(
+  { extension, messages }: CommandContext,
+  project: Project,
+  tasks: readonly TaskView[],
+): Promise<void> {
+  const top = ({ id, parent_id: parent }: TaskView): string => {
+    const above = project.board?.tasks.find((task) => task.id === parent);
+    return above === undefined ? id : top(above);
+  };
+  const epics = new Set(tasks.map(({ epic_id: epic }) => epic));
+  const epic = epics.size === 1 ? ([...epics][0] ?? null) : null;
+  const { epic: _none, ...options } = await runOptions(extension, project, epic, null);
+  const ids = [...new Set(tasks.map(top))];
+  const started = await project.request('run.start', { ...options, tasks: ids });
+  if (started.joined) messages.tell('info', started.message);
+  for (const warning of started.warnings) messages.tell('warning', warning);
+}
 
 /** Of the tasks or epics that are named; without any, of the whole board. */
 async function retryFailed(
@@ -69,7 +96,8 @@ async function retryFailed(
   const epics = new Set(failed.map(({ epic_id: epic }) => epic));
   const [only] = epics;
   if (refused.length === failed.length) return;
-  await seeToRun(context, project, epics.size === 1 ? (only ?? null) : null);
+  const epic = epics.size === 1 ? (only ?? null) : null;
+  await seeToRun(context, project, { epic, ids: failed.map(({ id }) => id) });
 }
 
 async function resume(
@@ -148,6 +176,25 @@ async function runOptions(
   };
 }
 
+/** What was changed: the tasks, and their epic if they are all of one. */
+export interface Changed {
+  readonly epic: string | null;
+  readonly ids: readonly string[];
+}
+
+const nothingNamed: Changed = { epic: null, ids: [] };
+
+/** After a run of single tasks, those of them that are open, and the changed ones; null: all. */
+function tasksAgain({ board }: Project, { ids }: Changed): readonly string[] | null {
+  if (board?.run?.tasks === undefined) return null;
+  const meant = new Set([...board.run.tasks, ...ids]);
+  const open = board.tasks.filter(
+    ({ id, parent_id: parent, status }) =>
+      parent === null && meant.has(id) && status !== 'completed' && status !== 'cancelled',
+  );
+  return open.length === 0 ? null : open.map(({ id }) => id);
+}
+
 /**
  * Released tasks continue: a run that had nothing else to do has ended in the meantime, so a
  * similar one starts. If it is still active, it is joined.
@@ -155,13 +202,15 @@ async function runOptions(
 export async function goOn(
   extension: Pick<vscode.ExtensionContext, 'secrets' | 'workspaceState'>,
   project: Project,
-  about: string | null = null,
+  about: Changed = nothingNamed,
 ): Promise<void> {
   const last = project.board?.run ?? null;
   if (last === null) return;
-  const epic = last.epic_id === null ? null : (about ?? last.epic_id);
+  const epic = last.epic_id === null ? null : (about.epic ?? last.epic_id);
+  const tasks = tasksAgain(project, about);
+  const scope = tasks !== null ? { tasks } : epic === null ? {} : { epic };
   await project.request('run.start', {
-    ...(epic === null ? {} : { epic }),
+    ...scope,
     ...chosenFor(extension.workspaceState, project.root, epic),
     land: last.land,
     target: last.target_branch,
@@ -172,15 +221,16 @@ export async function goOn(
 
 /**
  * After a change that an agent must work on: starts a run like the last one if none is active, and
- * shows a message. True if it has started one. `about`: the epic of the changed task.
+ * shows a message. True if it has started one.
  */
 export async function seeToRun(
   { extension, messages }: Pick<CommandContext, 'extension' | 'messages'>,
   project: Project,
-  about: string | null = null,
+  about: Changed = nothingNamed,
 ): Promise<boolean> {
   const last = project.board?.run ?? null;
-  const covers = last?.epic_id === null || about === null || last?.epic_id === about;
+  const isOfIt = last?.epic_id === null || about.epic === null || last?.epic_id === about.epic;
+  const covers = isOfIt && about.ids.every((id) => last?.tasks?.includes(id) ?? true);
   if (last === null || (last.active && covers)) return false;
   try {
     await goOn(extension, project, about);
@@ -188,9 +238,11 @@ export async function seeToRun(
     messages.fail('It is ready, but no run could start', error);
     return false;
   }
-  const wanted = last.epic_id === null ? null : (about ?? last.epic_id);
+  const wanted = last.epic_id === null ? null : (about.epic ?? last.epic_id);
   const epic = project.board?.epics.find(({ id }) => id === wanted);
-  messages.tell('info', `A run of ${epic?.title ?? 'all open tasks'} has started again.`);
+  const all = epic?.title ?? 'all open tasks';
+  const what = last.tasks === undefined ? all : 'the chosen tasks';
+  messages.tell('info', `A run of ${what} has started again.`);
   return true;
 }
 

@@ -75,7 +75,7 @@ export const taskHandlers: Handlers<TaskCommand> = {
     });
     const [first] = target.ids;
     const epic = taskOf(project, first ?? '')?.epic_id ?? null;
-    if (done > 0) await seeToRun(context, project, epic);
+    if (done > 0) await seeToRun(context, project, { epic, ids: target.ids });
   }),
   'drover.startOver': withProject(async (context, project, target) => {
     const fits = ({ status }: TaskView): boolean => mayStartOver.has(status);
@@ -84,7 +84,7 @@ export const taskHandlers: Handlers<TaskCommand> = {
     const snapshot = await pickSnapshot(context, project, task);
     if (snapshot === null) return;
     await project.request('task.restore', { id: task.id, snapshot });
-    await seeToRun(context, project, task.epic_id);
+    await seeToRun(context, project, { epic: task.epic_id, ids: [task.id] });
   }),
   'drover.hintTask': withProject(async (_context, project, target) => {
     const fits = ({ status }: TaskView): boolean => !terminalStatuses.has(status);
@@ -139,7 +139,7 @@ export const taskHandlers: Handlers<TaskCommand> = {
     });
     if (note === undefined) return;
     await project.request('task.resolve', { id: task.id, note });
-    await seeToRun(context, project, task.epic_id);
+    await seeToRun(context, project, { epic: task.epic_id, ids: [task.id] });
   }),
 };
 

@@ -13,6 +13,7 @@ const hostActionNames: { readonly [N in HostActionName]: true } = {
   hello: true,
   runEpic: true,
   runAll: true,
+  runTask: true,
   retry: true,
   sendBack: true,
   resolve: true,

@@ -119,6 +119,8 @@ export interface RunView {
   readonly base_sha: string | null;
   readonly workers: number;
   readonly epic_id: string | null;
+  /** The tasks that it was asked for, with what they wait for; absent: all of the scope. */
+  readonly tasks?: readonly string[];
   readonly land: 'task' | 'epic' | 'review';
 }
 

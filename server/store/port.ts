@@ -137,6 +137,8 @@ export {
   sendEpicBack,
 } from './plan/epic-landing.ts';
 export { countsInScope, movingInScope } from './work/scope.ts';
+export { epicsOfTasks, scopeOfRun, withBlockers } from './work/run-scope.ts';
+export { flagsWithTasks, tasksOfRun, wholeRun, widenRun } from './work/runs.ts';
 export { freshenBlocked, freshFields } from './status/fresh-start.ts';
 export {
   allLines,
@@ -187,6 +189,7 @@ export {
   delayStart,
   startableBehindLines,
   waitsForRuns,
+  type WaitScope,
 } from './work/base-waits.ts';
 export {
   addKeptRef,

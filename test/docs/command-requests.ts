@@ -57,6 +57,7 @@ export const commandRequests: Readonly<Record<string, CommandRequest>> = {
     request: 'run.start',
     lines: [
       words('-w 2 -e epic-1 --target main --gate make --fallback codex --land epic --detach'),
+      words('--task task-1 --task task-2 --detach'),
     ],
     others: detach,
     left: {

@@ -86,7 +86,7 @@ export class Requests {
     const { land = null, target = null } = how;
     const workers = this.#world.personChance.between(1, 4);
     this.ask(`run ${epicId ?? 'everything'} ${land ?? ''} ${target ?? ''}`, (engine) =>
-      startRun(engine, { workers, epicId, target, land, flags: {} }),
+      startRun(engine, { workers, epicId, tasks: null, target, land, flags: {} }),
     );
   }
 

@@ -56,6 +56,8 @@ export interface HostActions {
   readonly hello: { params: Nothing; result: Nothing };
   readonly runEpic: { params: { epic: string }; result: Nothing };
   readonly runAll: { params: Nothing; result: Nothing };
+  /** Runs this task and what it depends on. */
+  readonly runTask: { params: { task: string }; result: Nothing };
   /** Retries a task; starts a run like the last one where none is active. */
   readonly retry: { params: { task: string }; result: Nothing };
   /** Sends a reviewed task or epic back with feedback, and starts a run if none is active. */

@@ -24,15 +24,18 @@ import type { RunStarted } from '../../protocol/run-views.ts';
 type OptionOfRun = 'workers' | 'epic' | 'target' | 'gate' | 'fallback' | 'land';
 
 export interface RunCommandOptions extends Pick<RunOptions, OptionOfRun> {
+  /** Single tasks instead of an epic. */
+  readonly task?: RunOptions['tasks'];
   readonly detach?: boolean;
 }
 
 export async function run(context: CommandContext, options: RunCommandOptions): Promise<number> {
-  const { workers, epic, target, gate, fallback, land, detach } = options;
+  const { workers, epic, task, target, gate, fallback, land, detach } = options;
   const client = await context.client('engine', settingsOf(options));
   const params: Params<'run.start'> = {
     ...(workers !== undefined && { workers }),
     ...(epic !== undefined && { epic }),
+    ...(task !== undefined && { tasks: task }),
     ...(target !== undefined && { target }),
     ...(gate !== undefined && { gate }),
     ...(fallback !== undefined && { fallback }),
@@ -154,16 +157,18 @@ async function judge(
 ): Promise<number> {
   if (interrupted) return exitCodes.interrupted;
   const snapshot = await statusAtEnd(context, client, epic);
-  for (const line of leftOver(snapshot.tasks)) context.say(line);
+  const own = view.tasks === undefined ? null : new Set(view.tasks);
+  const tasks = snapshot.tasks.filter(({ id }) => own?.has(id) ?? true);
+  for (const line of leftOver(tasks)) context.say(line);
   // The live view has already shown the same text.
   if (!context.surroundings.stdout.isTTY) context.say(oneLine(snapshot));
   const unlandedEpic = view.land !== 'task' && !hasLanded(snapshot, epic, finished);
   tellWhatWaits(context, snapshot, finished);
   tellWorkElsewhere(context, view, finished);
-  const own = finished?.data['exit_code'];
+  const code = finished?.data['exit_code'];
   // What another run has to itself is no part of this one's end.
-  if (typeof own === 'number' && epic === view.epic_id) return own;
-  return judgeRun({ tasks: snapshot.tasks, unlandedEpic, interrupted });
+  if (typeof code === 'number' && epic === view.epic_id) return code;
+  return judgeRun({ tasks, unlandedEpic, interrupted });
 }
 
 /** Landed work that the checkout does not have yet: where it is, and what is in the way. */

@@ -1,7 +1,7 @@
 // Commands that let the agents work.
 
 import { Option, type Command } from 'commander';
-import { calls, define, wholeNumber, type ProgramHost } from './options.ts';
+import { calls, collect, define, wholeNumber, type ProgramHost } from './options.ts';
 
 const load = async () => await import('../commands/run.ts');
 
@@ -9,11 +9,17 @@ export function defineRunCommands(program: Command, host: ProgramHost): void {
   const run = define(program, 'run', 'Run tasks until none in scope can continue', [
     'run --workers 4',
     'run --epic epic-7h2k9d3f --land review',
+    'run --task task-7h2k9d3f',
     'run --gate "npm test" --target main --json',
   ]);
   run
     .option('-w, --workers <n>', 'Maximum number of agents at the same time', wholeNumber)
     .option('-e, --epic <id>', 'Run only the tasks of this epic')
+    .addOption(
+      new Option('--task <id>', 'Run only this task and what it depends on (repeatable)')
+        .argParser(collect)
+        .conflicts('epic'),
+    )
     .option('--target <branch>', 'Branch to land work on')
     .option('--gate <command>', 'Command that tests the merged tree before it lands')
     .option('--fallback <agents>', 'Agents to try when one fails (codex,claude:opus)')

@@ -7,7 +7,17 @@ import type { RunList } from '../../core/history/run-list.ts';
 import type { LandMode } from '../../core/plan/task.ts';
 import type { PreflightView } from '../panel-views.ts';
 import type { RunStarted } from '../run-views.ts';
-import { flag, id, integer, number, optional, type ParamsOf, text, textsByName } from './fields.ts';
+import {
+  flag,
+  id,
+  integer,
+  number,
+  optional,
+  type ParamsOf,
+  text,
+  texts,
+  textsByName,
+} from './fields.ts';
 
 const runsMax = 5_000;
 
@@ -36,6 +46,8 @@ const env = optional(textsByName);
 export const runShapes = {
   'run.start': {
     ...wanted,
+    /** Only these tasks and what they depend on, instead of those of an epic. */
+    tasks: optional(texts),
     /**
      * Real path of the folder that the command was called in. In a linked worktree of a person's,
      * the branch checked out there is the target where nothing else names one.

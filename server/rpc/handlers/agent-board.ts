@@ -74,7 +74,7 @@ const boardTasksMax = 200;
 export async function boardForAgent(db: Reads, scope: AgentScope): Promise<AgentBoard> {
   return readAtOneMoment(db, async (at) => {
     const { task } = await attemptAtWork(at, scope);
-    const counts = await countsInScope(at, { epicId: null, exceptEpics: [] });
+    const counts = await countsInScope(at, { epicId: null, exceptEpics: [], tasks: null });
     const total = [...counts.values()].reduce((sum, count) => sum + count, 0);
     const rows = await neighborsOf(at, task.epic_id, boardTasksMax);
     const ids = rows.map((row) => row.id);

@@ -18,7 +18,8 @@ import { stopRuns } from '../../workflows/engine.ts';
 import { returnOrphans } from '../../workflows/run/orphans.ts';
 import { approve, sendBack } from '../../workflows/person/reviews.ts';
 import { previewUndo, undoLanding, type UndoAnswer } from '../../workflows/person/undo-landing.ts';
-import { coveringRun, resumeRun, startRun } from '../../workflows/run/start-run.ts';
+import { resumeRun, startRun } from '../../workflows/run/start-run.ts';
+import { askedScope, coveringRun } from '../../workflows/run/asked-scope.ts';
 import { unmetWants } from '../../store/board/machine-wants.ts';
 import { countReady, newestRun, readLine, type RunRow } from '../../store/port.ts';
 import { lastSeqOfRun } from '../../store/feed/find-events.ts';
@@ -95,7 +96,8 @@ async function startRequest(
   const { engine } = deps;
   const flags = runFlags(options);
   // A caller that only joins an active run does not change its settings.
-  const covering = await coveringRun(engine, options.epic ?? null);
+  const scope = await askedScope(engine, options);
+  const covering = await coveringRun(engine, scope);
   const warnings =
     covering === null
       ? await deps.configure(options.env, flags, 'run')
@@ -104,7 +106,7 @@ async function startRequest(
   const after = await engine.store.feed.lastSeq();
   const begun = await startRun(engine, {
     workers: settings.workers,
-    epicId: options.epic ?? null,
+    ...scope,
     target: settings.target,
     calledIn: options.called_in ?? null,
     land: settings.land,
@@ -118,7 +120,7 @@ async function startRequest(
       : [];
   const wants = begun.joined
     ? []
-    : await unmetWants(engine.store.db, options.epic ?? null, settings.gateNeeds);
+    : await unmetWants(engine.store.db, scope.epicId, settings.gateNeeds);
   return {
     run: await viewOf(engine, begun.row),
     joined: begun.joined,

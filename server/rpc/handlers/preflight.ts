@@ -16,9 +16,9 @@ import {
   agentsNeeded,
   checkEpic,
   chooseTarget,
-  coveringRun,
   refuseLandWithoutEpic,
 } from '../../workflows/run/start-run.ts';
+import { coveringRun } from '../../workflows/run/asked-scope.ts';
 import { runFlags } from './run-flags.ts';
 import { preflightDecisions } from './preflight-decisions.ts';
 import type { EngineHandlerDeps } from './engine-deps.ts';
@@ -37,7 +37,7 @@ export async function preflight(
   const { engine } = deps;
   const epicId = params.epic ?? null;
   await checkEpic(engine, epicId);
-  const isJoining = (await coveringRun(engine, epicId)) !== null;
+  const isJoining = (await coveringRun(engine, { epicId, tasks: null })) !== null;
   const configuration = isJoining ? null : await configurationCheck(deps, params);
   const board = await readBoard(engine.store.db);
   const work = workIn(board, epicId);
@@ -224,7 +224,7 @@ async function agentChecks(
   epicId: string | null,
 ): Promise<readonly Check[]> {
   const { engine } = deps;
-  const needed = await agentsNeeded(engine, epicId);
+  const needed = await agentsNeeded(engine, { epicId, tasks: null });
   const chains = needed.length === 0 ? [[engine.settings().agentKind]] : needed;
   const checks = new Map<string, Check>();
   for (const kind of chains.flat()) {

@@ -1,5 +1,6 @@
 // Epics, runs and questions in the shape that clients see, and how tasks are counted.
 
+import { tasksOfRun } from '../work/runs.ts';
 import { type TaskStatus, taskStatuses } from '../../core/plan/state.ts';
 import type { Counts, EpicView, HoldView, QuestionView, RunView } from '../../protocol/api.ts';
 import { textList } from '../rows/one-moment.ts';
@@ -55,6 +56,7 @@ export function epicView(row: EpicRow, counts: Counts, isUnlanded: boolean): Epi
 
 /** `line` is the target's: while it could not follow, a branch of ours holds what has landed. */
 export function runView(row: RunRow, line: LineRow | null): RunView {
+  const tasks = tasksOfRun(row);
   const standIn = (line?.pending ?? 0) > 0 ? `drover/results/${row.target_branch}` : null;
   return {
     id: row.id,
@@ -66,6 +68,7 @@ export function runView(row: RunRow, line: LineRow | null): RunView {
     base_sha: row.base_sha,
     workers: row.workers,
     epic_id: row.epic_id,
+    ...(tasks === null ? {} : { tasks }),
     land: row.land === 'epic' || row.land === 'review' ? row.land : 'task',
   };
 }

@@ -1,5 +1,6 @@
 // Completed work that is on the line of an epic and not yet on the epic's target.
 
+import type { Scope } from '../work/scope.ts';
 import type { Reads } from '../schema/tables.ts';
 
 /** The branch of an epic that lands as a whole is named by its id. */
@@ -41,10 +42,10 @@ export interface LandedElsewhere {
  */
 export async function landedElsewhere(
   db: Reads,
-  scope: { readonly epicId: string | null; readonly exceptEpics: readonly string[] },
+  scope: Scope,
   lines: readonly string[],
 ): Promise<readonly LandedElsewhere[]> {
-  const { epicId, exceptEpics } = scope;
+  const { epicId, exceptEpics, tasks } = scope;
   const rows = await db
     .selectFrom('tasks')
     .select(['id', 'landed_sha', 'landed_on'])
@@ -54,6 +55,7 @@ export async function landedElsewhere(
     .where('landed_on', 'like', `${epicLinePrefix}%`)
     .where('landed_on', 'not in', [...lines])
     .$if(epicId !== null, (query) => query.where('epic_id', '=', epicId))
+    .$if(tasks !== null, (query) => query.where('id', 'in', tasks ?? []))
     .$if(exceptEpics.length > 0, (query) =>
       query.where((eb) =>
         eb.or([eb('epic_id', 'is', null), eb('epic_id', 'not in', [...exceptEpics])]),

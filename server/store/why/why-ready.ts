@@ -13,7 +13,7 @@ import { nextAgentFacts, type NextAgentFacts } from './why-agent.ts';
 import { whyMachine } from './why-machine.ts';
 import { whyNoWorker } from './why-place.ts';
 import { oneLine, timeText, type WhyFacts } from './why-phrases.ts';
-import { activeRunsIn, newestRun } from '../work/runs.ts';
+import { activeRunsIn, newestRun, tasksOfRun } from '../work/runs.ts';
 
 export async function whyNotStarted(db: Db, row: TaskRow, facts: WhyFacts): Promise<string[]> {
   const next = await nextAgentFacts(db, row, facts);
@@ -31,11 +31,12 @@ export async function whyNotStarted(db: Db, row: TaskRow, facts: WhyFacts): Prom
   const runs = facts.hasBackend ? await activeRunsIn(db) : [];
   sentences.push(...(await holdsOf(db, row, { ...next, ...facts }, runs.length > 0)));
   if (runs.length === 0) return [...sentences, await noRun(db, row, facts)];
+  const covering = runs.filter((one) => tasksOfRun(one)?.includes(row.id) ?? true);
   const run =
-    runs.find((one) => one.epic_id !== null && one.epic_id === row.epic_id) ??
-    runs.find((one) => one.epic_id === null);
+    covering.find((one) => one.epic_id !== null && one.epic_id === row.epic_id) ??
+    covering.find((one) => one.epic_id === null);
   if (run === undefined) {
-    const scopes = runs.map((one) => `epic ${one.epic_id}`).join(', ');
+    const scopes = runs.map(scopeText).join(', ');
     const epic = row.epic_id === null ? 'has no epic' : `is in epic ${row.epic_id}`;
     const start = row.epic_id === null ? 'drover run' : `drover run --epic ${row.epic_id}`;
     return [
@@ -73,12 +74,18 @@ async function holdsOf(
   return holds.map(({ reason }) => reason);
 }
 
+function scopeText(run: RunRow): string {
+  const tasks = tasksOfRun(run);
+  return tasks === null ? `epic ${run.epic_id}` : shortList(tasks);
+}
+
 async function noRun(db: Db, row: TaskRow, facts: WhyFacts): Promise<string> {
   const last = await newestRun(db);
   const goesOn =
     last !== null &&
     (last.state === 'stopped' || (last.state === 'active' && !facts.hasBackend)) &&
-    (last.epic_id === null || last.epic_id === row.epic_id);
+    (last.epic_id === null || last.epic_id === row.epic_id) &&
+    (tasksOfRun(last)?.includes(row.id) ?? true);
   if (goesOn) {
     return `${row.id} is ready, but the last run was stopped. Run "drover resume" to continue it.`;
   }

@@ -1,10 +1,10 @@
 // Tasks of a run whose blockers have landed on, or are part of, other active runs.
 
 import type { Reads, Tx } from '../schema/tables.ts';
+import type { Scope } from './scope.ts';
 
-/** A run's own line, and its epic (null: tasks of every epic). */
-export interface WaitScope {
-  readonly epicId: string | null;
+/** Tasks of a run, and its own line. */
+export interface WaitScope extends Pick<Scope, 'epicId' | 'tasks'> {
   readonly line: string;
 }
 
@@ -12,7 +12,7 @@ export interface WaitScope {
  * Ready tasks of the scope with a blocker that landed on one of the lines, and not on the run's
  * own.
  */
-function behindLines(db: Reads, { epicId, line }: WaitScope, lines: readonly string[]) {
+function behindLines(db: Reads, { epicId, line, tasks }: WaitScope, lines: readonly string[]) {
   return db
     .selectFrom('tasks as t')
     .innerJoin('task_dependencies as d', 'd.task_id', 't.id')
@@ -20,6 +20,7 @@ function behindLines(db: Reads, { epicId, line }: WaitScope, lines: readonly str
     .where('t.status', '=', 'ready')
     .where('t.parent_id', 'is', null)
     .$if(epicId !== null, (query) => query.where('t.epic_id', '=', epicId))
+    .$if(tasks !== null, (query) => query.where('t.id', 'in', tasks ?? []))
     .where('b.landed_on', 'in', [...lines])
     .where('b.landed_on', '!=', line);
 }
@@ -66,14 +67,14 @@ export async function delayStart(tx: Tx, ids: readonly string[], untilMs: number
 /** Whether a blocked task of the run waits for an unfinished task of another run. */
 export async function waitsForRuns(
   db: Reads,
-  run: { readonly epicId: string | null; readonly exceptEpics: readonly string[] },
+  run: Scope,
   others: {
     readonly epics: readonly string[];
     /** One of the other runs is of everything. */
     readonly hasWider: boolean;
   },
 ): Promise<boolean> {
-  const { epicId, exceptEpics } = run;
+  const { epicId, exceptEpics, tasks } = run;
   const { epics, hasWider } = others;
   const waiting = await db
     .selectFrom('tasks as t')
@@ -83,6 +84,7 @@ export async function waitsForRuns(
     .where('t.status', '=', 'blocked')
     .where('t.blocked_reason', 'is', null)
     .$if(epicId !== null, (query) => query.where('t.epic_id', '=', epicId))
+    .$if(tasks !== null, (query) => query.where('t.id', 'in', tasks ?? []))
     .$if(exceptEpics.length > 0, (query) =>
       query.where((eb) =>
         eb.or([eb('t.epic_id', 'is', null), eb('t.epic_id', 'not in', [...exceptEpics])]),

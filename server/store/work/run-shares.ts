@@ -4,13 +4,19 @@
 import { handedOver } from '../../core/plan/task.ts';
 import { limitedAccounts } from './accounts.ts';
 import type { Reads, RunRow, TaskRow } from '../schema/tables.ts';
+import { tasksOfRun } from './runs.ts';
+import type { Scope } from './scope.ts';
 
 /**
  * Epics that other active runs have to themselves: a run of everything leaves their tasks alone.
  */
 export function epicsOfOthers(active: readonly RunRow[], run: RunRow): string[] {
   if (run.epic_id !== null) return [];
-  return active.flatMap((row) => (row.id === run.id || row.epic_id === null ? [] : [row.epic_id]));
+  return active.flatMap((row) => {
+    // A run of single tasks has nothing to itself.
+    const isWhole = row.epic_id !== null && tasksOfRun(row) === null;
+    return row.id !== run.id && isWhole && row.epic_id !== null ? [row.epic_id] : [];
+  });
 }
 
 /**
@@ -151,7 +157,7 @@ export async function nextStartMs(
 /** The agents that the unfinished tasks of a scope name: each pair once. */
 export async function agentsNamed(
   db: Reads,
-  epicId: string | null,
+  { epicId, tasks }: Pick<Scope, 'epicId' | 'tasks'>,
 ): Promise<readonly Pick<TaskRow, 'agent' | 'fallback'>[]> {
   return db
     .selectFrom('tasks')
@@ -159,6 +165,7 @@ export async function agentsNamed(
     .distinct()
     .where('status', 'not in', ['completed', 'cancelled'])
     .$if(epicId !== null, (query) => query.where('epic_id', '=', epicId))
+    .$if(tasks !== null, (query) => query.where('id', 'in', tasks ?? []))
     .execute();
 }
 

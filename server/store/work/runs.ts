@@ -116,3 +116,55 @@ export async function stopActiveRun(tx: Tx, id: string, atMs: number): Promise<R
 export async function setResultBranch(tx: Tx, id: string, branch: string): Promise<void> {
   await tx.updateTable('runs').set({ result_branch: branch }).where('id', '=', id).execute();
 }
+
+/**
+ * The flag under which a run keeps the tasks that it was asked for, where these are not all of its
+ * epic or of the project: `resume` uses the same.
+ */
+const tasksFlag = 'tasks';
+
+/** Null: the run is about all tasks of its epic, or of the project. */
+export function tasksOfRun({ flags }: Pick<RunRow, 'flags'>): readonly string[] | null {
+  const named = flagsOf(flags)[tasksFlag];
+  return Array.isArray(named) ? named.filter((id) => typeof id === 'string') : null;
+}
+
+/** The run as if it was about all of its epic, or of the project; the same where it is. */
+export function wholeRun(row: RunRow): RunRow {
+  return tasksOfRun(row) === null
+    ? row
+    : { ...row, flags: flagsWithTasks(flagsOf(row.flags), null) };
+}
+
+/** The flags with these tasks; null: with no tasks of its own. */
+export function flagsWithTasks(
+  flags: Readonly<Record<string, unknown>>,
+  tasks: readonly string[] | null,
+): string {
+  const { [tasksFlag]: _before, ...others } = flags;
+  return JSON.stringify(tasks === null ? others : { ...others, [tasksFlag]: tasks });
+}
+
+/** Adds tasks to what a run is about; null: all of its epic. Null if it is no longer active. */
+export async function widenRun(
+  tx: Tx,
+  id: string,
+  tasks: readonly string[] | null,
+): Promise<RunRow | null> {
+  const row = await tx
+    .selectFrom('runs')
+    .selectAll()
+    .where('id', '=', id)
+    .where('state', '=', 'active')
+    .executeTakeFirst();
+  if (row === undefined) return null;
+  const own = tasksOfRun(row);
+  const all = own === null || tasks === null ? null : [...new Set([...own, ...tasks])];
+  const flags = flagsWithTasks(flagsOf(row.flags), all);
+  await tx.updateTable('runs').set({ flags }).where('id', '=', id).execute();
+  return { ...row, flags };
+}
+
+function flagsOf(json: string): Readonly<Record<string, unknown>> {
+  return JSON.parse(json) as Readonly<Record<string, unknown>>;
+}

@@ -9,17 +9,20 @@ export interface Scope {
   readonly epicId: string | null;
   /** Epics whose tasks are not in it. */
   readonly exceptEpics: readonly string[];
+  /** Only these tasks; null: all that are left. */
+  readonly tasks: readonly string[] | null;
 }
 
 /** Tasks of the scope by status, sub-tasks included. */
 export async function countsInScope(
   db: Reads,
-  { epicId, exceptEpics }: Scope,
+  { epicId, exceptEpics, tasks }: Scope,
 ): Promise<ReadonlyMap<TaskStatus, number>> {
   const rows = await db
     .selectFrom('tasks')
     .select((eb) => ['status', eb.fn.countAll<number>().as('n')])
     .$if(epicId !== null, (query) => query.where('epic_id', '=', epicId))
+    .$if(tasks !== null, (query) => query.where('id', 'in', tasks ?? []))
     .$if(exceptEpics.length > 0, (query) =>
       query.where((eb) =>
         eb.or([eb('epic_id', 'is', null), eb('epic_id', 'not in', [...exceptEpics])]),
@@ -37,7 +40,7 @@ export async function countsInScope(
  */
 export async function movingInScope(
   db: Reads,
-  { epicId, exceptEpics }: Scope,
+  { epicId, exceptEpics, tasks }: Scope,
   { canStart, heldEpics }: { readonly canStart: boolean; readonly heldEpics: readonly string[] },
 ): Promise<number> {
   const moving = await db
@@ -63,6 +66,7 @@ export async function movingInScope(
       ]),
     )
     .$if(epicId !== null, (query) => query.where('epic_id', '=', epicId))
+    .$if(tasks !== null, (query) => query.where('id', 'in', tasks ?? []))
     .$if(exceptEpics.length > 0, (query) =>
       query.where((eb) =>
         eb.or([eb('epic_id', 'is', null), eb('epic_id', 'not in', [...exceptEpics])]),

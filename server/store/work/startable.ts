@@ -26,13 +26,15 @@ export async function startableTasks(
   options: {
     readonly epicId: string | null;
     readonly exceptEpics?: readonly string[];
+    /** Only these; null: all of the scope. */
+    readonly tasks?: readonly string[] | null;
     readonly nowMs: number;
     readonly limit: number;
     /** Without those that ask for something of a machine. */
     readonly anywhere?: boolean;
   },
 ): Promise<Startable[]> {
-  const { exceptEpics = [] } = options;
+  const { exceptEpics = [], tasks = null } = options;
   const base = tx
     .selectFrom('tasks')
     .select([
@@ -50,6 +52,7 @@ export async function startableTasks(
     ])
     .where('parent_id', 'is', null)
     .$if(options.epicId !== null, (query) => query.where('epic_id', '=', options.epicId))
+    .$if(tasks !== null, (query) => query.where('id', 'in', tasks ?? []))
     .$if(options.anywhere === true, (query) => query.where('labels', 'not like', '%"needs:%'))
     .$if(exceptEpics.length > 0, (query) =>
       query.where((eb) =>

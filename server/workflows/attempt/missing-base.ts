@@ -10,15 +10,16 @@ import {
   type Claim,
   countBehindLines,
   delayStart,
-  epicsOfOthers,
   linesOnTheWay,
   readLine,
   type RunRow,
+  scopeOfRun,
   setAttempt,
   startableBehindLines,
   tasksBlockedLike,
   type Tx,
   waitsForRuns,
+  type WaitScope,
   type Reads,
 } from '../../store/port.ts';
 import { syncLine } from '../lines/lines.ts';
@@ -82,7 +83,10 @@ export async function waitForOtherLines(
   const lines = await linesOnTheWay(db, run.id);
   if (lines.size === 0) return;
   const nowMs = engine.clock.now();
-  const rows = await startableBehindLines(db, scopeOf(run), [...lines], { nowMs, limit: looksMax });
+  const rows = await startableBehindLines(db, await scopeOf(db, run), [...lines], {
+    nowMs,
+    limit: looksMax,
+  });
   const missing = new Set<string>();
   for (const { id, sha } of rows) {
     if (!missing.has(id) && !(await isOnLine(engine, run.line, sha ?? ''))) missing.add(id);
@@ -99,12 +103,11 @@ export async function waitsForOtherRuns(engine: Uses<'store'>, run: RunRow): Pro
   const { db } = engine.store;
   const active = await activeRunsIn(db);
   const others = active.filter(({ id }) => id !== run.id);
-  // Their tasks are no part of this run.
-  const theirs = epicsOfOthers(active, run);
   const epics = others.flatMap(({ epic_id: epic }) => (epic === null ? [] : [epic]));
   const hasWider = epics.length < others.length;
   if (others.length === 0) return false;
-  const own = { epicId: run.epic_id, exceptEpics: theirs };
+  // What others have to themselves is no part of this run.
+  const own = await scopeOfRun(db, run, active);
   if (!(await waitsForRuns(db, own, { epics, hasWider }))) return false;
   for (const other of others) {
     const { moving } = await scopeState(db, other);
@@ -113,8 +116,8 @@ export async function waitsForOtherRuns(engine: Uses<'store'>, run: RunRow): Pro
   return false;
 }
 
-function scopeOf(run: RunRow): { readonly epicId: string | null; readonly line: string } {
-  return { epicId: run.epic_id, line: run.line };
+async function scopeOf(db: Reads, run: RunRow): Promise<WaitScope> {
+  return { ...(await scopeOfRun(db, run, [])), line: run.line };
 }
 
 /**
@@ -125,7 +128,7 @@ async function waitingForLines(engine: Uses<'store'>, run: RunRow): Promise<numb
   const { db } = engine.store;
   const lines = [...(await linesOnTheWay(db, run.id))];
   if (lines.length === 0) return 0;
-  return countBehindLines(db, scopeOf(run), lines);
+  return countBehindLines(db, await scopeOf(db, run), lines);
 }
 
 /**

@@ -4,7 +4,6 @@ import type { TaskStatus } from '../../core/plan/state.ts';
 import {
   activeRunsIn,
   countsInScope,
-  epicsOfOthers,
   heldScopes,
   movingInScope,
   readLine,
@@ -12,6 +11,7 @@ import {
   refusedPushes,
   refusedPushesMax,
   type RunRow,
+  scopeOfRun,
 } from '../../store/port.ts';
 
 /**
@@ -40,8 +40,7 @@ export interface ScopeState {
  */
 export async function scopeState(db: Reads, run: RunRow): Promise<ScopeState> {
   // What another run has to itself is no part of this one.
-  const theirs = epicsOfOthers(await activeRunsIn(db), run);
-  const scope = { epicId: run.epic_id, exceptEpics: theirs };
+  const scope = await scopeOfRun(db, run, await activeRunsIn(db));
   const counts = await countsInScope(db, scope);
   const of = (status: TaskStatus): number => counts.get(status) ?? 0;
   const total = [...counts.values()].reduce((sum, n) => sum + n, 0);

@@ -8,13 +8,13 @@ import {
   claimTask,
   foreseeClaim,
   countHandedOver,
-  epicsOfOthers,
   lastStarts,
   limitedAccounts,
   nextStartMs,
   type Reads,
   runById,
   type RunRow,
+  scopeOfRun,
   type Startable,
   startableTasks,
   tasksWithCandidates,
@@ -123,22 +123,21 @@ export async function dispatch(engine: Engine, run: RunRow): Promise<Dispatched>
   if (free.own === 0) return { started: 0, full: true };
   if (rules.isHeld || (await isStopped(db, run))) return { started: 0, full: false };
   if (active.length > 1) await waitForOtherLines(engine, run);
-  const look = { ...scopeOf(engine, run, active, rules), limit: 1 };
+  const look = { ...(await scopeOf(engine, db, run, active, rules)), limit: 1 };
   if ((await startableTasks(db, look)).length === 0) return { started: 0, full: false };
   return { started: await claimAndStart(engine, run, rules), full: false };
 }
 
-function scopeOf(
+async function scopeOf(
   engine: Uses<'clock'>,
+  db: Reads,
   run: RunRow,
   active: readonly RunRow[],
   rules: StartRules,
-): { epicId: string | null; exceptEpics: readonly string[]; nowMs: number } {
-  return {
-    epicId: run.epic_id,
-    exceptEpics: [...rules.heldEpics, ...epicsOfOthers(active, run)],
-    nowMs: engine.clock.now(),
-  };
+): Promise<Omit<Parameters<typeof startableTasks>[1], 'limit'>> {
+  const scope = await scopeOfRun(db, run, active);
+  const exceptEpics = [...rules.heldEpics, ...scope.exceptEpics];
+  return { ...scope, exceptEpics, nowMs: engine.clock.now() };
 }
 
 /** The claims of one transaction. */
@@ -239,7 +238,7 @@ async function readyTasksFor(
 ): Promise<readonly Startable[]> {
   const isRemoteFull = remote.left === 0 ? 1 : 0;
   const limit = most + (limited.size + rules.free.size + isRemoteFull) * readySpare;
-  const look = { ...scopeOf(engine, run, active, rules), limit };
+  const look = { ...(await scopeOf(engine, tx, run, active, rules)), limit };
   const first = await startableTasks(tx, look);
   // Those that ask for a machine which has no room must not keep the others waiting.
   const others = places.room === null ? [] : await startableTasks(tx, { ...look, anywhere: true });

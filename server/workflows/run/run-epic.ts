@@ -8,13 +8,14 @@ import {
   activeRunsIn,
   endRun,
   epicById,
-  epicsOfOthers,
   landedElsewhere,
   runById,
   type RunRow,
+  scopeOfRun,
   setResultBranch,
   stopActiveRun,
   type Tx,
+  wholeRun,
 } from '../../store/port.ts';
 import { settleAll } from '../attempt/candidates.ts';
 import { dispatch, isStillFull, nextWakeMs } from './dispatch.ts';
@@ -252,9 +253,12 @@ async function settled(
   state: ScopeState,
 ): Promise<boolean> {
   if (row.epic_id === null || row.land === 'task') return true;
-  if (state.left > 0 || state.failed > 0 || state.completed === 0) return true;
+  // The epic lands as a whole, whichever of its tasks the run is about.
+  const whole = wholeRun(row);
+  const all = whole === row ? state : await scopeState(engine.store.db, whole);
+  if (all.left > 0 || all.failed > 0 || all.completed === 0) return true;
   // It would land without a part of its work.
-  if ((await workElsewhere(engine, row)).length > 0) return true;
+  if ((await workElsewhere(engine, whole, whole.line)).length > 0) return true;
   return startEpicLanding(engine, row);
 }
 
@@ -271,9 +275,11 @@ async function finish(
   await sweepBranches(engine);
   const unlanded = await unlandedWork(engine, row);
   return run.commit(ends === 0 ? 'finished' : `finished:${ends}`, async (tx) => {
-    const state = await scopeState(tx, row);
+    // It may be about more tasks since the last check.
     const now = await runById(tx, row.id);
-    if (state.moving > 0 || now?.state !== 'active') return null;
+    if (now?.state !== 'active') return null;
+    const state = await scopeState(tx, now);
+    if (state.moving > 0) return null;
     const summary = summaryOf(row, 'finished', state, unlanded);
     await endRun(tx, row.id, { state: 'finished', atMs: engine.clock.now() });
     await appendFinished(engine, tx, row, summary, followed);
@@ -282,9 +288,11 @@ async function finish(
 }
 
 async function unlandedWork(engine: Uses<'git' | 'store'>, row: RunRow): Promise<UnlandedWork> {
+  // Single tasks of an epic can be all done while the epic is not: their work is on its line only.
+  const isWhole = wholeRun(row) === row;
   return {
-    epicLeft: await epicNotLanded(engine, row),
-    elsewhere: await workElsewhere(engine, row),
+    epicLeft: isWhole && (await epicNotLanded(engine, row)),
+    elsewhere: await workElsewhere(engine, row, isWhole ? row.line : row.target_branch),
   };
 }
 
@@ -294,13 +302,13 @@ async function unlandedWork(engine: Uses<'git' | 'store'>, row: RunRow): Promise
 async function workElsewhere(
   engine: Uses<'git' | 'store'>,
   row: RunRow,
+  line: string,
 ): Promise<readonly WorkOnLine[]> {
   const { db } = engine.store;
-  const exceptEpics = epicsOfOthers(await activeRunsIn(db), row);
-  const scope = { epicId: row.epic_id, exceptEpics };
-  const landed = await landedElsewhere(db, scope, [row.line, row.target_branch]);
+  const scope = await scopeOfRun(db, row, await activeRunsIn(db));
+  const landed = await landedElsewhere(db, scope, [line, row.target_branch]);
   const target = await engine.git.readRef(landingRef(row.target_branch));
-  const own = await engine.git.readRef(landingRef(row.line));
+  const own = await engine.git.readRef(landingRef(line));
   const tips = [...new Set([target, own])].filter((tip) => tip !== null);
   const found = new Map<string, string[]>();
   for (const { id, sha, branch } of landed) {

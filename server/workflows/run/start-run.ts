@@ -10,15 +10,19 @@ import {
   activeRunsIn,
   agentsNamed,
   epicOrRefuse,
+  flagsWithTasks,
   insertRun,
   newestRun,
   reactivateRun,
   readLine,
   type RunRow,
+  scopeOfRun,
   setEpicLine,
   type Tx,
+  widenRun,
   writeLine,
 } from '../../store/port.ts';
+import { type AskedScope, covers, coveringRun, isCovered } from './asked-scope.ts';
 import { followLine } from '../lines/follow-line.ts';
 import { moveLine, moveLineAlone, whyNotOurs } from '../lines/line-holds.ts';
 import { syncLine } from '../lines/lines.ts';
@@ -27,9 +31,8 @@ import type { Engine, Uses } from '../kit/engine-ports.ts';
 import { clearStaleLines, refuseBranchInTheWay } from './stale-lines.ts';
 import { gateOfRun } from '../attempt/submission.ts';
 
-export interface StartRunOptions {
+export interface StartRunOptions extends AskedScope {
   readonly workers: number;
-  readonly epicId: string | null;
   readonly target: string | null;
   /**
    * Folder that the run is started from; a linked worktree's branch is the target where `target`
@@ -48,10 +51,10 @@ export interface RunBegun {
 
 export async function startRun(engine: Engine, request: StartRunOptions): Promise<RunBegun> {
   await checkEpic(engine, request.epicId);
-  const covering = await coveringRun(engine, request.epicId);
+  const covering = await coveringRun(engine, request);
   if (covering !== null) return joinedTo(engine, covering, request);
   refuseLandWithoutEpic(request);
-  await checkAgents(engine, request.epicId);
+  await checkAgents(engine, request);
   const target = await chooseTarget(engine, request.target, request.calledIn ?? null);
   await refuseBranchInTheWay(engine);
   await clearStaleLines(engine, target);
@@ -73,11 +76,11 @@ export async function startRun(engine: Engine, request: StartRunOptions): Promis
     line,
     base_sha: base.value,
     result_branch: null,
-    flags: JSON.stringify(request.flags),
+    flags: flagsWithTasks(request.flags, request.tasks),
   };
   const before = await engine.store.transaction(async (tx) => {
     // Another request may have been faster: two runs over the same tasks must not exist.
-    const faster = covers(await activeRunsIn(tx), request.epicId);
+    const faster = covers(await activeRunsIn(tx), request);
     if (faster !== null) return faster;
     await insertRun(tx, row);
     if (request.epicId !== null) {
@@ -95,11 +98,22 @@ export async function startRun(engine: Engine, request: StartRunOptions): Promis
  * A person's landing option is never ignored silently: work would land untested, or without a
  * review.
  */
-async function joinedTo(
+async function joinedTo(engine: Engine, row: RunRow, request: StartRunOptions): Promise<RunBegun> {
+  await refuseOtherTerms(engine, row, request);
+  if (isCovered(row, request)) return { row, joined: true };
+  await checkAgents(engine, request);
+  const widened = await engine.store.transaction((tx) => widenRun(tx, row.id, request.tasks));
+  // It has ended in the meantime.
+  if (widened === null) return startRun(engine, request);
+  engine.durable.wake();
+  return { row: widened, joined: true };
+}
+
+async function refuseOtherTerms(
   engine: Uses<'git' | 'settings'>,
   row: RunRow,
   { flags }: StartRunOptions,
-): Promise<RunBegun> {
+): Promise<void> {
   const { 'land.mode': land, 'land.target': target, 'gate.command': gate } = flags;
   const differences: string[] = [];
   if (land !== undefined && land !== row.land) {
@@ -120,7 +134,6 @@ async function joinedTo(
       `Run ${row.id} covers ${scope} already, and ${differences.join(', ')}. Wait until it has ended or stop it with Ctrl-C, then run again.`,
     );
   }
-  return { row, joined: true };
 }
 
 async function begin(
@@ -159,7 +172,7 @@ export async function resumeRun(
   if (active[0] !== undefined) return { row: active[0], joined: true };
   const stopped = await lastStoppedRun(engine);
   if (stopped === null) return null;
-  await checkAgents(engine, stopped.epic_id);
+  await checkAgents(engine, await scopeOfRun(engine.store.db, stopped, []));
   const row: RunRow = { ...stopped, state: 'active', ended_at_ms: null };
   await engine.store.transaction(async (tx) => {
     await reactivateRun(tx, row.id);
@@ -167,20 +180,6 @@ export async function resumeRun(
   });
   engine.durable.wake();
   return { row, joined: false };
-}
-
-/** The active run that covers the epic (null: everything), or null. */
-export async function coveringRun(
-  engine: Uses<'store'>,
-  epicId: string | null,
-): Promise<RunRow | null> {
-  return covers(await activeRuns(engine), epicId);
-}
-
-function covers(active: readonly RunRow[], epicId: string | null): RunRow | null {
-  // Beside a run of everything, the epic's own run has its tasks to itself.
-  const own = active.find((row) => row.epic_id === epicId);
-  return own ?? active.find((row) => row.epic_id === null) ?? null;
 }
 
 export async function activeRuns(engine: Uses<'store'>): Promise<RunRow[]> {
@@ -199,10 +198,10 @@ export async function checkEpic(engine: Uses<'store'>, epicId: string | null): P
 /** Every agent that the scope needs must be found before the first task starts. */
 async function checkAgents(
   engine: Uses<'driverFor' | 'settings' | 'store'>,
-  epicId: string | null,
+  scope: AskedScope,
 ): Promise<void> {
   const missing = new Map<string, string | null>();
-  for (const chain of await agentsNeeded(engine, epicId)) {
+  for (const chain of await agentsNeeded(engine, scope)) {
     for (const kind of chain) {
       if (!missing.has(kind)) missing.set(kind, await whyMissing(engine, kind));
     }
@@ -229,9 +228,9 @@ async function whyMissing(engine: Uses<'driverFor'>, kind: string): Promise<stri
  */
 export async function agentsNeeded(
   engine: Uses<'settings' | 'store'>,
-  epicId: string | null,
+  scope: AskedScope,
 ): Promise<readonly (readonly string[])[]> {
-  const rows = await agentsNamed(engine.store.db, epicId);
+  const rows = await agentsNamed(engine.store.db, scope);
   const { agents, agentKind } = engine.settings();
   return rows.map((row) => [
     ...new Set(agentChain(agents, agentKind, row).map(({ agent }) => agent)),

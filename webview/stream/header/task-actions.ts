@@ -6,6 +6,7 @@ import type { TaskView } from '../../../server/protocol/views.ts';
 import type { IconName } from '../../shared/looks/icon.ts';
 
 export const taskActions = [
+  'run',
   'pause',
   'resume',
   'cancel',
@@ -19,6 +20,7 @@ export const taskActions = [
 export type TaskAction = (typeof taskActions)[number];
 
 export const actionTexts: { readonly [A in TaskAction]: { label: string; icon: IconName } } = {
+  run: { label: 'Run This Task', icon: 'play' },
   pause: { label: 'Pause', icon: 'debug-pause' },
   resume: { label: 'Resume', icon: 'debug-continue' },
   cancel: { label: 'Cancel', icon: 'circle-slash' },
@@ -31,6 +33,7 @@ export const actionTexts: { readonly [A in TaskAction]: { label: string; icon: I
 };
 
 const allowed: { readonly [A in TaskAction]: readonly TaskStatus[] } = {
+  run: ['ready', 'blocked'],
   pause: ['ready', 'blocked', 'claimed', 'in_progress', 'waiting'],
   resume: ['paused'],
   cancel: ['ready', 'blocked', 'claimed', 'in_progress', 'paused', 'waiting', 'needs_review'],

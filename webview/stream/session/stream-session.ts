@@ -244,6 +244,9 @@ export class StreamSession implements ReactiveController {
   async #do(id: string, action: TaskAction): Promise<void> {
     const { host } = this.#parts;
     switch (action) {
+      case 'run':
+        await this.#try('Not started', () => host.action('runTask', { task: id }));
+        return;
       case 'pause':
         await this.#try('Not paused', () => host.backend('task.pause', { id }));
         return;

@@ -185,10 +185,10 @@ suite('head of a stream', () => {
       return `${status}: ${actionsFor(task).join(' ')}${hintRefusal(task) === null ? ' hint' : ''}`;
     });
     assert.deepEqual(offered, [
-      'ready: pause cancel hint',
+      'ready: run pause cancel hint',
       'claimed: pause cancel openWorktree hint',
       'in_progress: pause cancel takeOver openWorktree review hint',
-      'blocked: pause cancel hint',
+      'blocked: run pause cancel hint',
       'paused: resume cancel takeOver giveBack openWorktree hint',
       'waiting: pause cancel openWorktree hint',
       'needs_review: cancel openWorktree review hint',
