@@ -15,11 +15,15 @@ export interface RunEnd {
   /** The client that works now: another one when the backend died on the way. */
   readonly client: Client;
   readonly interrupted: boolean;
+  /** Why the run could not be stopped after an interrupt; null: it was, or there was none. */
+  readonly notStopped: string | null;
   /** The end that the run itself reported; null if it was stopped. */
   readonly finished: EventView | null;
 }
 
 const stopWaitMs = 60_000;
+/** A disk that stays full refuses every one of them; the backend that is asked works otherwise. */
+const stopTriesMax = 10;
 const connectTriesMax = 12;
 const connectDelayMaxMs = 3000;
 /** Waits for a database that is unreachable for half an hour: the run itself does the same. */
@@ -77,6 +81,7 @@ class RunFollower {
   /** Its agents are being ended; the run's last word is still to come. */
   #isStopped = false;
   #finished: EventView | null = null;
+  #stopFailures: readonly unknown[] = [];
 
   constructor(
     context: CommandContext,
@@ -98,16 +103,29 @@ class RunFollower {
     for (;;) {
       const signal = await this.#followUntilSignal();
       // A run that was stopped is over, also if its backend exited before it could report it.
-      if (signal === 'gone' && (!this.#isStopped || this.#interrupts.isInterrupted)) {
-        await this.#connectAgain();
+      const isLost = signal === 'gone' && (!this.#isStopped || this.#interrupts.isInterrupted);
+      const hasGivenUp = isLost && this.#stopFailures.length >= stopTriesMax;
+      if (isLost && !hasGivenUp) {
+        if (!(await this.#isStillThere())) await this.#connectAgain();
         continue;
       }
       return {
         client: this.#client,
         finished: this.#finished,
-        interrupted: signal === 'interrupt',
+        interrupted: signal === 'interrupt' || hasGivenUp,
+        notStopped: hasGivenUp ? reasonOf(this.#stopFailures.at(-1)) : null,
       };
     }
+  }
+
+  /** The backend has refused to stop the run, for a reason that may pass, and answers otherwise. */
+  async #isStillThere(): Promise<boolean> {
+    if (!isDatabaseTrouble(this.#stopFailures.at(-1))) return false;
+    await this.#context.surroundings.sleep(pauseMs(this.#stopFailures.length));
+    return this.#client.call('events.read', { after: this.#last, limit: 1 }).then(
+      () => true,
+      () => false,
+    );
   }
 
   /**
@@ -129,8 +147,11 @@ class RunFollower {
       return signal;
     } catch (error) {
       if (error instanceof Refusal && !isDatabaseTrouble(error)) throw error;
-      // An interrupt that failed is repeated to the next backend.
-      if (this.#interrupts.isInterrupted) signals.give('interrupt');
+      // An interrupt that failed is repeated, also to the next backend.
+      if (this.#interrupts.isInterrupted) {
+        signals.give('interrupt');
+        this.#stopFailures = [...this.#stopFailures, error];
+      }
       return 'gone';
     } finally {
       unfollow();
@@ -157,9 +178,13 @@ class RunFollower {
 
   /** Resolves when the agents have ended and all their events were shown. */
   async #stopRun(): Promise<void> {
-    this.#display.onNotice(
-      'Stopping the agents and releasing their tasks (press Ctrl-C again to leave immediately) …',
-    );
+    const failed = this.#stopFailures.at(-1);
+    if (failed === undefined)
+      this.#display.onNotice(
+        'Stopping the agents and releasing their tasks (press Ctrl-C again to leave immediately) …',
+      );
+    else if (this.#stopFailures.length === 1 && isDatabaseTrouble(failed))
+      this.#display.onNotice(reasonOf(failed));
     const late = this.#context.surroundings.sleep(stopWaitMs);
     await Promise.race([this.#client.call('run.stop', { run: this.#runId }), late]);
     for (;;) {
@@ -176,7 +201,7 @@ class RunFollower {
     this.#client.close();
     let triesMax = connectTriesMax;
     for (let tries = 1; ; tries += 1) {
-      await context.surroundings.sleep(Math.min(connectDelayMaxMs, 100 * 2 ** tries));
+      await context.surroundings.sleep(pauseMs(tries));
       try {
         this.#client = await context.client('engine');
         // One that is there may have lost its database: then nothing could be followed.
@@ -188,12 +213,11 @@ class RunFollower {
       } catch (error) {
         if (isDatabaseTrouble(error) && triesMax < databaseTriesMax) {
           triesMax = databaseTriesMax;
-          this.#display.onNotice(plainLine((error as Error).message));
+          this.#display.onNotice(reasonOf(error));
         }
         if (tries < triesMax) continue;
-        const reason = error instanceof Error ? error.message : String(error);
         throw new Error(
-          `The backend could not be reached again (${plainLine(reason)}); ` +
+          `The backend could not be reached again (${reasonOf(error)}); ` +
             'nothing is lost; to continue, run: drover resume',
           { cause: error },
         );
@@ -202,7 +226,18 @@ class RunFollower {
   }
 }
 
-/** The database of a fleet restarts, or cannot be reached for a while. */
+function pauseMs(tries: number): number {
+  return Math.min(connectDelayMaxMs, 100 * 2 ** tries);
+}
+
+function reasonOf(error: unknown): string {
+  return plainLine(error instanceof Error ? error.message : String(error));
+}
+
+/**
+ * The database of a fleet restarts, or cannot be reached for a while; or the disk of the project is
+ * full.
+ */
 function isDatabaseTrouble(error: unknown): boolean {
   return error instanceof Refusal && error.kind === 'database';
 }

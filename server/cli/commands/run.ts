@@ -145,8 +145,14 @@ async function goOn(
     return exitCodes.done;
   }
   const end = await followRun(context, client, started, request.interrupts);
-  if (end.interrupted) context.tell('The run is stopped. To continue, run: drover resume');
+  if (end.interrupted) context.tell(howItWasLeft(end));
   return await judge(context, end, started.run, request.epic ?? started.run.epic_id);
+}
+
+function howItWasLeft({ notStopped }: RunEnd): string {
+  if (notStopped === null) return 'The run is stopped. To continue, run: drover resume';
+  const reason = notStopped.replace(/\.$/u, '');
+  return `The run could not be stopped, and its agents continue (${reason}). To stop them, run: drover server stop --force`;
 }
 
 async function judge(

@@ -1,6 +1,7 @@
 // Following a run: to its end, through Ctrl-C, and over the death of a backend.
 
 import assert from 'node:assert/strict';
+import { Refusal } from '../../../server/core/failure.ts';
 import type { EventView } from '../../../server/protocol/api.ts';
 import { BackendGone } from '../../../server/rpc/transport/errors.ts';
 import { localClient } from '../../../server/rpc/transport/local.ts';
@@ -164,6 +165,42 @@ suite('run', () => {
     terminal.nowMs = nowMs + 300;
     terminal.interrupt();
     assert.deepEqual(terminal.exits, [130]);
+  });
+
+  for (const [how, refusal] of [
+    ['the disk is full', new Refusal('database', 'No space is left. Free some space.')],
+    ['it ends its backend each time', new BackendGone('gone')],
+  ] as const)
+    test(`Ctrl-C on a run that cannot be stopped because ${how}: 130, and it says so`, async () => {
+      const backend = memoryBackend({ 'run.stop': () => Promise.reject(refusal) });
+      const terminal = memoryTerminal(backend.backends);
+      const ended = terminal.run('run');
+      await backend.feed.listened;
+      terminal.interrupt();
+      assert.equal(await ended, 130);
+      assert.equal(backend.calls.filter((call) => call.name === 'run.stop').length, 10);
+      assert.match(terminal.stderr.text, /could not be stopped.*drover server stop/u);
+      assert.ok(terminal.stderr.text.includes(`(${refusal.message.replace(/\.$/u, '')})`));
+      assert.equal(terminal.stderr.text.split('Stopping the agents').length, 2);
+      assert.doesNotMatch(terminal.stderr.text, /is stopped/u);
+    });
+
+  test('a run that cannot be stopped at first is stopped once there is space', async () => {
+    const backend = stoppable();
+    const stop = backend.handlers['run.stop'];
+    let left = 3;
+    (backend.handlers as { 'run.stop': typeof stop })['run.stop'] = async (params) => {
+      left -= 1;
+      if (left >= 0) throw new Refusal('database', 'No space is left.');
+      return await stop(params);
+    };
+    const terminal = memoryTerminal(backend.backends);
+    const ended = terminal.run('run');
+    await backend.feed.listened;
+    terminal.interrupt();
+    assert.equal(await ended, 130);
+    assert.match(terminal.stderr.text, /No space is left\.[^]*The run is stopped/u);
+    assert.doesNotMatch(terminal.stderr.text, /Lost the connection/u);
   });
 
   test('Ctrl-C while the run is being started stops it as soon as it has', async () => {
