@@ -136,6 +136,15 @@ export interface WorktreeStatus {
   /** Changed, staged and untracked (not ignored) paths relative to the worktree. */
   readonly changed: readonly string[];
   readonly untracked: readonly string[];
+  /** Only if marks were asked for. */
+  readonly unfinished?: UnfinishedWork;
+}
+
+/** What a merge, a rebase or the like has left open in a worktree. */
+export interface UnfinishedWork {
+  readonly operation: 'merge' | 'rebase' | 'cherry-pick' | 'revert' | 'bisect' | null;
+  /** Files with the markers of a conflict that were not there at the commit. */
+  readonly marked: readonly string[];
 }
 
 export interface RemoveRequest {
@@ -219,7 +228,8 @@ export interface GitRepository {
    * private folder.
    */
   keepSetup(request: SetupRequest, look: SetupLook): Promise<GitResult<void>>;
-  status(path: string): Promise<GitResult<WorktreeStatus>>;
+  /** `marksSince`: whether something is unfinished there, compared with this commit. */
+  status(path: string, marksSince?: Sha): Promise<GitResult<WorktreeStatus>>;
   /**
    * In a fleet the commit is also pushed; if that fails, the failure contains what was made here.
    */

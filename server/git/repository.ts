@@ -247,7 +247,7 @@ function operations(
     prepareSlot: (request) => prepareSlot(context, request),
     lookAtSetup: (request) => lookAtSetup(context, request),
     keepSetup: (request, look) => keepSetup(context, request, look),
-    status: (path) => worktreeStatus(context, path),
+    status: (path, marksSince) => worktreeStatus(context, path, marksSince),
     commitLeftovers: (request) => commitLeftovers(context, request),
     publish: () => Promise.resolve(ok(undefined)),
     snapshot: (request) => takeSnapshot(context, request),

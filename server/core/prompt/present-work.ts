@@ -10,6 +10,10 @@ export interface PresentWork {
   readonly from: 'interrupted' | 'earlier';
   /** Files that differ from the last commit; at most a few of them are named. */
   readonly uncommitted: readonly string[];
+  /** `merge`, `rebase` or the like that has not ended, or null. */
+  readonly operation: string | null;
+  /** Files with the markers of a conflict. */
+  readonly marked: readonly string[];
 }
 
 /** Most files that are named. */
@@ -24,13 +28,29 @@ export function presentWorkSection(work: PresentWork | null): string {
       : 'Your directory holds the work of the previous attempt, committed or not.',
     'Read it first (`git status`, `git diff`, `git log`). Keep what is good, correct what is not, and do not redo what is done.',
   );
-  if (work.uncommitted.length > 0) {
-    lines.push('Not committed yet:');
-    for (const file of work.uncommitted.slice(0, filesMax)) {
-      lines.push(`- ${oneLine(file, 500)}`);
-    }
-    const more = work.uncommitted.length - filesMax;
-    if (more > 0) lines.push(`[… ${more} more left out]`);
-  }
+  if (work.operation !== null) lines.push(howToEnd(work.operation));
+  lines.push(
+    ...listOf(
+      'These files contain conflict markers (`<<<<<<<`). Resolve them before you commit; never commit a marker:',
+      work.marked,
+    ),
+    ...listOf('Not committed yet:', work.uncommitted),
+  );
   return lines.join('\n');
+}
+
+function howToEnd(operation: string): string {
+  if (operation === 'bisect')
+    return 'A bisect is unfinished there. End it with `git bisect reset`.';
+  return `A ${operation} is unfinished there. Resolve its conflicts and finish it (\`git ${operation} --continue\`), or abort it (\`git ${operation} --abort\`), before you do anything else.`;
+}
+
+function listOf(heading: string, files: readonly string[]): readonly string[] {
+  if (files.length === 0) return [];
+  const more = files.length - filesMax;
+  return [
+    heading,
+    ...files.slice(0, filesMax).map((file) => `- ${oneLine(file, 500)}`),
+    ...(more > 0 ? [`[… ${more} more left out]`] : []),
+  ];
 }

@@ -4,8 +4,11 @@ import { ok } from '../../core/failure.ts';
 import type { RepositoryContext } from '../context.ts';
 import { failureOf, gitFailure, refuse } from '../process/failures.ts';
 import { shown } from '../files/paths.ts';
+import { markedSince } from './conflict-marks.ts';
 import { parseStatus, statusArguments, type ParsedStatus } from './status-format.ts';
 import type { GitResult, WorktreeStatus } from '../port.ts';
+import type { Sha } from '../sha.ts';
+import { unfinishedOperation } from '../refs/worktree-heads.ts';
 import { canonicalPath, findWorktree } from '../files/worktree-link.ts';
 
 export interface StatusOptions {
@@ -28,6 +31,7 @@ export async function readStatus(
 export async function worktreeStatus(
   context: RepositoryContext,
   path: string,
+  marksSince?: Sha,
 ): Promise<GitResult<WorktreeStatus>> {
   const found = findWorktree(context, canonicalPath(path));
   if (found.kind === 'foreign' && canonicalPath(path) !== context.root) {
@@ -52,5 +56,12 @@ export async function worktreeStatus(
     untracked: entries
       .filter((entry) => entry.kind === 'untracked')
       .map((entry) => shown(entry.path)),
+    ...(marksSince !== undefined &&
+      found.kind === 'linked' && {
+        unfinished: {
+          operation: unfinishedOperation(found.worktree.gitDir)?.kind ?? null,
+          marked: await markedSince(context, path, marksSince, entries),
+        },
+      }),
   });
 }

@@ -326,7 +326,7 @@ function sharedMethods(local: LocalRepository, shared: Shared): SharedRepository
     },
     lookAtSetup: (request) => local.lookAtSetup(request),
     keepSetup: (request, look) => local.keepSetup(request, look),
-    status: (path) => local.status(path),
+    status: (path, marksSince) => local.status(path, marksSince),
     commitLeftovers: (request) => shared.commitLeftovers(request),
     publish: (branch, commit) => shared.publish(branch, commit),
     ...workMethods(local, shared),

@@ -1,21 +1,19 @@
 // A merge, rebase or cherry-pick that an agent has left unfinished: concluded where its meaning is
 // plain, refused elsewhere.
 
-import { readFile, rm } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { err, ok } from '../../core/failure.ts';
 import type { RepositoryContext } from '../context.ts';
 import { gitFailure } from '../process/failures.ts';
-import { absoluteBytes, shown } from '../files/paths.ts';
 import type { GitResult } from '../port.ts';
 import { keepState } from './snapshot.ts';
-import type { ParsedStatus, StatusEntry } from '../read/status-format.ts';
+import { withMarks } from '../read/conflict-marks.ts';
+import type { ParsedStatus } from '../read/status-format.ts';
 import { unfinishedOperation, type UnfinishedOperation } from '../refs/worktree-heads.ts';
-import { factsOf } from '../files/small-files.ts';
 import { labelOfBranch } from '../work/work-chain.ts';
 import { type LinkedWorktree } from '../files/worktree-link.ts';
 
-const maxMarkerFileBytes = 8 * 1024 * 1024;
 const maxNamedFiles = 10;
 
 /** Everything an unfinished operation keeps in the private folder of a worktree. */
@@ -54,7 +52,10 @@ export async function concludable(
   const operation = unfinishedOperation(worktree.gitDir);
   const unmerged = status.entries.filter((entry) => entry.kind === 'unmerged');
   if (operation?.kind !== 'rebase' && unmerged.length === 0) return ok(operation);
-  const open = await withMarkers(worktree.path, unmerged);
+  const open = await withMarks(
+    worktree.path,
+    unmerged.map((entry) => entry.path),
+  );
   if (operation?.kind !== 'rebase' && open.length === 0) return ok(operation);
   const kept = await keepState(context, {
     worktree,
@@ -70,21 +71,6 @@ export async function concludable(
       ? 'The agent left a rebase unfinished'
       : `The agent left a ${operation?.kind ?? 'merge'} with conflicts in ${open.slice(0, maxNamedFiles).join(', ')}`;
   return err(gitFailure('failed', `${what} in ${worktree.path}.${where}`, true));
-}
-
-/** Unmerged files that still contain the markers of the conflict. */
-async function withMarkers(root: string, unmerged: readonly StatusEntry[]): Promise<string[]> {
-  const open: string[] = [];
-  for (const entry of unmerged) {
-    const file = absoluteBytes(root, entry.path);
-    const facts = factsOf(file);
-    if (!facts?.isFile()) continue;
-    const content = facts.size > maxMarkerFileBytes ? '' : await readFile(file, 'latin1');
-    if (facts.size > maxMarkerFileBytes || /^<{7} .*$[^]*^>{7} /m.test(content)) {
-      open.push(shown(entry.path));
-    }
-  }
-  return open;
 }
 
 /** Ends whatever is unfinished without moving HEAD or touching a file: a snapshot holds it. */

@@ -142,10 +142,12 @@ export async function presentWork(
     const last = await engine.git.lastSnapshot(labelOf(attempt.branch));
     if (!last.ok || last.value === null) return null;
   }
-  const status = await engine.git.status(path);
+  const status = await engine.git.status(path, attempt.base_sha);
   if (!status.ok) return null;
-  const uncommitted = status.value.changed;
-  if (attempt.continues_from === null) return { from: 'interrupted', uncommitted };
+  const { changed: uncommitted, unfinished } = status.value;
+  const { operation = null, marked = [] } = unfinished ?? {};
+  const found = { uncommitted, operation, marked };
+  if (attempt.continues_from === null) return { from: 'interrupted', ...found };
   const isThere = uncommitted.length > 0 || status.value.head !== attempt.base_sha;
-  return isThere ? { from: 'earlier', uncommitted } : null;
+  return isThere ? { from: 'earlier', ...found } : null;
 }

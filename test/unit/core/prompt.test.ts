@@ -20,6 +20,13 @@ const plain: PromptInput = {
   attempt: 1,
 };
 
+const present: NonNullable<PromptInput['presentWork']> = {
+  from: 'interrupted',
+  uncommitted: [],
+  operation: null,
+  marked: [],
+};
+
 const failure: NonNullable<PromptInput['lastFailure']> = {
   kind: 'gate_failed',
   message: 'the gate is red',
@@ -83,6 +90,20 @@ function inOrder(text: string, parts: readonly string[]): void {
 }
 
 suite('prompt', () => {
+  test('an agent is told of what is unfinished in its directory, and of markers there', () => {
+    const merge = { ...present, operation: 'merge', marked: ['a.txt', 'b\nc.txt'] };
+    const text = buildPrompt({ ...plain, presentWork: merge });
+    assert.match(
+      text,
+      /A merge is unfinished there\..*`git merge --continue`.*`git merge --abort`/,
+    );
+    assert.match(text, /never commit a marker:\n- a\.txt\n- b c\.txt\n/);
+    const bisect = buildPrompt({ ...plain, presentWork: { ...present, operation: 'bisect' } });
+    assert.match(bisect, /`git bisect reset`/);
+    assert.doesNotMatch(bisect, /marker/);
+    assert.doesNotMatch(buildPrompt({ ...plain, presentWork: present }), /unfinished|marker/);
+  });
+
   test('images of the description are named with the paths where they can be read', () => {
     const text = buildPrompt({
       ...full,

@@ -1,0 +1,59 @@
+// Files of a worktree that contain the markers of a conflict.
+
+import { constants } from 'node:fs';
+import { open } from 'node:fs/promises';
+import type { RepositoryContext } from '../context.ts';
+import { absoluteBytes, type PathBytes, shown, splitZero } from '../files/paths.ts';
+import type { Sha } from '../sha.ts';
+import type { StatusEntry } from './status-format.ts';
+
+const maxMarkerFileBytes = 8 * 1024 * 1024;
+/** Most files that are read. */
+const readsMax = 200;
+
+const marks = /^<{7} .*$[^]*^={7}\r?$[^]*^>{7} /m;
+
+/** Those of the given files that contain markers; a file that is too large to read counts. */
+export async function withMarks(root: string, paths: readonly PathBytes[]): Promise<string[]> {
+  const marked: string[] = [];
+  for (const path of paths.slice(0, readsMax)) {
+    const content = await contentOf(absoluteBytes(root, path));
+    if (content === null) continue;
+    if (content === 'large' || marks.test(content.text)) marked.push(shown(path));
+  }
+  return marked;
+}
+
+/** Null: no file. An agent may have put a link, a pipe or a device in its place. */
+async function contentOf(file: Buffer): Promise<{ readonly text: string } | 'large' | null> {
+  const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants;
+  try {
+    await using handle = await open(file, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
+    const facts = await handle.stat();
+    if (!facts.isFile()) return null;
+    if (facts.size > maxMarkerFileBytes) return 'large';
+    return { text: await handle.readFile('latin1') };
+  } catch {
+    return null;
+  }
+}
+
+/**
+ * The files that git calls unmerged, and those to which something has added markers since `base`,
+ * committed or not, as far as they contain markers now.
+ */
+export async function markedSince(
+  context: RepositoryContext,
+  path: string,
+  base: Sha,
+  entries: readonly StatusEntry[],
+): Promise<readonly string[]> {
+  const unmerged = entries.filter((entry) => entry.kind === 'unmerged').map((entry) => entry.path);
+  const options = ['--no-ext-diff', '--no-textconv', '--no-renames', '--ignore-submodules=all'];
+  const changed = await context.git(
+    ['diff', '--name-only', '-z', ...options, '-S<<<<<<< ', base, '--'],
+    { at: path },
+  );
+  const added = changed.code === 0 ? splitZero(changed.stdout) : [];
+  return withMarks(path, [...new Set([...unmerged, ...added])]);
+}
