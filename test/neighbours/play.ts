@@ -214,7 +214,8 @@ export class Play {
       if (waiting > 0 && round > 1) this.#mergeByHand(stage.root, 'drover/results/main');
       const clash = status.epics.find(({ landing_state: state }) => state === 'conflict');
       if (clash !== undefined) this.#mergeIntoEpic(clash.landing_note ?? '');
-      for (const branch of branchesToMerge(open)) this.#mergeByHand(stage.root, branch);
+      for (const [branch, options] of branchesToMerge(open))
+        this.#mergeByHand(stage.root, branch, ...options);
       for (const command of [...open.flatMap(settling), ...cancelledBlockers(status.tasks)])
         await this.drover(command);
       codes = [await this.#runToItsEnd()];
@@ -290,7 +291,7 @@ function settling(task: TaskView): readonly (readonly string[])[] {
     case 'blocked': {
       const words = task.blocked_reason ?? '';
       const lost = /; reset (\S+), then drover resolve \S+$/.exec(words)?.[1];
-      if (lost === undefined && branchToMerge(task) === null) return [];
+      if (lost === undefined && branchesToMerge([task]).size === 0) return [];
       const resolved = ['resolve', task.id, '--note', 'it is there again'];
       return lost === undefined ? [resolved] : [['reset', lost], resolved];
     }
@@ -299,12 +300,17 @@ function settling(task: TaskView): readonly (readonly string[])[] {
   }
 }
 
-function branchToMerge({ blocked_reason: words }: TaskView): string | null {
-  return /; merge (\S+) into main, then drover resolve \S+$/.exec(words ?? '')?.[1] ?? null;
-}
-
-function branchesToMerge(tasks: readonly TaskView[]): ReadonlySet<string> {
-  return new Set(tasks.map(branchToMerge).filter((branch) => branch !== null));
+/** With the options that the advice names. */
+function branchesToMerge(tasks: readonly TaskView[]): ReadonlyMap<string, readonly string[]> {
+  const advice =
+    /; merge (?<branch>\S+) into main(?: \(git merge (?<option>\S+) [^)]*\))?, then drover resolve \S+$/;
+  const found = tasks.map(({ blocked_reason: words }) => advice.exec(words ?? '')?.groups);
+  return new Map(
+    found.flatMap((groups) => {
+      const { branch, option } = groups ?? {};
+      return branch === undefined ? [] : [[branch, option === undefined ? [] : [option]]];
+    }),
+  );
 }
 
 /**

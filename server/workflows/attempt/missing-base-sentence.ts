@@ -1,6 +1,7 @@
 // The sentence of a task whose base lacks the commit of a blocker.
 
-import { branchRef, resultBranch } from '../../core/work/ref-names.ts';
+import { branchRef, landingRef, resultBranch } from '../../core/work/ref-names.ts';
+import { handMerge } from '../lines/hand-merge.ts';
 import type { Uses } from '../kit/engine-ports.ts';
 import type { Sha } from '../../git/sha.ts';
 
@@ -34,7 +35,19 @@ async function whereIs(
   for (const branch of [landedOn, resultBranch(landedOn)]) {
     const tip = await engine.git.readRef(branchRef(branch));
     if (tip !== null && (tip === sha || (await engine.git.isAncestor(sha, tip))))
-      return { where: `is on ${branch}, not in ${line}`, remedy: `merge ${branch} into ${line}` };
+      return {
+        where: `is on ${branch}, not in ${line}`,
+        remedy: await mergeAdvice(engine, { branch, tip }, line),
+      };
   }
   return gone;
+}
+
+async function mergeAdvice(
+  engine: Uses<'git'>,
+  from: { readonly branch: string; readonly tip: Sha },
+  line: string,
+): Promise<string> {
+  const tip = await engine.git.readRef(landingRef(line));
+  return handMerge(engine, from, { branch: line, tip: tip ?? from.tip }, '');
 }

@@ -21,6 +21,7 @@ import { gateOfRun, landQueue, limitLandQueue } from '../attempt/submission.ts';
 import { gateFailure } from './gate.ts';
 import { gitFailed, orElse, ownLine, whileAway } from '../kit/git-trouble.ts';
 import { landInRounds, type LineMerge } from './land-rounds.ts';
+import { handMerge } from '../lines/hand-merge.ts';
 import { headOn, syncLine } from '../lines/lines.ts';
 import { isLandedOn, ownBase } from '../lines/own-range.ts';
 import type { EngineOfRun } from '../kit/engine-of-run.ts';
@@ -170,12 +171,13 @@ async function buildEpic(
   if (!merged.ok) return notBuilt(gitFailed(merged.error));
   if (merged.value.kind === 'conflict') {
     const files = merged.value.files.join(', ');
-    const how = await handMerge(engine, input, head.value);
+    const target = { branch: input.target, tip: head.value };
+    const advice = await handMerge(engine, target, { branch: input.line, tip: input.tip });
     return {
       kind: 'conflict',
       failure: failure(
         'conflict',
-        `epic ${input.epicId} conflicts with ${input.target} in ${files}; merge ${input.target} into ${input.line} by hand ${how}and run again`,
+        `epic ${input.epicId} conflicts with ${input.target} in ${files}; ${advice} and run again`,
       ),
     };
   }
@@ -183,19 +185,6 @@ async function buildEpic(
     kind: 'built',
     candidate: { tip: tip.value, commit: merged.value.commit, tree: merged.value.tree },
   };
-}
-
-/**
- * The command of the advised merge where git refuses a plain one: the first commit was amended
- * since the epic started.
- */
-async function handMerge(
-  engine: Uses<'git'>,
-  { tip, target }: LandEpicInput,
-  head: Sha,
-): Promise<string> {
-  if ((await engine.git.mergeBase(tip, head)) !== null) return '';
-  return `(git merge --allow-unrelated-histories ${target}: they share no commit) `;
 }
 
 async function testEpic(

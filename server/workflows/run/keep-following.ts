@@ -4,9 +4,10 @@
 // owner.
 
 import { MadeOnce } from '../../core/made-once.ts';
-import { branchRef, landingRef } from '../../core/work/ref-names.ts';
+import { branchRef, landingRef, resultBranch } from '../../core/work/ref-names.ts';
 import { runGate, type Gating } from '../landing/gate.ts';
 import { endGivenAway } from './given-away.ts';
+import { handMerge } from '../lines/hand-merge.ts';
 import { followAsOfNow } from '../lines/follow-line.ts';
 import { moveLine } from '../lines/line-holds.ts';
 import { syncLine, takeInConflict } from '../lines/lines.ts';
@@ -209,8 +210,24 @@ async function mergedWith(
 ): Promise<Made> {
   const subject = takeInSubject(branch);
   const merged = await engine.git.merge({ tip: ours, commit: theirs, subject, trailers: [] });
-  if (!merged.ok) return { ok: false, error: merged.error.message };
+  if (!merged.ok) {
+    const isRelated = (await engine.git.mergeBase(theirs, ours)) !== null;
+    return isRelated
+      ? { ok: false, error: merged.error.message }
+      : { ok: true, value: await unrelated(engine, branch, theirs, ours) };
+  }
   if (merged.value.kind === 'conflict')
     return { ok: true, value: takeInConflict(branch, merged.value.files).message };
   return { ok: true, value: { commit: merged.value.commit, tree: merged.value.tree } };
+}
+
+async function unrelated(
+  engine: Uses<'git'>,
+  branch: string,
+  theirs: Sha,
+  ours: Sha,
+): Promise<string> {
+  const from = { branch: resultBranch(branch), tip: ours };
+  const advice = await handMerge(engine, from, { branch, tip: theirs });
+  return `the landed work that waits for ${branch} is on another history; ${advice}, then run again`;
 }
