@@ -202,7 +202,7 @@ async function upload(runtime: Runtime, { folder, paths }: Tree): Promise<void> 
 
 async function download(runtime: Runtime, into: string, files: number): Promise<void> {
   const archive = await openDownload(runtime, never);
-  if (!archive.ok) throw new Error(archive.error);
+  if (!archive.ok) throw new Error(archive.error.message);
   const result = await unpackResult(archive.value, into, resultCaps);
   if (!result.ok) throw new Error(result.error);
   if (result.value.files.size !== files) throw new Error(`${result.value.files.size} files came`);

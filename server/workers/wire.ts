@@ -23,10 +23,10 @@ export const workerHeaderName = 'x-drover-worker';
 /**
  * `cancel`: `POST /exec/{id}/cancel`. `keepalive`: headers at once and a comment line every 15 s.
  * `partial`: long lines come in chunks marked `"partial":true`, and `GET /workspace` may be asked
- * for while a job runs.
+ * for while a job runs. `key`: `POST /exec` may be repeated with its key, and starts one job.
  */
-export type WorkerFeature = 'cancel' | 'keepalive' | 'partial';
-export const workerFeatures: readonly WorkerFeature[] = ['cancel', 'keepalive', 'partial'];
+export type WorkerFeature = 'cancel' | 'keepalive' | 'partial' | 'key';
+export const workerFeatures: readonly WorkerFeature[] = ['cancel', 'keepalive', 'partial', 'key'];
 
 export interface WorkerAbilities {
   /** 0 is a stock runtime. */
@@ -47,8 +47,17 @@ export function readWorkerHeader(value: string | undefined): WorkerAbilities {
   return { version: Number(match[1]), features: new Set(names) };
 }
 
-/** §3: the body of `POST /exec`, a shell text for `/bin/sh -c`. */
-export const execRequestSchema = z.object({ command: z.string() });
+/**
+ * §3: the body of `POST /exec`, a shell text for `/bin/sh -c`. `key` (§9) is the client's own name
+ * of the job: an answer that was lost on the way is asked for again by it.
+ */
+export const execRequestSchema = z.object({
+  command: z.string(),
+  key: z
+    .string()
+    .regex(/^[0-9a-f]{32}$/)
+    .optional(),
+});
 const jobIdPattern = /^[A-Za-z0-9_-]{1,128}$/;
 /** Stock sends 32 lowercase hex digits; a client takes what is safe within a path. */
 export const isJobId = (text: string): boolean => jobIdPattern.test(text);

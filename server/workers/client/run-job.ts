@@ -2,7 +2,7 @@
 // destroyed in every case.
 
 import { randomBytes } from 'node:crypto';
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { rmSync, writeFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { err, ok, type Result } from '../../core/failure.ts';
 import { jobPrompt } from '../../core/work/job-files.ts';
@@ -10,6 +10,7 @@ import type { Instance, InstanceSpec, Provisioner } from '../provisioners/port.t
 import type { WorkerAbilities } from '../wire.ts';
 import { destroyInstance, type DestroyTimes } from './destroy.ts';
 import { uploadCaps, type UploadCaps } from './exclusion.ts';
+import { fetchResult, isHostile } from './fetch-result.ts';
 import { type Fetched, readFetched, writeFetched } from './fetched.ts';
 import {
   followJob,
@@ -26,12 +27,12 @@ import { hasLease, instanceName, removeLease, writeLease } from './leases.ts';
 import { packUpload, type SentEntry } from './pack.ts';
 import { badAddress, oneLine } from './request.ts';
 import { followWork, type RunningSnapshots } from './running-work.ts';
-import { type JobResult, resultCaps, type ResultCaps, unpackResult } from './unpack.ts';
+import { type JobResult, resultCaps, type ResultCaps } from './unpack.ts';
 import { planUpload, type TreeListing, type UploadPlan } from './upload-plan.ts';
+import type { Patience } from './while-away.ts';
 import {
   cancelJob,
   healthTimes,
-  openDownload,
   startJob,
   uploadWorkspace,
   waitForHealth,
@@ -248,7 +249,8 @@ async function onWorker(
   const sent = await packed;
   if (!sent.ok) return err({ again: false, message: sent.error });
   const command = jobCommand({ ...request, uploaded: sent.value.keys() });
-  const job = await startJob(worker, command, request.stop);
+  const again = health.value.features.has('key') ? patienceOf(request, worker) : undefined;
+  const job = await startJob(worker, command, request.stop, again);
   if (!job.ok) return err({ again: true, message: job.error });
   return await followAndFetch(request, sent.value, worker, {
     id: job.value,
@@ -296,7 +298,9 @@ async function followAndFetch(
   if (end.kind === 'lost' && !isForgotten && !isStopped) {
     return err({ again: true, message: end.message });
   }
-  const fetched = await fetchResult(request, worker, here);
+  const { scratch, resultCaps: caps = resultCaps } = request;
+  const place = { scratch, caps, sent: here };
+  const fetched = await fetchResult(worker, place, patienceOf(request, worker));
   if (!fetched.ok) {
     if (end.kind === 'lost') return err({ again: true, message: end.message });
     if (end.kind !== 'done') return err({ again: true, message: fetched.error });
@@ -317,10 +321,6 @@ async function followAndFetch(
   };
   writeFetched(request.scratch, brought);
   return ok({ kind: isStopped ? 'stopped' : 'ran', fetched: brought });
-}
-
-function isHostile(message: string): boolean {
-  return message.startsWith('The worker sent') || message.startsWith("The result's file");
 }
 
 /**
@@ -344,10 +344,8 @@ async function follow(request: JobRequest, worker: Instance, job: Job): Promise<
     },
     onGap: (count) => request.output.onGap(count),
   };
-  const isGone = async (): Promise<boolean> =>
-    !hasLease(request.leases, worker.name) ||
-    ((await request.provisioner.isGone?.(worker)) ?? false);
-  const options = { times: request.times?.follow ?? followTimes, isGone };
+  const { times, isGone } = patienceOf(request, worker);
+  const options = { times, isGone };
   const stop = {
     signal: request.stop,
     cancel: () => cancelJob(worker, job.id, job.abilities),
@@ -356,19 +354,11 @@ async function follow(request: JobRequest, worker: Instance, job: Job): Promise<
   return await followUntilStopped(stop, (over) => followJob(worker, job.id, own, over, options));
 }
 
-/** Longest download of a result. */
-const downloadMs = 30 * 60_000;
-
-async function fetchResult(
-  { scratch, resultCaps: caps = resultCaps }: JobRequest,
-  worker: Instance,
-  sent: ReadonlyMap<string, SentEntry>,
-): Promise<Result<JobResult, string>> {
-  const archive = await openDownload(worker, AbortSignal.timeout(downloadMs));
-  if (!archive.ok) return archive;
-  rmSync(scratch, { recursive: true, force: true });
-  mkdirSync(scratch, { recursive: true, mode: 0o700 });
-  return await unpackResult(archive.value, scratch, caps, sent);
+function patienceOf(request: JobRequest, worker: Instance): Patience {
+  const isGone = async (): Promise<boolean> =>
+    !hasLease(request.leases, worker.name) ||
+    ((await request.provisioner.isGone?.(worker)) ?? false);
+  return { times: request.times?.follow ?? followTimes, isGone, stop: request.stop };
 }
 
 export async function finish(

@@ -1,6 +1,7 @@
 // The calls of the contract beside the stream: health, upload, exec, cancel, download. Failures are
 // sentences.
 
+import { randomBytes } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { Readable } from 'node:stream';
 import { finished } from 'node:stream/promises';
@@ -19,6 +20,7 @@ import {
 } from '../wire.ts';
 import { softCancelCommand } from './job-command.ts';
 import { askWorker, oneLine, readText, type WorkerAddress } from './request.ts';
+import { type Patience, type RequestFailure, whileAway } from './while-away.ts';
 
 export interface HealthTimes {
   readonly stepMs: number;
@@ -129,34 +131,53 @@ async function statusOf(worker: WorkerAddress, signal: AbortSignal): Promise<num
   }
 }
 
-/** Sent once: after an error it is unknown whether the job runs. */
+/**
+ * Sent once: after an error it is unknown whether the job runs. With a key, which the runtime must
+ * know, it is sent until the answer comes, and starts one job.
+ */
 export async function startJob(
   worker: WorkerAddress,
   command: string,
   signal: AbortSignal,
+  again?: Patience,
 ): Promise<Result<string, string>> {
+  const key = randomBytes(16).toString('hex');
+  const body = JSON.stringify(again === undefined ? { command } : { command, key });
+  const start = (): Promise<Result<string, RequestFailure>> => startOnce(worker, body, signal);
+  if (again !== undefined) return await whileAway(again, start);
+  const started = await start();
+  return started.ok ? started : err(started.error.message);
+}
+
+async function startOnce(
+  worker: WorkerAddress,
+  body: string,
+  signal: AbortSignal,
+): Promise<Result<string, RequestFailure>> {
+  const refused = (message: string) => err({ message, isInterrupted: false });
   try {
     const answer = await askWorker(worker, {
       method: 'POST',
       path: execPath,
       headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ command }),
+      body,
       signal,
       answerMs: 60_000,
     });
     const text = await readText(answer);
     if (answer.statusCode !== 200) {
-      return err(`The worker did not start the job: ${answer.statusCode} ${oneLine(text)}.`);
+      return refused(`The worker did not start the job: ${answer.statusCode} ${oneLine(text)}.`);
     }
     const parsed = execReplySchema.safeParse(JSON.parse(text));
     if (parsed.success) return ok(parsed.data.job_id);
-    return err('The worker started a job without a usable job_id.');
+    return refused('The worker started a job without a usable job_id.');
   } catch (error) {
     if (error instanceof SyntaxError) {
-      return err('The worker started a job without a usable job_id.');
+      return refused('The worker started a job without a usable job_id.');
     }
     const reason = oneLine(error instanceof Error ? error.message : String(error));
-    return err(`The connection was lost while the job started: ${reason}.`);
+    const message = `The connection was lost while the job started: ${reason}.`;
+    return err({ message, isInterrupted: true });
   }
 }
 
@@ -187,15 +208,16 @@ export async function cancelJob(
 export async function openDownload(
   worker: WorkerAddress,
   signal: AbortSignal,
-): Promise<Result<IncomingMessage, string>> {
+): Promise<Result<IncomingMessage, RequestFailure>> {
   try {
     const request = { method: 'GET', path: workspacePath, signal } as const;
     const answer = await askWorker(worker, request);
     if (answer.statusCode === 200) return ok(answer);
     const text = await readText(answer);
-    return err(`The worker did not send the result: ${answer.statusCode} ${oneLine(text)}.`);
+    const message = `The worker did not send the result: ${answer.statusCode} ${oneLine(text)}.`;
+    return err({ message, isInterrupted: false });
   } catch (error) {
     const reason = oneLine(error instanceof Error ? error.message : String(error));
-    return err(`The download was interrupted: ${reason}.`);
+    return err({ message: `The download was interrupted: ${reason}.`, isInterrupted: true });
   }
 }

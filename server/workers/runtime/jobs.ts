@@ -21,6 +21,8 @@ export interface JobsOptions {
 export class Jobs {
   readonly #options: JobsOptions;
   readonly #jobs = new Map<string, Job>();
+  /** Ids of jobs by the key of the request that started them. */
+  readonly #keyed = new Map<string, string>();
   /** The oldest first. */
   readonly #ended: Job[] = [];
 
@@ -28,17 +30,22 @@ export class Jobs {
     this.#options = options;
   }
 
-  start(command: string): Job {
+  start(command: string, key: string | null = null): Job {
     const { folder, env, times, leash } = this.#options;
     const id = randomBytes(16).toString('hex');
     const job = new Job({ id, command, folder, env, leash, times });
     this.#jobs.set(id, job);
+    if (key !== null) this.#keyed.set(key, id);
     void job.ended.then(() => this.#keep(job));
     return job;
   }
 
   find(id: string): Job | undefined {
     return this.#jobs.get(id);
+  }
+
+  findByKey(key: string): Job | undefined {
+    return this.#jobs.get(this.#keyed.get(key) ?? '');
   }
 
   cancelAll(): void {
@@ -67,6 +74,7 @@ export class Jobs {
   #forget(job: Job | undefined): void {
     if (job === undefined || !this.#jobs.delete(job.id)) return;
     this.#ended.splice(this.#ended.indexOf(job), 1);
+    for (const [key, id] of this.#keyed) if (id === job.id) this.#keyed.delete(key);
     job.forget();
   }
 }

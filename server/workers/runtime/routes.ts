@@ -120,13 +120,17 @@ export class Routes {
     const { workspace, jobs } = this.#options;
     const text = await readText(exchange, execBodyBytes);
     if (text === null) return await refuse(exchange, 413, 'command too large');
-    const command = commandOf(text);
-    if (command === null) return await refuse(exchange, 400, 'bad json');
+    const asked = execRequestOf(text);
+    if (asked === null) return await refuse(exchange, 400, 'bad json');
+    const { command, key } = asked;
     if (command.trim() === '') return await refuse(exchange, 400, 'command required');
     if (this.#options.isClosing()) return await refuse(exchange, 503, closingText);
-    if (!workspace.claim('job')) return await this.#refuseBusy(exchange);
-    const job = jobs.start(command);
-    void job.ended.then(() => workspace.release());
+    let job = key === null ? undefined : jobs.findByKey(key);
+    if (job === undefined) {
+      if (!workspace.claim('job')) return await this.#refuseBusy(exchange);
+      job = jobs.start(command, key);
+      void job.ended.then(() => workspace.release());
+    }
     await answer(exchange, 200, 'application/json', `${JSON.stringify({ job_id: job.id })}\n`);
   }
 
@@ -183,19 +187,31 @@ async function readText({ request }: Exchange, bytesMax: number): Promise<string
   return Buffer.concat(chunks).toString('utf8');
 }
 
-/** Empty where the field is absent or null, null where the body is none that stock could read. */
-function commandOf(text: string): string | null {
+interface AskedCommand {
+  /** Empty where the field is absent or null. */
+  readonly command: string;
+  readonly key: string | null;
+}
+
+/** Null where the body is none that stock could read. */
+function execRequestOf(text: string): AskedCommand | null {
   try {
     const value = parseFirstJson(text);
-    if (value === null) return '';
+    if (value === null) return { command: '', key: null };
     const request = looseRequestSchema.safeParse(value);
-    return request.success ? (request.data.command ?? '') : null;
+    if (!request.success) return null;
+    return { command: request.data.command ?? '', key: request.data.key ?? null };
   } catch {
     return null;
   }
 }
 
-const looseRequestSchema = z.object({ command: execRequestSchema.shape.command.nullish() });
+const { command: commandSchema, key: keySchema } = execRequestSchema.shape;
+// Stock knows no key: whatever stands there is no reason to refuse.
+const looseRequestSchema = z.object({
+  command: commandSchema.nullish(),
+  key: keySchema.catch(undefined),
+});
 
 function splitUrl(url: string): readonly [string, string] {
   // A proxy sends the whole address.

@@ -48,7 +48,7 @@ suite('wire of workers', () => {
   test('what the runtime announces is read as it is written; a stock runtime announces nothing', () => {
     assert.deepEqual(readWorkerHeader(workerHeader()), {
       version: 1,
-      features: new Set(['cancel', 'keepalive', 'partial']),
+      features: new Set(['cancel', 'keepalive', 'partial', 'key']),
     });
     const stock = { version: 0, features: new Set() };
     assert.deepEqual(readWorkerHeader(undefined), stock);

@@ -1,7 +1,7 @@
 // The execution client follows a job of the worker runtime over a network that cuts connections.
 
 import assert from 'node:assert/strict';
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { followJob, type JobEnd } from '../../../server/workers/client/follow-job.ts';
 import { startJob } from '../../../server/workers/client/worker-calls.ts';
@@ -45,6 +45,27 @@ suite('execution client over a bad network', () => {
     const end = followJob(worker, job.value, output, signal, { times });
     return Object.assign(followed, { end, runtime, job: job.value });
   }
+
+  test('a command whose answer is lost is asked for again by its key, and runs once', async () => {
+    const runtime = await start();
+    // The first answer is lost, the second request meets a network that is away.
+    const answers = [0, 0, Number.POSITIVE_INFINITY];
+    network = await startBadNetwork(runtime.url, (connection) => answers[connection - 1] ?? 0);
+    const worker = { url: network.url, token: runtime.token };
+    const signal = AbortSignal.timeout(60_000);
+    const again = { times, isGone: async () => false, stop: signal };
+    const command = 'echo begun >> begun; until [ -e go ]; do sleep 0.02; done';
+    const job = await startJob(worker, command, signal, again);
+    assert.ok(job.ok, JSON.stringify(job));
+    writeFileSync(join(runtime.workspace, 'go'), '');
+    await (
+      await followDirectly(runtime, job.value)
+    ).ended;
+    assert.equal(readFileSync(join(runtime.workspace, 'begun'), 'utf8'), 'begun\n');
+    assert.equal(network.cuts(), 2);
+    const another = await startJob(runtime, 'true', signal);
+    assert.ok(another.ok && another.value !== job.value);
+  });
 
   const done = { kind: 'done', exitCode: 3, signal: null };
   const numbers = (count: number) => Array.from({ length: count }, (_, n) => String(n + 1));

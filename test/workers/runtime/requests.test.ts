@@ -91,7 +91,7 @@ suite('worker runtime: requests', () => {
     const runtime = await start();
     const health = await ask(runtime, '/health');
     assert.deepEqual([health.status, health.text], [200, 'ok']);
-    assert.equal(health.headers['x-drover-worker'], '1; features=cancel,keepalive,partial');
+    assert.equal(health.headers['x-drover-worker'], '1; features=cancel,keepalive,partial,key');
     for (const method of ['HEAD', 'POST', 'PUT', 'DELETE', 'OPTIONS']) {
       // The method comes first here, and the token on /workspace.
       const { status, text } = await ask(runtime, '/health', { method, token: null });

@@ -14,15 +14,21 @@ export interface BadNetwork {
   close(): Promise<void>;
 }
 
-/** @param bytesMax after which an answer is cut, wherever that is */
-export async function startBadNetwork(targetUrl: string, bytesMax: number): Promise<BadNetwork> {
+/** @param bytesOf after which the answer of a connection is cut, wherever that is; connections count from 1 */
+export async function startBadNetwork(
+  targetUrl: string,
+  bytesOf: number | ((connection: number) => number),
+): Promise<BadNetwork> {
   const { hostname, port } = new URL(targetUrl);
   const open = new Set<Socket>();
   let isBroken = false;
   let cuts = 0;
   let refused = 0;
+  let connections = 0;
   const server = createServer((client) => {
     const target = connect(Number(port), hostname);
+    connections += 1;
+    const bytesMax = typeof bytesOf === 'number' ? bytesOf : bytesOf(connections);
     let bytes = 0;
     const cut = (): void => {
       client.resetAndDestroy();

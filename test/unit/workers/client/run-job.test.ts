@@ -80,6 +80,26 @@ suite('job on a worker', () => {
     assert.deepEqual([provisioner.specs.length, provisioner.destroyed.length], [2, 2]);
   });
 
+  test('a result that the network cuts is fetched again from the same instance: the job ran once', async () => {
+    let downloads = 0;
+    const { outcome, provisioner } = await ran({
+      stock: () => ({
+        answers: (route, request, response) => {
+          if (route !== 'GET /workspace') return false;
+          downloads += 1;
+          if (downloads > 2) return false;
+          if (downloads === 1) request.socket.destroy();
+          else response.writeHead(200).write('\x1f\x8b', () => request.socket.destroy());
+          return true;
+        },
+      }),
+    });
+    assert.equal(outcome.kind, 'ran');
+    assert.deepEqual([downloads, provisioner.specs.length], [3, 1]);
+    const commands = provisioner.seen.flatMap((worker) => worker.requests);
+    assert.equal(commands.filter((line) => line === 'POST /exec').length, 1);
+  });
+
   test('an instance that a person destroyed is replaced after one failed connect', async () => {
     let connects = 0;
     const { outcome, provisioner } = await ran({

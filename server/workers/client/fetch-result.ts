@@ -1,0 +1,47 @@
+// The download of a job's result: made again where the network breaks, because the work of the job
+// is on the worker as long as that exists.
+
+import { mkdirSync, rmSync } from 'node:fs';
+import { err, ok, type Result } from '../../core/failure.ts';
+import type { SentEntry } from './pack.ts';
+import type { WorkerAddress } from './request.ts';
+import { type JobResult, type ResultCaps, unpackResult } from './unpack.ts';
+import { type Patience, type RequestFailure, whileAway } from './while-away.ts';
+import { openDownload } from './worker-calls.ts';
+
+/** Longest download of a result. */
+const downloadMs = 30 * 60_000;
+
+export interface ResultPlace {
+  /** A folder of this job alone. */
+  readonly scratch: string;
+  readonly caps: ResultCaps;
+  readonly sent: ReadonlyMap<string, SentEntry>;
+}
+
+export async function fetchResult(
+  worker: WorkerAddress,
+  place: ResultPlace,
+  patience: Patience,
+): Promise<Result<JobResult, string>> {
+  return await whileAway(patience, () => fetchOnce(worker, place));
+}
+
+async function fetchOnce(
+  worker: WorkerAddress,
+  { scratch, caps, sent }: ResultPlace,
+): Promise<Result<JobResult, RequestFailure>> {
+  const archive = await openDownload(worker, AbortSignal.timeout(downloadMs));
+  if (!archive.ok) return archive;
+  rmSync(scratch, { recursive: true, force: true });
+  mkdirSync(scratch, { recursive: true, mode: 0o700 });
+  const result = await unpackResult(archive.value, scratch, caps, sent);
+  if (result.ok) return ok(result.value);
+  // Not what the archive says was wrong, but that it did not come whole.
+  const isInterrupted = !archive.value.complete && !isHostile(result.error);
+  return err({ message: result.error, isInterrupted });
+}
+
+export function isHostile(message: string): boolean {
+  return message.startsWith('The worker sent') || message.startsWith("The result's file");
+}
