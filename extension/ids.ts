@@ -178,6 +178,8 @@ export const contextKeys = [
   'drover.hasProject',
   'drover.reason',
   'drover.running',
+  'drover.hasPlan',
+  'drover.hasRun',
   'drover.resumable',
   'drover.severalProjects',
   'drover.selection',

@@ -167,6 +167,8 @@ export class Reactions implements vscode.Disposable {
     setContext('drover.connected', connection.kind === 'connected');
     setContext('drover.reason', connection.kind === 'unavailable' ? connection.reason : '');
     setContext('drover.running', run?.active === true);
+    setContext('drover.hasPlan', (board?.tasks.length ?? 0) > 0);
+    setContext('drover.hasRun', run !== null);
     setContext('drover.resumable', run !== null && !run.active && hasOpenWork(board));
     setContext('drover.severalProjects', all.length > 1);
     setContext('drover.waiting', board === null ? 0 : summarise(board).needYou);

@@ -7,9 +7,9 @@ export const cardHeightPx = 92;
 export const columnStyles = css`
   :host {
     display: block;
-    /* All of them fit beside the side bar of a window 1,280 px wide. */
-    flex: 1 0 176px;
-    min-width: 176px;
+    /* All of them fit beside the side bar of a window 1,000 px wide. */
+    flex: 1 1 176px;
+    min-width: 96px;
     min-height: 0;
   }
   :host([data-empty]) {

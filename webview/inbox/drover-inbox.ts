@@ -113,7 +113,8 @@ export class DroverInbox extends LitElement {
   constructor() {
     super();
     this.host = null;
-    new WindowFocus(this, () => this.#focus(this.#active));
+    // A press gives the view the focus, too: then nothing may move under the mouse.
+    new WindowFocus(this, () => this.#focus(this.#active, { preventScroll: true }));
   }
 
   override willUpdate(changed: PropertyValues<this>): void {
@@ -263,11 +264,11 @@ export class DroverInbox extends LitElement {
     this.#act(item, action);
   };
 
-  #focus(index: number): void {
+  #focus(index: number, how: FocusOptions = {}): void {
     this.#active = index;
     this.requestUpdate();
     void this.updateComplete.then(() =>
-      this.renderRoot.querySelector<HTMLElement>(`li[data-index="${index}"]`)?.focus(),
+      this.renderRoot.querySelector<HTMLElement>(`li[data-index="${index}"]`)?.focus(how),
     );
   }
 }

@@ -36,6 +36,9 @@ import '../shared/looks/button.ts';
 const rowsAtFirst = 15;
 const rowsMore = 200;
 
+/** Where the tasks of an epic land first. */
+const epicBranches = 'drover/epic/';
+
 export class DroverRun extends LitElement {
   static override properties = { host: { attribute: false } };
   static override styles = [controlStyles, iconStyles, statusStyles, noticeStyles, runStyles];
@@ -56,6 +59,7 @@ export class DroverRun extends LitElement {
         });
       }),
     review: (id) => this.#ask(async () => this.host?.action('review', { id })),
+    branchName: (branch) => this.#branchName(branch),
     more: (name) => {
       this.#rows.set(name, this.#rowsOf(name) + rowsMore);
       this.requestUpdate();
@@ -184,8 +188,18 @@ export class DroverRun extends LitElement {
     const where =
       branches.length === 0
         ? ''
-        : ` ${formatCount(landed.length, 'task')} landed on ${branches.map(shortLine).join(', ')}.${this.#epicLanding(report)}`;
+        : ` ${formatCount(landed.length, 'task')} landed on ${branches.map((branch) => this.#branchName(branch)).join(', ')}.${this.#epicLanding(report)}`;
     return `${start}${stateWords(state)}${state === 'active' ? ' for' : ' after'} ${formatDuration(ms)}${parts}.${where}`;
+  }
+
+  /** The branch of an epic has an id for a name, which says nothing to a person. */
+  #branchName(branch: string): string {
+    const id = branch.startsWith(epicBranches) ? branch.slice(epicBranches.length) : null;
+    if (id === null) return shortLine(branch);
+    const epic = this.#board?.board?.epics.find((each) => each.id === id);
+    const line = this.#reader?.list?.runs.find((run) => run.epic_id === id);
+    const title = epic?.title ?? line?.epic_title ?? null;
+    return title === null ? 'the branch of its epic' : `the branch of “${shortLine(title)}”`;
   }
 
   /**

@@ -15,6 +15,8 @@ export interface RunActions {
   readonly openTask: (task: string, attempt?: number) => void;
   /** The change of a task or an epic in VS Code's diff editor. */
   readonly review: (id: string) => void;
+  /** As people call it. */
+  readonly branchName: (branch: string) => string;
   readonly more: (section: string) => void;
   /** Rows that a section shows at most. */
   readonly rowsOf: (section: string) => number;
@@ -220,7 +222,7 @@ function landedRow(task: ReportTask, actions: RunActions): TemplateResult {
             </button>`
       }
     </td>
-    <td><bdi>${shortLine(task.branch ?? '')}</bdi></td>
+    <td><bdi>${actions.branchName(task.branch ?? '')}</bdi></td>
     <td class="number">${task.attempts}</td>
     <td class="number">${formatCost(task.usd)}</td>
   </tr>`;

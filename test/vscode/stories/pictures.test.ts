@@ -98,4 +98,27 @@ suite('pictures of the workbench', () => {
     assert.deepEqual(bench.violations, []);
     assert.match((await row(tree, 'Build part 3').getAttribute('title')) ?? '', /Build part 3/);
   });
+
+  test('tree, board and conflict in light high contrast', async function () {
+    this.timeout(240_000);
+    const tree = await wear('Default High Contrast Light');
+    const { page } = bench;
+    const inbox = await webview(page, 'inbox');
+    // The hover of a row is the browser's own, which no picture shows.
+    await row(tree, 'Build part 3').hover();
+    assert.match(
+      (await row(tree, 'Build part 3').getAttribute('title')) ?? '',
+      /Which currency is shown first/,
+    );
+    await picture(page, 'look-board-high-contrast-light');
+    await inbox.getByRole('button', { name: 'Merge in Editor' }).first().click();
+    const editor = page.locator('.merge-editor');
+    await editor.waitFor();
+    await editor
+      .getByText(/^owner-[12]$/)
+      .first()
+      .waitFor();
+    await picture(page, 'look-conflict-high-contrast-light');
+    assert.deepEqual(bench.violations, []);
+  });
 });

@@ -155,6 +155,26 @@ suite('webview: board', () => {
     await view.close();
   });
 
+  test('all columns fit into a window of 1,000 px beside the side bar', async () => {
+    const tasks = (['blocked', 'ready', 'in_progress', 'failed', 'completed'] as const).map(
+      (status) => ({ id: status, title: `A task that is ${status}`, status }),
+    );
+    view = await openWebview('board', {
+      state: { board: boardOf(numbered(tasks)) },
+      viewport: { width: 640, height: 600 },
+    });
+    await view.page.getByText('A task that is ready').waitFor();
+    const columns = view.page.locator('drover-column');
+    assert.ok((await columns.count()) >= 5);
+    const ends = await columns.evaluateAll((all) =>
+      all.map((each) => each.getBoundingClientRect().right),
+    );
+    assert.ok(Math.max(...ends) <= 640, ends.join(' '));
+    await screenshot(view.page, 'board-640');
+    await checkAxe(view.page);
+    await view.close();
+  });
+
   test('a card goes to another column as its task changes', async () => {
     await open('kanban');
     const board = smallBoard();

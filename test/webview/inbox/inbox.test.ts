@@ -95,6 +95,29 @@ suite('webview: inbox', () => {
     await view.close();
   });
 
+  test('the first click in a scrolled inbox presses the button under the mouse', async () => {
+    view = await openWebview('inbox', {
+      state: { board: smallBoard() },
+      viewport: { width: 320, height: 150 },
+    });
+    await item(/^Permission/).waitFor();
+    const button = item(/^Failed/).getByRole('button', { name: 'Retry', exact: true });
+    await button.scrollIntoViewIfNeeded();
+    const box = await button.boundingBox();
+    assert.ok(box !== null);
+    await view.page.mouse.move(box.x + 10, box.y + 8);
+    // What a press makes of a view that does not have the focus, before the page is told of it.
+    await view.page.evaluate(async () => {
+      globalThis.dispatchEvent(new FocusEvent('focus'));
+      await new Promise((drawn) => requestAnimationFrame(drawn));
+    });
+    assert.deepEqual(await button.boundingBox(), box);
+    await view.page.mouse.down();
+    await view.page.mouse.up();
+    assert.deepEqual(await view.host.waitFor('retry'), { task: 'store' });
+    await view.close();
+  });
+
   test('a refusal is shown, and the item stays', async () => {
     await open();
     view.host.backend('answer', () => {

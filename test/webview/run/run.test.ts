@@ -66,6 +66,15 @@ suite('webview: run', () => {
     await view.close();
   });
 
+  test('names the branch of an epic by its title', async () => {
+    const report = smallRun();
+    const landed = report.landed.map((each) => ({ ...each, branch: 'drover/epic/syntax' }));
+    await open({ ...report, landed });
+    await view.page.getByText(/2 tasks landed on the branch of “.+”/).waitFor();
+    assert.equal(await view.page.getByText('drover/epic').count(), 0);
+    await view.close();
+  });
+
   test('a landed commit opens its change, a task its page, an attempt its stream', async () => {
     await open();
     const { page, host } = view;

@@ -21,7 +21,8 @@ export async function openDrover(page: Page): Promise<void> {
   const shows = async (): Promise<boolean> =>
     (await isOpen()) && (await webviews(page, 'tree')).length > 0;
   await eventually('Drover shows in the side bar', async () => {
-    if (!(await isOpen())) await icon.click();
+    // Beside its badge, which covers the middle.
+    if (!(await isOpen())) await icon.click({ position: { x: 5, y: 5 } });
     return await eventually('the tree shows', shows, treeMaxMs).catch(() => false);
   });
 }
