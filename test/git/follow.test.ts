@@ -100,6 +100,40 @@ suite('git: follow', () => {
     assert.equal((await follow(second)).kind, 'followed');
   });
 
+  test('what is in the way is not tried again, with the index locked, before something changes', async () => {
+    const calls = join(fixture.home, 'calls');
+    const script = join(fixture.home, 'git-that-counts');
+    writeFileSync(
+      script,
+      `#!/bin/sh\ncase "$*" in *--ff-only*) echo try >> "${calls}";; esac\nexec git "$@"\n`,
+      { mode: 0o755 },
+    );
+    repository = await fixture.open({ binary: script });
+    const tries = (): number => readFileSync(calls, 'utf8').split('\n').length - 1;
+    fixture.write(join(fixture.root, 'README.md'), 'mine\n');
+    fixture.write(join(fixture.root, 'new.txt'), 'mine\n');
+    const tip = await land(main(), { 'README.md': 'landed\n', 'new.txt': 'landed\n' });
+    const first = await follow(tip);
+    assert.equal(first.kind, 'pending');
+    assert.deepEqual(await follow(tip), first);
+    assert.deepEqual(await follow(tip), first);
+    fixture.write(join(fixture.root, 'own.txt'), 'beside it\n');
+    fixture.git('add', 'own.txt');
+    assert.deepEqual(await follow(tip), first);
+    assert.equal(tries(), 1);
+    fixture.write(join(fixture.root, 'README.md'), 'mine, and changed\n');
+    assert.equal((await follow(tip)).kind, 'pending');
+    assert.equal(tries(), 2);
+    fixture.git('checkout', '-q', 'README.md');
+    rmSync(join(fixture.root, 'new.txt'));
+    // Now it is only the index that differs.
+    fixture.git('rm', '-q', '--cached', 'README.md');
+    assert.equal((await follow(tip)).kind, 'pending');
+    fixture.git('reset', '-q', 'README.md');
+    assert.equal((await follow(tip)).kind, 'followed');
+    assert.equal(tries(), 4);
+  });
+
   const beads = '.beads/issues.jsonl';
   const issue = (id: string, status = 'open'): string => `${JSON.stringify({ id, status })}\n`;
   const present = (): string => readFileSync(join(fixture.root, beads), 'utf8');

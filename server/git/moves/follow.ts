@@ -12,6 +12,7 @@ import { isBeadsAlone, pastBeads } from './beads-checkout.ts';
 import { clearCutFollow, type FollowStep, markingFollow } from './cut-follow.ts';
 import { checkoutsOf, commandsEnd } from './git-processes.ts';
 import { isIndexClean, lookForLateCheckouts, takeBackFiles } from './late-checkouts.ts';
+import { noteRefused, refusedBefore } from './refused-follows.ts';
 import {
   branchName,
   branchRef,
@@ -229,6 +230,8 @@ async function fastForward(
   owner: WorktreeHead,
   step: FollowStep,
 ): Promise<string | null> {
+  const before = await refusedBefore(context, owner, step);
+  if (before !== null) return before;
   const refused = await mergeForward(context, ref, owner, step);
   if (refused === null) return null;
   const inTheWay = filesInTheWay(refused);
@@ -237,7 +240,10 @@ async function fastForward(
     (await pastBeads(context, owner.path, step, inTheWay, async () => {
       return (await mergeForward(context, ref, owner, step)) === null;
     }));
-  return hasMoved ? null : refusalReason(refused, owner.path);
+  if (hasMoved) return null;
+  const reason = refusalReason(refused, owner.path);
+  await noteRefused(context, owner, step, { files: inTheWay, reason });
+  return reason;
 }
 
 /** Null if the checkout has moved; otherwise git's message. */
