@@ -11,6 +11,7 @@ import { plainText } from '../notices/plain-text.ts';
 import type { Project } from '../project/project.ts';
 import { storeRemoteKey } from '../project/remote-secrets.ts';
 import { isVariableName } from '../project/secrets.ts';
+import { acceptSettings } from '../remote/accept-settings.ts';
 import type { AskRemote, RemoteView } from '../remote/remote-view.ts';
 import { hostsOf, withRemote } from '../remote/settings-text.ts';
 import type { WorkerOfRow } from '../remote/tree-row.ts';
@@ -88,6 +89,7 @@ async function testConnection(
   project: Project,
   view: RemoteView,
 ): Promise<void> {
+  if (!(await acceptSettings(context, project))) return;
   await view.reload();
   const list = await view.list();
   if (list?.provisioner === null) {

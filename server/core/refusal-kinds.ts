@@ -48,6 +48,7 @@ export const ownRefusalKinds = [
   'elsewhere',
   'reset',
   'not_undone',
+  'unaccepted',
   'not_destroyed',
   'slow',
   'attempt_over',

@@ -39,7 +39,12 @@ export async function probeConfinement(root: string): Promise<readonly ProbeView
 }
 
 export async function trustSettings(request: TrustRequest): Promise<TrustReport> {
-  return await (await import('./project/trust.ts')).trustSettings(request);
+  const report = await (await import('./project/trust.ts')).trustSettings(request);
+  // A running backend reads them now: it may have something to send.
+  const running = request.accept ? await connectRunning(request.root).catch(() => null) : null;
+  await running?.call('status', {});
+  running?.close();
+  return report;
 }
 
 export const listRemote: typeof RemoteWorkers.listRemote = async (request) =>

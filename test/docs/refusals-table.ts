@@ -46,6 +46,7 @@ const meanings: { readonly [K in OwnKind]: string } = {
   elsewhere: 'Another machine of the fleet has the worktree',
   reset: 'None of the tasks could be reset',
   not_undone: 'The undo did not land',
+  unaccepted: 'The project names a program or host that no person has accepted here',
   not_destroyed: 'The remote worker was not destroyed',
   slow: 'The change is recorded, but was not completed in time',
   attempt_over: 'The attempt of the requesting agent has ended',

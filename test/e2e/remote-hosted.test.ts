@@ -73,6 +73,7 @@ suite('hosted jobs', function () {
       },
     });
     await beginPlan(here, ['far']);
+    await here.expect(0, ['trust', '--yes'], { env });
     await here.expect(0, ['remote', 'test'], { env });
     await here.expect(0, ['run'], { env });
     assert.deepEqual(landedTasks(here), ['far']);

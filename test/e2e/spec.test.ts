@@ -318,7 +318,7 @@ suite('a design becomes a plan', function () {
         settings: `[agent]\nkind = "claude"\npath = "${claude}"\n[agent.env]\n${login}`,
         env: { DROVER_AGENT_TYPE: 'claude', DROVER_AGENT_PATH: claude },
       });
-      await here.expect(0, ['init']);
+      for (const args of [['init'], ['trust', '--yes']]) await here.expect(0, args);
       return here;
     }
 

@@ -78,6 +78,7 @@ suite('webhooks of a run', function () {
       settings: `[webhooks]\nallow_private = true\n[webhooks.endpoints.chat]\nurl = "${receiver.url}/x"\nformat = "slack"\n`,
     });
     await here.expect(0, ['init']);
+    await here.expect(0, ['trust', '--yes']);
     assert.match(await here.expect(0, ['webhooks', 'test']), /^ok +chat: HTTP 200$/m);
     assert.deepEqual(
       receiver.received.map(({ body }) => JSON.parse(body) as unknown),

@@ -42,7 +42,7 @@ function lines(report: TrustReport): string[] {
 
 function lastLine({ accepted, settings }: TrustReport): string {
   if (settings.length === 0)
-    return 'The repository names no program, gate, environment or sandbox.';
+    return 'The repository names no program, host, gate, environment or sandbox.';
   return accepted
     ? 'These settings are accepted.'
     : 'Accept these settings with "drover trust --yes"; "drover run" accepts those marked new.';

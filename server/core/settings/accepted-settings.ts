@@ -149,6 +149,16 @@ export function shownPower(name: string, value: unknown): string {
   return isSecret ? name : `${name} = ${JSON.stringify(value)}`;
 }
 
+/** Names in one of the groups (`remote.`, `agent.path`) whose value no person has accepted. */
+export function unacceptedAmong(
+  groups: readonly string[],
+  accepted: Powers,
+  present: Powers,
+): readonly string[] {
+  const names = changedPowers(accepted, present).map(({ name }) => name);
+  return names.filter((name) => groups.some((group) => name.startsWith(group)));
+}
+
 export function sameValue(a: unknown, b: unknown): boolean {
   return a === b || (a !== undefined && b !== undefined && canonical(a) === canonical(b));
 }
@@ -166,7 +176,7 @@ function byName([a]: readonly [string, unknown], [b]: readonly [string, unknown]
 /** The setting that a name belongs to: the name itself, or the table that it is an entry of. */
 function keyOf(name: string): string {
   if (powerKeys.has(name)) return name;
-  return ['agent.env', 'agents'].find((table) => name.startsWith(`${table}.`)) ?? name;
+  return [...powerKeys].find((table) => name.startsWith(`${table}.`)) ?? name;
 }
 
 function isTable(value: unknown): value is Readonly<Record<string, unknown>> {

@@ -15,7 +15,6 @@ import type { MachineView } from '../../protocol/api.ts';
 import { droverVersion } from '../../protocol/version.ts';
 import type { LocalRepository } from '../../git/repository.ts';
 import type { StoreTables } from '../../store/port.ts';
-import type { FleetSettings } from '../../core/settings/fleet-settings.ts';
 import { otlpEndpointOf } from '../../core/settings/telemetry-settings.ts';
 import { readExporter, traceExporter } from '../../store/feed/exporters.ts';
 import { openSqlite } from '../../store/sqlite/open.ts';
@@ -81,7 +80,7 @@ export async function doctor(root: string | null): Promise<Doctor> {
   if (fleetDatabaseUrl !== null) {
     const { takeOverAfterMs } = live.settings.fleet;
     checks.push(...(await fleetChecks(fleetDatabaseUrl, takeOverAfterMs)));
-    checks.push(...(await fleetRemoteCheck(root, live.settings.fleet)));
+    checks.push(...(await fleetRemoteCheck(root, live)));
   }
   const agents = await agentsOf({ live, root });
   if (live.loaded.problems.length === 0) checks.push(agentCheck(live, agents));
@@ -252,11 +251,11 @@ async function fleetChecks(url: string, takeOverAfterMs: number): Promise<readon
  * Pushes, moves and removes refs and a branch of its own: only that shows whether a remote accepts
  * pushes.
  */
-async function fleetRemoteCheck(
-  root: string,
-  { remote, branchPrefix }: Pick<FleetSettings, 'remote' | 'branchPrefix'>,
-): Promise<readonly Check[]> {
+async function fleetRemoteCheck(root: string, live: LiveSettings): Promise<readonly Check[]> {
   const name = 'fleet remote';
+  const problem = live.unaccepted('fleet.');
+  if (problem !== null) return [{ name, ok: false, message: problem }];
+  const { remote, branchPrefix } = live.settings.fleet;
   const opened = await openGitAdapter().open(root);
   // Already reported.
   if (!opened.ok) return [];

@@ -13,6 +13,7 @@ import {
   powersWithout,
   sameValue,
   shownPower,
+  unacceptedAmong,
   withPowers,
 } from '../../core/settings/accepted-settings.ts';
 import type { UnacceptedView } from '../../protocol/views.ts';
@@ -34,6 +35,8 @@ export interface JudgedSettings {
   readonly present: Powers;
   /** What is used of it. */
   readonly used: Powers;
+  /** What a run would use of it that a person starts now. */
+  readonly offered: Powers;
   /** Null: no person has accepted anything yet. */
   readonly accepted: Powers | null;
 }
@@ -62,17 +65,29 @@ export async function judgeSettings(
   const present = powersOf(entries);
   const record = await readAcceptance(root);
   const accepted = record?.powers ?? null;
-  const asIs = { entries, held: [], present, used: present, accepted };
-  if (record === null || accepted === null) return asIs;
-  const changes = changedPowers(accepted, present);
+  const asIs = { entries, held: [], present, used: present, offered: present, accepted };
+  const changes = changedPowers(accepted ?? {}, present);
   if (changes.length === 0) return asIs;
-  const authors = await authorsOf(root, record, changes);
-  const held = changes
-    .filter(({ name }) => view === 'accepted' || authors.has(name))
-    .map((change) => heldSetting(change, authors));
-  if (held.length === 0) return asIs;
-  const used = powersWithout(new Set(held.map(({ name }) => name)), accepted, present);
-  return { entries: withPowers(entries, used), held, present, used, accepted };
+  const authors = record === null ? new Map() : await authorsOf(root, record, changes);
+  const isHeld = ({ name }: PowerChange): boolean => view === 'accepted' || authors.has(name);
+  const held = changes.filter(isHeld).map((change) => heldSetting(change, authors));
+  const without = (names: Iterable<string>): Powers =>
+    powersWithout(new Set(names), accepted ?? {}, present);
+  const offered = without(authors.keys());
+  if (held.length === 0) return { ...asIs, offered };
+  const used = without(held.map(({ name }) => name));
+  return { entries: withPowers(entries, used), held, present, used, offered, accepted };
+}
+
+/** Why settings of these groups cannot be used: null where a person has accepted all of them. */
+export function unacceptedSentence(
+  { accepted, present }: JudgedSettings,
+  groups: readonly string[],
+): string | null {
+  const names = unacceptedAmong(groups, accepted ?? {}, present);
+  if (names.length === 0) return null;
+  const [verb, them] = names.length === 1 ? ['is', 'it'] : ['are', 'them'];
+  return `${names.join(', ')} in ${projectFileName} ${verb} not accepted yet, and nothing was started. Review and accept ${them} with "drover trust".`;
 }
 
 function heldSetting(change: PowerChange, authors: ReadonlyMap<string, string>): HeldSetting {

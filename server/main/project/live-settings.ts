@@ -23,9 +23,11 @@ import {
   heldSentence,
   type JudgedSettings,
   judgeSettings,
+  unacceptedSentence,
   type SettingsView,
 } from './accepted-settings.ts';
-import type { LoadedSettings } from '../../core/settings/settings-resolve.ts';
+import { type Powers, sameValue, withPowers } from '../../core/settings/accepted-settings.ts';
+import type { LoadedSettings, SettingEntry } from '../../core/settings/settings-resolve.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 export type SettingFlags = SettingsRequest['flags'];
@@ -45,18 +47,23 @@ export class LiveSettings {
   #usedFlags = '';
   #loaded: LoadedSettings;
   #judged: JudgedSettings;
+  #accepted: Settings;
+  #offered: Settings;
+  readonly #listeners = new Set<() => void>();
 
   private constructor(
     root: string,
     environment: Environment,
     flags: SettingFlags,
-    { loaded, judged }: Loading,
+    { loaded, judged, accepted, offered }: Loading,
   ) {
     this.#root = root;
     this.environment = environment;
     this.#flags = flags;
     this.#loaded = loaded;
     this.#judged = judged;
+    this.#accepted = accepted;
+    this.#offered = offered;
   }
 
   static async load(
@@ -80,10 +87,11 @@ export class LiveSettings {
     flags: SettingFlags,
     view: SettingsView = 'offered',
   ): Promise<void> {
-    const { loaded, judged } = await load(this.#root, environment, flags, view);
+    const loading = await load(this.#root, environment, flags, view);
+    const { loaded } = loading;
     refuseProblems(loaded);
     this.#loaded = this.#stillThisMachine(loaded);
-    this.#judged = judged;
+    this.#take(loading);
     this.#flags = flags;
     this.#usedFlags = '';
     this.environment = environment;
@@ -91,10 +99,11 @@ export class LiveSettings {
 
   /** Reads the files again; if they have errors, the last valid settings stay in use. */
   async refresh(): Promise<void> {
-    const { loaded, judged } = await load(this.#root, this.environment, this.#flags, 'offered');
+    const loading = await load(this.#root, this.environment, this.#flags, 'offered');
+    const { loaded } = loading;
     if (loaded.problems.length > 0) return;
     this.#loaded = this.#stillThisMachine(loaded);
-    this.#judged = judged;
+    this.#take(loading);
     // A run that another machine starts reads them again, as they are accepted here.
     this.#usedFlags = '';
   }
@@ -104,7 +113,49 @@ export class LiveSettings {
    * Answers what is new.
    */
   async accept(): Promise<readonly string[]> {
-    return [...(await acceptSettings(this.#root, this.#judged)), ...this.held.map(heldSentence)];
+    const news = await acceptSettings(this.#root, this.#judged);
+    const judged = { ...this.#judged, accepted: this.#judged.used };
+    this.#take({ judged, accepted: this.settings });
+    return [...news, ...this.held.map(heldSentence)];
+  }
+
+  /**
+   * With the values alone that a person has accepted: for everything that starts programs or
+   * contacts hosts without a run's word.
+   */
+  get accepted(): Settings {
+    return this.#accepted;
+  }
+
+  /** With the values that a run would use that a person starts now: to be shown, not to be used. */
+  get offered(): Settings {
+    return this.#offered;
+  }
+
+  /** Calls back when other values than before are accepted. Answers how to end that. */
+  onAccepted(listener: () => void): () => void {
+    this.#listeners.add(listener);
+    return () => void this.#listeners.delete(listener);
+  }
+
+  /** Why what the project names in these groups is not used yet; null: it is. */
+  unaccepted(...groups: readonly string[]): string | null {
+    return unacceptedSentence(this.#judged, groups);
+  }
+
+  /** Before something is started or contacted that only the project names. */
+  refuseUnaccepted(...groups: readonly string[]): void {
+    const message = this.unaccepted(...groups);
+    if (message !== null) throw new Refusal('unaccepted', message);
+  }
+
+  #take(read: Pick<Loading, 'judged' | 'accepted'> & Partial<Loading>): void {
+    const before = this.#judged.accepted;
+    this.#judged = read.judged;
+    this.#accepted = read.accepted;
+    this.#offered = read.offered ?? this.#offered;
+    if (sameValue(before, read.judged.accepted)) return;
+    for (const listener of this.#listeners) listener();
   }
 
   get judged(): JudgedSettings {
@@ -121,9 +172,10 @@ export class LiveSettings {
    * can.
    */
   async refreshBounds(): Promise<void> {
-    const { loaded, judged } = await load(this.#root, this.environment, this.#flags, 'accepted');
+    const loading = await load(this.#root, this.environment, this.#flags, 'accepted');
+    const { loaded } = loading;
     if (loaded.problems.length > 0) return;
-    this.#judged = judged;
+    this.#take(loading);
     const { budget, machine, webhooks, retention } = loaded.settings;
     const values = { ...this.#loaded.values };
     for (const key of changeableKeys) values[key] = loaded.values[key];
@@ -184,6 +236,8 @@ function refuseProblems({ problems: [problem] }: LoadedSettings): void {
 interface Loading {
   readonly loaded: LoadedSettings;
   readonly judged: JudgedSettings;
+  readonly accepted: Settings;
+  readonly offered: Settings;
 }
 
 async function load(
@@ -193,17 +247,22 @@ async function load(
   view: SettingsView,
 ): Promise<Loading> {
   let judged: JudgedSettings = nothingJudged;
+  const request = { root, home: homeOf(environment), env: environment, flags };
   const loaded = await loadSettings({
-    root,
-    home: homeOf(environment),
-    env: environment,
-    flags,
+    ...request,
     judge: async (entries) => {
       judged = await judgeSettings(root, entries, view);
       return judged.entries;
     },
   });
-  return { loaded, judged };
+  const withOnly = async (powers: Powers): Promise<Settings> => {
+    if (sameValue(powers, judged.used)) return loaded.settings;
+    const judge = (entries: readonly SettingEntry[]): Promise<readonly SettingEntry[]> =>
+      Promise.resolve(withPowers(entries, powers));
+    return (await loadSettings({ ...request, judge })).settings;
+  };
+  const accepted = await withOnly(judged.accepted ?? {});
+  return { loaded, judged, accepted, offered: await withOnly(judged.offered) };
 }
 
 const nothingJudged: JudgedSettings = {
@@ -211,5 +270,6 @@ const nothingJudged: JudgedSettings = {
   held: [],
   present: {},
   used: {},
+  offered: {},
   accepted: null,
 };

@@ -1,6 +1,7 @@
 // An opened project: its settings, its database and its repository, without the engine. Every
 // command needs it.
 
+import type { FleetSettings } from '../../core/settings/fleet-settings.ts';
 import type { GitRepository } from '../../git/port.ts';
 import type { SettingsView } from './accepted-settings.ts';
 import { openStore } from '../../store/open.ts';
@@ -43,7 +44,7 @@ export async function openProject(
   if (url !== null) {
     const { openFleetProject } = await import('../fleet/fleet-project.ts');
     const report = options.report ?? ((): void => {});
-    const opening = openFleetProject(url, places, live.settings.fleet, local, report);
+    const opening = openFleetProject(url, places, fleetFor(live, options.view), local, report);
     const { shown, checkRemote, clock, close, work, ...parts } = await opening;
     const closeAll = async (): Promise<void> => {
       await close();
@@ -85,4 +86,10 @@ export async function openProject(
     close,
   };
   return { machineId: '', fleet: null, output: noOutput, ...parts };
+}
+
+/** A run's word comes to a backend that has its remote already, so that one is refused before it. */
+function fleetFor(live: LiveSettings, view: SettingsView | undefined): FleetSettings {
+  if (view === 'accepted' && live.judged.accepted === null) live.refuseUnaccepted('fleet.');
+  return (view === undefined ? live.accepted : live.settings).fleet;
 }

@@ -131,12 +131,13 @@ export class RemoteAttempts {
   }
 
   /** Null: the settings name no provisioner. */
-  workerSettings(): WorkerSettings | null {
-    const { remote } = this.#deps.live.settings;
+  workerSettings(settings: 'used' | 'accepted' = 'used'): WorkerSettings | null {
+    const { live } = this.#deps;
+    const { remote } = settings === 'used' ? live.settings : live.accepted;
     if (remote.provisioner === null) return null;
-    const { max: _max, labels: _labels, env: _env, agentPath: _agentPath, ...settings } = remote;
+    const { max: _max, labels: _labels, env: _env, agentPath: _agentPath, ...rest } = remote;
     const { provisioner, sshArgs } = remote;
-    return { ...settings, provisioner, sshArgs: [...sshArgs] };
+    return { ...rest, provisioner, sshArgs: [...sshArgs] };
   }
 
   open(settings: WorkerSettings): Provisioner {
@@ -148,8 +149,9 @@ export class RemoteAttempts {
     });
   }
 
+  /** A search comes without a run's word. */
   #provisionerOf(lease: Lease): Provisioner | null {
-    const settings = this.workerSettings();
+    const settings = this.workerSettings('accepted');
     // A process of this machine is found without any settings.
     if (lease.provisioner !== 'process' && settings?.provisioner !== lease.provisioner) return null;
     const base = settings ?? { ...noWorkerSettings, provisioner: lease.provisioner };

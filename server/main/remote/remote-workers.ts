@@ -35,8 +35,10 @@ export interface RemoteRequest {
   readonly env: NodeJS.ProcessEnv;
 }
 
+/** Refuses provisioners that only the project names: even to list starts a program, or asks a host. */
 async function open({ root, env }: RemoteRequest): Promise<RemoteAttempts> {
   const live = await LiveSettings.load(root, env, {});
+  live.refuseUnaccepted('remote.');
   const parts = { live, places: placesOf(root, null), machineId: '' };
   return new RemoteAttempts(parts, () => undefined);
 }

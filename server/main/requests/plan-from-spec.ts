@@ -39,7 +39,7 @@ export async function planFromSpec(options: PlanFromSpecOptions): Promise<Result
   const live = await LiveSettings.load(options.root, options.env, {});
   const [problem] = live.loaded.problems;
   if (problem !== undefined) throw new Refusal('bad_configuration', problem.message);
-  const { source, model } = whoPlans(options, live.settings);
+  const { source, model } = whoPlans(options, live);
   onNote(`Asking ${model.name} for a plan …`);
   const planOptions = { oneEpic: options.one_epic };
   const end = await askForPlan(model, {
@@ -73,8 +73,9 @@ interface Planner {
   readonly model: PlanModel;
 }
 
-function whoPlans(options: PlanFromSpecOptions, settings: Settings): Planner {
+function whoPlans(options: PlanFromSpecOptions, live: LiveSettings): Planner {
   const { env } = options;
+  const { settings } = live;
   const secrets = [...secretValues(env), ...secretValues(settings.agent.env)];
   const mask = createMask(secrets);
   const wanted = options.model ?? settings.specModel;
@@ -84,6 +85,7 @@ function whoPlans(options: PlanFromSpecOptions, settings: Settings): Planner {
     const model = createModelApi({ credential, baseUrl, model: wanted ?? modelDefault, mask });
     return { source: 'api', model };
   }
+  live.refuseUnaccepted('agent.path', 'agent.env', 'env_allow');
   return { source: 'agent', model: installedAgent(options, settings, wanted, mask) };
 }
 

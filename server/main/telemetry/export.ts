@@ -29,14 +29,15 @@ export async function exportTelemetry(project: Project, report: Report): Promise
   let news = Promise.withResolvers<void>();
   let exporter: TraceExporter | null = null;
   const wake = (): void => news.resolve();
-  const isOn = (): boolean => project.live.settings.otel.enabled;
+  const isOn = (): boolean => project.live.accepted.otel.enabled;
+  const isOffered = (): boolean => isOn() || project.live.offered.otel.enabled;
   const begun = async (): Promise<TraceExporter> => {
     if (exporter !== null) return exporter;
     const { TraceExporter: Exporter } = await import('./exporter.ts');
     const made = new Exporter({
       store: project.store,
       machineId: project.machineId,
-      settings: () => project.live.settings.otel,
+      settings: () => project.live.accepted.otel,
       environment: () => project.live.environment,
     });
     await made.begin();
@@ -44,16 +45,18 @@ export async function exportTelemetry(project: Project, report: Report): Promise
     return made;
   };
   const take = async (): Promise<number | null> => {
-    if (!isOn()) return null;
+    if (!isOffered()) return null;
     try {
-      return await (await begun()).turn();
+      const begunOne = await begun();
+      return isOn() ? await begunOne.turn() : null;
     } catch (error) {
       report(error, 'sending traces');
       return Date.now() + lookMs;
     }
   };
-  if (isOn()) await begun().catch((error: unknown) => report(error, 'sending traces'));
-  const forget = project.store.feed.onAppend(wake);
+  // What ends before a person has accepted the collector is sent after that.
+  if (isOffered()) await begun().catch((error: unknown) => report(error, 'sending traces'));
+  const forgets = [project.store.feed.onAppend(wake), project.live.onAccepted(wake)];
   const over = (async () => {
     while (!stop.signal.aborted) {
       news = Promise.withResolvers<void>();
@@ -69,7 +72,7 @@ export async function exportTelemetry(project: Project, report: Report): Promise
   })();
   return {
     close: async () => {
-      forget();
+      for (const forget of forgets) forget();
       stop.abort();
       exporter?.close();
       await over;

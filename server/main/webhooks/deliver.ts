@@ -26,7 +26,8 @@ export async function makeDeliverer(
   return new deliverer.WebhookDeliverer({
     store: project.store,
     machineId: project.machineId,
-    settings: () => project.live.settings.webhooks,
+    settings: () => project.live.accepted.webhooks,
+    offered: () => project.live.offered.webhooks,
     environment: () => project.live.environment,
     chance: Math.random,
   });
@@ -36,7 +37,7 @@ export class WebhookDelivery {
   readonly #project: Project;
   readonly #report: Report;
   readonly #stop = new AbortController();
-  readonly #forget: () => void;
+  readonly #forgets: readonly (() => void)[];
   readonly #over: Promise<void>;
   #news = Promise.withResolvers<void>();
   #isSending = false;
@@ -47,7 +48,8 @@ export class WebhookDelivery {
     this.#project = project;
     this.#report = report;
     this.#deliverer = deliverer;
-    this.#forget = project.store.feed.onAppend(() => this.wake());
+    const wake = (): void => this.wake();
+    this.#forgets = [project.store.feed.onAppend(wake), project.live.onAccepted(wake)];
     this.#over = this.#keepSending();
   }
 
@@ -70,7 +72,7 @@ export class WebhookDelivery {
   }
 
   async close(): Promise<void> {
-    this.#forget();
+    for (const forget of this.#forgets) forget();
     this.#stop.abort();
     this.wake();
     await this.#deliverer?.close();
@@ -104,8 +106,9 @@ export class WebhookDelivery {
 }
 
 function hasEndpoints({ live }: Project): boolean {
-  const { enabled, endpoints } = live.settings.webhooks;
-  return enabled && endpoints.length > 0;
+  return [live.accepted, live.offered].some(
+    ({ webhooks }) => webhooks.enabled && webhooks.endpoints.length > 0,
+  );
 }
 
 async function beginDeliverer(project: Project): Promise<WebhookDeliverer> {

@@ -42,7 +42,10 @@ export interface DelivererDeps {
   readonly store: Store;
   /** Names this machine among those that send from the same outbox. */
   readonly machineId: string;
+  /** What a person has accepted: nothing is sent elsewhere. */
   readonly settings: () => WebhookSettings;
+  /** What the files name: its endpoints get all events from now on, once they are accepted. */
+  readonly offered: () => WebhookSettings;
   readonly environment: () => Readonly<Record<string, string | undefined>>;
   /** From 0 to 1. */
   readonly chance: () => number;
@@ -93,12 +96,15 @@ export class WebhookDeliverer {
   async begin(): Promise<void> {
     const { store, machineId } = this.#deps;
     await store.transaction((tx) => releaseDeliveries(tx, machineId));
-    await this.#cursorsOf(this.#active());
+    await this.#cursorsOf(this.#known());
   }
 
   #active(): readonly WebhookEndpoint[] {
-    const { enabled, endpoints } = this.#deps.settings();
-    return enabled ? endpoints.filter((endpoint) => endpoint.enabled) : [];
+    return enabledOf(this.#deps.settings());
+  }
+
+  #known(): readonly WebhookEndpoint[] {
+    return [...this.#active(), ...enabledOf(this.#deps.offered())];
   }
 
   /** Makes deliveries from what is new and sends what is due. */
@@ -118,8 +124,9 @@ export class WebhookDeliverer {
 
   async #takeTurn(): Promise<TurnEnd> {
     const active = this.#active();
-    if (active.length === 0 || this.#stop.signal.aborted) return nothingDue;
-    const cursors = await this.#cursorsOf(active);
+    if (this.#stop.signal.aborted) return nothingDue;
+    const cursors = await this.#cursorsOf(this.#known());
+    if (active.length === 0) return nothingDue;
     const used = active.filter(({ name }) => cursors.get(name)?.gone === null);
     for (const endpoint of used)
       await this.#project(endpoint, cursors.get(endpoint.name)?.seq ?? 0);
@@ -144,11 +151,12 @@ export class WebhookDeliverer {
   async #cursorsOf(endpoints: readonly WebhookEndpoint[]): ReturnType<typeof readWebhookCursors> {
     const { store } = this.#deps;
     const known = await readWebhookCursors(store.db);
-    const fresh = endpoints.filter(({ name }) => !known.has(name));
+    const names = new Set(endpoints.map(({ name }) => name));
+    const fresh = [...names].filter((name) => !known.has(name));
     if (fresh.length === 0) return known;
     const seq = await store.feed.lastSeq();
     await store.transaction(async (tx) => {
-      for (const { name } of fresh) await beginWebhookCursor(tx, name, seq);
+      for (const name of fresh) await beginWebhookCursor(tx, name, seq);
     });
     return readWebhookCursors(store.db);
   }
@@ -275,6 +283,10 @@ export class WebhookDeliverer {
   #nowMs(): number {
     return this.#deps.store.sources.clock.now();
   }
+}
+
+function enabledOf({ enabled, endpoints }: WebhookSettings): readonly WebhookEndpoint[] {
+  return enabled ? endpoints.filter((endpoint) => endpoint.enabled) : [];
 }
 
 function earliest(times: readonly number[]): number | null {

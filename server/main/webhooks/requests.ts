@@ -43,6 +43,7 @@ export function webhookLooks(project: WebhookProject): Pick<Handlers, WebhookLoo
     },
     'webhooks.test': async ({ endpoint }) => {
       await project.live.refreshBounds();
+      project.live.refuseUnaccepted('webhooks.');
       return { results: await test(project, endpoint ?? null) };
     },
   };
@@ -65,7 +66,7 @@ async function list(
   const limit = Math.min(Math.max(1, Math.floor(only.limit ?? listedByDefault)), listedMax);
   const cursors = await readWebhookCursors(store.db);
   const counts = await countDeliveries(store.db);
-  const { enabled, endpoints } = live.settings.webhooks;
+  const { enabled, endpoints } = live.offered.webhooks;
   const rows = await listDeliveries(
     store.db,
     { ...(endpoint !== undefined && { endpoint }), ...(state !== undefined && { state }) },
@@ -108,7 +109,7 @@ async function test(
   project: WebhookProject,
   only: string | null,
 ): Promise<readonly WebhookTestResult[]> {
-  const { endpoints } = project.live.settings.webhooks;
+  const { endpoints } = project.live.accepted.webhooks;
   const chosen = endpoints.filter(({ name }) => only === null || name === only);
   if (chosen.length === 0) throw noEndpoint(only);
   const { makeDeliverer } = await import('./deliver.ts');

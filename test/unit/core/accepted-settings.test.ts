@@ -43,6 +43,28 @@ events = "1d"
     });
   });
 
+  test('an entry of any table comes back as an entry of that table', () => {
+    const text = `[webhooks.endpoints.chat]
+url = "https://chat.example/x"
+[agents.codex]
+path = "/bin/codex"
+[agent.env]
+"A.B" = "1"
+`;
+    assert.deepEqual(powersOf(withPowers([], powers(text))), powers(text));
+    const { settings, problems, warnings } = resolveSettings([
+      { source: 'project', entries: withPowers([], powers(text)) },
+    ]);
+    assert.deepEqual(
+      settings.webhooks.endpoints.map(({ name }) => name),
+      ['chat'],
+    );
+    assert.deepEqual(
+      [...problems, ...warnings].filter(({ key }) => key !== 'agent.env'),
+      [],
+    );
+  });
+
   test('changes name what is new, other and gone', () => {
     const changes = changedPowers(
       powers('[gate]\ncommand = "a"\n[setup]\ncommand = "b"\n'),

@@ -46,10 +46,12 @@ suite('webhooks', () => {
   });
 
   function deliverer(endpoint: WebhookEndpoint, allowPrivate = true): WebhookDeliverer {
+    const settings = { enabled: true, allowPrivate, endpoints: [endpoint] };
     const made = new WebhookDeliverer({
       store: project.store,
       machineId: '',
-      settings: () => ({ enabled: true, allowPrivate, endpoints: [endpoint] }),
+      settings: () => settings,
+      offered: () => settings,
       environment: () => ({ HOOK_WORD: secret }),
       chance: () => 0.5,
     });

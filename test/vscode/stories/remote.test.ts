@@ -103,6 +103,9 @@ suite('remote workers in VS Code', function () {
     await quickPickRow(bench.page, 'All tasks').click();
     const told = toast(bench.page, 'Remote workers are set up');
     await told.getByRole('button', { name: 'Test Connection' }).click();
+    const asked = dialog(bench.page);
+    await asked.getByText('remote.provisioner = "ssh"').waitFor();
+    await asked.getByRole('button', { name: 'Accept' }).click();
     const unknown = toast(bench.page, /key of host buildbox is not known/);
     await unknown.waitFor({ timeout: 60_000 });
     await picture(bench.page, 'remote-host-key');
