@@ -1,7 +1,7 @@
 // Where things of a project are on disk: the database, the backend's address, its lock and its
 // socket.
 
-import { existsSync, readFileSync, realpathSync, statSync } from 'node:fs';
+import { existsSync, lstatSync, readFileSync, realpathSync, statSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { processStartTime } from '../../agents/kit/process/process-list.ts';
 import { checkoutBeside, commonDirOf } from '../../git/files/common-dir.ts';
@@ -18,7 +18,7 @@ export function findProject(from: string, user = process.getuid?.()): string | n
   let folder = resolve(from);
   for (;;) {
     if (isOwnFolder(join(folder, projectFolderName), user)) return folder;
-    const kept = projectOfRepository(folder);
+    const kept = projectOfRepository(folder, user);
     if (kept !== null) return kept;
     const parent = dirname(folder);
     if (parent === folder) return null;
@@ -32,17 +32,24 @@ export function findProject(from: string, user = process.getuid?.()): string | n
  */
 function isOwnFolder(path: string, user: number | undefined): boolean {
   try {
-    const { uid } = statSync(path);
-    return user === undefined || uid === user;
+    // Also the link itself, which may lead to a folder of this user.
+    const owners = [statSync(path).uid, lstatSync(path).uid];
+    return user === undefined || owners.every((uid) => uid === user);
   } catch {
     return false;
   }
 }
 
 /** The project of the repository whose checkout `folder` is, when its `.drover/` was deleted. */
-function projectOfRepository(folder: string): string | null {
+function projectOfRepository(folder: string, user: number | undefined): string | null {
   const commonDir = commonDirOf(folder);
-  if (commonDir === null || !isHome(gitHomeIn(commonDir))) return null;
+  if (commonDir === null) return null;
+  const home = gitHomeIn(commonDir);
+  if (
+    !isHome(home) ||
+    ![join(folder, '.git'), home.folder].every((path) => isOwnFolder(path, user))
+  )
+    return null;
   return projectRootOf(commonDir) ?? checkoutBeside(commonDir) ?? folder;
 }
 

@@ -1,7 +1,7 @@
 // Whose `.drover/` counts, looked for from a folder upwards.
 
 import assert from 'node:assert/strict';
-import { mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { findProject } from '../../../server/main/project/project-places.ts';
@@ -20,6 +20,16 @@ suite('places of a project', () => {
   });
   test('S14: not one that another user has put there', () => {
     const somebodyElse = (process.getuid?.() ?? 0) + 1;
+    assert.notEqual(findProject(join(folder, 'a', 'b'), somebodyElse), folder);
+  });
+  test('nor a plan that a git folder of another user keeps', () => {
+    rmSync(join(folder, '.drover'), { recursive: true });
+    for (const name of ['objects', 'drover/fence'])
+      mkdirSync(join(folder, '.git', name), { recursive: true });
+    for (const name of ['HEAD', 'drover/fence/HEAD'])
+      writeFileSync(join(folder, '.git', name), 'ref: refs/heads/main\n');
+    const somebodyElse = (process.getuid?.() ?? 0) + 1;
+    assert.equal(findProject(join(folder, 'a', 'b')), folder);
     assert.notEqual(findProject(join(folder, 'a', 'b'), somebodyElse), folder);
   });
 });
