@@ -88,7 +88,7 @@ export async function openProject(
   return { machineId: '', fleet: null, output: noOutput, ...parts };
 }
 
-/** A run's word comes to a backend that has its remote already, so that one is refused before it. */
+/** A run's word comes to a backend that has its remote already: so that one is refused before. */
 function fleetFor(live: LiveSettings, view: SettingsView | undefined): FleetSettings {
   if (view === 'accepted' && live.judged.accepted === null) live.refuseUnaccepted('fleet.');
   return (view === undefined ? live.accepted : live.settings).fleet;

@@ -35,7 +35,7 @@ export interface RemoteRequest {
   readonly env: NodeJS.ProcessEnv;
 }
 
-/** Refuses provisioners that only the project names: even to list starts a program, or asks a host. */
+/** Refuses a provisioner that only the project names: to list starts programs too. */
 async function open({ root, env }: RemoteRequest): Promise<RemoteAttempts> {
   const live = await LiveSettings.load(root, env, {});
   live.refuseUnaccepted('remote.');
