@@ -237,6 +237,27 @@ suite('landing: history that people rewrite', function () {
     });
   }
 
+  test('a task whose blocker is on a history that shares no commit names the merge that git accepts', async () => {
+    const here = project({ agent: writesOneFile });
+    await beginPlan(here, [
+      { id: 'E', type: 'epic' },
+      { id: 'e1', epic_id: 'E' },
+      { id: 't2', blocked_by: ['e1'] },
+    ]);
+    await here.drover(['run', '--epic', 'E', '--land', 'review']);
+    assert.equal((await here.task('e1')).status, 'completed');
+    here.git('commit', '-q', '--amend', '--allow-empty', '-m', 'another first one');
+    await here.drover(['run']);
+    const reason = (await here.task('t2')).blocked_reason ?? '';
+    const advised = /; merge drover\/epic\/E into main \((git merge [^:]+): /.exec(reason)?.[1];
+    assert.ok(advised !== undefined, reason);
+    assert.equal(here.sh(here.root, `${advised} -q --no-edit`), 0, advised);
+    await here.expect(0, ['resolve', 't2', '--note', 'merged']);
+    await here.drover(['run']);
+    assert.equal((await here.task('t2')).status, 'completed');
+    assert.equal(here.read('repo/t2.txt'), 'work of t2\n');
+  });
+
   test('work that a rebase has given other commits still counts for those that wait for it', async () => {
     const here = project({ agent: `if [ $id = t2 ]; then test -e t1.txt; fi; ${writesOneFile}` });
     await beginPlan(here, ['t1', { id: 't2', blocked_by: ['t1'] }]);
