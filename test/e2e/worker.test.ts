@@ -320,6 +320,11 @@ echo "$place" > "$DROVER_TASK_ID.txt"
       return tasks.every(({ status }) => status === 'completed');
     });
     const remote = join(here.folder, 'remote.git');
+    // The branch follows what has landed.
+    await eventually('the branch has followed', () => {
+      const names = here.gitIn(remote, 'ls-tree', '--name-only', 'main').split('\n');
+      return [home, far, away].every((id) => names.includes(`${id}.txt`));
+    });
     const placeOf = (id: string): string => here.gitIn(remote, 'show', `main:${id}.txt`);
     assert.deepEqual([home, far, away].map(placeOf), ['worktree', 'worker', 'worktree']);
     for (const worker of [atlas, box]) {
