@@ -6,8 +6,10 @@ import { join, resolve } from 'node:path';
 
 const root = resolve(import.meta.dirname, '../..');
 const mocha = join(root, 'node_modules/mocha/bin/mocha.js');
-const file = join(root, 'test/vscode/bench/extension.bench.ts');
-const args = ['--ui', 'tdd', '--timeout', '600000', '--exit', file, ...process.argv.slice(2)];
+const files = ['extension', 'history'].map((name) =>
+  join(root, `test/vscode/bench/${name}.bench.ts`),
+);
+const args = ['--ui', 'tdd', '--timeout', '600000', '--exit', ...files, ...process.argv.slice(2)];
 const child = spawn(process.execPath, [mocha, ...args], { cwd: root, stdio: 'inherit' });
 child.on('exit', (code) => {
   process.exitCode = code ?? 1;

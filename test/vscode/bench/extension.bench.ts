@@ -13,11 +13,12 @@ import {
   webview,
   webviews,
 } from '../stories/support/parts.ts';
-import { openWorkbench, type Workbench } from '../stories/support/workbench.ts';
+import type { Workbench } from '../stories/support/workbench.ts';
 import { directives } from '../stories/support/demo-project.ts';
 import type { FrameReport } from '../../../webview/shared/looks/frame-meter.ts';
 import { frameReports, framesOfOneLine } from './frames.ts';
-import { hearMeasurements, listenFor, type Measured, measurementsOf } from './measurements.ts';
+import { listenFor, measurementsOf } from './measurements.ts';
+import { demo, measured, median, open, print } from './support.ts';
 
 const taskCount = 10_000;
 const changes = 20;
@@ -29,21 +30,6 @@ suite('the extension in VS Code, in numbers', () => {
   test('stream', measureStream);
   test('sixteen streams', measureGrid);
 });
-
-function print(what: string, value: number, goal: string, unit = 'ms'): void {
-  console.log(`${what.padEnd(84)} ${value.toFixed(1).padStart(9)} ${unit.padEnd(6)} goal ${goal}`);
-}
-
-async function open(project: Project, settings: object = {}): Promise<Workbench> {
-  const bench = await openWorkbench({
-    env: project.env,
-    folder: project.root,
-    settings: { 'drover.showPreflight': false, 'drover.notifications': 'none', ...settings },
-    prepare: hearMeasurements,
-  });
-  await openDrover(bench.page);
-  return bench;
-}
 
 async function measureTree(): Promise<void> {
   const project = demo();
@@ -306,21 +292,6 @@ function printFrames(what: string, seconds: readonly FrameReport[], goal: string
 
 async function first(project: Project): Promise<string | undefined> {
   return (await project.status()).tasks[0]?.id;
-}
-
-async function measured(frame: Frame, name: string): Promise<Measured> {
-  return await eventually(`${name} is measured`, async () => {
-    return (await measurementsOf(frame)).find((each) => each.name === name);
-  });
-}
-
-function median(values: readonly number[]): number {
-  const sorted = values.toSorted((a, b) => a - b);
-  return sorted[Math.floor(sorted.length / 2)] ?? Number.NaN;
-}
-
-function demo(): Project {
-  return makeProject({ env: { DROVER_AGENT_TYPE: 'demo', DROVER_AGENT_PATH: '' } });
 }
 
 /** Epics of 100 tasks, each task blocked by the one before. */

@@ -3,6 +3,7 @@
 import { html, LitElement, nothing, type PropertyValues, type TemplateResult } from 'lit';
 import type { StatusSnapshot, TaskView } from '../../../server/protocol/views.ts';
 import type { Host } from '../host.ts';
+import { tellTime } from '../measured.ts';
 import { statusStyles } from '../status-styles.ts';
 import { controlStyles } from '../looks/control-styles.ts';
 import { icon, iconStyles } from '../looks/icon.ts';
@@ -60,6 +61,7 @@ export class DroverTask extends LitElement {
   #history: readonly HistoryLine[] | null = null;
   #isHistoryOpen = false;
   #historyOf = 0;
+  #hasPainted = false;
 
   constructor() {
     super();
@@ -74,6 +76,12 @@ export class DroverTask extends LitElement {
       this.#editor = new TaskEditor(this.host, () => this.requestUpdate());
     if (changed.has('task') && this.#isHistoryOpen && this.board?.seq !== this.#historyOf)
       void this.#readHistory();
+  }
+
+  override updated(): void {
+    if (this.#hasPainted || this.task === null) return;
+    this.#hasPainted = true;
+    requestAnimationFrame(() => tellTime(this.host, 'task.firstPaint'));
   }
 
   override render(): TemplateResult | typeof nothing {
