@@ -106,7 +106,7 @@ suite('pictures of the workbench', () => {
     const inbox = await webview(page, 'inbox');
     // The hover of a row is the browser's own, which no picture shows.
     await row(tree, 'Build part 3').hover();
-    assert.match((await row(tree, 'Build part 3').getAttribute('title')) ?? '', /asks you/);
+    assert.match((await row(tree, 'Build part 3').getAttribute('title')) ?? '', /Asks you/);
     await picture(page, 'look-board-high-contrast-light');
     await inbox.getByRole('button', { name: 'Merge in Editor' }).first().click();
     const editor = page.locator('.merge-editor');
