@@ -27,9 +27,9 @@ export class RunEnds {
 }
 
 /** Null: a run that was stopped, whose end is not news to the person who stopped it. */
-export function runEndNotice(report: Report, board: StatusSnapshot, run: RunView): Notice | null {
-  if (report.state !== 'finished') return null;
-  const epic = board.epics.find(({ id }) => id === run.epic_id) ?? null;
+export function runEndNotice(whole: Report, board: StatusSnapshot, run: RunView): Notice | null {
+  if (whole.state !== 'finished') return null;
+  const report = ofItsTasks(whole, run);
   const failed = report.left.filter(({ status }) => status === 'failed').map(({ id }) => id);
   const waits = needsOf(board).filter((need) => isOf(need, report, run) && need.kind !== 'failed');
   const rest = report.left.length - failed.length - waits.filter(isOfTask).length;
@@ -51,7 +51,7 @@ export function runEndNotice(report: Report, board: StatusSnapshot, run: RunView
   return {
     key: `run ${run.id} ${run.ended_at ?? 0}`,
     level: isBad ? 'warning' : 'info',
-    text: `${epic?.title ?? 'All open tasks'}: ${parts.join(', ')}.`,
+    text: `${titleOf(board, run)}: ${parts.join(', ')}.`,
     buttons: [
       showRun,
       ...(waits.length > 0 ? [openInbox] : []),
@@ -59,6 +59,23 @@ export function runEndNotice(report: Report, board: StatusSnapshot, run: RunView
     ],
     isBlocking: isBad,
   };
+}
+
+/** What a run of single tasks was not asked for is not left by it. */
+function ofItsTasks(report: Report, { tasks }: RunView): Report {
+  if (tasks === undefined) return report;
+  return { ...report, left: report.left.filter(({ id }) => tasks.includes(id)) };
+}
+
+function titleOf(board: StatusSnapshot, { epic_id: epicId, tasks }: RunView): string {
+  if (tasks === undefined) {
+    return board.epics.find(({ id }) => id === epicId)?.title ?? 'All open tasks';
+  }
+  const named = board.tasks.filter(({ id, parent_id }) => parent_id === null && tasks.includes(id));
+  const [only] = named;
+  return named.length === 1 && only !== undefined
+    ? only.title
+    : formatCount(named.length, 'chosen task');
 }
 
 function landedText({ landed }: Report, board: StatusSnapshot, run: RunView): string {

@@ -59,6 +59,15 @@ suite('end of a run', () => {
     assert.match(notice?.text ?? '', /2 landed on main \(abcdef01\)/);
   });
 
+  test('a run of single tasks is told by them, and of the others nothing is left', () => {
+    const own = taskView({ id: 'print', title: 'Print the tree', status: 'completed' });
+    const tasks = [...board().tasks, own];
+    const notice = runEndNotice(smallRun(), board({ tasks }), { ...run, tasks: ['print'] });
+    assert.match(notice?.text ?? '', /^Print the tree: 2 landed on main \(sha-prin\), 23 min/);
+    const two = runEndNotice(smallRun(), board({ tasks }), { ...run, tasks: ['print', 'check'] });
+    assert.match(two?.text ?? '', /^2 chosen tasks: .*, 1 failed, /);
+  });
+
   test('a run that was stopped is not told', () => {
     assert.equal(runEndNotice({ ...green(), state: 'stopped' }, board(), run), null);
   });
