@@ -1,10 +1,10 @@
 // The worker contract's wire, shared by the worker runtime and the execution client: paths,
-// headers, texts and the shapes of what is sent. §n is a section of the contract: §2
+// headers, texts and how events are written. §n is a section of the contract: §2
 // authentication, §3 endpoints, §5 event stream, §9 what Drover's runtime adds to stock. Readers
 // are tolerant (a stock runtime may send less, or fields that are not listed here), writers are
 // strict.
 
-import * as z from 'zod';
+import type { DoneEvent, LineEvent, WorkerEvent } from './wire-schemas.ts';
 
 /** §3. The runtime chooses job ids; `isJobId` checks those from outside. */
 export const healthPath = '/health';
@@ -47,42 +47,8 @@ export function readWorkerHeader(value: string | undefined): WorkerAbilities {
   return { version: Number(match[1]), features: new Set(names) };
 }
 
-/**
- * §3: the body of `POST /exec`, a shell text for `/bin/sh -c`. `key` (§9) is the client's own name
- * of the job: an answer that was lost on the way is asked for again by it.
- */
-export const execRequestSchema = z.object({
-  command: z.string(),
-  key: z
-    .string()
-    .regex(/^[0-9a-f]{32}$/)
-    .optional(),
-});
-const jobIdPattern = /^[A-Za-z0-9_-]{1,128}$/;
-/** Stock sends 32 lowercase hex digits; a client takes what is safe within a path. */
-export const isJobId = (text: string): boolean => jobIdPattern.test(text);
-/** §3: the answer to `POST /exec`. */
-export const execReplySchema = z.object({ job_id: z.string().regex(jobIdPattern) });
-/**
- * §5.1, §11: the data of one event. A line without `stream` and one with `"done":false` occur;
- * unknown fields are dropped. `partial` (§9): more of the same line follows on the same stream.
- */
-export const lineEventSchema = z.object({
-  stream: z.string().optional(),
-  line: z.string().optional(),
-  partial: z.boolean().optional(),
-  done: z.literal(false).optional(),
-});
-/** `exit_code` is -1 where a signal ended the command; `signal` (§9) is its name without SIG. */
-export const doneEventSchema = z.object({
-  done: z.literal(true),
-  exit_code: z.int(),
-  signal: z.string().optional(),
-});
-export const workerEventSchema = z.union([doneEventSchema, lineEventSchema]);
-export type LineEvent = z.infer<typeof lineEventSchema>;
-export type DoneEvent = z.infer<typeof doneEventSchema>;
-export type WorkerEvent = z.infer<typeof workerEventSchema>;
+/** §9: the client's name of a job, by which a lost answer of `POST /exec` is asked for again. */
+export const jobKeyPattern = /^[0-9a-f]{32}$/;
 
 /**
  * §5.2: the line (on `stderr`) that replaces events which the buffer has lost. Its id is that of

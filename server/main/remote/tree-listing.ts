@@ -35,12 +35,14 @@ export function openTreeReader(root: string, environment: NodeJS.ProcessEnv): Tr
   return {
     list: async () => {
       try {
-        const staged = await list('--stage');
+        const [staged, untracked] = await Promise.all([
+          list('--stage'),
+          list('--others', '--exclude-standard'),
+        ]);
         const entries = staged.map((line) => {
           const tab = line.indexOf('\t');
           return { isSubmodule: line.startsWith(submoduleMode), path: line.slice(tab + 1) };
         });
-        const untracked = await list('--others', '--exclude-standard');
         const tracked = [...new Set(entries.map(({ path }) => path))];
         const isIgnoring = [...tracked, ...untracked].some(
           (path) => path === ignoreFile || path.endsWith(`/${ignoreFile}`),

@@ -2,7 +2,8 @@
 // each known defect of runtimes.
 
 import { setTimeout as delay } from 'node:timers/promises';
-import { gapNotice, streamPath, workerEventSchema, type WorkerEvent } from '../wire.ts';
+import { workerEventSchema, type WorkerEvent } from '../wire-schemas.ts';
+import { gapNotice, streamPath } from '../wire.ts';
 import { EventParser, type StreamEvent } from './event-parser.ts';
 import { ReplayFilter } from './replay-filter.ts';
 import { askWorker, oneLine, readText, type WorkerAddress } from './request.ts';

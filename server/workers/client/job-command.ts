@@ -33,8 +33,9 @@ export function quoted(word: string): string {
  * a loose object for each of them takes several times as long.
  */
 const baseRepository = [
-  'git init -q --template=',
-  'mkdir -p .git/info',
+  // What "git init" makes, without its process.
+  'mkdir -p .git/objects .git/refs .git/info',
+  "printf 'ref: refs/heads/main\\n' > .git/HEAD",
   `printf '%s\\n' /${jobFolder}/ > .git/info/exclude`,
   `printf '%s\\n' '[user]' 'name = Drover' 'email = drover@localhost' >> .git/config`,
   'git -c core.bigFileThreshold=1 -c pack.compression=1 add -A',
@@ -50,6 +51,11 @@ export function jobCommand({ program, args, variables, uploaded }: JobCommand): 
   for (const path of uploaded) for (const name of path.split('/')) kept.add(name);
   const removed = dependencyNames.filter((name) => !kept.has(name));
   const names = removed.map((name) => `-name ${quoted(name)}`).join(' -o ');
+  // One pass over the tree: folders of dependencies, sockets and pipes go, files are hashed.
+  const leftAlone = `\\( -name .git -o -path ./${jobFolder} \\)`;
+  const folders = `-o -type d \\( ${names} \\) -prune -exec rm -rf {} +`;
+  const dropped = `${names === '' ? '' : folders} -o \\( -type s -o -type p \\) -exec rm -f {} +`;
+  const hashed = '-o -type f -exec sha256sum {} +';
   return [
     // When asked to stop, it still lists the agent's files.
     'trap : TERM INT HUP',
@@ -60,12 +66,8 @@ export function jobCommand({ program, args, variables, uploaded }: JobCommand): 
     `( unset AGENT_TOKEN drover_git; sh -c 'echo $PPID' > ${jobFolder}/${pidFile}; exec ${words} ) < ${jobFolder}/${jobPrompt}`,
     'rc=$?',
     'if [ -n "$drover_git" ]; then rm -rf .git; fi',
-    ...(names === ''
-      ? []
-      : [`find . -type d \\( ${names} \\) -prune -exec rm -rf {} + 2>/dev/null`]),
-    'find . \\( -type s -o -type p \\) -exec rm -f {} + 2>/dev/null',
     `printf '%s\\n' "$rc" > ${jobFolder}/${exitFile}`,
-    `find . -name .git -prune -o -path ./${jobFolder} -prune -o -type f -exec sha256sum {} + > ${jobFolder}/${manifestFile}.new && mv ${jobFolder}/${manifestFile}.new ${jobFolder}/${manifestFile}`,
+    `find . ${leftAlone} -prune ${dropped} ${hashed} > ${jobFolder}/${manifestFile}.new 2>/dev/null && mv ${jobFolder}/${manifestFile}.new ${jobFolder}/${manifestFile}`,
     'exit $rc',
   ].join('\n');
 }

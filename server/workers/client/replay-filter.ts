@@ -2,7 +2,7 @@
 // repetition is held back until it is certain, so that nothing is shown twice and nothing is
 // dropped by mistake.
 
-import type { WorkerEvent } from '../wire.ts';
+import type { WorkerEvent } from '../wire-schemas.ts';
 
 type LineEvent = Exclude<WorkerEvent, { readonly done: true }>;
 

@@ -115,8 +115,14 @@ export async function runJob(request: JobRequest): Promise<JobOutcome> {
     if (request.stop.aborted) return { kind: 'stopped' };
     const plan = count === 1 ? planned : await planAgain(request);
     if (!plan.ok) return { kind: 'failed', retryable: false, message: plan.error };
-    const ended = await onInstance(request, plan.value, count);
-    if (ended.ok) return finish(request, ended.value.fetched, ended.value.kind);
+    const { ended, gone } = await onInstance(request, plan.value, count);
+    if (ended.ok) {
+      // The result is on the disk here: its worker goes while it comes into the worktree.
+      const { fetched, kind } = ended.value;
+      const [outcome] = await Promise.all([finish(request, fetched, kind), gone]);
+      return outcome;
+    }
+    await gone;
     last = ended.error;
     if (!last.again || count === instancesMax) break;
     if (!request.stop.aborted) request.note(`${last.message} Trying another instance.`);
@@ -137,12 +143,14 @@ interface Brought {
   readonly fetched: Fetched;
 }
 
+interface Left {
+  readonly ended: Result<Brought, Trouble>;
+  /** Resolves when the instance is destroyed, or could not be. */
+  readonly gone: Promise<void>;
+}
+
 /** The lease is on disk before the instance exists; it is removed when the instance is gone. */
-async function onInstance(
-  request: JobRequest,
-  plan: UploadPlan,
-  count: number,
-): Promise<Result<Brought, Trouble>> {
+async function onInstance(request: JobRequest, plan: UploadPlan, count: number): Promise<Left> {
   const { provisioner, owner, leases } = request;
   const spec: InstanceSpec = {
     name: instanceName(count),
@@ -166,38 +174,43 @@ async function onInstance(
   };
   writeLease(leases, lease);
   let instance: Instance | null = null;
-  let isNothingMade = false;
   try {
     const created = await provisioner.create(spec, request.stop);
     if (!created.ok) {
       const { message, isCertain } = created.error;
-      isNothingMade = isCertain;
-      return err({
-        again: false,
-        later: true,
-        message: `The worker could not be created: ${message}`,
-      });
+      const words = `The worker could not be created: ${message}`;
+      const ended = err({ again: false, later: true, message: words });
+      if (!isCertain) return { ended, gone: destroyed(request, spec.name, null) };
+      removeLease(leases, spec.name);
+      return { ended, gone: Promise.resolve() };
     }
     instance = created.value;
     writeLease(leases, { ...lease, id: instance.id });
-    const ended = await onWorker(hidingToken(request, instance.token), plan, instance);
-    if (ended.ok) return ended;
-    const { message, ...rest } = ended.error;
-    return err({ ...rest, message: withoutText(message, instance.token) });
+    const worked = await onWorker(hidingToken(request, instance.token), plan, instance);
+    const ended = worked.ok ? worked : err(withoutSecret(worked.error, instance.token));
+    return { ended, gone: destroyed(request, spec.name, instance) };
   } catch (error) {
     const said = oneLine(error instanceof Error ? error.message : String(error));
-    const reason = withoutText(said, instance?.token ?? spec.token);
-    return err({ again: true, message: `The remote attempt failed: ${reason}.` });
-  } finally {
-    await instance?.close?.().catch(() => undefined);
-    const ref = { name: spec.name, id: instance?.id ?? null };
-    if (isNothingMade) removeLease(leases, spec.name);
-    const left = isNothingMade
-      ? null
-      : await destroyInstance(provisioner, leases, ref, owner, request.times?.destroy);
-    if (left !== null) request.note(left);
-    else if (instance !== null) request.note(`Worker ${spec.name} destroyed.`);
+    const trouble = { again: true, message: `The remote attempt failed: ${said}.` };
+    const ended = err(withoutSecret(trouble, instance?.token ?? spec.token));
+    return { ended, gone: destroyed(request, spec.name, instance) };
   }
+}
+
+function withoutSecret(trouble: Trouble, secret: string): Trouble {
+  return { ...trouble, message: withoutText(trouble.message, secret) };
+}
+
+async function destroyed(
+  { provisioner, leases, owner, note, times }: JobRequest,
+  name: string,
+  instance: Instance | null,
+): Promise<void> {
+  await instance?.close?.().catch(() => undefined);
+  const ref = { name, id: instance?.id ?? null };
+  const left = await destroyInstance(provisioner, leases, ref, owner, times?.destroy);
+  if (left !== null) note(left);
+  else if (instance !== null) note(`Worker ${name} destroyed.`);
 }
 
 /**

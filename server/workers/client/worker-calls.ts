@@ -7,10 +7,10 @@ import type { Readable } from 'node:stream';
 import { finished } from 'node:stream/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import { err, ok, type Result } from '../../core/failure.ts';
+import { execReplySchema } from '../wire-schemas.ts';
 import {
   cancelPath,
   execPath,
-  execReplySchema,
   healthPath,
   readWorkerHeader,
   unauthorizedText,

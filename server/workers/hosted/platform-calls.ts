@@ -6,7 +6,8 @@
 import * as z from 'zod';
 import { err, ok, type Result } from '../../core/failure.ts';
 import { askWorker, oneLine, readText, type WorkerAddress } from '../client/request.ts';
-import { cancelPath, execReplySchema } from '../wire.ts';
+import { execReplySchema } from '../wire-schemas.ts';
+import { cancelPath } from '../wire.ts';
 
 export const jobsPath = '/api/v1/jobs';
 

@@ -3,7 +3,7 @@
 // no sandbox.
 
 import { spawn } from 'node:child_process';
-import { mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { type FSWatcher, mkdirSync, readdirSync, readFileSync, rmSync, watch } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { err, ok, type Result } from '../../core/failure.ts';
@@ -35,6 +35,8 @@ shift
 `;
 
 const startMs = 30_000;
+/** Where the system tells of changes, and where it does not. */
+const watchedPollMs = 250;
 const pollMs = 20;
 const namePattern = /^drv-[0-9a-f]{8}-\d{1,6}$/;
 
@@ -126,15 +128,39 @@ async function listeningRuntime(
   signal: AbortSignal,
 ): Promise<Result<Listening, string>> {
   const endsAt = performance.now() + startMs;
-  while (performance.now() < endsAt) {
-    if (signal.aborted) return err('it was canceled.');
-    const listening = listeningIn(readText(join(folder, 'out')));
-    if (listening !== null) return ok(listening);
-    const said = oneLine(readText(join(folder, 'err')));
-    if (said !== '') return err(said);
-    await delay(pollMs);
+  const watcher = watcherOf(folder);
+  try {
+    while (performance.now() < endsAt) {
+      if (signal.aborted) return err('it was canceled.');
+      const listening = listeningIn(readText(join(folder, 'out')));
+      if (listening !== null) return ok(listening);
+      const said = oneLine(readText(join(folder, 'err')));
+      if (said !== '') return err(said);
+      await changeOf(watcher);
+    }
+    return err(`the runtime did not listen within ${startMs / 1000} s.`);
+  } finally {
+    watcher?.close();
   }
-  return err(`the runtime did not listen within ${startMs / 1000} s.`);
+}
+
+/** Null: the system has no watch left. */
+function watcherOf(folder: string): FSWatcher | null {
+  try {
+    return watch(folder, { persistent: false }).on('error', () => undefined);
+  } catch {
+    return null;
+  }
+}
+
+async function changeOf(watcher: FSWatcher | null): Promise<void> {
+  const over = new AbortController();
+  const pause = delay(watcher === null ? pollMs : watchedPollMs, null, { signal: over.signal });
+  const changed = new Promise<void>((resolve) => {
+    watcher?.once('change', () => resolve());
+  });
+  await Promise.race([pause.catch(() => null), changed]);
+  over.abort();
 }
 
 interface Listening {

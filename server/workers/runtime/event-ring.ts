@@ -1,7 +1,8 @@
 // The last events of a job, as they appear in the stream (worker contract §5.2). Ids are numbered
 // from 0 and never reused.
 
-import { keptEvents, writeEvent, type WorkerEvent } from '../wire.ts';
+import type { WorkerEvent } from '../wire-schemas.ts';
+import { keptEvents, writeEvent } from '../wire.ts';
 
 export interface EventBatch {
   readonly text: string;

@@ -3,7 +3,7 @@
 
 import type { ServerResponse } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { DoneEvent, WorkerEvent } from '../wire.ts';
+import type { DoneEvent, WorkerEvent } from '../wire-schemas.ts';
 import { startCommand, type CommandExit, type RunningCommand } from './command.ts';
 import { EventRing } from './event-ring.ts';
 import { FollowedOutput } from './followed-output.ts';

@@ -3,12 +3,11 @@
 
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { posix } from 'node:path';
-import * as z from 'zod';
 import {
   execBodyBytes,
   execPath,
-  execRequestSchema,
   healthPath,
+  jobKeyPattern,
   unauthorizedText,
   unknownJobText,
   workerHeader,
@@ -193,25 +192,25 @@ interface AskedCommand {
   readonly key: string | null;
 }
 
-/** Null where the body is none that stock could read. */
+/** Null where the body is none that stock could read. Stock knows no key, so none is refused. */
 function execRequestOf(text: string): AskedCommand | null {
-  try {
-    const value = parseFirstJson(text);
-    if (value === null) return { command: '', key: null };
-    const request = looseRequestSchema.safeParse(value);
-    if (!request.success) return null;
-    return { command: request.data.command ?? '', key: request.data.key ?? null };
-  } catch {
-    return null;
-  }
+  const value = jsonOf(text);
+  if (value === null) return { command: '', key: null };
+  if (typeof value !== 'object' || Array.isArray(value)) return null;
+  const { command = null, key } = value as Readonly<Record<string, unknown>>;
+  if (command !== null && typeof command !== 'string') return null;
+  const isKey = typeof key === 'string' && jobKeyPattern.test(key);
+  return { command: command ?? '', key: isKey ? key : null };
 }
 
-const { command: commandSchema, key: keySchema } = execRequestSchema.shape;
-// Stock knows no key: whatever stands there is no reason to refuse.
-const looseRequestSchema = z.object({
-  command: commandSchema.nullish(),
-  key: keySchema.catch(undefined),
-});
+/** Undefined where it is none. */
+function jsonOf(text: string): unknown {
+  try {
+    return parseFirstJson(text);
+  } catch {
+    return undefined;
+  }
+}
 
 function splitUrl(url: string): readonly [string, string] {
   // A proxy sends the whole address.

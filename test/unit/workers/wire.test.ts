@@ -1,13 +1,8 @@
 // The worker contract's wire: what is written, and what is understood of what others write.
 
 import assert from 'node:assert/strict';
-import {
-  execReplySchema,
-  readWorkerHeader,
-  workerEventSchema,
-  workerHeader,
-  writeEvent,
-} from '../../../server/workers/wire.ts';
+import { execReplySchema, workerEventSchema } from '../../../server/workers/wire-schemas.ts';
+import { readWorkerHeader, workerHeader, writeEvent } from '../../../server/workers/wire.ts';
 
 suite('wire of workers', () => {
   test('an event is two lines and a blank one, its keys sorted, its text escaped as stock does', () => {
