@@ -150,7 +150,7 @@ suite('remote provisioners', function () {
           `ssh_args = ${JSON.stringify([...sshd.args, ...lax])}`,
         ),
       );
-      await here.expect(0, ['init']);
+      for (const args of [['init'], ['trust', '--yes']]) await here.expect(0, args);
       const refused = await here.expect(1, ['remote', 'test']);
       const accept = `drover remote test --accept-host-key ${sshd.fingerprint}`;
       assert.ok(refused.includes(`ED25519 ${sshd.fingerprint}`), refused);
@@ -340,5 +340,33 @@ if (verb === 'list') {
     assert.deepEqual(calls, ['create', 'destroy', 'list']);
     assert.deepEqual(readdirSync(state), []);
     assert.deepEqual(leases(here), []);
+  });
+
+  test('an orphan that no lease names is listed by its name, and destroyed by the id that its provisioner gave', async () => {
+    const here = project();
+    const name = 'drv-0000000a-1';
+    const orphan = JSON.stringify([{ name, id: 'machine-77' }]);
+    here.write('instances.json', orphan);
+    const script = `#!/bin/sh
+case $1 in
+list) if grep -q '"owner":"0123456789ab:'; then cat '${here.folder}/instances.json'; else echo '[]'; fi ;;
+destroy) cat > '${here.folder}/destroyed.json'; echo '[]' > '${here.folder}/instances.json' ;;
+esac
+`;
+    here.write('hook.sh', script);
+    chmodSync(join(here.folder, 'hook.sh'), 0o755);
+    setSettings(
+      here,
+      settingsOf('provisioner = "hook"', `hook = "${join(here.folder, 'hook.sh')}"`),
+    );
+    for (const args of [['init'], ['trust', '--yes']]) await here.expect(0, args);
+    // It was made by a backend of a fleet.
+    here.write('repo/.drover/machine', '0123456789ab\n');
+    const listed = await here.drover(['remote', 'list']);
+    assert.match(listed.stdout, new RegExp(`^${name} orphan hook$`, 'm'));
+    assert.ok(listed.stderr.includes(`drover remote destroy ${name}`), listed.stderr);
+    await here.expect(0, ['remote', 'destroy', name]);
+    assert.deepEqual(JSON.parse(here.read('destroyed.json')), { name, id: 'machine-77' });
+    assert.equal((await here.expect(0, ['remote', 'list'])).trim(), 'No workers.');
   });
 });

@@ -10,9 +10,18 @@ export async function remoteList(context: CommandContext): Promise<number> {
   const root = await context.root();
   const { listRemote } = await context.surroundings.loadBackends();
   const list = await listRemote({ root, env: context.surroundings.env });
-  const lines = list.workers.map(({ name, provisioner, run, state }) =>
-    plainLine(`${name}  ${state.padEnd(7)}  ${provisioner}${run === null ? '' : `  ${run}`}`),
-  );
+  const lines = list.workers.map(({ name, provisioner, run, state }) => {
+    // Nothing follows it any more, whether a lease names it or nothing does.
+    const shown = state === 'running' ? state : 'orphan';
+    return plainLine(
+      `${name}  ${shown.padEnd(7)}  ${provisioner}${run === null ? '' : `  ${run}`}`,
+    );
+  });
+  const orphans = list.workers.filter(({ state }) => state !== 'running');
+  if (orphans.length > 0) {
+    const [first] = orphans;
+    context.tell(`To destroy an orphan: drover remote destroy ${plainLine(first?.name ?? '')}`);
+  }
   for (const problem of list.problems) context.tell(`warning: ${plainLine(problem)}`);
   context.answer(list, lines.length === 0 ? 'No workers.' : lines.join('\n'));
   return exitCodes.done;

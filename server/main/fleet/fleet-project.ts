@@ -3,7 +3,7 @@
 // only there.
 
 import { randomBytes } from 'node:crypto';
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Refusal } from '../../core/failure.ts';
 import type { FleetSettings } from '../../core/settings/fleet-settings.ts';
@@ -18,7 +18,7 @@ import { FleetClock } from './fleet-clock.ts';
 import { noteFleet } from './fleet-note.ts';
 import type { AgentOutput } from '../output/agent-output.ts';
 import { createFleetOutput } from '../output/fleet-output.ts';
-import type { ProjectPlaces } from '../project/project-places.ts';
+import { machineIdIn, type ProjectPlaces } from '../project/project-places.ts';
 import { storeSources } from '../project/store-sources.ts';
 
 export interface FleetProject {
@@ -76,9 +76,9 @@ const idBytes = 6;
  * Permanently identifies this clone, so that its next backend finds its worktrees and its agents.
  */
 function machineIdOf(places: ProjectPlaces): string {
+  const present = machineIdIn(places.folder);
+  if (present !== null) return present;
   const path = join(places.folder, 'machine');
-  const present = existsSync(path) ? readFileSync(path, 'utf8').trim() : '';
-  if (/^[0-9a-f]{12}$/.test(present)) return present;
   const made = randomBytes(idBytes).toString('hex');
   mkdirSync(places.folder, { recursive: true, mode: 0o700 });
   writeFileSync(path, `${made}\n`, { mode: 0o600 });

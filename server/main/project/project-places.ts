@@ -26,6 +26,12 @@ export function findProject(from: string, user = process.getuid?.()): string | n
   }
 }
 
+/** The number of this clone in a fleet; null: it never was in one. */
+export function machineIdIn(folder: string): string | null {
+  const text = readText(join(folder, 'machine'))?.trim() ?? '';
+  return /^[0-9a-f]{12}$/.test(text) ? text : null;
+}
+
 /**
  * A folder of another user, in a parent that everyone may write to, does not count: its settings
  * would run as this user.

@@ -13,12 +13,12 @@ import {
 } from '../../workers/client/leases.ts';
 import { planUpload } from '../../workers/client/upload-plan.ts';
 import { waitForHealth } from '../../workers/client/worker-calls.ts';
-import type { HostKeys, Provisioner } from '../../workers/provisioners/port.ts';
+import type { HostKeys, InstanceRef, Provisioner } from '../../workers/provisioners/port.ts';
 import { processStartTime } from '../../agents/kit/process/process-list.ts';
 import { LiveSettings } from '../project/live-settings.ts';
-import { placesOf } from '../project/project-places.ts';
+import { machineIdIn, placesOf } from '../project/project-places.ts';
 import { withoutMark } from '../project/project-mark.ts';
-import { isFollowed, RemoteAttempts } from './remote-attempts.ts';
+import { isFollowed, ownerOf, RemoteAttempts } from './remote-attempts.ts';
 import type { WorkerSettings } from './remote-spec.ts';
 import { openTreeReader } from './tree-listing.ts';
 import { previewTree } from './preview-tree.ts';
@@ -44,8 +44,16 @@ async function open({ root, env }: RemoteRequest): Promise<RemoteAttempts> {
 }
 
 export async function listRemote(request: RemoteRequest): Promise<RemoteList> {
-  const { root } = request;
-  const remote = await open(request);
+  return (await found(request, await open(request))).list;
+}
+
+interface Found {
+  readonly list: RemoteList;
+  /** How the provisioner knows those that no lease names, and whose they are. */
+  readonly unleased: ReadonlyMap<string, { readonly ref: InstanceRef; readonly owner: string }>;
+}
+
+async function found({ root }: RemoteRequest, remote: RemoteAttempts): Promise<Found> {
   const settings = remote.workerSettings();
   const { leases, unreadable } = readLeases(remote.leases);
   const workers: WorkerView[] = leases.map((lease) => ({
@@ -57,20 +65,31 @@ export async function listRemote(request: RemoteRequest): Promise<RemoteList> {
   }));
   const problems = unreadable.map((name) => `The lease ${name} cannot be read.`);
   const provisioner = settings?.provisioner ?? null;
-  if (settings === null) return { provisioner, workers, problems };
+  const unleased = new Map<string, { readonly ref: InstanceRef; readonly owner: string }>();
+  if (settings === null) return { list: { provisioner, workers, problems }, unleased };
   const known = new Set(workers.map(({ name }) => name));
-  for (const owner of new Set([remote.owner, ...leases.map((lease) => lease.owner)])) {
+  // A backend of a fleet makes workers as its machine, whether or not one runs now.
+  const places = placesOf(root, null);
+  const machineId = machineIdIn(places.folder) ?? '';
+  const owners = [
+    remote.owner,
+    ownerOf({ places, machineId }),
+    ...leases.map(({ owner }) => owner),
+  ];
+  for (const owner of new Set(owners)) {
     const listed = await remote.open(settings).list(owner);
     if (!listed.ok)
       problems.push(`${settings.provisioner} cannot list its workers: ${listed.error}`);
     const others = listed.ok ? listed.value.filter(({ name }) => !known.has(name)) : [];
-    for (const { name } of others) {
+    for (const ref of others) {
+      const { name } = ref;
       known.add(name);
+      unleased.set(name, { ref, owner });
       const { provisioner: kind } = settings;
       workers.push({ name, provisioner: kind, run: null, state: 'unknown', created_at: null });
     }
   }
-  return { provisioner, workers, problems };
+  return { list: { provisioner, workers, problems }, unleased };
 }
 
 /**
@@ -193,8 +212,8 @@ export async function destroyRemote(
   force: boolean,
 ): Promise<{ readonly name: string; readonly destroyed: true }> {
   const remote = await open(request);
-  const { workers } = await listRemote(request);
-  const worker = workers.find((one) => one.name === name);
+  const { list, unleased } = await found(request, remote);
+  const worker = list.workers.find((one) => one.name === name);
   if (worker === undefined) {
     throw new Refusal('unknown_id', `Worker ${name} does not exist. Run "drover remote list".`);
   }
@@ -208,8 +227,9 @@ export async function destroyRemote(
     throw new Refusal('no_provisioner', words);
   }
   const lease = readLeases(remote.leases).leases.find((one) => one.name === name);
-  const ref = { name, id: lease?.id ?? name };
-  const owner = lease?.owner ?? remote.owner;
+  const other = unleased.get(name);
+  const ref = lease ?? other?.ref ?? { name, id: null };
+  const owner = lease?.owner ?? other?.owner ?? remote.owner;
   const left = await destroyInstance(remote.open(settings), remote.leases, ref, owner);
   if (left !== null) throw new Refusal('not_destroyed', left);
   return { name, destroyed: true };
