@@ -337,7 +337,8 @@ async function serveAgents(
   const path = agentSocketPath(project.git.facts.commonDir, process.env);
   if (path === null) return null;
   const token = randomBytes(32).toString('hex');
-  return serveSocket({ ...shared, path, token, onClientCount: () => {} });
+  const within = dirname(dirname(path));
+  return serveSocket({ ...shared, path, within, token, onClientCount: () => {} });
 }
 
 function newAddress(project: Project, socket: string | undefined): BackendAddress {

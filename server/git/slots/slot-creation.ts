@@ -4,6 +4,7 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { err, ok } from '../../core/failure.ts';
+import { isOpenToOthers } from '../../files/open-to-others.ts';
 import type { RepositoryContext } from '../context.ts';
 import { failureOf, refuse } from '../process/failures.ts';
 import type { GitResult } from '../port.ts';
@@ -87,7 +88,15 @@ async function register(
 ): Promise<GitResult<LinkedWorktree>> {
   const freed = await freeBranch(context, request, request.path);
   if (!freed.ok) return freed;
-  await mkdir(dirname(request.path), { recursive: true });
+  const folder = dirname(request.path);
+  // What has not landed is not for other users, whatever the repository's own folder allows.
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  if (isOpenToOthers(folder)) {
+    return refuse(
+      'failed',
+      `Another user can write to the folder ${folder}. Set worktree_root to one that only you can write to.`,
+    );
+  }
   const output = await context.git([
     'worktree',
     'add',

@@ -15,6 +15,8 @@ const connectionsMax = 64;
 export interface ServeSocketOptions {
   /** Path of the socket file, or of a named pipe on Windows. */
   readonly path: string;
+  /** A folder around that of the socket, which is private too. */
+  readonly within?: string;
   readonly token: string;
   readonly handlers: RequestHandlers;
   /** Who else is let in, for less. */
@@ -46,7 +48,7 @@ export interface ServedSocket {
 }
 
 export async function serveSocket(options: ServeSocketOptions): Promise<ServedSocket> {
-  await preparePath(options.path);
+  await preparePath(options.path, options.within);
   const open = new Set<ServedConnection>();
   let clients = 0;
   const count = (change: number): void => {
@@ -83,7 +85,7 @@ export async function serveSocket(options: ServeSocketOptions): Promise<ServedSo
       if (!server.listening || isThere(options.path)) return;
       server.close(); // before the next one: it removes the file of its name
       server = createServer(accept);
-      await preparePath(options.path);
+      await preparePath(options.path, options.within);
       await listen(server, options.path);
     },
     async close(reason) {
@@ -169,21 +171,25 @@ function isPipe(path: string): boolean {
   return path.startsWith('\\\\');
 }
 
+function makePrivate(folder: string): void {
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const { mode, uid } = statSync(folder);
+  const openToAll = (mode & 0o002) !== 0 && (mode & 0o1000) === 0;
+  if (!openToAll && isOursOrRoots(uid)) return;
+  throw new Refusal(
+    'socket',
+    `Another user can write to the folder ${folder}. Choose one that only you can write to.`,
+  );
+}
+
 /** A private folder, and no leftover of a dead backend in the way. */
-async function preparePath(path: string): Promise<void> {
+async function preparePath(path: string, within: string | undefined): Promise<void> {
   if (isPipe(path)) return;
   if (Buffer.byteLength(path) > 100) {
     throw new Refusal('socket', `The socket path ${path} is too long (at most 100 bytes).`);
   }
-  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-  const folder = statSync(dirname(path));
-  const openToAll = (folder.mode & 0o002) !== 0 && (folder.mode & 0o1000) === 0;
-  if (openToAll || !isOursOrRoots(folder.uid)) {
-    throw new Refusal(
-      'socket',
-      `Another user can write to the folder ${dirname(path)}. Choose one that only you can write to.`,
-    );
-  }
+  if (within !== undefined) makePrivate(within);
+  makePrivate(dirname(path));
   const present = lstatSync(path, { throwIfNoEntry: false });
   if (present === undefined) return;
   if (!present.isSocket()) {

@@ -1,0 +1,12 @@
+// Whether another user of the machine can change what is in a folder: names there could be replaced
+// at any time.
+
+import { statSync } from 'node:fs';
+
+/** In a folder with the sticky bit, others can add names, and replace none of ours. */
+export function isOpenToOthers(folder: string): boolean {
+  const { uid, mode } = statSync(folder);
+  const user = process.getuid?.();
+  const isOthers = user !== undefined && uid !== user && uid !== 0;
+  return isOthers || (process.platform !== 'win32' && (mode & 0o1002) === 0o002);
+}
