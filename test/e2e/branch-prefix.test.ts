@@ -46,6 +46,9 @@ suite('a rule for the names of branches', function () {
 
     const here = await withRule('[fleet]\nbranch_prefix = "feature/drover-"\n');
     await here.expect(0, ['init']);
+    const unaccepted = await here.drover(['doctor']);
+    assert.match(unaccepted.stdout, /fleet remote.*not accepted yet.*"drover trust"/);
+    await here.expect(0, ['trust', '--yes']);
     assert.match(
       (await here.drover(['doctor'])).stdout,
       /fleet remote.*can be read, and takes pushes/s,
