@@ -17,17 +17,25 @@ export async function send<Tables>(
 
 export const isUnanswered = (query: CompiledQuery): boolean => unanswered.has(query);
 
-const foreseen = new WeakSet<CompiledQuery>();
+/** What each is about; null: nothing that is named. */
+const foreseen = new WeakMap<CompiledQuery, string | null>();
 
+/**
+ * `about`: the id of the row that all questions ask of, and nothing else. Their answers outlast
+ * writes about another such row.
+ */
 export async function sendAhead<Tables>(
   tx: Kysely<Tables>,
   questions: readonly Compilable[],
+  about: string | null,
 ): Promise<void> {
   for (const question of questions) {
     const query = question.compile();
-    foreseen.add(query);
+    foreseen.set(query, about);
     await tx.executeQuery(query);
   }
 }
 
 export const isForesight = (query: CompiledQuery): boolean => foreseen.has(query);
+
+export const subjectOf = (query: CompiledQuery): string | null => foreseen.get(query) ?? null;

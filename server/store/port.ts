@@ -255,6 +255,7 @@ export {
   type HeldSlot,
   heldSlots,
   holdForUpkeep,
+  foreseeLease,
   leaseSlot,
   releaseSlot,
   setSlotAside,

@@ -3,7 +3,8 @@
 import assert from 'node:assert/strict';
 import { type Kysely, sql } from 'kysely';
 import pg from 'pg';
-import { claimTask } from '../../server/store/work/claims.ts';
+import { taskById } from '../../server/store/rows/find-rows.ts';
+import { claimTask, foreseeClaim } from '../../server/store/work/claims.ts';
 import type { Store } from '../../server/store/port.ts';
 import type { StoreTables } from '../../server/store/schema/tables.ts';
 import { startSlowRoad } from '../postgres/slow-road.ts';
@@ -228,6 +229,33 @@ suite('postgres: taking turns', function () {
         assert.deepEqual(await titles(), ['Three']);
         await tx.deleteFrom('epics').execute();
         assert.deepEqual(await titles(), []);
+      });
+    }));
+
+  test('what was foreseen of one row outlasts a write to another, and no write that may touch it', () =>
+    onMachines(1, async ([machine]) => {
+      assert.ok(machine !== undefined);
+      const { store } = machine;
+      const sources = testSources();
+      const ids = await addTasks({ store, sources, close: machine.close }, [
+        { title: 'A' },
+        { title: 'B' },
+      ]);
+      const [a = '', b = ''] = [ids['A'], ids['B']];
+      await store.transaction(async (lent) => {
+        const tx = lent as unknown as Kysely<StoreTables>;
+        for (const id of [a, b]) await foreseeClaim(lent, { id, fallback_from: 0 });
+        const titles = async (): Promise<readonly unknown[]> =>
+          Promise.all([a, b].map(async (id) => (await taskById(tx, id))?.title));
+        assert.deepEqual(await titles(), ['A', 'B']);
+        await tx.updateTable('tasks').set({ title: 'A2' }).where('id', '=', a).execute();
+        assert.deepEqual(await titles(), ['A2', 'B']);
+        for (const id of [a, b]) await foreseeClaim(lent, { id, fallback_from: 0 });
+        await tx.updateTable('tasks').set({ title: 'both' }).where('id', 'in', [a, b]).execute();
+        assert.deepEqual(await titles(), ['both', 'both']);
+        for (const id of [a, b]) await foreseeClaim(lent, { id, fallback_from: 0 });
+        await tx.updateTable('tasks').set({ title: 'all' }).execute();
+        assert.deepEqual(await titles(), ['all', 'all']);
       });
     }));
 

@@ -19,7 +19,7 @@ import {
   TableNode,
   UpdateQueryNode,
 } from 'kysely';
-import { isForesight, isUnanswered } from '../../durable/unanswered.ts';
+import { isForesight, isUnanswered, subjectOf } from '../../durable/unanswered.ts';
 
 type Options = Parameters<DatabaseConnection['executeQuery']>[1];
 
@@ -76,7 +76,8 @@ export class TurnConnection<Inner extends DatabaseConnection> implements Databas
   }
 
   async #foresee<R>(turn: Turn, query: CompiledQuery): Promise<QueryResult<R>> {
-    turn.answerTo(query, () => this.inner.executeQuery<R>(query)).catch(() => undefined);
+    const ask = (): Promise<QueryResult<R>> => this.inner.executeQuery<R>(query);
+    turn.answerTo(query, ask, subjectOf(query)).catch(() => undefined);
     return { rows: [] };
   }
 
@@ -85,17 +86,29 @@ export class TurnConnection<Inner extends DatabaseConnection> implements Databas
   }
 }
 
+interface Answer {
+  readonly rows: Promise<QueryResult<unknown>>;
+  /** The id of the row that it is about; null: of many, or unknown. */
+  readonly about: string | null;
+}
+
 class Turn {
   failed: Error | null = null;
-  readonly #answers = new Map<string, Promise<QueryResult<unknown>>>();
+  readonly #answers = new Map<string, Answer>();
+  readonly #subjects = new Set<string>();
 
-  answerTo<R>(query: CompiledQuery, ask: () => Promise<QueryResult<R>>): Promise<QueryResult<R>> {
+  answerTo<R>(
+    query: CompiledQuery,
+    ask: () => Promise<QueryResult<R>>,
+    about: string | null = null,
+  ): Promise<QueryResult<R>> {
     const question = JSON.stringify([query.sql, query.parameters]);
     const known = this.#answers.get(question);
-    if (known !== undefined) return known as Promise<QueryResult<R>>;
-    const answer = this.told(ask());
-    this.#answers.set(question, answer);
-    return answer;
+    if (known !== undefined) return known.rows as Promise<QueryResult<R>>;
+    const rows = this.told(ask());
+    if (about !== null) this.#subjects.add(about);
+    this.#answers.set(question, { rows, about });
+    return rows;
   }
 
   /** A write to one table leaves the answers that do not name it, nor what triggers write. */
@@ -104,9 +117,17 @@ class Turn {
     if (isUnanswered(compiled)) return;
     const table = tableOf(compiled.query);
     if (table === null) return this.#answers.clear();
-    for (const question of this.#answers.keys()) {
-      if (question.includes(table) || question.includes('past')) this.#answers.delete(question);
+    const written = this.#subjectsIn(compiled);
+    for (const [question, { about }] of this.#answers) {
+      if (!question.includes(table) && !question.includes('past')) continue;
+      // The write names one row that was asked of, and this is the answer about another.
+      if (about !== null && written.length > 0 && !written.includes(about)) continue;
+      this.#answers.delete(question);
     }
+  }
+
+  #subjectsIn({ parameters }: CompiledQuery): readonly unknown[] {
+    return parameters.filter((value) => typeof value === 'string' && this.#subjects.has(value));
   }
 
   /** The first one is the cause; the others say that the transaction is aborted. */

@@ -10,13 +10,14 @@ export function isPostgres<Tables>(db: Kysely<Tables>): boolean {
 
 /**
  * Questions that the transaction asks in a moment, asked at once where each answer has a way to
- * travel.
+ * travel. `about`: the id of the row that all of them, and nothing else, ask of.
  */
 export async function foresee<Tables>(
   tx: Kysely<Tables>,
   questions: () => readonly Compilable[],
+  about: string | null = null,
 ): Promise<void> {
-  if (isPostgres(tx)) await sendAhead(tx, questions());
+  if (isPostgres(tx)) await sendAhead(tx, questions(), about);
 }
 
 /** One text of a JSON object that is stored as text; null when it has no such key. */

@@ -6,6 +6,7 @@ import { taskQuery } from '../rows/find-rows.ts';
 import { foresee } from '../schema/dialect.ts';
 import type { AttemptRow, Reads, Tx } from '../schema/tables.ts';
 import { candidateQuery } from './candidates.ts';
+import { attemptsAfter } from './claims.ts';
 
 export async function attemptOf(
   db: Reads,
@@ -164,8 +165,10 @@ const keptWhenReturned = (db: Reads, taskId: string, attempt: number) =>
 export async function foreseeSubmission(
   tx: Tx,
   { taskId, attempt }: { readonly taskId: string; readonly attempt: number },
+  fallbackFrom: number,
 ): Promise<void> {
   await foresee(tx, () => [
+    attemptsAfter(tx, taskId, fallbackFrom),
     candidateQuery(tx, taskId),
     taskQuery(tx, taskId),
     keptWhenReturned(tx, taskId, attempt),

@@ -133,13 +133,14 @@ export async function foreseeClaim(
   tx: Tx,
   task: Pick<TaskRow, 'id' | 'fallback_from'>,
 ): Promise<void> {
-  await foresee(tx, () => [
+  const questions = () => [
     attemptsAfter(tx, task.id, task.fallback_from),
     newestAttempt(tx, task.id),
     taskQuery(tx, task.id),
     idsBelow(tx, [task.id]),
     partsBelow(tx, [task.id]),
-  ]);
+  ];
+  await foresee(tx, questions, task.id);
 }
 
 interface OpenedAttempt {
@@ -324,7 +325,7 @@ export async function attemptsSince(
   return rows.toReversed();
 }
 
-const attemptsAfter = (tx: Reads, taskId: string, after: number) =>
+export const attemptsAfter = (tx: Reads, taskId: string, after: number) =>
   tx
     .selectFrom('attempts')
     .selectAll()

@@ -2,6 +2,7 @@
 // use it.
 
 import type { StoreSources } from '../feed/feed.ts';
+import { taskQuery } from '../rows/find-rows.ts';
 import { foresee } from '../schema/dialect.ts';
 import type { Reads, SlotRow, Tx } from '../schema/tables.ts';
 
@@ -25,11 +26,7 @@ export async function leaseSlot(
   request: LeaseRequest,
 ): Promise<SlotRow> {
   const nowS = Math.floor(sources.clock.now() / 1000);
-  await foresee(tx, () => [
-    slotsOfTask(tx, request),
-    freeSlots(tx, request),
-    slotNumbers(tx, request),
-  ]);
+  await foresee(tx, () => leaseQuestions(tx, request));
   const held = await slotsOfTask(tx, request).executeTakeFirst();
   const free = held ?? (await freeSlot(tx, request));
   if (free !== undefined) {
@@ -43,6 +40,17 @@ export async function leaseSlot(
   }
   return newSlot(tx, request, nowS);
 }
+
+/** What a lease asks, and first whether the task is still the caller's, asked at once. */
+export async function foreseeLease(tx: Tx, request: LeaseRequest): Promise<void> {
+  await foresee(tx, () => [taskQuery(tx, request.taskId), ...leaseQuestions(tx, request)]);
+}
+
+const leaseQuestions = (tx: Tx, request: LeaseRequest) => [
+  slotsOfTask(tx, request),
+  freeSlots(tx, request),
+  slotNumbers(tx, request),
+];
 
 const slotsOfTask = (tx: Tx, request: LeaseRequest) =>
   tx

@@ -59,7 +59,7 @@ export async function startableTasks(
         eb.or([eb('epic_id', 'is', null), eb('epic_id', 'not in', [...exceptEpics])]),
       ),
     );
-  const waiting = await base
+  const waiting = base
     .where('status', '=', 'waiting')
     .where('waiting_until_ms', '<=', options.nowMs)
     .where(isUnblocked)
@@ -68,7 +68,7 @@ export async function startableTasks(
     .orderBy('position')
     .limit(options.limit)
     .execute();
-  const ready = await base
+  const ready = base
     .where('status', '=', 'ready')
     .where((eb) =>
       eb.or([eb('next_attempt_at_ms', 'is', null), eb('next_attempt_at_ms', '<=', options.nowMs)]),
@@ -78,7 +78,7 @@ export async function startableTasks(
     .orderBy('position')
     .limit(options.limit)
     .execute();
-  return [...waiting, ...ready].map((row) => ({
+  return (await Promise.all([waiting, ready])).flat().map((row) => ({
     ...row,
     status: row.status === 'waiting' ? 'waiting' : 'ready',
   }));

@@ -62,8 +62,12 @@ export async function executeTask(
 
 async function executeUntilStopped(started: StartedAttempt): Promise<string> {
   const { engine, run, claim, runRow, signal } = started;
-  if (await isStopRequested(engine, claim)) return settleStop(engine, run, claim);
-  const isCandidate = (await candidateOf(engine.store.db, claim.taskId)) !== null;
+  const [isStopped, candidate] = await Promise.all([
+    isStopRequested(engine, claim),
+    candidateOf(engine.store.db, claim.taskId),
+  ]);
+  if (isStopped) return settleStop(engine, run, claim);
+  const isCandidate = candidate !== null;
   if (claim.commitSha !== null) {
     if (!(await publishAgain(engine, run, claim, claim.commitSha, signal))) return 'unpublished';
     if (!isCandidate) return landAgain(engine, run, claim, runRow, claim.commitSha);

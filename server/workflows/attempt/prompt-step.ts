@@ -57,11 +57,14 @@ export async function buildPartPrompt(
   given: { readonly resume: boolean; readonly hasTools: boolean },
 ): Promise<PartPrompt> {
   const { resume, hasTools } = given;
-  const open = await openHints(engine.store.db, hintIds(claim, part));
-  // A new conversation also gets the earlier hints, because it has not received them.
-  const all = await allHints(engine.store.db, hintIds(claim, part));
+  const { db } = engine.store;
+  const [open, all, surroundings] = await Promise.all([
+    openHints(db, hintIds(claim, part)),
+    // A new conversation also gets the earlier hints, because it has not received them.
+    allHints(db, hintIds(claim, part)),
+    surroundingsOf(engine, claim, attempt, hasTools),
+  ]);
   const gathered = await promptInput(engine, claim, attempt, part, resume ? open : all);
-  const surroundings = await surroundingsOf(engine, claim, attempt, hasTools);
   const input: PromptInput = { ...gathered, surroundings };
   const cut = attempt.failure_kind === 'interrupted' || attempt.error === null;
   const firstPart = claim.planning === true || claim.parts[0] === part;
@@ -122,15 +125,24 @@ async function promptInput(
 ): Promise<PromptInput> {
   const { db } = engine.store;
   const settings = engine.settings();
-  const task = await existingTask(db, part);
-  const epic = task.epic_id === null ? null : await epicById(db, task.epic_id);
-  const blockers = await blockersOf(db, [part]);
-  const recent = await recentTasks(
-    engine,
-    part,
-    task.epic_id,
-    blockers.map((row) => row.id),
-  );
+  const [task, blockers, subTasks, failed, plan, present] = await Promise.all([
+    existingTask(db, part),
+    blockersOf(db, [part]),
+    doneBefore(engine, part),
+    lastFailure(engine, claim, attempt),
+    planOf(engine, claim),
+    presentWork(engine, claim, attempt),
+  ]);
+  const [epic, recent, siblings] = await Promise.all([
+    task.epic_id === null ? null : epicById(db, task.epic_id),
+    recentTasks(
+      engine,
+      part,
+      task.epic_id,
+      blockers.map((row) => row.id),
+    ),
+    siblingsOf(engine, task.parent_id, part),
+  ]);
   return {
     guidelines: settings.guidelines,
     blockers: blockers.map((row) => ({
@@ -149,9 +161,9 @@ async function promptInput(
       type: task.type,
       acceptanceCriteria: JSON.parse(task.acceptance_criteria) as string[],
     },
-    siblings: await siblingsOf(engine, task.parent_id, part),
-    subTasks: await doneBefore(engine, part),
-    lastFailure: await lastFailure(engine, claim, attempt),
+    siblings,
+    subTasks,
+    lastFailure: failed,
     epic:
       epic === null
         ? null
@@ -159,8 +171,8 @@ async function promptInput(
     attempt: claim.attempt,
     descriptionFile: await descriptionFile(engine, claim, part, task.description ?? ''),
     attachments: await attachmentsOf(engine, attempt, task.description ?? ''),
-    plan: await planOf(engine, claim),
-    presentWork: await presentWork(engine, claim, attempt),
+    plan,
+    presentWork: present,
   };
 }
 

@@ -28,6 +28,7 @@ import type { Place } from './worktree-step.ts';
 import type { CommitLeftoversOutcome } from '../../git/slot-port.ts';
 
 interface JudgedTask {
+  readonly fallback_from: number;
   readonly type: string;
   readonly test_mode: TestMode;
   readonly test_scope: TestScope;
@@ -49,29 +50,36 @@ export async function submit(
   claim: Claim,
   submission: Submission,
 ): Promise<void> {
-  await foreseeSubmission(tx, claim);
   const { committed, task } = submission;
+  await foreseeSubmission(tx, claim, task.fallback_from);
   const { changed, held, heldFor = {}, commit, protected: guarded, aside = false } = committed;
   const summary = engine.mask(submission.summary);
   const facts = { summary, changed, held, heldFor, protected: guarded, aside };
   const judgement = judgeWork({ ...facts, task });
-  await setAttempt(tx, claim.taskId, claim.attempt, { commit_sha: changed ? commit : null });
+  // A write would make these questions new ones: before it, their answers come together.
   const isCandidate = (await candidateOf(tx, claim.taskId)) !== null;
-  if (!changed && held.length === 0 && !isCandidate) {
-    const conflict = await conflictLeft(tx, claim);
-    if (conflict !== null) return recordFailure(engine, tx, claim, conflict.reason, conflict.files);
-  }
+  const isUntouched = !changed && held.length === 0 && !isCandidate;
+  const conflict = isUntouched ? await conflictLeft(tx, claim) : null;
+  const wasCutOff = !changed && (await workWasCutOff(tx, claim));
+  await setAttempt(tx, claim.taskId, claim.attempt, { commit_sha: changed ? commit : null });
+  if (conflict !== null) return recordFailure(engine, tx, claim, conflict.reason, conflict.files);
   switch (judgement.next.kind) {
     case 'complete_without_commit':
       // If no candidate changed anything, there is no choice.
       if (isCandidate)
-        return review(engine, tx, claim, judgement, { held, protected: [], commit: null });
+        return review(engine, tx, claim, judgement, {
+          held,
+          protected: [],
+          commit: null,
+          wasCutOff,
+        });
       return completeWithoutCommit(engine, tx, claim, judgement.reason);
     case 'needs_review':
       return review(engine, tx, claim, judgement, {
         held,
         protected: guarded,
         commit: changed ? commit : null,
+        wasCutOff,
       });
     case 'land':
       if (isCandidate) return holdCandidate(engine, tx, claim, committed, judgement.reason);
@@ -139,7 +147,7 @@ async function queueWork(
 export function gateOf(
   engine: Uses<'settings'>,
   run: Pick<RunRow, 'flags'>,
-  task: JudgedTask,
+  task: Omit<JudgedTask, 'fallback_from'>,
 ): string | null {
   const covered = hasGate({
     testMode: task.test_mode,
@@ -219,11 +227,13 @@ async function review(
     readonly held: readonly string[];
     readonly protected: readonly string[];
     readonly commit: string | null;
+    /** What an interruption has left of it is in its snapshots. */
+    readonly wasCutOff: boolean;
   },
 ): Promise<void> {
   if (await stoppedInstead(engine, tx, claim)) return;
   const kind = judgement.next.kind === 'needs_review' ? judgement.next.review : 'no_changes';
-  if (kind === 'no_changes' && (await workWasCutOff(tx, claim)))
+  if (kind === 'no_changes' && facts.wasCutOff)
     return beginAnew(engine, tx, claim, cutOffWords(claim));
   if (kind === 'no_changes' && (await hasAnotherTry(engine, tx, claim))) {
     return recordFailure(engine, tx, claim, failure('no_changes', judgement.reason));

@@ -10,6 +10,7 @@ import {
   type AttemptRow,
   blockersOf,
   type Claim,
+  foreseeLease,
   lastAttempt,
   leaseSlot,
   type RunRow,
@@ -163,17 +164,19 @@ async function leaseOwnSlot(
   tx: Tx,
   claim: Claim,
 ): Promise<SlotRow> {
-  const task = await taskById(tx, claim.taskId);
-  const isOwned = task?.epoch === claim.epoch && ownedStatuses.has(task.status);
-  if (!isOwned || task.phase === 'gate' || task.phase === 'land')
-    throw new Error(`${claim.taskId} has another owner`);
-  return leaseSlot(tx, engine.store.sources, {
+  const request = {
     machine: engine.machineId,
     kind: 'task',
     taskId: claim.taskId,
     attempt: claim.attempt,
-    pathOf: (_kind, number) => `${engine.places.worktrees}/slot-${number}`,
-  });
+    pathOf: (_kind: string, number: number) => `${engine.places.worktrees}/slot-${number}`,
+  } as const;
+  await foreseeLease(tx, request);
+  const task = await taskById(tx, claim.taskId);
+  const isOwned = task?.epoch === claim.epoch && ownedStatuses.has(task.status);
+  if (!isOwned || task.phase === 'gate' || task.phase === 'land')
+    throw new Error(`${claim.taskId} has another owner`);
+  return leaseSlot(tx, engine.store.sources, request);
 }
 
 /** The conversation continues in the worktree as it was left: nothing in it may be touched. */

@@ -38,9 +38,12 @@ export async function startRules(
 ): Promise<StartRules> {
   const { db } = engine.store;
   const busy = await busyAgents(db);
-  const general = [...(await dayHold(engine, db)), ...machineHolds(engine, busy)];
-  const epics = await epicHolds(engine, db);
-  const paces = await paceHolds(engine, db, busy);
+  const [ofDay, epics, paces] = await Promise.all([
+    dayHold(engine, db),
+    epicHolds(engine, db),
+    paceHolds(engine, db, busy),
+  ]);
+  const general = [...ofDay, ...machineHolds(engine, busy)];
   await tellHolds(engine, [...general, ...epics, ...paces.holds]);
   return {
     isHeld: general.length > 0,
@@ -104,8 +107,8 @@ async function paceHolds(
   const holds: Hold[] = [];
   const free = new Map<string, number>();
   // Of the largest run: what is reported must not depend on which of several runs asks.
-  const workers = await workersOfLargestRun(db);
-  for (const name of await pacedAccounts(db)) {
+  const [workers, paced] = await Promise.all([workersOfLargestRun(db), pacedAccounts(db)]);
+  for (const name of paced) {
     const pace = await paceOf(db, name);
     const allowed = agentsAllowed(pace, nowMs, workers);
     if (allowed >= workers) continue;

@@ -52,8 +52,8 @@ export async function openPlacement(
   if (engine.machineId === '') {
     return { room: null, choose: async () => '', taken: () => {}, nameOf: () => null };
   }
-  const busy = await busyByMachine(tx);
-  const machines = (await liveMachines(tx))
+  const [busy, live] = await Promise.all([busyByMachine(tx), liveMachines(tx)]);
+  const machines = live
     .filter((machine) => !machine.isDraining)
     // A machine with another compatibility number could not continue what is started here.
     .filter((machine) => machine.compatibility === engine.compatibility.number)

@@ -19,9 +19,11 @@ import {
  * could not land, and might start from a wrong base.
  */
 export async function isStopped(db: Reads, run: RunRow): Promise<boolean> {
-  const line = await readLine(db, run.line);
-  if ((line?.held_reason ?? null) !== null) return true;
-  return (await refusedPushes(db, run.epic_id)).length >= refusedPushesMax;
+  const [line, refused] = await Promise.all([
+    readLine(db, run.line),
+    refusedPushes(db, run.epic_id),
+  ]);
+  return (line?.held_reason ?? null) !== null || refused.length >= refusedPushesMax;
 }
 
 export interface ScopeState {

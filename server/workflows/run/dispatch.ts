@@ -48,14 +48,26 @@ async function freeWorkers(
   active: readonly RunRow[],
   places: Placement,
 ): Promise<Free> {
-  const busy = await busyByRun(tx);
+  const [busy, landing] = await Promise.all([busyByRun(tx), countHandedOver(tx)]);
   const largest = Math.max(...[run, ...active].map((row) => workersOf(row, places)));
   const all = largest - [...busy.values()].reduce((sum, n) => sum + n, 0);
   const own = Math.min(all, workersOf(run, places) - (busy.get(run.id) ?? 0));
   if (own <= 0) return { own: 0, all: 0 };
-  const landing = await countHandedOver(tx);
   const room = Math.max(0, landingsWaitingMax(largest) - landing);
   return { own: Math.min(own, room), all: Math.min(all, room) };
+}
+
+async function lookAtWorkers(
+  engine: Uses<'compatibility' | 'machineId' | 'settings'>,
+  tx: Reads,
+  run: RunRow,
+): Promise<{
+  readonly active: readonly RunRow[];
+  readonly places: Placement;
+  readonly free: Free;
+}> {
+  const [active, places] = await Promise.all([activeRunsIn(tx), openPlacement(engine, tx)]);
+  return { active, places, free: await freeWorkers(tx, run, active, places) };
 }
 
 /** Other runs without a worker, who have waited longer than this one: they start a task first. */
@@ -105,23 +117,31 @@ export async function isStillFull(
   run: RunRow,
 ): Promise<boolean> {
   const { db } = engine.store;
-  if ((await tasksWithCandidates(db)).length > 0) return false;
-  const free = await freeWorkers(db, run, await activeRunsIn(db), await openPlacement(engine, db));
-  return free.own === 0;
+  const [candidates, { free }] = await Promise.all([
+    tasksWithCandidates(db),
+    lookAtWorkers(engine, db, run),
+  ]);
+  return candidates.length === 0 && free.own === 0;
 }
 
 /** Starts what can start now. */
 export async function dispatch(engine: Engine, run: RunRow): Promise<Dispatched> {
   const { db } = engine.store;
-  const settled = await settleAll(engine);
-  if (settled > 0) return { started: settled, full: false };
-  const released = (await releaseFromRedBase(engine)) + (await releaseFromMissingBase(engine));
-  if (released > 0) return { started: released, full: false };
-  const rules = await startRules(engine);
-  const active = await activeRunsIn(db);
-  const free = await freeWorkers(db, run, active, await openPlacement(engine, db));
+  // Each waits for the database, and mostly finds nothing: side by side, that is one wait.
+  const [settled, fromRedBase, fromMissingBase] = await Promise.all([
+    settleAll(engine),
+    releaseFromRedBase(engine),
+    releaseFromMissingBase(engine),
+  ]);
+  const changed = settled + fromRedBase + fromMissingBase;
+  if (changed > 0) return { started: changed, full: false };
+  const [rules, { active, free }, stopped] = await Promise.all([
+    startRules(engine),
+    lookAtWorkers(engine, db, run),
+    isStopped(db, run),
+  ]);
   if (free.own === 0) return { started: 0, full: true };
-  if (rules.isHeld || (await isStopped(db, run))) return { started: 0, full: false };
+  if (rules.isHeld || stopped) return { started: 0, full: false };
   if (active.length > 1) await waitForOtherLines(engine, run);
   const look = { ...(await scopeOf(engine, db, run, active, rules)), limit: 1 };
   if ((await startableTasks(db, look)).length === 0) return { started: 0, full: false };
@@ -156,13 +176,15 @@ interface Round {
 async function claimAndStart(engine: Engine, run: RunRow, rules: StartRules): Promise<number> {
   let opened = 0;
   const claims = await engine.store.transaction(async (tx) => {
-    if (!(await isActive(tx, run.id)) || (await isStopped(tx, run))) return 0;
-    const active = await activeRunsIn(tx);
-    const places = await openPlacement(engine, tx);
-    const free = await freeWorkers(tx, run, active, places);
-    if (free.own === 0) return 0;
-    const limited = await limitedAccounts(tx, engine.clock.now());
-    const remote = await openRemotePlaces(engine, tx);
+    // While they are asked one after the other, the whole fleet waits for this turn.
+    const [isOn, stopped, { active, places, free }, limited, remote] = await Promise.all([
+      isActive(tx, run.id),
+      isStopped(tx, run),
+      lookAtWorkers(engine, tx, run),
+      limitedAccounts(tx, engine.clock.now()),
+      openRemotePlaces(engine, tx),
+    ]);
+    if (!isOn || stopped || free.own === 0) return 0;
     const left = new Map(rules.free);
     const round: Round = { engine, tx, rules, active, places, remote, limited, left };
     let taken = 0;
@@ -190,7 +212,9 @@ async function claimFor(
 ): Promise<{ readonly claimed: number; readonly opened: number }> {
   const { engine, tx, places, remote, limited, left } = round;
   let [claimed, opened] = [0, 0];
-  for (const task of most > 0 ? await readyTasksFor(round, run, most) : []) {
+  const ready = most > 0 ? await readyTasksFor(round, run, most) : [];
+  for (const task of ready.slice(0, most)) await foreseeClaim(tx, task);
+  for (const task of ready) {
     if (claimed >= most) break;
     await foreseeClaim(tx, task);
     if (await beginCandidates(engine, tx, run, task)) {
@@ -239,9 +263,11 @@ async function readyTasksFor(
   const isRemoteFull = remote.left === 0 ? 1 : 0;
   const limit = most + (limited.size + rules.free.size + isRemoteFull) * readySpare;
   const look = { ...(await scopeOf(engine, tx, run, active, rules)), limit };
-  const first = await startableTasks(tx, look);
-  // Those that ask for a machine which has no room must not keep the others waiting.
-  const others = places.room === null ? [] : await startableTasks(tx, { ...look, anywhere: true });
+  const [first, others] = await Promise.all([
+    startableTasks(tx, look),
+    // Those that ask for a machine which has no room must not keep the others waiting.
+    places.room === null ? [] : startableTasks(tx, { ...look, anywhere: true }),
+  ]);
   const known = new Set(first.map(({ id }) => id));
   return [...first, ...others.filter(({ id }) => !known.has(id))];
 }

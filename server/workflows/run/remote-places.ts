@@ -19,8 +19,7 @@ export interface RemotePlaces {
 
 export async function openRemotePlaces(engine: Uses<'settings'>, tx: Reads): Promise<RemotePlaces> {
   const { remoteMax, ...rules } = engine.settings();
-  const byEpic = await placesOfEpics(tx);
-  const onWorkers = await countOnWorkers(tx);
+  const [byEpic, onWorkers] = await Promise.all([placesOfEpics(tx), countOnWorkers(tx)]);
   return {
     placeOf: (task) => {
       const epicRunsOn = byEpic.get(task.epic_id ?? '') ?? null;
