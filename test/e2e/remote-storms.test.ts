@@ -15,6 +15,7 @@ import { processesOf } from './support/processes.ts';
 import type { Project } from './support/project.ts';
 import { startSshd } from './support/sshd.ts';
 import { useProjects } from './support/suite-projects.ts';
+import { startBadNetwork } from '../workers/support/bad-network.ts';
 import { startTestCloud, type TestCloud } from './support/test-cloud.ts';
 
 /** A diamond first, and tasks beside it. */
@@ -63,6 +64,11 @@ function assertWhole(here: Project, plan: readonly PlanRecord[]): void {
     const folder = join(here.root, '.drover', 'remote', name);
     assert.deepEqual(existsSync(folder) ? readdirSync(folder) : [], []);
   }
+}
+
+function leasesOf(here: Project): readonly string[] {
+  const folder = join(here.root, '.drover', 'remote', 'leases');
+  return existsSync(folder) ? readdirSync(folder) : [];
 }
 
 suite('remote attempts in storms', function () {
@@ -166,8 +172,7 @@ suite('remote attempts in storms', function () {
         assert.deepEqual(landedTasks(here).toSorted(), ids.toSorted());
         assert.deepEqual(executions(here).toSorted(), ids.toSorted(), 'each ran once');
         assert.deepEqual(readdirSync(join(sshd.home, '.cache/drover/workers')), []);
-        const leases = join(here.root, '.drover/remote/leases');
-        assert.deepEqual(existsSync(leases) ? readdirSync(leases) : [], []);
+        assert.deepEqual(leasesOf(here), []);
         const left = processesOf(here.folder).filter(({ what }) => /-N -L|runtime/.test(what));
         assert.deepEqual(left, []);
         const local = await run(project({ files }), {}, false);
@@ -213,6 +218,75 @@ suite('remote attempts in storms', function () {
         `${repeated} ran again, ${workersKilled} workers killed`,
       );
       for (const { id } of plan) assert.equal((await here.task(id)).attempts, 0, id);
+    },
+  );
+
+  soakTest(
+    'on a host by ssh, ten backends and some workers are killed at random and the network is cut for 30 s: all lands once',
+    async () => {
+      const here = project();
+      const sshd = await startSshd(here);
+      const network = await startBadNetwork(sshd.url, Number.POSITIVE_INFINITY);
+      try {
+        here.write('agent.sh', agentOf(here, 6));
+        const user = execFileSync('id', ['-un'], { encoding: 'utf8' }).trim();
+        const settings = [
+          'runs_on = "remote"',
+          '[remote]',
+          'provisioner = "ssh"',
+          `host = "${user}@127.0.0.1"`,
+          `ssh_args = ${JSON.stringify(sshd.through(Number(new URL(network.url).port)))}`,
+          `agent_path = "${join(here.folder, 'agent.sh')}"`,
+          'max = 4',
+        ];
+        here.write('repo/.drover.toml', `${settings.join('\n')}\n`);
+        here.git('commit', '-qam', 'settings');
+        const plan = diamondAndMore(20);
+        await beginPlan(here, plan);
+        const chance = new SeededChance(testSeed);
+        const start = (verb: string): ReturnType<Project['start']> =>
+          here.start([verb], { timeoutMs: 600_000 });
+        const runs = [here.start(['run', '--workers', '4'], { timeoutMs: 600_000 })];
+        await eventually('agents are at work', () => executions(here).length >= 2, 120_000);
+        network.breakDown();
+        await here.killBackend();
+        runs.push(start('resume'));
+        await eventually('followers have tried in vain', () => network.refused() >= 2, 60_000);
+        await delay(30_000);
+        network.repair();
+        let workersKilled = 0;
+        for (let kills = 1; kills < 10; kills += 1) {
+          await delay(chance.between(500, 3_500));
+          const [victim] = processesOf(here.folder).filter(
+            ({ what }) => what.startsWith('node ') && what.includes('--workspace'),
+          );
+          if (kills % 3 === 1 && victim !== undefined) {
+            process.kill(victim.pid, 'SIGKILL');
+            workersKilled += 1;
+          }
+          await here.killBackend();
+          runs.push(start('resume'));
+        }
+        for (const { ended } of runs) await ended;
+        await here.expect(0, ['resume'], { timeoutMs: 600_000 });
+        const far = join(sshd.home, '.cache/drover/workers');
+        // A worker whose destruction the cut prevented goes with the next look at the leases.
+        await eventually('no worker is left', () => readdirSync(far).length === 0, 120_000);
+        await eventually('no lease is left', () => leasesOf(here).length === 0, 120_000);
+        assertWhole(here, plan);
+        const left = (): readonly unknown[] =>
+          processesOf(here.folder).filter(({ what }) => /-N -L|--workspace/.test(what));
+        await eventually('no process is left', () => left().length === 0);
+        assert.ok(workersKilled > 0);
+        const repeated = executions(here).length - plan.length;
+        assert.ok(
+          repeated <= workersKilled,
+          `${repeated} ran again, ${workersKilled} workers killed`,
+        );
+      } finally {
+        await network.close();
+        await sshd.close();
+      }
     },
   );
 });

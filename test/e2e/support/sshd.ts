@@ -16,6 +16,10 @@ export interface Sshd {
   readonly home: string;
   /** Where its host key stands from the start. */
   readonly knownHosts: string;
+  /** The same arguments, by way of another port that leads to it. */
+  through(port: number): readonly string[];
+  /** Where it listens. */
+  readonly url: string;
   /** Of its host key, as ssh-keygen names it. */
   readonly fingerprint: string;
   /** From now on it shows another host key; resolves with that one's fingerprint. */
@@ -52,8 +56,14 @@ export async function startSshd(here: Project): Promise<Sshd> {
   writeFileSync(knownHosts, `[127.0.0.1]:${port} ${hostKey}\n`);
   const args = ['-F', 'none', '-p', String(port), '-i', join(folder, 'login')];
   const known = ['-o', `UserKnownHostsFile=${knownHosts}`];
+  const alias = ['-o', `HostKeyAlias=[127.0.0.1]:${port}`];
+  const through = (other: number): readonly string[] => {
+    return [...alias, ...args.map((arg) => (arg === String(port) ? String(other) : arg)), ...known];
+  };
   return {
     args: [...args, ...known],
+    through,
+    url: `http://127.0.0.1:${port}`,
     home,
     knownHosts,
     fingerprint: fingerprintOf(join(folder, 'host')),
