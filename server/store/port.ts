@@ -102,6 +102,7 @@ export {
   countReady,
   epicsOfOthers,
   lastStarts,
+  linesOnTheWay,
   nextStartMs,
   ownedTasks,
   placesOfEpics,
@@ -136,7 +137,7 @@ export {
   markEpicLanded,
   sendEpicBack,
 } from './plan/epic-landing.ts';
-export { countsInScope, movingInScope } from './work/scope.ts';
+export { countsInScope, movingInScope, type Scope } from './work/scope.ts';
 export { epicsOfTasks, scopeOfRun, withBlockers } from './work/run-scope.ts';
 export { flagsWithTasks, tasksOfRun, wholeRun, widenRun } from './work/runs.ts';
 export { freshenBlocked, freshFields } from './status/fresh-start.ts';
@@ -184,13 +185,7 @@ export {
   type LeftAttempt,
 } from './work/left-attempts.ts';
 export { setEpicLine } from './plan/epics.ts';
-export {
-  countBehindLines,
-  delayStart,
-  startableBehindLines,
-  waitsForRuns,
-  type WaitScope,
-} from './work/base-waits.ts';
+export { delayStart, type TaskBehind, tasksBehindLines, waitsForRuns } from './work/base-waits.ts';
 export {
   addKeptRef,
   committedSubTasks,
@@ -216,7 +211,6 @@ export {
   flagsOfRun,
   insertRun,
   lastFinishedRun,
-  linesOnTheWay,
   newestRun,
   reactivateRun,
   runById,

@@ -54,6 +54,7 @@ globalThis.suite = suiteOnPostgres as Mocha.SuiteFunction;
 // Without what is about SQLite files only: taking over the Go tool's database.
 for (const name of [
   'attempts',
+  'base-waits',
   'board-changes',
   'epics',
   'imports',

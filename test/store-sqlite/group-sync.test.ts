@@ -106,6 +106,8 @@ suite('sqlite: grouped commits', () => {
         await db.insertInto('notes').values({ id: 1, text: 'a' }).execute();
         await note('b').execute();
         assert.equal((await note('c').returning('id').execute()).length, 1);
+        const read = sql`with a as (select id, text as updated_text from notes) select * from a`;
+        assert.equal((await read.execute(db)).rows.length, 1);
         await sql`with a as (select 1 as id) delete from notes where id in a`.execute(db);
         assert.equal(flushes, 4);
       } finally {

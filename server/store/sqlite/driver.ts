@@ -36,8 +36,9 @@ interface Prepared {
 
 /** After these, the columns of statements prepared before may be others. */
 const changesSchema = /^\s*(?:create|alter|drop)\b/i;
-/** These alone leave nothing to flush. */
-const onlyReads = /^\s*(?:select|pragma|explain|begin|commit|end|rollback|savepoint|release)\b/i;
+/** These alone leave nothing to flush. What follows `with` may be any statement. */
+const onlyReads =
+  /^\s*(?:(?:select|pragma|explain|begin|commit|end|rollback|savepoint|release)\b|with\b(?![^]*\b(?:insert|update|delete|replace)\b))/i;
 
 /**
  * For these statements SQLite counts the rows, or returns the changed ones. An idle backend asks

@@ -1,66 +1,77 @@
 // Tasks of a run whose blockers have landed on, or are part of, other active runs.
 
-import type { Reads, Tx } from '../schema/tables.ts';
+import type { Reads, TaskRow, Tx } from '../schema/tables.ts';
 import type { Scope } from './scope.ts';
 
-/** Tasks of a run, and its own line. */
-export interface WaitScope extends Pick<Scope, 'epicId' | 'tasks'> {
+/** Tasks of a run, and the line that it does them on. */
+export interface WaitScope extends Scope {
   readonly line: string;
+}
+
+export interface TaskBehind extends Pick<TaskRow, 'id' | 'epic_id'> {
+  readonly sha: string;
 }
 
 /**
  * Ready tasks of the scope with a blocker that landed on one of the lines, and not on the run's
- * own.
+ * own: each with the commits that such blockers landed as. What a sub-task waits for counts as
+ * well: it is done in its task's worktree.
  */
-function behindLines(db: Reads, { epicId, line, tasks }: WaitScope, lines: readonly string[]) {
-  return db
-    .selectFrom('tasks as t')
-    .innerJoin('task_dependencies as d', 'd.task_id', 't.id')
-    .innerJoin('tasks as b', 'b.id', 'd.blocked_by')
-    .where('t.status', '=', 'ready')
-    .where('t.parent_id', 'is', null)
-    .$if(epicId !== null, (query) => query.where('t.epic_id', '=', epicId))
-    .$if(tasks !== null, (query) => query.where('t.id', 'in', tasks ?? []))
-    .where('b.landed_on', 'in', [...lines])
-    .where('b.landed_on', '!=', line);
-}
-
-/** Those of them that could start now, each with the commits that its blockers landed as. */
-export async function startableBehindLines(
+export async function tasksBehindLines(
   db: Reads,
-  scope: WaitScope,
+  { epicId, exceptEpics, tasks, line }: WaitScope,
   lines: readonly string[],
-  options: { readonly nowMs: number; readonly limit: number },
-): Promise<readonly { readonly id: string; readonly sha: string | null }[]> {
-  return behindLines(db, scope, lines)
-    .select(['t.id', 'b.landed_sha as sha'])
-    .where((eb) =>
-      eb.or([
-        eb('t.next_attempt_at_ms', 'is', null),
-        eb('t.next_attempt_at_ms', '<=', options.nowMs),
-      ]),
+): Promise<readonly TaskBehind[]> {
+  if (lines.length === 0) return [];
+  return db
+    .withRecursive('parts(id, part)', (parts) =>
+      parts
+        .selectFrom('tasks')
+        .select(['id', 'id as part'])
+        .where('status', '=', 'ready')
+        .where('parent_id', 'is', null)
+        .$if(epicId !== null, (query) => query.where('epic_id', '=', epicId))
+        .$if(tasks !== null, (query) => query.where('id', 'in', tasks ?? []))
+        .$if(exceptEpics.length > 0, (query) =>
+          query.where((eb) =>
+            eb.or([eb('epic_id', 'is', null), eb('epic_id', 'not in', [...exceptEpics])]),
+          ),
+        )
+        .unionAll(
+          parts
+            .selectFrom('tasks as c')
+            .innerJoin('parts', 'parts.part', 'c.parent_id')
+            .select(['parts.id', 'c.id as part'])
+            .where('c.status', 'not in', ['completed', 'cancelled']),
+        ),
     )
+    .selectFrom('parts')
+    .innerJoin('tasks as t', 't.id', 'parts.id')
+    .innerJoin('task_dependencies as d', 'd.task_id', 'parts.part')
+    .innerJoin('tasks as b', 'b.id', 'd.blocked_by')
+    .select(['t.id', 't.epic_id', 'b.landed_sha as sha'])
+    .where('b.landed_on', 'in', [...lines])
+    .where('b.landed_on', '!=', line)
     .where('b.landed_sha', 'is not', null)
-    .limit(options.limit)
+    .$narrowType<{ sha: string }>()
+    .distinct()
     .execute();
 }
 
-export async function countBehindLines(
-  db: Reads,
-  scope: WaitScope,
-  lines: readonly string[],
-): Promise<number> {
-  const rows = await behindLines(db, scope, lines).select('t.id').distinct().execute();
-  return rows.length;
-}
-
-/** Ready tasks do not start before a time. */
-export async function delayStart(tx: Tx, ids: readonly string[], untilMs: number): Promise<void> {
+/** Those of the ready tasks that could start now do not start before a time. */
+export async function delayStart(
+  tx: Tx,
+  ids: readonly string[],
+  { nowMs, untilMs }: { readonly nowMs: number; readonly untilMs: number },
+): Promise<void> {
   await tx
     .updateTable('tasks')
     .set({ next_attempt_at_ms: untilMs })
     .where('id', 'in', [...ids])
     .where('status', '=', 'ready')
+    .where((eb) =>
+      eb.or([eb('next_attempt_at_ms', 'is', null), eb('next_attempt_at_ms', '<=', nowMs)]),
+    )
     .execute();
 }
 

@@ -19,6 +19,14 @@ export function epicsOfOthers(active: readonly RunRow[], run: RunRow): string[] 
   });
 }
 
+/** Lines of other active runs that land on a target in the end. */
+export function linesOnTheWay(active: readonly RunRow[], runId: string): string[] {
+  const others = active.filter(
+    ({ id, line, target_branch: target }) => id !== runId && line !== target,
+  );
+  return [...new Set(others.map(({ line }) => line))];
+}
+
 /**
  * Tasks with an agent running or about to run, by the run that has started them.
  */

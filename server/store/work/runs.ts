@@ -63,18 +63,6 @@ export async function flagsOfRun(
   return run ?? { flags: '{}' };
 }
 
-/** Lines of other active runs that land on a target in the end. */
-export async function linesOnTheWay(db: Reads, runId: string): Promise<ReadonlySet<string>> {
-  const rows = await db
-    .selectFrom('runs')
-    .select('line')
-    .where('state', '=', 'active')
-    .where('id', '!=', runId)
-    .whereRef('target_branch', '!=', 'line')
-    .execute();
-  return new Set(rows.map(({ line }) => line));
-}
-
 export async function insertRun(tx: Tx, row: RunRow): Promise<void> {
   await tx.insertInto('runs').values(row).execute();
 }

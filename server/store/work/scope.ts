@@ -41,12 +41,19 @@ export async function countsInScope(
 export async function movingInScope(
   db: Reads,
   { epicId, exceptEpics, tasks }: Scope,
-  { canStart, heldEpics }: { readonly canStart: boolean; readonly heldEpics: readonly string[] },
+  options: {
+    readonly canStart: boolean;
+    readonly heldEpics: readonly string[];
+    /** Tasks that do not count. */
+    readonly except?: readonly string[];
+  },
 ): Promise<number> {
+  const { canStart, heldEpics, except = [] } = options;
   const moving = await db
     .selectFrom('tasks')
     .select((eb) => eb.fn.countAll<number>().as('n'))
     .where('parent_id', 'is', null)
+    .$if(except.length > 0, (query) => query.where('id', 'not in', [...except]))
     .where((eb) =>
       eb.or([
         eb('status', 'in', ['claimed', 'in_progress']),

@@ -28,13 +28,15 @@ export async function startableTasks(
     readonly exceptEpics?: readonly string[];
     /** Only these; null: all of the scope. */
     readonly tasks?: readonly string[] | null;
+    /** Tasks that the run leaves alone. */
+    readonly except?: readonly string[];
     readonly nowMs: number;
     readonly limit: number;
     /** Without those that ask for something of a machine. */
     readonly anywhere?: boolean;
   },
 ): Promise<Startable[]> {
-  const { exceptEpics = [], tasks = null } = options;
+  const { exceptEpics = [], tasks = null, except = [] } = options;
   const base = tx
     .selectFrom('tasks')
     .select([
@@ -53,6 +55,7 @@ export async function startableTasks(
     .where('parent_id', 'is', null)
     .$if(options.epicId !== null, (query) => query.where('epic_id', '=', options.epicId))
     .$if(tasks !== null, (query) => query.where('id', 'in', tasks ?? []))
+    .$if(except.length > 0, (query) => query.where('id', 'not in', [...except]))
     .$if(options.anywhere === true, (query) => query.where('labels', 'not like', '%"needs:%'))
     .$if(exceptEpics.length > 0, (query) =>
       query.where((eb) =>

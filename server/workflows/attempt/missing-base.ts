@@ -1,37 +1,25 @@
-// Tasks whose blocker has landed on another line only. While a run is active that can bring the
-// commit, they wait and are not claimed; where none is, they are blocked with a sentence, and
-// released once the commit has arrived.
+// Tasks whose blocker has landed on another line only, and which nothing will bring: they are
+// blocked with a sentence, and released once the commit has arrived. `line-waits.ts` tells which
+// tasks wait for it instead.
 
 import { MadeOnce } from '../../core/made-once.ts';
 import { landingRef } from '../../core/work/ref-names.ts';
 import {
-  activeRunsIn,
   blockersOf,
   type Claim,
-  countBehindLines,
-  delayStart,
-  linesOnTheWay,
+  partsOf,
   readLine,
-  type RunRow,
-  scopeOfRun,
   setAttempt,
-  startableBehindLines,
   tasksBlockedLike,
   type Tx,
-  waitsForRuns,
-  type WaitScope,
   type Reads,
 } from '../../store/port.ts';
 import { syncLine } from '../lines/lines.ts';
 import type { Uses } from '../kit/engine-ports.ts';
-import { scopeState } from '../kit/scope-state.ts';
+import { baseLookMs, canStillCome, isOnLine } from './line-waits.ts';
 import { stoppedInstead } from './stops.ts';
-import type { Sha } from '../../git/sha.ts';
 
-/** Pause between two checks whether a blocker has arrived on the line. */
-const baseLookMs = 5_000;
-
-/** Tasks held or released in one check; the next check handles the rest. */
+/** Tasks released in one check; the next check handles the rest. */
 const looksMax = 200;
 
 /** What `missingBaseSentence` writes. */
@@ -52,7 +40,7 @@ export async function waitForBase(
   if (await stoppedInstead(engine, tx, claim)) return;
   await setAttempt(tx, claim.taskId, claim.attempt, { state: 'interrupted' });
   const fence = { taskId: claim.taskId, epoch: claim.epoch, runId: claim.runId };
-  if ((await linesOnTheWay(tx, claim.runId)).has(landedOn ?? '')) {
+  if (landedOn !== null && (await canStillCome(tx, claim, landedOn))) {
     await engine.store.transition(tx, {
       ...fence,
       to: 'ready',
@@ -69,79 +57,6 @@ export async function waitForBase(
     data: { reason },
     set: { blocked_reason: reason, last_error: reason },
   });
-}
-
-/**
- * Before anything is claimed: tasks of the run whose blockers are still on the line of another
- * active run wait for it.
- */
-export async function waitForOtherLines(
-  engine: Uses<'clock' | 'git' | 'store'>,
-  run: RunRow,
-): Promise<void> {
-  const { db } = engine.store;
-  const lines = await linesOnTheWay(db, run.id);
-  if (lines.size === 0) return;
-  const nowMs = engine.clock.now();
-  const rows = await startableBehindLines(db, await scopeOf(db, run), [...lines], {
-    nowMs,
-    limit: looksMax,
-  });
-  const missing = new Set<string>();
-  for (const { id, sha } of rows) {
-    if (!missing.has(id) && !(await isOnLine(engine, run.line, sha ?? ''))) missing.add(id);
-  }
-  if (missing.size === 0) return;
-  await engine.store.transaction((tx) => delayStart(tx, [...missing], nowMs + baseLookMs));
-}
-
-/**
- * Whether the run has tasks that wait for unfinished tasks of another active run, while one of
- * those runs can make progress: two runs that only wait for each other both end.
- */
-export async function waitsForOtherRuns(engine: Uses<'store'>, run: RunRow): Promise<boolean> {
-  const { db } = engine.store;
-  const active = await activeRunsIn(db);
-  const others = active.filter(({ id }) => id !== run.id);
-  const epics = others.flatMap(({ epic_id: epic }) => (epic === null ? [] : [epic]));
-  const hasWider = epics.length < others.length;
-  if (others.length === 0) return false;
-  // What others have to themselves is no part of this run.
-  const own = await scopeOfRun(db, run, active);
-  if (!(await waitsForRuns(db, own, { epics, hasWider }))) return false;
-  for (const other of others) {
-    const { moving } = await scopeState(db, other);
-    if (moving > (await waitingForLines(engine, other))) return true;
-  }
-  return false;
-}
-
-async function scopeOf(db: Reads, run: RunRow): Promise<WaitScope> {
-  return { ...(await scopeOfRun(db, run, [])), line: run.line };
-}
-
-/**
- * Ready tasks of a run whose blockers are on other runs' lines: they can start only when those make
- * progress.
- */
-async function waitingForLines(engine: Uses<'store'>, run: RunRow): Promise<number> {
-  const { db } = engine.store;
-  const lines = [...(await linesOnTheWay(db, run.id))];
-  if (lines.length === 0) return 0;
-  return countBehindLines(db, await scopeOf(db, run), lines);
-}
-
-/**
- * Whether a task of this line can start from the commit: a line merges its parent if a task needs
- * that.
- */
-async function isOnLine(engine: Uses<'git' | 'store'>, line: string, sha: Sha): Promise<boolean> {
-  const parent = (await readLine(engine.store.db, line))?.parent_branch ?? null;
-  for (const branch of parent === null ? [line] : [line, parent]) {
-    const tip = await engine.git.readRef(landingRef(branch));
-    if (tip !== null && (tip === sha || (await engine.git.isAncestor(sha, tip)))) return true;
-  }
-  return false;
 }
 
 /**
@@ -199,7 +114,9 @@ async function hasArrived(
   taskId: string,
   line: string,
 ): Promise<boolean> {
-  const blockers = await blockersOf(engine.store.db, [taskId]);
+  const { db } = engine.store;
+  // Of its sub-tasks too, as at the choice of its base.
+  const blockers = await blockersOf(db, await partsOf(db, taskId));
   const landed = blockers.flatMap((row) => (row.landed_sha === null ? [] : [row.landed_sha]));
   // Commits that people have brought there count once the line has taken them in.
   await syncLine(engine, line);

@@ -22,6 +22,7 @@ import {
 import { gitFailed, orElse, whileAway } from '../kit/git-trouble.ts';
 import { restoreEarlier, startOfAttempt } from './earlier-work.ts';
 import { baseContaining, containsAll } from '../lines/lines.ts';
+import { isOnLine } from './line-waits.ts';
 import { missingBaseSentence } from './missing-base-sentence.ts';
 import { baseOfBranch, findAgain } from '../lines/landed-again.ts';
 import { ownBase } from '../lines/own-range.ts';
@@ -218,7 +219,9 @@ async function chooseBase(
     if (sha === tip || (await engine.git.isAncestor(sha, tip))) continue;
     const blocker = { id, sha, landedOn: landed_on };
     const reason = await missingBaseSentence(engine, claim.taskId, blocker, line);
-    return { kind: 'no_base', reason, landedOn: landed_on };
+    // Where the line's parent has it, no run brings it: the two can't be merged.
+    const isNear = await isOnLine(engine, line, sha);
+    return { kind: 'no_base', reason, landedOn: isNear ? null : landed_on };
   }
   const reason = `${line} and its parent can't be merged; merge them by hand`;
   return { kind: 'no_base', reason, landedOn: null };

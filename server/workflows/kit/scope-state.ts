@@ -36,23 +36,32 @@ export interface ScopeState {
   readonly total: number;
 }
 
-/**
- * The state of everything in the run's scope, sub-tasks included in the numbers but not in
- * `moving`.
- */
-export async function scopeState(db: Reads, run: RunRow): Promise<ScopeState> {
-  // What another run has to itself is no part of this one.
-  const scope = await scopeOfRun(db, run, await activeRunsIn(db));
-  const counts = await countsInScope(db, scope);
-  const of = (status: TaskStatus): number => counts.get(status) ?? 0;
-  const total = [...counts.values()].reduce((sum, n) => sum + n, 0);
+/** Tasks of the run that move, without some of them. */
+export async function countMoving(
+  db: Reads,
+  run: RunRow,
+  except: readonly string[] = [],
+): Promise<number> {
   // Held for its epic's budget, a task moves only after a person has changed something.
   const held = await heldScopes(db);
   const heldEpics = [...held].flatMap((name) =>
     name.startsWith('epic/') ? [name.slice('epic/'.length)] : [],
   );
   const canStart = !(await isStopped(db, run));
-  const moving = await movingInScope(db, scope, { canStart, heldEpics });
+  // What another run has to itself is no part of this one.
+  const scope = await scopeOfRun(db, run, await activeRunsIn(db));
+  return movingInScope(db, scope, { canStart, heldEpics, except });
+}
+
+/**
+ * The state of everything in the run's scope, sub-tasks included in the numbers but not in
+ * `moving`.
+ */
+export async function scopeState(db: Reads, run: RunRow): Promise<ScopeState> {
+  const counts = await countsInScope(db, await scopeOfRun(db, run, await activeRunsIn(db)));
+  const of = (status: TaskStatus): number => counts.get(status) ?? 0;
+  const total = [...counts.values()].reduce((sum, n) => sum + n, 0);
+  const moving = await countMoving(db, run);
   const completed = of('completed');
   const failed = of('failed');
   const cancelled = of('cancelled');

@@ -24,7 +24,8 @@ import { beginCandidates, settleAll } from '../attempt/candidates.ts';
 import { executeWorkflow, executeWorkflowId } from '../attempt/execute-task.ts';
 import { chooseAgent } from '../attempt/fallback.ts';
 import { startRules, type StartRules } from '../kit/holds.ts';
-import { releaseFromMissingBase, waitForOtherLines } from '../attempt/missing-base.ts';
+import { arrivedCommits, waitForLines, type Waiting } from '../attempt/line-waits.ts';
+import { releaseFromMissingBase } from '../attempt/missing-base.ts';
 import { releaseFromRedBase } from '../landing/red-base.ts';
 import type { Engine, Uses } from '../kit/engine-ports.ts';
 import { isStopped } from '../kit/scope-state.ts';
@@ -142,10 +143,9 @@ export async function dispatch(engine: Engine, run: RunRow): Promise<Dispatched>
   ]);
   if (free.own === 0) return { started: 0, full: true };
   if (rules.isHeld || stopped) return { started: 0, full: false };
-  if (active.length > 1) await waitForOtherLines(engine, run);
   const look = { ...(await scopeOf(engine, db, run, active, rules)), limit: 1 };
   if ((await startableTasks(db, look)).length === 0) return { started: 0, full: false };
-  return { started: await claimAndStart(engine, run, rules), full: false };
+  return { started: await claimAndStart(engine, run, rules, active), full: false };
 }
 
 async function scopeOf(
@@ -166,6 +166,7 @@ interface Round {
   readonly tx: Tx;
   readonly rules: StartRules;
   readonly active: readonly RunRow[];
+  readonly waiting: Waiting;
   readonly places: Placement;
   readonly remote: Awaited<ReturnType<typeof openRemotePlaces>>;
   readonly limited: Awaited<ReturnType<typeof limitedAccounts>>;
@@ -173,8 +174,14 @@ interface Round {
   readonly left: Map<string, number>;
 }
 
-async function claimAndStart(engine: Engine, run: RunRow, rules: StartRules): Promise<number> {
+async function claimAndStart(
+  engine: Engine,
+  run: RunRow,
+  rules: StartRules,
+  seen: readonly RunRow[],
+): Promise<number> {
   let opened = 0;
+  const arrived = await arrivedCommits(engine, seen);
   const claims = await engine.store.transaction(async (tx) => {
     // While they are asked one after the other, the whole fleet waits for this turn.
     const [isOn, stopped, { active, places, free }, limited, remote] = await Promise.all([
@@ -185,8 +192,9 @@ async function claimAndStart(engine: Engine, run: RunRow, rules: StartRules): Pr
       openRemotePlaces(engine, tx),
     ]);
     if (!isOn || stopped || free.own === 0) return 0;
+    const waiting = await waitForLines(engine, tx, active, arrived);
     const left = new Map(rules.free);
-    const round: Round = { engine, tx, rules, active, places, remote, limited, left };
+    const round: Round = { engine, tx, rules, active, waiting, places, remote, limited, left };
     let taken = 0;
     for (const other of await starvingRuns(tx, run, active)) {
       if (taken >= free.all || (await isStopped(tx, other))) continue;
@@ -256,13 +264,14 @@ async function claimFor(
 }
 
 async function readyTasksFor(
-  { engine, tx, rules, active, places, remote, limited }: Round,
+  { engine, tx, rules, active, waiting, places, remote, limited }: Round,
   run: RunRow,
   most: number,
 ): Promise<readonly Startable[]> {
   const isRemoteFull = remote.left === 0 ? 1 : 0;
   const limit = most + (limited.size + rules.free.size + isRemoteFull) * readySpare;
-  const look = { ...(await scopeOf(engine, tx, run, active, rules)), limit };
+  const scope = await scopeOf(engine, tx, run, active, rules);
+  const look = { ...scope, except: waiting.get(run.id) ?? [], limit };
   const [first, others] = await Promise.all([
     startableTasks(tx, look),
     // Those that ask for a machine which has no room must not keep the others waiting.
