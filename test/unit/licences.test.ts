@@ -1,8 +1,9 @@
 // Whatever is installed for users is under a licence that lets it be shipped, is pinned, and runs nothing at install.
 
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
-import { isAccepted } from '../../extension/supply.mjs';
+import { existsSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { billOfMaterials, isAccepted, packageAt } from '../../extension/supply.mjs';
 
 interface Locked {
   readonly version: string;
@@ -38,6 +39,40 @@ suite('licences', () => {
       assert.ok(integrity !== undefined, path);
       assert.notEqual(hasInstallScript, true, path);
     }
+  });
+  test('the bill of materials is of the form of CycloneDX, and lists each with version, licence and digest', () => {
+    const root = fileURLToPath(new URL('../..', import.meta.url));
+    const { dependencies } = JSON.parse(readFileSync(`${root}/package.json`, 'utf8')) as {
+      readonly dependencies: Readonly<Record<string, string>>;
+    };
+    const folders = Object.keys(dependencies).map((name) => `node_modules/${name}`);
+    const packages = folders
+      .filter((folder) => existsSync(`${root}/${folder}`))
+      .map((folder) => packageAt(root, folder));
+    const bill = billOfMaterials(root, packages);
+    assert.equal(bill.bomFormat, 'CycloneDX');
+    assert.match(bill.specVersion, /^1\.[4-9]$/);
+    assert.match(bill.serialNumber, /^urn:uuid:[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/);
+    assert.equal(bill.metadata.component.name, 'drover');
+    const listed = bill.components.map((one) => one['bom-ref']);
+    assert.deepEqual(
+      [...listed].sort(),
+      packages.map(({ name, version }) => `${name}@${version}`).sort(),
+    );
+    for (const { 'bom-ref': ref, type, purl, licenses = [], hashes = [] } of bill.components) {
+      assert.equal(type, 'library', ref);
+      assert.ok(purl.startsWith('pkg:npm/'), ref);
+      assert.ok(licenses.length > 0, `${ref} has a licence`);
+      assert.ok(hashes.length > 0, `${ref} has a digest`);
+    }
+    const known = new Set([...listed, bill.metadata.component['bom-ref']]);
+    const named = bill.dependencies.flatMap(({ ref, dependsOn }) => [ref, ...dependsOn]);
+    assert.deepEqual(
+      named.filter((ref) => !known.has(ref)),
+      [],
+    );
+    const stranger = { ...packageAt(root, 'node_modules/pg'), version: '0.0.0' };
+    assert.throws(() => billOfMaterials(root, [stranger]), /npm knows nothing of pg@0\.0\.0/);
   });
   test('one of alternatives is enough, and all of several are needed', () => {
     for (const good of ['MIT', '(MIT OR GPL-3.0)', 'MIT AND ISC'])
