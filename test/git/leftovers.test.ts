@@ -249,6 +249,46 @@ suite('git: leftovers', () => {
     assert.equal(fixture.git('rev-list', '--parents', '-1', done.commit).split(' ').length, 3);
   });
 
+  test('what is changed beside a merge that git makes alone outlives a rebase over it', async () => {
+    write('side.txt', 'side\n');
+    inSlot('checkout', '-q', '-b', 'side');
+    inSlot('add', '-A');
+    inSlot('commit', '-qm', 'side');
+    inSlot('checkout', '-q', task.branch);
+    write('here.txt', 'here\n');
+    inSlot('add', '-A');
+    inSlot('commit', '-qm', 'here');
+    const before = inSlot('rev-parse', 'HEAD');
+    inSlot('merge', '-q', '--no-commit', '--no-ff', 'side');
+    write('side.txt', 'side, and more\n');
+    write('new.txt', 'new\n');
+    const done = valueOf(await commit());
+    const show = (path: string): string => fixture.git('show', `${done.commit}:${path}`);
+    assert.deepEqual(['side.txt', 'new.txt'].map(show), ['side, and more', 'new']);
+    assert.equal(fixture.git('rev-parse', `${done.commit}^^1`), before);
+    assert.equal(fixture.git('rev-parse', `${done.commit}^^2`), fixture.git('rev-parse', 'side'));
+    assert.equal(fixture.git('show', `${done.commit}^:side.txt`), 'side');
+    assert.equal(inSlot('status', '--porcelain'), '');
+    assert.equal(fixture.git('rev-parse', task.branch), done.commit);
+    inSlot('rebase', '-q', '--force-rebase', task.base);
+    assert.equal(inSlot('show', 'HEAD:new.txt'), 'new');
+    assert.equal(inSlot('show', 'HEAD:side.txt'), 'side, and more');
+  });
+
+  test('a merge that git makes alone, with nothing beside it, is one commit', async () => {
+    inSlot('checkout', '-q', '-b', 'side');
+    write('side.txt', 'side\n');
+    inSlot('add', '-A');
+    inSlot('commit', '-qm', 'side');
+    inSlot('checkout', '-q', task.branch);
+    inSlot('merge', '-q', '--no-commit', '--no-ff', 'side');
+    const done = valueOf(await commit());
+    assert.equal(fixture.git('rev-parse', `${done.commit}^1`), task.base);
+    assert.equal(fixture.git('rev-parse', `${done.commit}^2`), fixture.git('rev-parse', 'side'));
+    assert.equal(fixture.git('rev-parse', task.branch), done.commit);
+    assert.ok(done.changed);
+  });
+
   test('refuses an unfinished rebase, keeps it, and the slot is usable again', async () => {
     write('README.md', 'task\n');
     inSlot('commit', '-qam', 'task');

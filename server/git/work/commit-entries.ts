@@ -6,10 +6,13 @@ import { join } from 'node:path';
 import { err, ok } from '../../core/failure.ts';
 import type { RepositoryContext } from '../context.ts';
 import { failureOf, refuse } from '../process/failures.ts';
-import { readText } from '../files/small-files.ts';
+import { isSha } from '../files/loose-objects.ts';
+import { exists, readText } from '../files/small-files.ts';
 import { zeroEnded } from '../files/paths.ts';
 import type { GitResult } from '../port.ts';
 import type { StatusEntry } from '../read/status-format.ts';
+import { merge } from '../moves/merges.ts';
+import { dropUnfinished } from '../snapshot/leftover-operations.ts';
 import { commitMessage } from '../refs/messages.ts';
 import { readRef } from '../refs/refs.ts';
 import { isWhole } from '../refs/whole.ts';
@@ -70,6 +73,8 @@ async function commitOnce(
   request: CommitLeftoversRequest,
   isAgain: boolean,
 ): Promise<GitResult<Sha | null>> {
+  const concluded = await concludeMerge(context, worktree, request);
+  if (!concluded.ok) return concluded;
   const unstagedPaths = entries
     .filter((entry) => isAgain || entry.kind !== 'changed' || entry.worktree !== '.')
     .map((entry) => entry.path);
@@ -102,8 +107,33 @@ async function commitOnce(
     at: worktree.path,
   });
   // Line endings: changed for `status`, the same for a commit.
-  if (difference.code === 0 && output.problem === null) return ok(null);
+  if (difference.code === 0 && output.problem === null) return ok(concluded.value);
   return err(failureOf(output, `commit the files left in ${worktree.path}`));
+}
+
+/**
+ * A merge that git can make alone gets a commit of its own, below what the agent has changed
+ * besides: a rebase of a person's makes merges again, and would lose what only their commits hold.
+ * Null: there is no such merge.
+ */
+async function concludeMerge(
+  context: RepositoryContext,
+  worktree: LinkedWorktree,
+  { subject, trailers }: CommitLeftoversRequest,
+): Promise<GitResult<Sha | null>> {
+  const other = readText(join(worktree.gitDir, 'MERGE_HEAD'))?.trim() ?? '';
+  // Git's own commit applies the stash again that such a merge has made.
+  const isPlain = isSha(other) && !exists(join(worktree.gitDir, 'MERGE_AUTOSTASH'));
+  const tip = isPlain ? await headCommit(context, worktree) : null;
+  if (tip === null) return ok(null);
+  const merged = await merge(context, { tip, commit: other, subject, trailers });
+  if (!merged.ok || merged.value.kind === 'conflict') return ok(null);
+  const { commit } = merged.value;
+  const args = ['update-ref', '-m', 'drover: conclude the merge', 'HEAD', commit, tip];
+  const moved = await context.git(args, { at: worktree.path });
+  if (moved.code !== 0) return err(failureOf(moved, `conclude the merge in ${worktree.path}`));
+  await dropUnfinished(worktree);
+  return ok(commit);
 }
 
 /** The commit of HEAD, read from files if refs are files. */
