@@ -1,7 +1,7 @@
 // The extension in a real extension host, on a real repository with a real backend and the demo agent.
 
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { join } from 'node:path';
 import * as vscode from 'vscode';
 import type { ExportsWhenReady } from '../../../extension/tools/exports.ts';
@@ -211,6 +211,7 @@ suite('the extension in its host', () => {
     const remote = new TextEncoder().encode('[remote]\nprovisioner = "process"\n');
     try {
       await vscode.workspace.fs.writeFile(uri, new Uint8Array([...before, ...remote]));
+      acceptSettings(exports);
       await vscode.commands.executeCommand('drover.testWorkers');
       await untilShown(exports, /^The connection by process works \(/);
       const messages = exports.shown.length;
@@ -231,6 +232,15 @@ suite('the extension in its host', () => {
     );
   });
 });
+
+/** No test of this kind can press a button of a dialog that VS Code shows. */
+function acceptSettings(exports: ExportsWhenReady): void {
+  const [server] = exports.mcpServers();
+  assert.ok(server !== undefined);
+  const args = [...server.args.slice(0, -1), 'trust', '--yes'];
+  const env = { ...process.env, ...(server.env as Record<string, string>) };
+  execFileSync(server.command, args, { cwd: workspaceRoot(), env });
+}
 
 /** As VS Code's own chat calls a tool. In tests it confirms by itself what it would ask a person. */
 async function invoke(name: PersonToolName, input: object): Promise<string> {
