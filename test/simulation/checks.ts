@@ -2,7 +2,11 @@
 
 import type { AgentRequest } from '../../server/agents/port.ts';
 import type { AgentKind } from '../../server/core/plan/task.ts';
-import type { Files, SimulatedCommit } from '../doubles/simulated-git-objects.ts';
+import {
+  changedBetween,
+  type Files,
+  type SimulatedCommit,
+} from '../doubles/simulated-git-objects.ts';
 import type { RefMove } from '../doubles/simulated-repository.ts';
 import { planMark } from './agent-plans.ts';
 import { type FeedEvent, Replay } from './replay.ts';
@@ -182,9 +186,30 @@ export class Checks {
     if (worktree.branch !== null && !worktree.branch.startsWith(`refs/heads/drover/${root}/`))
       this.#world.violate('one-agent', `${root} works on ${worktree.branch}`);
     for (const [blocker, sha] of this.#claims.get(root)?.commits ?? []) {
-      if (!repository.objects.isAncestor(sha, head))
+      if (!repository.objects.isAncestor(sha, head) && !this.#isThereAgain(sha, head))
         this.#world.violate('base', `${root} starts without ${blocker}'s commit ${sha}`);
     }
+  }
+
+  /**
+   * A person who goes back makes Drover land the same work again, under another commit, or as
+   * nothing where their own commits hold its change already.
+   */
+  #isThereAgain(sha: Sha, head: Sha): boolean {
+    const { repository, scenario } = this.#world;
+    if (!scenario.personRewinds) return false;
+    const { objects } = repository;
+    const landed = objects.commit(sha);
+    const isAgain = (commit: SimulatedCommit): boolean =>
+      commit.by === 'drover' &&
+      commit.subject === landed.subject &&
+      ['Drover-Task', 'Drover-Attempt'].every((key) => {
+        const mark = trailer(landed, key);
+        return mark !== null && trailer(commit, key) === mark;
+      });
+    if ([...objects.ancestors(head)].some((each) => isAgain(objects.commit(each)))) return true;
+    const { files, conflicts } = objects.mergeFiles(head, sha, landed.parents[0] ?? null);
+    return conflicts.length === 0 && changedBetween(objects.filesOf(head), files).length === 0;
   }
 
   /** Nothing that is on a line leaves it, but by a person's word, and then it is kept elsewhere. */
