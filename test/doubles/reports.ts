@@ -54,6 +54,7 @@ export function runLines(count: number): RunList {
       id: `run-${index + 1}`,
       epic_id: index % 3 === 2 ? null : 'syntax',
       epic_title: index % 3 === 2 ? null : 'A language',
+      tasks: null,
       state: index === 4 ? 'stopped' : 'finished',
       target: 'main',
       workers: 2,

@@ -22,6 +22,8 @@ suite('runs of single tasks', function () {
     assert.deepEqual(landedTasks(here).toSorted(), ['base', 'wanted']);
     assert.equal((await here.task('other')).status, 'ready');
     assert.equal((await here.task('after')).status, 'ready');
+    const [started] = await here.events('--type', 'run.started');
+    assert.equal(started?.data['tasks'], 2);
     for (const [flags, exit, sentence] of [
       [['--task', 'wanted'], 3, /Task wanted is completed, so there is nothing to run\./],
       [['--task', 'nowhere'], 3, /Task "nowhere" does not exist/],

@@ -174,6 +174,10 @@ export class DroverRun extends LitElement {
 
   #titleOf({ title, kind, id }: Report): string {
     const line = this.#reader?.list?.runs.find((run) => run.id === id);
+    if (line !== undefined && line.tasks !== null) {
+      const epic = line.epic_title === null ? '' : ` of ${shortLine(line.epic_title)}`;
+      return `Run of chosen tasks${epic}`;
+    }
     const isAll =
       kind === 'run' && (line === undefined ? title === 'all tasks' : line.epic_id === null);
     return isAll ? 'Run of all open tasks' : `Run of ${shortLine(title)}`;

@@ -14,8 +14,13 @@ export function shortLine(text: string): string {
   return text.length > lineCharsMax ? `${line}…` : line;
 }
 
-export function runTitle({ epic_title: title }: Pick<RunLine, 'epic_title'>): string {
-  return title === null ? 'All open tasks' : shortLine(title);
+export function runTitle({
+  epic_title: title,
+  tasks,
+}: Pick<RunLine, 'epic_title' | 'tasks'>): string {
+  const all = title === null ? 'All open tasks' : shortLine(title);
+  if (tasks === null) return all;
+  return title === null ? 'Chosen tasks' : `Chosen tasks of ${all}`;
 }
 
 export function stateWords(state: string): string {

@@ -10,6 +10,8 @@ export interface RunLine {
   readonly epic_id: string | null;
   /** The epic's title; null for a run of all tasks. */
   readonly epic_title: string | null;
+  /** How many single tasks it was started for; null: all of its epic, or of the project. */
+  readonly tasks: number | null;
   /** `active`, `stopped` or `finished`. */
   readonly state: string;
   readonly target: string | null;
@@ -113,6 +115,7 @@ function lineOf(
     id: run.id,
     epic_id: run.epicId,
     epic_title: run.epicId === null ? null : (epicTitles.get(run.epicId) ?? run.epicId),
+    tasks: run.tasks,
     state: run.state,
     target: run.target,
     workers: run.workers,

@@ -30,6 +30,8 @@ export interface RunStory {
   readonly epicId: string | null;
   readonly target: string | null;
   readonly workers: number | null;
+  /** How many single tasks it was started for; null: all of its epic, or of the project. */
+  readonly tasks: number | null;
   /** The times in which it was active: from its start or a resume to its end or a stop. */
   readonly windows: Span[];
   /** The last word of the feed on it: `finished`, `stopped`; `active` before that. */
@@ -90,6 +92,7 @@ export class StoryTeller implements Stories {
       epicId: event.epic_id,
       target: textIn(event, 'target'),
       workers: numberIn(event, 'workers'),
+      tasks: numberIn(event, 'tasks'),
       windows: [],
       state: 'active',
       isOver: false,

@@ -18,6 +18,7 @@ import {
   type RunRow,
   scopeOfRun,
   setEpicLine,
+  tasksOfRun,
   type Tx,
   widenRun,
   writeLine,
@@ -143,6 +144,7 @@ async function begin(
   event: string,
 ): Promise<void> {
   const gate = gateOfRun(engine, row);
+  const tasks = tasksOfRun(row);
   await engine.store.append(tx, {
     type: event,
     epicId: row.epic_id,
@@ -156,6 +158,7 @@ async function begin(
       base: row.base_sha,
       agent: engine.settings().agentKind,
       gate: gate === null ? null : engine.mask(gate),
+      ...(tasks !== null && { tasks: tasks.length }),
     },
   });
   const id = `run/${row.id}/${engine.store.sources.uuid()}`;

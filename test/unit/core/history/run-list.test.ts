@@ -27,6 +27,16 @@ suite('history of runs', () => {
     assert.equal(run?.ended_at_ms, 132_000);
   });
 
+  test('a run of single tasks says how many it was started for', () => {
+    assert.equal(runsOf(lines).runs[0]?.tasks, null);
+    const chosen = lines.map((line): Line => {
+      return line[1] === 'run.started'
+        ? [line[0], line[1], line[2], { ...line[3], tasks: 2 }]
+        : line;
+    });
+    assert.equal(runsOf(chosen).runs[0]?.tasks, 2);
+  });
+
   test('a run that has not ended counts up to now and has no end', () => {
     const { runs } = runsOf(lines.slice(0, 5));
     assert.equal(runs[0]?.state, 'active');
