@@ -6,7 +6,7 @@ import { err } from '../../server/core/failure.ts';
 import type { GitRepository } from '../../server/git/port.ts';
 import type { Store } from '../../server/store/port.ts';
 import { gitFailure } from '../doubles/simulated-git.ts';
-import type { Scenario } from './scenario.ts';
+import { crossed, type Scenario } from './scenario.ts';
 import type { Invariant, World } from './world.ts';
 import type { EngineDeps } from '../../server/workflows/kit/engine-ports.ts';
 
@@ -287,6 +287,17 @@ export const plantedFaults: { readonly [name: string]: PlantedFault } = {
       withGit(() => ({
         follow: () => Promise.resolve(err(gitFailure('failed', 'it does not follow'))),
       })),
+  },
+  'wait-for-who-waits': {
+    seed: 2,
+    breaks: ['stuck'],
+    make: () => ({
+      scenario: crossed,
+      ...rewriting(
+        /(as "n" from "tasks" where "parent_id" is null and )("id" not in \([?, ]+\))/,
+        '$1($2 or 1)',
+      ),
+    }),
   },
   'forget-the-past': {
     seed: 1,

@@ -151,8 +151,10 @@ class Simulation {
 
   #startFirstRun(): void {
     const { scenario } = this.#world;
-    const [epic] = this.#world.rows<{ id: string }>('select id from epics order by position');
-    if (epic === undefined || scenario.firstLand === null) this.#requests.run(null);
+    const epics = this.#world.rows<{ id: string }>('select id from epics order by position');
+    const [epic] = epics;
+    if (scenario.crosses) for (const { id } of epics) this.#requests.run(id, { land: 'epic' });
+    else if (epic === undefined || scenario.firstLand === null) this.#requests.run(null);
     else this.#requests.run(epic.id, { land: scenario.firstLand });
   }
 

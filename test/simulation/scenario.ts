@@ -48,6 +48,8 @@ export interface Scenario {
   readonly toolShare: number;
   /** Agents tell of turns, usage and overload, and there are budgets until calm comes. */
   readonly spends: boolean;
+  /** Two epics need each other's work, and each has a run of its own from the beginning. */
+  readonly crosses: boolean;
 }
 
 const agentKinds = ['claude', 'command', 'drover-code'] as const;
@@ -62,11 +64,41 @@ export function drawScenario(chance: SeededChance): Scenario {
     ? { spends: true, settings: { ...scenario.settings, budget: drawBudgets(chance) } }
     : {};
   const planShare = chance.percent(30) ? chance.pick([30, 100]) : 0;
-  return {
+  const drawn = {
     ...scenario,
     ...spending,
     tasks: tasks.map((task) => ({ ...task, plan: chance.percent(planShare) })),
   };
+  return chance.fork('crosses lines').percent(crossedShare) ? crossed(drawn) : drawn;
+}
+
+const crossedShare = 5;
+
+/**
+ * With tasks that need what lands on the line of another run: in two epics, and as a sub-task of
+ * one that is in none.
+ */
+export function crossed(drawn: Scenario): Scenario {
+  const first = drawn.tasks.length;
+  const plain = {
+    parent: null,
+    type: 'feature',
+    agent: null,
+    priority: 1,
+    maxAttempts: 3,
+    testMode: 'strict',
+    plan: false,
+  } as const;
+  const more: readonly (Partial<PlannedTask> & Pick<PlannedTask, 'epic' | 'blockedBy'>)[] = [
+    { epic: 0, blockedBy: [] },
+    { epic: 1, blockedBy: [] },
+    { epic: 0, blockedBy: [first + 1] },
+    { epic: 1, blockedBy: [first] },
+    { epic: null, blockedBy: [] },
+    { epic: null, blockedBy: [first], parent: first + 4 },
+  ];
+  const tasks = more.map((task, at) => ({ ...plain, title: `piece ${first + at}`, ...task }));
+  return { ...drawn, crosses: true, epics: 2, tasks: [...drawn.tasks, ...tasks] };
 }
 
 /** An agent of the simulation uses some hundred tokens in some turns. */
@@ -108,6 +140,7 @@ function drawRest(chance: SeededChance, tasks: readonly PlannedTask[], epics: nu
     paceMs: chance.pick([300, 2_000, 5_000]),
     toolShare: chance.percent(40) ? chance.pick([40, 100]) : 0,
     spends: false,
+    crosses: false,
   };
 }
 
