@@ -148,11 +148,12 @@ suite('budgets against an agent that never ends', function () {
       );
       assert.ok((holds[0]?.until ?? 0) * 1_000 > Date.now());
       for (const id of ['mad', 'good']) {
-        const { reasons } = await here.json<{ reasons: string[] }>(['why', id]);
-        assert.match(
-          reasons.join(' '),
-          /budget of the day is used up: \d+ turns of 6 turns; .*day_turns/,
-        );
+        // The agent that has used it up is still being ended.
+        await eventually(`why says of ${id} that the budget is used up`, async () => {
+          const { reasons } = await here.json<{ reasons: string[] }>(['why', id]);
+          const words = /budget of the day is used up: \d+ turns of 6 turns; .*day_turns/;
+          return words.test(reasons.join(' '));
+        });
       }
       assert.match(await here.expect(0, ['status']), /budget of the day is used up/);
       fake.setScript({
