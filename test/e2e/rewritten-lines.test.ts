@@ -237,26 +237,40 @@ suite('landing: history that people rewrite', function () {
     });
   }
 
-  test('a task whose blocker is on a history that shares no commit names the merge that git accepts', async () => {
-    const here = project({ agent: writesOneFile });
-    await beginPlan(here, [
-      { id: 'E', type: 'epic' },
-      { id: 'e1', epic_id: 'E' },
-      { id: 't2', blocked_by: ['e1'] },
-    ]);
-    await here.drover(['run', '--epic', 'E', '--land', 'review']);
-    assert.equal((await here.task('e1')).status, 'completed');
-    here.git('commit', '-q', '--amend', '--allow-empty', '-m', 'another first one');
-    await here.drover(['run']);
-    const reason = (await here.task('t2')).blocked_reason ?? '';
-    const advised = /; merge drover\/epic\/E into main \((git merge [^:]+): /.exec(reason)?.[1];
-    assert.ok(advised !== undefined, reason);
-    assert.equal(here.sh(here.root, `${advised} -q --no-edit`), 0, advised);
-    await here.expect(0, ['resolve', 't2', '--note', 'merged']);
-    await here.drover(['run']);
-    assert.equal((await here.task('t2')).status, 'completed');
-    assert.equal(here.read('repo/t2.txt'), 'work of t2\n');
-  });
+  for (const first of [true, false]) {
+    const what = first ? 'shares no commit' : 'has a commit that was reset';
+    test(`a task whose blocker is on a history that ${what} names what brings it alone`, async () => {
+      const here = project({ agent: writesOneFile });
+      await beginPlan(here, [
+        { id: 'E', type: 'epic' },
+        { id: 'e1', epic_id: 'E' },
+        { id: 'e2', epic_id: 'E', blocked_by: ['e1'] },
+        { id: 't3', blocked_by: ['e2'] },
+      ]);
+      if (!first) {
+        here.write('repo/secret.txt', 'token\n');
+        here.git('add', 'secret.txt');
+        here.git('commit', '-qm', 'with a secret');
+      }
+      const taken = here.git('rev-parse', 'HEAD');
+      await here.drover(['run', '--epic', 'E', '--land', 'review']);
+      assert.equal((await here.task('e2')).status, 'completed');
+      if (first) here.git('commit', '-q', '--amend', '--allow-empty', '-m', 'another first one');
+      else here.git('reset', '-q', '--hard', 'HEAD~1');
+      await here.drover(['run']);
+      const reason = (await here.task('t3')).blocked_reason ?? '';
+      const advised = /; run (git cherry-pick .+) on main \(a merge of/.exec(reason)?.[1];
+      assert.ok(advised !== undefined, reason);
+      assert.equal(here.sh(here.root, advised), 0, advised);
+      await here.expect(0, ['resolve', 't3', '--note', 'picked']);
+      const done = await here.drover(['run']);
+      assert.equal((await here.task('t3')).status, 'completed', done.stderr);
+      assert.equal(here.read('repo/t3.txt'), 'work of t3\n');
+      assert.equal(here.sh(here.root, `git merge-base --is-ancestor ${taken} main`), 1);
+      assert.equal(here.read('repo/secret.txt'), '', 'what was taken out stays out');
+      assert.deepEqual(landedTasks(here), ['e1', 'e2', 't3']);
+    });
+  }
 
   test('work that a rebase has given other commits still counts for those that wait for it', async () => {
     const here = project({ agent: `if [ $id = t2 ]; then test -e t1.txt; fi; ${writesOneFile}` });

@@ -1,7 +1,7 @@
 // Plays one schedule with the real command, real processes and real git, and settles it: everything
 // is resumed, retried and approved until nothing changes. Then the oracle checks.
 
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { StatusSnapshot, TaskView } from '../../server/protocol/api.ts';
 import { SeededChance } from '../doubles/seeded-chance.ts';
@@ -216,6 +216,7 @@ export class Play {
       if (clash !== undefined) this.#mergeIntoEpic(clash.landing_note ?? '');
       for (const [branch, options] of branchesToMerge(open))
         this.#mergeByHand(stage.root, branch, ...options);
+      for (const commits of picksOf(open)) this.#pickByHand(commits);
       for (const command of [...open.flatMap(settling), ...cancelledBlockers(status.tasks)])
         await this.drover(command);
       codes = [await this.#runToItsEnd()];
@@ -264,6 +265,19 @@ export class Play {
     stage.git(['commit', '-q', '--no-edit'], folder);
   }
 
+  #pickByHand(commits: readonly string[]): void {
+    const { stage } = this;
+    const isUnfinished = (): boolean => existsSync(join(stage.root, '.git', 'CHERRY_PICK_HEAD'));
+    stage.git(['cherry-pick', '-m', '1', ...commits]);
+    for (let at = 0; at < commits.length && isUnfinished(); at += 1) {
+      keepBothSides(stage, stage.root);
+      stage.git(['add', '-A']);
+      // What the commits before it have brought already is left out.
+      if (stage.git(['cherry-pick', '--continue']) === null && isUnfinished())
+        stage.git(['cherry-pick', '--skip']);
+    }
+  }
+
   /** As the landing's note says: in a worktree of their own. */
   #mergeIntoEpic(note: string): void {
     const { stage } = this;
@@ -291,7 +305,8 @@ function settling(task: TaskView): readonly (readonly string[])[] {
     case 'blocked': {
       const words = task.blocked_reason ?? '';
       const lost = /; reset (\S+), then drover resolve \S+$/.exec(words)?.[1];
-      if (lost === undefined && branchesToMerge([task]).size === 0) return [];
+      if (lost === undefined && branchesToMerge([task]).size + picksOf([task]).length === 0)
+        return [];
       const resolved = ['resolve', task.id, '--note', 'it is there again'];
       return lost === undefined ? [resolved] : [['reset', lost], resolved];
     }
@@ -310,6 +325,17 @@ function branchesToMerge(tasks: readonly TaskView[]): ReadonlyMap<string, readon
       const { branch, option } = groups ?? {};
       return branch === undefined ? [] : [[branch, option === undefined ? [] : [option]]];
     }),
+  );
+}
+
+/** The commits of each pick that is advised, once. */
+function picksOf(tasks: readonly TaskView[]): readonly (readonly string[])[] {
+  const advice = /; run git cherry-pick -m 1 (?<commits>[0-9a-f ]+) on main \(/;
+  const found = tasks.map(
+    ({ blocked_reason: words }) => advice.exec(words ?? '')?.groups?.['commits'],
+  );
+  return [...new Set(found)].flatMap((commits) =>
+    commits === undefined ? [] : [commits.split(' ')],
   );
 }
 

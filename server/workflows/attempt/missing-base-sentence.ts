@@ -1,7 +1,7 @@
 // The sentence of a task whose base lacks the commit of a blocker.
 
 import { branchRef, landingRef, resultBranch } from '../../core/work/ref-names.ts';
-import { handMerge } from '../lines/hand-merge.ts';
+import { handMerge, handPick } from '../lines/hand-merge.ts';
 import type { Uses } from '../kit/engine-ports.ts';
 import type { Sha } from '../../git/sha.ts';
 
@@ -16,7 +16,7 @@ interface Blocker {
  * parses the line from it.
  */
 export async function missingBaseSentence(
-  engine: Uses<'git'>,
+  engine: Uses<'git' | 'store'>,
   taskId: string,
   blocker: Blocker,
   line: string,
@@ -26,7 +26,7 @@ export async function missingBaseSentence(
 }
 
 async function whereIs(
-  engine: Uses<'git'>,
+  engine: Uses<'git' | 'store'>,
   { id, sha, landedOn }: Blocker,
   line: string,
 ): Promise<{ readonly where: string; readonly remedy: string }> {
@@ -44,10 +44,10 @@ async function whereIs(
 }
 
 async function mergeAdvice(
-  engine: Uses<'git'>,
+  engine: Uses<'git' | 'store'>,
   from: { readonly branch: string; readonly tip: Sha },
   line: string,
 ): Promise<string> {
-  const tip = await engine.git.readRef(landingRef(line));
-  return handMerge(engine, from, { branch: line, tip: tip ?? from.tip }, '');
+  const into = { branch: line, tip: (await engine.git.readRef(landingRef(line))) ?? from.tip };
+  return (await handPick(engine, from, into)) ?? handMerge(engine, from, into, '');
 }

@@ -1,7 +1,9 @@
-// The merge that a person is advised to make by hand.
+// The merge that a person is advised to make by hand, and what they do instead where a merge would
+// bring back what they have taken out.
 
 import type { Uses } from '../kit/engine-ports.ts';
 import type { Sha } from '../../git/sha.ts';
+import { changesNothing, ownBase } from './own-range.ts';
 
 interface Side {
   readonly branch: string;
@@ -23,4 +25,46 @@ export async function handMerge(
   return isRelated
     ? advice
     : `${advice} (git merge --allow-unrelated-histories ${from.branch}: they share no commit)`;
+}
+
+/** Commits of a line that are looked through for those to be picked. */
+const picksMax = 500;
+const shortLength = 12;
+
+/**
+ * "run git cherry-pick … on b" where the line of `from` still holds commits that people have taken
+ * out of `into`: a merge would bring them back, silently. Each landing is picked with its message,
+ * by which it is known again. Null: a merge brings back nothing.
+ */
+export async function handPick(
+  engine: Uses<'git' | 'store'>,
+  from: Side,
+  into: Side,
+): Promise<string | null> {
+  const work = { head: into.tip, commit: from.tip, base: null };
+  const base = await ownBase(engine, from.branch, work);
+  if (base === null) return null;
+  const listed = await engine.git.lineCommits(base, from.tip, picksMax);
+  if (!listed.ok) return null;
+  const picks: string[] = [];
+  for (const { sha, parents } of listed.value.toReversed()) {
+    const [before, ...theirs] = parents;
+    // What a take-in has brought there is of the other line, or was taken out of it.
+    if (before === undefined || (await isAnyIn(engine, theirs, [base, into.tip]))) continue;
+    if (await changesNothing(engine, into.tip, sha, before)) continue;
+    picks.push(sha.slice(0, shortLength));
+  }
+  if (picks.length === 0) return null;
+  return `run git cherry-pick -m 1 ${picks.join(' ')} on ${into.branch} (a merge of ${from.branch} brings back what was taken out of ${into.branch})`;
+}
+
+async function isAnyIn(
+  { git }: Uses<'git'>,
+  commits: readonly Sha[],
+  tips: readonly Sha[],
+): Promise<boolean> {
+  for (const commit of commits) {
+    for (const tip of tips) if (commit === tip || (await git.isAncestor(commit, tip))) return true;
+  }
+  return false;
 }

@@ -277,7 +277,7 @@ export async function landedAgainAs(
 }
 
 /** The same change is there already, under whatever name. */
-async function changesNothing(
+export async function changesNothing(
   engine: Uses<'git'>,
   tip: Sha,
   commit: Sha,

@@ -3,17 +3,30 @@
 import assert from 'node:assert/strict';
 import type { GitRepository } from '../../../server/git/port.ts';
 import { missingBaseSentence } from '../../../server/workflows/attempt/missing-base-sentence.ts';
-import { handMerge } from '../../../server/workflows/lines/hand-merge.ts';
+import type { Uses } from '../../../server/workflows/kit/engine-ports.ts';
+import { handMerge, handPick } from '../../../server/workflows/lines/hand-merge.ts';
 
 /** Every branch is at a commit of its own; `related`: they share one. */
-function engineWhere(related: boolean): { readonly git: GitRepository } {
+function engineWhere(related: boolean): Uses<'git' | 'store'> {
   const git = {
     readRef: async (ref: string) => `tip of ${ref}`,
     isAncestor: async (sha: string, tip: string) =>
       sha === 'landed' && tip.endsWith('/drover/epic/E'),
     mergeBase: async () => (related ? 'base' : null),
   };
-  return { git: git as unknown as GitRepository };
+  return engineOf(git as unknown as GitRepository);
+}
+
+/** No line is known but the epic's, and what was dropped from it. */
+function engineOf(git: GitRepository, dropped: readonly string[] = []): Uses<'git' | 'store'> {
+  const row = { parent_branch: null, dropped: JSON.stringify(dropped) };
+  const db = {
+    selectFrom: () => db,
+    selectAll: () => db,
+    where: () => db,
+    executeTakeFirst: async () => row,
+  };
+  return { git, store: { db } } as unknown as Uses<'git' | 'store'>;
 }
 
 suite('merges by hand', () => {
@@ -39,6 +52,38 @@ suite('merges by hand', () => {
     assert.equal(
       await missingBaseSentence(engine, 't2', blocker, 'main'),
       'the commit of its blocker t1 is on drover/epic/E, not in main; merge drover/epic/E into main (git merge --allow-unrelated-histories drover/epic/E: they share no commit), then drover resolve t2',
+    );
+  });
+
+  test('are picks where a merge brings back what was taken out; neither what was taken in nor what is there is picked', async () => {
+    const landing = (sha: string, before: string, theirs: string): object => ({
+      sha,
+      parents: [before, theirs],
+    });
+    const git = {
+      isAncestor: async (sha: string, tip: string) => sha === tip,
+      mergeBase: async () => 'secret',
+      lineCommits: async () => ({
+        ok: true,
+        value: [
+          landing('c'.repeat(40), 'take-in', 'work of c'),
+          landing('take-in', 'b'.repeat(40), 'secret'),
+          landing('b'.repeat(40), 'a'.repeat(40), 'work of b'),
+          landing('a'.repeat(40), 'before', 'work of a'),
+        ],
+      }),
+      merge: async ({ commit }: { readonly commit: string }) => ({
+        ok: true,
+        value: { kind: 'merged', tree: commit.startsWith('b') ? 'tree of main' : commit },
+      }),
+      treeOf: async () => ({ ok: true, value: 'tree of main' }),
+    };
+    const epic = { branch: 'drover/epic/E', tip: 'c'.repeat(40) };
+    const main = { branch: 'main', tip: 'on main' };
+    const engine = engineOf(git as unknown as GitRepository, ['secret']);
+    assert.equal(
+      await handPick(engine, epic, main),
+      'run git cherry-pick -m 1 aaaaaaaaaaaa cccccccccccc on main (a merge of drover/epic/E brings back what was taken out of main)',
     );
   });
 });
