@@ -97,9 +97,12 @@ export class LiveSettings {
     this.environment = environment;
   }
 
-  /** Reads the files again; if they have errors, the last valid settings stay in use. */
+  /**
+   * Reads the files again; if they have errors, the last valid settings stay in use. Not a run's
+   * word: what a pull has changed is not used until a person accepts it.
+   */
   async refresh(): Promise<void> {
-    const loading = await load(this.#root, this.environment, this.#flags, 'offered');
+    const loading = await load(this.#root, this.environment, this.#flags, 'accepted');
     const { loaded } = loading;
     if (loaded.problems.length > 0) return;
     this.#loaded = this.#stillThisMachine(loaded);
