@@ -13,7 +13,7 @@ export function applyChanges(board: StatusSnapshot, changes: BoardChanges): Stat
   if (changes.after > board.seq) return null;
   if (changes.seq < board.seq) return board;
   return {
-    ...board,
+    ...withSettings(board, changes),
     seq: changes.seq,
     counts: changes.counts,
     progress: changes.progress,
@@ -21,11 +21,18 @@ export function applyChanges(board: StatusSnapshot, changes: BoardChanges): Stat
     target: changes.target,
     epics: changes.epics ?? board.epics,
     stuck: changes.stuck ?? board.stuck,
-    config: changes.config ?? board.config,
     questions: changes.questions,
     holds: changes.holds,
     tasks: mergeTasks(board.tasks, changes),
   };
+}
+
+/** What is not accepted is part of the settings: both change together. */
+function withSettings(board: StatusSnapshot, changes: BoardChanges): StatusSnapshot {
+  const { config, unaccepted = [] } = changes;
+  if (config === undefined) return board;
+  const { unaccepted: _before, ...rest } = board;
+  return { ...rest, config, ...(unaccepted.length > 0 && { unaccepted }) };
 }
 
 /** Tasks are in the order of their `position`; new and moved ones may be anywhere. */

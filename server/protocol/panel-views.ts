@@ -39,6 +39,8 @@ export interface BoardChanges {
   readonly snapshot: StatusSnapshot | null;
   /** The settings, if they may have been read again (a run started). */
   readonly config?: StatusSnapshot['config'];
+  /** Beside `config`: what of the settings does not take effect yet; empty when all does. */
+  readonly unaccepted?: NonNullable<StatusSnapshot['unaccepted']>;
 }
 
 export const stepNames = ['worktree', 'setup', 'agent', 'commit', 'gate', 'land'] as const;

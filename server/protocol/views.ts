@@ -203,7 +203,7 @@ export interface StatusSnapshot {
   readonly holds: readonly HoldView[];
   /** Absent on a board that is kept by changes, until it is read whole. */
   readonly sandbox?: SandboxView;
-  /** Absent if everything in `.drover.toml` takes effect, and on the boards of panels. */
+  /** Absent if everything in `.drover.toml` takes effect. */
   readonly unaccepted?: readonly UnacceptedView[];
   /**
    * In a fleet, as in `machines.list`; absent if there is only one machine, and on the boards of

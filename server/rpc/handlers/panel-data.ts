@@ -25,9 +25,17 @@ export function panelDataHandlers(deps: DataHandlerDeps): Pick<Handlers, PanelDa
     'board.changes': async ({ after }) => {
       const changes = await readChanges(store.db, after, snapshotExtras(deps));
       const { tasks } = await withSandboxes(deps, changes.tasks);
-      if (changes.snapshot === null) return { ...changes, tasks };
+      const unaccepted = deps.unaccepted?.() ?? [];
+      if (changes.snapshot === null) {
+        return { ...changes, tasks, ...(changes.config !== undefined && { unaccepted }) };
+      }
       const whole = await withSandboxes(deps, changes.snapshot.tasks);
-      return { ...changes, tasks, snapshot: { ...changes.snapshot, ...whole } };
+      const snapshot = { ...changes.snapshot, ...whole };
+      return {
+        ...changes,
+        tasks,
+        snapshot: { ...snapshot, ...(unaccepted.length > 0 && { unaccepted }) },
+      };
     },
     attempts: async ({ id }) => readAttempts(store.db, id),
     ...placeHandlers(deps),

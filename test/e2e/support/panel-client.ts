@@ -1,6 +1,7 @@
 // A panel's view of the backend: a separate connection, and the board maintained by changes.
 
 import assert from 'node:assert/strict';
+import { isDeepStrictEqual } from 'node:util';
 import type { Client, StatusSnapshot } from '../../../server/protocol/api.ts';
 import { applyChanges } from '../../../server/protocol/board.ts';
 import { connectRunning } from '../../../server/main/connect.ts';
@@ -41,8 +42,14 @@ export class FollowedBoard {
     await this.follow();
     const read = await this.#client.call('status', {});
     if (read.seq !== this.board.seq) return false;
+    // A run's settings are accepted shortly before the event of its start.
+    if (!isDeepStrictEqual(settingsOf(read), settingsOf(this.board))) return false;
     // The branch is git's: it moves shortly after the event of a landing.
     assert.deepEqual({ ...this.board, target: null }, { ...read, target: null });
     return true;
   }
+}
+
+function settingsOf({ config, unaccepted }: StatusSnapshot): unknown {
+  return { config, unaccepted };
 }
