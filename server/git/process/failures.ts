@@ -2,6 +2,7 @@
 // names the cause.
 
 import { err } from '../../core/failure.ts';
+import { tellsFullDisk } from '../../core/full-disk.ts';
 import type { GitFailure, GitResult } from '../port.ts';
 import type { GitOutput } from './run-once.ts';
 
@@ -56,10 +57,6 @@ function namesUnknownCommit(stderr: string): boolean {
   );
 }
 
-function isDiskFull(stderr: string): boolean {
-  return /No space left on device|Disk quota exceeded|not enough space/i.test(stderr);
-}
-
 /** True when contents are missing that only a filter's program or another repository can give. */
 function lacksContents(stderr: string): boolean {
   return /smudge filter \S+ failed|external filter '.*' failed|could not fetch \S+ from promisor remote/i.test(
@@ -98,7 +95,7 @@ function failureOfText(output: GitOutput, doing: string): GitFailure {
       `Git could not ${doing}: another process holds ${lock}. If no git process is running, remove that file.`,
     );
   }
-  if (isDiskFull(output.stderr)) {
+  if (tellsFullDisk(output.stderr)) {
     return gitFailure('disk_full', `Git could not ${doing}: the disk is full.`);
   }
   if (lacksContents(output.stderr)) {

@@ -17,6 +17,8 @@ import {
 import { gateCandidate } from './candidates.ts';
 import { blockTask, recordFailure } from './attempt-ends.ts';
 import { waitForBase } from './missing-base.ts';
+import { endLeftAgent } from '../landing/orphan-commands.ts';
+import { passingFailure } from '../kit/git-trouble.ts';
 import type { EngineOfRun } from '../kit/engine-of-run.ts';
 import type { AttemptOfTask, Engine, StartedAttempt, Uses } from '../kit/engine-ports.ts';
 import { makePlan } from './plan-attempt.ts';
@@ -48,7 +50,7 @@ export async function executeTask(
   return switchboard.turns.run(claim.taskId, () =>
     switchboard.turns.run(attemptKey(claim.taskId, claim.attempt), () =>
       switchboard.untilStopped([claim], (stopped) =>
-        executeUntilStopped({
+        executeOrGoOnLater({
           engine,
           run,
           claim,
@@ -58,6 +60,27 @@ export async function executeTask(
       ),
     ),
   );
+}
+
+/**
+ * A passing problem of this machine can throw out of any step. It ends here, where the agent that
+ * may still run can be ended: otherwise it would work beside its successor.
+ */
+async function executeOrGoOnLater(started: StartedAttempt): Promise<string> {
+  const { engine, run, claim } = started;
+  try {
+    return await executeUntilStopped(started);
+  } catch (error) {
+    const reason = passingFailure(error);
+    if (reason === null || run.signal.aborted) throw error;
+    engine.report(error, `working on ${claim.taskId}`);
+    await endLeftAgent(engine, claim.taskId, claim.epoch);
+    await run.commit('cut_short', async (tx) => {
+      await engine.store.transition(tx, { ...startOf(claim), data: { attempt: claim.attempt } });
+      await recordFailure(engine, tx, claim, reason);
+    });
+    return 'failed';
+  }
 }
 
 async function executeUntilStopped(started: StartedAttempt): Promise<string> {

@@ -3,6 +3,7 @@
 // twice.
 
 import { failure, type Failure } from '../../core/failure.ts';
+import { tellsFullDisk } from '../../core/full-disk.ts';
 import { type GitFailure, type GitResult, GitRefusal } from '../../git/port.ts';
 import type { DurableRun } from '../../durable/port.ts';
 import { othersLand, type Tx } from '../../store/port.ts';
@@ -25,6 +26,26 @@ export function gitFailed({ isAway, message }: GitFailure): Failure {
   const failed = failure('git_failed', message);
   if (isAway) passing.add(failed);
   return failed;
+}
+
+/**
+ * What has thrown was not the task's fault: the disk had no space for Drover's own files (a log, a
+ * prompt), or git may answer later. Null: it is a bug, or stays as it is.
+ */
+export function passingFailure(error: unknown): Failure | null {
+  if (error instanceof GitRefusal) {
+    return error.failure.retryable ? gitFailed(error.failure) : null;
+  }
+  return error instanceof Error ? fullDiskFailure(error.message) : null;
+}
+
+/** Null: the text is not about a full disk. */
+export function fullDiskFailure(text: string): Failure | null {
+  if (!tellsFullDisk(text)) return null;
+  return failure(
+    'git_failed',
+    `Drover could not write its files, because the disk is full: ${text}`,
+  );
 }
 
 /** Failures of this process that pass by themselves. */

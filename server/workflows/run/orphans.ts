@@ -1,6 +1,7 @@
 // Tasks that are marked as owned although no workflow owns them: released, so that every item has
 // an owner or a wake-up time. One whose workflow failed (a bug of Drover, a failing disk) has used
-// an attempt, so that it cannot loop forever.
+// an attempt, so that it cannot loop forever; a full disk uses none, as often as other passing
+// problems.
 
 import { failure } from '../../core/failure.ts';
 import type { WorkflowInfo } from '../../durable/port.ts';
@@ -11,6 +12,7 @@ import {
   endLanding,
   failAttempt,
   forgetLanding,
+  goesOnAfter,
   landingOf,
   type LiveMachine,
   liveMachines,
@@ -25,6 +27,7 @@ import {
 import { executeWorkflowId } from '../attempt/execute-task.ts';
 import { endLeftAgent } from '../landing/orphan-commands.ts';
 import type { Engine, Uses } from '../kit/engine-ports.ts';
+import { fullDiskFailure } from '../kit/git-trouble.ts';
 import { machineOfQueue } from '../kit/placement.ts';
 import { isLandQueue } from '../attempt/submission.ts';
 
@@ -162,13 +165,19 @@ async function failBroken(
   if (row.status === 'claimed') {
     await store.transition(tx, { ...fence, to: 'in_progress', event: 'task.started' });
   }
+  const passing = fullDiskFailure(engine.mask(error));
+  const reason =
+    passing ?? failure('git_failed', `Drover could not finish this attempt: ${engine.mask(error)}`);
+  const owned = { taskId: row.id, attempt: attempt.number };
+  const goesOn = passing !== null && (await goesOnAfter(tx, owned, passing));
   const ended = await failAttempt(tx, store.sources, {
     ...fence,
     attempt: attempt.number,
-    failure: failure('git_failed', `Drover could not finish this attempt: ${engine.mask(error)}`),
+    failure: reason,
     retryAtMs: clock.now() + retryDelayMs(row.attempts + 1, engine.chance()),
     atEnd: 'failed',
+    goesOn,
   });
-  await releaseSlot(tx, 'task', row.id);
+  if (!goesOn) await releaseSlot(tx, 'task', row.id);
   return ended.ok;
 }

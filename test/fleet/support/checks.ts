@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import type { PlannedTask } from '../../e2e/support/crash-epic.ts';
 import { completedRuns } from './epic.ts';
 import type { Fleet } from './fleet.ts';
+import { storyOf } from './story.ts';
 
 interface MergeCommit {
   readonly sha: string;
@@ -60,11 +61,9 @@ async function assertCompletedOnce(fleet: Fleet, ids: readonly string[]): Promis
   );
   assert.deepEqual(tasks.map(({ id }) => id).sort(), ids);
   // No agent of these tests fails: whatever was used up was used up by a crash or a cable.
-  assert.deepEqual(
-    tasks.filter((task) => Number(task.attempts) !== 0),
-    [],
-    'no attempt is used up',
-  );
+  const used = tasks.filter((task) => Number(task.attempts) !== 0);
+  const story = used.length === 0 ? '' : await storyOf(fleet);
+  assert.deepEqual(used, [], `no attempt is used up\n${story}`);
   const completions = await fleet.query<{ task_id: string; n: number }>(
     "SELECT task_id, count(*)::int AS n FROM events WHERE type = 'task.completed' GROUP BY task_id",
   );

@@ -1,5 +1,5 @@
-// The report of a fleet that did not finish its work: tasks that are not completed, and everything
-// in the feed about them.
+// The report of a fleet that did not do its work well: tasks that are not completed or have used an
+// attempt, and everything in the feed about them.
 
 import type { Fleet } from './fleet.ts';
 
@@ -8,11 +8,11 @@ interface TaskLine {
   readonly words: string;
 }
 
-/** For the message of an assertion. */
+/** Tasks that are not completed, or that have used an attempt. For the message of an assertion. */
 export async function storyOf(fleet: Fleet): Promise<string> {
   const tasks = await fleet.query<TaskLine>(
     `SELECT id, concat_ws(' ', id, status, phase, 'attempts', attempts, review_kind, blocked_reason, last_error) AS words
-     FROM tasks WHERE status <> 'completed' ORDER BY id`,
+     FROM tasks WHERE status <> 'completed' OR attempts <> 0 ORDER BY id`,
   );
   const attempts = await fleet.query<{ words: string }>(
     `SELECT concat_ws(' ', a.task_id, 'attempt', a.number, a.state, 'on', m.name, 'base', left(a.base_sha, 8),
@@ -26,5 +26,5 @@ export async function storyOf(fleet: Fleet): Promise<string> {
     [tasks.map(({ id }) => id)],
   );
   const lines = [...tasks, ...attempts, ...events.toReversed()].map(({ words }) => words);
-  return `what is not completed:\n${lines.join('\n')}`;
+  return `what did not go well:\n${lines.join('\n')}`;
 }

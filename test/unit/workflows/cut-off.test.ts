@@ -83,16 +83,7 @@ suite('an attempt that was cut off', () => {
     await store.transaction((tx) => submit(engine, tx, claim, submission));
   }
 
-  const statusNow = async (): Promise<{ status: string; attempts: number }> =>
-    tablesOf(project.store.db)
-      .selectFrom('tasks')
-      .select(['status', 'attempts'])
-      .where('id', '=', id)
-      .executeTakeFirstOrThrow();
-
-  test('is not begun again in this process before its former execution has ended', async () => {
-    const claim = await claimOn('north');
-    assert.ok(claim);
+  async function addRun(): Promise<void> {
     await tablesOf(project.store.db)
       .insertInto('runs')
       .values({
@@ -107,6 +98,19 @@ suite('an attempt that was cut off', () => {
         started_at_ms: 1,
       })
       .execute();
+  }
+
+  const statusNow = async (): Promise<{ status: string; attempts: number }> =>
+    tablesOf(project.store.db)
+      .selectFrom('tasks')
+      .select(['status', 'attempts'])
+      .where('id', '=', id)
+      .executeTakeFirstOrThrow();
+
+  test('is not begun again in this process before its former execution has ended', async () => {
+    const claim = await claimOn('north');
+    assert.ok(claim);
+    await addRun();
     const switchboard = new Switchboard();
     const parts = { store: project.store, machineId: 'north', switchboard };
     const said: string[] = [];
@@ -161,5 +165,77 @@ suite('an attempt that was cut off', () => {
     assert.ok(claim);
     await submitUnchanged(claim);
     assert.equal((await statusNow()).status, 'needs_review');
+  });
+
+  /** Its workflow, on a machine where each question to git throws; resolves with the agents that were ended. */
+  async function executeWhere(claim: Claim, thrown: Error): Promise<readonly number[]> {
+    const ended: number[] = [];
+    const git = new Proxy({}, { get: () => () => Promise.reject(thrown) });
+    const { store, sources } = project;
+    const commit = (_: string, body: (tx: Tx) => Promise<unknown>): Promise<unknown> =>
+      store.transaction(body);
+    const run = {
+      signal: new AbortController().signal,
+      commit,
+      step: (_: string, body: () => Promise<unknown>) => body(),
+      whileHeld: (body: (tx: Tx) => Promise<unknown>) => store.transaction(body),
+    } as unknown as DurableRun<Tx>;
+    const parts = {
+      store,
+      git,
+      machineId: 'north',
+      clock: sources.clock,
+      chance: () => 0,
+      mask: (text: string) => text,
+      places: { root: '/project' },
+      report: () => undefined,
+      settings: () => ({ agents: noFallback, agentKind: 'command' }),
+      processes: {
+        endTree: async (_: string, agent: { pid: number } | null) =>
+          void ended.push(agent?.pid ?? 0),
+      },
+      switchboard: new Switchboard(),
+    };
+    await executeTask(engineOfRun(parts as unknown as Engine, run), run, claim);
+    return ended;
+  }
+
+  async function claimWithAgent(): Promise<Claim> {
+    const claim = await claimOn('north');
+    assert.ok(claim);
+    await tablesOf(project.store.db)
+      .updateTable('attempts')
+      .set({ pid: 17, pid_start: 'then', pid_part: id })
+      .where('task_id', '=', id)
+      .execute();
+    return claim;
+  }
+
+  const full = new Error('ENOSPC: no space left on device, write');
+
+  test('by a full disk goes on later on its machine and is not used up; its agent is ended', async () => {
+    await addRun();
+    const claim = await claimWithAgent();
+    assert.deepEqual(await executeWhere(claim, full), [17]);
+    assert.deepEqual(await statusNow(), { status: 'ready', attempts: 0 });
+    assert.equal((await last()).state, 'interrupted');
+    project.sources.nowMs += 60_000;
+    assert.equal((await claimOn('north'))?.attempt, 1, 'the same attempt');
+  });
+
+  test('by a full disk is used up when that happens for the sixth time', async () => {
+    await addRun();
+    for (let times = 1; times <= 6; times += 1) {
+      assert.deepEqual(await statusNow(), { status: 'ready', attempts: 0 });
+      await executeWhere(await claimWithAgent(), full);
+      project.sources.nowMs += 600_000;
+    }
+    assert.deepEqual(await statusNow(), { status: 'ready', attempts: 1 });
+  });
+
+  test('by a bug tells the bug', async () => {
+    await addRun();
+    const claim = await claimWithAgent();
+    await assert.rejects(executeWhere(claim, new Error('a bug')), /a bug/);
   });
 });

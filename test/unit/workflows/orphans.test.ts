@@ -48,6 +48,37 @@ suite('work of another release', () => {
     return cancelled;
   }
 
+  /** Looked at when its workflow has failed with the words. */
+  async function lookedAtFailed(error: string): Promise<unknown> {
+    await tablesOf(project.store.db)
+      .insertInto('attempts')
+      .values({
+        task_id: id,
+        number: 1,
+        epoch: 1,
+        state: 'running',
+        agent: 'command',
+        session_id: 's',
+        branch: 'drover/a/1',
+        started_at_ms: 1,
+      })
+      .execute();
+    const engine = {
+      machineId: '',
+      chance: () => 0,
+      clock: project.sources.clock,
+      mask: (text: string) => text,
+      store: project.store,
+      durable: { get: async () => ({ state: 'failed', error }) },
+    } as unknown as Engine;
+    assert.deepEqual(await returnOrphans(engine), [id]);
+    return tablesOf(project.store.db)
+      .selectFrom('tasks')
+      .innerJoin('attempts', 'attempts.task_id', 'tasks.id')
+      .select(['tasks.status', 'tasks.attempts', 'attempts.state'])
+      .executeTakeFirstOrThrow();
+  }
+
   const exec = (): readonly string[] => [`exec/${id}/1`];
 
   test('is left alone while a machine has that release, and is given back after', async () => {
@@ -69,5 +100,21 @@ suite('work of another release', () => {
     await machine('new', 2);
     assert.deepEqual(await looked('agents@new', 'pending', 2), []);
     assert.deepEqual(await looked('agents@new', 'pending', 1), exec());
+  });
+
+  test('has used no attempt when a full disk has ended its workflow', async () => {
+    assert.deepEqual(await lookedAtFailed('ENOSPC: no space left on device, write'), {
+      status: 'ready',
+      attempts: 0,
+      state: 'interrupted',
+    });
+  });
+
+  test('has used an attempt when a bug has ended its workflow', async () => {
+    assert.deepEqual(await lookedAtFailed('attempt of A is missing'), {
+      status: 'ready',
+      attempts: 1,
+      state: 'failed',
+    });
   });
 });
