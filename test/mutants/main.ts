@@ -1,4 +1,4 @@
-// `npm run mutants [-- --count 80 --seed 1 --from 1]`: changes one place of the product at a time on a copy of the checkout,
+// `npm run mutants [-- --count 80 --seed 1 --from 1 --in server/git/files]`: changes one place of the product at a time on a copy of the checkout,
 // and runs the tests until one fails: the unit tests that import the changed file first, what takes longest last. Prints each
 // change with the suite that has noticed it, and at the end those that none has.
 
@@ -24,6 +24,8 @@ const { values } = parseArgs({
     count: { type: 'string', default: '80' },
     seed: { type: 'string', default: '1' },
     from: { type: 'string', default: '1' },
+    /** Only files whose path starts with this. */
+    in: { type: 'string', default: '' },
   },
 });
 
@@ -110,6 +112,7 @@ function sourceFiles(copy: string): { readonly path: string; readonly text: stri
         .filter((name) => name.endsWith('.ts') && !name.endsWith('.d.ts'))
         .map((name) => join(layer, name)),
     )
+    .filter((path) => path.startsWith(values.in))
     .sort()
     .map((path) => ({ path, text: readFileSync(join(copy, path), 'utf8') }));
 }
