@@ -1,6 +1,7 @@
 // How an attempt ends other than well: booked with its failure, and what follows for its task.
 
 import type { Failure } from '../../core/failure.ts';
+import { tellsFullDisk } from '../../core/full-disk.ts';
 import { setAttempt } from './claims.ts';
 import type { StoreSources } from '../feed/feed.ts';
 import type { Reads, Tx } from '../schema/tables.ts';
@@ -51,10 +52,11 @@ const passingKinds: ReadonlySet<string> = new Set(['git_failed', 'worker_failed'
 export async function goesOnAfter(
   tx: Reads,
   { taskId, attempt }: { readonly taskId: string; readonly attempt: number },
-  { kind, retryable }: Pick<Failure, 'kind' | 'retryable'>,
+  { kind, retryable, message }: Pick<Failure, 'kind' | 'message' | 'retryable'>,
 ): Promise<boolean> {
   if (kind === 'line_held') return true;
-  if (!passingKinds.has(kind) || !retryable) return false;
+  // An agent, a setup and a gate fail on a full disk as well, each with its own kind.
+  if (!retryable || !(passingKinds.has(kind) || tellsFullDisk(message))) return false;
   return (await retriesOf(tx, taskId, `%"attempt":${attempt},%"kind":"${kind}"%`)) < freeMax;
 }
 

@@ -3,6 +3,7 @@
 
 import { MadeOnce } from '../../core/made-once.ts';
 import { failure, type Failure } from '../../core/failure.ts';
+import { tellsFullDisk } from '../../core/full-disk.ts';
 import { evidenceOf } from '../../core/prompt/failure-lines.ts';
 import { commandEnd } from './command-ends.ts';
 import { gitFailed } from './git-trouble.ts';
@@ -130,5 +131,6 @@ async function runCommand(
   const how = commandEnd({ isLate, exitCode: outcome.exitCode, telling, limit });
   const where = job.only ? "in the gate's worktree " : '';
   const message = `the setup command ${engine.mask(command)} ${where}${how}; its log is ${logPath}`;
-  return { kind: 'failed', failure: failure('setup_failed', message, tail) };
+  const failed = failure('setup_failed', message, tail);
+  return { kind: 'failed', failure: { ...failed, retryable: tellsFullDisk(how) } };
 }
