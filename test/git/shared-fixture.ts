@@ -1,5 +1,6 @@
 // Several clones of one remote repository: over the file system, or over a git server that can be killed and come back.
 
+import { setTimeout as delay } from 'node:timers/promises';
 import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, rmSync, writeFileSync } from 'node:fs';
@@ -141,30 +142,41 @@ function gitServer(fixture: Fixture, port: number): GitServer {
     execFileSync('git', ['--exec-path'], { encoding: 'utf8' }).trim(),
     'git-daemon',
   );
+  const begin = async (): Promise<string | null> => {
+    const child = spawn(
+      program,
+      [
+        '--listen=127.0.0.1',
+        `--port=${String(port)}`,
+        '--reuseaddr',
+        `--base-path=${fixture.home}`,
+        '--export-all',
+        '--enable=receive-pack',
+        '--informative-errors',
+        '--verbose',
+      ],
+      // A separate group, so that its connections can be ended with it.
+      { env: fixture.environment, detached: true, stdio: ['ignore', 'ignore', 'pipe'] },
+    );
+    running = child;
+    let said = '';
+    return new Promise((resolve) => {
+      child.once('exit', () => resolve(said));
+      child.stderr?.on('data', (chunk: Buffer) => {
+        said += chunk.toString('utf8');
+        if (said.includes('Ready to rumble')) resolve(null);
+      });
+    });
+  };
   return {
     start: async () => {
-      const child = spawn(
-        program,
-        [
-          '--listen=127.0.0.1',
-          `--port=${String(port)}`,
-          '--reuseaddr',
-          `--base-path=${fixture.home}`,
-          '--export-all',
-          '--enable=receive-pack',
-          '--informative-errors',
-          '--verbose',
-        ],
-        // A separate group, so that its connections can be ended with it.
-        { env: fixture.environment, detached: true, stdio: ['ignore', 'ignore', 'pipe'] },
-      );
-      running = child;
-      await new Promise<void>((resolve, reject) => {
-        child.once('exit', () => reject(new Error('the git server ended')));
-        child.stderr?.on('data', (chunk: Buffer) => {
-          if (chunk.toString('utf8').includes('Ready to rumble')) resolve();
-        });
-      });
+      // While it was away, the port may have become that of another test's connection.
+      for (let tries = 1; ; tries += 1) {
+        const said = await begin();
+        if (said === null) return;
+        if (tries === 50) throw new Error(`the git server ended: ${said}`);
+        await delay(100);
+      }
     },
     stop: async () => {
       const child = running;
