@@ -1,7 +1,16 @@
 // The event log: what is appended is read back, the bound holds, a crash loses and repeats nothing.
 
 import assert from 'node:assert/strict';
-import { appendFileSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
+import {
+  appendFileSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readlinkSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openEventLog } from '../../../server/agents/kit/log/event-log.ts';
@@ -43,6 +52,19 @@ suite('event log', () => {
       { at: 17, type: 'output', stream: 'stdout', text: 'eins' },
       { at: 17, type: 'exit', code: 0, signal: null },
     ]);
+  });
+
+  test('that could not be written says so, and leaves no file open', async () => {
+    if (process.platform !== 'linux') return;
+    symlinkSync('/dev/full', path);
+    const isOurs = (fd: string): boolean => {
+      const target = join('/proc/self/fd', fd);
+      return existsSync(target) && ['/dev/full', `${path}.marks`].includes(readlinkSync(target));
+    };
+    const log = await openEventLog(path, { maxBytes: 1e6 });
+    log.append(output('eins'));
+    await assert.rejects(log.close(), /ENOSPC/);
+    assert.deepEqual(readdirSync('/proc/self/fd').filter(isOurs), []);
   });
 
   test('an absent log is an empty one', () => {

@@ -124,8 +124,11 @@ export class EventLog {
   }
 
   async close(): Promise<void> {
-    await this.flush();
-    await this.#opened.writer.close();
+    try {
+      await this.flush();
+    } finally {
+      await this.#opened.writer.close();
+    }
   }
 
   #wake(): void {
