@@ -36,7 +36,13 @@ export function passingFailure(error: unknown): Failure | null {
   if (error instanceof GitRefusal) {
     return error.failure.retryable ? gitFailed(error.failure) : null;
   }
-  return error instanceof Error ? fullDiskFailure(error.message) : null;
+  return isOfSystem(error) ? fullDiskFailure(error.message) : null;
+}
+
+/** Not the database's: its full disk ends no agent, and is waited for like its absence. */
+function isOfSystem(error: unknown): error is NodeJS.ErrnoException {
+  const code = error instanceof Error ? (error as NodeJS.ErrnoException).code : undefined;
+  return code === 'ENOSPC' || code === 'EDQUOT';
 }
 
 /** Null: the text is not about a full disk. */

@@ -1,6 +1,7 @@
 // Interrupted attempts: no agent runs beside its former self, and earlier work is not forgotten.
 
 import assert from 'node:assert/strict';
+import { Refusal } from '../../../server/core/failure.ts';
 import type { DurableRun } from '../../../server/durable/port.ts';
 import type { Claim, Tx } from '../../../server/store/port.ts';
 import { claimTask } from '../../../server/store/work/claims.ts';
@@ -167,9 +168,10 @@ suite('an attempt that was cut off', () => {
     assert.equal((await statusNow()).status, 'needs_review');
   });
 
+  let ended: number[] = [];
   /** Its workflow, on a machine where each question to git throws; resolves with the agents that were ended. */
   async function executeWhere(claim: Claim, thrown: Error): Promise<readonly number[]> {
-    const ended: number[] = [];
+    ended = [];
     const git = new Proxy({}, { get: () => () => Promise.reject(thrown) });
     const { store, sources } = project;
     const commit = (_: string, body: (tx: Tx) => Promise<unknown>): Promise<unknown> =>
@@ -211,7 +213,8 @@ suite('an attempt that was cut off', () => {
     return claim;
   }
 
-  const full = new Error('ENOSPC: no space left on device, write');
+  const noSpace = 'ENOSPC: no space left on device, write';
+  const full = Object.assign(new Error(noSpace), { code: 'ENOSPC' });
 
   test('by a full disk goes on later on its machine and is not used up; its agent is ended', async () => {
     await addRun();
@@ -233,9 +236,14 @@ suite('an attempt that was cut off', () => {
     assert.deepEqual(await statusNow(), { status: 'ready', attempts: 1 });
   });
 
-  test('by a bug tells the bug', async () => {
-    await addRun();
-    const claim = await claimWithAgent();
-    await assert.rejects(executeWhere(claim, new Error('a bug')), /a bug/);
-  });
+  for (const [what, thrown] of [
+    ['a bug', new Error('a bug')],
+    ["a full disk of the database's", new Refusal('database', `It is full: ${noSpace}`)],
+  ] as const)
+    test(`by ${what} tells it, and leaves its agent alone`, async () => {
+      await addRun();
+      const claim = await claimWithAgent();
+      await assert.rejects(executeWhere(claim, thrown), thrown);
+      assert.deepEqual(ended, []);
+    });
 });
