@@ -82,6 +82,20 @@ suite('demo driver', function () {
     );
   });
 
+  test('stopped while it asks, it gets no answer, and asks again when it is resumed', async () => {
+    const stop = new AbortController();
+    const prompt = 'demo: ask Which? | a | b\ndemo: write answer {{answer}}';
+    host = createRecordingHost(() => {
+      stop.abort();
+      return null; // as a question ends with its attempt
+    });
+    assert.deepEqual(await start(prompt, {}, stop.signal), { kind: 'stopped' });
+    assert.equal(existsSync(join(run.cwd, 'answer')), false);
+    host = createRecordingHost((question) => question.choices[1] ?? null);
+    assert.equal((await start(prompt, { resume: true })).kind, 'done');
+    assert.equal(file('answer'), 'b\n');
+  });
+
   test('takes a hint while it works', async () => {
     // It works until it has its answer, which waits for the hint.
     host = createRecordingHost(async () => {

@@ -125,12 +125,15 @@ class DemoFollower implements ProgramFollower {
   }
 
   async #ask(question: Question): Promise<void> {
-    const { host, record } = this.#run;
+    const { host, record, signal } = this.#run;
     const { requestId } = question;
-    const choice = await host.ask(question, this.#over.signal);
-    if (this.#over.signal.aborted) return;
+    const over = this.#over.signal;
+    const choice = await host.ask(question, AbortSignal.any([over, signal]));
+    if (over.aborted) return;
     if (choice === null) record.emit({ type: 'question_withdrawn', requestId });
     else record.emit({ type: 'answered', requestId, choice });
+    // A stopped agent would take it as an answer, and resumed it would not ask again.
+    if (signal.aborted) return;
     this.#send({ type: 'answer', requestId, choice });
   }
 }
