@@ -37,7 +37,7 @@ const attempts: Readonly<Record<string, string>> = {
   'write to folders of the system': 'test -w /usr',
   'set parameters of the kernel': 'test -w /proc/sys/kernel/core_pattern',
   'keep capabilities': "! grep -q '^CapEff:[[:space:]]*0*$' /proc/self/status",
-  'make namespaces': 'unshare -Ur true',
+  'make namespaces': 'unshare -U true',
 };
 
 /** Only where the settings close it: otherwise it is open on purpose. */

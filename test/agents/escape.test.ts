@@ -1,5 +1,5 @@
-// Escape attempts of a program in the sandbox, each by name: none succeeds, and each succeeds
-// without the sandbox.
+// Escape attempts of a program in the sandbox, each by name: none succeeds; each succeeds where the
+// wall that stops it is taken away; and SECURITY.md lists just those that succeed without a sandbox.
 
 import assert from 'node:assert/strict';
 import { execFile, spawn, spawnSync, type ChildProcess } from 'node:child_process';
@@ -12,138 +12,21 @@ import {
   rmSync,
   writeFileSync,
 } from 'node:fs';
-import { createServer, type Server } from 'node:net';
+import { createServer, type AddressInfo, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { prepareHome } from '../../server/sandbox/agent-homes.ts';
 import { bwrapArguments, type Mount } from '../../server/sandbox/walls.ts';
+import { isHere, network, notTheirs, reads, walls, writes, type Words } from './escape-probes.ts';
 
 const isThere =
   spawnSync('bwrap', ['--ro-bind', '/', '/', '--proc', '/proc', '--unshare-all', 'true']).status ===
   0;
+const isRoot = process.getuid?.() === 0;
 
-const secrets = [
-  '.ssh/id_ed25519',
-  '.aws/credentials',
-  '.npmrc',
-  '.netrc',
-  '.git-credentials',
-  '.gnupg/private',
-  '.docker/config.json',
-  '.kube/config',
-  '.config/gh/hosts.yml',
-  '.config/gcloud/creds.db',
-  '.bash_history',
-  '.zsh_history',
-  '.psql_history',
-  '.pgpass',
-  '.mozilla/cookies.sqlite',
-  '.config/google-chrome/Cookies',
-  '.local/share/keyrings/login',
-  '.env',
-  'Documents/letter.txt',
-  '.claude/projects/other.jsonl',
-  '.codex/sessions/other.jsonl',
-  '.vscode/settings.json',
-  '.terraform.d/credentials',
-  '.pypirc',
-];
-const starters = [
-  '.bashrc',
-  '.profile',
-  '.zshrc',
-  '.config/autostart/x.desktop',
-  '.config/systemd/user/x.service',
-  '.local/bin/git',
-  '.gitconfig',
-  '.ssh/authorized_keys',
-  '.ssh/config',
-  '.claude/settings.json',
-  '.codex/config.toml',
-  '.vscode/tasks.json',
-  '.npmrc',
-  '.config/fish/config.fish',
-  '.inputrc',
-  '.vimrc',
-  '.cargo/config.toml',
-  '.m2/settings.xml',
-];
-const outside = [
-  'repo/.drover/drover.db',
-  'repo/.drover/backend.json',
-  'repo/.drover/logs/other/1.ndjson',
-  'repo/.drover/logs/other/1.ndjson.mcp.json',
-  'repo/README.md',
-  'repo/.env',
-  'repo/.drover.toml',
-  'worktrees/slot-2/secret.txt',
-  'worktrees/gate-1/README.md',
-  'mnt/disk/file',
-];
-const repository = [
-  '.git/hooks/pre-commit',
-  '.git/config',
-  '.git/refs/heads/main',
-  '.git/packed-refs',
-  '.git/info/attributes',
-  '.git/info/exclude',
-  '.git/worktrees/slot-2/HEAD',
-  '.git/worktrees/slot-2/index',
-  '.git/objects/info/alternates',
-  '.git/modules/x/config',
-  '.git/HEAD',
-  '.git/index',
-];
-const kernel = [
-  '/proc/sys/kernel/core_pattern',
-  '/proc/sys/kernel/hostname',
-  '/proc/sys/vm/drop_caches',
-  '/proc/sysrq-trigger',
-  '/proc/sys/kernel/modprobe',
-];
-const system = ['/usr/bin', '/etc', '/etc/passwd', '/usr/lib', '/opt'];
-const masked = ['/etc/shadow', '/etc/gshadow'];
-
-/** Tries that show themselves by their end: shell words that end with 0 where the try got out. */
-const reads: Readonly<Record<string, string>> = {
-  ...Object.fromEntries(secrets.map((name) => [`read ~/${name}`, `grep -q secret "$H/${name}"`])),
-  ...Object.fromEntries(outside.map((name) => [`read ${name}`, `test -s "$T/${name}"`])),
-  'connect to a socket of the user': `node -e 'require("net").connect(process.env.T+"/run/agent.sock").on("connect",()=>process.exit(0)).on("error",()=>process.exit(1))'`,
-  'see a process of the machine': 'kill -0 $P',
-  'signal a process of the machine': 'kill -CONT $P',
-  'read its environment': 'grep -qz MARK_OF_TEST /proc/$P/environ',
-  'read its root folder': 'ls "/proc/$P/root/"',
-  'find it by its words': 'cat /proc/[0-9]*/cmdline | tr "\\0" " " | grep -q "mark-of-tes[t]"',
-  'follow a link out': 'ln -sfn "$T/repo/README.md" out && test -s out',
-  'follow a link to home': 'ln -sfn "$H/.ssh/id_ed25519" key && grep -q secret key',
-  'make a hard link of a file': 'rm -f hard; ln "$T/repo/README.md" hard',
-  'list the worktrees': 'test -d "$T/worktrees/slot-2"',
-  'list the home': 'ls -A "$H" | grep -q Documents',
-};
-
-/** Files below the fixture: a try got out when the machine's own file has the word in it. */
-const writes: readonly string[] = [
-  ...starters.map((name) => `home/${name}`),
-  ...outside,
-  ...repository.map((name) => `repo/${name}`),
-  'run/dropped',
-  'tmp/dropped',
-];
-
-/** Walls of the kernel and the system. They are not tried without walls: the machine would be the one that suffers. */
-const untouched: Readonly<Record<string, string>> = {
-  ...Object.fromEntries(kernel.map((name) => [`set ${name}`, `test -w ${name}`])),
-  ...Object.fromEntries(system.map((name) => [`change ${name}`, `test -w ${name}`])),
-  ...Object.fromEntries(masked.map((name) => [`read ${name}`, `grep -q : ${name}`])),
-  'keep capabilities': '! grep -q "^CapEff:[[:space:]]*0*$" /proc/self/status',
-  'make a namespace': 'unshare -Ur true',
-  'mount something': 'unshare -m true',
-  'write the system again': 'mount -o remount,bind,rw /usr',
-  'uncover what is below': 'umount /tmp',
-  'change the name of the host': 'unshare -u true',
-  'see devices': 'ls /dev/kmsg || ls /dev/mem || ls /dev/mapper',
-  'leave the root folder': 'chroot / true',
-};
+const allReads = merged(Object.values(reads));
+const allWrites = Object.values(writes).flat();
+const allOfWalls = merged(Object.values(walls).map(({ probes }) => probes));
 
 interface Place {
   readonly top: string;
@@ -157,39 +40,70 @@ function makePlace(): Place {
     mkdirSync(dirname(join(top, path)), { recursive: true });
     writeFileSync(join(top, path), text);
   };
-  for (const path of new Set([...writes, ...outside])) write(path, 'theirs\n');
-  for (const name of secrets) write(`home/${name}`, 'secret\n');
+  for (const path of allWrites) write(path, 'theirs\n');
+  for (const path of notTheirs) write(path, 'secret\n');
   write('worktrees/slot-1/mine.txt', 'mine\n');
   return { top, slot: join(top, 'worktrees', 'slot-1'), home: join(top, 'home') };
 }
 
-/** One shell for all tries: a line for each that got out. */
-function script(tries: Readonly<Record<string, string>>): string {
-  const lines = Object.entries(tries).map(
-    ([name, words], index) =>
-      `( ${words} ) > /dev/null 2>&1 < /dev/null && echo 'OUT ${index} ${name}'`,
-  );
-  const written = writes.map(
-    (path) => `( mkdir -p "$(dirname "$T/${path}")"; echo planted >> "$T/${path}" ) 2> /dev/null`,
-  );
-  return `cd "$SLOT"\n${[...lines, ...written].join('\n')}\necho done\n`;
+function merged(tables: readonly Words[]): Words {
+  return Object.fromEntries(tables.flatMap((table) => Object.entries(table)));
 }
+
+/** One shell for all tries: a line for each that got out. */
+function script(tries: Words): string {
+  const lines = Object.entries(tries).map(
+    ([name, words]) => `( ${words} ) > /dev/null 2>&1 < /dev/null && echo 'OUT ${name}'`,
+  );
+  return `cd "$SLOT"\n${lines.join('\n')}\necho done\n`;
+}
+
+const writing = allWrites
+  .map(
+    (path) => `( mkdir -p "$(dirname "$T/${path}")"; echo planted >> "$T/${path}" ) 2> /dev/null`,
+  )
+  .join('\n');
 
 function run(program: string, args: readonly string[], env: Readonly<Record<string, string>>) {
   return new Promise<string>((resolve) => {
-    execFile(program, [...args], { env, timeout: 60_000 }, (_error, stdout) => resolve(stdout));
+    execFile(program, [...args], { env, timeout: 60_000 }, (_error, stdout, stderr) =>
+      resolve(stdout === '' ? stderr : stdout),
+    );
   });
 }
 
 function namesOf(said: string): string[] {
-  return said.split('\n').flatMap((line) => /^OUT \d+ (.*)$/.exec(line)?.[1] ?? []);
+  assert.match(said, /^done$/m);
+  return said.split('\n').flatMap((line) => /^OUT (.*)$/.exec(line)?.[1] ?? []);
 }
 
 function planted(place: Place): string[] {
-  return writes.filter((path) => {
+  return allWrites.filter((path) => {
     const file = join(place.top, path);
     return existsSync(file) && readFileSync(file, 'utf8').includes('planted');
   });
+}
+
+/** The rows of the list in SECURITY.md: what is tried, and the names that stand behind it. */
+function listed(): ReadonlyMap<string, readonly string[]> {
+  const text = readFileSync('SECURITY.md', 'utf8');
+  const list = text.slice(
+    text.indexOf('<!-- tried: begin -->'),
+    text.indexOf('<!-- tried: end -->'),
+  );
+  return new Map(
+    list.split('\n').flatMap((line) => {
+      const [, group, names] = /^\| ([A-Z][^|]*?) \| (`.*`) \|$/.exec(line) ?? [];
+      if (group === undefined || names === undefined) return [];
+      return [[group, [...names.matchAll(/`([^`]+)`/g)].map(([, name = '']) => name)] as const];
+    }),
+  );
+}
+
+/** `session` of proc_pid_stat(5). */
+function ownSession(): string {
+  const stat = readFileSync('/proc/self/stat', 'utf8');
+  return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[3] ?? '';
 }
 
 suite('escapes', function () {
@@ -201,14 +115,26 @@ suite('escapes', function () {
     );
   });
   let place: Place;
-  let server: Server;
+  let servers: readonly Server[];
   let neighbor: ChildProcess;
+  let shared: string;
   let env: Record<string, string>;
   setup(async () => {
     place = makePlace();
-    server = createServer((socket) => socket.end());
-    await new Promise<void>((resolve) => server.listen(join(place.top, 'run/agent.sock'), resolve));
+    const abstract = `drover-escape-${process.pid}`;
+    const port = { host: '127.0.0.1', port: 0 };
+    servers = await Promise.all(
+      [port, { path: join(place.top, 'run/agent.sock') }, { path: `\0${abstract}` }].map(
+        (at) =>
+          new Promise<Server>((resolve) => {
+            const server = createServer((socket) => socket.end());
+            server.listen(at, () => resolve(server));
+          }),
+      ),
+    );
     neighbor = spawn('sleep', ['600'], { env: { MARK_OF_TEST: '1' }, argv0: 'mark-of-test' });
+    shared =
+      /\d+/u.exec(spawnSync('ipcmk', ['-M', '4096'], { encoding: 'utf8' }).stdout)?.[0] ?? '';
     env = {
       PATH: `${dirname(process.execPath)}:/usr/sbin:/usr/bin:/sbin:/bin`,
       HOME: place.home,
@@ -216,15 +142,20 @@ suite('escapes', function () {
       H: place.home,
       SLOT: place.slot,
       P: String(neighbor.pid),
+      PORT: String((servers[0]?.address() as AddressInfo | undefined)?.port),
+      ABSTRACT: abstract,
+      SHARED: shared,
+      SESSION: ownSession(),
     };
   });
   teardown(async () => {
     neighbor.kill('SIGKILL');
-    await new Promise((resolve) => server.close(resolve));
+    spawnSync('ipcrm', ['-m', shared]);
+    await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))));
     rmSync(place.top, { recursive: true, force: true });
   });
 
-  const behindWalls = (words: string): Promise<string> => {
+  const wallsOf = (kind: 'open' | 'none'): readonly string[] => {
     const own = join(place.top, 'own');
     const folders = ['home', 'tmp'].map((name) => join(own, name));
     for (const folder of folders) mkdirSync(folder, { recursive: true });
@@ -235,33 +166,71 @@ suite('escapes', function () {
       { from: dirname(process.execPath), to: dirname(process.execPath), mode: 'read' },
       { from: place.slot, to: place.slot, mode: 'write' },
     ];
-    const walls = bwrapArguments({ cwd: place.slot, mounts, network: 'open', variables: {} });
-    return run('bwrap', [...walls, '/bin/sh', '-c', words], env);
+    return bwrapArguments({ cwd: place.slot, mounts, network: kind, variables: {} });
   };
+  const behind = (args: readonly string[], words: string): Promise<string> =>
+    run('bwrap', [...args, '/bin/sh', '-c', words], env);
 
   test('none of them gets out', async () => {
-    const said = await behindWalls(script({ ...reads, ...untouched }));
-    assert.match(said, /done\n$/);
+    const said = await behind(
+      wallsOf('open'),
+      `${script({ ...allReads, ...allOfWalls })}${writing}`,
+    );
     assert.deepEqual(namesOf(said), []);
     assert.deepEqual(planted(place), []);
-    assert.ok(Object.keys({ ...reads, ...untouched }).length + writes.length >= 100);
+    assert.ok(Object.keys({ ...allReads, ...allOfWalls }).length + allWrites.length >= 100);
   });
 
-  test('without walls each of them gets out', async () => {
-    const said = await run('/bin/sh', ['-c', script(reads)], env);
+  test('without a network none of them reaches one, and with one each does', async () => {
+    assert.deepEqual(namesOf(await behind(wallsOf('none'), script(network))), []);
+    assert.deepEqual(namesOf(await behind(wallsOf('open'), script(network))), Object.keys(network));
+  });
+
+  // As another user, the system stops what only root can do also where the sandbox does not.
+  for (const [name, wall] of Object.entries(walls)) {
+    if (wall.isRoots && !isRoot) continue;
+    test(`with its wall taken away each gets out: ${name}`, async () => {
+      const args = wallsOf('open');
+      const removed = wall.removed(args);
+      assert.notDeepEqual(removed, args);
+      assert.deepEqual(
+        namesOf(await behind(removed, script(wall.probes))),
+        Object.keys(wall.probes),
+      );
+    });
+  }
+
+  test('without a sandbox just those get out that SECURITY.md lists as not promised', async () => {
+    // Its own table of mounts and nothing else, so that what is unmounted is not the machine's.
+    const open = ['--dev-bind', '/', '/', ...(isRoot ? ['--cap-add', 'ALL'] : [])];
+    const tried = { ...allReads, ...network, ...allOfWalls };
+    const out = new Set(namesOf(await behind(open, `${script(tried)}${writing}`)));
+    const written = new Set(planted(place));
+    const groups = { ...reads, 'Use the network': network };
+    const rows: (readonly [string, readonly string[]])[] = [
+      ...Object.entries(groups).map(([name, probes]) => rowOf(name, probes, out)),
+      ...Object.entries(writes).map(
+        ([name, paths]) => [name, paths.filter((path) => written.has(path))] as const,
+      ),
+      ...Object.entries(walls)
+        .filter(([, { isRoots }]) => isRoot || !isRoots)
+        .map(([name, { probes }]) => rowOf(name, probes, out)),
+    ];
+    const isTried = ([name]: readonly [string, unknown]): boolean =>
+      isRoot || walls[name]?.isRoots !== true;
     assert.deepEqual(
-      Object.keys(reads).filter((name) => !namesOf(said).includes(name)),
-      [],
-    );
-    assert.deepEqual(
-      writes.filter((path) => !planted(place).includes(path)),
-      [],
+      [...listed()].filter(isTried).map(([name, names]) => [name, names.filter(isHere)]),
+      rows.filter(([, names]) => names.length > 0),
     );
   });
 
   test('the worktree itself is there, and can be written', async () => {
-    await behindWalls('echo more >> mine.txt; echo new > new.txt');
+    await behind(wallsOf('open'), 'echo more >> mine.txt; echo new > new.txt');
     assert.equal(readFileSync(join(place.slot, 'mine.txt'), 'utf8'), 'mine\nmore\n');
     assert.equal(readFileSync(join(place.slot, 'new.txt'), 'utf8'), 'new\n');
   });
 });
+
+function rowOf(name: string, probes: Words, out: ReadonlySet<string>) {
+  return [name, Object.keys(probes).filter((probe) => out.has(probe))] as const;
+}

@@ -100,7 +100,7 @@ try 'write hooks' "echo x > $root/.git/hooks/pre-commit && test -e /usr/../$root
 try 'other processes' "ls /proc | grep -E '^[0-9]+$' | grep -vE '^[0-9]{1,2}$'"
 try 'write system' "echo x > /usr/x"
 try 'remount' "mount -o remount,bind,rw /usr"
-try 'nested namespaces' "unshare -Ur true"
+try 'nested namespaces' "unshare -U true"
 try 'see gate slot' "ls ../gate-1"
 `,
     });
