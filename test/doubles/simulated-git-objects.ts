@@ -43,6 +43,12 @@ export class GitObjects {
     return commit;
   }
 
+  /** The commit with this short id. */
+  withPrefix(short: string): Sha {
+    for (const sha of this.#commits.keys()) if (sha.startsWith(short)) return sha;
+    throw new Error(`there is no commit ${short}`);
+  }
+
   filesOf(sha: Sha): Files {
     return this.#trees.get(this.commit(sha).tree) as Files;
   }

@@ -75,6 +75,8 @@ export class HelpfulPerson {
     if (reset !== undefined) this.#requests.reset(reset);
     const merge = /merge (\S+) into (\S+), then/.exec(reason);
     if (merge !== null) this.#git.mergeInto(merge[1] ?? '', merge[2] ?? '');
+    const picks = /; run git cherry-pick -m 1 ([0-9a-f ]+) on (\S+) \(/.exec(reason);
+    if (picks !== null) this.#git.pickInto((picks[1] ?? '').split(' '), picks[2] ?? '');
     this.#requests.resolve(id);
   }
 

@@ -1,5 +1,7 @@
 // What the person does to the repository meanwhile: commits, changes left lying, branches, and going back.
 
+import type { Sha } from '../../server/git/sha.ts';
+import type { Files, GitObjects } from '../doubles/simulated-git-objects.ts';
 import { flaws, isGreen } from './scenario.ts';
 import type { World } from './world.ts';
 
@@ -84,13 +86,45 @@ export class PersonAtGit {
     if (ours === undefined || theirs === undefined || objects.isAncestor(theirs, ours)) return;
     this.#world.handMerges += 1;
     this.#world.tell(`person: git merge ${from} into ${into}`);
-    const { files, conflicts } = objects.mergeFiles(ours, theirs);
-    const settled = new Map(files);
-    for (const path of conflicts) settled.set(path, objects.filesOf(ours).get(path) ?? '');
+    const settled = this.#settle(ours, objects.mergeFiles(ours, theirs));
     const sha = repository.commit(settled, [ours, theirs], `merge ${from}`, 'person');
-    const ref = `refs/heads/${into}`;
-    repository.moveRefs([{ ref, next: sha, old: ours }], 'person', 'merge');
-    if (repository.checkout.branch === ref) repository.checkout.files = new Map(settled);
+    this.#moveBranch(into, ours, sha, 'merge');
+  }
+
+  /** `git cherry-pick -m 1`, by the short ids of the advice; conflicts are settled as in a merge. */
+  pickInto(shorts: readonly string[], into: string): void {
+    const { repository } = this.#world;
+    const { refs, objects } = repository;
+    const started = refs.get(`refs/heads/${into}`);
+    if (started === undefined) return;
+    this.#world.handMerges += 1;
+    this.#world.tell(`person: git cherry-pick -m 1 ${shorts.join(' ')} on ${into}`);
+    let tip = started;
+    for (const short of shorts) {
+      const picked = objects.commit(objects.withPrefix(short));
+      const merged = objects.mergeFiles(tip, picked.sha, picked.parents[0] ?? null);
+      const settled = this.#settle(tip, merged);
+      const isEmpty = objects.writeTree(settled) === objects.commit(tip).tree;
+      // What is there already is left out; a conflict is concluded, with the message that it has.
+      if (isEmpty && merged.conflicts.length === 0) continue;
+      tip = repository.commit(settled, [tip], picked.subject, 'person', picked.trailers);
+    }
+    this.#moveBranch(into, started, tip, 'cherry-pick');
+  }
+
+  #settle(ours: Sha, { files, conflicts }: ReturnType<GitObjects['mergeFiles']>): Files {
+    const settled = new Map(files);
+    const before = this.#world.repository.objects.filesOf(ours);
+    for (const path of conflicts) settled.set(path, before.get(path) ?? '');
+    return settled;
+  }
+
+  #moveBranch(branch: string, old: Sha, next: Sha, reason: string): void {
+    const { repository } = this.#world;
+    const ref = `refs/heads/${branch}`;
+    repository.moveRefs([{ ref, next, old }], 'person', reason);
+    if (repository.checkout.branch === ref)
+      repository.checkout.files = new Map(repository.objects.filesOf(next));
   }
 
   /** Untested work has made the main branch fail: the error is removed. */
