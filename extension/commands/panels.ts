@@ -6,8 +6,9 @@ import type { TaskView } from '../../server/protocol/views.ts';
 import { webviewIds } from '../ids.ts';
 import type { Project } from '../project/project.ts';
 import { withProject, type Handlers } from './context.ts';
+import { pageChoices } from './page-choices.ts';
 import { pickTask } from './pick.ts';
-import { noTarget } from './target.ts';
+import { noTarget, type Target } from './target.ts';
 
 export const panelHandlers: Handlers<
   | 'drover.showTree'
@@ -32,7 +33,7 @@ export const panelHandlers: Handlers<
     // From within a stream, a person wants to open another one.
     const isInStream = !target.isExplicit && context.focused()?.name === 'stream';
     const meant = isInStream ? noTarget : target;
-    const task = await pickTask(project, meant, 'Open Stream', hasBegun);
+    const task = await pickPage(project, meant);
     if (task === null) return;
     // A panel belongs to one attempt; without a number it is the current latest one.
     const attempt = meant.attempt ?? (await latestAttempt(project, task.id));
@@ -53,12 +54,12 @@ export const panelHandlers: Handlers<
   }),
 };
 
-/**
- * `attempts` counts those that were used up: a first one that works, or has succeeded, is known by
- * the status.
- */
-function hasBegun({ attempts, branch, status }: TaskView): boolean {
-  return attempts > 0 || branch !== null || (status !== 'ready' && status !== 'blocked');
+/** Each task has a page, also before its first attempt: it then says what the task waits for. */
+async function pickPage(project: Project, meant: Target): Promise<TaskView | null> {
+  const offered = pageChoices(project.board?.tasks ?? []);
+  const [only] = offered;
+  if (offered.length === 1 && only !== undefined) return only;
+  return await pickTask(project, meant, 'Open Stream', () => true, offered);
 }
 
 /** Null when there is none that is known: the panel then shows whichever is the latest. */

@@ -18,19 +18,20 @@ export function epicOf(project: Project, id: string): EpicView | null {
   return project.board?.epics.find((epic) => epic.id === id) ?? null;
 }
 
-/** The tasks of a command; asks if the arguments name none. Null: the person canceled. */
+/** The tasks of a command; asks among the offered if the arguments name none. Null: the person canceled. */
 export async function pickTasks(
   project: Project,
   target: Target,
   title: string,
   fits: (task: TaskView) => boolean,
+  offered: readonly TaskView[] = project.board?.tasks ?? [],
 ): Promise<readonly TaskView[] | null> {
   const meant = target.ids.flatMap((id) => taskOf(project, id) ?? []);
   if (meant.length > 0) {
     const fitting = meant.filter(fits);
     return fitting.length > 0 ? fitting : meant;
   }
-  const choices = (project.board?.tasks ?? []).filter(fits).slice(0, rowsMax);
+  const choices = offered.filter(fits).slice(0, rowsMax);
   if (choices.length === 0) {
     void vscode.window.showInformationMessage(`${title}: no task is eligible.`);
     return null;
@@ -48,8 +49,9 @@ export async function pickTask(
   target: Target,
   title: string,
   fits: (task: TaskView) => boolean,
+  offered: readonly TaskView[] = project.board?.tasks ?? [],
 ): Promise<TaskView | null> {
-  return (await pickTasks(project, target, title, fits))?.[0] ?? null;
+  return (await pickTasks(project, target, title, fits, offered))?.[0] ?? null;
 }
 
 function taskItem(task: TaskView): vscode.QuickPickItem & { readonly task: TaskView } {

@@ -1,0 +1,28 @@
+// The tasks that Open Stream offers.
+
+import assert from 'node:assert/strict';
+import { pageChoices } from '../../../extension/commands/page-choices.ts';
+import type { TaskView } from '../../../server/protocol/views.ts';
+
+function task(id: string, change: Partial<TaskView> = {}): TaskView {
+  return { id, attempts: 0, branch: null, status: 'ready', ...change } as TaskView;
+}
+
+const idsOf = (...tasks: readonly TaskView[]): string =>
+  pageChoices(tasks)
+    .map(({ id }) => id)
+    .join();
+
+suite('tasks whose page can be opened', () => {
+  test('the only task is offered before its first attempt too', () => {
+    assert.equal(idsOf(task('a')), 'a');
+    assert.equal(idsOf(task('a', { status: 'blocked' })), 'a');
+    assert.equal(idsOf(), '');
+  });
+
+  test('those with a stream come first', () => {
+    const works = task('c', { status: 'in_progress', branch: 'drover/c' });
+    const failed = task('d', { attempts: 2 });
+    assert.equal(idsOf(task('a'), task('b', { status: 'blocked' }), works, failed), 'c,d,a,b');
+  });
+});
