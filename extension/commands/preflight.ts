@@ -3,7 +3,7 @@
 
 import * as vscode from 'vscode';
 import type { PreflightView } from '../../server/protocol/panel-views.ts';
-import type { EpicView } from '../../server/protocol/views.ts';
+import type { EpicView, TaskView } from '../../server/protocol/views.ts';
 import { toFailure } from '../backend/failure.ts';
 import { plainText } from '../notices/plain-text.ts';
 import type { Project } from '../project/project.ts';
@@ -17,12 +17,20 @@ interface Item extends vscode.QuickPickItem {
   readonly row: PreflightRow;
 }
 
+/** What a run is about: its epic, if it has one, and its tasks, if it is about single ones. */
+export interface RunScope {
+  readonly epic: EpicView | null;
+  /** Of the top level. Null: all of the epic, or all open ones. */
+  readonly tasks: readonly TaskView[] | null;
+}
+
 /** The options of the run; null if it must not start. */
 export async function askPreflight(
   context: CommandContext,
   project: Project,
-  epic: EpicView | null,
+  scope: RunScope,
 ): Promise<RunChoices | null> {
+  const { epic } = scope;
   const { extension, messages, log } = context;
   const memory = extension.workspaceState;
   let choices = chosenFor(memory, project.root, epic?.id ?? null);
@@ -30,7 +38,7 @@ export async function askPreflight(
   for (;;) {
     let view: PreflightView;
     try {
-      view = await check(project, epic, choices);
+      view = await check(project, scope, choices);
     } catch (error) {
       const { message } = toFailure(error);
       log.warn(`preflight: ${message}`);
@@ -39,9 +47,9 @@ export async function askPreflight(
       return isWanted ? choices : null;
     }
     const hasChoices = Object.keys(choices).length > 0;
-    const failed = failedIn(project, epic);
+    const failed = failedIn(project, scope);
     const action = await choose(
-      epic,
+      scope,
       view,
       preflightRows(view, { failed, hasChoices, isUnfolded }),
     );
@@ -78,13 +86,13 @@ export async function askPreflight(
 
 async function check(
   project: Project,
-  epic: EpicView | null,
+  scope: RunScope,
   choices: RunChoices,
 ): Promise<PreflightView> {
-  const title = `Drover: checking before a run of ${nameOf(epic)}`;
+  const title = `Drover: checking before a run of ${nameOf(scope)}`;
   return await vscode.window.withProgress({ location: vscode.ProgressLocation.Window, title }, () =>
     project.request('preflight', {
-      ...(epic === null ? {} : { epic: epic.id }),
+      ...scopeParams(scope),
       ...withSettings(project.settings, choices),
     }),
   );
@@ -114,23 +122,40 @@ async function changedBy(
   }
 }
 
-function nameOf(epic: EpicView | null): string {
+/** As the requests take it: single tasks bring their epic along. */
+export function scopeParams({ epic, tasks }: RunScope): {
+  readonly epic?: string;
+  readonly tasks?: readonly string[];
+} {
+  if (tasks !== null) return { tasks: tasks.map(({ id }) => id) };
+  return epic === null ? {} : { epic: epic.id };
+}
+
+function nameOf({ epic, tasks }: RunScope): string {
+  const [first, ...more] = tasks ?? [];
+  if (first !== undefined) {
+    return more.length === 0 ? plainText(first.title, 60) : `${more.length + 1} tasks`;
+  }
   return epic === null ? 'all open tasks' : plainText(epic.title, 60);
 }
 
-function failedIn({ board }: Project, epic: EpicView | null): readonly string[] {
+function failedIn({ board }: Project, { epic, tasks }: RunScope): readonly string[] {
+  // A person named these: they are not about others that have failed.
+  if (tasks !== null) {
+    return tasks.filter(({ status }) => status === 'failed').map(({ id }) => id);
+  }
   const failed = board?.tasks.filter(({ status }) => status === 'failed') ?? [];
   return failed.filter((task) => epic === null || task.epic_id === epic.id).map(({ id }) => id);
 }
 
 /** Null: the person canceled. */
 function choose(
-  epic: EpicView | null,
+  scope: RunScope,
   view: PreflightView,
   rows: readonly PreflightRow[],
 ): Promise<RowAction | null> {
   const pick = vscode.window.createQuickPick<Item>();
-  pick.title = `Run ${nameOf(epic)}`;
+  pick.title = `Run ${nameOf(scope)}`;
   pick.placeholder = view.can_run
     ? 'Enter on the first row starts the run; on another row it changes how it runs'
     : 'Fix what is marked, then run again';

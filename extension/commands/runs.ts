@@ -2,7 +2,7 @@
 
 import type * as vscode from 'vscode';
 import type { RunOptions } from '../../server/protocol/requests/runs.ts';
-import type { EpicView, TaskView } from '../../server/protocol/views.ts';
+import type { TaskView } from '../../server/protocol/views.ts';
 import { toFailure } from '../backend/failure.ts';
 import { personEnvironment, type Project } from '../project/project.ts';
 import { remoteVariables } from '../project/remote-secrets.ts';
@@ -10,7 +10,7 @@ import { fleetVariables, secretVariables } from '../project/secrets.ts';
 import { settingVariables } from '../project/settings-table.ts';
 import { withProject, type CommandContext, type Handlers } from './context.ts';
 import { pickEpic, pickTasks } from './pick.ts';
-import { askPreflight } from './preflight.ts';
+import { askPreflight, type RunScope, scopeParams } from './preflight.ts';
 import { chosenFor, withSettings, type RunChoices } from './run-choices.ts';
 import type { Target } from './target.ts';
 
@@ -25,19 +25,19 @@ export const runHandlers: Handlers<
 > = {
   'drover.runEpic': withProject(async (context, project, target) => {
     const epic = await pickEpic(project, target, 'Run Epic');
-    if (epic !== undefined) await run(context, project, epic);
+    if (epic !== undefined) await run(context, project, { epic, tasks: null });
   }),
   'drover.runAll': withProject(async (context, project) => {
-    await run(context, project, null);
+    await run(context, project, { epic: null, tasks: null });
   }),
   'drover.runTask': withProject(async (context, project, target) => {
     const fits = ({ status }: TaskView): boolean => mayRun.has(status);
     const tasks = await pickTasks(project, target, 'Run This Task', fits);
-    if (tasks !== null) await runTasks(context, project, tasks);
+    if (tasks !== null) await run(context, project, scopeOf(project, tasks));
   }),
   'drover.preflight': withProject(async (context, project, target) => {
     const epic = await pickEpic(project, target, 'Check Before a Run');
-    if (epic !== undefined) await run(context, project, epic, true);
+    if (epic !== undefined) await run(context, project, { epic, tasks: null }, true);
   }),
   'drover.resumeRun': withProject(async ({ extension, messages }, project) => {
     await resume(extension, messages, project);
@@ -55,22 +55,15 @@ export const runHandlers: Handlers<
 const mayRun: ReadonlySet<TaskView['status']> = new Set(['ready', 'blocked', 'waiting']);
 
 /** Only these tasks and what they depend on; a sub-task runs with its task. */
-async function runTasks(
-  { extension, messages }: CommandContext,
-  project: Project,
-  tasks: readonly TaskView[],
-): Promise<void> {
-  const top = ({ id, parent_id: parent }: TaskView): string => {
-    const above = project.board?.tasks.find((task) => task.id === parent);
-    return above === undefined ? id : top(above);
+function scopeOf({ board }: Project, tasks: readonly TaskView[]): RunScope {
+  const top = (task: TaskView): TaskView => {
+    const above = board?.tasks.find(({ id }) => id === task.parent_id);
+    return above === undefined ? task : top(above);
   };
-  const epics = new Set(tasks.map(({ epic_id: epic }) => epic));
-  const epic = epics.size === 1 ? ([...epics][0] ?? null) : null;
-  const { epic: _none, ...options } = await runOptions(extension, project, epic, null);
-  const ids = [...new Set(tasks.map(top))];
-  const started = await project.request('run.start', { ...options, tasks: ids });
-  if (started.joined) messages.tell('info', started.message);
-  for (const warning of started.warnings) messages.tell('warning', warning);
+  const tops = [...new Set(tasks.map(top))];
+  const [only, ...others] = new Set(tops.map(({ epic_id: epic }) => epic));
+  const epic = others.length > 0 ? null : board?.epics.find(({ id }) => id === only);
+  return { epic: epic ?? null, tasks: tops };
 }
 
 /** Of the tasks or epics that are named; without any, of the whole board. */
@@ -123,21 +116,24 @@ async function offerResume(
   }
 }
 
-/** Null is a run of all open tasks. A person who was asked first has read the warnings there. */
+/** A person who was asked first has read the warnings there. */
 async function run(
   context: CommandContext,
   project: Project,
-  epic: EpicView | null,
+  scope: RunScope,
   asksFirst = project.settings.showPreflight,
 ): Promise<void> {
   const { extension, messages } = context;
-  const decided = asksFirst ? await askPreflight(context, project, epic) : null;
+  const decided = asksFirst ? await askPreflight(context, project, scope) : null;
   if (asksFirst && decided === null) return;
   try {
-    const started = await project.request(
-      'run.start',
-      await runOptions(extension, project, epic?.id ?? null, decided),
+    const { epic: _epic, ...options } = await runOptions(
+      extension,
+      project,
+      scope.epic?.id ?? null,
+      decided,
     );
+    const started = await project.request('run.start', { ...options, ...scopeParams(scope) });
     if (started.joined) messages.tell('info', started.message);
     if (!asksFirst) for (const warning of started.warnings) messages.tell('warning', warning);
   } catch (error) {

@@ -367,4 +367,21 @@ echo "work of $id" > "$id.txt"
     await client.call('task.pause', { id: 'a' });
     assert.equal((await look()).of('graph'), 'warning');
   });
+
+  test('the look before a run of single tasks is about them and what they wait for', async () => {
+    const here = project({ agent: writesOneFile, settings: '[gate]\ncommand = "true"\n' });
+    await beginPlan(here, ['a', 'b', { id: 'c', blocked_by: ['a'] }, 'd']);
+    const client = await open(here);
+    const countFor = async (...tasks: readonly string[]) => {
+      const { tasks: count, width } = await client.call('preflight', { tasks });
+      return [count, width];
+    };
+    assert.deepEqual(await countFor('a'), [1, 1]);
+    assert.deepEqual(await countFor('c'), [2, 1]);
+    assert.deepEqual(await countFor('a', 'b'), [2, 2]);
+    await client.call('task.pause', { id: 'd' });
+    const { checks } = await client.call('preflight', { tasks: ['a'] });
+    assert.equal(checks.find(({ name }) => name === 'graph')?.outcome, 'ok');
+    assert.match(await refusal(client.call('preflight', { tasks: ['none'] })), /none/);
+  });
 });

@@ -40,14 +40,16 @@ const wanted = {
   budget_usd: optional(number),
 };
 
+/** Only these tasks and what they depend on, instead of those of an epic. */
+const tasks = optional(texts);
+
 /** Environment of the caller that agents may need (filtered by the backend's allow-list). */
 const env = optional(textsByName);
 
 export const runShapes = {
   'run.start': {
     ...wanted,
-    /** Only these tasks and what they depend on, instead of those of an epic. */
-    tasks: optional(texts),
+    tasks,
     /**
      * Real path of the folder that the command was called in. In a linked worktree of a person's,
      * the branch checked out there is the target where nothing else names one.
@@ -63,7 +65,7 @@ export const runShapes = {
    * continues.
    */
   'run.stop': { run: optional(text) },
-  preflight: wanted,
+  preflight: { ...wanted, tasks },
   /**
    * The runs of the project, newest first; `search`: words that a run's tasks, errors or epic must
    * contain.

@@ -38,7 +38,7 @@ export async function preflightDecisions(
     landDecision(deps, params, facts, gate.value !== null),
     gate,
     planDecision(deps, params),
-    budgetDecision(deps, params, facts),
+    budgetDecision(deps, params),
   ];
 }
 
@@ -153,11 +153,9 @@ function planDecision(deps: EngineHandlerDeps, params: Params<'preflight'>): Pre
   });
 }
 
-function budgetDecision(
-  deps: EngineHandlerDeps,
-  params: Params<'preflight'>,
-  { hasEpic }: DecisionFacts,
-): PreflightDecision {
+function budgetDecision(deps: EngineHandlerDeps, params: Params<'preflight'>): PreflightDecision {
+  // Single tasks have each their own limit, also those of one epic.
+  const hasEpic = params.epic !== undefined;
   const key = hasEpic ? 'budget.epic_usd' : 'budget.task_usd';
   const value = params.budget_usd ?? numberOf(deps.settingOf?.(key).value);
   const what = hasEpic ? 'all tasks of the epic together' : 'each task';

@@ -18,7 +18,7 @@ import {
   chooseTarget,
   refuseLandWithoutEpic,
 } from '../../workflows/run/start-run.ts';
-import { coveringRun } from '../../workflows/run/asked-scope.ts';
+import { askedScope, type AskedScope, coveringRun } from '../../workflows/run/asked-scope.ts';
 import { runFlags } from './run-flags.ts';
 import { preflightDecisions } from './preflight-decisions.ts';
 import type { EngineHandlerDeps } from './engine-deps.ts';
@@ -35,12 +35,13 @@ export async function preflight(
   params: PreflightParams,
 ): Promise<PreflightView> {
   const { engine } = deps;
-  const epicId = params.epic ?? null;
+  const asked = await askedScope(engine, params);
+  const { epicId } = asked;
   await checkEpic(engine, epicId);
-  const isJoining = (await coveringRun(engine, { epicId, tasks: null })) !== null;
+  const isJoining = (await coveringRun(engine, asked)) !== null;
   const configuration = isJoining ? null : await configurationCheck(deps, params);
   const board = await readBoard(engine.store.db);
-  const work = workIn(board, epicId);
+  const work = workIn(board, asked);
   const target = await targetCheck(engine, params);
   const workers = params.workers ?? engine.settings().workers;
   const width = Math.min(workers, work.width);
@@ -121,11 +122,14 @@ interface Work {
  * Top-level tasks that a run would work on, and how many can run in parallel: by levels of what
  * they wait for.
  */
-function workIn(board: Board, epicId: string | null): Work {
+function workIn(board: Board, { epicId, tasks }: AskedScope): Work {
   const causes = stuckCauses(board);
+  const named = tasks === null ? null : new Set(tasks);
   const inScope = (number: number): boolean => {
     const task = board.tasks[number];
-    return task !== undefined && (epicId === null || task.epic_id === epicId);
+    if (task === undefined) return false;
+    if (named !== null) return named.has(board.tasks[board.tops[number] ?? number]?.id ?? '');
+    return epicId === null || task.epic_id === epicId;
   };
   const moving = new Set(['ready', 'blocked', 'claimed', 'in_progress', 'waiting']);
   const open: number[] = [];

@@ -1,14 +1,20 @@
-// A person lets one task run, and not the others: by the menu of the tree, and on the page of the task.
+// A person lets one task run, and not the others: by the menu of the tree, by the menu of the board, and on the page of
+// the task. Each time the checks and choices before a run come first.
 
 import assert from 'node:assert/strict';
 import { eventually } from '../../e2e/support/eventually.ts';
 import type { Project } from '../../e2e/support/project.ts';
 import { demoProject } from './support/demo-project.ts';
-import { openDrover, webview } from './support/parts.ts';
+import { openDrover, quickPickRow, runCommand, webview } from './support/parts.ts';
 import { row, treeOf } from './support/tree.ts';
 import { openWorkbench, picture, type Workbench } from './support/workbench.ts';
 
-const [first, second, left] = ['Draw the cart', 'Draw the shop', 'Draw the street'] as const;
+const [first, second, third, left] = [
+  'Draw the cart',
+  'Draw the shop',
+  'Draw the lamp',
+  'Draw the street',
+] as const;
 
 suite('a single task runs', () => {
   let project: Project;
@@ -18,7 +24,7 @@ suite('a single task runs', () => {
     this.timeout(120_000);
     project = demoProject({ stepMs: 50 });
     await project.expect(0, ['init']);
-    for (const title of [first, second, left]) await project.add(title);
+    for (const title of [first, second, third, left]) await project.add(title);
     bench = await openWorkbench({ env: project.env, folder: project.root });
     await openDrover(bench.page);
   });
@@ -39,6 +45,12 @@ suite('a single task runs', () => {
     assert.equal(tasks.find(({ title }) => title === left)?.status, 'ready');
   };
 
+  const start = async (title: string): Promise<void> => {
+    const box = bench.page.locator('.quick-input-widget');
+    await box.getByText(`Run ${title}`).waitFor();
+    await quickPickRow(bench.page, /1 task, up to 1 at once/).click();
+  };
+
   test('by the menu of the tree', async () => {
     const tree = await treeOf(bench.page);
     await row(tree, first).click({ button: 'right' });
@@ -46,6 +58,7 @@ suite('a single task runs', () => {
     await item.waitFor();
     await picture(bench.page, 'look-menu-task');
     await item.click();
+    await start(first);
     await landed(first);
   });
 
@@ -54,7 +67,17 @@ suite('a single task runs', () => {
     await row(tree, second).dblclick();
     const page = await webview(bench.page, 'stream');
     await page.getByRole('button', { name: 'Run This Task' }).click();
+    await start(second);
     await landed(first, second);
+  });
+
+  test('by the menu of a card on the board', async () => {
+    await runCommand(bench.page, 'Drover: Open Board and Graph');
+    const board = await webview(bench.page, 'board');
+    await board.getByText(third).first().click({ button: 'right' });
+    await bench.page.getByRole('menuitem', { name: 'Run This Task' }).click();
+    await start(third);
+    await landed(first, second, third);
     assert.deepEqual(bench.violations, []);
   });
 });
