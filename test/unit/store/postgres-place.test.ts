@@ -23,6 +23,32 @@ suite('place of a fleet’s database', () => {
     });
   }
 
+  // What a URL says, whether it is encrypted, and whether the server's certificate is verified.
+  for (const [options, isEncrypted, isVerified] of [
+    ['sslmode=verify-full', true, true],
+    ['sslmode=verify-ca', true, true],
+    ['sslmode=require', true, true],
+    ['sslmode=prefer', true, true],
+    ['sslmode=allow', true, true],
+    ['sslmode=no-verify', true, false],
+    ['uselibpqcompat=true&sslmode=require', true, false],
+    ['sslmode=disable', false, false],
+  ] as const) {
+    test(`S19: another host is reached without encryption only if the URL says so: ${options}`, () => {
+      const { Client, servers } = placeOf(`postgresql://a:b@db.corp/d?${options}`);
+      const { ssl } = new Client({ connectionString: servers[0] }) as { readonly ssl?: unknown };
+      assert.equal(ssl !== undefined && ssl !== false, isEncrypted);
+      const isLax =
+        (ssl as { rejectUnauthorized?: boolean } | undefined)?.rejectUnauthorized === false;
+      assert.equal(isEncrypted && !isLax, isVerified);
+    });
+  }
+  for (const options of ['ssl=0', 'application_name=sslmode=disable', 'a=1']) {
+    test(`S19: refused for another host: ${options}`, () => {
+      assert.throws(() => placeOf(`postgresql://a:b@db.corp/d?${options}`), /not be encrypted/);
+    });
+  }
+
   test('several servers in one URL', () => {
     const url =
       'postgresql://a:p%2Cw@db1.corp:5433,db2.corp,[::1]:6432/d?sslmode=verify-full&target_session_attrs=read-write';
