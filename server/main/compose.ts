@@ -189,7 +189,7 @@ function driverFor(
   return made;
 }
 
-function workSettings(settings: Settings): WorkSettings {
+export function workSettings(settings: Settings): WorkSettings {
   return {
     agentKind: settings.agent.kind,
     agents: agentChoices(settings.agent, settings.agents),

@@ -10,6 +10,7 @@ import { join } from 'node:path';
 import { makeRunGroup, removeGroup } from '../../server/agents/kit/process/run-group.ts';
 import { createProcessTable } from '../../server/agents/kit/process/process-table.ts';
 import { isPeerOfRun } from '../../server/main/requests/peers.ts';
+import { noGroups } from './support.ts';
 
 const project = 'ab12ab12ab12';
 const runId = `${project}/task-a/1/task-a`;
@@ -54,9 +55,9 @@ suite('peers of the socket', function () {
     assert.equal(await isPeerOfRun(await peer('exec', {}), project), false);
   });
 
-  test('one without environment, session and parent, by its control group', async function () {
+  test('one without environment, session and parent, by its control group', async () => {
     const group = makeRunGroup(runId);
-    if (group === null) this.skip();
+    assert.ok(group !== null, noGroups);
     const join = `printf 0 > "${group}/cgroup.procs"; exec setsid env -i`;
     const socket = await peer(join, {});
     assert.equal(await isPeerOfRun(socket, project), true);

@@ -15,16 +15,22 @@ import {
 } from '../../server/agents/kit/process/run-group.ts';
 import { runShellCommand } from '../../server/agents/kit/run/shell-command.ts';
 import { eventually } from '../e2e/support/eventually.ts';
-import { createRecordingHost, createTestRun, settingsOf, type TestRun } from './support.ts';
+import {
+  createRecordingHost,
+  createTestRun,
+  noGroups,
+  settingsOf,
+  type TestRun,
+} from './support.ts';
 
 suite('groups of runs', function () {
   this.timeout(30_000);
   let run: TestRun;
   let note: string;
   const worker = `worker/drv-${process.pid}`;
-  suiteSetup(function () {
+  suiteSetup(() => {
     const group = makeRunGroup('probe/of/the/system');
-    if (group === null) this.skip();
+    assert.ok(group !== null, noGroups);
     removeGroup(group);
   });
   setup(() => {

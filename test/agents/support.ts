@@ -33,6 +33,9 @@ export const minimalEnvironment: Readonly<Record<string, string>> = {
   TERM: 'dumb',
 };
 
+export const noGroups =
+  'no control group can be made here: delegate one (systemd: Delegate=yes; a container: mount /sys/fs/cgroup writable)';
+
 export function createTestRun(options: Partial<AgentRequest> = {}): TestRun {
   const folder = mkdtempSync(join(tmpdir(), 'drover-agents-'));
   const cwd = join(folder, 'work tree');

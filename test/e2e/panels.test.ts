@@ -263,7 +263,7 @@ echo "work of $id" > "$id.txt"
     await run(client);
     const before = here.git('rev-parse', 'main');
     here.write('repo/.drover.toml', '[gate]\ncommand = "test -e a.txt"\n');
-    await client.call('preflight', {});
+    await here.expect(0, ['trust', '--yes']);
     assert.match(await refusal(client.call('undo', { id: 'a' })), /without a, the gate is red/);
     assert.equal(here.git('rev-parse', 'main'), before);
     assert.equal((await client.call('task.show', { id: 'a' })).status, 'completed');

@@ -17,8 +17,7 @@ suite('git from shells', () => {
   let folder = '';
   let shells = new GitShells();
 
-  setup(function () {
-    if (process.platform === 'win32') this.skip();
+  setup(() => {
     folder = realpathSync(mkdtempSync(join(tmpdir(), 'drover-shells-')));
     execFileSync('git', ['init', '-q', '-b', 'main', folder]);
     shells = new GitShells();

@@ -129,7 +129,7 @@ export async function acceptAll(root: string, judged: JudgedSettings): Promise<v
 
 export function heldSentence({ name, by }: HeldSetting): string {
   const who =
-    by === null ? 'was changed since the run started' : `was changed by what ${by} has landed`;
+    by === null ? 'was changed since it was accepted' : `was changed by what ${by} has landed`;
   return `${name} in ${projectFileName} ${who}; the accepted value stays in use. Review it with "drover trust".`;
 }
 

@@ -75,10 +75,25 @@ export class LiveSettings {
     return new LiveSettings(root, environment, flags, await load(root, environment, flags, view));
   }
 
-  /** A problem is a refusal, and nothing else changes. */
-  async check(environment: Environment, flags: SettingFlags): Promise<void> {
-    const { loaded } = await load(this.#root, environment, flags, 'offered');
-    refuseProblems(loaded);
+  /**
+   * What a run would use that a person starts now. A copy: a look at it, or a run that is refused,
+   * changes nothing here. A problem is a refusal.
+   */
+  async offer(environment: Environment, flags: SettingFlags): Promise<LiveSettings> {
+    const loading = await load(this.#root, environment, flags, 'offered');
+    refuseProblems(loading.loaded);
+    const loaded = this.#stillThisMachine(loading.loaded);
+    return new LiveSettings(this.#root, environment, flags, { ...loading, loaded });
+  }
+
+  /** A person starts a run with what was offered. Answers what is new. */
+  async take(offer: LiveSettings): Promise<readonly string[]> {
+    this.#loaded = offer.#loaded;
+    this.#flags = offer.#flags;
+    this.#usedFlags = '';
+    this.environment = offer.environment;
+    this.#take({ judged: offer.#judged, accepted: offer.#accepted, offered: offer.#offered });
+    return this.accept();
   }
 
   /** Reads everything again; a problem is a refusal and leaves what was. */

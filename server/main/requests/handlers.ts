@@ -9,13 +9,14 @@ import { createEngineHandlers } from '../../rpc/handlers/engine.ts';
 import type { RequestHandlers } from '../../rpc/transport/local.ts';
 import { activeRuns } from '../../workflows/run/start-run.ts';
 import { pruneWorktrees } from '../../workflows/attempt/worktrees.ts';
-import type { EngineHost } from '../compose.ts';
+import { type EngineHost, workSettings } from '../compose.ts';
 import { dataHandlers, worktreeParts, worktreeView } from './data-handlers.ts';
-import type { SettingFlags } from '../project/live-settings.ts';
+import type { LiveSettings, SettingFlags } from '../project/live-settings.ts';
 import { programOfProject } from '../project/named-programs.ts';
 import { webhookHandlers } from '../webhooks/requests.ts';
 import { servedHandlers } from './served-handlers.ts';
 import { maskOf } from '../project/secrets.ts';
+import { sandboxState } from '../sandbox/sandbox-state.ts';
 import { specHandlers } from './spec-handlers.ts';
 import type { Project } from '../project/opened-project.ts';
 
@@ -35,30 +36,21 @@ export function allHandlers(
     engine: host.engine,
     taskView: (id) => data['task.show']({ id }),
     epicView: (id) => data['epic.show']({ id }),
-    configure: async (env, flags, word) => {
-      const isLook = word === 'look' && (await activeRuns(host.engine)).length > 0;
+    configure: async (env, flags) => {
       const environment = env ?? project.live.environment;
-      if (isLook) await project.live.check(environment, flags as SettingFlags);
-      else await project.live.reload(environment, flags as SettingFlags);
-      const { settings, warnings } = project.live.loaded;
-      const later =
-        settings.fleetDatabaseUrl === null || project.fleet !== null
-          ? []
-          : [
-              'DBOS_SYSTEM_DATABASE_URL is set, but the running backend was started without it and does not use it. Run "drover server stop", then try again.',
-            ];
-      const sandbox = await host.confinement.state();
-      if (sandbox.refuses) {
-        throw new Refusal('sandbox', `The sandbox does not hold: ${sandbox.message}`);
-      }
-      const isOpen = sandbox.holds === 'nothing' && sandbox.mode !== 'off';
-      const trust = word === 'run' ? await project.live.accept() : [];
-      return [
-        ...warnings.map((warning) => warning.message),
-        ...trust,
-        ...later,
-        ...(isOpen ? [`no sandbox: ${sandbox.message}`] : []),
-      ];
+      const offer = await project.live.offer(environment, flags as SettingFlags);
+      const warnings = await warningsOf(project, offer);
+      return [...(await project.live.take(offer)), ...warnings];
+    },
+    offer: async (flags) => {
+      const offer = await project.live.offer(project.live.environment, flags as SettingFlags);
+      return {
+        warnings: await warningsOf(project, offer),
+        settings: () => workSettings(offer.settings),
+        sandbox: () => sandboxState(offer.settings.sandbox),
+        programOfProject: (kind) => programOfProject(offer, project.places.root, kind),
+        settingOf: (key) => offer.loaded.values[key],
+      };
     },
     sandbox: () => host.confinement.state(),
     pruneWorktrees: async (options): Promise<Answer<'worktree.prune'>> => {
@@ -90,6 +82,27 @@ export function allHandlers(
     () => maskOf(project.live),
     refreshSettings,
   );
+}
+
+/** Of a run with these settings; refuses where it would not be confined as they say. */
+async function warningsOf(project: Project, offer: LiveSettings): Promise<readonly string[]> {
+  const { settings, warnings } = offer.loaded;
+  const later =
+    settings.fleetDatabaseUrl === null || project.fleet !== null
+      ? []
+      : [
+          'DBOS_SYSTEM_DATABASE_URL is set, but the running backend was started without it and does not use it. Run "drover server stop", then try again.',
+        ];
+  const sandbox = await sandboxState(settings.sandbox);
+  if (sandbox.refuses) {
+    throw new Refusal('sandbox', `The sandbox does not hold: ${sandbox.message}`);
+  }
+  const isOpen = sandbox.holds === 'nothing' && sandbox.mode !== 'off';
+  return [
+    ...warnings.map((warning) => warning.message),
+    ...later,
+    ...(isOpen ? [`no sandbox: ${sandbox.message}`] : []),
+  ];
 }
 
 /** By default, worktrees are in a folder beside the repository. */

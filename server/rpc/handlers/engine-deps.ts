@@ -5,23 +5,28 @@ import type { SandboxView } from '../../protocol/panel-views.ts';
 import type { Answer, EpicView, Params, TaskView } from '../../protocol/api.ts';
 import type { Engine } from '../../workflows/kit/engine-ports.ts';
 
+export interface Offer extends Pick<
+  EngineHandlerDeps,
+  'sandbox' | 'programOfProject' | 'settingOf'
+> {
+  readonly settings: Engine['settings'];
+  readonly warnings: readonly string[];
+}
+
 export interface EngineHandlerDeps {
   readonly engine: Engine;
   readonly taskView: (id: string) => Promise<TaskView>;
   readonly epicView: (id: string) => Promise<EpicView>;
   /**
-   * Loads the settings again with the caller's environment and flags; refuses invalid values before
-   * anything starts.
+   * A person's word to start: loads the settings again with the caller's environment and flags, and
+   * accepts what the repository brings. Refuses invalid values before anything changes.
    */
   readonly configure: (
     env: Readonly<Record<string, string>> | undefined,
     flags: Readonly<Record<string, unknown>>,
-    /**
-     * `run`: a person's word to start, which accepts the settings that the repository brings.
-     * `look` changes nothing while a run is active.
-     */
-    word: 'run' | 'look',
   ) => Promise<readonly string[]>;
+  /** The same as a look: what the run would use and warn of. Nothing of it is in force. */
+  readonly offer?: (flags: Readonly<Record<string, unknown>>) => Promise<Offer>;
   readonly pruneWorktrees: (options: Params<'worktree.prune'>) => Promise<Answer<'worktree.prune'>>;
   /** Free bytes where worktrees are created; null if unknown. */
   readonly freeBytes: () => number | null;

@@ -100,7 +100,7 @@ async function startRequest(
   const covering = await coveringRun(engine, scope);
   const warnings =
     covering === null
-      ? await deps.configure(options.env, flags, 'run')
+      ? await deps.configure(options.env, flags)
       : unusedFlags(flags, JSON.parse(covering.flags) as Record<string, unknown>);
   const settings = engine.settings();
   const after = await engine.store.feed.lastSeq();
@@ -192,7 +192,7 @@ async function resumeRequest(
   const { engine } = deps;
   const last = await newestRun(engine.store.db);
   const flags = JSON.parse(last?.flags ?? '{}') as Record<string, unknown>;
-  const warnings = await deps.configure(options.env, flags, 'run');
+  const warnings = await deps.configure(options.env, flags);
   const after = await engine.store.feed.lastSeq();
   const begun = await resumeRun(engine);
   if (begun === null) {

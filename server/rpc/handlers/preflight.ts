@@ -31,15 +31,17 @@ type Check = PreflightCheck;
 type PreflightParams = Params<'preflight'>;
 
 export async function preflight(
-  deps: EngineHandlerDeps,
+  current: EngineHandlerDeps,
   params: PreflightParams,
 ): Promise<PreflightView> {
-  const { engine } = deps;
-  const asked = await askedScope(engine, params);
+  const asked = await askedScope(current.engine, params);
   const { epicId } = asked;
-  await checkEpic(engine, epicId);
-  const isJoining = (await coveringRun(engine, asked)) !== null;
-  const configuration = isJoining ? null : await configurationCheck(deps, params);
+  await checkEpic(current.engine, epicId);
+  const isJoining = (await coveringRun(current.engine, asked)) !== null;
+  const { deps, configuration } = isJoining
+    ? { deps: current, configuration: null }
+    : await asOffered(current, params);
+  const { engine } = deps;
   const board = await readBoard(engine.store.db);
   const work = workIn(board, asked);
   const target = await targetCheck(engine, params);
@@ -98,16 +100,23 @@ async function sandboxChecks(deps: EngineHandlerDeps): Promise<Check[]> {
 }
 
 /** Reads the settings again, as the run itself would: what is wrong in them refuses it. */
-async function configurationCheck(
+async function asOffered(
   deps: EngineHandlerDeps,
   params: PreflightParams,
-): Promise<Check | null> {
+): Promise<{ readonly deps: EngineHandlerDeps; readonly configuration: Check | null }> {
   try {
-    const [warning] = await deps.configure(undefined, runFlags(params), 'look');
-    return warning === undefined ? null : check('setup', 'warning', warning);
+    const offer = await deps.offer?.(runFlags(params));
+    if (offer === undefined) return { deps, configuration: null };
+    const { settings, warnings, ...parts } = offer;
+    const [warning] = warnings;
+    return {
+      deps: { ...deps, ...parts, engine: { ...deps.engine, settings } },
+      configuration: warning === undefined ? null : check('setup', 'warning', warning),
+    };
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
-    return check('setup', 'error', error.message, 'Correct it in .drover.toml.');
+    const remedy = 'Correct it in .drover.toml.';
+    return { deps, configuration: check('setup', 'error', error.message, remedy) };
   }
 }
 
