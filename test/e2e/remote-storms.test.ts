@@ -66,6 +66,17 @@ function assertWhole(here: Project, plan: readonly PlanRecord[]): void {
   }
 }
 
+/** At a random moment, a backend that runs and has work; a moment without one does not count. */
+async function killAtWork(
+  here: Project,
+  chance: SeededChance,
+  plan: readonly PlanRecord[],
+): Promise<void> {
+  await delay(chance.between(500, 3_500));
+  await eventually('a backend is killed', () => here.killBackend(), 60_000);
+  assert.ok(landedTasks(here).length < plan.length, 'the plan ended before all the kills');
+}
+
 function leasesOf(here: Project): readonly string[] {
   const folder = join(here.root, '.drover', 'remote', 'leases');
   return existsSync(folder) ? readdirSync(folder) : [];
@@ -189,29 +200,28 @@ suite('remote attempts in storms', function () {
       const here = project({
         settings: 'runs_on = "remote"\n[remote]\nprovisioner = "process"\nmax = 4\n',
       });
-      here.write('agent.sh', agentOf(here, 2));
+      here.write('agent.sh', agentOf(here, 8));
       const plan = diamondAndMore(20);
       await beginPlan(here, plan);
       const chance = new SeededChance(testSeed);
-      let run = here.start(['run', '--workers', '4'], { timeoutMs: 600_000 });
+      // A command starts the next backend by itself, too: it ends with the plan.
+      const runs = [here.start(['run', '--workers', '4'], { timeoutMs: 600_000 })];
       let workersKilled = 0;
       for (let kills = 0; kills < 10; kills += 1) {
-        await delay(chance.between(500, 3_500));
-        const runtimes = processesOf(here.folder).filter(
+        const [victim] = processesOf(here.folder).filter(
           ({ what }) => what.includes('worker-runtime') && what.includes('--workspace'),
         );
-        const [victim] = runtimes;
-        if (kills % 3 === 0 && victim !== undefined) {
+        if (kills % 3 === 1 && victim !== undefined) {
           process.kill(victim.pid, 'SIGKILL');
           workersKilled += 1;
         }
-        await here.killBackend();
-        await run.ended;
-        run = here.start(['resume'], { timeoutMs: 600_000 });
+        await killAtWork(here, chance, plan);
+        runs.push(here.start(['resume'], { timeoutMs: 600_000 }));
       }
-      await run.ended;
+      for (const { ended } of runs) await ended;
       await here.expect(0, ['resume'], { timeoutMs: 600_000 });
       assertWhole(here, plan);
+      assert.ok(workersKilled > 0);
       const repeated = executions(here).length - plan.length;
       assert.ok(
         repeated <= workersKilled,
@@ -256,7 +266,6 @@ suite('remote attempts in storms', function () {
         network.repair();
         let workersKilled = 0;
         for (let kills = 1; kills < 10; kills += 1) {
-          await delay(chance.between(500, 3_500));
           const [victim] = processesOf(here.folder).filter(
             ({ what }) => what.startsWith('node ') && what.includes('--workspace'),
           );
@@ -264,7 +273,7 @@ suite('remote attempts in storms', function () {
             process.kill(victim.pid, 'SIGKILL');
             workersKilled += 1;
           }
-          await here.killBackend();
+          await killAtWork(here, chance, plan);
           runs.push(start('resume'));
         }
         for (const { ended } of runs) await ended;
