@@ -8,6 +8,7 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  statSync,
   writeFileSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -72,6 +73,7 @@ function sshProvisioner(
     endMarked,
     startOutside: (_marker, start) => start,
     markerVariable: 'DROVER_RUN',
+    tunnels: join(here.folder, 'tunnels', 't'),
   });
 }
 
@@ -230,12 +232,17 @@ suite('remote provisioners', function () {
       await eventually('it has begun', () => existsSync(begun));
       const cut = tunnels(here).filter(({ what }) => what.startsWith('/usr/bin/ssh'));
       assert.equal(cut.length, 1);
+      // No port: another user could take it, or use it.
+      const socket = / -L (\/\S+):127\.0\.0\.1:\d+ /.exec(cut[0]?.what ?? '')?.[1] ?? '';
+      const modes = [socket, dirname(socket)].map((path) => statSync(path).mode & 0o777);
+      assert.deepEqual(modes, [0o600, 0o700]);
       killAll(cut);
       gate.open();
       assert.equal((await run.ended).code, 0);
       assert.deepEqual(landedTasks(here), ['far']);
       assert.equal(here.read('begun'), 'begun\n');
       assert.deepEqual([leases(here), tunnels(here)], [[], []]);
+      assert.equal(existsSync(socket), false);
     } finally {
       gate.close();
       await sshd.close();

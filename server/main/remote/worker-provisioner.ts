@@ -1,6 +1,6 @@
 // The provisioner that the settings name, with the programs and folders of this machine.
 
-import { isAbsolute, join, resolve } from 'node:path';
+import { dirname, isAbsolute, join, resolve } from 'node:path';
 import { processStartTime, runMarker } from '../../agents/kit/process/process-list.ts';
 import { createProcessTable } from '../../agents/kit/process/process-table.ts';
 import { startBesideRun } from '../../agents/kit/process/run-group.ts';
@@ -70,6 +70,7 @@ export function openProvisioner(settings: WorkerSettings, place: ProvisionerPlac
         cwd: projectRoot,
         runtime: ownProgram('worker-runtime.cjs', 'worker-runtime-main'),
         knownHosts: place.knownHosts,
+        tunnels: tunnelFolder(place),
       });
     case 'docker':
       return createDockerProvisioner({
@@ -116,6 +117,16 @@ function engineSocket(host: string | undefined): string {
   return host?.startsWith('unix://') === true
     ? host.slice('unix://'.length)
     : '/var/run/docker.sock';
+}
+
+/** With a longer path, a tunnel's socket could not be made: a path holds about 104 bytes. */
+const tunnelFolderBytes = 75;
+
+/** The same for a follower and for the backend that cleans up after it. */
+function tunnelFolder({ knownHosts }: ProvisionerPlace): string {
+  const own = join(dirname(knownHosts), 't');
+  if (Buffer.byteLength(own) <= tunnelFolderBytes) return own;
+  return join('/tmp', `drover-${process.getuid?.() ?? 0}`, 't');
 }
 
 const sshVariables = ['PATH', 'HOME', 'USER', 'LOGNAME', 'SSH_AUTH_SOCK', 'LANG'];

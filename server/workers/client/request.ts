@@ -7,6 +7,8 @@ import type { Readable } from 'node:stream';
 
 export interface WorkerAddress {
   readonly url: string;
+  /** A socket file that leads to it: the host and port of `url` are then only a name. */
+  readonly socketPath?: string;
   /** Secret of this one instance. */
   readonly token: string;
 }
@@ -44,6 +46,7 @@ export function askWorker(worker: WorkerAddress, request: WorkerRequest): Promis
       method: request.method,
       headers: { authorization: `Bearer ${worker.token}`, ...request.headers },
       agent: false,
+      ...(worker.socketPath === undefined ? {} : { socketPath: worker.socketPath }),
       ...(request.signal === undefined ? {} : { signal: request.signal }),
     });
     const timer =

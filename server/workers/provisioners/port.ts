@@ -50,6 +50,8 @@ export interface InstanceRef {
 export interface Instance extends InstanceRef {
   readonly id: string;
   readonly url: string;
+  /** A socket file of the user alone that leads to `url`, where it has no port on this machine. */
+  readonly socketPath?: string;
   readonly token: string;
   /** Ends what serves this instance in this process (a tunnel). */
   readonly close?: () => Promise<void>;

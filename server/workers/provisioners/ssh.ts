@@ -2,15 +2,14 @@
 // runs on the host's loopback and is reached through a tunnel. Keys, users and jumps are those of
 // the user's own ssh configuration.
 
-import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { createServer, type AddressInfo } from 'node:net';
 import { err, ok, type Result } from '../../core/failure.ts';
 import { quoted } from '../client/job-command.ts';
 import { oneLine } from '../client/request.ts';
-import type { HostKeys, InstanceSpec, Provisioner, StartOutside } from './port.ts';
+import type { HostKeys, InstanceSpec, Provisioner } from './port.ts';
 import { outputOf, programEnd, type ProgramEnd } from './run-program.ts';
+import { closeTunnel, openTunnel, type TunnelOptions } from './ssh-tunnel.ts';
 import {
   isKeyRefusal,
   keepKey,
@@ -21,24 +20,11 @@ import {
   strictArgs,
 } from './ssh-host-key.ts';
 
-export interface SshOptions {
-  /** Full path of ssh. */
-  readonly program: string;
-  /** A name of the ssh configuration or user@host; null: the settings name none. */
-  readonly host: string | null;
-  /** Further arguments, before the host. */
-  readonly args: readonly string[];
-  readonly env: Readonly<Record<string, string>>;
-  readonly cwd: string;
+export interface SshOptions extends TunnelOptions {
   /** The runtime as one file. */
   readonly runtime: string;
   /** File of the host keys that a person has accepted here; it need not exist. */
   readonly knownHosts: string;
-  /** Kills every process with this marker: the tunnel. */
-  readonly endMarked: (marker: string) => Promise<void>;
-  /** Starts a program so that it does not end with the process that starts it. */
-  readonly startOutside: StartOutside;
-  readonly markerVariable: string;
 }
 
 /** Never asks. */
@@ -105,12 +91,15 @@ export function createSshProvisioner(options: SshOptions): Provisioner {
       }
       const tunnel = await openTunnel(options, await connectionArgs(), spec, Number(port));
       if (!tunnel.ok) return failed(tunnel.error);
-      const close = (): Promise<void> => options.endMarked(markerOf(spec.name));
-      return ok({ name: spec.name, id: spec.name, url: tunnel.value, token: spec.token, close });
+      const { name, token } = spec;
+      const close = async (): Promise<void> => await closeTunnel(options, name);
+      // The host of the address is a name for messages: the way to it is the socket.
+      const url = `http://localhost:${port}`;
+      return ok({ name, id: name, url, socketPath: tunnel.value, token, close });
     },
     destroy: async ({ name }) => {
       if (!namePattern.test(name)) return err(`"${name}" is not the name of a worker.`);
-      await options.endMarked(markerOf(name)).catch(() => undefined);
+      await closeTunnel(options, name).catch(() => undefined);
       const ended = await run(destroyScript(name));
       return ended.ok ? ok(null) : ended;
     },
@@ -183,10 +172,6 @@ async function refusalOf(hostKeys: HostKeys): Promise<string | null> {
   if (key.value === null) return null;
   const remedy = key.value.isChanged ? '' : ' Run "drover remote test".';
   return `${hostKeys.sentence(key.value)}${remedy}`;
-}
-
-function markerOf(name: string): string {
-  return `worker/${name}`;
 }
 
 type RunScript = (
@@ -279,57 +264,4 @@ for w in "$d"/workers/*/; do
 done
 exit 0
 `;
-}
-
-/** The shell exits immediately, so that the tunnel is in no process tree. */
-const detachScript = '"$@" < /dev/null > /dev/null 2>&1 &';
-
-/**
- * A network that was away ends the tunnel, not the job: the tunnel is opened again as long as the
- * job may run.
- */
-const tunnelScript = `
-end=$(($(date +%s) + $1))
-shift
-while [ "$(date +%s)" -lt "$end" ]; do
-  "$@"
-  sleep 1
-done
-`;
-
-async function openTunnel(
-  options: SshOptions,
-  connectionArgs: readonly string[],
-  { name, ttlMs }: Pick<InstanceSpec, 'name' | 'ttlMs'>,
-  remotePort: number,
-): Promise<Result<string, string>> {
-  const port = await freePort();
-  const forward = `127.0.0.1:${port}:127.0.0.1:${remotePort}`;
-  const quiet = [...connectionArgs, '-o', 'ExitOnForwardFailure=yes'];
-  const args = [...quiet, ...options.args, '-N', '-L', forward, options.host ?? ''];
-  const marker = markerOf(name);
-  const seconds = String(Math.ceil(ttlMs / 1000));
-  const loop = ['-c', tunnelScript, 'drover-tunnel', seconds, options.program, ...args];
-  const tunnel = options.startOutside(marker, { program: '/bin/sh', args: loop });
-  const words = [tunnel.program, ...tunnel.args];
-  const shell = spawn('/bin/sh', ['-c', detachScript, 'drover-tunnel', ...words], {
-    cwd: options.cwd,
-    env: { ...options.env, [options.markerVariable]: marker },
-    detached: true,
-    stdio: 'ignore',
-  });
-  const problem = await new Promise<string | null>((resolve) => {
-    shell.once('error', (error) => resolve(oneLine(error.message)));
-    shell.once('exit', () => resolve(null));
-  });
-  if (problem !== null) return err(`the tunnel could not be opened: ${problem}.`);
-  return ok(`http://127.0.0.1:${port}`);
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise<void>((resolve) => server.close(() => resolve()));
-  return port;
 }
