@@ -64,8 +64,9 @@ export async function openTunnel(
 ): Promise<Result<string, string>> {
   const socket = socketOf(options, name);
   const { tunnels } = options;
-  // Who may write above the folder could put another one in its place.
-  const unsafe = makeFolder(dirname(tunnels), 0o022) ?? makeFolder(tunnels, 0o077);
+  // Who may write above the folder could put another one in its place. The group is often the
+  // user's own there.
+  const unsafe = makeFolder(dirname(tunnels), 0o002) ?? makeFolder(tunnels, 0o077);
   if (unsafe !== null) return err(`the tunnel could not be opened: ${unsafe}.`);
   const forward = `${socket}:127.0.0.1:${remotePort}`;
   const args = [...connectionArgs, ...ownTunnel, ...options.args];
@@ -102,7 +103,9 @@ function makeFolder(folder: string, denied: number): string | null {
     mkdirSync(folder, { recursive: true, mode: 0o700 });
     const stats = lstatSync(folder);
     const isOwn = stats.isDirectory() && stats.uid === process.getuid?.();
-    return isOwn && (stats.mode & denied) === 0 ? null : `others have rights in ${folder}`;
+    return isOwn && (stats.mode & denied) === 0
+      ? null
+      : `others have rights in ${folder}; run chmod 700 on it`;
   } catch (error) {
     return oneLine(error instanceof Error ? error.message : String(error));
   }
