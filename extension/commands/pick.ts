@@ -18,7 +18,10 @@ export function epicOf(project: Project, id: string): EpicView | null {
   return project.board?.epics.find((epic) => epic.id === id) ?? null;
 }
 
-/** The tasks of a command; asks among the offered if the arguments name none. Null: the person canceled. */
+/**
+ * The tasks of a command; asks among the offered if the arguments name none. Null: the person
+ * canceled.
+ */
 export async function pickTasks(
   project: Project,
   target: Target,

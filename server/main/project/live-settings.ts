@@ -76,8 +76,8 @@ export class LiveSettings {
   }
 
   /**
-   * What a run would use that a person starts now. A copy: a look at it, or a run that is refused,
-   * changes nothing here. A problem is a refusal.
+   * A copy with what a run would use that a person starts now: a preview of it, or a run that is
+   * refused, changes nothing here. A problem is a refusal.
    */
   async offer(environment: Environment, flags: SettingFlags): Promise<LiveSettings> {
     const loading = await load(this.#root, environment, flags, 'offered');
