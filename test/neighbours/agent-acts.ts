@@ -72,7 +72,8 @@ export const agentScripts: { readonly [act in AgentAct]: string } = {
 
 /**
  * The agent of every task. It records in its ledger what it writes, when it starts, and what it did
- * not expect to find. The acts of an attempt, if any, are a separate file.
+ * not expect to find. The acts of an attempt, if any, are a separate file. What could not be written
+ * is not recorded: no one can lose it.
  */
 export const agentBody = `
 here=$(pwd)
@@ -80,8 +81,8 @@ stage=\${here%/*/*}
 ledger="$stage/ledger"
 n=0
 token() { n=$((n+1)); echo "tok:$id:$attempt:$$:$n;"; }
-say() { n=$((n+1)); echo "tok:$id:$attempt:$$:$n;" >> "$1"; echo "w tok:$id:$attempt:$$:$n;" >> "$ledger"; }
-hidden() { n=$((n+1)); echo "tok:$id:$attempt:$$:$n;" >> "$1"; echo "w tok:$id:$attempt:$$:$n;" >> "$ledger"; echo "u tok:$id:$attempt:$$:$n;" >> "$ledger"; }
+say() { n=$((n+1)); echo "tok:$id:$attempt:$$:$n;" >> "$1" && echo "w tok:$id:$attempt:$$:$n;" >> "$ledger"; }
+hidden() { say "$1" && echo "u tok:$id:$attempt:$$:$n;" >> "$ledger"; }
 gone() { sed 's/^/r /' "$1" >> "$ledger"; }
 fault() { echo "f $id $attempt $1" >> "$ledger"; }
 cat > /dev/null

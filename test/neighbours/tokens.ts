@@ -89,7 +89,7 @@ export function reachableTokens(stage: Place): ReadonlySet<string> {
     if (!existsSync(repository)) continue;
     for (const token of inObjects(stage, repository)) found.add(token);
   }
-  inFiles(stage.folder, found);
+  for (const token of tokensInFiles(stage.folder)) found.add(token);
   return found;
 }
 
@@ -114,6 +114,13 @@ function inObjects(stage: Place, folder: string): readonly string[] {
     input: list,
   });
   return tokensOf(text.toString('latin1'));
+}
+
+/** Every token that a file below the folder has. */
+export function tokensInFiles(folder: string): ReadonlySet<string> {
+  const found = new Set<string>();
+  inFiles(folder, found);
+  return found;
 }
 
 /** Not looked into: git's own folders, and what the test itself has written. */
