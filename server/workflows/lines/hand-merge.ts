@@ -3,7 +3,7 @@
 
 import type { Uses } from '../kit/engine-ports.ts';
 import type { Sha } from '../../git/sha.ts';
-import { changesNothing, ownBase } from './own-range.ts';
+import { changesNothing, droppedFrom, ownBase } from './own-range.ts';
 
 interface Side {
   readonly branch: string;
@@ -46,11 +46,13 @@ export async function handPick(
   if (base === null) return null;
   const listed = await engine.git.lineCommits(base, from.tip, picksMax);
   if (!listed.ok) return null;
+  // One base cannot hold all that was taken out where its tips lie side by side.
+  const others = [base, into.tip, ...(await droppedFrom(engine, from.branch))];
   const picks: string[] = [];
   for (const { sha, parents } of listed.value.toReversed()) {
     const [before, ...theirs] = parents;
     // What a take-in has brought there is of the other line, or was taken out of it.
-    if (before === undefined || (await isAnyIn(engine, theirs, [base, into.tip]))) continue;
+    if (before === undefined || (await isAnyIn(engine, theirs, others))) continue;
     if (await changesNothing(engine, into.tip, sha, before)) continue;
     picks.push(sha.slice(0, shortLength));
   }

@@ -65,7 +65,8 @@ async function withMerged(
   return both.ok && both.value.kind === 'merged' ? both.value.commit : joined;
 }
 
-async function droppedFrom(engine: Uses<'store'>, line: string): Promise<readonly Sha[]> {
+/** Tips that people have taken out of the line or of its parent. */
+export async function droppedFrom(engine: Uses<'store'>, line: string): Promise<readonly Sha[]> {
   const known = await readLine(engine.store.db, line);
   const parent = known?.parent_branch ?? null;
   const above = parent === null ? null : await readLine(engine.store.db, parent);

@@ -86,4 +86,67 @@ suite('merges by hand', () => {
       'run git cherry-pick -m 1 aaaaaaaaaaaa cccccccccccc on main (a merge of drover/epic/E brings back what was taken out of main)',
     );
   });
+
+  for (const tips of [
+    ['older', 'secret'],
+    ['secret', 'older'],
+  ]) {
+    test(`are picks after the newest of several tips that were taken out: ${tips.join(', ')}`, async () => {
+      const asked: string[] = [];
+      const git = {
+        isAncestor: async (sha: string, tip: string) =>
+          sha === tip || sha === 'before' || (sha === 'older' && tip === 'secret'),
+        mergeBase: async (_commit: string, tip: string) => (tip === 'on main' ? 'before' : tip),
+        lineCommits: async (base: string) => {
+          asked.push(base);
+          return {
+            ok: true,
+            value: [{ sha: 'a'.repeat(40), parents: ['secret', 'work of a'] }],
+          };
+        },
+        merge: async (request: { readonly commit: string }) => ({
+          ok: true,
+          value: { kind: 'merged', tree: request.commit },
+        }),
+        treeOf: async () => ({ ok: true, value: 'tree of main' }),
+      };
+      const engine = engineOf(git as unknown as GitRepository, tips);
+      const epic = { branch: 'drover/epic/E', tip: 'a'.repeat(40) };
+      const advice = await handPick(engine, epic, { branch: 'main', tip: 'on main' });
+      assert.match(advice ?? '', /^run git cherry-pick -m 1 aaaaaaaaaaaa on main /);
+      assert.deepEqual(asked, ['secret']);
+    });
+  }
+
+  for (const tips of [
+    ['first', 'second'],
+    ['second', 'first'],
+  ]) {
+    test(`pick no take-in of any tip that was taken out: ${tips.join(', ')}`, async () => {
+      const git = {
+        isAncestor: async (sha: string, tip: string) => sha === tip || sha === 'before',
+        mergeBase: async (_commit: string, tip: string) => (tip === 'on main' ? 'before' : tip),
+        lineCommits: async () => ({
+          ok: true,
+          value: [
+            { sha: 'b'.repeat(40), parents: ['d'.repeat(40), 'work of b'] },
+            { sha: 'd'.repeat(40), parents: ['a'.repeat(40), 'second'] },
+            { sha: 'a'.repeat(40), parents: ['c'.repeat(40), 'work of a'] },
+            { sha: 'c'.repeat(40), parents: ['before', 'first'] },
+          ],
+        }),
+        merge: async (request: { readonly commit: string }) => ({
+          ok: true,
+          value: { kind: 'merged', tree: request.commit },
+        }),
+        treeOf: async () => ({ ok: true, value: 'tree of main' }),
+      };
+      const engine = engineOf(git as unknown as GitRepository, tips);
+      const epic = { branch: 'drover/epic/E', tip: 'b'.repeat(40) };
+      assert.equal(
+        await handPick(engine, epic, { branch: 'main', tip: 'on main' }),
+        'run git cherry-pick -m 1 aaaaaaaaaaaa bbbbbbbbbbbb on main (a merge of drover/epic/E brings back what was taken out of main)',
+      );
+    });
+  }
 });
