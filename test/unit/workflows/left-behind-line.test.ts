@@ -15,6 +15,7 @@ import { SimulatedGit } from '../../doubles/simulated-git.ts';
 import { SimulatedRepository } from '../../doubles/simulated-repository.ts';
 import { eventually } from '../../e2e/support/eventually.ts';
 import { memoryStore, type TestStore } from '../store/memory-store.ts';
+import { tablesOf } from '../../tables.ts';
 import type { Engine } from '../../../server/workflows/kit/engine-ports.ts';
 
 /** Every call is done at once. */
@@ -162,6 +163,32 @@ suite('a line that its branch does not hold', () => {
       following.end();
     });
   }
+
+  test('landed work on another history than its branch names the merge that git accepts', async () => {
+    const first = repository.refs.get(branch) as Sha;
+    assert.ok((await syncLine(engine, 'main')).ok);
+    const landed = repository.commit(files('landed'), [first], 'landed', 'agent');
+    const landing = { next: landed, old: first, reason: 'drover: land t1' };
+    assert.ok((await moveLine(engine, 'main', landing)).ok);
+    // Nothing was followed yet: no commit of the branch is known that people could have taken out.
+    await project.store.transaction(async (tx) => {
+      await landOnLine(tx, 'main', landed);
+      await expectFollow(tx, 'main');
+      await tablesOf(tx).updateTable('lines').set({ followed_sha: null }).execute();
+    });
+    moveMain(repository.commit(files('theirs'), [], 'another first one', 'person'));
+    const { git } = engine;
+    const error = { kind: 'failed', retryable: false, message: 'unrelated' } as const;
+    git.merge = () => Promise.resolve({ ok: false, error });
+    const looks = looking(engine, 3);
+    const following = new LineFollowing(looks).begin();
+    await eventually('it was looked', () => looks.clock.now() === 3);
+    following.end();
+    assert.equal(
+      (await readLine(project.store.db, 'main'))?.pending_reason,
+      'the landed work that waits for main is on another history; merge drover/results/main into main by hand (git merge --allow-unrelated-histories drover/results/main: they share no commit), then run again',
+    );
+  });
 
   for (const isRed of [true, false]) {
     const why = isRed ? 'are red together' : 'conflict';
