@@ -272,6 +272,33 @@ suite('landing: history that people rewrite', function () {
     });
   }
 
+  test('a task goes on without a further word once the work of its blockers was picked', async () => {
+    const here = project({ agent: writesOneFile });
+    await beginPlan(here, [
+      { id: 'E', type: 'epic' },
+      { id: 'e1', epic_id: 'E' },
+      { id: 'e2', epic_id: 'E' },
+      { id: 't3', blocked_by: ['e1', 'e2'] },
+    ]);
+    here.write('repo/secret.txt', 'token\n');
+    here.git('add', 'secret.txt');
+    here.git('commit', '-qm', 'with a secret');
+    await here.drover(['run', '--epic', 'E', '--land', 'review']);
+    here.git('reset', '-q', '--hard', 'HEAD~1');
+    await here.drover(['run']);
+    const reason = (await here.task('t3')).blocked_reason ?? '';
+    const commits = /; run git cherry-pick -m 1 (\w+) (\w+) on main/.exec(reason);
+    assert.ok(commits !== null, reason);
+    here.git('cherry-pick', '-m', '1', commits[1] ?? '');
+    await here.drover(['run']);
+    assert.equal((await here.task('t3')).status, 'blocked', 'half of it is not enough');
+    here.git('cherry-pick', '-m', '1', commits[2] ?? '');
+    const done = await here.drover(['run']);
+    assert.equal((await here.task('t3')).status, 'completed', done.stderr);
+    assert.equal(here.read('repo/t3.txt'), 'work of t3\n');
+    assert.equal(here.read('repo/secret.txt'), '', 'what was taken out stays out');
+  });
+
   test('work that a rebase has given other commits still counts for those that wait for it', async () => {
     const here = project({ agent: `if [ $id = t2 ]; then test -e t1.txt; fi; ${writesOneFile}` });
     await beginPlan(here, ['t1', { id: 't2', blocked_by: ['t1'] }]);

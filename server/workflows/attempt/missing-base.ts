@@ -14,10 +14,12 @@ import {
   type Tx,
   type Reads,
 } from '../../store/port.ts';
+import { findAgain } from '../lines/landed-again.ts';
 import { syncLine } from '../lines/lines.ts';
 import type { Uses } from '../kit/engine-ports.ts';
 import { baseLookMs, canStillCome, isOnLine } from './line-waits.ts';
 import { stoppedInstead } from './stops.ts';
+import type { Sha } from '../../git/sha.ts';
 
 /** Tasks released in one check; the next check handles the rest. */
 const looksMax = 200;
@@ -72,7 +74,7 @@ export async function releaseFromMissingBase(
   for (const { id, blocked_reason: reason } of rows) {
     const line = missingBasePattern.exec(reason ?? '')?.[1];
     if (line === undefined || !(await hasArrived(engine, id, line))) continue;
-    if (await isTriedAlready(engine, id, line)) continue;
+    if (await isTriedAlready(engine, releasedAt, id, line)) continue;
     const outcome = await engine.store.transaction((tx) =>
       engine.store.transition(tx, {
         taskId: id,
@@ -94,12 +96,18 @@ export async function releaseFromMissingBase(
  */
 const releasedAt = new MadeOnce<Reads, Map<string, string>>();
 
+/**
+ * Where each task's blockers were last looked for under other commits: that reads a whole history.
+ */
+const searchedAt = new MadeOnce<Reads, Map<string, string>>();
+
 async function isTriedAlready(
   engine: Uses<'git' | 'store'>,
+  tries: typeof releasedAt,
   taskId: string,
   line: string,
 ): Promise<boolean> {
-  const known = releasedAt.of(engine.store.db, () => new Map());
+  const known = tries.of(engine.store.db, () => new Map());
   const parent = (await readLine(engine.store.db, line))?.parent_branch ?? line;
   const tips = [line, parent].map((branch) => engine.git.readRef(landingRef(branch)));
   const place = (await Promise.all(tips)).join(' ');
@@ -114,12 +122,33 @@ async function hasArrived(
   taskId: string,
   line: string,
 ): Promise<boolean> {
-  const { db } = engine.store;
-  // Of its sub-tasks too, as at the choice of its base.
-  const blockers = await blockersOf(db, await partsOf(db, taskId));
-  const landed = blockers.flatMap((row) => (row.landed_sha === null ? [] : [row.landed_sha]));
   // Commits that people have brought there count once the line has taken them in.
   await syncLine(engine, line);
-  for (const sha of landed) if (!(await isOnLine(engine, line, sha))) return false;
-  return true;
+  const missing = await missingOn(engine, taskId, line);
+  if (missing.length === 0) return true;
+  // People pick and rebase: then the work is there, under another commit.
+  if (await isTriedAlready(engine, searchedAt, taskId, line)) return false;
+  const isFound = await findAgain(engine, line, missing);
+  return isFound && (await missingOn(engine, taskId, line)).length === 0;
+}
+
+type Missing = Awaited<ReturnType<typeof blockersOf>>[number] & { readonly sha: Sha };
+
+/**
+ * The landed blockers of a task that the line lacks; of its sub-tasks too, as at the choice of its
+ * base.
+ */
+async function missingOn(
+  engine: Uses<'git' | 'store'>,
+  taskId: string,
+  line: string,
+): Promise<readonly Missing[]> {
+  const { db } = engine.store;
+  const blockers = await blockersOf(db, await partsOf(db, taskId));
+  const missing: Missing[] = [];
+  for (const row of blockers) {
+    const sha = row.landed_sha;
+    if (sha !== null && !(await isOnLine(engine, line, sha))) missing.push({ ...row, sha });
+  }
+  return missing;
 }
