@@ -3,7 +3,7 @@
 // and removes that folder.
 
 import { type ChildProcess, spawn } from 'node:child_process';
-import { rmSync } from 'node:fs';
+import { removeFolder } from '../remove-folder.ts';
 import { killAllOf } from '../e2e/support/processes.ts';
 
 /** What a runner writes when it has ended everything itself. */
@@ -29,7 +29,7 @@ export function watchOver(folder: string): { readonly close: () => void } {
 /** Kills what names the folder, until nothing does. */
 export async function endAllOf(folder: string): Promise<void> {
   await killAllOf(folder, roundsMax, roundMs);
-  rmSync(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 });
+  removeFolder(folder);
 }
 
 const [, program, watched] = process.argv;

@@ -1,8 +1,9 @@
 // Runs jobs side by side, says each as it ends, and ends everything that it has started.
 
-import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
+import { chmodSync, mkdtempSync } from 'node:fs';
 import { cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { removeFolder } from '../remove-folder.ts';
 import { isGreen, type Job, type Outcome } from './job.ts';
 import { blockedOutcome } from './outcome.ts';
 import { JobCpu } from './job-cpu.ts';
@@ -120,7 +121,7 @@ export class Run {
     clearInterval(this.#ticking);
     this.#cpu.close();
     if (this.#isStopped) await this.stop();
-    rmSync(this.#folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 });
+    removeFolder(this.#folder);
     this.#watch.close();
   }
 }

@@ -6,7 +6,6 @@ import {
   appendFileSync,
   mkdirSync,
   mkdtempSync,
-  readFileSync,
   realpathSync,
   rmSync,
   writeFileSync,
@@ -14,6 +13,7 @@ import {
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import pg from 'pg';
+import { removeFolder } from '../../remove-folder.ts';
 import { eventually } from '../../e2e/support/eventually.ts';
 import { type SlowRoad, startSlowRoad } from '../../postgres/slow-road.ts';
 import { killAll, processesOf } from '../../e2e/support/processes.ts';
@@ -71,17 +71,9 @@ function mountSmallDisk(folder: string): void {
   execFileSync('mount', words, { stdio: ['ignore', 'ignore', 'pipe'] });
 }
 
-function unmountSmallDisks(folder: string): void {
-  for (const line of readFileSync('/proc/mounts', 'utf8').split('\n')) {
-    const at = line.split(' ')[1] ?? '';
-    if (dirname(at) === folder) execFileSync('umount', [at]);
-  }
-}
-
 export async function makeFleet(options: FleetOptions): Promise<Fleet> {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'drover-fleet-')));
   const undo: (() => Promise<unknown> | void)[] = [];
-  const hasSmallDisks = (options.smallDisks?.length ?? 0) > 0;
   try {
     const network = await makeNetwork(options.isPlain);
     undo.push(() => network.close());
@@ -120,12 +112,10 @@ export async function makeFleet(options: FleetOptions): Promise<Fleet> {
       road,
       gitServer,
       machines,
-      hasSmallDisks,
     });
   } catch (error) {
     for (const step of undo.toReversed()) await step();
-    if (hasSmallDisks) unmountSmallDisks(folder);
-    rmSync(folder, { recursive: true, force: true });
+    removeFolder(folder);
     throw error;
   }
 }
@@ -211,7 +201,7 @@ function fillRepository(folder: string, server: GitServer, options: FleetOptions
 type FleetParts = Pick<
   Fleet,
   'folder' | 'network' | 'postgres' | 'databaseUrl' | 'road' | 'gitServer' | 'machines'
-> & { readonly standby: PostgresServer | null; readonly hasSmallDisks: boolean };
+> & { readonly standby: PostgresServer | null };
 
 class RealFleet implements Fleet {
   readonly folder: string;
@@ -222,7 +212,6 @@ class RealFleet implements Fleet {
   readonly gitServer: GitServer;
   readonly machines: readonly Machine[];
   readonly #standby: PostgresServer | null;
-  readonly #hasSmallDisks: boolean;
   /** The one that takes writes. */
   #primary: PostgresServer;
 
@@ -235,7 +224,6 @@ class RealFleet implements Fleet {
     this.gitServer = parts.gitServer;
     this.machines = parts.machines;
     this.#standby = parts.standby;
-    this.#hasSmallDisks = parts.hasSmallDisks;
     this.#primary = parts.postgres;
   }
 
@@ -306,8 +294,7 @@ class RealFleet implements Fleet {
       for (const { pid, what } of left) problems.push(`left running: ${pid} ${what}`);
       killAll(left);
     });
-    if (!isKept && this.#hasSmallDisks) unmountSmallDisks(this.folder);
-    if (!isKept) rmSync(this.folder, { recursive: true, force: true, maxRetries: 5 });
+    if (!isKept) removeFolder(this.folder);
     assert.deepEqual(problems, []);
   }
 
