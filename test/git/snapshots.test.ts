@@ -72,6 +72,18 @@ suite('git: snapshots', () => {
     assert.equal(fixture.git('show', `${staged}:README.md`), 'one\ntwo\nthree');
   });
 
+  test('after a death nothing of the killed agent locks the slot; its lock is respected before', async () => {
+    const lock = join(fixture.root, '.git', 'worktrees', 's0', 'index.lock');
+    write('README.md', 'half\n');
+    writeFileSync(lock, '');
+    await taken('interval');
+    assert.ok(existsSync(lock));
+    await snapshot('death');
+    assert.ok(!existsSync(lock));
+    inSlot('add', 'README.md');
+    assert.equal(inSlot('status', '--porcelain').trim(), 'M  README.md');
+  });
+
   test('make a chain; the same state makes no second one', async () => {
     write('one.txt', '1\n');
     const first = await taken('interval');

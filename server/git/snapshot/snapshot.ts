@@ -23,6 +23,7 @@ import { branchRef } from '../refs/refs.ts';
 import { walks } from '../refs/whole.ts';
 import { takeFromShared } from '../work/shared-leavings.ts';
 import { takeSoFar } from '../lent/taken-so-far.ts';
+import { waitForStaleLocks } from '../files/stale-locks.ts';
 import { exists, factsOf, factsOfAll, readText } from '../files/small-files.ts';
 import { keepDropped } from '../work/dropped-commits.ts';
 import { slotStatus } from '../work/lost-head.ts';
@@ -78,6 +79,8 @@ export async function takeSnapshot(
 ): Promise<GitResult<Snapshot | null>> {
   const worktree = await ownWorktree(context, request.path);
   if (!worktree.ok) return worktree;
+  // The agent is dead, and its attempt may be resumed in the same worktree.
+  if (request.reason === 'death') await waitForStaleLocks(worktree.value, context.staleLockMs);
   if (request.reason !== 'interval' && request.author === 'agent') {
     const shared = await takeFromShared(context, worktree.value.path, `drover/${request.label}`);
     if (!shared.ok) return shared;
