@@ -18,7 +18,7 @@ export interface ExtensionSettings {
   readonly apiKeyVariable: string;
 }
 
-type SettingScope = 'resource' | 'window' | 'machine-overridable';
+type SettingScope = 'resource' | 'window' | 'machine' | 'machine-overridable';
 
 export interface SettingDefinition {
   readonly type: 'string' | 'boolean' | 'integer';
@@ -29,7 +29,8 @@ export interface SettingDefinition {
 
 export const settingTable: { readonly [K in keyof ExtensionSettings]: SettingDefinition } = {
   agent: { type: 'string', fallback: '', scope: 'resource', choices: ['', ...agentKinds] },
-  agentPath: { type: 'string', fallback: '', scope: 'machine-overridable' },
+  // Not a workspace's to set: the checks before a run start this program.
+  agentPath: { type: 'string', fallback: '', scope: 'machine' },
   workers: { type: 'integer', fallback: 0, scope: 'resource' },
   gate: { type: 'string', fallback: '', scope: 'resource' },
   land: {

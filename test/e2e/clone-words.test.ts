@@ -1,112 +1,12 @@
 // Everything that a hostile clone can bring, through every command: what runs, and after which word
-// of a person's. docs/clones.md is the table; this test writes it and holds it true.
+// of a person's. docs/clones.md has the table; this test writes it and holds it true.
 
 import assert from 'node:assert/strict';
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { startWebReceiver, type WebReceiver } from '../doubles/web-receiver.ts';
 import { eventually } from './support/eventually.ts';
-import type { Project } from './support/project.ts';
+import { holdTable, hostileClone, marksOf } from './support/hostile-clone.ts';
 import { useProjects } from './support/suite-projects.ts';
-
-/** What leaves a mark of its name when it runs, with the words of the table for it. */
-const programs = {
-  agent: 'the agent (`agent.path`)',
-  claude: 'another agent (`agents.claude`)',
-  gate: 'the gate (`gate.command`)',
-  setup: 'the setup (`setup.command`)',
-  remote: 'the script that makes workers (`remote.hook`)',
-  hook: 'git hooks (`.githooks`, `.husky`)',
-  filter: 'git filters, diff and merge drivers (`.gitattributes`, `.gitconfig`)',
-  module: 'a submodule with a command as its address (`.gitmodules`)',
-  task: 'tasks of the editor (`.vscode/tasks.json`)',
-  mcp: 'MCP servers (`.mcp.json`, `.vscode/mcp.json`)',
-  claudeHook: 'hooks of an agent (`.claude/settings.json`)',
-  envrc: '`.envrc` and `.env`',
-  npm: 'scripts of `package.json`, `.npmrc`',
-  path: 'programs named `git`, `claude`, `codex`, `bwrap`, `ssh`, `bd` and `sqlforge` on a relative `PATH`',
-} as const;
-type Canary = keyof typeof programs;
-
-const hosts = {
-  webhook: 'webhooks (`webhooks.endpoints`)',
-  telemetry: 'the collector of traces (`telemetry.endpoint`)',
-} as const;
-
-const mark = (name: Canary): string => `sh canary.sh ${name}`;
-const json = (value: unknown): string => JSON.stringify(value);
-
-const toml = (url: string): string => `
-env_allow = ["A_TOKEN"]
-[agent]
-kind = "command"
-path = "./agent.sh"
-[agent.env]
-PATH = "./tools"
-[agents.claude]
-path = "./claude.sh"
-[gate]
-command = "$PWD_OF_CLONE/canary.sh gate"
-[setup]
-command = "$PWD_OF_CLONE/canary.sh setup"
-[commit]
-run_hooks = true
-[remote]
-provisioner = "hook"
-hook = "remote.sh"
-[fleet]
-remote = "ext::sh"
-[webhooks]
-allow_private = true
-[webhooks.endpoints.chat]
-url = "${url}/webhook"
-[telemetry]
-enabled = true
-endpoint = "${url}"
-agents = true
-`;
-
-const scripts = { 'agent.sh': 'agent', 'claude.sh': 'claude', 'remote.sh': 'remote' } as const;
-const onPath = ['git', 'claude', 'codex', 'bwrap', 'ssh', 'bd', 'sqlforge', 'node', 'sh'] as const;
-
-function files(): Record<string, string> {
-  const script = (name: Canary): string =>
-    `#!/bin/sh\nmkdir -p "$HOME/ran"\necho x >> "$HOME/ran/${name}"\n`;
-  // Without a change there is nothing for the gate.
-  const worked = 'echo x > "$DROVER_TASK_ID.txt"\n';
-  const named = Object.entries(scripts).map(([path, name]) => [path, script(name) + worked]);
-  const fakes = onPath.map((name) => [`tools/${name}`, script('path')]);
-  const hooks = ['.githooks/pre-commit', '.githooks/post-checkout', '.husky/pre-commit'];
-  const config = `[core]\n\thooksPath = .githooks\n\tfsmonitor = "${mark('filter')}"\n[filter "x"]\n\tclean = ${mark('filter')}\n\tsmudge = ${mark('filter')}\n[diff "x"]\n\ttextconv = ${mark('filter')}\n[merge "x"]\n\tdriver = ${mark('filter')}\n`;
-  const server = { command: 'sh', args: ['canary.sh', 'mcp'] };
-  const shell = { type: 'command', command: mark('claudeHook') };
-  return {
-    ...Object.fromEntries([...named, ...fakes, ...hooks.map((path) => [path, script('hook')])]),
-    'canary.sh': '#!/bin/sh\nmkdir -p "$HOME/ran"\necho x >> "$HOME/ran/$1"\n',
-    'x.txt': 'x\n',
-    'design.md': 'Build it.\n',
-    'plan.jsonl': '{"id":"t9","title":"Nine"}\n',
-    '.gitattributes': '* filter=x diff=x merge=x\n',
-    '.gitconfig': config,
-    '.gitmodules': `[submodule "m"]\n\tpath = m\n\turl = ext::${mark('module')}\n\tupdate = !${mark('module')}\n`,
-    '.vscode/tasks.json': json({
-      version: '2.0.0',
-      tasks: [
-        { label: 'x', type: 'shell', command: mark('task'), runOptions: { runOn: 'folderOpen' } },
-      ],
-    }),
-    '.vscode/settings.json': json({ 'git.path': './tools/git' }),
-    '.vscode/mcp.json': json({ servers: { x: server } }),
-    '.mcp.json': json({ mcpServers: { x: server } }),
-    '.claude/settings.json': json({
-      hooks: { SessionStart: [{ hooks: [shell] }], Stop: [{ hooks: [shell] }] },
-    }),
-    '.envrc': `${mark('envrc')}\n`,
-    '.env': `DROVER_AGENT_PATH=./agent.sh\nX=$(${mark('envrc')})\n`,
-    '.npmrc': 'script-shell=./tools/sh\n',
-    'package.json': json({ scripts: { preinstall: mark('npm'), test: mark('npm') } }),
-  };
-}
 
 /** A call of each command that needs no word for what the clone names. `ID` is a task. */
 const calls: Readonly<Record<string, readonly string[]>> = {
@@ -173,16 +73,11 @@ suite('what a hostile clone starts', function () {
   teardown(() => receiver.close());
 
   test('nothing before a word of a person, and what docs/clones.md says after it', async () => {
-    const here = hostile(project, receiver.url);
+    const here = hostileClone(receiver.url, project);
     const clone = join(here.folder, 'repo');
     const found = new Map<string, string>();
     const look = (after: string): void => {
-      const ran = join(here.folder, 'home', 'ran');
-      const names = existsSync(ran) ? readdirSync(ran) : [];
-      const posts = receiver.received.map(({ path }) =>
-        path === '/webhook' ? 'webhook' : 'telemetry',
-      );
-      for (const name of [...names, ...posts]) if (!found.has(name)) found.set(name, after);
+      for (const name of marksOf(here, receiver)) if (!found.has(name)) found.set(name, after);
     };
     const help = await here.expect(0, ['--help']);
     const listed = [...help.matchAll(/^ {2}([a-z][a-z-]+)(?:\|[a-z-]+)?(?= |$)/gm)].map(
@@ -214,35 +109,6 @@ suite('what a hostile clone starts', function () {
       receiver.received.some(({ path }) => path === '/v1/traces'),
     );
     look('`drover run`');
-    const rows = Object.entries({ ...programs, ...hosts }).map(([name, text]) => {
-      const after = found.get(name);
-      return `| ${text} | ${after ?? 'never by Drover'} |`;
-    });
-    const path = new URL('../../docs/clones.md', import.meta.url);
-    const doc = readFileSync(path, 'utf8');
-    const isRow = (line: string): boolean => /^\| (?!what the|---)/.test(line);
-    if (process.env['UPDATE_GOLDEN'] === '1') {
-      const [before = '', after = ''] = doc.split(/<!-- rows -->\n(?:\|.*\n)*<!-- end -->\n/);
-      const table = `| what the clone brings | starts after |\n|---|---|\n${rows.join('\n')}\n`;
-      writeFileSync(path, `${before}<!-- rows -->\n${table}<!-- end -->\n${after}`);
-    } else assert.deepEqual(doc.split('\n').filter(isRow), rows);
+    holdTable('command', found);
   });
 });
-
-function hostile(make: ReturnType<typeof useProjects>, url: string): Project {
-  const here = make({
-    files: files(),
-    settings: toml(url),
-    env: { DROVER_AGENT_TYPE: '', DROVER_AGENT_PATH: '', A_TOKEN: 'token-of-the-person' },
-  });
-  const absolute = here.read('repo/.drover.toml').replaceAll('$PWD_OF_CLONE', here.root);
-  here.write('repo/.drover.toml', absolute);
-  here.sh(here.root, 'chmod +x *.sh tools/* .githooks/* .husky/*');
-  here.git('commit', '-qam', 'runnable');
-  mkdirSync(join(here.folder, 'upstream'));
-  here.gitIn(here.folder, 'clone', '-q', 'repo', 'upstream');
-  here.sh(here.folder, 'rm -rf repo && git clone -q upstream repo');
-  // As many people have it.
-  (here.env as Record<string, string>)['PATH'] = `./tools:tools:${here.env['PATH'] ?? ''}`;
-  return here;
-}
