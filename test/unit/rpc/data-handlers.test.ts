@@ -9,7 +9,13 @@ import { noOutput } from '../../../server/main/output/agent-output.ts';
 import { readParams } from '../../../server/protocol/requests/read.ts';
 import { valueOf } from '../../../server/rpc/transport/errors.ts';
 import { createDataHandlers } from '../../../server/rpc/handlers/data.ts';
-import { memoryStore, moveTask, refusalOf, type TestStore } from '../store/memory-store.ts';
+import {
+  addAttempt,
+  memoryStore,
+  moveTask,
+  refusalOf,
+  type TestStore,
+} from '../store/memory-store.ts';
 import type { DataGit } from '../../../server/rpc/handlers/data-deps.ts';
 import { tablesOf } from '../../tables.ts';
 import { type AttemptRow } from '../../../server/store/port.ts';
@@ -202,19 +208,7 @@ suite('data requests', () => {
   });
 
   async function attempt(id: string, number: number, state: AttemptRow['state']): Promise<void> {
-    await tablesOf(project.store.db)
-      .insertInto('attempts')
-      .values({
-        task_id: id,
-        number,
-        epoch: number,
-        state,
-        agent: 'claude',
-        session_id: 's',
-        branch: 'b',
-        started_at_ms: 1,
-      })
-      .execute();
+    await addAttempt(project, id, { number, epoch: number, state });
   }
 
   test('read the log of the last attempt or a given one', async () => {

@@ -13,7 +13,7 @@ import { logHandlers } from '../../../server/rpc/handlers/data-log.ts';
 import { openStore } from '../../../server/store/open.ts';
 import { addTask } from '../../../server/store/plan/tasks.ts';
 import { ManualClock } from '../../durable/manual-clock.ts';
-import { testSources, type TestStore } from '../store/memory-store.ts';
+import { addAttempt, testSources, type TestStore } from '../store/memory-store.ts';
 import type { DataHandlerDeps } from '../../../server/rpc/handlers/data-deps.ts';
 import { tablesOf } from '../../tables.ts';
 import { type AttemptRow } from '../../../server/store/port.ts';
@@ -49,9 +49,7 @@ suite('pages of a log', () => {
   });
 
   async function begin(state: AttemptRow['state'] = 'running'): Promise<void> {
-    const attempt = { number: 1, epoch: 1, agent: 'demo', session_id: 's', branch: 'b' };
-    const row = { ...attempt, task_id: id, state, started_at_ms: 1 };
-    await tablesOf(project.store.db).insertInto('attempts').values(row).execute();
+    await addAttempt(project, id, { agent: 'demo', state });
   }
 
   async function say(...texts: readonly string[]): Promise<void> {

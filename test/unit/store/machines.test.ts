@@ -10,7 +10,14 @@ import { forgetMachines, keepsHouse } from '../../../server/store/fleet/machines
 import { readMachines } from '../../../server/store/fleet/machine-views.ts';
 import { showTask } from '../../../server/store/board/show.ts';
 import { why } from '../../../server/store/why/why.ts';
-import { addTasks, memoryStore, moveTask, testStartMs, type TestStore } from './memory-store.ts';
+import {
+  addAttempt,
+  addTasks,
+  memoryStore,
+  moveTask,
+  testStartMs,
+  type TestStore,
+} from './memory-store.ts';
 import { noFallback } from '../../doubles/neutral-settings.ts';
 import { tablesOf } from '../../tables.ts';
 import { type TaskRow } from '../../../server/store/port.ts';
@@ -43,20 +50,7 @@ suite('machines', () => {
 
   async function atWork(id: string, on: string, phase: TaskRow['phase'] = 'agent'): Promise<void> {
     await moveTask(project, id, ['claimed', 'in_progress'], { epoch: 1, phase });
-    await tablesOf(project.store.db)
-      .insertInto('attempts')
-      .values({
-        task_id: id,
-        number: 1,
-        epoch: 1,
-        state: 'running',
-        agent: 'claude',
-        session_id: 's',
-        branch: 'b',
-        started_at_ms: testStartMs,
-        machine: on,
-      })
-      .execute();
+    await addAttempt(project, id, { machine: on });
   }
 
   async function keptWorktree(id: string, on: string): Promise<void> {

@@ -1,10 +1,12 @@
 // A store in memory with a clock that stands still and ids that count, for tests of the store.
 
 import assert from 'node:assert/strict';
+import type { Insertable } from 'kysely';
 import { Refusal } from '../../../server/core/failure.ts';
 import type { TaskStatus } from '../../../server/core/plan/state.ts';
 import type { TaskFields } from '../../../server/protocol/task-fields.ts';
 import { openStore, type OpenedStore } from '../../../server/store/open.ts';
+import type { AttemptTable } from '../../../server/store/schema/tables.ts';
 import type { StoreSources, TaskRow } from '../../../server/store/port.ts';
 import { addTask } from '../../../server/store/plan/tasks.ts';
 import { sized } from '../../tier.ts';
@@ -98,6 +100,28 @@ export async function moveTask(
       assert.ok(outcome.ok, `${id} to ${to}: ${JSON.stringify(outcome)}`);
     }
   });
+}
+
+/** An attempt without the workflow that makes it: the first one, at work, unless `more` says otherwise. */
+export async function addAttempt(
+  project: TestStore,
+  taskId: string,
+  more: Partial<Insertable<AttemptTable>> = {},
+): Promise<void> {
+  await tablesOf(project.store.db)
+    .insertInto('attempts')
+    .values({
+      task_id: taskId,
+      number: 1,
+      epoch: 1,
+      state: 'running',
+      agent: 'claude',
+      session_id: 's',
+      branch: 'b',
+      started_at_ms: testStartMs,
+      ...more,
+    })
+    .execute();
 }
 
 export async function statusOf(project: TestStore, id: string): Promise<string> {

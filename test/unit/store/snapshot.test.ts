@@ -6,6 +6,7 @@ import { askQuestion } from '../../../server/store/work/questions.ts';
 import { showEpic, showTask } from '../../../server/store/board/show.ts';
 import { readSnapshot, type SnapshotExtras } from '../../../server/store/board/snapshot.ts';
 import {
+  addAttempt,
   addTasks,
   memoryStore,
   moveTask,
@@ -139,19 +140,7 @@ suite('snapshot', () => {
   test('shows what runs and what it asks', async () => {
     const { A = '' } = await addTasks(project, [{ title: 'A' }]);
     await moveTask(project, A, ['claimed', 'in_progress'], { phase: 'agent' });
-    await tablesOf(project.store.db)
-      .insertInto('attempts')
-      .values({
-        task_id: A,
-        number: 1,
-        epoch: 1,
-        state: 'running',
-        agent: 'command',
-        session_id: 's',
-        branch: 'b',
-        started_at_ms: testStartMs + 1_999,
-      })
-      .execute();
+    await addAttempt(project, A, { agent: 'command', started_at_ms: testStartMs + 1_999 });
     await project.store.transaction((tx) =>
       askQuestion(tx, project.sources, {
         taskId: A,

@@ -9,6 +9,7 @@ import { why } from '../../../server/store/why/why.ts';
 import type { WhyFacts } from '../../../server/store/why/why-phrases.ts';
 import type { Insertable } from 'kysely';
 import {
+  addAttempt,
   addTasks,
   memoryStore,
   moveTask,
@@ -70,20 +71,7 @@ suite('why', () => {
     state: AttemptRow['state'],
     more: Readonly<Record<string, unknown>> = {},
   ): Promise<void> {
-    await tablesOf(project.store.db)
-      .insertInto('attempts')
-      .values({
-        task_id: id,
-        number: 1,
-        epoch: 1,
-        state,
-        agent: 'claude',
-        session_id: 's',
-        branch: 'b',
-        started_at_ms: testStartMs - 65_000,
-        ...more,
-      })
-      .execute();
+    await addAttempt(project, id, { state, started_at_ms: testStartMs - 65_000, ...more });
   }
 
   const states: readonly [

@@ -6,8 +6,7 @@ import { ok } from '../../../server/core/failure.ts';
 import { lastAttempt } from '../../../server/store/work/claims.ts';
 import { startOfAttempt } from '../../../server/workflows/attempt/earlier-work.ts';
 import { restoreTask } from '../../../server/workflows/person/restore-task.ts';
-import { addTasks, memoryStore, type TestStore } from '../store/memory-store.ts';
-import { tablesOf } from '../../tables.ts';
+import { addAttempt, addTasks, memoryStore, type TestStore } from '../store/memory-store.ts';
 import { type AttemptRow } from '../../../server/store/port.ts';
 import type { Engine } from '../../../server/workflows/kit/engine-ports.ts';
 
@@ -22,11 +21,8 @@ suite('a chosen snapshot', () => {
   teardown(() => project.close());
 
   async function attempt(number: number, state: AttemptRow['state']): Promise<void> {
-    const more = { epoch: 1, agent: 'command', session_id: 's', started_at_ms: 1, machine: 'm-2' };
-    await tablesOf(project.store.db)
-      .insertInto('attempts')
-      .values({ task_id: id, number, state, branch: `drover/${id}/${number}`, ...more })
-      .execute();
+    const more = { agent: 'command', branch: `drover/${id}/${number}`, machine: 'm-2' };
+    await addAttempt(project, id, { number, state, ...more });
   }
 
   /** A machine with its own refs. */

@@ -4,7 +4,13 @@
 import assert from 'node:assert/strict';
 import type { WorkflowInfo } from '../../../server/durable/port.ts';
 import { returnOrphans } from '../../../server/workflows/run/orphans.ts';
-import { addTasks, memoryStore, moveTask, type TestStore } from '../store/memory-store.ts';
+import {
+  addAttempt,
+  addTasks,
+  memoryStore,
+  moveTask,
+  type TestStore,
+} from '../store/memory-store.ts';
 import { tablesOf } from '../../tables.ts';
 import type { Engine } from '../../../server/workflows/kit/engine-ports.ts';
 
@@ -50,19 +56,7 @@ suite('work of another release', () => {
 
   /** Looked at when its workflow has failed with the words. */
   async function lookedAtFailed(error: string): Promise<unknown> {
-    await tablesOf(project.store.db)
-      .insertInto('attempts')
-      .values({
-        task_id: id,
-        number: 1,
-        epoch: 1,
-        state: 'running',
-        agent: 'command',
-        session_id: 's',
-        branch: 'drover/a/1',
-        started_at_ms: 1,
-      })
-      .execute();
+    await addAttempt(project, id, { agent: 'command', branch: 'drover/a/1' });
     const engine = {
       machineId: '',
       chance: () => 0,

@@ -5,10 +5,10 @@ import type { Insertable } from 'kysely';
 import type { AttemptTable } from '../../../server/store/schema/tables.ts';
 import { openPlacement, type Placement } from '../../../server/workflows/kit/placement.ts';
 import {
+  addAttempt,
   addTasks,
   memoryStore,
   moveTask,
-  testStartMs,
   type TestStore,
 } from '../store/memory-store.ts';
 import { tablesOf } from '../../tables.ts';
@@ -45,20 +45,7 @@ suite('placement', () => {
   }
 
   async function attempt(id: string, more: Partial<Insertable<AttemptTable>>): Promise<void> {
-    await tablesOf(project.store.db)
-      .insertInto('attempts')
-      .values({
-        task_id: id,
-        number: 1,
-        epoch: 1,
-        state: 'failed',
-        agent: 'claude',
-        session_id: 's',
-        branch: 'b',
-        started_at_ms: testStartMs,
-        ...more,
-      })
-      .execute();
+    await addAttempt(project, id, { state: 'failed', ...more });
   }
 
   const open = (machineId = 'a'): Promise<Placement> =>
