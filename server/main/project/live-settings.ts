@@ -88,28 +88,11 @@ export class LiveSettings {
 
   /** A person starts a run with what was offered. Answers what is new. */
   async take(offer: LiveSettings): Promise<readonly string[]> {
-    this.#loaded = offer.#loaded;
-    this.#flags = offer.#flags;
-    this.#usedFlags = '';
     this.environment = offer.environment;
-    this.#take({ judged: offer.#judged, accepted: offer.#accepted, offered: offer.#offered });
+    const { judged } = offer;
+    const [loaded, accepted, offered] = [offer.#loaded, offer.#accepted, offer.#offered];
+    this.#putInForce({ loaded, judged, accepted, offered }, offer.#flags);
     return this.accept();
-  }
-
-  /** Reads everything again; a problem is a refusal and leaves what was. */
-  async reload(
-    environment: Environment,
-    flags: SettingFlags,
-    view: SettingsView = 'offered',
-  ): Promise<void> {
-    const loading = await load(this.#root, environment, flags, view);
-    const { loaded } = loading;
-    refuseProblems(loaded);
-    this.#loaded = this.#stillThisMachine(loaded);
-    this.#take(loading);
-    this.#flags = flags;
-    this.#usedFlags = '';
-    this.environment = environment;
   }
 
   /**
@@ -118,10 +101,13 @@ export class LiveSettings {
    */
   async refresh(): Promise<void> {
     const loading = await load(this.#root, this.environment, this.#flags, 'accepted');
-    const { loaded } = loading;
-    if (loaded.problems.length > 0) return;
-    this.#loaded = this.#stillThisMachine(loaded);
+    if (loading.loaded.problems.length === 0) this.#putInForce(loading, this.#flags);
+  }
+
+  #putInForce(loading: Loading, flags: SettingFlags): void {
+    this.#loaded = this.#stillThisMachine(loading.loaded);
     this.#take(loading);
+    this.#flags = flags;
     // A run that another machine starts reads them again, as they are accepted here.
     this.#usedFlags = '';
   }
@@ -221,7 +207,10 @@ export class LiveSettings {
   async useFlags(json: string, report: Report): Promise<void> {
     if (json === this.#usedFlags) return;
     try {
-      await this.reload(this.environment, JSON.parse(json) as SettingFlags, 'accepted');
+      const flags = JSON.parse(json) as SettingFlags;
+      const loading = await load(this.#root, this.environment, flags, 'accepted');
+      refuseProblems(loading.loaded);
+      this.#putInForce(loading, flags);
       this.#usedFlags = json;
     } catch (error) {
       report(error, 'taking over the flags of a run');
