@@ -29,10 +29,10 @@ export function applyChanges(board: StatusSnapshot, changes: BoardChanges): Stat
 
 /** What is not accepted is part of the settings: both change together. */
 function withSettings(board: StatusSnapshot, changes: BoardChanges): StatusSnapshot {
-  const { config, unaccepted = [] } = changes;
+  const { config, unaccepted } = changes;
   if (config === undefined) return board;
   const { unaccepted: _before, ...rest } = board;
-  return { ...rest, config, ...(unaccepted.length > 0 && { unaccepted }) };
+  return { ...rest, config, ...(unaccepted !== undefined && { unaccepted }) };
 }
 
 /** Tasks are in the order of their `position`; new and moved ones may be anywhere. */

@@ -39,7 +39,7 @@ export interface BoardChanges {
   readonly snapshot: StatusSnapshot | null;
   /** The settings, if they may have been read again (a run started). */
   readonly config?: StatusSnapshot['config'];
-  /** Beside `config`: what of the settings does not take effect yet; empty when all does. */
+  /** Beside `config`: what of the settings does not take effect yet; absent if all does. */
   readonly unaccepted?: NonNullable<StatusSnapshot['unaccepted']>;
 }
 

@@ -59,6 +59,12 @@ function sandboxOf(task: TaskView, { holds }: SandboxView): 'worker' | SandboxVi
   return task.runs_on === 'remote' ? 'worker' : holds;
 }
 
+/** What of the settings does not take effect yet; nothing if all does. */
+export function unacceptedNow(deps: DataHandlerDeps): Pick<StatusSnapshot, 'unaccepted'> {
+  const unaccepted = deps.unaccepted?.() ?? [];
+  return unaccepted.length > 0 ? { unaccepted } : {};
+}
+
 function unacceptedSentence({ setting, by }: UnacceptedView): string {
   const who = by === null ? 'changed' : `changed by what ${by} has landed`;
   return `The setting ${setting} in .drover.toml was ${who}; the accepted value stays in use. Review it with "drover trust".`;
@@ -107,11 +113,10 @@ export function inspectHandlers(deps: DataHandlerDeps): Pick<Handlers, InspectRe
     status: async (scope) => {
       const snapshot = await readSnapshot(store.db, scope, snapshotExtras(deps));
       const machines = await readMachines(store.db, deps.settings().fleet.takeOverAfterMs);
-      const unaccepted = deps.unaccepted?.() ?? [];
       return {
         ...snapshot,
         ...(await withSandboxes(deps, snapshot.tasks)),
-        ...(unaccepted.length > 0 && { unaccepted }),
+        ...unacceptedNow(deps),
         ...(machines.length > 0 && { machines }),
         ...noLander(snapshot.tasks, machines, deps.settings().gate.needs),
         ...(snapshot.run?.active === true &&

@@ -3,7 +3,7 @@
 import type { Handlers } from '../../protocol/api.ts';
 import { readAttempts } from '../../store/work/attempts.ts';
 import { readChanges } from '../../store/board/board-changes.ts';
-import { snapshotExtras, withSandboxes } from './data-inspect.ts';
+import { snapshotExtras, unacceptedNow, withSandboxes } from './data-inspect.ts';
 import { reviewHandlers } from './panel-review.ts';
 import { placeHandlers } from './panel-place.ts';
 import type { DataHandlerDeps } from './data-deps.ts';
@@ -25,17 +25,12 @@ export function panelDataHandlers(deps: DataHandlerDeps): Pick<Handlers, PanelDa
     'board.changes': async ({ after }) => {
       const changes = await readChanges(store.db, after, snapshotExtras(deps));
       const { tasks } = await withSandboxes(deps, changes.tasks);
-      const unaccepted = deps.unaccepted?.() ?? [];
+      const held = unacceptedNow(deps);
       if (changes.snapshot === null) {
-        return { ...changes, tasks, ...(changes.config !== undefined && { unaccepted }) };
+        return { ...changes, tasks, ...(changes.config !== undefined && held) };
       }
       const whole = await withSandboxes(deps, changes.snapshot.tasks);
-      const snapshot = { ...changes.snapshot, ...whole };
-      return {
-        ...changes,
-        tasks,
-        snapshot: { ...snapshot, ...(unaccepted.length > 0 && { unaccepted }) },
-      };
+      return { ...changes, tasks, snapshot: { ...changes.snapshot, ...whole, ...held } };
     },
     attempts: async ({ id }) => readAttempts(store.db, id),
     ...placeHandlers(deps),
