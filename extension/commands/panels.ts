@@ -54,7 +54,7 @@ export const panelHandlers: Handlers<
   }),
 };
 
-/** Each task has a page, also before its first attempt: it then says what the task waits for. */
+/** Each task has a page, also before its first attempt. */
 async function pickPage(project: Project, meant: Target): Promise<TaskView | null> {
   const offered = pageChoices(project.board?.tasks ?? []);
   const [only] = offered;

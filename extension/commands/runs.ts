@@ -127,12 +127,7 @@ async function run(
   const decided = asksFirst ? await askPreflight(context, project, scope) : null;
   if (asksFirst && decided === null) return;
   try {
-    const { epic: _epic, ...options } = await runOptions(
-      extension,
-      project,
-      scope.epic?.id ?? null,
-      decided,
-    );
+    const options = await runOptions(extension, project, scope.epic?.id ?? null, decided);
     const started = await project.request('run.start', { ...options, ...scopeParams(scope) });
     if (started.joined) messages.tell('info', started.message);
     if (!asksFirst) for (const warning of started.warnings) messages.tell('warning', warning);
@@ -150,23 +145,22 @@ export async function startLikeAsked(
   project: Project,
   epic: string | null,
 ): Promise<string> {
-  const { run, joined } = await project.request(
-    'run.start',
-    await runOptions(extension, project, epic, null),
-  );
+  const { run, joined } = await project.request('run.start', {
+    ...(epic === null ? {} : { epic }),
+    ...(await runOptions(extension, project, epic, null)),
+  });
   return joined ? `Run ${run.id} is active already and covers this.` : `Run ${run.id} has started.`;
 }
 
-/** With the choices for such a run, on top of VS Code's settings. */
+/** The choices for such a run, on top of VS Code's settings; what it is about is the caller's. */
 async function runOptions(
   { secrets, workspaceState }: Pick<vscode.ExtensionContext, 'secrets' | 'workspaceState'>,
   project: Project,
   epic: string | null,
   decided: RunChoices | null,
-): Promise<RunOptions> {
+): Promise<Omit<RunOptions, 'epic'>> {
   const choices = decided ?? chosenFor(workspaceState, project.root, epic);
   return {
-    ...(epic === null ? {} : { epic }),
     ...withSettings(project.settings, choices),
     env: await runEnvironment(secrets, project),
   };
