@@ -92,7 +92,7 @@ export function createSshProvisioner(options: SshOptions): Provisioner {
       const tunnel = await openTunnel(options, await connectionArgs(), spec, Number(port));
       if (!tunnel.ok) return failed(tunnel.error);
       const { name, token } = spec;
-      const close = async (): Promise<void> => await closeTunnel(options, name);
+      const close = (): Promise<void> => closeTunnel(options, name);
       // The host of the address is a name for messages: the way to it is the socket.
       const url = `http://localhost:${port}`;
       return ok({ name, id: name, url, socketPath: tunnel.value, token, close });
