@@ -144,3 +144,20 @@ export async function drag(page: Page, from: Locator, to: Locator): Promise<void
   await page.mouse.move(end.x, end.y + 1);
   await page.mouse.up();
 }
+
+const menuClosesMs = 500;
+
+/**
+ * Chooses an item of the open menu. VS Code ignores a click on a menu that has only just appeared:
+ * then the menu is still there, and the item is clicked again.
+ */
+export async function chooseFromMenu(page: Page, name: string): Promise<void> {
+  const item = page.getByRole('menuitem', { name });
+  for (let isOpen = true; isOpen;) {
+    await item.click();
+    isOpen = await item.waitFor({ state: 'hidden', timeout: menuClosesMs }).then(
+      () => false,
+      () => true,
+    );
+  }
+}
