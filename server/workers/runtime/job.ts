@@ -34,6 +34,9 @@ export class Job {
   #isCanceled = false;
   #isEnded = false;
   #onRoom: (() => void)[] = [];
+  /** Until the first reader comes, or for as long as it may be on its way. */
+  #arrival: NodeJS.Timeout | null = null;
+  #wasRead = false;
 
   constructor(options: JobOptions) {
     this.id = options.id;
@@ -61,6 +64,8 @@ export class Job {
     });
     this.#readers.add(reader);
     reader.pump();
+    this.#wasRead = true;
+    this.#endArrival();
   }
 
   /** TERM to the command's group, KILL when it is deaf to it. An ended job is left alone. */
@@ -96,6 +101,9 @@ export class Job {
     const running = started.value;
     this.#running = running;
     leash.hold(running.groupId);
+    if (!this.#wasRead) {
+      this.#arrival = setTimeout(() => this.#endArrival(), this.#options.times.stalledMs);
+    }
     if (this.#isCanceled) this.#endGroup(running);
     const outputs = [
       this.#follow('stdout', running.stdout),
@@ -146,11 +154,20 @@ export class Job {
     const done: DoneEvent = { done: true, exit_code: code };
     this.#push(signal === null ? done : { ...done, signal });
     this.#isEnded = true;
+    this.#endArrival();
     this.#pumpAll();
   }
 
   #push(event: WorkerEvent): void {
     this.#ring.push(event);
+  }
+
+  /** A command may print thousands of lines before the client that started it can ask for them. */
+  #endArrival(): void {
+    if (this.#arrival === null) return;
+    clearTimeout(this.#arrival);
+    this.#arrival = null;
+    this.#onReaderChange();
   }
 
   /** Whether the next event would take the place of one that a reader still has to get. */
@@ -161,6 +178,7 @@ export class Job {
   }
 
   #isOldestNeeded(): boolean {
+    if (this.#arrival !== null) return true;
     return [...this.#readers].some((reader) => reader.needs(this.#ring.oldestId));
   }
 

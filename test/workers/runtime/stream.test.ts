@@ -1,7 +1,7 @@
 // The event stream of the worker runtime (worker contract §5, §9): replay, gaps, slow readers, and an end that always arrives.
 
 import assert from 'node:assert/strict';
-import { writeFileSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { jobKeptMs, keepaliveMs, killAfterMs } from '../../../server/workers/wire.ts';
@@ -117,6 +117,27 @@ suite('worker runtime: event stream', () => {
     assert.equal((await replay(runtime, job, '-2'))[0]?.id, 1501);
     assert.deepEqual((await replay(runtime, job, '-1'))[0], { ...notice, id: 0 });
     assert.equal((await replay(runtime, job, '1500'))[0]?.id, 1501);
+  });
+
+  test('R16 also: what a command prints before its first reader comes is kept for it', async () => {
+    const runtime = await start({ env: { DROVER_WORKER_STALLED_MS: '30000' } });
+    const count = 3000;
+    // So few bytes fit into the pipe: the file tells that all of them are there to be read.
+    const job = await exec(runtime, `seq ${String(count)}; touch ../printed`);
+    await eventually('all is printed', () => existsSync(join(runtime.folder, 'printed')));
+    // Each answer is a turn of the runtime, in which it reads what it is willing to read.
+    for (let turn = 0; turn < 5; turn++) await ask(runtime, '/health');
+    const ids = (await replay(runtime, job)).map(({ id }) => id);
+    assert.deepEqual(
+      ids,
+      Array.from({ length: count + 1 }, (_, id) => id),
+    );
+  });
+
+  test('R16 also: a command that prints much and is never read ends all the same', async () => {
+    const runtime = await start();
+    await exec(runtime, 'seq 300000; touch ../printed');
+    await eventually('all is printed', () => existsSync(join(runtime.folder, 'printed')));
   });
 
   test('R16 also: the command waits for a reader that reads slowly, and nothing is lost', async () => {
