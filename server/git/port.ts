@@ -289,6 +289,11 @@ export interface GitRepository {
    */
   takenBackUnseen(branch: string, from: Sha, to: Sha): Promise<Sha | null>;
   /**
+   * Every commit that the branch was at, as far as its log goes back; where it is now is the last.
+   * None where it has no log.
+   */
+  tipsOf(branch: string): Promise<readonly Sha[]>;
+  /**
    * Moves, makes (`from` null) or deletes (`next` null) a branch of Drover's own, from exactly the
    * value `from` (`stale` otherwise) and never under a worktree that has it checked out: there it
    * is fast-forwarded, or kept.
@@ -325,10 +330,15 @@ export interface GitRepository {
     readonly trailers: readonly string[];
   }): Promise<GitResult<Sha>>;
   /**
-   * First-parent commits of `to` that `from` (null: nothing) does not contain, newest first, at
-   * most `limit`.
+   * First-parent commits of `to` (or all of its commits) that `from` (null: nothing) does not
+   * contain, newest first, at most `limit`.
    */
-  lineCommits(from: Sha | null, to: Sha, limit: number): Promise<GitResult<readonly LineCommit[]>>;
+  lineCommits(
+    from: Sha | null,
+    to: Sha,
+    limit: number,
+    which?: 'first-parent' | 'all',
+  ): Promise<GitResult<readonly LineCommit[]>>;
   /** A best common ancestor; null when there is none, or when a commit does not exist. */
   mergeBase(one: Sha, two: Sha): Promise<Sha | null>;
   /** `--oneline`-like subjects of from..to, newest first, at most `limit`. */

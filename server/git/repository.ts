@@ -15,7 +15,7 @@ import {
   readFacts,
   type RepositoryPlace,
 } from './read/repository-facts.ts';
-import { takenBackUnseen } from './moves/branch-log.ts';
+import { takenBackUnseen, tipsOf } from './moves/branch-log.ts';
 import { follow, moveBranch } from './moves/follow.ts';
 import { changedFiles, fileAt, revertOf } from './read/contents.ts';
 import {
@@ -262,6 +262,7 @@ function operations(
     merge: (request) => merge(context, request),
     follow: (target, tip, mode, seen) => follow(context, target, tip, { mode, seen }),
     takenBackUnseen: (branch, from, to) => takenBackUnseen(context, branch, from, to),
+    tipsOf: (branch) => tipsOf(context, branch),
     moveBranch: (branch, next, from) => moveBranch(context, branch, next, from),
     canonicalBranch: async (branch) => branchName(await finalRef(context, branchRef(branch))),
     diff: (from, to) => diff(context, from, to),
@@ -270,7 +271,7 @@ function operations(
     fileAt: (commit, path, bytesMax) => fileAt(context, commit, path, bytesMax),
     withoutHeld: (request) => withoutHeld(context, request),
     revertOf: (request) => revertOf(context, request),
-    lineCommits: (from, to, limit) => lineCommits(context, from, to, limit),
+    lineCommits: (from, to, limit, which) => lineCommits(context, from, to, limit, which),
     mergeBase: (one, two) => mergeBase(context, one, two),
     subjects: (from, to, limit) => subjects(context, from, to, limit),
     ownLine: () => Promise.resolve(ok(undefined)),

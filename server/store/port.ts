@@ -156,7 +156,15 @@ export {
   takeLandings,
   writeLine,
 } from './work/landings.ts';
-export { droppedTips, holdLine, isNotedTip, noteDropped, noteTip } from './feed/line-tips.ts';
+export {
+  droppedTips,
+  holdLine,
+  isNotedTip,
+  noteDropped,
+  noteTaken,
+  noteTip,
+  takenAmong,
+} from './feed/line-tips.ts';
 export { approvedPlan, decidePlan, lastPlan, proposePlan } from './status/plans.ts';
 export {
   epicsToStart,

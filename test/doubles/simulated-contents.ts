@@ -107,13 +107,27 @@ export class SimulatedContents {
     return Promise.resolve(branch.replace(/^refs\/heads\//, ''));
   }
 
-  lineCommits(from: Sha | null, to: Sha, limit: number): ReturnType<GitRepository['lineCommits']> {
+  lineCommits(
+    from: Sha | null,
+    to: Sha,
+    limit: number,
+    which: 'first-parent' | 'all' = 'first-parent',
+  ): ReturnType<GitRepository['lineCommits']> {
     return this.#calls.run('git.lineCommits', () => {
       const { objects } = this.#repository;
       const held = from === null ? new Set<Sha>() : objects.ancestors(from);
-      const line = objects.firstParents(to).filter(({ sha }) => !held.has(sha));
-      return ok(line.slice(0, limit));
+      const commits =
+        which === 'all'
+          ? [...objects.ancestors(to)].map((sha) => objects.commit(sha))
+          : objects.firstParents(to);
+      return ok(commits.filter(({ sha }) => !held.has(sha)).slice(0, limit));
     });
+  }
+
+  tipsOf(branch: string): Promise<readonly Sha[]> {
+    return this.#calls.run('git.tipsOf', () =>
+      [...new Set(this.#repository.logOf(branchRef(branch)).toReversed())].toReversed(),
+    );
   }
 
   mergeBase(one: Sha, two: Sha): Promise<Sha | null> {

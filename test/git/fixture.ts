@@ -185,6 +185,7 @@ export async function landedOn(
   repository: GitRepository,
   from: string,
   files: Readonly<Record<string, string>>,
+  trailers: readonly string[] = [],
 ): Promise<string> {
   const other = join(fixture.home, `clone-${Math.random()}`);
   fixture.git('worktree', 'add', '-q', '--detach', other, from);
@@ -194,7 +195,7 @@ export async function landedOn(
   const commit = fixture.gitIn(other, 'rev-parse', 'HEAD');
   fixture.git('worktree', 'remove', '--force', other);
   const merged = valueOf(
-    await repository.merge({ tip: from, commit, subject: 'drover: land', trailers: [] }),
+    await repository.merge({ tip: from, commit, subject: 'drover: land', trailers }),
   );
   assert.equal(merged.kind, 'merged');
   return merged.kind === 'merged' ? merged.commit : '';

@@ -54,8 +54,8 @@ export const plantedFaults: { readonly [name: string]: PlantedFault } = {
     seed: 43,
     breaks: ['came-back', 'blamed'],
     file: 'server/workflows/lines/own-range.ts',
-    find: '  return best === null ? null : withMerged(engine, best, { head, commit });',
-    replace: '  return best === null ? null : withMerged.length > 9 ? best : null;',
+    find: '  return withMerged(engine, whole, { head, commit });',
+    replace: '  return withMerged.length > 9 ? whole : null;',
     often: ['amend-a-secret-away', 'amend'],
   },
   'every-gate-is-green': {

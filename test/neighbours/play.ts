@@ -68,6 +68,8 @@ export class Play {
   readonly schedule: Schedule;
   readonly #program: string | undefined;
   readonly #runs = new Set<RunningProgram>();
+  /** What the last run said of landed work that waits. */
+  #advised = '';
   #facts: PersonFacts | null = null;
 
   constructor(project: Project, schedule: Schedule, program?: string) {
@@ -198,6 +200,7 @@ export class Play {
     mend(stage);
     let open: readonly TaskView[] = [];
     let codes: readonly (number | null)[] = [];
+    this.#advised = '';
     for (let round = 0; round < settleRounds; round += 1) {
       const status = await this.status();
       open = status.tasks.filter(
@@ -211,7 +214,7 @@ export class Play {
           : // What an epic has landed is looked for once more by a run of everything.
             status.epics.length === 0 && !this.#wasGivenUp();
       if (isDone && open.length === 0 && waiting === 0) return [];
-      if (waiting > 0 && round > 1) this.#mergeByHand(stage.root, 'drover/results/main');
+      if (waiting > 0 && round > 1) this.#bringByHand();
       const clash = status.epics.find(({ landing_state: state }) => state === 'conflict');
       if (clash !== undefined) this.#mergeIntoEpic(clash.landing_note ?? '');
       for (const [branch, options] of branchesToMerge(open))
@@ -250,10 +253,23 @@ export class Play {
     this.stage.tell(
       `drover ${args.join(' ')} ended: ${code} ${stderr.trim().split('\n').slice(-3).join(' | ').slice(0, 400)}`,
     );
+    this.#advised = stderr;
     // Does what the message requires, literally.
     const words = / Run "drover run (--epic [^"]+)" to land it\./.exec(stderr)?.[1]?.split(' ');
     if (words === undefined || words.every((word) => scope.includes(word))) return code;
     return this.#runToItsEnd(...words);
+  }
+
+  /** Landed work that waits for main: merged, or picked where the message says so. */
+  #bringByHand(): void {
+    const { stage } = this;
+    const advice =
+      /(?<merge>merge \S+ into main by hand, and )?run git cherry-pick -m 1 (?<commits>[0-9a-f ]+) on main/;
+    const { merge, commits } = advice.exec(this.#advised)?.groups ?? {};
+    if (commits === undefined || merge !== undefined)
+      this.#mergeByHand(stage.root, 'drover/results/main');
+    // The work has changed what the person removed: they keep both sides, and know it.
+    if (commits !== undefined) stage.bringing(() => this.#pickByHand(commits.split(' ')));
   }
 
   /** What landed and the person's own commits have changed the same lines: the person merges, and keeps both. */

@@ -10,6 +10,8 @@ const keys = {
    * tip.
    */
   onto: 'Drover-Onto',
+  /** In a commit that was brought over onto a rewritten branch: the landing that it repeats. */
+  was: 'Drover-Was',
   /** In a commit that holds the changes of a line, whose own commits it cannot have as parents. */
   tip: 'Drover-Tip',
 } as const;
@@ -34,4 +36,11 @@ export function trailerKey(kind: TrailerKind): string {
 /** The two that name an attempt's work. */
 export function attemptTrailers(taskId: string, attempt: number): readonly string[] {
   return [trailer('task', taskId), trailer('attempt', attempt)];
+}
+
+/** The attempt whose work a commit with these trailers is, as one text; null: none is named. */
+export function attemptMark(trailers: readonly string[]): string | null {
+  const task = trailers.find((line) => trailerValue('task', line) !== null);
+  const attempt = trailers.find((line) => trailerValue('attempt', line) !== null);
+  return task === undefined || attempt === undefined ? null : `${task}\n${attempt}`;
 }

@@ -29,6 +29,15 @@ export function movedFrom(context: RepositoryContext, ref: string, tip: Sha): Sh
   return now === tip && isSha(old) ? old : null;
 }
 
+/**
+ * Every commit that the branch was at, as far as its log goes back; where it is now is the last.
+ */
+export async function tipsOf(context: RepositoryContext, branch: string): Promise<readonly Sha[]> {
+  const moves = movesOf(context, await finalRef(context, branchRef(branch)));
+  const shas = moves.flatMap((move) => ends(move)).filter((sha) => isSha(sha) && !/^0+$/.test(sha));
+  return [...new Set(shas.toReversed())].toReversed();
+}
+
 /** Oldest first: old commit, new commit, who, when, and after a tab why. */
 function movesOf(context: RepositoryContext, ref: string): readonly string[] {
   return (readText(join(context.commonDir, 'logs', ref)) ?? '').trimEnd().split('\n');

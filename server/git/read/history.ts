@@ -120,13 +120,14 @@ export async function lineCommits(
   from: Sha | null,
   to: Sha,
   limit: number,
+  which: 'first-parent' | 'all' = 'first-parent',
 ): Promise<GitResult<readonly LineCommit[]>> {
   if (!isSha(to) || (from !== null && !isSha(from))) {
     return refuse('unknown_ref', `"${from}" and "${to}" must be full commit ids.`);
   }
   const output = await context.git([
     'rev-list',
-    '--first-parent',
+    ...(which === 'all' ? [] : ['--first-parent']),
     `--max-count=${Math.max(0, Math.min(maxSubjects, Math.floor(limit)))}`,
     '--no-commit-header',
     '--format=%H%x00%P%x00%T%x00%s%x00%(trailers:only,unfold)%x00',

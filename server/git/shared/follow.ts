@@ -4,6 +4,7 @@
 import { err, ok } from '../../core/failure.ts';
 import { firstParentCount, isAncestor } from '../read/ancestry.ts';
 import type { FollowOutcome, GitRepository, GitResult } from '../port.ts';
+import { refuse } from '../process/failures.ts';
 import { branchName, branchRef } from '../refs/refs.ts';
 import type { Presence } from './presence.ts';
 import { pushChanges, type PushDeps, staleFailure } from './pushes.ts';
@@ -21,11 +22,18 @@ export async function followShared(
   deps: FollowDeps,
   target: string,
   tip: Sha,
-  mode: 'fast-forward' | 'never',
+  {
+    mode,
+    seen,
+  }: {
+    readonly mode: 'fast-forward' | 'never';
+    /** The required value of the branch on the remote; absent: any. */
+    readonly seen: Sha | null | undefined;
+  },
 ): Promise<GitResult<FollowOutcome>> {
   const ref = branchRef(target);
   return deps.remote.context.inTurn(`follow ${deps.remote.name} ${ref}`, async () => {
-    const outcome = await followRemote(deps, ref, tip);
+    const outcome = await followRemote(deps, ref, tip, seen);
     if (outcome.ok && outcome.value.kind === 'followed') {
       await followHere(deps, ref, outcome.value.sha, mode);
     }
@@ -37,16 +45,19 @@ async function followRemote(
   deps: FollowDeps,
   ref: string,
   tip: Sha,
+  seen: Sha | null | undefined,
 ): Promise<GitResult<FollowOutcome>> {
   const { remote, remoteRefs, presence } = deps;
   const { context } = remote;
   for (let tries = 0; tries < triesMax; tries += 1) {
-    const seen = await remoteRefs.read(ref);
-    if (!seen.ok) return seen;
-    const theirs = seen.value;
-    if (theirs === tip) return ok({ kind: 'followed', sha: tip });
-    const present = await presence.ensure([tip, ...(theirs === null ? [] : [theirs])]);
+    const present = await remoteRefs.read(ref);
     if (!present.ok) return present;
+    const theirs = present.value;
+    if (theirs === tip) return ok({ kind: 'followed', sha: tip });
+    if (seen !== undefined && seen !== theirs)
+      return refuse('stale', `Someone else moved ${branchName(ref)} on ${remote.name} meanwhile.`);
+    const fetched = await presence.ensure([tip, ...(theirs === null ? [] : [theirs])]);
+    if (!fetched.ok) return fetched;
     const pending = async (reason: string): Promise<GitResult<FollowOutcome>> => {
       const commits = theirs === null ? 1 : await firstParentCount(context, theirs, tip);
       return ok({ kind: 'pending', commits, reason });

@@ -343,10 +343,11 @@ function sharedMethods(local: LocalRepository, shared: Shared): SharedRepository
       const needed = base === null ? [tip, commit] : [tip, commit, base];
       return shared.with(needed, () => local.merge(request));
     },
-    follow: (target, tip, mode) => followShared(shared, target, tip, mode),
+    follow: (target, tip, mode, seen) => followShared(shared, target, tip, { mode, seen }),
     // The branch is the remote's, which has no log of it. A rebase that is given up moves only the
     // branch of a clone, and what a person pushes over a landing, they decide.
     takenBackUnseen: () => Promise.resolve(null),
+    tipsOf: () => Promise.resolve([]),
     // On the remote, no worktree has it checked out.
     moveBranch: async (branch, next, from) => {
       const moved = await shared.updateRefs(
@@ -380,8 +381,10 @@ function looksAtCommits(
     changedFiles: (from, to) => shared.with([from, to], () => local.changedFiles(from, to)),
     fileAt: (commit, path, bytesMax) =>
       shared.with([commit], () => local.fileAt(commit, path, bytesMax)),
-    lineCommits: (from, to, limit) =>
-      shared.with(from === null ? [to] : [from, to], () => local.lineCommits(from, to, limit)),
+    lineCommits: (from, to, limit, which) =>
+      shared.with(from === null ? [to] : [from, to], () =>
+        local.lineCommits(from, to, limit, which),
+      ),
     mergeBase: async (one, two) => {
       orTrouble(await shared.presence.ensure([one, two]));
       return local.mergeBase(one, two);

@@ -1,6 +1,7 @@
 // What Drover has written into the refs of its lines, what people have taken out of them, and what
 // stops a line.
 
+import { branchRef } from '../../core/work/ref-names.ts';
 import type { StoreSources } from './feed.ts';
 import { appendEvent } from './feed.ts';
 import { textList } from '../rows/one-moment.ts';
@@ -47,6 +48,44 @@ export async function isNotedTip(db: Reads, branch: string, sha: string): Promis
     .executeTakeFirst();
   return row !== undefined;
 }
+
+/**
+ * The line is about to include this commit, at which people had their branch. It is noted first, so
+ * that it is known as theirs even if the process dies before anything else is written: once they
+ * remove it from the branch, it must not come back as landed work. A tip that Drover has written
+ * into the line is not theirs.
+ */
+export async function noteTaken(
+  tx: Tx,
+  sources: StoreSources,
+  branch: string,
+  sha: string,
+): Promise<void> {
+  if (await isNotedTip(tx, branch, sha)) return;
+  await noteTip(tx, sources, branchRef(branch), sha);
+}
+
+/** Which of the commits people had their branch at when the line included them. */
+export async function takenAmong(
+  db: Reads,
+  branch: string,
+  shas: readonly string[],
+): Promise<ReadonlySet<string>> {
+  const found = new Set<string>();
+  for (let at = 0; at < shas.length; at += askedMax) {
+    const rows = await db
+      .selectFrom('line_tips')
+      .select('sha')
+      .where('branch', '=', branchRef(branch))
+      .where('sha', 'in', shas.slice(at, at + askedMax))
+      .execute();
+    for (const { sha } of rows) found.add(sha);
+  }
+  return found;
+}
+
+/** Values in one statement. */
+const askedMax = 500;
 
 export function droppedTips(line: Pick<LineRow, 'dropped'> | null): readonly string[] {
   return line === null ? [] : textList(line.dropped);

@@ -7,7 +7,8 @@ import { type LineRow, readLine, writeLine, type Reads } from '../../store/port.
 import { orElse } from '../kit/git-trouble.ts';
 import { isNewer, isTakenBackUnseen, whyGone, whyNotOurs } from './line-holds.ts';
 import { branchRef, landingRef } from '../../core/work/ref-names.ts';
-import { countWaiting, isRewritten } from './own-range.ts';
+import { replayOnto, resultTip } from './replay.ts';
+import { countWaiting, rewrittenTo } from './waiting-work.ts';
 import type { Uses } from '../kit/engine-ports.ts';
 import { keepResultBranch } from './result-branch.ts';
 import type { Sha } from '../../git/sha.ts';
@@ -81,12 +82,13 @@ async function followNow(
       continue;
     const stopped = trouble === null ? await whyStopped(engine, branch, tip, known) : null;
     if (stopped !== null) return { pending: known?.pending ?? 0, reason: stopped };
-    const rewritten = trouble === null ? await whyRewritten(engine, branch, tip, seen) : null;
+    const rewritten = trouble === null ? await whyRewritten(engine, branch, tip) : null;
+    const shown = trouble === null ? (rewritten?.shown ?? tip) : null;
     const followed =
       trouble !== null
         ? err<Failure>(trouble)
         : rewritten !== null
-          ? ok(rewritten)
+          ? ok(rewritten.outcome)
           : await engine.git.follow(branchRef(branch), tip, engine.settings().follow, seen);
     if (!followed.ok && followed.error.kind === 'stale' && tries < casTriesMax) continue;
     const outcome = followed.ok
@@ -96,7 +98,8 @@ async function followNow(
     const reason = outcome.kind === 'pending' ? (obstacle ?? outcome.reason) : null;
     const isWritten = await writeFollowed(engine, { branch, tip, pending, reason }, known);
     if (!isWritten && tries < casTriesMax) continue;
-    await keepResultBranch(engine, branch, pending > 0 ? tip : null);
+    if (pending === 0) await keepResultBranch(engine, branch, null);
+    else if (shown !== null) await keepResultBranch(engine, branch, shown);
     return { pending, reason };
   }
 }
@@ -130,6 +133,12 @@ async function whyStopped(
   );
 }
 
+interface Rewritten {
+  readonly outcome: FollowOutcome & { readonly kind: 'pending' };
+  /** For the result branch; null: unknown now, so it stays where it is. */
+  readonly shown: Sha | null;
+}
+
 /**
  * People removed something from the branch that the line at `tip` still holds: following now would
  * bring it back. The landed work counts as waiting instead, so that `LineFollowing` replays it onto
@@ -139,19 +148,24 @@ async function whyRewritten(
   engine: Uses<'git' | 'store'>,
   branch: string,
   tip: Sha,
-  seen: Sha | null | undefined,
-): Promise<(FollowOutcome & { readonly kind: 'pending' }) | null> {
-  return orElse(
+): Promise<Rewritten | null> {
+  const waits = (commits: number, reason: string, shown: Sha | null): Rewritten => ({
+    outcome: { kind: 'pending', commits, reason },
+    shown,
+  });
+  return orElse<Rewritten | null>(
     async () => {
-      const target = seen === undefined ? await engine.git.readRef(branchRef(branch)) : seen;
-      if (target === null || target === tip) return null;
-      if (!(await isRewritten(engine, branch, tip))) return null;
-      if (!(await engine.git.isAncestor(target, tip))) return null;
+      const target = await rewrittenTo(engine, branch, tip);
+      if (target === null) return null;
       const commits = Math.max(1, await countWaiting(engine, branch, tip));
-      const reason = `${branch} was rewritten while landed work waits for it; that work is moved over without what was removed.`;
-      return { kind: 'pending' as const, commits, reason };
+      const replayed = await replayOnto(engine, branch, target, tip);
+      const reason = replayed.ok
+        ? `${branch} was rewritten while landed work waits for it; that work is moved over without what was removed.`
+        : replayed.error.message;
+      return waits(commits, reason, await resultTip(engine, branch, target, tip));
     },
-    () => null,
+    // Whether anything was removed is unknown.
+    (trouble) => waits(1, trouble.message, null),
   );
 }
 

@@ -2,7 +2,7 @@
 // file keeps it in step with what people do to the branch itself, and lets the branch follow it.
 
 import { err, failure, type Failure, ok, type Result } from '../../core/failure.ts';
-import { type LineRow, noteDropped, readLine, writeLine } from '../../store/port.ts';
+import { type LineRow, noteDropped, noteTaken, readLine, writeLine } from '../../store/port.ts';
 import { followLine } from './follow-line.ts';
 import { gitFailed, orElse } from '../kit/git-trouble.ts';
 import { branchRef, landingRef, resultBranch } from '../../core/work/ref-names.ts';
@@ -17,7 +17,8 @@ import {
   whyGone,
   whyNotOurs,
 } from './line-holds.ts';
-import { isRewritten, replayOnto, takeInSubject } from './own-range.ts';
+import { replayOnto } from './replay.ts';
+import { rewrittenTo, takeInSubject } from './waiting-work.ts';
 import type { Uses } from '../kit/engine-ports.ts';
 import { whyUngated } from './ungated-work.ts';
 import type { Sha } from '../../git/sha.ts';
@@ -70,6 +71,7 @@ async function syncLineNow(
     const next = landed === null ? target : await inStep(engine, branch, target, landed, known);
     if (next === null) continue;
     if (next === landed) return ok(next);
+    await engine.store.transaction((tx) => noteTaken(tx, engine.store.sources, branch, next));
     const moved = await moveLine(engine, branch, {
       next,
       old: landed,
@@ -109,7 +111,13 @@ async function inStep(
     await engine.store.transaction((tx) => noteDropped(tx, branch, landed));
     return target;
   }
-  return landed;
+  const rewritten = await rewrittenTo(engine, branch, landed);
+  if (rewritten === null) return landed;
+  // People have brought all that waited into the branch themselves, or a process moved the line to
+  // a state of the branch and died before it recorded that.
+  const again = await replayOnto(engine, branch, rewritten, landed);
+  if (!again.ok || again.value !== rewritten) return landed;
+  return rewritten === target ? target : null;
 }
 
 /**
@@ -133,13 +141,16 @@ async function headOnNow(
 ): Promise<Result<Sha>> {
   const target = await engine.git.readRef(branchRef(branch));
   if (target === null || target === tip) return ok(tip);
-  if (await isRewritten(engine, branch, tip)) {
-    const replayed = await replayOnto(engine, branch, target, tip);
+  const rewritten = await rewrittenTo(engine, branch, tip);
+  if (rewritten !== null) {
+    await engine.store.transaction((tx) => noteTaken(tx, engine.store.sources, branch, rewritten));
+    const replayed = await replayOnto(engine, branch, rewritten, tip);
     return replayed.ok || replayed.error.kind !== 'conflict' ? replayed : ok(tip);
   }
   if (await engine.git.isAncestor(target, tip)) return ok(tip);
   if (await engine.git.isAncestor(tip, target)) return ok(tip); // they moved since: the next check includes them
   const subject = takeInSubject(branch);
+  await engine.store.transaction((tx) => noteTaken(tx, engine.store.sources, branch, target));
   const merged = await engine.git.merge({ tip, commit: target, subject, trailers: [] });
   if (!merged.ok) return err(gitFailed(merged.error));
   return ok(merged.value.kind === 'merged' ? merged.value.commit : tip);

@@ -1,19 +1,14 @@
 // A task lands its own range. People amend, rebase and reset: commits that they removed from a
-// branch must not come back with work that is based on them, whether that work waits to land, has
-// landed and waits for the branch, or is continued.
+// branch must not come back with work that is based on them.
 
 import { attemptTrailers, trailer, trailerValue } from '../../core/work/trailers.ts';
 import type { GitResult, LineCommit } from '../../git/port.ts';
-import { droppedTips, noteDropped, readLine } from '../../store/port.ts';
-import { gitFailed } from '../kit/git-trouble.ts';
-import { branchRef, resultBranch } from '../../core/work/ref-names.ts';
-import { isTakenBackUnseen, keepTip } from './line-holds.ts';
+import { droppedTips, readLine } from '../../store/port.ts';
 import type { Uses } from '../kit/engine-ports.ts';
-import { err, failure, ok, type Result } from '../../core/failure.ts';
 import type { Sha } from '../../git/sha.ts';
 
 /** Commits that are looked through for one that brought something in. */
-const lineMax = 5_000;
+export const lineMax = 5_000;
 
 /**
  * The commit at which the work in `commit` starts for a merge into `head`, if people have removed
@@ -34,11 +29,41 @@ export async function ownBase(
     const shared = await git.mergeBase(commit, tip);
     if (shared !== null && !(await git.isAncestor(shared, head))) found.push(shared);
   }
-  let best: Sha | null = null;
-  for (const each of found) {
-    if (best === null || (await git.isAncestor(best, each))) best = each;
+  const [first, ...others] = await newestOf(engine, found);
+  if (first === undefined) return null;
+  let whole = first;
+  for (const other of others) whole = await bothBases(engine, whole, other);
+  return withMerged(engine, whole, { head, commit });
+}
+
+/** Without those that another one includes. */
+async function newestOf({ git }: Uses<'git'>, commits: readonly Sha[]): Promise<readonly Sha[]> {
+  let newest: readonly Sha[] = [];
+  for (const each of commits) {
+    const others: Sha[] = [];
+    let isIncluded = false;
+    for (const other of newest) {
+      isIncluded ||= await git.isAncestor(each, other);
+      if (!(await git.isAncestor(other, each))) others.push(other);
+    }
+    if (!isIncluded) newest = [...others, each];
   }
-  return best === null ? null : withMerged(engine, best, { head, commit });
+  return newest;
+}
+
+/**
+ * A base that holds what either does, where people removed several commits that are not in one
+ * history: with one of them as the base, the content of the other counts as the task's own work.
+ */
+async function bothBases(engine: Uses<'git'>, one: Sha, other: Sha): Promise<Sha> {
+  const both = await engine.git.merge({
+    tip: one,
+    commit: other,
+    subject: 'drover: begin',
+    trailers: [],
+    preferTip: true,
+  });
+  return both.ok && both.value.kind === 'merged' ? both.value.commit : one;
 }
 
 /**
@@ -54,15 +79,8 @@ async function withMerged(
   const { git } = engine;
   const joined = await git.mergeBase(commit, head);
   if (joined === null || (await git.isAncestor(joined, base))) return base;
-  const both = await git.merge({
-    tip: joined,
-    commit: base,
-    subject: 'drover: begin',
-    trailers: [],
-    // Where both conflict, who merged has decided on that as well.
-    preferTip: true,
-  });
-  return both.ok && both.value.kind === 'merged' ? both.value.commit : joined;
+  // Where both conflict, who merged has decided on that as well.
+  return bothBases(engine, joined, base);
 }
 
 /** Tips that people have taken out of the line or of its parent. */
@@ -71,122 +89,6 @@ export async function droppedFrom(engine: Uses<'store'>, line: string): Promise<
   const parent = known?.parent_branch ?? null;
   const above = parent === null ? null : await readLine(engine.store.db, parent);
   return [...new Set([...droppedTips(known), ...droppedTips(above)])];
-}
-
-/**
- * True when people have rewritten the branch although landed work waits for it: the line at `tip`
- * holds commits of theirs that are not in the branch any more. What they took out is noted.
- */
-export async function isRewritten(
-  engine: Uses<'git' | 'store'>,
-  branch: string,
-  tip: Sha,
-): Promise<boolean> {
-  let known = await readLine(engine.store.db, branch);
-  if (known === null || known.followed_sha === null || known.followed_sha === known.landed_sha)
-    return false;
-  const target = await engine.git.readRef(branchRef(branch), 'now');
-  if (target === null) return false;
-  if (
-    !(await engine.git.isAncestor(known.followed_sha, target)) &&
-    (await isTakenBackUnseen(engine, known, target))
-  )
-    known = await readLine(engine.store.db, branch);
-  if (known === null || known.followed_sha === null) return false;
-  const waits = await waitingOn(engine, branch, known.followed_sha, tip);
-  let found = false;
-  for (const seen of new Set([known.followed_sha, ...(waits.ok ? waits.value.takenIn : [])])) {
-    if (await engine.git.isAncestor(seen, target)) continue;
-    if (!(await engine.git.isAncestor(seen, tip))) continue;
-    found = true;
-    if (droppedTips(known).includes(seen)) continue;
-    await keepTip(engine, branch, seen, 'drover: rewritten');
-    await engine.store.transaction((tx) => noteDropped(tx, branch, seen));
-  }
-  return found;
-}
-
-interface Waiting {
-  /** Landed work that the branch does not hold yet, newest first. */
-  readonly work: readonly LineCommit[];
-  /** Tips of the branch that the line has merged since it was last followed. */
-  readonly takenIn: readonly Sha[];
-}
-
-export function takeInSubject(branch: string): string {
-  return `drover: take in ${branch}`;
-}
-
-async function waitingOn(
-  engine: Uses<'git'>,
-  branch: string,
-  followed: Sha | null,
-  tip: Sha,
-): Promise<GitResult<Waiting>> {
-  const listed = await engine.git.lineCommits(followed, tip, lineMax);
-  if (!listed.ok) return listed;
-  const work: LineCommit[] = [];
-  const takenIn: Sha[] = [];
-  for (const commit of listed.value) {
-    const { parents, subject, trailers } = commit;
-    const [before, theirs] = parents;
-    if (theirs !== undefined && subject === takeInSubject(branch)) {
-      takenIn.push(theirs);
-      continue;
-    }
-    work.push(commit);
-    if (before === undefined || !trailers.some((each) => trailerValue('onto', each) !== null))
-      continue;
-    takenIn.push(before);
-    break;
-  }
-  return ok({ work, takenIn });
-}
-
-/** How much landed work the branch does not hold yet. */
-export async function countWaiting(
-  engine: Uses<'git' | 'store'>,
-  branch: string,
-  tip: Sha,
-): Promise<number> {
-  const known = await readLine(engine.store.db, branch);
-  const waits = await waitingOn(engine, branch, known?.followed_sha ?? null, tip);
-  return waits.ok ? waits.value.work.length : 0;
-}
-
-/**
- * The landed work that waits, each task's own change again on top of what people have made of the
- * branch.
- */
-export async function replayOnto(
-  engine: Uses<'git' | 'store'>,
-  branch: string,
-  target: Sha,
-  tip: Sha,
-): Promise<Result<Sha>> {
-  const known = await readLine(engine.store.db, branch);
-  const waiting = await waitingOn(engine, branch, known?.followed_sha ?? null, tip);
-  if (!waiting.ok) return err(gitFailed(waiting.error));
-  let head = target;
-  for (const { sha, parents, subject, trailers: found } of waiting.value.work.toReversed()) {
-    const base = parents[0] ?? null;
-    const trailers = found.filter((each) => trailerValue('onto', each) === null);
-    if (head === target) trailers.push(trailer('onto', target));
-    const merged = await engine.git.merge({ tip: head, commit: sha, base, subject, trailers });
-    if (!merged.ok) return err(gitFailed(merged.error));
-    if (merged.value.kind === 'conflict') {
-      const files = merged.value.files.join(', ');
-      return err(
-        failure(
-          'conflict',
-          `${branch} was rewritten while landed work waits for it, and both change ${files}; copy what you want of ${resultBranch(branch)} by hand (git cherry-pick -m 1), then merge nothing else of it`,
-        ),
-      );
-    }
-    const before = await engine.git.treeOf(head);
-    if (!before.ok || before.value !== merged.value.tree) head = merged.value.commit;
-  }
-  return ok(head);
 }
 
 /**

@@ -1,6 +1,7 @@
-// `drover/results/<branch>` is at the landing tip exactly while the branch cannot follow.
+// `drover/results/<branch>` holds what has landed exactly while the branch cannot follow: the
+// landing tip, or the same work without what people have removed from the branch.
 
-import { isNotedTip } from '../../store/port.ts';
+import { isNotedTip, noteTip } from '../../store/port.ts';
 import { orElse } from '../kit/git-trouble.ts';
 import { branchRef, resultBranch } from '../../core/work/ref-names.ts';
 import type { Uses } from '../kit/engine-ports.ts';
@@ -18,6 +19,8 @@ export async function keepResultBranch(
       const present = await engine.git.readRef(branchRef(name));
       if (present === tip) return;
       if (present !== null && !(await mayLeave(engine, branch, present, tip))) return;
+      if (tip !== null)
+        await engine.store.transaction((tx) => noteTip(tx, engine.store.sources, branch, tip));
       const moved = await engine.git.moveBranch(name, tip, present);
       // The files of a worktree are checked again with the next landing, or when the branch has
       // followed.

@@ -12,7 +12,8 @@ import { followAsOfNow } from '../lines/follow-line.ts';
 import { moveLine } from '../lines/line-holds.ts';
 import { syncLine, takeInConflict } from '../lines/lines.ts';
 import { returnOrphans } from './orphans.ts';
-import { isRewritten, replayOnto, takeInSubject } from '../lines/own-range.ts';
+import { forgetReplays, replayOnto } from '../lines/replay.ts';
+import { rewrittenTo, takeInSubject } from '../lines/waiting-work.ts';
 import type { Engine, Uses } from '../kit/engine-ports.ts';
 import { activeRuns } from './start-run.ts';
 import { gateOfRun } from '../attempt/submission.ts';
@@ -23,6 +24,7 @@ import {
   lastFinishedRun,
   type LineRow,
   newestRun,
+  noteTaken,
   type Reads,
 } from '../../store/port.ts';
 
@@ -129,17 +131,20 @@ async function mergeTheirs(
   signal: AbortSignal,
 ): Promise<string | null> {
   const { git } = engine;
-  const theirs = await git.readRef(branchRef(branch));
+  const present = await git.readRef(branchRef(branch));
   const ours = await git.readRef(landingRef(branch));
-  if (theirs === null || ours === null) return null;
-  if (await git.isAncestor(ours, theirs)) return null;
-  const together = await bothOf(engine, branch, theirs, ours);
+  if (present === null || ours === null) return null;
+  if (await git.isAncestor(ours, present)) return null;
+  const rewritten = await rewrittenTo(engine, branch, ours);
+  const theirs = rewritten ?? present;
+  const together = await bothOf(engine, branch, { theirs, ours, isRewritten: rewritten !== null });
   if (together === null) return null;
   if (typeof together === 'string') return together;
   const { commit, tree } = together;
   const run = await newestRun(engine.store.db, { target: branch });
   const command = gateOfRun(engine, run);
-  if (command !== null) {
+  // Where people have brought in all that waited, nothing of Drover's is left to test.
+  if (command !== null && commit !== theirs) {
     const redSinceMs = engine.clock.now() - redAgainMs;
     const question = { commit, tree, command, taskIds: [], redSinceMs };
     const verdict = await runGate(engine, question, signal);
@@ -147,8 +152,12 @@ async function mergeTheirs(
     if (verdict.kind !== 'green') return verdict.failure.message;
   }
   const reason = `drover: take in ${branch}`;
+  await engine.store.transaction((tx) => noteTaken(tx, engine.store.sources, branch, theirs));
   const moved = await moveLine(engine, branch, { next: commit, old: ours, reason });
-  return moved.ok ? null : moved.error.message;
+  if (moved.ok) return null;
+  forgetReplays(engine);
+  madeOf.of(engine.store.db, () => new Map()).clear();
+  return moved.error.message;
 }
 
 interface Together {
@@ -165,18 +174,18 @@ const madeOf = new MadeOnce<Reads, Map<string, Together | string>>();
 async function bothOf(
   engine: Uses<'git' | 'store'>,
   branch: string,
-  theirs: Sha,
-  ours: Sha,
+  { theirs, ours, isRewritten }: { theirs: Sha; ours: Sha; isRewritten: boolean },
 ): Promise<Together | string | null> {
-  const rewritten = await isRewritten(engine, branch, ours);
-  if (!rewritten && (await engine.git.isAncestor(theirs, ours))) return null;
+  if (isRewritten) {
+    const again = await replayed(engine, branch, theirs, ours);
+    return again.ok ? again.value : again.error;
+  }
+  if (await engine.git.isAncestor(theirs, ours)) return null;
   const made = madeOf.of(engine.store.db, () => new Map());
   const key = `${branch} ${theirs} ${ours}`;
   const known = made.get(key);
   if (known !== undefined) return known;
-  const fresh = rewritten
-    ? await replayed(engine, branch, theirs, ours)
-    : await mergedWith(engine, branch, theirs, ours);
+  const fresh = await mergedWith(engine, branch, theirs, ours);
   if (!fresh.ok) return fresh.error;
   made.clear();
   made.set(key, fresh.value);
@@ -192,10 +201,7 @@ async function replayed(
   ours: Sha,
 ): Promise<Made> {
   const head = await replayOnto(engine, branch, theirs, ours);
-  if (!head.ok) {
-    const { kind, message } = head.error;
-    return kind === 'conflict' ? { ok: true, value: message } : { ok: false, error: message };
-  }
+  if (!head.ok) return { ok: false, error: head.error.message };
   const tree = await engine.git.treeOf(head.value);
   return tree.ok
     ? { ok: true, value: { commit: head.value, tree: tree.value } }

@@ -1,0 +1,213 @@
+// A commit that a person removed from a branch does not come back with landed work: neither when the branch follows, nor in
+// the branch that shows what waits, whichever process died in between.
+
+import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { branchRef, landingRef, resultBranch } from '../../server/core/work/ref-names.ts';
+import { attemptTrailers } from '../../server/core/work/trailers.ts';
+import type { GitRepository } from '../../server/git/port.ts';
+import { landOnLine, noteDropped, readLine } from '../../server/store/port.ts';
+import type { Engine } from '../../server/workflows/kit/engine-ports.ts';
+import { followLine } from '../../server/workflows/lines/follow-line.ts';
+import { moveLine } from '../../server/workflows/lines/line-holds.ts';
+import { headOn, syncLine } from '../../server/workflows/lines/lines.ts';
+import { ownBase } from '../../server/workflows/lines/own-range.ts';
+import { memoryStore, type TestStore } from '../unit/store/memory-store.ts';
+import { landedOn, makeFixture, valueOf, type Fixture } from './fixture.ts';
+
+const result = resultBranch('main');
+
+suite('git: commits that a person removed', () => {
+  let fixture: Fixture;
+  let repository: GitRepository;
+  let project: TestStore;
+  let engine: Engine;
+  setup(async () => {
+    fixture = makeFixture();
+    repository = await fixture.open();
+    project = await memoryStore();
+    engine = engineOn(repository);
+  });
+  teardown(async () => {
+    await project.close();
+    fixture.remove();
+  });
+
+  const engineOn = (git: GitRepository): Engine =>
+    ({
+      machineId: '',
+      lands: () => true,
+      store: project.store,
+      git,
+      settings: () => ({ follow: 'fast-forward' }),
+      report: (error: unknown) => assert.fail(String(error)),
+    }) as unknown as Engine;
+
+  const shaOf = (name: string): string => fixture.git('rev-parse', name);
+  const filesOf = (name: string): string => fixture.git('ls-tree', '-r', '--name-only', name);
+
+  function commit(path: string, text: string, ...options: readonly string[]): string {
+    fixture.write(join(fixture.root, path), text);
+    fixture.git('add', '-A');
+    fixture.git('commit', '-qm', path, ...options);
+    return shaOf('HEAD');
+  }
+
+  async function sync(): Promise<string> {
+    const tip = await syncLine(engine, 'main');
+    if (!tip.ok) assert.fail(tip.error.message);
+    return tip.value;
+  }
+
+  /** The line moves; the row says so unless the process dies right after. */
+  async function land(
+    id: string,
+    files: Readonly<Record<string, string>>,
+    isRecorded = true,
+  ): Promise<string> {
+    const tip = await sync();
+    const head = await headOn(engine, 'main', tip);
+    if (!head.ok) assert.fail(head.error.message);
+    const landed = await landedOn(fixture, repository, head.value, files, attemptTrailers(id, 1));
+    valueOf(await moveLine(engine, 'main', { next: landed, old: tip, reason: 'drover: land' }));
+    if (isRecorded) await project.store.transaction((tx) => landOnLine(tx, 'main', landed));
+    return landed;
+  }
+
+  function amendAway(path: string): void {
+    fixture.git('rm', '-q', path);
+    commit('plain.txt', 'plain\n', '--amend');
+  }
+
+  async function follow(): Promise<{ readonly pending: number; readonly reason: string }> {
+    const { pending, reason } = await followLine(engine, 'main');
+    return { pending, reason: reason ?? '' };
+  }
+
+  test('does not come back where the process died right after the line had moved', async () => {
+    commit('secret.txt', 'secret\n');
+    await land('t1', { 't1.txt': 'work\n' }, false);
+    fixture.git('reset', '-q', '--hard', 'HEAD~1');
+    const before = shaOf('main');
+    const { pending, reason } = await follow();
+    assert.equal(pending, 1);
+    assert.match(reason, /^main was rewritten/);
+    assert.equal(shaOf('main'), before);
+    const head = await headOn(engine, 'main', shaOf(landingRef('main')));
+    assert.ok(head.ok);
+    assert.equal(filesOf(head.value), 'README.md\nsrc/a.txt\nsrc/b.txt\nt1.txt');
+  });
+
+  test('is not landed work where the process died before it recorded what the line took in', async () => {
+    await sync();
+    commit('secret.txt', 'secret\n');
+    const dying: GitRepository = {
+      ...repository,
+      updateRef: async (...args) => {
+        await repository.updateRef(...args);
+        throw new Error('dead');
+      },
+    };
+    await assert.rejects(syncLine(engineOn(dying), 'main'), /dead/);
+    assert.equal(filesOf(landingRef('main')).includes('secret.txt'), true);
+    amendAway('secret.txt');
+    assert.equal(await sync(), shaOf('main'));
+    await land('t1', { 't1.txt': 'work\n' });
+    assert.equal((await follow()).pending, 0);
+    assert.equal(filesOf('main'), 'README.md\nplain.txt\nsrc/a.txt\nsrc/b.txt\nt1.txt');
+  });
+
+  test('is not in the result branch, and a merge of that settles what waits', async () => {
+    commit('secret.txt', 'secret\n');
+    const landed = await land('t1', { 't1.txt': 'work\n' });
+    // People have seen it there before, with the commit in it.
+    fixture.git('branch', result, landed);
+    amendAway('secret.txt');
+    assert.equal((await follow()).pending, 1);
+    assert.equal(filesOf(result), 'README.md\nplain.txt\nsrc/a.txt\nsrc/b.txt\nt1.txt');
+    const shown = shaOf(result);
+    await follow();
+    assert.equal(shaOf(result), shown, 'it is made once');
+    fixture.git('merge', '-q', '--no-edit', result);
+    assert.equal(await sync(), shaOf('main'));
+    assert.equal((await follow()).pending, 0);
+    assert.equal(filesOf('main').includes('secret.txt'), false);
+    assert.equal(fixture.git('branch', '--list', result), '');
+  });
+
+  test('is not in the result branch where newer commits conflict with the work, and the merge that is advised settles it', async () => {
+    commit('shared.txt', 'all\n');
+    commit('secret.txt', 'secret\n');
+    await land('t1', { 'shared.txt': 'all\nt1\n' });
+    amendAway('secret.txt');
+    commit('shared.txt', 'all\nmine\n');
+    const { pending, reason } = await follow();
+    assert.equal(pending, 1);
+    assert.match(reason, /both change shared\.txt; merge drover\/results\/main into main by hand/);
+    assert.equal(filesOf(result).includes('secret.txt'), false);
+    assert.equal(fixture.git('show', `${result}:shared.txt`), 'all\nt1');
+    assert.throws(() => fixture.git('merge', '-q', result));
+    writeFileSync(join(fixture.root, 'shared.txt'), 'all\nboth\n');
+    fixture.git('commit', '-qam', 'both');
+    assert.equal(await sync(), shaOf('main'));
+    assert.equal((await follow()).pending, 0);
+    assert.equal(fixture.git('show', 'main:shared.txt'), 'all\nboth');
+    assert.equal(filesOf('main').includes('secret.txt'), false);
+  });
+
+  test('is not in the result branch where the work has changed it, and the pick that is advised settles it', async () => {
+    commit('secret.txt', 'secret\n');
+    await land('t1', { 't1.txt': 'work\n' });
+    await land('t2', { 'secret.txt': 'secret, and more\n', 't2.txt': 'work\n' });
+    amendAway('secret.txt');
+    const { reason } = await follow();
+    assert.match(
+      reason,
+      /both change secret\.txt; merge drover\/results\/main into main by hand, and/,
+    );
+    assert.equal(filesOf(result), 'README.md\nsrc/a.txt\nsrc/b.txt\nt1.txt');
+    fixture.git('merge', '-q', '--no-edit', result);
+    const picks = /run git cherry-pick -m 1 ([0-9a-f ]+) on main /.exec(reason)?.[1] ?? '';
+    assert.throws(() => fixture.git('cherry-pick', '-m', '1', ...picks.split(' ')));
+    fixture.git('rm', '-q', 'secret.txt');
+    fixture.git('commit', '-q', '--no-edit');
+    assert.equal(await sync(), shaOf('main'));
+    assert.equal((await follow()).pending, 0);
+    assert.equal(filesOf('main'), 'README.md\nplain.txt\nsrc/a.txt\nsrc/b.txt\nt1.txt\nt2.txt');
+  });
+
+  test('and a landing that was removed before it was recorded stays out of what landed on top', async () => {
+    const before = await sync();
+    const first = await land('t1', { 't1.txt': 'work\n' });
+    await land('t2', { 't2.txt': 'work\n' });
+    // Drover's own move, by a process that dies before it records that.
+    valueOf(await repository.follow(branchRef('main'), first, 'fast-forward'));
+    fixture.git('reset', '-q', '--hard', before);
+    assert.equal((await readLine(project.store.db, 'main'))?.followed_sha, before);
+    assert.match((await follow()).reason, /^main was rewritten/);
+    assert.equal(shaOf('main'), before);
+    assert.equal(filesOf(result), 'README.md\nsrc/a.txt\nsrc/b.txt\nt2.txt');
+  });
+
+  for (const order of ['older first', 'newer first'])
+    test(`does not come back with work on two of them that lie side by side: ${order}`, async () => {
+      const first = await sync();
+      const one = commit('one.txt', 'one\n');
+      fixture.git('reset', '-q', '--hard', first);
+      const other = commit('other.txt', 'other\n');
+      fixture.git('merge', '-q', '--no-edit', one);
+      const work = commit('work.txt', 'work\n');
+      fixture.git('reset', '-q', '--hard', first);
+      const dropped = order === 'older first' ? [one, other] : [other, one];
+      for (const sha of dropped)
+        await project.store.transaction((tx) => noteDropped(tx, 'main', sha));
+      const base = await ownBase(engine, 'main', { head: first, commit: work, base: null });
+      const merged = valueOf(
+        await repository.merge({ tip: first, commit: work, base, subject: 'x', trailers: [] }),
+      );
+      assert.equal(merged.kind, 'merged');
+      if (merged.kind !== 'merged') return;
+      assert.equal(filesOf(merged.commit), 'README.md\nsrc/a.txt\nsrc/b.txt\nwork.txt');
+    });
+});
