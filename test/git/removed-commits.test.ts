@@ -130,10 +130,10 @@ suite('git: commits that a person removed', () => {
     await follow();
     assert.equal(shaOf(result), shown, 'it is made once');
     fixture.git('merge', '-q', '--no-edit', result);
-    assert.equal(await sync(), shaOf('main'));
     assert.equal((await follow()).pending, 0);
-    assert.equal(filesOf('main').includes('secret.txt'), false);
     assert.equal(fixture.git('branch', '--list', result), '');
+    assert.equal(await sync(), shaOf('main'));
+    assert.equal(filesOf('main').includes('secret.txt'), false);
   });
 
   test('is not in the result branch where newer commits conflict with the work, and the merge that is advised settles it', async () => {

@@ -83,7 +83,7 @@ async function followNow(
     const stopped = trouble === null ? await whyStopped(engine, branch, tip, known) : null;
     if (stopped !== null) return { pending: known?.pending ?? 0, reason: stopped };
     const rewritten = trouble === null ? await whyRewritten(engine, branch, tip) : null;
-    const shown = trouble === null ? (rewritten?.shown ?? tip) : null;
+    const shown = trouble !== null ? null : rewritten === null ? tip : rewritten.shown;
     const followed =
       trouble !== null
         ? err<Failure>(trouble)
@@ -134,7 +134,7 @@ async function whyStopped(
 }
 
 interface Rewritten {
-  readonly outcome: FollowOutcome & { readonly kind: 'pending' };
+  readonly outcome: FollowOutcome;
   /** For the result branch; null: unknown now, so it stays where it is. */
   readonly shown: Sha | null;
 }
@@ -157,8 +157,11 @@ async function whyRewritten(
     async () => {
       const target = await rewrittenTo(engine, branch, tip);
       if (target === null) return null;
-      const commits = Math.max(1, await countWaiting(engine, branch, tip));
       const replayed = await replayOnto(engine, branch, target, tip);
+      // People removed it all, or have brought in themselves what waited.
+      if (replayed.ok && replayed.value === target)
+        return { outcome: { kind: 'followed', sha: target }, shown: null };
+      const commits = Math.max(1, await countWaiting(engine, branch, tip));
       const reason = replayed.ok
         ? `${branch} was rewritten while landed work waits for it; that work is moved over without what was removed.`
         : replayed.error.message;
