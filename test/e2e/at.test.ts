@@ -1,24 +1,29 @@
-// The past of a real run: snapshots that were read while it ran, at random moments, and the same moments asked for later.
+// The past of a real run: snapshots that were read while it ran, and the same moments asked for later.
 
 import assert from 'node:assert/strict';
-import { join } from 'node:path';
 import { randomUUID } from 'node:crypto';
+import { mkdirSync, readdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
 import { openStore, type OpenedStore } from '../../server/store/open.ts';
 import { openPast } from '../../server/store/history/past.ts';
 import type { Db } from '../../server/store/rows/one-moment.ts';
 import { readSnapshot } from '../../server/store/board/snapshot.ts';
 import { why } from '../../server/store/why/why.ts';
 import type { StatusSnapshot } from '../../server/protocol/api.ts';
-import { SeededChance } from '../doubles/seeded-chance.ts';
 import type { Project } from './support/project.ts';
 import { useProjects } from './support/suite-projects.ts';
 import { sized } from '../tier.ts';
 import { noFallback } from '../doubles/neutral-settings.ts';
 import { tablesOf } from '../tables.ts';
 
-/** Tries that end with 1 fail; the gate refuses some work, too. */
+/** Shell words that wait here until the test has seen the state in which they run. */
+const holdIn = (folder: string, name: string): string =>
+  `held="${folder}/held/${name}"; : > "$held"; while [ -e "$held" ]; do sleep 0.02; done`;
+
+/** Tries that end with 1 fail. */
 const agent = `
 cat > /dev/null
+${holdIn('$(dirname "$0")', '$id.$attempt')}
 if [ "$attempt" = 1 ] && [ $(( $(printf %s "$id" | cksum | cut -c1-4) % 3 )) = 0 ]; then exit 1; fi
 echo "work of $id" > "$id.txt"
 `;
@@ -28,6 +33,8 @@ const tasksMax = sized(8, 48);
 const momentsMin = sized(40, 200);
 /** Of the moments, those that the command itself is asked for, in all three views. */
 const askedMax = sized(1, 12);
+
+const lookEveryMs = 6;
 
 interface Seen {
   readonly change: number;
@@ -97,8 +104,10 @@ suite('drover at', function () {
     opened = null;
   });
 
-  test('shows what was seen at random moments of a run whose backend is killed', async function () {
+  test('shows what was seen at the moments of a run whose backend is killed', async function () {
     const here = project({ agent });
+    const held = join(here.folder, 'held');
+    mkdirSync(held);
     await here.expect(0, ['init']);
     const epic = await here.json<{ id: string }>(['epic', 'add', 'An epic']);
     const ids: string[] = [];
@@ -113,15 +122,20 @@ suite('drover at', function () {
       random: (bytes) => crypto.getRandomValues(new Uint8Array(bytes)),
     });
     const store = opened;
-    const run = here.drover(['run', '-e', epic.id, '--workers', '3', '--gate', 'sleep 0.1']);
+    const gate = holdIn(here.folder, 'gate.$$');
+    const run = here.drover(['run', '-e', epic.id, '--workers', '3', '--gate', gate]);
     let isOver = false;
     void run.finally(() => (isOver = true));
-    const chance = new SeededChance(7);
     const moments: Seen[] = [];
     let kills = 0;
     while (!isOver) {
+      const waiting = readdirSync(held);
       const seen = await look(store);
-      if (seen.change !== moments.at(-1)?.change) moments.push(seen);
+      const isNew = seen.change !== moments.at(-1)?.change;
+      if (isNew) moments.push(seen);
+      // The state in which it waits has been seen.
+      const [next] = isNew ? [] : waiting;
+      if (next !== undefined) rmSync(join(held, next));
       if (
         moments.length > (kills + 1) * (momentsMin / 3) &&
         kills < killsMax &&
@@ -129,7 +143,7 @@ suite('drover at', function () {
       ) {
         kills += 1;
       }
-      await new Promise((resolve) => setTimeout(resolve, chance.below(12)));
+      await new Promise((resolve) => setTimeout(resolve, lookEveryMs));
     }
     assert.equal((await run).code, 0);
 

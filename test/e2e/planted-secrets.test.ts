@@ -133,7 +133,8 @@ ${Object.values(stream)
     mkdir -p ignored; ${print(ignored)} > ignored/x
     echo fine > fine.txt
     mkdir -p '${folderName}'; echo x > '${folderName}/x.txt'
-    git add fine.txt '${folderName}'; git commit -qm "$(${print(message)})" ;;
+    # Read from a pipe: on a command line, another task's gate could see it in the list of processes.
+    git add fine.txt '${folderName}'; ${print(message)} | git commit -qF - ;;
 esac
 `;
 

@@ -1,10 +1,12 @@
-// `npm run mutants [-- --count 80 --seed 1 --from 1 --in server/git/files]`: changes one place of the product at a time on a copy of the checkout,
-// and runs the tests until one fails: the unit tests that import the changed file first, what takes longest last. Prints each
-// change with the suite that has noticed it, and at the end those that none has.
+// `npm run mutants [-- --count 80 --seed 1 --in server/git/files]`: changes one place of the product at a time on a copy of
+// the checkout, and runs the tests until one fails: the unit tests that import the changed file first, what takes longest
+// last. Prints each change with the suite and the test that noticed it, and at the end those that none did.
+// A share of that: `--from 20`, `--at 4,17` (mutants of that number), `--suites near,unit`, `--known-green`; and `--soak FILE,…` runs
+// files of the soak's size instead (`simulation`: 600 seeds).
 
-import { spawnSync } from 'node:child_process';
 import {
   cpSync,
+  existsSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
@@ -18,12 +20,18 @@ import { parseArgs } from 'node:util';
 import { SeededChance } from '../doubles/seeded-chance.ts';
 import { applied, drawMutations, lineOf } from './mutations.ts';
 import { nearestTests } from './nearest-tests.ts';
+import { gateSuites, runSuite, soakSuites, type Suite, unitMocha } from './suites.ts';
 
 const { values } = parseArgs({
   options: {
     count: { type: 'string', default: '80' },
     seed: { type: 'string', default: '1' },
     from: { type: 'string', default: '1' },
+    at: { type: 'string' },
+    suites: { type: 'string' },
+    soak: { type: 'string' },
+    /** The suites have passed without a change: it is not tried again. */
+    'known-green': { type: 'boolean', default: false },
     /** Only files whose path starts with this. */
     in: { type: 'string', default: '' },
   },
@@ -37,43 +45,6 @@ const linked = [
   'test/vscode/host/node_modules',
 ];
 const left = ['node_modules', '.git', 'out', 'dist', '.tsbuild'];
-/** A change that makes a suite run this long, for instance without an end, has been noticed. */
-const suiteMaxMs = 300_000;
-
-const mocha = ['node_modules/mocha/bin/mocha.js', '--ui', 'tdd', '--bail', '--exit'];
-const unitMocha = [...mocha, '--timeout', '30000'];
-
-interface Suite {
-  readonly name: string;
-  /** Ends with 0 when it has noticed nothing. */
-  readonly args: readonly string[];
-  /** Only for changes below one of these folders; without: for all. */
-  readonly of?: readonly string[];
-}
-
-const suites: readonly Suite[] = [
-  { name: 'unit', args: [...unitMocha, '--recursive', '--extension', 'ts', 'test/unit'] },
-  {
-    name: 'store',
-    args: [...unitMocha, 'test/store-sqlite/*.test.ts'],
-    of: ['server/store'],
-  },
-  {
-    name: 'simulation',
-    args: ['test/simulation/main.ts', '--seeds', '60'],
-    of: ['server/core', 'server/workflows', 'server/store'],
-  },
-  {
-    name: 'git',
-    args: [...mocha, '--timeout', '240000', 'test/git/*.test.ts'],
-    of: ['server/git'],
-  },
-  { name: 'types', args: ['node_modules/typescript/bin/tsc', '-b', 'test'] },
-  { name: 'durable', args: [...mocha, '--timeout', '240000', 'test/durable/embedded.test.ts'] },
-  { name: 'build', args: ['esbuild.config.mjs'] },
-  { name: 'crash', args: [...mocha, '--timeout', '600000', 'test/e2e/crash-steps.test.ts'] },
-  { name: 'landing', args: [...mocha, '--timeout', '600000', 'test/e2e/landing.test.ts'] },
-];
 
 function copyCheckout(): string {
   const copy = mkdtempSync(join(tmpdir(), 'drover-mutants-'));
@@ -82,25 +53,31 @@ function copyCheckout(): string {
     const filter = (path: string): boolean => isWanted(path.slice(root.length + 1));
     cpSync(join(root, name), join(copy, name), { recursive: true, filter });
   }
-  for (const name of linked) symlinkSync(join(root, name), join(copy, name));
+  for (const name of linked.filter((each) => existsSync(join(root, each)))) {
+    symlinkSync(join(root, name), join(copy, name));
+  }
   return copy;
 }
 
-/** The suite that notices a change of this file; null: none does. */
-function noticedBy(copy: string, changed: string | null): string | null {
+/** Those of the share that can notice a change of this file; null: without a change. */
+function suitesFor(copy: string, changed: string | null): readonly Suite[] {
+  if (values.soak !== undefined) return soakSuites(values.soak.split(','));
   const near = changed === null ? [] : nearestTests(copy, changed);
-  const first = near.length === 0 ? [] : [{ name: 'near', args: [...unitMocha, ...near] }];
-  const later = suites.filter(
-    ({ of }) =>
-      changed === null || (of?.some((folder) => changed.startsWith(`${folder}/`)) ?? true),
-  );
-  for (const { name, args } of [...first, ...later]) {
-    const ended = spawnSync(process.execPath, args, {
-      cwd: copy,
-      stdio: 'ignore',
-      timeout: suiteMaxMs,
-    });
-    if (ended.status !== 0) return name;
+  const all = [
+    ...(near.length === 0 ? [] : [{ name: 'near', args: [...unitMocha, ...near] }]),
+    ...gateSuites,
+  ];
+  const wanted = values.suites?.split(',') ?? all.map(({ name }) => name);
+  const isOf = ({ of }: Suite): boolean =>
+    changed === null || (of?.some((folder) => changed.startsWith(`${folder}/`)) ?? true);
+  return all.filter((suite) => wanted.includes(suite.name) && isOf(suite));
+}
+
+/** The suite that notices a change of this file, with the test; null: none does. */
+async function noticedBy(copy: string, changed: string | null): Promise<string | null> {
+  for (const suite of suitesFor(copy, changed)) {
+    const { isGreen, by } = await runSuite(suite, copy);
+    if (!isGreen) return by === '' ? suite.name : `${suite.name} (${by})`;
   }
   return null;
 }
@@ -120,22 +97,26 @@ function sourceFiles(copy: string): { readonly path: string; readonly text: stri
 const copy = copyCheckout();
 process.once('exit', () => rmSync(copy, { recursive: true, force: true }));
 for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => process.exit(1));
-const before = noticedBy(copy, null);
+const before = values['known-green'] ? null : await noticedBy(copy, null);
 if (before !== null) {
-  console.error(`The suite ${before} fails without any change: first make it pass.`);
+  console.error(`Without any change, ${before} fails: first make it pass.`);
   process.exit(1);
 }
 const chance = new SeededChance(Number(values.seed));
 const mutants = drawMutations(sourceFiles(copy), Number(values.count), chance);
+const wanted = values.at?.split(',').map(Number) ?? null;
 const survivors: string[] = [];
-for (const [at, { file, mutation }] of mutants.entries()) {
-  if (at + 1 < Number(values.from)) continue;
+let count = 0;
+for (const [index, { file, mutation }] of mutants.entries()) {
+  const at = index + 1;
+  if (at < Number(values.from) || wanted?.includes(at) === false) continue;
+  count += 1;
   writeFileSync(join(copy, file.path), applied(file.text, mutation));
-  const what = `${file.path}:${lineOf(file.text, mutation)} "${mutation.from.trim()}" → "${mutation.to.trim()}"`;
-  const suite = noticedBy(copy, file.path);
+  const what = `${at} ${file.path}:${lineOf(file.text, mutation)} "${mutation.from.trim()}" → "${mutation.to.trim()}"`;
+  const by = await noticedBy(copy, file.path);
   writeFileSync(join(copy, file.path), file.text);
-  console.log(`${at + 1} ${suite ?? 'SURVIVES'} ${what}`);
-  if (suite === null) survivors.push(what);
+  console.log(`${what}: ${by ?? 'SURVIVES'}`);
+  if (by === null) survivors.push(what);
 }
-console.log(`\n${mutants.length - survivors.length} of ${mutants.length} noticed; not noticed:`);
+console.log(`\n${count - survivors.length} of ${count} noticed; not noticed:`);
 for (const what of survivors) console.log(`  ${what}`);

@@ -8,12 +8,12 @@ import { parseArgs } from 'node:util';
 import { forecast } from './forecast.ts';
 import { isGreen, type Job, type Outcome } from './job.ts';
 import { roomOf } from './queue.ts';
-import { closingText, fileTable, timesTables } from './report.ts';
+import { closingText, fileTable, timesTables, untimedText } from './report.ts';
 import { judge, retriesFor, retriesMax } from './retries.ts';
 import { Run } from './run.ts';
 import { patienceDefault } from './run-job.ts';
 import { allJobs, selectJobs, suiteNames } from './suites.ts';
-import { keepTimes, keptTimes, readLastRun, storeRun } from './times.ts';
+import { keepTimes, keptTimes, readLastRun, storeRun, untimed } from './times.ts';
 
 const { values, positionals } = parseArgs({
   options: {
@@ -112,6 +112,8 @@ async function main(): Promise<number> {
     return 2;
   }
   const selected = selectJobs(jobs, positionals);
+  const note = untimedText(untimed(selected));
+  if (note !== '') console.log(`${note}\n`);
   return values.forecast ? printForecast(selected) : await runJobs(selected);
 }
 

@@ -14,6 +14,12 @@ export function jobLine(outcome: Outcome, atMs: number): string {
   return `${clock(atMs)} ${state} ${name} (${counts.join(', ')}; ${times})`;
 }
 
+/** Of jobs without kept times; empty: there are none. */
+export function untimedText(names: readonly string[]): string {
+  if (names.length === 0) return '';
+  return `No times are kept of ${names.length} jobs, whose place in the queue is a guess: ${names.join(', ')}. A whole run with --keep-times stores them.`;
+}
+
 export function failureText(outcome: Outcome): string {
   const name = outcome.job === outcome.suite ? outcome.job : `${outcome.suite}: ${outcome.job}`;
   const tell = ({ title, why }: Failure): string => [`${name}: ${title}`, why].join('\n').trimEnd();

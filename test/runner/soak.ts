@@ -1,10 +1,11 @@
-// `npm run soak -- --minutes 60 [--only simulation,crash,…] [--seed N] [--capacity N]`: everything at its full size, with seeds
-// of the clock, until the time is over. It can be cut off at any time (Ctrl-C, SIGTERM) and says what it has done; a failure
-// comes with the command that repeats it. The words also go to out/test/soak.log, line by line.
+// `npm run soak -- --minutes 60 [--only simulation,crash,…] [--seed N] [--capacity N] [--log FILE]`: everything at its full
+// size, with seeds of the clock, until the time is over. It can be cut off at any time (Ctrl-C, SIGTERM) and says what it has
+// done; a failure comes with the command that repeats it. out/test/soak.log is the same report, as of the last job that
+// ended: also of a soak that was killed.
 
-import { appendFileSync, mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, renameSync, writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
-import { dirname, join } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { isGreen, type Outcome } from './job.ts';
 import { roomOf } from './queue.ts';
@@ -21,54 +22,73 @@ const { values } = parseArgs({
     only: { type: 'string' },
     seed: { type: 'string', default: String(Date.now() % 1_000_000_000) },
     capacity: { type: 'string', default: String(availableParallelism()) },
+    log: { type: 'string', default: join(root, 'out', 'test', 'soak.log') },
   },
 });
 
-const log = join(root, 'out', 'test', 'soak.log');
+const log = resolve(values.log);
 /** Between the seeds of two rounds. */
 const roundSeeds = 100_000;
-
-function say(text: string): void {
-  console.log(text);
-  appendFileSync(log, `${text}\n`);
-}
 
 class Soak {
   readonly #done = new Map<string, number>();
   readonly #failures: string[] = [];
   readonly #goals = new Map<string, string>();
-  passed = 0;
+  readonly #passed: string[] = [];
+  readonly #begun: string;
   /** False: something that others need first has failed. */
   isReady = true;
+
+  constructor(begun: string, jobs: readonly SoakJob[]) {
+    this.#begun = begun;
+    for (const { name, unit, goal } of partsOf(jobs)) this.#goals.set(name, `of ${goal} ${unit}`);
+    console.log(begun);
+    this.#keep();
+  }
 
   /** `own`: not of what others need first. */
   take(outcome: Outcome, own?: SoakJob): void {
     if (isGreen(outcome)) {
-      this.passed += 1;
-      if (own === undefined) return;
-      this.#done.set(own.part, (this.#done.get(own.part) ?? 0) + own.count);
-      appendFileSync(log, `ok ${outcome.job}\n`);
-      return;
+      this.#passed.push(`ok ${outcome.job}`);
+      if (own !== undefined) this.#done.set(own.part, (this.#done.get(own.part) ?? 0) + own.count);
+    } else {
+      if (own === undefined) this.isReady = false;
+      const replay = own === undefined ? `npm test -- ${outcome.job}` : own.replay;
+      const text = `${failureText(outcome)}\nAgain: ${replay}`;
+      this.#failures.push(text);
+      console.log(`\n${text}\n`);
     }
-    if (own === undefined) this.isReady = false;
-    const replay = own === undefined ? `npm test -- ${outcome.job}` : own.replay;
-    const text = `${failureText(outcome)}\nAgain: ${replay}`;
-    this.#failures.push(text);
-    say(`\n${text}\n`);
+    this.#keep();
   }
 
-  plan(jobs: readonly SoakJob[]): void {
-    for (const { name, unit, goal } of partsOf(jobs)) this.#goals.set(name, `of ${goal} ${unit}`);
+  tell(how: string): void {
+    console.log(this.#report(how));
+    this.#keep(how);
   }
 
-  tell(): void {
-    for (const [part, goal] of this.#goals) say(`${part}: ${this.#done.get(part) ?? 0} ${goal}`);
-    if (this.#failures.length > 0) say(`\nWhat failed:\n\n${this.#failures.join('\n\n')}`);
-    say(`\n${this.passed} passed, ${this.#failures.length} failed`);
+  get passed(): number {
+    return this.#passed.length;
   }
 
   get isGreen(): boolean {
     return this.#failures.length === 0;
+  }
+
+  #report(how: string): string {
+    const failed = this.#failures.length;
+    return [
+      `\n${how}`,
+      ...[...this.#goals].map(([part, goal]) => `${part}: ${this.#done.get(part) ?? 0} ${goal}`),
+      ...(failed === 0 ? [] : [`\nWhat failed:\n\n${this.#failures.join('\n\n')}`]),
+      `\n${this.passed} passed, ${failed} failed`,
+    ].join('\n');
+  }
+
+  /** Whole at any time: what kills the soak finds the former report or this one. */
+  #keep(how = 'Under way, or killed.'): void {
+    const text = [this.#begun, ...this.#passed, this.#report(how)].join('\n');
+    writeFileSync(`${log}.new`, `${text}\n`);
+    renameSync(`${log}.new`, log);
   }
 }
 
@@ -92,7 +112,6 @@ async function main(): Promise<number> {
     return 2;
   }
   mkdirSync(dirname(log), { recursive: true });
-  writeFileSync(log, '');
   const jobs = jobsOfRound(first);
   let ranks = soakOrder(jobs);
   const expected = {
@@ -101,9 +120,7 @@ async function main(): Promise<number> {
   };
   const run = new Run({ room: roomOf(capacity), expected, isVerbose: false });
   const over = setTimeout(() => void run.stop(), minutes * 60_000);
-  const soak = new Soak();
-  soak.plan(jobs);
-  say(`${minutes} minutes from seed ${first}`);
+  const soak = new Soak(`${minutes} minutes from seed ${first}`, jobs);
   await run.queue(neededJobs(allJobs(), jobs), (outcome) => soak.take(outcome));
   let round = jobs;
   for (let seed = first; !run.isStopped && soak.isReady;) {
@@ -123,8 +140,7 @@ async function main(): Promise<number> {
   }
   clearTimeout(over);
   await run.close();
-  say(run.stopCode === 0 ? '\nThe end.' : '\nCut off.');
-  soak.tell();
+  soak.tell(run.stopCode === 0 ? 'The end.' : 'Cut off.');
   return run.stopCode === 0 ? Number(!soak.isGreen) : run.stopCode;
 }
 

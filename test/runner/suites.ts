@@ -45,7 +45,7 @@ function suites(): readonly Suite[] {
   return [
     {
       name: 'unit',
-      specs: ['test/unit', 'test/architecture.test.ts'],
+      specs: ['test/unit', 'test/architecture.test.ts', 'test/tidy.test.ts'],
       after: ['build'],
       testMs: minuteMs,
       limitMs: 6 * minuteMs,

@@ -17,8 +17,10 @@ const unknown = [20, 10] as const;
 const coresMin = 0.15;
 const coresMax = 1;
 
+const readKept = (): KeptTimes => JSON.parse(readFileSync(keptFile, 'utf8')) as KeptTimes;
+
 export function keptTimes(): Expected {
-  const kept = JSON.parse(readFileSync(keptFile, 'utf8')) as KeptTimes;
+  const kept = readKept();
   const timesOf = ({ name }: Job): readonly [number, number] => kept[name] ?? unknown;
   return {
     lengthMs: (job) => timesOf(job)[0] * 1_000,
@@ -29,9 +31,14 @@ export function keptTimes(): Expected {
   };
 }
 
+/** Jobs whose place in the queue is a guess. */
+export function untimed(jobs: readonly Job[], kept = readKept()): readonly string[] {
+  return jobs.map(({ name }) => name).filter((name) => kept[name] === undefined);
+}
+
 /** Only of what passed; a job that is no more is dropped. */
 export function keepTimes(jobs: readonly Job[], outcomes: readonly Outcome[]): void {
-  const kept = JSON.parse(readFileSync(keptFile, 'utf8')) as KeptTimes;
+  const kept = readKept();
   const timed = new Map<string, readonly [number, number]>(Object.entries(kept));
   const seconds = (ms: number): number => Number((ms / 1_000).toFixed(1));
   for (const { job, durationMs, cpuMs } of outcomes.filter(isGreen)) {

@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { SeededChance } from '../../doubles/seeded-chance.ts';
+import { failedTest } from '../../mutants/suites.ts';
 import { applied, drawMutations, lineOf, mutationsOf } from '../../mutants/mutations.ts';
 
 const text = [
@@ -33,5 +34,12 @@ suite('mutations', () => {
     assert.deepEqual(draw(1), draw(1));
     assert.equal(new Set(draw(1).map(({ at }) => at)).size, 3);
     assert.equal(drawMutations([{ text }], 80, new SeededChance(1)).length, 5);
+  });
+
+  test('what noticed one is named by the test', () => {
+    const output =
+      '  ✔ a\n\n  1 passing (2s)\n  1 failing\n\n  1) a suite\n       within: a test:\n     Error: x\n';
+    assert.equal(failedTest(output), 'a suite: within: a test');
+    assert.equal(failedTest('killed'), '');
   });
 });

@@ -3,8 +3,9 @@
 
 import assert from 'node:assert/strict';
 import { blockedOutcome, type Ending, outcomeOf } from '../../runner/outcome.ts';
-import { closingText, timesTables } from '../../runner/report.ts';
+import { closingText, timesTables, untimedText } from '../../runner/report.ts';
 import { judge, retriesFor } from '../../runner/retries.ts';
+import { untimed } from '../../runner/times.ts';
 import { jobNamed, outcomeNamed } from './jobs.ts';
 
 const ending: Ending = {
@@ -120,4 +121,14 @@ test('the tables have each suite and the slowest files', () => {
   assert.match(text, /^a suite +2 +4 +1 +62\.0 s +1\.0 s$/m);
   assert.match(text, /^b +61\.0 s +0\.5 s\none\.test\.ts +0\.7 s/m);
   assert.match(text, /The whole run: 1\.5 minutes; the machine computed 2\.0 minutes\./);
+});
+
+suite('jobs without kept times', () => {
+  test('are named, with what mends it', () => {
+    const jobs = [jobNamed('a'), jobNamed('b'), jobNamed('c')];
+    const names = untimed(jobs, { b: [1, 1] });
+    assert.deepEqual(names, ['a', 'c']);
+    assert.match(untimedText(names), /of 2 jobs.*: a, c\. A whole run with --keep-times/);
+    assert.equal(untimedText([]), '');
+  });
 });

@@ -1,7 +1,7 @@
 // What the gate leaves to the soak is named in docs/testing.md, each with tests of the gate that guard the same.
 
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { root } from '../../runner/run-job.ts';
 import { soakJobs } from '../../runner/soak-plan.ts';
@@ -27,6 +27,18 @@ suite('tiers of tests', () => {
       assert.ok(soak.has(name), name);
       assert.ok(selectJobs(all, [name]).some((job) => job.name === name));
     }
+  });
+
+  test('every file of tests belongs to a job', () => {
+    const ran = new Set(all.flatMap(({ args }) => args));
+    // These are loaded by the plans of the extension host.
+    const files = readdirSync(join(root, 'test'), { recursive: true, encoding: 'utf8' }).filter(
+      (name) => name.endsWith('.test.ts') && !/node_modules|^vscode\/in-host\//.test(name),
+    );
+    assert.deepEqual(
+      files.filter((name) => !ran.has(`test/${name}`)),
+      [],
+    );
   });
 
   test('each has its row, and its guards are in the gate', () => {

@@ -1,0 +1,66 @@
+// docs/testing.md names a test of each invariant, each planted fault and each thing that was shown: they exist, in the tier
+// that the page says.
+
+import assert from 'node:assert/strict';
+import { existsSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { root } from '../../runner/run-job.ts';
+import { plantedFaults } from '../../simulation/faults.ts';
+import { soakFiles, soakPlans } from '../../tier.ts';
+
+/** No planted fault breaks them; the simulation checks them all the same. */
+const withoutFault = ['bounds'];
+
+suite('the table of promises', () => {
+  const page = readFileSync(join(root, 'docs', 'testing.md'), 'utf8');
+
+  function rowsOf(head: string): readonly (readonly string[])[] {
+    const table = page.slice(page.indexOf(head)).split('\n\n')[0] ?? '';
+    const lines = table.split('\n').slice(2);
+    assert.ok(lines.length > 5, `no table with the head ${head}`);
+    return lines.map((line) => line.split('|').map((cell) => cell.trim()));
+  }
+  const named = (cell = ''): readonly string[] =>
+    [...cell.matchAll(/`([^`]+)`/gu)].map(([, name = '']) => name);
+  const isTest = (name: string): boolean => {
+    const path = join(root, 'test', name);
+    return existsSync(`${path}.test.ts`) || (existsSync(path) && statSync(path).isDirectory());
+  };
+  const isOfSoak = (name: string): boolean =>
+    soakFiles.has(`test/${name}.test.ts`) || soakPlans.has(name.replace('vscode/in-host/', ''));
+
+  test('each planted fault stands beside the invariants that it breaks', () => {
+    const rows = rowsOf('| invariant | promise |');
+    const invariants = new Map(rows.map(([, name = '', , faults]) => [named(name)[0], faults]));
+    const told = [...invariants.values()].flatMap(named);
+    const names = Object.keys(plantedFaults);
+    assert.deepEqual([...new Set(told)].sort(), names.toSorted());
+    const broken = new Set(Object.values(plantedFaults).flatMap(({ breaks }) => breaks));
+    for (const name of [...broken, ...withoutFault]) assert.ok(invariants.has(name), name);
+    const wrong = Object.entries(plantedFaults).filter(([name, { breaks }]) =>
+      [...invariants].some(
+        ([invariant, faults]) =>
+          named(faults).includes(name) && !(breaks as readonly unknown[]).includes(invariant),
+      ),
+    );
+    assert.deepEqual(
+      wrong.map(([name]) => name),
+      [],
+    );
+  });
+
+  test('what was shown is shown by tests of the gate, and of the soak where it says so', () => {
+    for (const [, part, shown, gate, soak] of rowsOf('| part | shown |')) {
+      const words = `${part}: ${shown}`;
+      const ofGate = named(gate);
+      assert.ok(ofGate.length > 0 || gate === 'see the next table', words);
+      const missing = [...ofGate, ...named(soak)].filter((name) => !isTest(name));
+      assert.deepEqual([words, missing], [words, []]);
+      const misplaced = [
+        ...ofGate.filter(isOfSoak),
+        ...named(soak).filter((name) => !isOfSoak(name)),
+      ];
+      assert.deepEqual([words, misplaced], [words, []]);
+    }
+  });
+});
