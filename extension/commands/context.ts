@@ -20,7 +20,7 @@ export interface CommandContext {
   readonly views: SideViews;
   /** The arguments of the command: VS Code passes what it was invoked on. */
   readonly args: readonly unknown[];
-  readonly showPanel: (name: PanelName, subject: Subject) => void;
+  readonly showPanel: (name: PanelName, subject: Subject) => WebviewHost;
   /** The webview that has or last had the focus, for commands that it carries out itself. */
   readonly focused: () => WebviewHost | null;
 }

@@ -8,7 +8,7 @@ import type { Project } from '../project/project.ts';
 import { withProject, type Handlers } from './context.ts';
 import { pageChoices } from './page-choices.ts';
 import { pickTask } from './pick.ts';
-import { noTarget, type Target } from './target.ts';
+import { logPlaceOf, noTarget, type Target } from './target.ts';
 
 export const panelHandlers: Handlers<
   | 'drover.showTree'
@@ -37,7 +37,9 @@ export const panelHandlers: Handlers<
     if (task === null) return;
     // A panel belongs to one attempt; without a number it is the current latest one.
     const attempt = meant.attempt ?? (await latestAttempt(project, task.id));
-    context.showPanel('stream', { root: project.root, id: task.id, attempt });
+    const host = context.showPanel('stream', { root: project.root, id: task.id, attempt });
+    const place = logPlaceOf(context.args);
+    if (place !== null) host.goTo(place);
   }),
   'drover.openGrid': withProject(async (context, project) => {
     context.showPanel('grid', { root: project.root, id: null, attempt: null });

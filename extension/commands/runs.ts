@@ -1,6 +1,7 @@
 // Runs: the checks before one, its start, its end, and its resumption.
 
 import type * as vscode from 'vscode';
+import { runnableStatuses } from '../../server/core/plan/state.ts';
 import type { RunOptions } from '../../server/protocol/requests/runs.ts';
 import type { TaskView } from '../../server/protocol/views.ts';
 import { toFailure } from '../backend/failure.ts';
@@ -31,7 +32,7 @@ export const runHandlers: Handlers<
     await run(context, project, { epic: null, tasks: null });
   }),
   'drover.runTask': withProject(async (context, project, target) => {
-    const fits = ({ status }: TaskView): boolean => mayRun.has(status);
+    const fits = ({ status }: TaskView): boolean => runnableStatuses.includes(status);
     const tasks = await pickTasks(project, target, 'Run This Task', fits);
     if (tasks !== null) await run(context, project, scopeOf(project, tasks));
   }),
@@ -51,8 +52,6 @@ export const runHandlers: Handlers<
     await retryFailed(context, project, target);
   }),
 };
-
-const mayRun: ReadonlySet<TaskView['status']> = new Set(['ready', 'blocked', 'waiting']);
 
 /** Only these tasks and what they depend on; a sub-task runs with its task. */
 function scopeOf({ board }: Project, tasks: readonly TaskView[]): RunScope {

@@ -1,6 +1,8 @@
 // What a command is about: the row it was called on, the ids it was given, or what is selected.
 // Pure.
 
+import type { LogPlace } from '../../webview/messages/messages.ts';
+
 export interface Target {
   readonly ids: readonly string[];
   readonly attempt: number | null;
@@ -37,4 +39,16 @@ function attemptOf(argument: unknown): number | null {
   if (typeof argument !== 'object' || argument === null || !('attempt' in argument)) return null;
   const { attempt } = argument;
   return typeof attempt === 'number' && Number.isInteger(attempt) ? attempt : null;
+}
+
+/** Where in the log of an attempt; null: the call names no place. */
+export function logPlaceOf(args: readonly unknown[]): LogPlace | null {
+  const place = fieldsOf(fieldsOf(args[0])['place']);
+  const { offset, words } = place;
+  const isPlace = typeof offset === 'number' && Number.isSafeInteger(offset) && offset >= 0;
+  return isPlace && typeof words === 'string' ? { offset, words } : null;
+}
+
+function fieldsOf(value: unknown): Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null ? { ...value } : {};
 }

@@ -71,6 +71,7 @@ export function hostActions(parts: HostActionParts): Actions {
       });
       return { id: chosen?.id ?? null };
     },
+    readPlace: (webview) => Promise.resolve({ place: webview.takePlace() }),
     measured(webview, { name, ms }) {
       parts.measured(webview, text(name, 'name').slice(0, 80), Number(ms));
       return Promise.resolve(nothing);

@@ -19,6 +19,7 @@ const hostActionNames: { readonly [N in HostActionName]: true } = {
   resolve: true,
   stopRun: true,
   openStream: true,
+  readPlace: true,
   openStepLog: true,
   pickFile: true,
   pickImages: true,

@@ -69,13 +69,17 @@ export class Panels implements vscode.Disposable {
     return [...this.#open.values()].map(({ host }) => host);
   }
 
-  show(name: PanelName, subject: Subject): void {
+  show(name: PanelName, subject: Subject): WebviewHost {
     const present = this.#open.get(subjectKey(name, subject));
-    if (present !== undefined) return present.panel.reveal();
+    if (present !== undefined) {
+      present.panel.reveal();
+      return present.host;
+    }
     const unshown = this.#unshown(name, subject);
     const place = { viewColumn: vscode.ViewColumn.Active, preserveFocus: false };
-    this.#adopt(name, subject, newPanel(name, titles[name], place));
+    const { host } = this.#adopt(name, subject, newPanel(name, titles[name], place));
     if (unshown !== null) void vscode.window.tabGroups.close(unshown, true);
+    return host;
   }
 
   restore(name: PanelName, panel: vscode.WebviewPanel, state: unknown): void {

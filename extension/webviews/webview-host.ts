@@ -7,6 +7,7 @@ import type {
   Ask,
   HostActionName,
   HostState,
+  LogPlace,
   Pushed,
   Reply,
   ToWebview,
@@ -63,6 +64,7 @@ export class WebviewHost implements vscode.Disposable {
   #isGone = false;
   /** Ids of what is selected in it. */
   selection: readonly string[] = [];
+  #place: LogPlace | null = null;
 
   constructor(
     name: WebviewName,
@@ -110,6 +112,20 @@ export class WebviewHost implements vscode.Disposable {
    */
   push(message: Pushed): void {
     if (!this.#isGone && this.#isVisible()) this.#post(message);
+  }
+
+  /** Where in its log a stream goes: at once, or as soon as it is shown. */
+  goTo(place: LogPlace): void {
+    this.#place = place;
+    // A page that starts asks by itself.
+    this.push({ type: 'do', action: 'place', ids: [] });
+  }
+
+  /** Once: a page that is made again stays where it was. */
+  takePlace(): LogPlace | null {
+    const place = this.#place;
+    this.#place = null;
+    return place;
   }
 
   pushState(): void {

@@ -84,6 +84,7 @@ export const dataRequests = [
   'events.read',
   'report',
   'runs.list',
+  'transcripts.search',
   'past.status',
   'past.why',
   'trace.export',

@@ -102,6 +102,11 @@ export const commandRequests: Readonly<Record<string, CommandRequest>> = {
     lines: [['run-1']],
     others: { ...output, '--html': 'how it is shown' },
   },
+  search: {
+    request: 'transcripts.search',
+    lines: [words('cart total --limit 3')],
+    left: { after: 'the command asks again by itself' },
+  },
   'trace export': {
     request: 'trace.export',
     lines: [words('run-1 --otlp-json')],

@@ -62,6 +62,7 @@ const servedNames = [
   'shutdown',
   'snapshots',
   'report',
+  'transcripts.search',
   'past.status',
   'trace.export',
   'metrics',

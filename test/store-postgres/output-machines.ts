@@ -7,12 +7,15 @@ import { join } from 'node:path';
 import { type EventLog, openEventLog } from '../../server/agents/kit/log/event-log.ts';
 import { readLog, readLogBefore } from '../../server/agents/kit/log/event-log-reader.ts';
 import { onLogGrowth } from '../../server/agents/kit/log/log-growth.ts';
+import { findInLog } from '../../server/agents/kit/log/search-log.ts';
 import type { AgentOutput } from '../../server/main/output/agent-output.ts';
 import { createFleetOutput } from '../../server/main/output/fleet-output.ts';
 import { filesOfLog } from '../../server/main/output/log-files.ts';
 import { storeSources } from '../../server/main/project/store-sources.ts';
+import type { TranscriptSearch } from '../../server/core/history/transcript-search.ts';
 import type { LogPageView } from '../../server/protocol/api.ts';
 import { logHandlers } from '../../server/rpc/handlers/data-log.ts';
+import { searchHandlers } from '../../server/rpc/handlers/data-search.ts';
 import { workHandlers } from '../../server/rpc/handlers/data-work.ts';
 import type { Store } from '../../server/store/port.ts';
 import { openPostgresStore } from '../../server/store/postgres/open.ts';
@@ -28,6 +31,7 @@ export interface Machine {
   readonly reports: string[];
   read(id: string, params?: object): Promise<LogPageView>;
   prompt(id: string): Promise<string>;
+  search(words: string): Promise<TranscriptSearch>;
   /** The whole log as it is read here, page after page. */
   texts(id: string): Promise<string[]>;
   close(): Promise<void>;
@@ -65,7 +69,7 @@ export async function openMachine(
     store,
     logs,
     output,
-    log: { read: readLog, readBefore: readLogBefore, onGrowth: onLogGrowth },
+    log: { read: readLog, readBefore: readLogBefore, find: findInLog, onGrowth: onLogGrowth },
   } as unknown as DataHandlerDeps;
   const read = (task: string, params: object = {}): Promise<LogPageView> =>
     logHandlers(deps)['log.read']({ id: task, ...params });
@@ -76,6 +80,7 @@ export async function openMachine(
     output,
     reports,
     read,
+    search: (words) => searchHandlers(deps)['transcripts.search']({ words }),
     prompt: async (task) => (await workHandlers(deps)['log.prompt']({ id: task })).prompt,
     texts: async (task) => {
       const found: string[] = [];

@@ -66,6 +66,39 @@ suite("postgres: agents' output", function () {
     await log.close();
   });
 
+  test('is searched on another machine, in head and tail, at the place that readers use', async () => {
+    await beginAttempt(one.store, 'T', 'one');
+    await beginAttempt(one.store, 'U', 'one');
+    const small = await openLog(one, 'U');
+    await say(small, 'nothing of it', '100 % of the \\Cart_ is öl', 'later');
+    await small.close();
+    const log = await openLog(one, 'T', 64 * 1024);
+    await say(log, 'the type of the cart: "text"');
+    for (let line = 0; line < 2_000; line += 1) log.append({ type: 'text', text: `line ${line}` });
+    await say(log, 'the NEEDLE is here', 'the end');
+    await log.close();
+    await stored(one, 'T');
+    await stored(one, 'U');
+    const found = async (words: string): Promise<string[]> => {
+      const { hits } = await two.search(words);
+      const texts: string[] = [];
+      for (const { task_id: id, offset, text } of hits) {
+        const { events } = await two.read(id, { offset, limit: 1 });
+        const [event] = events;
+        assert.equal(event !== undefined && 'text' in event ? event.text : '', text);
+        texts.push(`${id}: ${text}`);
+      }
+      return texts;
+    };
+    assert.deepEqual(await found('needle'), ['T: the NEEDLE is here']);
+    assert.deepEqual(await found('"text"'), ['T: the type of the cart: "text"']);
+    assert.deepEqual(await found('\\cart_ %'), ['U: 100 % of the \\Cart_ is öl']);
+    assert.deepEqual(await found('ÖL'), ['U: 100 % of the \\Cart_ is öl']);
+    assert.deepEqual(await found('segment'), []);
+    assert.deepEqual(await found('headoutput'), []);
+    assert.deepEqual((await one.search('needle')).hits.length, 1);
+  });
+
   test('whoever waits hears of it, and of the end with everything before it', async () => {
     await beginAttempt(one.store, 'T', 'one');
     const log = await openLog(one, 'T');

@@ -37,6 +37,7 @@ export const webviewRequests = [
   'why',
   'attempts',
   'runs.list',
+  'transcripts.search',
   'report',
   'past.status',
   'log.read',
@@ -64,7 +65,13 @@ export interface HostActions {
   readonly sendBack: { params: { id: string; text: string }; result: Nothing };
   readonly resolve: { params: { task: string; note: string }; result: Nothing };
   readonly stopRun: { params: Nothing; result: Nothing };
-  readonly openStream: { params: { task: string; attempt?: number }; result: Nothing };
+  /** `place`: where in the log of the attempt, instead of its end. */
+  readonly openStream: {
+    params: { task: string; attempt?: number; place?: LogPlace };
+    result: Nothing;
+  };
+  /** The place that the panel was opened for, once; null: none. */
+  readonly readPlace: { params: Nothing; result: { place: LogPlace | null } };
   /** What a step of an attempt has printed, as a document. */
   readonly openStepLog: {
     params: { task: string; attempt: number; step: 'setup' | 'gate' };
@@ -139,6 +146,14 @@ export interface HostActions {
 }
 
 type Nothing = Readonly<Record<string, never>>;
+
+/** A line of a log that a search has found. */
+export interface LogPlace {
+  /** Where the line starts. */
+  readonly offset: number;
+  /** What was sought. */
+  readonly words: string;
+}
 
 export interface Attached {
   /** Markdown for the description. */
@@ -228,6 +243,7 @@ export const webviewActions = [
   'find',
   'copy',
   'focus',
+  'place',
 ] as const;
 export type WebviewAction = (typeof webviewActions)[number];
 

@@ -60,8 +60,8 @@ export class DroverRunList extends LitElement {
     const count = this.#runs.length;
     return html`<vscode-textfield
         type="search"
-        placeholder="Search runs"
-        .label=${'Search runs by task, error, agent, commit or epic'}
+        placeholder="Search runs and transcripts"
+        .label=${'Search runs by task, error, agent, commit or epic, and transcripts by words'}
         .value=${this.search}
         @input=${this.#onType}
       ></vscode-textfield>

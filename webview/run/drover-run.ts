@@ -4,6 +4,7 @@
 import { html, LitElement, nothing, type PropertyValues, type TemplateResult } from 'lit';
 import { formatCount, formatDuration } from '../../server/core/format.ts';
 import type { Report } from '../../server/core/history/report.ts';
+import type { TranscriptHit } from '../../server/core/history/transcript-search.ts';
 import { BoardController } from '../shared/board-controller.ts';
 import type { Host } from '../shared/host.ts';
 import { statusStyles } from '../shared/status-styles.ts';
@@ -15,6 +16,7 @@ import { noticeStyles } from '../shared/plan/notice-styles.ts';
 import { unavailableTemplate } from '../shared/plan/welcome-template.ts';
 import './drover-run-list.ts';
 import './drover-timeline.ts';
+import { foundTemplate } from './found-template.ts';
 import { freshRunMemory, readRunMemory, type RunMemory } from './run-memory.ts';
 import { RunReader } from './run-reader.ts';
 import { runStyles } from './run-styles.ts';
@@ -30,6 +32,7 @@ import {
   type RunActions,
 } from './run-template.ts';
 import { shortLine, stateWords, timeWords } from './run-words.ts';
+import { TranscriptReader } from './transcript-reader.ts';
 import { timelineOf } from './timeline-model.ts';
 import '../shared/looks/button.ts';
 
@@ -45,6 +48,7 @@ export class DroverRun extends LitElement {
   declare host: Host | null;
   #board: BoardController | null = null;
   #reader: RunReader | null = null;
+  #transcripts: TranscriptReader | null = null;
   #memory: RunMemory = freshRunMemory;
   #seq = -1;
   #hasPainted = false;
@@ -79,12 +83,13 @@ export class DroverRun extends LitElement {
       this.#memory = { ...kept, run: kept.run ?? asked };
       this.#board = new BoardController(this, this.host);
       this.#reader = new RunReader(this, this.host);
+      this.#transcripts = new TranscriptReader(this, this.host);
     }
     const board = this.#board?.board ?? null;
     if (board === null || board.seq === this.#seq) return;
     const isFirst = this.#seq === -1;
     this.#seq = board.seq;
-    if (isFirst) this.#reader?.show(this.#memory.run, this.#memory.search);
+    if (isFirst) this.#show();
     else this.#reader?.touch();
   }
 
@@ -112,10 +117,17 @@ export class DroverRun extends LitElement {
       ></drover-run-list>
       <div class="report">
         ${this.#trouble(this.#failed === '' ? failed : this.#failed)}
+        ${this.#transcripts === null ? nothing : foundTemplate(this.#transcripts, this.#openHit)}
         ${report === null ? this.#nothingYet(failed) : this.#report(report)}
       </div>
     </div>`;
   }
+
+  readonly #openHit = (hit: TranscriptHit): void => {
+    const { task_id: task, attempt, offset } = hit;
+    const place = { offset, words: this.#memory.search };
+    this.#ask(async () => this.host?.action('openStream', { task, attempt, place }));
+  };
 
   #nothingYet(failed: string): TemplateResult | typeof nothing {
     const list = this.#reader?.list ?? null;
@@ -276,8 +288,13 @@ export class DroverRun extends LitElement {
     this.#failed = '';
     if (change.run !== undefined) this.#rows.clear();
     this.host?.memory.set(this.#memory);
-    this.#reader?.show(this.#memory.run, this.#memory.search);
+    this.#show();
     this.requestUpdate();
+  }
+
+  #show(): void {
+    this.#reader?.show(this.#memory.run, this.#memory.search);
+    this.#transcripts?.show(this.#memory.search);
   }
 }
 

@@ -137,6 +137,18 @@ export const runStyles = css`
   i.wait {
     background: var(--vscode-charts-purple, var(--vscode-descriptionForeground));
   }
+  .found h2 {
+    margin-top: 0;
+  }
+  .when {
+    white-space: nowrap;
+  }
+  mark {
+    color: inherit;
+    background: var(--vscode-editor-findMatchHighlightBackground, transparent);
+    outline: 1px solid var(--vscode-editor-findMatchHighlightBorder, transparent);
+    font-weight: 600;
+  }
   .state {
     display: inline-flex;
     gap: 4px;

@@ -19,6 +19,7 @@ import { FramePace } from '../shared/looks/frame-pace.ts';
 import { iconStyles } from '../shared/looks/icon.ts';
 import type { LogFeed } from '../shared/log/log-feed.ts';
 import { bindQuestions, type BoundQuestions } from './session/question-binding.ts';
+import { entryAt, longestOf, type PlaceAhead } from './session/place-ahead.ts';
 import { readAhead } from './session/read-ahead.ts';
 import { saidBefore } from './session/said-before.ts';
 import { StreamFind } from './find/stream-find.ts';
@@ -27,13 +28,12 @@ import { StreamSession } from './session/stream-session.ts';
 import { streamStyles } from './stream-styles.ts';
 import { bodyTemplate, type StreamBody } from './stream-body.ts';
 import { connectionTemplate } from '../shared/connection-template.ts';
-import { tabsTemplate, waitingTemplate } from './stream-templates.ts';
+import { contextOf, promptEntry, tabsTemplate, waitingTemplate } from './stream-templates.ts';
 import { todoStyles } from './transcript/todo-template.ts';
 import type { TaskAction } from './header/task-actions.ts';
 import type { Entry } from '../shared/log/transcript.ts';
 
 const rememberMs = 300;
-const promptKey = Number.MIN_SAFE_INTEGER;
 
 export class DroverStream extends LitElement {
   static override properties = { host: { attribute: false } };
@@ -52,7 +52,7 @@ export class DroverStream extends LitElement {
   #shownAll = new Set<number>();
   #draft = '';
   #isSending = false;
-  #place: { readonly index: number; readonly px: number; readonly offset: number } | null = null;
+  #place: PlaceAhead | null = null;
   #rememberTimer: ReturnType<typeof setTimeout> | null = null;
   readonly #announcer = new Announcer();
   #page: StreamPage | null = null;
@@ -70,12 +70,13 @@ export class DroverStream extends LitElement {
     this.#folds = new Set(memory.folds);
     this.#draft = memory.draft;
     this.#page = memory.page;
-    this.#place = memory.place;
+    this.#place = memory.place === null ? null : { ...memory.place, words: null };
     if (memory.place !== null) this.#follow = { isFollowing: false, newCount: 0 };
     this.#pace = new FramePace(host, () => this.#takeLog());
     const board = new BoardController(this, host);
     board.onAction = (action) => {
       if (action === 'find') this.#openFind();
+      else if (action === 'place') void this.#readPlace(host);
       else if (action === 'copy') this.#copy();
       else if (action === 'focus') this.#transcript?.focusEntry(this.#entries.length - 1);
     };
@@ -94,6 +95,7 @@ export class DroverStream extends LitElement {
       onHit: (key) => this.#showHit(key),
       onChange: () => this.#pace?.wanted(),
     });
+    void this.#readPlace(host);
   }
 
   override connectedCallback(): void {
@@ -170,7 +172,7 @@ export class DroverStream extends LitElement {
       shownAll: this.#shownAll,
       actions: this.#actions,
       follow: this.#follow,
-      context: this.#context(session),
+      context: contextOf(session),
       on: this.#bodyEvents,
     });
   }
@@ -207,8 +209,9 @@ export class DroverStream extends LitElement {
 
   /** Once a frame: takes over what has been read. */
   #takeLog(): void {
-    const feed = this.#session?.feed ?? null;
-    if (feed === null) return this.requestUpdate();
+    const session = this.#session;
+    const feed = session?.feed ?? null;
+    if (session === null || feed === null) return this.requestUpdate();
     const { transcript } = feed.window;
     // Events, not entries: a block of output grows without becoming more.
     const count = this.#feed === feed ? feed.arrivedEvents - this.#arrived : 0;
@@ -216,37 +219,39 @@ export class DroverStream extends LitElement {
     this.#arrived = feed.arrivedEvents;
     this.#revision += 1;
     const hasBegin = feed.isOpen && !feed.hasOlder && transcript.entries.length > 0;
-    this.#entries = hasBegin ? [this.#promptEntry(), ...transcript.entries] : transcript.entries;
+    this.#entries = hasBegin ? [promptEntry(session), ...transcript.entries] : transcript.entries;
     this.#follow = follow(this.#follow, { type: 'arrived', count });
     if (!feed.isAtEnd) this.#follow = follow(this.#follow, { type: 'left_end' });
-    this.#session?.forgetTold(this.#entries);
+    session.forgetTold(this.#entries);
     this.#announcer.take(this.#entries, Date.now());
     this.#goToPlace();
     if (this.#entries.length > 0) this.#pace?.opened();
     this.requestUpdate();
   }
 
-  #promptEntry(): Entry {
-    const text = this.#session?.prompt ?? null;
-    const atMs = this.#session?.attempt?.started_at_ms ?? 0;
-    const revision = text === null ? 0 : 1;
-    return { key: promptKey, atMs, revision, body: { kind: 'prompt', text } };
-  }
-
-  /** Where the panel was before it was hidden or reloaded; once. */
+  /** Where the panel was, or what it was opened for; once. */
   #goToPlace(): void {
     const place = this.#place;
     const feed = this.#session?.feed ?? null;
     if (place === null || feed === null || !feed.isOpen) return;
     this.#place = null;
-    const key = feed.window.keyAt(place);
-    const index = key === null ? -1 : this.#entries.findLastIndex((entry) => entry.key <= key);
-    if (index === -1) {
-      this.#follow = following;
-      return;
-    }
-    const start = this.#entries[index]?.key ?? 0;
-    void this.updateComplete.then(() => this.#transcript?.startAt(start, place.px));
+    const key = entryAt(feed, this.#entries, place);
+    if (key === null) this.#follow = following;
+    else if (place.words === null)
+      void this.updateComplete.then(() => this.#transcript?.startAt(key, place.px));
+    else this.#find?.openAt({ text: longestOf(place.words), matchesCase: false }, key);
+  }
+
+  /** A search in transcripts has found something here. */
+  async #readPlace(host: Host): Promise<void> {
+    const { place } = await host.action('readPlace', {}).catch(() => ({ place: null }));
+    const attempt = host.subject?.attempt ?? null;
+    if (place === null || attempt === null) return;
+    this.#page = 'stream';
+    this.#follow = { isFollowing: false, newCount: 0 };
+    this.#place = { ...place, index: 0, px: 0 };
+    this.#session?.goTo({ attempt, offset: place.offset, index: 0, px: 0 });
+    this.requestUpdate();
   }
 
   #setPage(page: StreamPage): void {
@@ -288,16 +293,6 @@ export class DroverStream extends LitElement {
     this.#announcer.reset();
     this.#session?.choose(attempt);
     this.#rememberSoon();
-  }
-
-  #context(session: StreamSession): string {
-    return JSON.stringify({
-      webviewSection: 'attempt',
-      taskId: session.taskId,
-      attempt: session.feed?.attempt ?? 0,
-      status: session.task?.status ?? '',
-      preventDefaultContextMenuItems: true,
-    });
   }
 
   // Search

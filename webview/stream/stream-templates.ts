@@ -6,6 +6,7 @@ import type { QuestionView } from '../../server/protocol/views.ts';
 import type { FollowState } from './transcript/follow.ts';
 import { icon } from '../shared/looks/icon.ts';
 import type { LogFeed } from '../shared/log/log-feed.ts';
+import type { Entry } from '../shared/log/transcript.ts';
 import type { BoundQuestions } from './session/question-binding.ts';
 import { streamPages, type StreamPage } from '../shared/log/stream-memory.ts';
 import type { StreamSession } from './session/stream-session.ts';
@@ -39,6 +40,30 @@ export function tabsTemplate(shown: StreamPage, show: (page: StreamPage) => void
         </button>`,
     )}
   </div>`;
+}
+
+const promptKey = Number.MIN_SAFE_INTEGER;
+
+/** The row above a log's first one. */
+export function promptEntry({ prompt, attempt }: StreamSession): Entry {
+  const atMs = attempt?.started_at_ms ?? 0;
+  return {
+    key: promptKey,
+    atMs,
+    revision: prompt === null ? 0 : 1,
+    body: { kind: 'prompt', text: prompt },
+  };
+}
+
+/** For VS Code's own menu on a row of the transcript. */
+export function contextOf({ taskId, feed, task }: StreamSession): string {
+  return JSON.stringify({
+    webviewSection: 'attempt',
+    taskId,
+    attempt: feed?.attempt ?? 0,
+    status: task?.status ?? '',
+    preventDefaultContextMenuItems: true,
+  });
 }
 
 export function emptyNote(

@@ -124,6 +124,7 @@ export function runTreeAction(
     case 'copy':
       return ran(host.action('copy', { text: state.selectedIds().join('\n') }));
     case 'focus':
+    case 'place':
       return;
   }
 }

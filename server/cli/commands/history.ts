@@ -3,6 +3,8 @@
 import { writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { Refusal } from '../../core/failure.ts';
+import { formatCount } from '../../core/format.ts';
+import type { TranscriptHit, TranscriptSearch } from '../../core/history/transcript-search.ts';
 import type { CommandContext } from '../context.ts';
 import { momentOf } from '../moments.ts';
 import { exitCodes } from '../exit-codes.ts';
@@ -40,6 +42,52 @@ async function writeOutput(context: CommandContext, file: string, text: string):
     throw new Refusal('file', `Cannot write ${path}: ${reason}.`);
   }
   context.tell(`Wrote ${path}.`);
+}
+
+export interface SearchOptions {
+  readonly limit?: number;
+}
+
+const hitsUsually = 50;
+/** Of one request. */
+const hitsMax = 500;
+
+export async function search(
+  context: CommandContext,
+  words: readonly string[],
+  options: SearchOptions,
+): Promise<number> {
+  const { limit = hitsUsually } = options;
+  const client = await context.client('data');
+  const hits: TranscriptHit[] = [];
+  let searched = 0;
+  let after: string | null = null;
+  // An answer covers what can be read in about a second.
+  for (;;) {
+    const found: TranscriptSearch = await client.call('transcripts.search', {
+      words: words.join(' '),
+      limit: Math.min(limit - hits.length, hitsMax),
+      ...(after !== null && { after }),
+    });
+    for (const hit of found.hits) context.say(hitLine(hit));
+    hits.push(...found.hits);
+    searched += found.searched;
+    after = found.next;
+    if (after !== null && hits.length < limit) continue;
+    if (context.json) context.printJson({ hits, searched, attempts: found.attempts });
+    else context.tell(searchedLine(hits.length, searched, found.attempts));
+    return exitCodes.done;
+  }
+}
+
+function hitLine({ task_id: id, title, attempt, type, text }: TranscriptHit): string {
+  return `${id}  attempt ${attempt}  ${plainLine(title)}\n    ${type}: ${plainLine(text)}`;
+}
+
+function searchedLine(found: number, searched: number, attempts: number): string {
+  const places = formatCount(found, 'place');
+  const of = searched >= attempts ? '' : ` of ${attempts}`;
+  return `${found === 0 ? 'Nothing' : places} found in ${formatCount(searched, 'attempt')}${of}.`;
 }
 
 export interface AtOptions {

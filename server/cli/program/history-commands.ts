@@ -3,7 +3,7 @@
 import { InvalidArgumentError, type Command } from 'commander';
 import type { AtOptions, AtView } from '../commands/history.ts';
 import { momentOf } from '../moments.ts';
-import { calls, define, type ProgramHost } from './options.ts';
+import { calls, define, type ProgramHost, wholeNumber } from './options.ts';
 
 const load = async () => await import('../commands/history.ts');
 
@@ -16,6 +16,8 @@ export function defineHistoryCommands(program: Command, host: ProgramHost): void
     .option('--html', 'Write an HTML page instead of Markdown')
     .option('-o, --output <file>', 'Write to this file instead of stdout')
     .action(calls(host, report, async () => (await load()).report));
+
+  defineSearch(program, host);
 
   const trace = define(program, 'trace', 'Export OpenTelemetry traces', [
     'trace export run-4k9d2m1x --otlp-json',
@@ -63,6 +65,24 @@ export function defineHistoryCommands(program: Command, host: ProgramHost): void
         (await load()).at(context, { when, what, ...(id !== undefined && { id }) }, options),
       );
     });
+}
+
+function defineSearch(program: Command, host: ProgramHost): void {
+  const search = define(
+    program,
+    'search <words...>',
+    'Search what agents said and did, newest attempts first',
+    ['search auth.ts', 'search timeout "GET /cart" --limit 5'],
+  );
+  search
+    .option('-n, --limit <n>', 'Print at most this many places (default 50)', wholeNumber)
+    .addHelpText(
+      'after',
+      `
+A place is the first line of an attempt's log that contains all words, in any case.
+"drover log <id> --attempt <n>" shows the log.`,
+    )
+    .action(calls(host, search, async () => (await load()).search));
 }
 
 function whenText(when: string): string {

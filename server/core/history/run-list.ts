@@ -2,6 +2,7 @@
 
 import type { RunStory, Stories } from './stories.ts';
 import type { TaskStory } from './task-story.ts';
+import { searchWords } from './search-words.ts';
 import { windowsOf } from './windows.ts';
 import type { AttemptUsage } from './run-usage.ts';
 
@@ -57,10 +58,7 @@ export function runList(
 ): RunList {
   const worked = workedOn(stories);
   const costs = new Map(usage.map((each) => [`${each.task_id} ${each.number}`, each.cost_usd]));
-  const words = request.search
-    .toLowerCase()
-    .split(/\s+/u)
-    .filter((word) => word !== '');
+  const words = searchWords(request.search);
   const newest = [...stories.runs.values()].filter(({ windows }) => windows.length > 0).reverse();
   const lines: RunLine[] = [];
   let found = 0;

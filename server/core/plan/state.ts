@@ -23,6 +23,9 @@ export type TaskStatus = (typeof taskStatuses)[number];
 /** States in which an attempt of the task is held by an owner. */
 export const ownedStatuses: ReadonlySet<TaskStatus> = new Set(['claimed', 'in_progress']);
 
+/** States in which a person can ask for a run of this task alone. */
+export const runnableStatuses: readonly TaskStatus[] = ['ready', 'blocked', 'waiting'];
+
 /** States that nothing but a person's word (retry, reset, approve, …) leaves. */
 export const terminalStatuses: ReadonlySet<TaskStatus> = new Set([
   'completed',

@@ -1,6 +1,7 @@
 // What agents write, for readers on other machines of a fleet. A project on one machine has nothing
 // to do for it.
 
+import type { FoundLine } from '../../agents/kit/log/search-log.ts';
 import type { AttemptLog } from '../../store/work/attempt-log.ts';
 
 export interface AgentOutput {
@@ -9,6 +10,11 @@ export interface AgentOutput {
    * immediately if it is ours. Refuses if they no longer exist.
    */
   beforeRead(log: AttemptLog): Promise<void>;
+  /**
+   * By its file: the first line with all words (in lower case) of each log that another machine
+   * writes, as far as it is stored.
+   */
+  find(logs: readonly SearchedLog[], words: readonly string[]): Promise<FoundLines>;
   /** Calls back when the log has grown on another machine; returns unsubscribe. */
   onNews(log: AttemptLog, listener: () => void): () => void;
   /** Agents work in this process from now on: what they write is stored for others. */
@@ -21,10 +27,19 @@ export interface AgentOutput {
   close(): Promise<void>;
 }
 
+/** A log by its name relative to the folder of the logs. */
+export interface SearchedLog {
+  readonly file: string;
+  readonly machine: string;
+}
+
+export type FoundLines = ReadonlyMap<string, FoundLine>;
+
 type Report = (error: unknown, where: string) => void;
 
 export const noOutput: AgentOutput = {
   beforeRead: async () => {},
+  find: async () => new Map(),
   onNews: () => () => {},
   beginShipping: () => {},
   flush: async () => {},

@@ -9,6 +9,7 @@ import type { Store } from '../../store/port.ts';
 import type { AgentOutput } from './agent-output.ts';
 import { LogMirror } from './log-mirror.ts';
 import { LogShipper } from './log-shipper.ts';
+import { findStored } from './stored-search.ts';
 
 type Report = (error: unknown, where: string) => void;
 
@@ -33,7 +34,8 @@ export function createFleetOutput(deps: FleetOutputDeps): AgentOutput {
   const news = new NewsOfLogs(deps.onOutput);
   let shipper: LogShipper | null = null;
   let catchUp: CatchUp | null = null;
-  const isOurs = (log: AttemptLog): boolean => log.machine === machineId || log.machine === '';
+  const isOurs = (log: Pick<AttemptLog, 'machine'>): boolean =>
+    log.machine === machineId || log.machine === '';
   return {
     beforeRead: async (log) => {
       const { file } = log;
@@ -47,6 +49,10 @@ export function createFleetOutput(deps: FleetOutputDeps): AgentOutput {
       const present = mirror.present(file);
       if (log.isBegun && log.isOver && isDeleted && present !== 'whole')
         throw await goneRefusal(store, log, present);
+    },
+    find: (logs, words) => {
+      const others = logs.filter((log) => !isOurs(log)).map(({ file }) => file);
+      return findStored(store, others, words);
     },
     onNews: (log, listener) =>
       log.file === null || isOurs(log) ? () => {} : news.on(log.file, listener),

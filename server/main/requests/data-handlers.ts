@@ -5,6 +5,7 @@ import { lstat, opendir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { readLog, readLogBefore } from '../../agents/kit/log/event-log-reader.ts';
 import { onLogGrowth } from '../../agents/kit/log/log-growth.ts';
+import { findInLog } from '../../agents/kit/log/search-log.ts';
 import { maskDeep } from '../../agents/kit/log/masking.ts';
 import { Refusal } from '../../core/failure.ts';
 import { shownSettings } from '../../core/settings/settings-resolve.ts';
@@ -42,7 +43,7 @@ export function dataHandlers(
     config: () => maskDeep(shownSettings(project.live.loaded), maskOf(project.live)),
     sandbox: () => sandboxView(project.live.settings.sandbox, project.places.folder, hasBackend),
     unaccepted: () => heldViews(project.live.held),
-    log: { read: readLog, readBefore: readLogBefore, onGrowth: onLogGrowth },
+    log: { read: readLog, readBefore: readLogBefore, find: findInLog, onGrowth: onLogGrowth },
     keepAttachment: (content) => keepAttachment(project.places, content),
     logs: project.places.logs,
     output: project.output,

@@ -4,6 +4,7 @@ import * as z from 'zod/mini';
 import type { OtlpTrace } from '../../core/history/otlp.ts';
 import type { Report } from '../../core/history/report.ts';
 import type { RunList } from '../../core/history/run-list.ts';
+import type { TranscriptSearch } from '../../core/history/transcript-search.ts';
 import type { LandMode } from '../../core/plan/task.ts';
 import type { PreflightView } from '../panel-views.ts';
 import type { RunStarted } from '../run-views.ts';
@@ -20,6 +21,7 @@ import {
 } from './fields.ts';
 
 const runsMax = 5_000;
+const hitsMax = 500;
 
 /** The settings refuse any other value, with the same message for all of their sources. */
 const landMode = z.custom<LandMode>((value) => typeof value === 'string', { error: 'a string' });
@@ -71,6 +73,15 @@ export const runShapes = {
    * contain.
    */
   'runs.list': { search: optional(text), limit: optional(integer(1, runsMax)) },
+  /**
+   * Lines of transcripts that contain all words, one of each log, of the newest attempts first. An
+   * answer takes about a second at most: `after`, the `next` of an answer, continues behind it.
+   */
+  'transcripts.search': {
+    words: text,
+    after: optional(text),
+    limit: optional(integer(1, hitsMax)),
+  },
   /** What a run or an epic did with its time and money, from the feed. */
   report: { id },
   /** The spans of a run, an epic or a task, in OTLP's JSON. */
@@ -87,6 +98,7 @@ export interface RunAnswers {
   'run.stop': { stopped: readonly string[] };
   preflight: PreflightView;
   'runs.list': RunList;
+  'transcripts.search': TranscriptSearch;
   report: Report;
   'trace.export': OtlpTrace;
   metrics: { text: string };

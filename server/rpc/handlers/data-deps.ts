@@ -63,8 +63,20 @@ export interface DataLog {
     path: string,
     options: { readonly before: number; readonly limit: number; readonly bytesMax: number },
   ): DataLogPage;
+  /** The first line with all words (in lower case); null: none has them, or there is no log. */
+  find(path: string, words: readonly string[]): Promise<DataFoundLine | null>;
   /** Calls back when more has been written; returns unsubscribe. */
   onGrowth(path: string, listener: () => void): () => void;
+}
+
+/** A line of a log that a search has found. */
+export interface DataFoundLine {
+  /** Where it starts in the log. */
+  readonly offset: number;
+  /** Unix milliseconds. */
+  readonly at: number;
+  readonly type: string;
+  readonly excerpt: string;
 }
 
 /** Logs of attempts that other machines of a fleet work on. */
@@ -74,6 +86,11 @@ export interface DataOutput {
    * more.
    */
   beforeRead(log: AttemptLog): Promise<void>;
+  /** By its file: the line of each log of another machine that has all words. */
+  find(
+    logs: readonly { readonly file: string; readonly machine: string }[],
+    words: readonly string[],
+  ): Promise<ReadonlyMap<string, DataFoundLine>>;
   /** Calls back when there is more to bring here; returns unsubscribe. */
   onNews(log: AttemptLog, listener: () => void): () => void;
 }

@@ -7,6 +7,7 @@ import { droverVersion } from '../../protocol/version.ts';
 import type { Handlers } from '../../protocol/api.ts';
 import type { PastMoment as GivenMoment } from '../../protocol/requests/board.ts';
 import type { Past, PastMoment } from '../../store/history/past.ts';
+import type { ToldStories } from '../../store/history/told-stories.ts';
 import { readSnapshot } from '../../store/board/snapshot.ts';
 import { why } from '../../store/why/why.ts';
 import { newestRun, readLine } from '../../store/port.ts';
@@ -22,12 +23,16 @@ type HistoryRequests =
 
 /** Loaded by who asks for it. */
 const loadHistory = async () => await import('../../store/history/read-history.ts');
+const loadTold = async () => await import('../../store/history/told-stories.ts');
 
 const runsAtOnce = 200;
 const searchCharsMax = 200;
 
 export function historyHandlers(deps: DataHandlerDeps): Pick<Handlers, HistoryRequests> {
   const { store } = deps;
+  let kept: Promise<ToldStories> | null = null;
+  const told = (): Promise<ToldStories> =>
+    (kept ??= loadTold().then(({ ToldStories: Kept }) => new Kept()));
   const inPast = async <T>(moment: GivenMoment, body: (past: Past) => Promise<T>): Promise<T> => {
     const { openPast } = await import('../../store/history/past.ts');
     const past = await openPast(store.db, momentOf(moment));
@@ -40,15 +45,13 @@ export function historyHandlers(deps: DataHandlerDeps): Pick<Handlers, HistoryRe
   return {
     report: async ({ id }) => {
       const { readReport } = await loadHistory();
-      return readReport(store.db, id, store.sources.clock.now());
+      return readReport(store.db, { id, nowMs: store.sources.clock.now() }, await told());
     },
     'runs.list': async ({ search = '', limit = runsAtOnce }) => {
       const { readRuns } = await loadHistory();
-      return readRuns(store.db, {
-        search: search.slice(0, searchCharsMax),
-        max: limit,
-        nowMs: store.sources.clock.now(),
-      });
+      const nowMs = store.sources.clock.now();
+      const request = { search: search.slice(0, searchCharsMax), max: limit, nowMs };
+      return readRuns(store.db, request, await told());
     },
     'trace.export': async ({ id }) => {
       const { otlpTrace } = await import('../../core/history/otlp.ts');
@@ -57,7 +60,7 @@ export function historyHandlers(deps: DataHandlerDeps): Pick<Handlers, HistoryRe
     },
     metrics: async () => {
       const { readMetrics } = await loadHistory();
-      return { text: await readMetrics(store.db, store.sources.clock.now()) };
+      return { text: await readMetrics(store.db, store.sources.clock.now(), await told()) };
     },
     'past.status': async ({ epic, ...moment }) => {
       const scope = epic === undefined ? {} : { epic };

@@ -8,6 +8,7 @@ import { historyHandlers } from './data-history.ts';
 import { inspectHandlers } from './data-inspect.ts';
 import { panelDataHandlers } from './panel-data.ts';
 import { planHandlers } from './data-plan.ts';
+import { searchHandlers } from './data-search.ts';
 import { workHandlers } from './data-work.ts';
 import type { DataHandlerDeps } from './data-deps.ts';
 
@@ -20,6 +21,7 @@ export function createDataHandlers(deps: DataHandlerDeps): Pick<Handlers, DataRe
     ...historyHandlers(deps),
     ...workHandlers(deps),
     ...logHandlers(deps),
+    ...searchHandlers(deps),
     ...fileHandlers(deps),
     ...panelDataHandlers(deps),
   };

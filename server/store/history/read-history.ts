@@ -1,4 +1,4 @@
-// Reads the feed in pages and retells it as stories; finds what a report is about.
+// Reports, traces, metrics and the list of runs, from the feed as stories.
 
 import { Refusal } from '../../core/failure.ts';
 import type { Report, ReportScope } from '../../core/history/report.ts';
@@ -6,39 +6,27 @@ import { type MetricsUsage, prometheusText } from '../../core/history/metrics.ts
 import { makeReport } from '../../core/history/report.ts';
 import { runList, type RunList } from '../../core/history/run-list.ts';
 import { runsOfTask, spansOf } from '../../core/history/spans.ts';
-import { type RunStory, StoryTeller } from '../../core/history/stories.ts';
+import type { RunStory, StoryTeller } from '../../core/history/stories.ts';
 import type { TaskStory } from '../../core/history/task-story.ts';
 import { isTop, waitsOf } from '../../core/history/waits.ts';
 import { windowsOf, type Window } from '../../core/history/windows.ts';
-import { eventView } from '../feed/feed.ts';
 import { shown } from '../rows/field-checks.ts';
 import { hexOf } from '../rows/hex-of.ts';
 import { type Db, inParts, readAtOneMoment } from '../rows/one-moment.ts';
+import { ToldStories } from './told-stories.ts';
 import type { SpanUsage, TraceSpan } from '../../core/history/trace-span.ts';
 
-const pageSize = 5_000;
-
-/** Everything in the feed up to this event (null: to its end). */
-export async function readStories(db: Db, upTo: number | null = null): Promise<StoryTeller> {
-  const teller = new StoryTeller();
-  for (;;) {
-    const rows = await db
-      .selectFrom('events')
-      .selectAll()
-      .where('seq', '>', teller.seq)
-      .$if(upTo !== null, (query) => query.where('seq', '<=', upTo ?? 0))
-      .orderBy('seq')
-      .limit(pageSize)
-      .execute();
-    for (const row of rows) teller.take(eventView(row));
-    if (rows.length < pageSize) return teller;
-  }
-}
-
-/** A run's or an epic's report. Refuses an id that is neither. */
-export async function readReport(db: Db, id: string, nowMs: number): Promise<Report> {
+/**
+ * A run's or an epic's report. Refuses an id that is neither. `told`, here and below: kept by who
+ * asks again.
+ */
+export async function readReport(
+  db: Db,
+  { id, nowMs }: { readonly id: string; readonly nowMs: number },
+  told = new ToldStories(),
+): Promise<Report> {
   return readAtOneMoment(db, async (at) => {
-    const stories = await readStories(at);
+    const stories = await told.read(at);
     const scope =
       runScope(stories, stories.runs.get(id), nowMs, await epicTitles(at)) ??
       (await epicScope(at, stories, id, nowMs));
@@ -55,7 +43,7 @@ export async function readReport(db: Db, id: string, nowMs: number): Promise<Rep
 /** The spans of a run, an epic or a task. Refuses an id that is none of them. */
 export async function readTrace(db: Db, id: string, nowMs: number): Promise<readonly TraceSpan[]> {
   return readAtOneMoment(db, async (at) => {
-    const stories = await readStories(at);
+    const stories = await new ToldStories().read(at);
     const isRun = stories.runs.has(id);
     const epic = isRun ? null : await epicScope(at, stories, id, nowMs);
     if (!isRun && epic === null && !stories.tasks.has(id)) {
@@ -75,9 +63,10 @@ export async function readTrace(db: Db, id: string, nowMs: number): Promise<read
 export async function readRuns(
   db: Db,
   request: { readonly search: string; readonly max: number; readonly nowMs: number },
+  told = new ToldStories(),
 ): Promise<RunList> {
   return readAtOneMoment(db, async (at) => {
-    const stories = await readStories(at);
+    const stories = await told.read(at);
     const used = await usageOf(at, [...stories.tasks.keys()]);
     return runList(stories, used, { ...request, epicTitles: await epicTitles(at) });
   });
@@ -98,9 +87,13 @@ function runsOf(stories: StoryTeller, taskIds: ReadonlySet<string>): readonly st
 }
 
 /** All metrics as Prometheus reads them. */
-export async function readMetrics(db: Db, nowMs: number): Promise<string> {
+export async function readMetrics(
+  db: Db,
+  nowMs: number,
+  told = new ToldStories(),
+): Promise<string> {
   return readAtOneMoment(db, async (at) => {
-    const stories = await readStories(at);
+    const stories = await told.read(at);
     const usage = await at
       .selectFrom('attempts')
       .select((eb) => [

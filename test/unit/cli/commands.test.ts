@@ -155,6 +155,8 @@ suite('commands', () => {
       ['export', '-f', 'csv'],
       ['completion', 'tcsh'],
       ['log'],
+      ['search'],
+      ['search', 'a', '--limit', 'many'],
     ];
     for (const args of wrong) {
       test(args.join(' ') || 'no command', async () => {

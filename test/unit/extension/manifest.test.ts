@@ -13,6 +13,7 @@ import {
   workersViewId,
 } from '../../../extension/ids.ts';
 import { settingTable } from '../../../extension/project/settings-table.ts';
+import { runnableStatuses, taskStatuses } from '../../../server/core/plan/state.ts';
 import { personToolNames, personTools } from '../../../server/protocol/person-tools/tools.ts';
 import { droverVersion } from '../../../server/protocol/version.ts';
 
@@ -188,6 +189,14 @@ suite('extension manifest', () => {
       contributes.mcpServerDefinitionProviders.map(({ id }) => id),
       ['drover.mcp'],
     );
+  });
+
+  test('offers the run of one task by the same states as the handler', () => {
+    const items = contributes.menus['webview/context'] ?? [];
+    const when = items.find(({ command }) => command === 'drover.runTask')?.when ?? '';
+    const pattern = /status =~ \/(\^[^/]+\$)\//u.exec(when)?.[1] ?? 'none';
+    const offered = taskStatuses.filter((status) => new RegExp(pattern, 'u').test(status));
+    assert.deepEqual(offered.toSorted(), runnableStatuses.toSorted());
   });
 
   test('lets no setting that starts programs come from an untrusted workspace', () => {

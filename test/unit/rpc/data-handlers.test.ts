@@ -81,6 +81,7 @@ suite('data requests', () => {
           atEnd: true,
         }),
         readBefore: () => assert.fail('not asked'),
+        find: () => assert.fail('not asked'),
         onGrowth: () => assert.fail('not asked'),
       },
       git,
@@ -121,6 +122,8 @@ suite('data requests', () => {
     ['events.read', { limit: 0 }, /"limit" must be a whole number from 1/],
     ['log.read', { id: 'x', offset: 1.5 }, /"offset"/],
     ['log.read', { id: 'x', attempt: 'last' }, /"attempt"/],
+    ['transcripts.search', {}, /transcripts.search needs the parameter words/],
+    ['transcripts.search', { words: 'x', limit: 501 }, /"limit" .* from 1 to 500\./],
     ['import', { text: 'x', file: 'f', format: 'xml' }, /"format" must be one of auto, session/],
     [
       'import',

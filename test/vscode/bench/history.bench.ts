@@ -1,23 +1,28 @@
 // Measures the page of a task from the click of a person, the page of a long run, and a search in the history.
 
+import type { TranscriptSearch } from '../../../server/core/history/transcript-search.ts';
+import type { Client } from '../../../server/protocol/api.ts';
 import { eventually } from '../../e2e/support/eventually.ts';
 import { panelClient } from '../../e2e/support/panel-client.ts';
 import { runCommand, webview, webviews } from '../stories/support/parts.ts';
 import { row, treeOf } from '../stories/support/tree.ts';
 import type { Workbench } from '../stories/support/workbench.ts';
-import { addLongRun } from './long-history.ts';
+import { addLongRun, addTranscripts } from './long-history.ts';
 import { demo, measured, median, open, print } from './support.ts';
 
 const searches = 5;
 const attempts = 1_000;
 const pages = 6;
+const needle = 'zeppelin';
 
 /** The page of a task, from the click of a person; a long run's page; a search in the history. */
 async function measureHistory(): Promise<void> {
   const project = demo();
   await project.expect(0, ['init']);
   for (let index = 0; index < pages; index += 1) await project.add(`Page ${index}`);
-  await addLongRun(`${project.root}/.drover/drover.db`, attempts);
+  const database = `${project.root}/.drover/drover.db`;
+  await addLongRun(database, attempts);
+  await addTranscripts(database, `${project.root}/.drover/logs`, needle);
   const bench = await open(project);
   try {
     await measurePages(bench);
@@ -33,13 +38,38 @@ async function measureHistory(): Promise<void> {
       if (found === 0) throw new Error('the search has found no run');
       searchMs.push(performance.now() - fromMs);
     }
+    const transcriptMs = await measureTranscripts(client);
     client.close();
     const what = `search in titles and errors of ${attempts} attempts`;
     print(`${what}: asked to answered, median of ${searches}`, median(searchMs), '<= 1000');
+    const all = `search through ${attempts} transcripts for what only the oldest has`;
+    print(`${all}: median of ${searches}`, median(transcriptMs), '<= 1000');
   } finally {
     await bench.close();
     await project.end(false);
   }
+}
+
+/** All of them are read, in one answer or in several. */
+async function measureTranscripts(client: Client): Promise<readonly number[]> {
+  const all: number[] = [];
+  for (let round = 0; round < searches; round += 1) {
+    const fromMs = performance.now();
+    let found = 0;
+    let next: string | null = '';
+    while (next !== null) {
+      const more: { after?: string } = next === '' ? {} : { after: next };
+      const answer: TranscriptSearch = await client.call('transcripts.search', {
+        words: needle,
+        ...more,
+      });
+      found += answer.hits.length;
+      next = answer.next;
+    }
+    if (found !== 1) throw new Error(`${found} transcripts have what one has`);
+    all.push(performance.now() - fromMs);
+  }
+  return all;
 }
 
 async function measurePages({ page }: Workbench): Promise<void> {

@@ -1,5 +1,6 @@
 // A project whose last run had a thousand attempts: written as the engine would have, without agents.
 
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { storeSources } from '../../../server/main/project/store-sources.ts';
 import { openStore } from '../../../server/store/open.ts';
 import { addTask } from '../../../server/store/plan/tasks.ts';
@@ -9,6 +10,63 @@ import { tablesOf } from '../../tables.ts';
 const runId = 'run-long';
 const atOnce = 100;
 const stepMs = 60_000;
+
+const linesOfLog = 1_000;
+
+/**
+ * The transcripts of all attempts, as an agent that reads, edits and tests writes them: about 200 kB
+ * each. A word that none of them has elsewhere is in the oldest one.
+ */
+export async function addTranscripts(
+  database: string,
+  logs: string,
+  needle: string,
+): Promise<void> {
+  const { store, close } = await openStore(database, storeSources, { durability: 'grouped' });
+  const rows = await tablesOf(store.db)
+    .selectFrom('attempts')
+    .select(['task_id', 'number'])
+    .orderBy('started_at_ms')
+    .execute();
+  await close();
+  const lines = Array.from({ length: linesOfLog }, (_, index) => transcriptLine(index));
+  const text = lines.map((line) => `${JSON.stringify(line)}\n`).join('');
+  for (const [index, { task_id: id, number }] of rows.entries()) {
+    const own = { type: 'text', text: index === 0 ? `Here is the ${needle}.` : 'Done.', at: 1 };
+    mkdirSync(`${logs}/${id}`, { recursive: true });
+    writeFileSync(`${logs}/${id}/${number}.ndjson`, `${text}${JSON.stringify(own)}\n`);
+  }
+}
+
+function transcriptLine(index: number): object {
+  const at = 1_700_000_000_000 + index;
+  const file = `src/part-${index}/cart.ts`;
+  switch (index % 4) {
+    case 0:
+      return { type: 'text', text: `I read ${file} and change how the total is rounded.`, at };
+    case 1: {
+      const input = {
+        file_path: file,
+        old_string: 'return sum;',
+        new_string: 'return round(sum);',
+      };
+      return {
+        type: 'tool_call',
+        id: `call-${index}`,
+        name: 'Edit',
+        title: `Edit ${file}`,
+        input,
+        at,
+      };
+    }
+    case 2: {
+      const result = `The file ${file} has been updated.\n${'    12→  return round(sum);\n'.repeat(6)}`;
+      return { type: 'tool_result', id: `call-${index - 1}`, isError: false, text: result, at };
+    }
+    default:
+      return { type: 'output', stream: 'stdout', text: `✔ ${file} (${index} ms)`, at };
+  }
+}
 
 /** So many tasks, each done in one attempt; the database must not be in use. */
 export async function addLongRun(database: string, tasks: number): Promise<void> {

@@ -2,7 +2,8 @@
 
 import assert from 'node:assert/strict';
 import { execFileSync, spawn } from 'node:child_process';
-import { join } from 'node:path';
+import { writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import * as vscode from 'vscode';
 import type { ExportsWhenReady } from '../../../extension/tools/exports.ts';
 import { commandIds } from '../../../extension/ids.ts';
@@ -95,7 +96,9 @@ suite('the extension in its host', () => {
 
   test('connects again to a backend that was killed, and loses nothing', async () => {
     const project = await untilBoard(exports, () => true);
-    const task = await addTask(project, 'Long', ['sleep 4000', 'write long.txt long']);
+    const enough = join(dirname(workspaceRoot()), 'enough-of-long');
+    const lines = [`say-until ${enough} at work`, 'write long.txt long'];
+    const task = await addTask(project, 'Long', lines);
     await vscode.commands.executeCommand('drover.runAll');
     await untilBoard(exports, (board) => taskOf(board, task.id).status === 'in_progress');
     const before = backendPid();
@@ -107,6 +110,7 @@ suite('the extension in its host', () => {
       exports.shown.some((text) => text.startsWith('Reattached: 1 agent running')),
       exports.shown.join('\n'),
     );
+    writeFileSync(enough, '');
     await untilBoard(exports, (board) => taskOf(board, task.id).status === 'completed');
     assert.equal((await project.request('attempts', { id: task.id })).length, 1);
   });

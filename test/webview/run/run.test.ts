@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict';
 import type { Report } from '../../../server/core/history/report.ts';
+import type { TranscriptSearch } from '../../../server/core/history/transcript-search.ts';
 import { largeRun, runLines, smallRun } from '../../doubles/reports.ts';
 import { taskView } from '../../doubles/views.ts';
 import { checkAxe } from '../support/axe.ts';
@@ -14,6 +15,29 @@ import {
   type OpenOptions,
   type OpenWebview,
 } from '../support/webview-page.ts';
+
+/** Two attempts among the newest 640 of a thousand, one among the others. */
+function transcripts({
+  after,
+}: {
+  readonly after?: string;
+  readonly words: string;
+}): TranscriptSearch {
+  const hit = {
+    task_id: 'print',
+    title: 'Print the tree',
+    attempt: 2,
+    run_id: 'run-1',
+    agent: null,
+  };
+  const text = '…the total of the CART';
+  const found = { ...hit, at_ms: Date.UTC(2026, 0, 2, 9), offset: 4_711, type: 'text', text };
+  if (after !== undefined) {
+    return { hits: [{ ...found, attempt: 1 }], searched: 360, attempts: 1_000, next: null };
+  }
+  const other = { ...found, task_id: 'check', title: 'Check types', type: 'tool_call' };
+  return { hits: [found, other], searched: 640, attempts: 1_000, next: 'older' };
+}
 
 suite('webview: run', () => {
   let view: OpenWebview;
@@ -28,6 +52,7 @@ suite('webview: run', () => {
       prepare: (host) => {
         host.backend('runs.list', () => runLines(runs));
         host.backend('report', ({ id }) => ({ ...report, id }));
+        host.backend('transcripts.search', (params) => transcripts(params));
         options.prepare?.(host);
       },
     });
@@ -133,6 +158,57 @@ suite('webview: run', () => {
         .some(({ params }) => (params as { search?: string }).search === 'parser'),
     );
     await screenshot(page, 'run-search');
+    await view.close();
+  });
+
+  test('a search finds in transcripts too, and a hit opens the stream at its place', async () => {
+    await open(smallRun(), { viewport: { width: 1_280, height: 800 } });
+    const { page, host } = view;
+    await page.getByRole('searchbox', { name: /^Search runs/ }).fill('Cart total');
+    const found = page.getByRole('region', { name: 'In transcripts' });
+    await found
+      .getByText('2 attempts found in the transcripts of the newest 640 of 1000')
+      .waitFor();
+    const row = found.getByRole('row', { name: /Print the tree \(2\)/ });
+    assert.equal(await row.getByText('Agent says').count(), 1);
+    assert.deepEqual(await row.locator('mark').allTextContents(), ['total', 'CART']);
+    await screenshot(page, 'run-found');
+    await checkAxe(page);
+    await found.getByRole('button', { name: 'Search older transcripts (360 left)' }).click();
+    await found.getByText('3 attempts found in the transcripts of 1000 attempts.').waitFor();
+    assert.deepEqual(host.of('transcripts.search').at(-1)?.params, {
+      words: 'Cart total',
+      after: 'older',
+    });
+    await row.getByRole('button').click();
+    assert.deepEqual(await host.waitFor('openStream'), {
+      task: 'print',
+      attempt: 2,
+      place: { offset: 4_711, words: 'Cart total' },
+    });
+    await view.close();
+  });
+
+  test('what a search has found of other words is not shown', async () => {
+    const late = Promise.withResolvers<TranscriptSearch>();
+    await open(smallRun(), {
+      prepare: (host) => {
+        host.backend('transcripts.search', (params) =>
+          params.words === 'slow' ? late.promise : { ...transcripts(params), hits: [] },
+        );
+      },
+    });
+    const { page, host } = view;
+    const field = page.getByRole('searchbox', { name: /^Search runs/ });
+    await field.fill('slow');
+    await host.waitFor('transcripts.search');
+    await page.getByText('Searching …').waitFor();
+    await field.fill('quick');
+    await page.getByText('Nothing found in the transcripts of').waitFor();
+    late.resolve(transcripts({ words: 'slow' }));
+    await field.fill('');
+    await page.getByRole('region', { name: 'In transcripts' }).waitFor({ state: 'detached' });
+    assert.equal(await page.getByText('of the CART').count(), 0);
     await view.close();
   });
 

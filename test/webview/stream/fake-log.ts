@@ -28,6 +28,11 @@ export class FakeLog {
     return this.#lines.length;
   }
 
+  /** Where a line starts. */
+  offsetOf(index: number): number {
+    return this.#offsets[index] ?? 0;
+  }
+
   write(...lines: readonly LogLineView[]): void {
     for (const line of lines) this.#add(line);
     this.#wakeAll();

@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import { checkAxe } from '../support/axe.ts';
 import { screenshot } from '../support/webview-page.ts';
+import { taskId } from './attempt-view.ts';
 import { FakeLog, outputLine, outputLines } from './fake-log.ts';
 import { conversation, openStream, type OpenStream } from './stream-page.ts';
 
@@ -62,6 +63,33 @@ suite('webview: search in the stream', () => {
     await result(/^1 of 1/);
     await view.page.getByRole('button', { name: /To the end/ }).click();
     await view.page.getByText('line 29999').first().waitFor();
+    await view.close();
+  });
+
+  test('what a search in transcripts has found is shown at its place, marked', async () => {
+    const lines = outputLines(30_000);
+    lines[1_234] = outputLine(1_234, 'the Needle of it');
+    const log = new FakeLog(lines);
+    const place = { offset: log.offsetOf(1_234), words: 'of needle' };
+    view = await openStream(log, {
+      state: { subject: { id: taskId, attempt: 1 } },
+      prepare: (host) => host.action('readPlace', () => ({ place })),
+    });
+    await result(/^1 of 1/);
+    assert.equal(await field().inputValue(), 'needle');
+    await view.page.getByText('the Needle of it').waitFor();
+    const marked = await view.page.evaluate(() => CSS.highlights.get('drover-find-current')?.size);
+    assert.equal(marked, 1);
+    // The panel is open already: it is told that there is a place.
+    view.host.action('readPlace', () => ({
+      place: { offset: log.offsetOf(20_000), words: 'line 20000' },
+    }));
+    await view.host.do('place');
+    await view.page.getByText('line 20000').waitFor();
+    // Lines before and behind it are there to be read.
+    await field().press('Escape');
+    await view.page.keyboard.press('PageUp');
+    await view.page.getByText('line 19990').waitFor();
     await view.close();
   });
 

@@ -5,6 +5,7 @@ import type { AttemptView } from '../../../server/protocol/panel-views.ts';
 import { checkedLine } from '../../../server/protocol/agent-events.ts';
 import type { LogLineView } from '../../../server/protocol/log-line.ts';
 import type { Report } from '../../../server/core/history/report.ts';
+import type { TranscriptSearch } from '../../../server/core/history/transcript-search.ts';
 import { runLines, smallRun } from '../../doubles/reports.ts';
 import { smallPlan } from '../../doubles/plans.ts';
 import { FakeLog } from '../stream/fake-log.ts';
@@ -25,9 +26,16 @@ export function answerReads(host: FakeHost, texts: LogTexts = plainTexts): void 
   });
   host.backend('why', ({ id }) => ({ id, reasons: [texts.text] }) as never);
   host.backend('runs.list', () => runLines(12));
+  host.backend('transcripts.search', () => transcripts(texts));
   host.backend('report', () => withTexts(smallRun(), texts.text));
   host.action('readPlan', () => ({ plan: smallPlan(texts.text) }));
   host.backend('events.read', () => ({ events: [], next: 0 }) as never);
+}
+
+function transcripts({ text }: LogTexts): TranscriptSearch {
+  const hit = { task_id: 'task-1', title: text, attempt: 1, run_id: 'run-1', agent: text };
+  const place = { at_ms: beganMs, offset: 0, type: text, text };
+  return { hits: [{ ...hit, ...place }], searched: 1, attempts: 1, next: null };
 }
 
 /** Everything that agents and people write in a report. */

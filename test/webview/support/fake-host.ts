@@ -59,6 +59,7 @@ export class FakeHost {
       return {};
     });
     this.action('measured', () => ({}));
+    this.action('readPlace', () => ({ place: null }));
   }
 
   /** Says how the backend answers; the last word holds. Throw a `Refusal` to refuse. */

@@ -48,6 +48,12 @@ export class StreamFind {
     this.#parts.onChange();
   }
 
+  /** A search elsewhere has found this entry. */
+  openAt(query: FindQuery, key: number): void {
+    this.open(query);
+    this.#show(key);
+  }
+
   /** While one types: at once in what is loaded, in the rest of the log when one stops to type. */
   typed(query: FindQuery): void {
     this.open(query);

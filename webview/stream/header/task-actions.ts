@@ -1,7 +1,7 @@
 // What a person can do with a task from its stream, by its status. The backend checks again; this
 // only decides what is offered.
 
-import type { TaskStatus } from '../../../server/core/plan/state.ts';
+import { runnableStatuses, type TaskStatus } from '../../../server/core/plan/state.ts';
 import type { TaskView } from '../../../server/protocol/views.ts';
 import type { IconName } from '../../shared/looks/icon.ts';
 
@@ -33,7 +33,7 @@ export const actionTexts: { readonly [A in TaskAction]: { label: string; icon: I
 };
 
 const allowed: { readonly [A in TaskAction]: readonly TaskStatus[] } = {
-  run: ['ready', 'blocked'],
+  run: runnableStatuses,
   pause: ['ready', 'blocked', 'claimed', 'in_progress', 'waiting'],
   resume: ['paused'],
   cancel: ['ready', 'blocked', 'claimed', 'in_progress', 'paused', 'waiting', 'needs_review'],

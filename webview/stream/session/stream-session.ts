@@ -9,6 +9,7 @@ import type { Host } from '../../shared/host.ts';
 import type { FileReference } from '../../shared/text/file-reference.ts';
 import { LogFeed } from '../../shared/log/log-feed.ts';
 import type { WindowSide } from '../../shared/log/log-window.ts';
+import { fileOfAttempt } from './file-of-attempt.ts';
 import type { LogAhead } from './read-ahead.ts';
 import { readLog, sleep, type LogReadResult } from '../../shared/log/read-log.ts';
 import type { StreamPlace } from '../../shared/log/stream-memory.ts';
@@ -142,6 +143,13 @@ export class StreamSession implements ReactiveController {
     this.#open(attempt);
   }
 
+  /** Shows an attempt from a place of its log on; before the log is opened, it opens there. */
+  goTo(place: StreamPlace): void {
+    this.#chosen = place.attempt;
+    this.#place = place;
+    this.#open(place.attempt);
+  }
+
   async answer(question: QuestionView, choice: string): Promise<void> {
     this.answering = new Set([...this.answering, question.id]);
     this.#component.requestUpdate();
@@ -187,25 +195,10 @@ export class StreamSession implements ReactiveController {
   }
 
   /** Agents name files of their worktree. */
-  async openFile({ path, line }: FileReference): Promise<void> {
-    const root = this.attempt?.worktree_path ?? this.task?.worktree_path ?? null;
-    const { attempt } = this;
-    const at = line === null ? {} : { line };
-    const isBelow = root !== null && path.startsWith(`${root}/`);
-    const relative = (isBelow ? path.slice(root.length + 1) : path).replace(/^\.\//u, '');
-    const sha = attempt?.ended_at_ms === null ? null : (attempt?.commit_sha ?? null);
-    if (sha !== null && !/^(?:[/\\]|[A-Za-z]:)/u.test(relative)) {
-      // The worktree belongs to another task by now; the commit has what this one made.
-      await this.#try('Not opened', () =>
-        this.#parts.host.action('openFile', { path: relative, sha, ...at }),
-      );
-      return;
-    }
-    const isAbsolute = /^(?:[/\\]|[A-Za-z]:)/u.test(path);
-    const whole = isAbsolute || root === null ? path : `${root}/${path}`;
-    await this.#try('Not opened', () =>
-      this.#parts.host.action('openFile', { path: whole, ...at }),
-    );
+  async openFile(file: FileReference): Promise<void> {
+    const { attempt, task } = this;
+    const opened = fileOfAttempt(file, attempt, task?.worktree_path ?? null);
+    await this.#try('Not opened', () => this.#parts.host.action('openFile', opened));
   }
 
   /** What a step has left behind: its log, or its change. */

@@ -20,7 +20,8 @@ export function createMask(secrets: readonly string[]): Mask {
   return (text) => withoutKeys(text.replace(pattern, hiddenText), hiddenText);
 }
 
-function escapePattern(value: string): string {
+/** A text as a part of a pattern that means just this text. */
+export function escapePattern(value: string): string {
   return value.replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&');
 }
 

@@ -190,7 +190,7 @@ suite('head of a stream', () => {
       'in_progress: pause cancel takeOver openWorktree review hint',
       'blocked: run pause cancel hint',
       'paused: resume cancel takeOver giveBack openWorktree hint',
-      'waiting: pause cancel openWorktree hint',
+      'waiting: run pause cancel openWorktree hint',
       'needs_review: cancel openWorktree review hint',
       'conflict: merge retry openWorktree review hint',
       'completed: review',

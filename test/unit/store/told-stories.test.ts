@@ -1,0 +1,42 @@
+// The feed that is kept as stories: told further, never twice, and anew when retention has removed events.
+
+import assert from 'node:assert/strict';
+import { ToldStories } from '../../../server/store/history/told-stories.ts';
+import { addTasks, memoryStore, moveTask, type TestStore } from './memory-store.ts';
+import { tablesOf } from '../../tables.ts';
+
+suite('stories that are kept', () => {
+  let project: TestStore;
+  setup(async () => {
+    project = await memoryStore();
+  });
+  teardown(() => project.close());
+
+  test('only what is new is read, and they are those of a feed that is read anew', async () => {
+    const { db } = project.store;
+    const told = new ToldStories();
+    const { A = '' } = await addTasks(project, [{ title: 'A' }]);
+    const first = await told.read(db);
+    await moveTask(project, A, ['claimed', 'in_progress']);
+    await addTasks(project, [{ title: 'B' }]);
+    // Asked at once by several: none of the events is told twice.
+    const [next, other] = await Promise.all([told.read(db), told.read(db)]);
+    assert.equal(next, first);
+    assert.equal(other, first);
+    assert.deepEqual(next, await new ToldStories().read(db));
+    assert.equal(next.tasks.size, 2);
+  });
+
+  test('what retention has removed is told no more', async () => {
+    const { db } = project.store;
+    const told = new ToldStories();
+    const { A = '', B = '' } = await addTasks(project, [{ title: 'A' }, { title: 'B' }]);
+    await moveTask(project, A, ['claimed', 'in_progress']);
+    await moveTask(project, B, ['claimed']);
+    assert.equal((await told.read(db)).tasks.size, 2);
+    await tablesOf(db).deleteFrom('events').where('task_id', '=', A).execute();
+    const left = await told.read(db);
+    assert.deepEqual([...left.tasks.keys()], [B]);
+    assert.deepEqual(left, await new ToldStories().read(db));
+  });
+});

@@ -1,0 +1,28 @@
+// A place of the log that a stream goes to once it is loaded: where the panel was before it was
+// hidden or reloaded, or what a search in transcripts has found.
+
+import type { LogFeed } from '../../shared/log/log-feed.ts';
+import type { Entry } from '../../shared/log/transcript.ts';
+
+export interface PlaceAhead {
+  readonly offset: number;
+  readonly index: number;
+  readonly px: number;
+  /** What was sought there; null: nothing. */
+  readonly words: string | null;
+}
+
+/** The key of the entry there; null: it is not in the log any more. */
+export function entryAt(
+  feed: LogFeed,
+  entries: readonly Entry[],
+  place: PlaceAhead,
+): number | null {
+  const key = feed.window.keyAt(place);
+  return key === null ? null : (entries.findLast((entry) => entry.key <= key)?.key ?? null);
+}
+
+/** The search field of a stream finds one text. */
+export function longestOf(words: string): string {
+  return words.split(/\s+/u).reduce((most, word) => (word.length > most.length ? word : most), '');
+}
