@@ -38,6 +38,11 @@ export interface SnapshotRequest {
    * without changes.
    */
   readonly base: Sha | null;
+  /**
+   * The clone may be lost with its machine: the snapshot then also holds what branches and stashes
+   * of it hold anyway.
+   */
+  readonly forOthers?: boolean;
 }
 
 export interface Snapshot {

@@ -2,10 +2,12 @@
 // remaining ones do the rest.
 
 import assert from 'node:assert/strict';
-import { existsSync, readdirSync } from 'node:fs';
+import { existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { SeededChance } from '../doubles/seeded-chance.ts';
 import { eventually } from '../e2e/support/eventually.ts';
+import { testSeed } from '../tier.ts';
 import { assertFleetDone } from './support/checks.ts';
 import {
   completedRuns,
@@ -17,10 +19,23 @@ import {
 import type { Fleet } from './support/fleet.ts';
 import type { Machine } from './support/machine.ts';
 import { useFleets } from './support/suite-fleets.ts';
+import {
+  assertGoneOn,
+  begunOn,
+  oldestLostMs,
+  tokenAgent,
+  tokenHabits,
+  tokensOnRemote,
+  writtenOn,
+} from './support/tokens.ts';
 import { startWorkers } from './support/workers.ts';
 
 const workers = ['north', 'east', 'south'];
 const doneMaxMs = 180_000;
+/** What a machine may cost that never comes back. */
+const lostMaxMs = 30_000;
+/** From the start of its agents to the death of a machine. */
+const aliveMs = { atLeast: 35_000, atMost: 65_000 };
 
 /** Its first run leaves half of the work and stays; one that finds that half makes the rest of it. */
 const halvesAgent = `
@@ -76,6 +91,51 @@ suite('a fleet whose machines go for good', function () {
     await desk.expect(0, ['run']);
     await assertFleetDone(here, [{ id: 'F-1', blockedBy: [] }]);
     assert.deepEqual(completedRuns(here), [{ task: 'F-1', attempt: 2, machine: 'east' }]);
+  });
+
+  test(`no token older than half a minute is lost with three of four (DROVER_SEED=${testSeed})`, async () => {
+    const chance = new SeededChance(testSeed).fork('gone');
+    const dying = ['north', 'east', 'south'];
+    const here = await fleet({
+      machines: [...dying, 'west', 'desk'],
+      agent: tokenAgent,
+      settings: fleetSettings,
+    });
+    const tasks = Array.from({ length: 8 }, (_, n) => ({ id: `F-${n}`, blockedBy: [] }));
+    const desk = here.machine('desk');
+    desk.writeUserSettings('[fleet]\nagents = 0\n');
+    await importEpic(desk, tasks);
+    await startWorkers(here, [...dying, 'west'], 2);
+    const run = desk.start(['run', '--workers', '8']);
+    const gone = await Promise.all(
+      dying.map(async (name) => {
+        await eventually('its agents have begun', () => begunOn(here, name).length === 2);
+        await pause(chance.fork(name).between(aliveMs.atLeast, aliveMs.atMost));
+        const goneAtMs = Date.now();
+        await here.machine(name).kill();
+        rmSync(here.machine(name).folder, { recursive: true });
+        const written = writtenOn(here, name);
+        const lostMs = oldestLostMs(written, tokensOnRemote(here), goneAtMs);
+        const habits = begunOn(here, name).map((id) => tokenHabits[Number(id.slice(2)) % 6]);
+        const words = `${name}, whose agents were such: one ${habits.join('; one ')}`;
+        assert.ok(lostMs === null || lostMs <= lostMaxMs, `${words}: ${lostMs} ms old`);
+        return { written: written.filter(({ atMs }) => goneAtMs - atMs > lostMaxMs), lostMs };
+      }),
+    );
+    writeFileSync(join(here.folder, 'finish'), '');
+    assert.equal((await run.ended).code, 0, desk.log());
+    await assertFleetDone(here, tasks);
+    const kept = gone.flatMap(({ written }) => written);
+    const isStashed = (task: string): boolean => Number(task.slice(2)) % 6 === 5;
+    assertGoneOn(
+      here,
+      kept.filter(({ task }) => !isStashed(task)),
+    );
+    const found = tokensOnRemote(here);
+    assert.deepEqual(
+      kept.filter(({ token }) => !found.has(token)),
+      [],
+    );
   });
 
   for (const { name, gone } of cases) {

@@ -36,6 +36,8 @@ export interface SharedOptions {
   readonly pausesMs?: readonly number[];
   /** How long an answer of the remote is used again. */
   readonly freshMs?: number;
+  /** Until snapshots that could not be pushed are tried again. */
+  readonly againMs?: number;
 }
 
 export interface SharedRepository extends GitRepository {
@@ -49,6 +51,7 @@ const defaults = {
   timeoutMs: 5 * 60_000,
   pausesMs: [500, 1_000, 2_000],
   freshMs: 250,
+  againMs: 5_000,
 };
 
 export function createSharedRepository(
@@ -97,7 +100,8 @@ class Shared {
     this.fences = new Fences(parts, options.machineId);
     this.branches = new PublishedBranches(parts);
     const remoteRefs = new RemoteRefs(brief, 0);
-    this.work = new WorkPushes({ remote: brief, remoteRefs }, options.report);
+    const againMs = options.againMs ?? defaults.againMs;
+    this.work = new WorkPushes({ remote: brief, remoteRefs }, options.report, againMs);
   }
 
   /** Whatever needs these commits to be here. */
@@ -282,8 +286,9 @@ type WorkMethods = Pick<
 function workMethods(local: LocalRepository, shared: Shared): WorkMethods {
   return {
     snapshot: async (request) => {
-      const taken = await local.snapshot(request);
+      const taken = await local.snapshot({ ...request, forOthers: true });
       if (taken.ok && taken.value?.isNew === true) shared.work.add(taken.value.ref);
+      else shared.work.again();
       return taken;
     },
     lastSnapshot: (label, where) => lastSnapshot(shared, label, where),

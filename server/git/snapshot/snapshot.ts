@@ -21,7 +21,7 @@ import type {
 } from '../snapshot-port.ts';
 import { branchRef } from '../refs/refs.ts';
 import { walks } from '../refs/whole.ts';
-import { takeFromShared } from '../work/shared-leavings.ts';
+import { listedStashes, takeFromShared } from '../work/shared-leavings.ts';
 import { takeSoFar } from '../lent/taken-so-far.ts';
 import { waitForStaleLocks } from '../files/stale-locks.ts';
 import { exists, factsOf, factsOfAll, readText } from '../files/small-files.ts';
@@ -40,6 +40,8 @@ export interface StateRequest {
   readonly author: SnapshotAuthor;
   /** Ignored files to be kept as well. */
   readonly ignored?: readonly PathBytes[];
+  /** Commits that are to be held by the snapshot too. */
+  readonly beside?: readonly Sha[];
   /** The index of what was kept is for the caller, who removes its file. */
   readonly holdIndex?: boolean;
 }
@@ -70,8 +72,8 @@ const maxFileBytes = 256 * 1024 * 1024;
 
 /**
  * Implements the port's method: takes a snapshot of what an attempt has in its worktree. Null: it
- * contains nothing except the base, or (in a periodic snapshot) nothing except what the attempt's
- * own branch has.
+ * contains nothing except the base, or (in a periodic snapshot of a clone that stays) nothing
+ * except what the attempt's own branch has.
  */
 export async function takeSnapshot(
   context: RepositoryContext,
@@ -94,10 +96,12 @@ export async function takeSnapshot(
     const dropped = await keepDropped(context, worktree.value, head, request.label);
     if (!dropped.ok) return dropped;
   }
-  if (!isDirty(status.value) && alongside(worktree.value).length === 0) {
+  const forOthers = request.forOthers === true;
+  const beside = forOthers ? listedStashes(context, `drover/${request.label}`) : [];
+  if (!isDirty(status.value) && alongside(worktree.value).length + beside.length === 0) {
     const isBase = head === null || head === request.base;
     const isOnBranch = branch !== null && branchRef(branch) === `${droverHeadRoot}${request.label}`;
-    if (isBase || (isOnBranch && request.reason === 'interval')) return ok(null);
+    if (isBase || (isOnBranch && request.reason === 'interval' && !forOthers)) return ok(null);
   }
   const kept = await keepState(context, {
     worktree: worktree.value,
@@ -105,6 +109,7 @@ export async function takeSnapshot(
     label: request.label,
     reason: request.reason,
     author: request.author,
+    beside,
   });
   return kept.ok ? ok(kept.value.snapshot) : kept;
 }
@@ -150,7 +155,7 @@ async function keepStateOnce(
     author: request.author,
     worktree: worktree.path,
     skipped,
-    alongside: alongside(worktree),
+    alongside: [...new Set([...alongside(worktree), ...(request.beside ?? [])])],
   });
   if (appended.ok) return ok({ snapshot: appended.value, skipped, index });
   if (index !== null) await dropIndex(index);

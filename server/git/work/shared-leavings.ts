@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { ok } from '../../core/failure.ts';
 import type { RepositoryContext } from '../context.ts';
 import type { GitResult } from '../port.ts';
+import { isSha } from '../files/loose-objects.ts';
 import { readText } from '../files/small-files.ts';
 import { personStashes, returnStashes, type StashesBefore } from './person-stashes.ts';
 import { chainCommit, labelOfBranch } from './work-chain.ts';
@@ -76,19 +77,36 @@ export async function takeFromShared(
 /** Stashes of one attempt that are taken off the list. */
 const stashesMax = 50;
 
+/** Stashes made on the attempt's branch that are in the list, the oldest first. */
+export function listedStashes(context: RepositoryContext, branch: string): readonly Sha[] {
+  const made = stashLines(context).filter(({ sha, on }) => isSha(sha) && on(branch));
+  return made.slice(-stashesMax).map(({ sha }) => sha);
+}
+
+interface StashLine {
+  readonly sha: Sha;
+  readonly on: (branch: string) => boolean;
+}
+
+/** The oldest first. */
+function stashLines(context: RepositoryContext): readonly StashLine[] {
+  const log = readText(join(context.commonDir, 'logs', 'refs', 'stash')) ?? '';
+  return log
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => ({
+      sha: line.split(' ')[1] ?? '',
+      on: (branch) => line.includes(`\tWIP on ${branch}: `) || line.includes(`\tOn ${branch}: `),
+    }));
+}
+
 async function keepStashes(context: RepositoryContext, branch: string): Promise<GitResult<void>> {
   const name = branch.replace(/^refs\/heads\//, '');
-  const isOurs = (line: string): boolean =>
-    line.includes(`\tWIP on ${name}: `) || line.includes(`\tOn ${name}: `);
-  const read = (): readonly string[] =>
-    (readText(join(context.commonDir, 'logs', 'refs', 'stash')) ?? '')
-      .split('\n')
-      .filter((line) => line !== '');
   for (let taken = 0; taken < stashesMax; taken += 1) {
-    const lines = read();
-    const at = lines.findLastIndex(isOurs);
-    const sha = lines[at]?.split(' ')[1];
-    if (sha === undefined) return ok(undefined);
+    const lines = stashLines(context);
+    const at = lines.findLastIndex(({ on }) => on(name));
+    const sha = lines[at]?.sha ?? '';
+    if (!isSha(sha)) return ok(undefined);
     const kept = await chainCommit(context, sha, labelOfBranch(name), 'agent');
     if (!kept.ok) return kept;
     const dropped = await context.git(['stash', 'drop', `stash@{${lines.length - 1 - at}}`]);

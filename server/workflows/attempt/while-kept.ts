@@ -23,29 +23,41 @@ export function noteOf(outcome: AgentOutcome, isHeld: boolean): KeptNote | null 
 
 const timeoutKinds: ReadonlySet<FailureKind> = new Set(['timeout', 'agent_stalled']);
 
-/** Between two snapshots of what a running agent has made. */
-const snapshotMs = 30_000;
+/** Until the first snapshot of what a running agent has made, and from each one to the next. */
+interface Pace {
+  readonly firstMs: number;
+  readonly nextMs: number;
+}
+
+const pace: Pace = { firstMs: 30_000, nextMs: 30_000 };
+
+/**
+ * A machine that never comes back costs half a minute, within which a snapshot must also be pushed.
+ * The first one is early: an agent that outlived its backend has had none for a while.
+ */
+const paceOfFleet: Pace = { firstMs: 5_000, nextMs: 20_000 };
 
 /**
  * Snapshots what an agent makes while it runs, so that no death costs more than the last half
  * minute.
  */
 export async function whileKept<T>(
-  engine: Uses<'clock' | 'files' | 'git' | 'report' | 'store'>,
+  engine: Uses<'clock' | 'files' | 'git' | 'machineId' | 'report' | 'store'>,
   attempt: NumberedAttempt,
   place: WorkPlace,
   body: () => Promise<T>,
 ): Promise<T> {
   let off = (): void => undefined;
   let running: Promise<void> = Promise.resolve();
-  const wait = (): void => {
-    off = engine.clock.timer(snapshotMs, () => {
+  const { firstMs, nextMs } = engine.machineId === '' ? pace : paceOfFleet;
+  const wait = (delayMs: number): void => {
+    off = engine.clock.timer(delayMs, () => {
       running = keepWork(engine, attempt, place, { reason: 'interval', author: 'agent' })
         .catch((error: unknown) => engine.report(error, `keeping the work of ${attempt.taskId}`))
-        .then(() => wait());
+        .then(() => wait(nextMs));
     });
   };
-  wait();
+  wait(firstMs);
   try {
     return await body();
   } finally {
