@@ -13,6 +13,7 @@ import type { CommandContext } from './commands/context.ts';
 import { askRemote } from './commands/remote.ts';
 import { ownVariables, seeToRun } from './commands/runs.ts';
 import { setContext } from './notices/context-keys.ts';
+import { MachinesView } from './fleet/machines-view.ts';
 import type { ExportsWhenReady } from './tools/exports.ts';
 import { exportsOf } from './tools/exports-when-ready.ts';
 import type { CommandId, PanelName, SideViewName } from './ids.ts';
@@ -113,6 +114,7 @@ export class DroverWindow implements vscode.Disposable {
       this.#panels,
       takeOvers,
       remote,
+      new MachinesView(this.#projects),
       ...Object.values(review),
       registerGitDocuments(this.#projects),
       registerWorktreeDocuments(this.#projects),

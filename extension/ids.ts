@@ -37,6 +37,7 @@ export const commandIds = [
   // Panels and views.
   'drover.showTree',
   'drover.showInbox',
+  'drover.showMachines',
   'drover.openStream',
   'drover.openGrid',
   'drover.openBoard',
@@ -167,8 +168,9 @@ export const panelNames = [
 ] as const satisfies readonly WebviewName[];
 export type PanelName = (typeof panelNames)[number];
 
-/** A tree of VS Code's own in the side bar, no webview. */
+/** Trees of VS Code's own in the side bar, no webviews. */
 export const workersViewId = 'drover.workers';
+export const machinesViewId = 'drover.machines';
 
 export const walkthroughId = 'drover.start';
 
@@ -187,5 +189,6 @@ export const contextKeys = [
   'drover.waiting',
   'drover.reviewing',
   'drover.remoteWorkers',
+  'drover.fleet',
 ] as const;
 export type ContextKey = (typeof contextKeys)[number];

@@ -3,7 +3,7 @@
 import * as vscode from 'vscode';
 import { needsOf } from '../../server/protocol/needs.ts';
 import type { TaskView } from '../../server/protocol/views.ts';
-import { webviewIds } from '../ids.ts';
+import { machinesViewId, webviewIds } from '../ids.ts';
 import type { Project } from '../project/project.ts';
 import { withProject, type Handlers } from './context.ts';
 import { pageChoices } from './page-choices.ts';
@@ -13,6 +13,7 @@ import { logPlaceOf, noTarget, type Target } from './target.ts';
 export const panelHandlers: Handlers<
   | 'drover.showTree'
   | 'drover.showInbox'
+  | 'drover.showMachines'
   | 'drover.openStream'
   | 'drover.openGrid'
   | 'drover.openBoard'
@@ -28,6 +29,9 @@ export const panelHandlers: Handlers<
     const hasNone = board !== null && needsOf(board).length === 0;
     if (hasNone && waits !== undefined) projects.select(waits);
     await vscode.commands.executeCommand(`${webviewIds.inbox}.focus`);
+  },
+  'drover.showMachines': async () => {
+    await vscode.commands.executeCommand(`${machinesViewId}.focus`);
   },
   'drover.openStream': withProject(async (context, project, target) => {
     // From within a stream, a person wants to open another one.

@@ -11,6 +11,7 @@ import { setContext } from '../notices/context-keys.ts';
 import { plainText } from '../notices/plain-text.ts';
 import type { Project } from '../project/project.ts';
 import type { Projects } from '../project/projects.ts';
+import { treeItemOf } from './tree-item.ts';
 import { treeRow, type TreeRow } from './tree-row.ts';
 import { uploadRows } from './upload-rows.ts';
 import { costKey, isOnWorker, isSettled, runOf, workerRows } from './worker-rows.ts';
@@ -107,27 +108,7 @@ export class RemoteView implements vscode.Disposable, vscode.TreeDataProvider<Tr
   }
 
   getTreeItem(row: TreeRow): vscode.TreeItem {
-    const { None, Collapsed, Expanded } = vscode.TreeItemCollapsibleState;
-    const isFolder = row.children.length > 0 || row.id === uploadId;
-    const item = new vscode.TreeItem(
-      plainText(row.label),
-      isFolder ? (row.isOpen ? Expanded : Collapsed) : None,
-    );
-    item.id = row.id;
-    item.description = plainText(row.description);
-    item.tooltip = row.tooltip
-      .split('\n')
-      .map((line) => plainText(line))
-      .join('\n');
-    const color = row.color === null ? undefined : new vscode.ThemeColor(row.color);
-    item.iconPath = new vscode.ThemeIcon(row.icon, color);
-    item.contextValue = row.context;
-    if (row.worker?.isRunning === true && row.worker.task !== null) {
-      const { task, attempt } = row.worker;
-      const about = [{ task, attempt }];
-      item.command = { command: 'drover.openStream', title: 'Open Stream', arguments: about };
-    }
-    return item;
+    return treeItemOf(row, row.children.length > 0 || row.id === uploadId);
   }
 
   dispose(): void {

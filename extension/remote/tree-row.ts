@@ -1,4 +1,4 @@
-// A row of the view of remote workers: its texts, and the rows below it. Pure.
+// A row of the views of remote workers and of machines: its texts, and the rows below it. Pure.
 
 export interface TreeRow {
   /** Stable for the same item, so that VS Code keeps it open. */
@@ -15,6 +15,8 @@ export interface TreeRow {
   readonly children: readonly TreeRow[];
   /** A worker that can be destroyed. */
   readonly worker: WorkerOfRow | null;
+  /** What a click opens; a null attempt is the latest one. */
+  readonly stream: { readonly task: string; readonly attempt: number | null } | null;
 }
 
 export interface WorkerOfRow {
@@ -39,6 +41,7 @@ export function treeRow(parts: RowParts): TreeRow {
     isOpen: false,
     children: [],
     worker: null,
+    stream: null,
     ...parts,
   };
 }

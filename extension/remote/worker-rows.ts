@@ -84,6 +84,7 @@ function workerRow(worker: WorkerView, { list, tasks, costs, nowMs }: WorkerFact
       title: title ?? null,
       attempt: run?.attempt ?? null,
     },
+    stream: isRunning ? run : null,
   });
 }
 

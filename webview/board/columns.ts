@@ -122,10 +122,10 @@ export function factsOf({ task, parts, isAsking }: Card, nowMs: number): readonl
   const isBusy = task.status === 'in_progress' || task.status === 'claimed';
   if (task.status !== 'ready' && task.status !== 'completed')
     facts.push(statusWords(task, isAsking));
-  if (task.agent !== null) facts.push(shown(stepText({ ...task, agent: task.agent })));
   if (typeof task.machine === 'string' && task.status !== 'completed') {
     facts.push(`on ${shown(task.machine)}`);
   }
+  if (task.agent !== null) facts.push(shown(stepText({ ...task, agent: task.agent })));
   if (runsOnWorker(task)) facts.push('on a worker');
   if (task.attempts > 0 && task.status !== 'completed') {
     facts.push(formatCount(task.attempts, 'attempt'));

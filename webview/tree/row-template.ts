@@ -147,8 +147,8 @@ export function factsOf(task: TaskView, nowMs: number, isAsking = false): readon
   if (!isQuiet) facts.push(statusWords(task, isAsking));
   if (task.waits_for.length > 0 && task.status === 'blocked')
     facts.push(`after ${task.waits_for.length}`);
-  if (task.agent !== null && !isQuiet) facts.push(shown(stepText({ ...task, agent: task.agent })));
   if (typeof task.machine === 'string' && !isQuiet) facts.push(`on ${shown(task.machine)}`);
+  if (task.agent !== null && !isQuiet) facts.push(shown(stepText({ ...task, agent: task.agent })));
   if (runsOnWorker(task)) facts.push('on a worker');
   if (task.attempts > 0 && !isOver(task))
     facts.push(`attempt ${Math.min(task.attempts + 1, task.max_attempts)}/${task.max_attempts}`);

@@ -1,33 +1,14 @@
 // worker and machines: what is asked, what is printed, how it ends.
 
 import assert from 'node:assert/strict';
-import type { MachineView } from '../../../server/protocol/api.ts';
 import type { WorkerNote, WorkerOptions } from '../../../server/protocol/worker-notes.ts';
 import { Refusal } from '../../../server/core/failure.ts';
 import { drover } from '../../doubles/drover.ts';
 import { checkGolden } from '../../doubles/golden.ts';
+import { machineView as machine } from '../../doubles/machine-view.ts';
 import { memoryBackend } from '../../doubles/memory-backend.ts';
 
 const atMs = 1_700_000_000_000;
-
-function machine(more: Partial<MachineView>): MachineView {
-  return {
-    id: '0123456789ab',
-    name: 'atlas',
-    state: 'working',
-    labels: [],
-    agents: 0,
-    agents_max: 3,
-    room: 3,
-    lands: true,
-    version: '2.0.0',
-    note: null,
-    joined_at: 1_700_000_000,
-    heard_at: 1_700_000_100,
-    heard_ago_ms: 1_500,
-    ...more,
-  };
-}
 
 suite('a fleet on the command line', () => {
   const fleet = [

@@ -6,6 +6,7 @@ import { join, resolve } from 'node:path';
 import {
   commandIds,
   contextKeys,
+  machinesViewId,
   panelNames,
   sideViews,
   walkthroughId,
@@ -117,6 +118,7 @@ suite('extension manifest', () => {
     assert.deepEqual(views, [
       ...sideViews.map((name) => ({ id: webviewIds[name], type: 'webview' })),
       { id: workersViewId, type: undefined },
+      { id: machinesViewId, type: undefined },
     ]);
     assert.deepEqual(
       contributes.viewsContainers.activitybar.map(({ id }) => id),
@@ -138,7 +140,8 @@ suite('extension manifest', () => {
     const asked = [...conditions, ...enablements].flatMap((condition) =>
       [...condition.matchAll(/(?<!['/^\w.])drover\.\w+/g)].map(([key]) => key),
     );
-    const views = new Set<string>([...Object.values(webviewIds), workersViewId]);
+    const ownTrees = [workersViewId, machinesViewId];
+    const views = new Set<string>([...Object.values(webviewIds), ...ownTrees]);
     const unknown = asked.filter(
       (key) => !(contextKeys as readonly string[]).includes(key) && !views.has(key),
     );

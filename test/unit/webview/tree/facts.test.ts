@@ -10,8 +10,8 @@ suite('tree: facts of a task', () => {
     const text = (change: Partial<typeof task>): string =>
       factsOf({ ...task, ...change }, 1_700_000_000_000).join(' · ');
     assert.doesNotMatch(text({}), / on /);
-    assert.match(text({ machine: 'atlas' }), / · claude · on atlas$/);
-    assert.match(text({ machine: 'a\u202eb' }), / · on a\S+b$/);
+    assert.match(text({ machine: 'atlas' }), / · on atlas · claude$/);
+    assert.match(text({ machine: 'a\u202eb' }), / · on a\S+b · claude$/);
     assert.equal(text({ machine: 'atlas', status: 'completed' }), '');
   });
   test('an agent on a worker is told while it runs', () => {
