@@ -189,7 +189,7 @@ export class WorkerWatch {
     const { name } = project.live.settings.fleet;
     const tasks = [...this.#told].flatMap(([id, { isOver }]) => (isOver ? [] : [id]));
     this.#tell({ type: 'giving_back', tasks });
-    giveBack(host.engine, `the machine ${name} ends`)
+    giveBack(host.engine, `its machine ${name} was stopped`)
       .then((ids) => {
         this.#givenBack = ids;
       })

@@ -16,6 +16,7 @@ import {
   landingOf,
   type LiveMachine,
   liveMachines,
+  nameOfMachine,
   ownedTasks,
   releaseSlot,
   setAttempt,
@@ -48,7 +49,7 @@ export async function returnOrphans(engine: Engine): Promise<readonly string[]> 
     if (owner.kind === 'alive') continue;
     if (owner.kind === 'out of reach') await engine.durable.cancel(owner.workflowId);
     const error = owner.kind === 'broken' ? owner.error : null;
-    const reason = owner.kind === 'out of reach' ? 'its machine stopped' : 'its owner stopped';
+    const reason = await reasonOf(engine, owner, machines);
     await endLeftAgent(engine, row.id, row.epoch);
     const done = await engine.store.transaction((tx) =>
       giveBack(engine, tx, row, { error, reason }),
@@ -56,6 +57,20 @@ export async function returnOrphans(engine: Engine): Promise<readonly string[]> 
     if (done) returned.push(row.id);
   }
   return returned;
+}
+
+/** History shows it, with the name of the machine that had the attempt. */
+async function reasonOf(
+  engine: Uses<'store'>,
+  owner: Owner,
+  alive: readonly LiveMachine[],
+): Promise<string> {
+  if (owner.kind !== 'out of reach') return 'its owner stopped';
+  if (owner.machine === null) return 'no machine of its version is left to land it';
+  const name = await nameOfMachine(engine.store.db, owner.machine);
+  const machine = name === null ? 'its machine' : `its machine ${name}`;
+  const isUpgraded = alive.some(({ id }) => id === owner.machine);
+  return isUpgraded ? `${machine} now runs another version of Drover` : `${machine} stopped`;
 }
 
 async function aliveMachines(engine: Uses<'machineId' | 'store'>): Promise<readonly LiveMachine[]> {
@@ -89,7 +104,12 @@ type Owner =
   | { readonly kind: 'alive' }
   | { readonly kind: 'gone' }
   /** Only a machine that is dead, or has left, or had another release could continue it. */
-  | { readonly kind: 'out of reach'; readonly workflowId: string }
+  | {
+      readonly kind: 'out of reach';
+      readonly workflowId: string;
+      /** Null: any that lands. */
+      readonly machine: string | null;
+    }
   | { readonly kind: 'broken'; readonly error: string };
 
 async function ownerOf(
@@ -106,7 +126,8 @@ async function ownerOf(
     if (info === null) continue;
     if (info.state === 'pending' || info.state === 'running') {
       if (isInReach(engine, info, machines)) return { kind: 'alive' };
-      owner = { kind: 'out of reach', workflowId: id };
+      const machine = machineOfQueue(info.queue);
+      owner = { kind: 'out of reach', workflowId: id, machine };
     }
     if (info.state === 'failed')
       owner = { kind: 'broken', error: info.error ?? 'no reason was kept' };

@@ -73,6 +73,18 @@ suite('work of another release', () => {
       .executeTakeFirstOrThrow();
   }
 
+  /** Why it was released last, as History shows it. */
+  async function reason(): Promise<unknown> {
+    const { data } = await tablesOf(project.store.db)
+      .selectFrom('events')
+      .select('data')
+      .where('type', '=', 'task.returned')
+      .orderBy('seq', 'desc')
+      .limit(1)
+      .executeTakeFirstOrThrow();
+    return (JSON.parse(data) as { reason: unknown }).reason;
+  }
+
   const exec = (): readonly string[] => [`exec/${id}/1`];
 
   test('is left alone while a machine has that release, and is given back after', async () => {
@@ -94,6 +106,19 @@ suite('work of another release', () => {
     await machine('new', 2);
     assert.deepEqual(await looked('agents@new', 'pending', 2), []);
     assert.deepEqual(await looked('agents@new', 'pending', 1), exec());
+    assert.equal(await reason(), 'its machine new now runs another version of Drover');
+  });
+
+  test('names the machine that stopped', async () => {
+    await machine('new', 2);
+    await machine('atlas', 2);
+    await tablesOf(project.store.db)
+      .updateTable('machines')
+      .set({ alive_until_ms: 1 })
+      .where('id', '=', 'atlas')
+      .execute();
+    assert.deepEqual(await looked('agents@atlas', 'pending', 2), exec());
+    assert.equal(await reason(), 'its machine atlas stopped');
   });
 
   test('has used no attempt when a full disk has ended its workflow', async () => {

@@ -26,7 +26,7 @@ const words: Readonly<Record<string, string>> = {
   'task.sent_back': 'Sent back to the agent',
   'task.conflict': 'Conflict with what has landed',
   'task.taken_over': 'Taken over by hand',
-  'task.returned': 'Returned to the agent',
+  'task.returned': 'Returned to the queue',
   'task.landed': 'Landed',
   'task.undone': 'Landing undone',
   'hint.added': 'Hint sent',
