@@ -75,7 +75,7 @@ export {
   attemptsSince,
   claimTask,
   foreseeClaim,
-  isBound,
+  staysOn,
   lastAttempt,
   partsOf,
   setAttempt,

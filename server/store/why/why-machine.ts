@@ -2,12 +2,14 @@
 
 import {
   type MachineFacts,
+  neededLabels,
   needsLabel,
+  suits,
   whyItsMachine,
   whyNoMachine,
 } from '../../core/work/machines.ts';
 import { whyNoLander } from '../../core/work/landers.ts';
-import { isBound, lastAttempt } from '../work/claims.ts';
+import { lastAttempt, staysOn } from '../work/claims.ts';
 import { readMachines } from '../fleet/machine-views.ts';
 import { type Db, textList } from '../rows/one-moment.ts';
 import type { TaskRow } from '../schema/tables.ts';
@@ -19,24 +21,26 @@ export async function whyMachine(
 ): Promise<string[]> {
   const views = await readMachines(db, 0);
   const facts = new Map(views.map((view) => [view.id, { ...view, busy: view.agents }]));
-  const begun = await begunOn(db, row, facts);
   const gates = row.candidate_of === null ? [] : gateNeeds.map(needsLabel);
   const labels = [...textList(row.labels), ...gates];
+  const begun = await begunOn(db, row, labels, facts);
   const sentence =
     begun === null ? whyNoMachine(labels, [...facts.values()]) : whyItsMachine(begun);
   return sentence === null ? [] : [sentence];
 }
 
-/** The machine that takes starts and has the attempt's worktree and conversation. */
+/** The machine that takes starts, and is the only one that can continue the attempt. */
 async function begunOn(
   db: Db,
   row: TaskRow,
+  labels: readonly string[],
   machines: ReadonlyMap<string, MachineFacts>,
 ): Promise<MachineFacts | null> {
   if (machines.size === 0) return null;
   const last = await lastAttempt(db, row.id);
-  const machine = last !== null && isBound(last) ? machines.get(last.machine) : undefined;
-  return machine?.state === 'working' ? machine : null;
+  const machine = last === null ? undefined : machines.get(last.machine);
+  if (machine?.state !== 'working') return null;
+  return staysOn(last, suits(machine.labels, neededLabels(labels))) ? machine : null;
 }
 
 /** Why finished work waits for a machine that runs its gate; nothing while one does. */

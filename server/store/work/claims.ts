@@ -156,14 +156,16 @@ interface OpenedAttempt {
 export const unendedStates: readonly string[] = ['interrupted', 'waiting', 'running'];
 
 /**
- * Only its machine can continue it: its worktree is there, or finished work that the git server has
- * not accepted.
+ * Whether an attempt continues only on its machine: its worktree is there, or finished work that
+ * the git server has not accepted. `isSuited`: the machine has the labels that the task needs; only
+ * to push, it needs none.
  */
-export function isBound(
+export function staysOn(
   last: Pick<AttemptRow, 'state' | 'commit_sha' | 'failure_kind'> | null,
+  isSuited: boolean,
 ): boolean {
   if (last === null || !unendedStates.includes(last.state)) return false;
-  return last.commit_sha === null || last.failure_kind === 'push_refused';
+  return last.commit_sha === null ? isSuited : last.failure_kind === 'push_refused';
 }
 
 /** The attempt to continue (it was interrupted or waited), or a new one. */

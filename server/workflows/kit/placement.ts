@@ -1,17 +1,17 @@
 // On which machine of a fleet a task's attempt runs. A single machine runs everything.
 //
 // An attempt stays where it started: its worktree, its session and its process are there. A task
-// whose machine is alive waits for it; a machine that is dead, or has left, loses its attempts to
-// the others.
+// whose machine is alive waits for it; a machine that is dead, has left, or has lost a label that
+// the task needs, loses its attempts to the others.
 
 import { neededLabels, suits } from '../../core/work/machines.ts';
 import {
   busyByMachine,
   type Startable,
-  isBound,
   lastAttempt,
   liveMachines,
   type Reads,
+  staysOn,
   textList,
 } from '../../store/port.ts';
 import type { Uses } from './engine-ports.ts';
@@ -65,13 +65,13 @@ export async function openPlacement(
     choose: async ({ id, labels, candidate_of: of }) => {
       const last = await lastAttempt(tx, id);
       const here = machines.find((machine) => machine.id === last?.machine);
-      if (here !== undefined && isBound(last)) return here.left > 0 ? here.id : null;
       // A candidate passes the gate where its agent runs.
       const gates = of === null ? [] : engine.settings().gateNeeds;
       const needed = [...neededLabels(textList(labels)), ...gates];
-      // A person may have requested another machine in the meantime.
-      const isFit = here !== undefined && here.left > 0 && suits(here.labels, needed);
-      return isFit ? here.id : freest(machines, needed);
+      // It may have lost a label since, or a person may have requested another machine.
+      const isSuited = here !== undefined && suits(here.labels, needed);
+      if (here !== undefined && staysOn(last, isSuited)) return here.left > 0 ? here.id : null;
+      return isSuited && here.left > 0 ? here.id : freest(machines, needed);
     },
     taken: (id) => {
       const machine = machines.find((open) => open.id === id);

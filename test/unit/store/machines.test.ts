@@ -309,5 +309,15 @@ suite('machines', () => {
     assert.match(await ask(), /^It resumes where it started, on atlas: 0 running, room for 0,/);
     await rooms('m-b', 1);
     assert.match(await ask(), /ready and a worker is free/);
+    // Its machine was started again without the label: it does not continue there.
+    await tablesOf(project.store.db)
+      .updateTable('machines')
+      .set({ labels: '[]' })
+      .where('id', '=', 'm-b')
+      .execute();
+    assert.match(
+      await ask(),
+      /^It needs a machine with "gpu", and none has "gpu" \(.*atlas has no labels.*\);/,
+    );
   });
 });

@@ -157,4 +157,22 @@ suite('placement', () => {
     assert.equal(await choose('committed'), 'a', 'committed work can land from anywhere');
     assert.equal(await choose('refused'), null, 'only its machine has what was not pushed');
   });
+
+  test('an attempt leaves a machine that has lost a label that it needs', async () => {
+    await machine('a', 1, ['gpu']);
+    await machine('b', 5);
+    const ids = await addTasks(project, [{ title: 'cut off' }, { title: 'refused' }]);
+    const idOf = (title: string): string => ids[title] ?? '';
+    const left = { state: 'interrupted' as const, machine: 'b' };
+    await attempt(idOf('cut off'), left);
+    const refused = { commit_sha: 'c', failure_kind: 'push_refused' };
+    await attempt(idOf('refused'), { ...left, ...refused });
+    const places = await open();
+    const choose = (title: string): Promise<string | null> =>
+      places.choose(task(idOf(title), 'needs:gpu'));
+    assert.equal(await choose('cut off'), 'a', 'its last snapshot is there too');
+    places.taken('a');
+    assert.equal(await choose('cut off'), null, 'it waits for a machine with the label');
+    assert.equal(await choose('refused'), 'b', 'a push needs no label');
+  });
 });
