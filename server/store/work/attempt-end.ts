@@ -46,26 +46,31 @@ const freeMax = 5;
 const passingKinds: ReadonlySet<string> = new Set(['git_failed', 'worker_failed', 'interrupted']);
 
 /**
- * Whether an attempt that a passing problem ended continues later without using an attempt: its
- * agent's work is in its worktree or committed, and only the remaining steps must run.
+ * How often the attempt has already continued after this problem, if it does so once more without
+ * being used up: its agent's work is in its worktree or committed, and only the remaining steps
+ * must run. Null: it is used up.
  */
 export async function goesOnAfter(
   tx: Reads,
   { taskId, attempt }: { readonly taskId: string; readonly attempt: number },
   { kind, retryable, message }: Pick<Failure, 'kind' | 'message' | 'retryable'>,
-): Promise<boolean> {
-  if (kind === 'line_held') return true;
+): Promise<number | null> {
+  if (kind === 'line_held') return 0;
   // An agent, a setup and a gate fail on a full disk as well, each with its own kind.
-  if (!retryable || !(passingKinds.has(kind) || tellsFullDisk(message))) return false;
-  return (await retriesOf(tx, taskId, `%"attempt":${attempt},%"kind":"${kind}"%`)) < freeMax;
+  if (!retryable || !(passingKinds.has(kind) || tellsFullDisk(message))) return null;
+  return freeRetries(tx, taskId, `%"attempt":${attempt},%"kind":"${kind}"%`);
 }
 
-/** Whether a further attempt may start without counting, because the one before was interrupted. */
-export async function beginsFreely(tx: Reads, taskId: string): Promise<boolean> {
-  return (await retriesOf(tx, taskId, `%"kind":"interrupted"%`)) < freeMax;
+/**
+ * How many attempts have already started without counting because the one before was interrupted,
+ * if one more may. Null: it counts.
+ */
+export async function beginsFreely(tx: Reads, taskId: string): Promise<number | null> {
+  return freeRetries(tx, taskId, `%"kind":"interrupted"%`);
 }
 
-async function retriesOf(tx: Reads, taskId: string, pattern: string): Promise<number> {
+/** How many retries there were like the pattern; null: no further one is free. */
+async function freeRetries(tx: Reads, taskId: string, pattern: string): Promise<number | null> {
   const { n } = await tx
     .selectFrom('events')
     .select((eb) => eb.fn.countAll<number>().as('n'))
@@ -73,7 +78,7 @@ async function retriesOf(tx: Reads, taskId: string, pattern: string): Promise<nu
     .where('type', '=', 'task.retry')
     .where('data', 'like', pattern)
     .executeTakeFirstOrThrow();
-  return Number(n);
+  return Number(n) < freeMax ? Number(n) : null;
 }
 
 /** Books a failed attempt: the next try later while there are attempts left, else the end. */

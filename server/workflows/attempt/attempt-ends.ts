@@ -34,7 +34,7 @@ export async function recordFailure(
 ): Promise<void> {
   if (await stoppedInstead(engine, tx, claim)) return;
   const goesOn = await goesOnAfter(tx, claim, reason);
-  const next = goesOn ? null : await takesOver(engine, tx, claim, reason.kind);
+  const next = goesOn === null ? await takesOver(engine, tx, claim, reason.kind) : null;
   const row = await existingTask(tx, claim.taskId);
   const masked: Failure = {
     ...reason,
@@ -47,14 +47,14 @@ export async function recordFailure(
     attempt: claim.attempt,
     runId: claim.runId,
     failure: masked,
-    retryAtMs: engine.clock.now() + delayBefore(engine, next, row.attempts + 1),
+    retryAtMs: engine.clock.now() + delayBefore(engine, next, (goesOn ?? row.attempts) + 1),
     ...(conflictFiles === null
       ? { atEnd: 'failed' as const }
       : { atEnd: 'conflict' as const, conflictFiles }),
-    goesOn,
+    goesOn: goesOn !== null,
     ...(next === null ? {} : { next }),
   });
-  if (!goesOn) await releaseSlot(tx, 'task', claim.taskId);
+  if (goesOn === null) await releaseSlot(tx, 'task', claim.taskId);
 }
 
 /**
@@ -62,25 +62,30 @@ export async function recordFailure(
  * counting.
  */
 export async function beginAnew(
-  engine: Uses<'clock' | 'store'>,
+  engine: Uses<'chance' | 'clock' | 'store'>,
   tx: Tx,
   { taskId, epoch, attempt, runId }: Claim,
   message: string,
 ): Promise<void> {
+  const before = await beginsFreely(tx, taskId);
+  const { attempts } = await existingTask(tx, taskId);
   await failAttempt(tx, engine.store.sources, {
     taskId,
     epoch,
     attempt,
     runId,
     failure: failure('interrupted', message),
-    retryAtMs: engine.clock.now(),
+    retryAtMs: engine.clock.now() + delayBefore(engine, null, (before ?? attempts) + 1),
     atEnd: 'failed',
-    isFree: await beginsFreely(tx, taskId),
+    isFree: before !== null,
   });
   await releaseSlot(tx, 'task', taskId);
 }
 
-/** Another agent has no reason to wait when the one before could not even try. */
+/**
+ * The wait grows with each failed attempt, or with each retry that used none up. Another agent has
+ * no reason to wait when the one before could not even try.
+ */
 function delayBefore(engine: Uses<'chance'>, next: NextAgent | null, failed: number): number {
   return next?.usesAttempt === false ? 0 : retryDelayMs(failed, engine.chance());
 }

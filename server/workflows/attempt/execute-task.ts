@@ -218,7 +218,8 @@ async function failedPlace(
   if (await isStopRequested(engine, claim)) return settleStop(engine, run, claim);
   const reason = { ...found, message: engine.mask(found.message) };
   await run.commit('worktree_failed', async (tx) => {
-    const isPassing = reason.kind !== 'setup_failed' || (await goesOnAfter(tx, claim, reason));
+    const goesOn = await goesOnAfter(tx, claim, reason);
+    const isPassing = reason.kind !== 'setup_failed' || goesOn !== null;
     if (isPassing) return recordFailure(engine, tx, claim, reason);
     if (await stoppedInstead(engine, tx, claim)) return;
     await blockTask(engine, tx, claim, reason, {

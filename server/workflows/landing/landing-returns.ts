@@ -35,16 +35,17 @@ export async function returnLanding(
   if (await stoppedInstead(engine, tx, claim)) return;
   const task = await taskOrRefuse(tx, claim.taskId);
   const goesOn = await goesOnAfter(tx, claim, reason);
-  const next = goesOn ? null : await takesOver(engine, tx, claim, reason.kind);
-  const isLast = !reason.retryable || (!goesOn && task.attempts + 1 >= task.max_attempts);
+  const next = goesOn === null ? await takesOver(engine, tx, claim, reason.kind) : null;
+  const isLast = !reason.retryable || (goesOn === null && task.attempts + 1 >= task.max_attempts);
   if (task.status === 'needs_review' && (isLast || reason.kind === 'line_held')) {
     if (task.epoch === claim.epoch) await backToReview(engine, tx, claim, reason);
     return;
   }
   // What a person has approved may be another commit than the agent's.
-  if (task.status === 'needs_review' && goesOn && commit !== null)
+  if (task.status === 'needs_review' && goesOn !== null && commit !== null)
     await setAttempt(tx, claim.taskId, claim.attempt, { commit_sha: commit });
-  const delayMs = reason.kind === 'conflict' ? 0 : retryDelayMs(task.attempts + 1, chance());
+  const delayMs =
+    reason.kind === 'conflict' ? 0 : retryDelayMs((goesOn ?? task.attempts) + 1, chance());
   await failAttempt(tx, store.sources, {
     taskId: claim.taskId,
     epoch: claim.epoch,
@@ -53,7 +54,7 @@ export async function returnLanding(
     failure: reason,
     retryAtMs: clock.now() + delayMs,
     atEnd,
-    goesOn,
+    goesOn: goesOn !== null,
     ...(files === null ? {} : { conflictFiles: files }),
     ...(next === null ? {} : { next }),
   });

@@ -190,15 +190,15 @@ async function failBroken(
   const reason =
     passing ?? failure('git_failed', `Drover could not finish this attempt: ${engine.mask(error)}`);
   const owned = { taskId: row.id, attempt: attempt.number };
-  const goesOn = passing !== null && (await goesOnAfter(tx, owned, passing));
+  const goesOn = passing === null ? null : await goesOnAfter(tx, owned, passing);
   const ended = await failAttempt(tx, store.sources, {
     ...fence,
     attempt: attempt.number,
     failure: reason,
-    retryAtMs: clock.now() + retryDelayMs(row.attempts + 1, engine.chance()),
+    retryAtMs: clock.now() + retryDelayMs((goesOn ?? row.attempts) + 1, engine.chance()),
     atEnd: 'failed',
-    goesOn,
+    goesOn: goesOn !== null,
   });
-  if (!goesOn) await releaseSlot(tx, 'task', row.id);
+  if (goesOn === null) await releaseSlot(tx, 'task', row.id);
   return ended.ok;
 }

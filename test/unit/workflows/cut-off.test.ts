@@ -73,6 +73,7 @@ suite('an attempt that was cut off', () => {
     const engine = {
       store,
       clock: sources.clock,
+      chance: () => 0,
       mask: (text: string) => text,
       settings: () => ({ agents: noFallback, agentKind: 'command' }),
     } as unknown as Engine;
@@ -107,6 +108,15 @@ suite('an attempt that was cut off', () => {
       .select(['status', 'attempts'])
       .where('id', '=', id)
       .executeTakeFirstOrThrow();
+
+  async function waitMs(): Promise<number> {
+    const { next_attempt_at_ms: atMs } = await tablesOf(project.store.db)
+      .selectFrom('tasks')
+      .select('next_attempt_at_ms')
+      .where('id', '=', id)
+      .executeTakeFirstOrThrow();
+    return (atMs ?? 0) - project.sources.nowMs;
+  }
 
   test('is not begun again in this process before its former execution has ended', async () => {
     const claim = await claimOn('north');
@@ -150,6 +160,8 @@ suite('an attempt that was cut off', () => {
     await tablesOf(project.store.db).updateTable('tasks').set({ rescue_refs: kept }).execute();
     await submitUnchanged(claim);
     assert.deepEqual(await statusNow(), { status: 'ready', attempts: 0 });
+    assert.equal(await waitMs(), 800);
+    project.sources.nowMs += 800;
     const next = await claimOn('south');
     assert.ok(next);
     const { number, continues_from } = await last();
@@ -226,14 +238,17 @@ suite('an attempt that was cut off', () => {
     assert.equal((await claimOn('north'))?.attempt, 1, 'the same attempt');
   });
 
-  test('by a full disk is used up when that happens for the sixth time', async () => {
+  test('by a full disk waits longer each time, and is used up the sixth time', async () => {
     await addRun();
+    const waits: number[] = [];
     for (let times = 1; times <= 6; times += 1) {
       assert.deepEqual(await statusNow(), { status: 'ready', attempts: 0 });
       await executeWhere(await claimWithAgent(), full);
+      waits.push(await waitMs());
       project.sources.nowMs += 600_000;
     }
     assert.deepEqual(await statusNow(), { status: 'ready', attempts: 1 });
+    assert.deepEqual(waits, [800, 1_600, 3_200, 6_400, 12_800, 800]);
   });
 
   for (const [what, thrown] of [
