@@ -1,7 +1,8 @@
 // The table of findings in a fleet in docs/testing.md: every letter has a row, and every test that a row names exists.
 
 import assert from 'node:assert/strict';
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
+import { missingTests, testsNamedIn } from './named-tests.ts';
 
 /** By letter: its cell of tests. */
 function rows(): ReadonlyMap<string, string> {
@@ -19,17 +20,10 @@ function rows(): ReadonlyMap<string, string> {
 suite('the table of findings in a fleet', () => {
   test('every one has a row, and the tests that it names are there', () => {
     assert.equal([...rows().keys()].join(''), 'ABCDEFGHIJ');
-    const missing: string[] = [];
     for (const [letter, cell] of rows()) {
-      for (const part of cell.split(/(?=`test\/)/)) {
-        const file = /^`([^`]+)`/.exec(part)?.[1] ?? '';
-        const titles = [...part.matchAll(/"([^"]+)"/g)].map(([, title = '']) => title);
-        const text = existsSync(file) ? readFileSync(file, 'utf8') : '';
-        const lacks = titles.filter((title) => !text.includes(title));
-        if (titles.length === 0 || lacks.length > 0)
-          missing.push(`${letter}: ${file} ${lacks.join()}`);
-      }
+      const named = testsNamedIn(cell);
+      assert.ok(named.length > 0 && named.every(({ titles }) => titles.length > 0), letter);
+      assert.deepEqual(missingTests(named), [], letter);
     }
-    assert.deepEqual(missing, []);
   });
 });

@@ -1,32 +1,20 @@
 // The table of vulnerabilities in SECURITY.md: every number has a row, and every test that a row names exists.
 
 import assert from 'node:assert/strict';
-import { existsSync, readFileSync } from 'node:fs';
-
-interface Named {
-  readonly file: string;
-  readonly titles: readonly string[];
-}
+import { readFileSync } from 'node:fs';
+import { missingTests, type NamedTests, testsNamedIn } from './named-tests.ts';
 
 /** By number: the files of tests in a row, each with the titles that stand behind it. */
-function rows(): ReadonlyMap<string, readonly Named[]> {
+function rows(): ReadonlyMap<string, readonly NamedTests[]> {
   const text = readFileSync('SECURITY.md', 'utf8');
   const lines = text.slice(text.indexOf('## Vulnerabilities')).split('\n');
   return new Map(
     lines.flatMap((line) => {
       const cells = line.split(' | ');
       const number = /^\| (S\d+|[BCD])$/.exec(cells[0] ?? '')?.[1];
-      return number === undefined ? [] : [[number, namedIn(cells[3] ?? '')] as const];
+      return number === undefined ? [] : [[number, testsNamedIn(cells[3] ?? '')] as const];
     }),
   );
-}
-
-function namedIn(cell: string): readonly Named[] {
-  const parts = cell.split(/(?=`test\/)/).filter((part) => part.startsWith('`test/'));
-  return parts.map((part) => ({
-    file: /^`([^`]+)`/.exec(part)?.[1] ?? '',
-    titles: [...part.matchAll(/"([^"]+)"/g)].map(([, title = '']) => title),
-  }));
 }
 
 suite('the table of weaknesses', () => {
@@ -39,11 +27,7 @@ suite('the table of weaknesses', () => {
     const missing: string[] = [];
     for (const [number, named] of rows()) {
       if (named.length === 0) missing.push(`${number}: no test`);
-      for (const { file, titles } of named) {
-        const text = existsSync(file) ? readFileSync(file, 'utf8') : '';
-        if (text === '') missing.push(`${number}: ${file}`);
-        for (const title of titles) if (!text.includes(title)) missing.push(`${number}: ${title}`);
-      }
+      missing.push(...missingTests(named).map((name) => `${number}: ${name}`));
     }
     assert.deepEqual(missing, []);
   });
