@@ -174,3 +174,9 @@ export async function writeMetadata(worktree: LinkedWorktree, head: string): Pro
     await writeFile(join(worktree.gitDir, 'HEAD'), `${head}\n`);
   }
 }
+
+/** The same while nothing has written the index of a worktree. */
+export function stampOfIndex(worktree: LinkedWorktree): string {
+  const facts = factsOf(join(worktree.gitDir, 'index'));
+  return facts === null ? '' : [facts.ino, facts.size, facts.mtimeMs].join(' ');
+}

@@ -9,7 +9,7 @@ import type { RepositoryContext } from '../context.ts';
 import { failureOf, gitFailure } from '../process/failures.ts';
 import { ignoredWork } from '../read/ignored-files.ts';
 import { parseStatus, statusArguments } from '../read/status-format.ts';
-import { dropIndex, stampOfIndex } from '../snapshot/snapshot.ts';
+import { dropIndex } from '../snapshot/snapshot.ts';
 import { keepDropped } from '../work/dropped-commits.ts';
 import { relink } from '../work/own-worktree.ts';
 import type { GitResult, RemoveOutcome, RemoveRequest } from '../port.ts';
@@ -22,6 +22,7 @@ import {
   findWorktree,
   folderNote,
   folderNow,
+  stampOfIndex,
   writeMetadata,
   type LinkedWorktree,
 } from '../files/worktree-link.ts';

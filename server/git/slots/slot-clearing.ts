@@ -7,11 +7,11 @@ import { err, ok } from '../../core/failure.ts';
 import type { RepositoryContext } from '../context.ts';
 import { absoluteBytes, type PathBytes, splitZero } from '../files/paths.ts';
 import { factsOf } from '../files/small-files.ts';
-import type { LinkedWorktree } from '../files/worktree-link.ts';
+import { stampOfIndex, type LinkedWorktree } from '../files/worktree-link.ts';
 import type { GitResult } from '../port.ts';
 import type { Sha } from '../sha.ts';
 import { failureOf } from '../process/failures.ts';
-import { dropIndex, type HeldIndex, stampOfIndex } from '../snapshot/snapshot.ts';
+import { dropIndex, type HeldIndex } from '../snapshot/snapshot.ts';
 import type { GitOutput } from '../process/run-once.ts';
 
 /** `changed`: files were written since the snapshot, and are still in the slot. */

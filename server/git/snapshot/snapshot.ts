@@ -24,12 +24,13 @@ import { walks } from '../refs/whole.ts';
 import { listedStashes, takeFromShared } from '../work/shared-leavings.ts';
 import { takeSoFar } from '../lent/taken-so-far.ts';
 import { waitForStaleLocks } from '../files/stale-locks.ts';
-import { exists, factsOf, factsOfAll, readText } from '../files/small-files.ts';
+import { exists, factsOfAll, readText } from '../files/small-files.ts';
+import { forgetCommitted } from '../work/committed-slots.ts';
 import { keepDropped } from '../work/dropped-commits.ts';
 import { slotStatus } from '../work/lost-head.ts';
 import { isNestedRepository, type ParsedStatus, type StatusEntry } from '../read/status-format.ts';
 import { appendSnapshot, type WorkState } from '../work/work-chain.ts';
-import { type LinkedWorktree } from '../files/worktree-link.ts';
+import { stampOfIndex, type LinkedWorktree } from '../files/worktree-link.ts';
 import type { Sha } from '../sha.ts';
 
 export interface StateRequest {
@@ -81,6 +82,7 @@ export async function takeSnapshot(
 ): Promise<GitResult<Snapshot | null>> {
   const worktree = await ownWorktree(context, request.path);
   if (!worktree.ok) return worktree;
+  forgetCommitted(context, worktree.value);
   // The agent is dead, and its attempt may be resumed in the same worktree.
   if (request.reason === 'death') await waitForStaleLocks(worktree.value, context.staleLockMs);
   if (request.reason !== 'interval' && request.author === 'agent') {
@@ -264,12 +266,6 @@ async function storeState(
 export async function dropIndex({ file }: HeldIndex): Promise<void> {
   await rm(file, { force: true });
   await rm(`${file}.lock`, { force: true });
-}
-
-/** The same while nothing has written the index of a worktree. */
-export function stampOfIndex(worktree: LinkedWorktree): string {
-  const facts = factsOf(join(worktree.gitDir, 'index'));
-  return facts === null ? '' : [facts.ino, facts.size, facts.mtimeMs].join(' ');
 }
 
 async function beginIndex(

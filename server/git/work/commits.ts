@@ -5,6 +5,7 @@ import { err, ok } from '../../core/failure.ts';
 import { protectedAmong } from '../../core/plan/protected-paths.ts';
 import { smallAsStored } from '../read/committed-sizes.ts';
 import { commitEntries } from './commit-entries.ts';
+import { noteCommitted } from './committed-slots.ts';
 import { attachToBranch, standsOn, type Standing } from './attach.ts';
 import type { RepositoryContext } from '../context.ts';
 import { failureOf, gitFailure } from '../process/failures.ts';
@@ -92,6 +93,8 @@ export async function commitLeftovers(
   if (!guarded.ok) return guarded;
   if (entries.some((entry) => isIgnoreFile(entry.path))) context.ignores.touched();
   const tree = context.commits.read(tip)?.tree ?? null;
+  const isAll = held.size + inside.size === 0 && standing.mergeInto === null;
+  if (isAll) noteCommitted(context, worktree, branchRef(request.branch), tip);
   const changed = await isChange(context, request.base, { before, tip, tree });
   const aside = !changed && (await hasPutAside(context, request.branch));
   const told = { held: [...heldNames].sort(), heldFor, committedSecrets, protected: guarded.value };

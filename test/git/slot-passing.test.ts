@@ -1,0 +1,176 @@
+// A slot whose files are all committed passes to the next task by a switch and one check. What is
+// changed there before, or meanwhile, is kept and does not reach the next task.
+
+import assert from 'node:assert/strict';
+import { rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { GitRepository } from '../../server/git/port.ts';
+import type { SlotOutcome } from '../../server/git/slot-port.ts';
+import { leftoversOf, makeFixture, valueOf, type Fixture } from './fixture.ts';
+
+suite('git: a slot that passes to the next task', () => {
+  let fixture: Fixture;
+  let repository: GitRepository;
+  let base: string;
+  /** The commit of the first task. */
+  let first: string;
+  setup(async () => {
+    fixture = makeFixture();
+    const script = join(fixture.home, 'after-switch');
+    const act = `case "$*" in *" switch "*) [ ! -e "${script}" ] || . "${script}";; esac`;
+    const binary = join(fixture.home, 'watched-git');
+    const lines = ['#!/bin/sh', 'git "$@"; code=$?', act, 'exit $code', ''];
+    writeFileSync(binary, lines.join('\n'), { mode: 0o755 });
+    repository = await fixture.open({ binary });
+    base = fixture.git('rev-parse', 'main');
+    await prepare(1);
+    write('README.md', 'of the first task\n');
+    write('made.txt', 'made\n');
+    const task = { path: slot(), branch: 'drover/t-1/1', base };
+    first = valueOf(await repository.commitLeftovers(leftoversOf(task))).commit;
+  });
+  teardown(() => fixture.remove());
+
+  const slot = (): string => fixture.slot('s0');
+  const prepare = async (number: number, sha = base): Promise<SlotOutcome> =>
+    valueOf(
+      await repository.prepareSlot({
+        path: slot(),
+        branch: `drover/t-${number}/1`,
+        sha,
+        keepBranch: false,
+        dropIgnored: false,
+        sparse: null,
+        use: 'task',
+      }),
+    );
+  const inSlot = (...args: readonly string[]): string => fixture.gitIn(slot(), ...args);
+  const write = (path: string, content: string): void => fixture.write(join(slot(), path), content);
+  const keptTexts = (path: string): readonly string[] =>
+    fixture
+      .git('rev-list', '--glob=refs/drover/work')
+      .split('\n')
+      .filter((sha) => sha !== '' && fixture.git('ls-tree', sha, '--', path) !== '')
+      .map((sha) => fixture.git('show', `${sha}:${path}`));
+  /** It holds its commit and nothing else, and so does a commit of what an agent makes there. */
+  async function assertReady(sha: string): Promise<void> {
+    assert.equal(inSlot('rev-parse', 'HEAD'), sha);
+    assert.equal(inSlot('status', '--porcelain'), '');
+    write('second.txt', '2\n');
+    const task = { path: slot(), branch: 'drover/t-2/1', base: sha };
+    const { commit } = valueOf(await repository.commitLeftovers(leftoversOf(task)));
+    assert.equal(fixture.git('diff', '--name-only', sha, commit), 'second.txt');
+  }
+
+  for (const [where, target] of [
+    ['its own commit', () => first],
+    ['the base', () => base],
+  ] as const) {
+    test(`one check of its files, to ${where}`, async () => {
+      const before = repository.processCount;
+      assert.deepEqual(await prepare(2, target()), { created: false, keptRef: null });
+      assert.equal(repository.processCount - before, 2);
+      await assertReady(target());
+    });
+
+    for (const [what, path] of [
+      ['a file that the switch changes', 'README.md'],
+      ['a file that it leaves alone', 'src/a.txt'],
+      ['a new file', 'new.txt'],
+      ['a new file in a new folder', 'new/new.txt'],
+    ] as const) {
+      test(`a person has written ${what}, to ${where}`, async () => {
+        write(path, 'by hand\n');
+        const { keptRef } = await prepare(2, target());
+        assert.match(keptRef ?? '', /^refs\/drover\/work\/t-1\/1/);
+        assert.deepEqual(keptTexts(path).includes('by hand'), true);
+        await assertReady(target());
+      });
+
+      test(`… while it is switched: ${what}, to ${where}`, async () => {
+        const words = `mkdir -p "$(dirname '${path}')"; echo 'by hand' > '${path}'`;
+        writeFileSync(join(fixture.home, 'after-switch'), `(cd "${slot()}" && ${words})\n`);
+        await prepare(2, target());
+        rmSync(join(fixture.home, 'after-switch'));
+        assert.deepEqual(keptTexts(path).includes('by hand'), true);
+        await assertReady(target());
+      });
+    }
+
+    test(`a person has deleted a file that the switch brings back, to ${where}`, async () => {
+      rmSync(join(slot(), 'README.md'));
+      const { keptRef } = await prepare(2, target());
+      assert.ok(keptRef);
+      assert.equal(fixture.git('ls-tree', keptRef, '--', 'README.md'), '');
+      await assertReady(target());
+    });
+
+    test(`a person has staged something, to ${where}`, async () => {
+      write('README.md', 'staged\n');
+      inSlot('add', 'README.md');
+      write('README.md', 'of the first task\n');
+      const { keptRef } = await prepare(2, target());
+      assert.ok(keptTexts('README.md').includes('staged') || keptRef !== null);
+      await assertReady(target());
+    });
+
+    for (const flag of ['--assume-unchanged', '--skip-worktree']) {
+      test(`a person has hidden a change by ${flag}, to ${where}`, async () => {
+        write('README.md', 'hidden\n');
+        inSlot('update-index', flag, 'README.md');
+        await prepare(2, target());
+        assert.ok(keptTexts('README.md').includes('hidden'));
+        await assertReady(target());
+      });
+    }
+
+    test(`a person has committed there and gone back, to ${where}`, async () => {
+      write('README.md', 'committed\n');
+      inSlot('commit', '-qam', 'by hand');
+      inSlot('reset', '-q', '--hard', first);
+      await prepare(2, target());
+      assert.ok(keptTexts('README.md').includes('committed'));
+      await assertReady(target());
+    });
+  }
+
+  test('an ignore file that hides itself, where the next base has one', async () => {
+    fixture.write(join(fixture.root, 'sub/.gitignore'), '*.log\n');
+    fixture.git('add', '-A');
+    fixture.git('commit', '-q', '-m', 'rules');
+    const next = fixture.git('rev-parse', 'main');
+    write('sub/.gitignore', '*\n');
+    write('sub/hidden.txt', 'hidden\n');
+    await prepare(2, next);
+    assert.ok(keptTexts('sub/hidden.txt').includes('hidden'));
+    assert.ok(keptTexts('sub/.gitignore').includes('*'));
+    await assertReady(next);
+  });
+
+  test('an ignore file that hides itself, where the next base has none', async () => {
+    write('made/.gitignore', '*\n');
+    write('made/hidden.txt', 'hidden\n');
+    await prepare(2);
+    assert.ok(keptTexts('made/hidden.txt').includes('hidden'));
+    await assertReady(base);
+  });
+
+  test('where the trees are packed, its files are checked before as well', async () => {
+    fixture.git('repack', '-adq');
+    const before = repository.processCount;
+    await prepare(2);
+    assert.equal(repository.processCount - before, 3);
+    await assertReady(base);
+  });
+
+  test('a further part of the attempt has failed since: all of it is kept', async () => {
+    write('half.txt', 'half\n');
+    const request = { path: slot(), label: 't-1/1', reason: 'failed', author: 'agent' } as const;
+    const taken = valueOf(await repository.snapshot({ ...request, base }));
+    const before = repository.processCount;
+    await prepare(2);
+    assert.ok(repository.processCount - before > 2, 'a slot with a snapshot is checked first');
+    assert.equal(fixture.git('rev-parse', 'refs/drover/work/t-1/1'), taken?.commit);
+    await assertReady(base);
+  });
+});
