@@ -74,6 +74,8 @@ exec git "$@"
 
   for (const command of ['write-tree', 'commit-tree', 'update-ref']) {
     test(`a snapshot holds everything when a prune comes before ${command}`, async () => {
+      // With such a setting only git can make its commit.
+      if (command === 'commit-tree') fixture.git('config', 'i18n.commitEncoding', 'utf-8');
       write('new.txt', 'mine\n');
       write('sub/README.md', 'also mine\n');
       write('README.md', 'changed\n');
@@ -252,6 +254,6 @@ exec git "$@"
     write('two.txt', 'two\n');
     const before = repository.processCount;
     await taken();
-    assert.equal(repository.processCount - before, 5);
+    assert.equal(repository.processCount - before, 4);
   });
 });

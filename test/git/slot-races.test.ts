@@ -135,7 +135,7 @@ suite('git: a slot that is written into while it is emptied', () => {
       await afterOneCommit();
       write('found.txt', 'found\n');
       write('README.md', 'found too\n');
-      await meanwhile('after', '*"commit-tree "*', script);
+      await meanwhile('after', '*"update-ref "*', script);
       await prepare({ branch: 'drover/t/2' });
       assert.ok(wasMet());
       assert.ok(isKept(path, content));
@@ -157,7 +157,7 @@ suite('git: a slot that is written into while it is emptied', () => {
   test('a file that a snapshot holds already is changed again', async () => {
     await afterOneCommit();
     write('found.txt', 'found\n');
-    await meanwhile('after', '*"commit-tree "*', 'echo later > found.txt');
+    await meanwhile('after', '*"update-ref "*', 'echo later > found.txt');
     await prepare({ branch: 'drover/t/2' });
     assert.ok(isKept('found.txt', 'found'));
     assert.ok(isKept('found.txt', 'later'));
@@ -168,7 +168,7 @@ suite('git: a slot that is written into while it is emptied', () => {
     await afterOneCommit();
     write('found.txt', 'found\n');
     const file = join(fixture.home, 'noisy-git');
-    const act = `case "$*" in *" commit-tree "*|"commit-tree "*) echo x >> "${slot()}/found.txt";; esac`;
+    const act = `case "$*" in *" update-ref "*|"update-ref "*) echo x >> "${slot()}/found.txt";; esac`;
     writeFileSync(file, `#!/bin/sh\n${act}\nexec git "$@"\n`, { mode: 0o755 });
     repository = await fixture.open({ binary: file });
     await prepare({ branch: 'drover/t/2' });
@@ -236,7 +236,7 @@ suite('git: a slot that is written into while it is emptied', () => {
     test(`a removal${found ? ' of what holds more' : ''}: a file that comes in after the look is kept`, async () => {
       await afterOneCommit();
       if (found) write('found.txt', 'found\n');
-      const pattern = found ? '*"commit-tree "*' : afterLook;
+      const pattern = found ? '*"update-ref "*' : afterLook;
       await meanwhile('after', pattern, 'echo late > late.txt; echo late > README.md');
       const removed = valueOf(
         await repository.removeWorktree({ path: slot(), label: 't/1', force: false }),

@@ -1,6 +1,5 @@
 // Merges two commits without a checkout: merge-tree finds the tree, commit-tree makes the commit.
 
-import { join } from 'node:path';
 import { err, ok } from '../../core/failure.ts';
 import { liesOnLine, treeOf } from '../read/ancestry.ts';
 import { editedTree } from '../read/edited-tree.ts';
@@ -10,7 +9,7 @@ import type { RepositoryContext } from '../context.ts';
 import { settings } from '../process/environment.ts';
 import { failureOf, gitFailure } from '../process/failures.ts';
 import { isSha } from '../files/loose-objects.ts';
-import { writeCommit } from '../files/write-commit.ts';
+import { commitHere } from '../files/commit-here.ts';
 import { commitMessage } from '../refs/messages.ts';
 import { type PathBytes, shown, splitZero } from '../files/paths.ts';
 import type { GitResult, Merge, MergeConflict, MergeRequest } from '../port.ts';
@@ -74,7 +73,7 @@ async function commitMerge(
   parents: readonly Sha[],
 ): Promise<GitResult<Sha>> {
   const message = commitMessage(subject, trailers);
-  const written = writeHere(context, tree, parents, message);
+  const written = commitHere(context, { tree, parents, message });
   if (written !== null) return ok(written);
   const made = await context.git(
     ['commit-tree', tree, ...parents.flatMap((parent) => ['-p', parent]), '-F', '-'],
@@ -83,21 +82,6 @@ async function commitMerge(
   const sha = made.stdout.toString('utf8').trim();
   if (made.code === 0 && isSha(sha)) return ok(sha);
   return err(failureOf(made, `commit the merge of ${commit}`));
-}
-
-/** Null: a process is needed, also to check whether a pruned parent still exists. */
-function writeHere(
-  context: RepositoryContext,
-  tree: Sha,
-  parents: readonly Sha[],
-  message: string,
-): Sha | null {
-  const signatures = context.signatures();
-  if (signatures === null || context.prunes.isSuspect()) return null;
-  if (!parents.every((parent) => context.commits.isLoose(parent))) return null;
-  context.prunes.beforeCommand(['commit-tree']);
-  const objects = join(context.commonDir, 'objects');
-  return writeCommit(objects, { tree, parents, ...signatures, message, atMs: Date.now() });
 }
 
 /**

@@ -5,6 +5,7 @@ import { workRoot } from '../../core/work/ref-names.ts';
 import { err, ok } from '../../core/failure.ts';
 import { isAncestor } from '../read/ancestry.ts';
 import type { RepositoryContext } from '../context.ts';
+import { commitHere } from '../files/commit-here.ts';
 import { failureOf, gitFailure } from '../process/failures.ts';
 import { isSha } from '../files/loose-objects.ts';
 import type { GitResult } from '../port.ts';
@@ -165,8 +166,13 @@ async function commitState(
     parents.push(staged.value);
   }
   parents.push(...note.alongside.filter((sha) => !parents.includes(sha)));
+  const message = messageFor(state, note, previous);
+  // A branch that is checked out holds its commit.
+  const held = state.branch === null || state.head === null ? [] : [state.head];
+  const here = commitHere(context, { tree: state.tree, parents, message, held });
+  if (here !== null) return ok(here);
   const arguments_ = parents.flatMap((parent) => ['-p', parent]);
-  return commitTree(context, state.tree, arguments_, messageFor(state, note, previous));
+  return commitTree(context, state.tree, arguments_, message);
 }
 
 async function commitTree(
