@@ -186,7 +186,10 @@ export class Checks {
     if (worktree.branch !== null && !worktree.branch.startsWith(`refs/heads/drover/${root}/`))
       this.#world.violate('one-agent', `${root} works on ${worktree.branch}`);
     for (const [blocker, sha] of this.#claims.get(root)?.commits ?? []) {
-      if (!repository.objects.isAncestor(sha, head) && !this.#isThereAgain(sha, head))
+      // One that was reset after the claim may have landed again before the base was chosen.
+      const again = this.#completed.get(blocker) ?? sha;
+      const isThere = [sha, again].some((each) => repository.objects.isAncestor(each, head));
+      if (!isThere && !this.#isThereAgain(sha, head))
         this.#world.violate('base', `${root} starts without ${blocker}'s commit ${sha}`);
     }
   }

@@ -14,6 +14,7 @@ import {
   type Tx,
   type Reads,
 } from '../../store/port.ts';
+import type { NoBase } from './chosen-base.ts';
 import { findAgain } from '../lines/landed-again.ts';
 import { syncLine } from '../lines/lines.ts';
 import type { Uses } from '../kit/engine-ports.ts';
@@ -37,11 +38,21 @@ export async function waitForBase(
   engine: Uses<'clock' | 'store'>,
   tx: Tx,
   claim: Claim,
-  { reason, landedOn }: { readonly reason: string; readonly landedOn: string | null },
+  { reason, landedOn, isReset = false }: Omit<NoBase, 'kind'>,
 ): Promise<void> {
   if (await stoppedInstead(engine, tx, claim)) return;
   await setAttempt(tx, claim.taskId, claim.attempt, { state: 'interrupted' });
   const fence = { taskId: claim.taskId, epoch: claim.epoch, runId: claim.runId };
+  if (isReset) {
+    // Blocked by its blocker as before it was claimed, unless that has landed again by now.
+    await engine.store.transition(tx, {
+      ...fence,
+      to: 'ready',
+      event: 'task.returned',
+      data: { reason },
+    });
+    return;
+  }
   if (landedOn !== null && (await canStillCome(tx, claim, landedOn))) {
     await engine.store.transition(tx, {
       ...fence,

@@ -1,14 +1,13 @@
 // Step "worktree": a slot of the pool at the right base, the branch of the attempt in it, and the
 // project's setup done.
 
-import { branchRef, landingRef } from '../../core/work/ref-names.ts';
+import { branchRef } from '../../core/work/ref-names.ts';
 import { attemptTrailers } from '../../core/work/trailers.ts';
 import { failure, type Failure } from '../../core/failure.ts';
 import { ownedStatuses } from '../../core/plan/state.ts';
 import { GitRefusal } from '../../git/port.ts';
 import {
   type AttemptRow,
-  blockersOf,
   type Claim,
   foreseeLease,
   lastAttempt,
@@ -20,11 +19,9 @@ import {
   type Tx,
 } from '../../store/port.ts';
 import { gitFailed, orElse, whileAway } from '../kit/git-trouble.ts';
+import { chooseBase, type NoBase } from './chosen-base.ts';
 import { restoreEarlier, startOfAttempt } from './earlier-work.ts';
-import { baseContaining, containsAll } from '../lines/lines.ts';
-import { isOnLine } from './line-waits.ts';
-import { missingBaseSentence } from './missing-base-sentence.ts';
-import { baseOfBranch, findAgain } from '../lines/landed-again.ts';
+import { baseOfBranch } from '../lines/landed-again.ts';
 import { ownBase } from '../lines/own-range.ts';
 import type { Uses } from '../kit/engine-ports.ts';
 import { enterPhase } from '../kit/phases.ts';
@@ -45,8 +42,7 @@ export interface Place {
 export type PlaceOutcome =
   | { readonly kind: 'ready'; readonly place: Place }
   | { readonly kind: 'failed'; readonly failure: Failure }
-  /** A blocker's commit is not in any base this line can offer; `reason` names it. */
-  | { readonly kind: 'no_base'; readonly reason: string; readonly landedOn: string | null };
+  | NoBase;
 
 export async function prepareWorktree(
   engine: Preparing & Uses<'clock'>,
@@ -189,51 +185,6 @@ async function holdsBranch(
   if (!(await engine.files.exists(path))) return false;
   const status = await engine.git.status(path);
   return status.ok && status.value.branch === branch;
-}
-
-async function chooseBase(
-  engine: Uses<'git' | 'machineId' | 'report' | 'settings' | 'store'>,
-  claim: Claim,
-  attempt: AttemptRow,
-  line: string,
-  isSecond = false,
-): Promise<Sha | Extract<PlaceOutcome, { kind: 'failed' | 'no_base' }>> {
-  const blockers = await blockersOf(engine.store.db, claim.parts);
-  const landed = blockers.flatMap((row) =>
-    row.landed_sha === null ? [] : [{ ...row, sha: row.landed_sha }],
-  );
-  const commits = landed.map((row) => row.sha);
-  const former = attempt.base_sha;
-  // It continues in the same worktree, unless a blocker has landed (again) since it started.
-  if (former !== null && (await containsAll(engine, former, commits))) return former;
-  const shared = await baseOfCandidates(engine, claim.taskId);
-  if (shared !== null && (await containsAll(engine, shared, commits))) return shared;
-  const base = await baseContaining(engine, line, commits);
-  if (!base.ok) return { kind: 'failed', failure: base.error };
-  if (base.value !== null) return base.value;
-  // People rebase and amend: the work is there, under another commit.
-  if (!isSecond && (await findAgain(engine, line, landed)))
-    return chooseBase(engine, claim, attempt, line, true);
-  const tip = (await engine.git.readRef(landingRef(line))) ?? '';
-  for (const { id, sha, landed_on } of landed) {
-    if (sha === tip || (await engine.git.isAncestor(sha, tip))) continue;
-    const blocker = { id, sha, landedOn: landed_on };
-    const reason = await missingBaseSentence(engine, claim.taskId, blocker, line);
-    // Where the line's parent has it, no run brings it: the two can't be merged.
-    const isNear = await isOnLine(engine, line, sha);
-    return { kind: 'no_base', reason, landedOn: isNear ? null : landed_on };
-  }
-  const reason = `${line} and its parent can't be merged; merge them by hand`;
-  return { kind: 'no_base', reason, landedOn: null };
-}
-
-/**
- * All candidates of a task start from the same commit, whenever each of them starts, so that they
- * can be compared.
- */
-async function baseOfCandidates(engine: Uses<'store'>, taskId: string): Promise<Sha | null> {
-  const row = await taskById(engine.store.db, taskId);
-  return row === null || row.candidate_of === null ? null : row.base_sha;
 }
 
 interface Start {

@@ -1,0 +1,86 @@
+// The commit that an attempt starts from: one that holds what all blockers of its task have landed.
+
+import type { Failure } from '../../core/failure.ts';
+import { landingRef } from '../../core/work/ref-names.ts';
+import type { Sha } from '../../git/sha.ts';
+import { type AttemptRow, blockersOf, type Claim, familyOf, taskById } from '../../store/port.ts';
+import type { Uses } from '../kit/engine-ports.ts';
+import { findAgain } from '../lines/landed-again.ts';
+import { baseContaining, containsAll } from '../lines/lines.ts';
+import { isOnLine } from './line-waits.ts';
+import { missingBaseSentence } from './missing-base-sentence.ts';
+
+/** A blocker's commit is not in any base this line can offer; `reason` names it. */
+export interface NoBase {
+  readonly kind: 'no_base';
+  readonly reason: string;
+  readonly landedOn: string | null;
+  /** The task only has to wait: its blocker was reset after the task had been claimed. */
+  readonly isReset?: boolean;
+}
+
+export async function chooseBase(
+  engine: Uses<'git' | 'machineId' | 'report' | 'settings' | 'store'>,
+  claim: Claim,
+  attempt: AttemptRow,
+  line: string,
+  isSecond = false,
+): Promise<Sha | NoBase | { readonly kind: 'failed'; readonly failure: Failure }> {
+  const blockers = await blockersOf(engine.store.db, claim.parts);
+  const reset = await resetBlocker(engine, claim, blockers);
+  if (reset !== null) return reset;
+  const landed = blockers.flatMap((row) =>
+    row.landed_sha === null ? [] : [{ ...row, sha: row.landed_sha }],
+  );
+  const commits = landed.map((row) => row.sha);
+  const former = attempt.base_sha;
+  // It continues in the same worktree, unless a blocker has landed (again) since it started.
+  if (former !== null && (await containsAll(engine, former, commits))) return former;
+  const shared = await baseOfCandidates(engine, claim.taskId);
+  if (shared !== null && (await containsAll(engine, shared, commits))) return shared;
+  const base = await baseContaining(engine, line, commits);
+  if (!base.ok) return { kind: 'failed', failure: base.error };
+  if (base.value !== null) return base.value;
+  // People rebase and amend: the work is there, under another commit.
+  if (!isSecond && (await findAgain(engine, line, landed)))
+    return chooseBase(engine, claim, attempt, line, true);
+  const tip = (await engine.git.readRef(landingRef(line))) ?? '';
+  for (const { id, sha, landed_on } of landed) {
+    if (sha === tip || (await engine.git.isAncestor(sha, tip))) continue;
+    const blocker = { id, sha, landedOn: landed_on };
+    const reason = await missingBaseSentence(engine, claim.taskId, blocker, line);
+    // Where the line's parent has it, no run brings it: the two can't be merged.
+    const isNear = await isOnLine(engine, line, sha);
+    return { kind: 'no_base', reason, landedOn: isNear ? null : landed_on };
+  }
+  const reason = `${line} and its parent can't be merged; merge them by hand`;
+  return { kind: 'no_base', reason, landedOn: null };
+}
+
+/**
+ * A person may reset a blocker between the claim and this look: its row then names no commit, and
+ * any base would seem to hold what all blockers have landed.
+ */
+async function resetBlocker(
+  engine: Uses<'store'>,
+  { taskId }: Claim,
+  blockers: Awaited<ReturnType<typeof blockersOf>>,
+): Promise<NoBase | null> {
+  const open = blockers.filter(({ status }) => status !== 'completed');
+  if (open.length === 0) return null;
+  // Relatives take their turns inside the attempt.
+  const relatives = await familyOf(engine.store.db, taskId);
+  const reset = open.find(({ id }) => !relatives.includes(id));
+  if (reset === undefined) return null;
+  const reason = `its blocker ${reset.id} was reset in the meantime`;
+  return { kind: 'no_base', reason, landedOn: null, isReset: true };
+}
+
+/**
+ * All candidates of a task start from the same commit, whenever each of them starts, so that they
+ * can be compared.
+ */
+async function baseOfCandidates(engine: Uses<'store'>, taskId: string): Promise<Sha | null> {
+  const row = await taskById(engine.store.db, taskId);
+  return row === null || row.candidate_of === null ? null : row.base_sha;
+}
