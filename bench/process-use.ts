@@ -1,6 +1,7 @@
 // CPU time and memory of a process and its children, as reported by Linux.
 
-import { readFileSync, readdirSync } from 'node:fs';
+import { mkdirSync, readFileSync, readdirSync, rmdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 
 export interface ProcessUse {
   /** Of the process, its living descendants and everything they have waited for. */
@@ -57,6 +58,36 @@ export function treeUse(root: number): ProcessUse {
     pages += stat.pages;
   }
   return { cpuMs: ticks * msPerTick, rssMb: (pages * bytesPerPage) / 1e6 };
+}
+
+export interface CpuCount {
+  /** Since the count began, of processes that have ended too. */
+  usedMs(): number;
+  remove(): void;
+}
+
+/**
+ * Counts what a process and all that it starts use from now on, also what leaves its tree: by a control group of the kernel.
+ * Null where none can be made.
+ */
+export function countCpu(pid: number): CpuCount | null {
+  try {
+    const mounted = /^\S+ \S+ \S+ \S+ (\S+) .* - cgroup2 /m.exec(
+      readFileSync('/proc/self/mountinfo', 'utf8'),
+    );
+    const folder = join(mounted?.[1] ?? '', `drover-bench-${process.pid}`);
+    mkdirSync(folder);
+    writeFileSync(join(folder, 'cgroup.procs'), String(pid));
+    return {
+      usedMs: () => {
+        const text = readFileSync(join(folder, 'cpu.stat'), 'utf8');
+        return Number(/^usage_usec (\d+)$/m.exec(text)?.[1]) / 1000;
+      },
+      remove: () => rmdirSync(folder),
+    };
+  } catch {
+    return null;
+  }
 }
 
 function isBelow(pid: number, root: number, stats: ReadonlyMap<number, Stat>): boolean {

@@ -2,9 +2,10 @@
 
 import { existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { eventsOf, projectOf, startBackend } from './backend.ts';
+import { type Backend, eventsOf, projectOf, startBackend } from './backend.ts';
 import type { Bench } from './bench.ts';
 import { median, short, type Figure } from './figures.ts';
+import { countCpu, type CpuCount } from './process-use.ts';
 import { benchLines, benchTransfer } from './remote-runtime.ts';
 import { repositoryOf, script, smallAgent } from './repositories.ts';
 
@@ -14,7 +15,7 @@ export async function benchRemote(bench: Bench): Promise<Figure[]> {
   return [
     ...(await benchLines(bench)),
     ...(await benchTransfer(bench)),
-    await overhead(bench),
+    ...(await overhead(bench)),
     ...(await atOnce(bench)),
   ];
 }
@@ -22,7 +23,7 @@ export async function benchRemote(bench: Bench): Promise<Figure[]> {
 const settingsOf = (max: number): string => `[remote]\nprovisioner = "process"\nmax = ${max}\n`;
 
 /** Tasks one after the other, every second one on a worker: both kinds see the same machine. */
-async function overhead(bench: Bench): Promise<Figure> {
+async function overhead(bench: Bench): Promise<Figure[]> {
   const pairs = bench.options.brief ? 2 : 12;
   bench.say(`remote: ${pairs} attempts here and ${pairs} on a worker, in turn`);
   const agent = smallAgent(bench.folder);
@@ -30,35 +31,78 @@ async function overhead(bench: Bench): Promise<Figure> {
   try {
     writeFileSync(join(project.repository, '.drover.toml'), settingsOf(1));
     const backend = await startBackend(bench, project);
-    const ids: string[] = [];
-    for (let at = 0; at < 2 * pairs; at += 1) {
-      const runsOn = at % 2 === 0 ? 'local' : 'remote';
-      const fields = { title: `t${at}`, runs_on: runsOn, blocked_by: ids.slice(-1) };
-      ids.push((await backend.client.call('task.add', fields)).id);
-    }
-    const { environment: env } = project;
-    await backend.client.call('run.start', { workers: 1, target: 'main', env });
-    const ended = await eventsOf(backend.client, 'task.completed', ids.length, waitMs);
-    const claimed = await eventsOf(backend.client, 'task.claimed', ids.length, waitMs);
-    await backend.kill('SIGTERM');
-    const took = (id: string): number => {
-      const at = (events: typeof ended): number =>
-        events.find((event) => event.task_id === id)?.at_ms ?? Number.NaN;
-      return at(ended) - at(claimed);
-    };
+    // Before its first run, whose own group is made beside it.
+    const cpu = countCpu(backend.pid);
+    const chain = new Chain(backend, project.environment);
+    const inTurn = Array.from({ length: 2 * pairs }, (_, at) => at % 2 === 1);
+    const tookMs = await chain.run(inTurn);
     // The first ones make the slot, and load what is loaded once.
-    const local = ids.filter((_, at) => at % 2 === 0 && at > 1).map(took);
-    const remote = ids.filter((_, at) => at % 2 === 1 && at > 1).map(took);
-    return {
+    const times = { local: ofKind(tookMs, 0), remote: ofKind(tookMs, 1) };
+    const used = cpu === null ? [] : [await cpuOver(cpu, chain, pairs)];
+    await backend.kill('SIGTERM');
+    cpu?.remove();
+    const wall: Figure = {
       part: 'remote',
       what: 'an attempt on a worker, over one here',
-      value: median(remote) - median(local),
+      value: median(times.remote) - median(times.local),
       unit: 'ms',
       target: { atMost: 400 },
-      detail: `${short(median(remote))} ms against ${short(median(local))} ms`,
+      detail: `${short(median(times.remote))} ms against ${short(median(times.local))} ms`,
     };
+    return [wall, ...used];
   } finally {
     project.remove();
+  }
+}
+
+function ofKind(tookMs: readonly number[], kind: 0 | 1): readonly number[] {
+  return tookMs.filter((_, at) => at % 2 === kind && at > 1);
+}
+
+/** It depends less on what else the machine does than the time does. */
+async function cpuOver(cpu: CpuCount, chain: Chain, count: number): Promise<Figure> {
+  const each = async (isRemote: boolean): Promise<number> => {
+    const before = cpu.usedMs();
+    await chain.run(Array.from({ length: count }, () => isRemote));
+    return (cpu.usedMs() - before) / count;
+  };
+  const [here, there] = [await each(false), await each(true)];
+  return {
+    part: 'remote',
+    what: 'CPU time of an attempt on a worker, over one here',
+    value: there - here,
+    unit: 'ms',
+    target: null,
+    detail: `${short(there)} ms against ${short(here)} ms`,
+  };
+}
+
+/** Runs of tasks that wait for each other. */
+class Chain {
+  readonly #backend: Backend;
+  readonly #env: Readonly<Record<string, string>>;
+  #done = 0;
+
+  constructor(backend: Backend, env: Readonly<Record<string, string>>) {
+    this.#backend = backend;
+    this.#env = env;
+  }
+
+  /** From each claim to the task's end. */
+  async run(areRemote: readonly boolean[]): Promise<readonly number[]> {
+    const { client } = this.#backend;
+    const ids: string[] = [];
+    for (const isRemote of areRemote) {
+      const fields = { runs_on: isRemote ? 'remote' : 'local', blocked_by: ids.slice(-1) } as const;
+      ids.push((await client.call('task.add', { title: `t${ids.length}`, ...fields })).id);
+    }
+    this.#done += ids.length;
+    await client.call('run.start', { workers: 1, target: 'main', env: this.#env });
+    const ended = await eventsOf(client, 'task.completed', this.#done, waitMs);
+    const claimed = await eventsOf(client, 'task.claimed', this.#done, waitMs);
+    const timeOf = (events: typeof ended, id: string): number =>
+      events.find((event) => event.task_id === id)?.at_ms ?? Number.NaN;
+    return ids.map((id) => timeOf(ended, id) - timeOf(claimed, id));
   }
 }
 

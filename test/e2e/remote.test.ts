@@ -165,6 +165,43 @@ suite('remote attempts', function () {
     assert.deepEqual(left(here), []);
   });
 
+  test('attempts run here and on workers at once, where the task, its label or its epic says, and why says so', async () => {
+    const here = project({ settings: '[remote]\nprovisioner = "process"\nlabels = ["gpu"]\n' });
+    const barrier = makeBarrier(here.folder, 'gate');
+    here.write(
+      'agent.sh',
+      `#!/bin/sh\ncat > /dev/null\nid=$DROVER_TASK_ID\npwd > '${here.folder}/place-'$id\necho $id >> '${here.folder}/executions'\n${barrier.wait}\necho "work of $id" > "$id.txt"\n`,
+    );
+    await beginPlan(here, [
+      { id: 'away', type: 'epic', runs_on: 'remote' },
+      { id: 'plain' },
+      { id: 'labelled', labels: ['gpu'] },
+      { id: 'asked', runs_on: 'remote' },
+      { id: 'kept', epic_id: 'away', runs_on: 'local' },
+      { id: 'inside', epic_id: 'away' },
+    ]);
+    const all = ['asked', 'inside', 'kept', 'labelled', 'plain'];
+    const run = here.start(['run', '--workers', '5']);
+    await eventually('all five have begun', () => {
+      const path = join(here.folder, 'executions');
+      return existsSync(path) && here.read('executions').trim().split('\n').length === 5;
+    });
+    const places = all.filter((id) =>
+      here.read(`place-${id}`).includes('/.drover/remote/workers/'),
+    );
+    assert.deepEqual(places, ['asked', 'inside', 'labelled']);
+    const why = async (id: string): Promise<string> => await here.expect(0, ['why', id]);
+    assert.match(await why('asked'), /on a remote worker because the task says so/);
+    assert.match(await why('labelled'), /on a remote worker because .*gpu/);
+    assert.match(await why('inside'), /on a remote worker because .*epic/);
+    for (const id of ['kept', 'plain']) assert.doesNotMatch(await why(id), /remote/);
+    barrier.open(5);
+    await run.ended;
+    barrier.close();
+    for (const id of all) assert.equal(here.git('show', `main:${id}.txt`), `work of ${id}`);
+    assert.deepEqual(left(here), []);
+  });
+
   test('C35 a checkout that is dirty and moved meanwhile stays as it is, and the work is on a ref from the base', async () => {
     const here = project({ settings: onProcess, files: { 'mine.txt': 'one\n' } });
     const barrier = makeBarrier(here.folder, 'gate');

@@ -2,6 +2,7 @@
 
 import { dirname, isAbsolute, join, resolve } from 'node:path';
 import { processStartTime, runMarker } from '../../agents/kit/process/process-list.ts';
+import type { AgentProcess } from '../../agents/port.ts';
 import { createProcessTable } from '../../agents/kit/process/process-table.ts';
 import { startBesideRun } from '../../agents/kit/process/run-group.ts';
 import { programOnPath } from '../../git/process/program-path.ts';
@@ -35,8 +36,8 @@ export function openProvisioner(settings: WorkerSettings, place: ProvisionerPlac
   const { environment, projectRoot } = place;
   const processes = createProcessTable();
   const marked = {
-    endMarked: async (marker: string) => {
-      await processes.endTree(marker, null, endGraceMs);
+    endMarked: async (marker: string, first: AgentProcess | null = null) => {
+      await processes.endTree(marker, first, endGraceMs);
     },
     startOutside: startBesideRun,
     markerVariable: runMarker,

@@ -31,13 +31,16 @@ export interface Upload {
   readonly sent: Promise<ReadonlyMap<string, SentEntry>>;
 }
 
+/** Of an upload that nothing reads yet: a worker is being made for it. */
+const aheadBytes = 1024 * 1024;
+
 export function packUpload(
   plan: UploadPlan,
   files: readonly JobFile[],
   caps: UploadCaps = uploadCaps,
 ): Upload {
   const archive = pack();
-  const body = new PassThrough();
+  const body = new PassThrough({ readableHighWaterMark: aheadBytes });
   const sent = writeAll(archive, plan, files, caps);
   sent.catch((error: unknown) => {
     const reason = error instanceof Error ? error : new Error(String(error));

@@ -3,7 +3,6 @@
 
 import { randomBytes } from 'node:crypto';
 import { rmSync, writeFileSync } from 'node:fs';
-import { setTimeout as delay } from 'node:timers/promises';
 import { err, ok, type Result } from '../../core/failure.ts';
 import { jobPrompt } from '../../core/work/job-files.ts';
 import type { Instance, InstanceSpec, Provisioner } from '../provisioners/port.ts';
@@ -24,17 +23,17 @@ import { importResult } from './import-result.ts';
 import { exitFile, firstLine, jobCommand, manifestFile } from './job-command.ts';
 import { tellImport, tellPlan } from './job-notes.ts';
 import { hasLease, instanceName, removeLease, writeLease } from './leases.ts';
-import { packUpload, type SentEntry } from './pack.ts';
+import type { SentEntry } from './pack.ts';
 import { badAddress, oneLine } from './request.ts';
 import { followWork, type RunningSnapshots } from './running-work.ts';
 import { type JobResult, resultCaps, type ResultCaps } from './unpack.ts';
+import { beginUpload, type BegunUpload } from './upload.ts';
 import { planUpload, type TreeListing, type UploadPlan } from './upload-plan.ts';
 import type { Patience } from './while-away.ts';
 import {
   cancelJob,
   healthTimes,
   startJob,
-  uploadWorkspace,
   waitForHealth,
   type HealthTimes,
 } from './worker-calls.ts';
@@ -173,6 +172,9 @@ async function onInstance(request: JobRequest, plan: UploadPlan, count: number):
     provisioner: provisioner.kind,
   };
   writeLease(leases, lease);
+  // A worker takes its time to come: what it gets is packed meanwhile.
+  const prompt = { name: jobPrompt, content: request.prompt };
+  const upload = beginUpload(plan, [prompt], request.uploadCaps ?? uploadCaps);
   let instance: Instance | null = null;
   try {
     const created = await provisioner.create(spec, request.stop);
@@ -186,7 +188,7 @@ async function onInstance(request: JobRequest, plan: UploadPlan, count: number):
     }
     instance = created.value;
     writeLease(leases, { ...lease, id: instance.id });
-    const worked = await onWorker(hidingToken(request, instance.token), plan, instance);
+    const worked = await onWorker(hidingToken(request, instance.token), upload, instance);
     const ended = worked.ok ? worked : err(withoutSecret(worked.error, instance.token));
     return { ended, gone: destroyed(request, spec.name, instance) };
   } catch (error) {
@@ -194,6 +196,8 @@ async function onInstance(request: JobRequest, plan: UploadPlan, count: number):
     const trouble = { again: true, message: `The remote attempt failed: ${said}.` };
     const ended = err(withoutSecret(trouble, instance?.token ?? spec.token));
     return { ended, gone: destroyed(request, spec.name, instance) };
+  } finally {
+    upload.drop();
   }
 }
 
@@ -235,7 +239,7 @@ function withoutText(text: string, secret: string): string {
 
 async function onWorker(
   request: JobRequest,
-  plan: UploadPlan,
+  upload: BegunUpload,
   worker: Instance,
 ): Promise<Result<Brought, Trouble>> {
   const refused = badAddress(worker.url);
@@ -244,28 +248,14 @@ async function onWorker(
   if (!health.ok) return err({ again: true, message: health.error });
   const kind = health.value.version === 0 ? 'stock' : `Drover ${health.value.version}`;
   request.note(`Worker ${worker.name} is ready (${request.provisioner.kind}, ${kind} runtime).`);
-  const prompt = { name: jobPrompt, content: request.prompt };
-  const upload = packUpload(plan, [prompt], request.uploadCaps ?? uploadCaps);
-  const packed = upload.sent.then(
-    (sent) => ok(sent),
-    (error: unknown) => err(error instanceof Error ? error.message : String(error)),
-  );
-  const problem = await uploadWorkspace(worker, upload.body, request.stop);
-  if (problem !== null) {
-    // A file that cannot be packed ends the body: its reason is reported instead of the broken
-    // connection. A refused upload is not packed to its end.
-    const isSent = await Promise.race([packed, delay(0, null)]);
-    upload.body.destroy();
-    if (isSent?.ok === false) return err({ again: false, message: isSent.error });
-    return err({ again: problem.startsWith('The upload was interrupted'), message: problem });
-  }
-  const sent = await packed;
-  if (!sent.ok) return err({ again: false, message: sent.error });
-  const command = jobCommand({ ...request, uploaded: sent.value.keys() });
+  const uploaded = await upload.send(worker, request.stop);
+  if (!uploaded.ok) return uploaded;
+  const sent = uploaded.value;
+  const command = jobCommand({ ...request, uploaded: sent.keys() });
   const again = health.value.features.has('key') ? patienceOf(request, worker) : undefined;
   const job = await startJob(worker, command, request.stop, again);
   if (!job.ok) return err({ again: true, message: job.error });
-  return await followAndFetch(request, sent.value, worker, {
+  return await followAndFetch(request, sent, worker, {
     id: job.value,
     abilities: health.value,
   });

@@ -23,6 +23,8 @@ import { askWorker, oneLine, readText, type WorkerAddress } from './request.ts';
 import { type Patience, type RequestFailure, whileAway } from './while-away.ts';
 
 export interface HealthTimes {
+  /** A runtime that is nearly there answers within this, or twice or four times as much. */
+  readonly firstMs: number;
   readonly stepMs: number;
   readonly longestStepMs: number;
   readonly limitMs: number;
@@ -30,6 +32,7 @@ export interface HealthTimes {
 }
 
 export const healthTimes: HealthTimes = {
+  firstMs: 10,
   stepMs: 200,
   longestStepMs: 2_000,
   limitMs: 90_000,
@@ -38,6 +41,18 @@ export const healthTimes: HealthTimes = {
 
 /** This many rejections of the token in a row are not temporary. */
 const refusalsMax = 3;
+
+/** Pauses between two requests: doubled up to the step, and from there a step longer each. */
+export function* healthPauses(
+  times: Pick<HealthTimes, 'firstMs' | 'stepMs' | 'longestStepMs'>,
+): Generator<number, never> {
+  for (let waitMs = times.firstMs; ;) {
+    yield waitMs;
+    const isShort = waitMs < times.stepMs;
+    waitMs = isShort ? Math.min(waitMs * 2, times.stepMs) : waitMs + times.stepMs;
+    waitMs = Math.min(waitMs, times.longestStepMs);
+  }
+}
 
 /** Waits until the worker answers. */
 export async function waitForHealth(
@@ -48,7 +63,7 @@ export async function waitForHealth(
   const endsAt = performance.now() + times.limitMs;
   let refusals = 0;
   let last = 'no answer';
-  let waitMs = times.stepMs;
+  const pauses = healthPauses(times);
   while (!signal.aborted) {
     try {
       const answer = await askWorker(worker, {
@@ -72,9 +87,9 @@ export async function waitForHealth(
       refusals = 0;
       last = oneLine(error instanceof Error ? error.message : String(error));
     }
+    const waitMs = pauses.next().value;
     if (performance.now() + waitMs > endsAt) break;
     await delay(waitMs, null, { signal }).catch(() => null);
-    waitMs = Math.min(waitMs + times.stepMs, times.longestStepMs);
   }
   if (signal.aborted) return err('The wait for the worker was canceled.');
   const seconds = Math.round(times.limitMs / 1000);

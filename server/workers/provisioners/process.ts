@@ -18,13 +18,18 @@ export interface ProcessOptions {
   readonly args: readonly string[];
   /** What the runtime itself needs, as PATH. */
   readonly env: Readonly<Record<string, string>>;
-  /** Kills every process with this marker. */
-  readonly endMarked: (marker: string) => Promise<void>;
+  /** Kills every process with this marker. `first`: the oldest of them, where it is known. */
+  readonly endMarked: (marker: string, first: StartedRuntime | null) => Promise<void>;
   /** Starts a program so that it does not end with the process that starts it. */
   readonly startOutside: StartOutside;
   readonly markerVariable: string;
   /** When a process started, as reported by the system; null: it does not exist. */
   readonly startTimeOf: (pid: number) => string | null;
+}
+
+interface StartedRuntime {
+  readonly pid: number;
+  readonly startTime: string;
 }
 
 /** The shell exits immediately, so that its child has no parent of ours. */
@@ -41,7 +46,8 @@ const pollMs = 20;
 const namePattern = /^drv-[0-9a-f]{8}-\d{1,6}$/;
 
 export function createProcessProvisioner(options: ProcessOptions): Provisioner {
-  const runtimes = new Map<string, { readonly pid: number; readonly startTime: string | null }>();
+  /** Null: it had ended before its start time could be read. */
+  const runtimes = new Map<string, StartedRuntime | null>();
   const folderOf = (name: string): string => join(options.folder, name);
   return {
     kind: 'process',
@@ -69,13 +75,14 @@ export function createProcessProvisioner(options: ProcessOptions): Provisioner {
       const listening = await listeningRuntime(folder, signal);
       if (!listening.ok) return err({ message: listening.error, isCertain: false });
       const { url, pid } = listening.value;
-      runtimes.set(spec.name, { pid, startTime: options.startTimeOf(pid) });
+      const startTime = options.startTimeOf(pid);
+      runtimes.set(spec.name, startTime === null ? null : { pid, startTime });
       return ok({ name: spec.name, id: spec.name, url, token: spec.token });
     },
     destroy: async ({ name }) => {
       if (!namePattern.test(name)) return err(`"${name}" is not the name of a worker.`);
       try {
-        await options.endMarked(markerOf(name));
+        await options.endMarked(markerOf(name), runtimes.get(name) ?? null);
         rmSync(folderOf(name), { recursive: true, force: true });
         return ok(null);
       } catch (error) {
@@ -85,7 +92,7 @@ export function createProcessProvisioner(options: ProcessOptions): Provisioner {
     isGone: async ({ name }) => {
       const runtime = runtimes.get(name);
       if (runtime === undefined) return false;
-      return runtime.startTime === null || options.startTimeOf(runtime.pid) !== runtime.startTime;
+      return runtime === null || options.startTimeOf(runtime.pid) !== runtime.startTime;
     },
     list: async () => {
       try {

@@ -277,7 +277,13 @@ class RealProject implements Project {
       const isGone = eventually('the backend leaves', () => !isProcessAlive(pid), leaveMaxMs);
       await isGone.catch(() => problems.push(`the backend ${pid} did not leave`));
     }
-    const none = eventually('no process', () => processesOf(this.folder).length === 0, 30_000);
+    // One that a command had just started has written its address by now.
+    const isNone = (): boolean => {
+      const late = this.backendPid();
+      if (late !== null && late !== pid) process.kill(late, 'SIGTERM');
+      return processesOf(this.folder).length === 0;
+    };
+    const none = eventually('no process', isNone, 30_000);
     await none.catch(() => {
       const left = processesOf(this.folder);
       for (const { pid: leftPid, what } of left) problems.push(`left running: ${leftPid} ${what}`);

@@ -21,7 +21,7 @@ import {
 } from '../../doubles/stock-worker.ts';
 
 const times = {
-  health: { stepMs: 5, longestStepMs: 10, limitMs: 1_000, requestMs: 500 },
+  health: { firstMs: 1, stepMs: 5, longestStepMs: 10, limitMs: 1_000, requestMs: 500 },
   follow: { firstDelayMs: 5, longestDelayMs: 20, giveUpMs: 300, quietMs: 10_000 },
   destroy: { tries: 5, firstDelayMs: 1, longestDelayMs: 2 },
   cancelMs: 500,
