@@ -4,7 +4,7 @@ import { existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSyn
 import { join } from 'node:path';
 import type { SeededChance } from '../doubles/seeded-chance.ts';
 import type { Stage } from './stage.ts';
-import { tokensIn } from './tokens.ts';
+import { tokensIn, tokensOf } from './tokens.ts';
 
 /** How often each is drawn. */
 export const personActs = {
@@ -258,14 +258,15 @@ function giveUp(stage: Stage, operation: 'cherry-pick' | 'merge'): void {
   stage.git([operation, '--quit']);
 }
 
+/** What they took out before is in neither. */
 export function keepBothSides(stage: Stage, folder: string): void {
   const files = (stage.git(['diff', '--name-only', '--diff-filter=U'], folder) ?? '').split('\n');
   for (const file of files.filter((name) => name !== '')) {
-    const text = readFileSync(join(folder, file), 'utf8').replace(
-      /^(<<<<<<<|=======|>>>>>>>|\|\|\|\|\|\|\|).*\n/gm,
-      '',
-    );
-    writeFileSync(join(folder, file), text);
+    const lines = readFileSync(join(folder, file), 'utf8')
+      .replace(/^(<<<<<<<|=======|>>>>>>>|\|\|\|\|\|\|\|).*\n/gm, '')
+      .split('\n')
+      .filter((line) => !tokensOf(line).some((token) => stage.takenOut.has(token)));
+    writeFileSync(join(folder, file), lines.join('\n'));
     stage.git(['add', file], folder);
   }
 }

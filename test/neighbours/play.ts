@@ -268,8 +268,7 @@ export class Play {
     const { merge, commits } = advice.exec(this.#advised)?.groups ?? {};
     if (commits === undefined || merge !== undefined)
       this.#mergeByHand(stage.root, 'drover/results/main');
-    // The work has changed what the person removed: they keep both sides, and know it.
-    if (commits !== undefined) stage.bringing(() => this.#pickByHand(commits.split(' ')));
+    if (commits !== undefined) this.#pickByHand(commits.split(' '));
   }
 
   /** What landed and the person's own commits have changed the same lines: the person merges, and keeps both. */

@@ -186,7 +186,8 @@ function tellWhatWaits(
   if (target === null || target.pending === 0) return;
   const commits = target.pending === 1 ? '1 commit waits' : `${target.pending} commits wait`;
   const place = last?.result_branch ?? null;
-  const where = place === null || place === target.branch ? '' : `; ${place} holds all that landed`;
+  const where =
+    place === null || place === target.branch ? '' : `; ${place} holds what you can merge now`;
   const reason = finished?.data['reason'];
   const why = typeof reason === 'string' ? ` ${plainLine(reason)}` : '';
   context.tell(`${commits} for your checkout of ${target.branch ?? ''}${where}.${why}`);
