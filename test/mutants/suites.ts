@@ -95,8 +95,10 @@ export async function runSuite({ args, isSoak }: Suite, copy: string): Promise<V
   };
 }
 
-/** Of mocha's words: `1) suite`, and below it the names of the suites within and the test, up to a colon. */
+/** Of mocha's words: `1) suite`, and below it the names of the suites within and the test, up to a colon. Or the compiler's. */
 export function failedTest(output: string): string {
+  const [typeError] = /\berror TS\d+: .*/.exec(output) ?? [];
+  if (typeError !== undefined) return typeError;
   const told = output.slice(output.lastIndexOf(' failing'));
   const [, names = ''] = /^ {2}1\) (.+?):\n/ms.exec(told) ?? [];
   return names.replace(/\s*\n\s+/gu, ': ');

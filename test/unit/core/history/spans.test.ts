@@ -115,6 +115,40 @@ suite('spans', () => {
       if (span.parentId !== null) assert.ok(ids.has(span.parentId), span.name);
   });
 
+  test('only a task that failed has an error', () => {
+    const lost: readonly Line[] = [
+      added(0, 'a'),
+      start,
+      ...fails('a', [112_100, 113_000, 120_000]).slice(0, -1),
+      [120_000, 'task.failed', 'a', { status: 'failed', kind: 'agent_failed', error: 'lost' }],
+      [121_000, 'run.finished', null, { state: 'finished' }],
+    ];
+    const errorOf = (lines: readonly Line[], id: string): string | null | undefined =>
+      namedIn(spans(lines), 'drover.task.execute', id)[0]?.error;
+    assert.deepEqual([errorOf(chain, 'a'), errorOf(chain, 'b')], [null, null]);
+    assert.match(errorOf(lost, 'a') ?? '', /./);
+  });
+
+  test('gates are those of its tasks, or of none, that ended while the run was under way', () => {
+    const gate = (atMs: number, tasks: readonly string[]): Line => [
+      atMs,
+      'gate.passed',
+      null,
+      { duration_ms: 1, task_ids: tasks },
+    ];
+    const [early, late] = [gate(99_000, ['a']), gate(140_000, ['a'])];
+    const inside = [gate(120_100, ['of-another-run']), gate(120_200, [])];
+    const lines = [...chain.slice(0, 2), early, ...chain.slice(2, -1), ...inside];
+    lines.push(...chain.slice(-1), late);
+    const endsOf = (taskIds: ReadonlySet<string> | null): readonly number[] =>
+      spansOf(told(lines), { taskIds, runIds: ['run-1'] }, [], hex)
+        .filter(({ name }) => name === 'drover.gate.run')
+        .map(({ endMs }) => endMs);
+    assert.deepEqual(endsOf(null), [120_200, 130_500]);
+    assert.deepEqual(endsOf(new Set(['b'])), [130_500]);
+    assert.deepEqual(endsOf(new Set(['a'])), []);
+  });
+
   test('what still runs is left out until it has ended', () => {
     const half = chain.slice(0, 10);
     const names = spans(half).map((span) => span.name);

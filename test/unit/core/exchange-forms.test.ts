@@ -1,0 +1,27 @@
+// Forms of exchanged data: which keys of YAML are quoted, and what shape a line of an issue file has.
+
+import assert from 'node:assert/strict';
+import { shapeOf } from '../../../server/core/exchange/beads-format.ts';
+import { toYaml } from '../../../server/core/exchange/export-yaml.ts';
+
+suite('forms of exchanged data', () => {
+  test('keys that YAML reads as another value than a text are quoted', () => {
+    for (const key of ['true', 'False', 'null', 'y', 'NO', 'on', 'off', 'yes', '1st', 'a-b', '']) {
+      assert.equal(toYaml({ [key]: 1 }), `${JSON.stringify(key)}: 1\n`);
+    }
+    for (const key of ['title', 'trueish', '_x', 'Nothing']) {
+      assert.equal(toYaml({ [key]: 'a: b' }), `${key}: "a: b"\n`);
+    }
+  });
+
+  test('a line is Drover’s by its type and its data, and bd’s by title and status', () => {
+    const bd = { title: 'A', status: 'open' };
+    assert.equal(shapeOf({ type: 'epic', data: {} }), 'drover');
+    assert.equal(shapeOf({ type: 'epic', ...bd }), 'bd');
+    assert.equal(shapeOf({ data: {}, ...bd }), 'bd');
+    assert.equal(shapeOf({ type: 'feature', data: {}, ...bd }), 'bd');
+    assert.equal(shapeOf({ type: 'feature', data: {} }), null);
+    assert.equal(shapeOf({ title: 'A' }), null);
+    assert.equal(shapeOf({ status: 'open' }), null);
+  });
+});
