@@ -112,6 +112,28 @@ suite('beads', () => {
     });
   }
 
+  test('an epic that is closed there arrives closed', async () => {
+    const record = (id: string, more: Readonly<Record<string, unknown>>): string =>
+      `${JSON.stringify({ id, title: id, status: 'open', ...more })}\n`;
+    const epic = { issue_type: 'epic' };
+    const duplicate = { ...closed, close_reason: 'duplicate of y' };
+    await bring(
+      record('e-open', epic) +
+        record('e-done', { ...epic, ...closed }) +
+        record('e-dropped', { ...epic, ...duplicate }) +
+        record('t-done', { issue_type: 'task', ...closed }),
+    );
+    const rows = await tablesOf(project.store.db)
+      .selectFrom('epics')
+      .select(['id', 'status'])
+      .orderBy('id')
+      .execute();
+    assert.deepEqual(
+      rows.map(({ id, status }) => `${id} ${status}`),
+      ['e-done closed', 'e-dropped closed', 'e-open open'],
+    );
+  });
+
   test('closed there, its dependents may start; opened again, they may not', async () => {
     const b = line('b', { dependencies: [{ issue_id: 'b', depends_on_id: 'a', type: 'blocks' }] });
     await took(line('a') + b, line('a', closed) + b);
