@@ -21,6 +21,7 @@ import { invokeTool, prepareTool } from './tools/language-tools.ts';
 import { readLink, type Link } from './links/links.ts';
 import { mcpServers } from './tools/mcp-servers.ts';
 import { Messages } from './notices/messages.ts';
+import { withTitles } from './notices/named-ids.ts';
 import type { NoticeAction } from './notices/notices.ts';
 import { registerWorktreeDocuments } from './links/open-file.ts';
 import type { Project } from './project/project.ts';
@@ -244,7 +245,8 @@ export class DroverWindow implements vscode.Disposable {
     try {
       await this.#commands.run(id, args, place);
     } catch (error) {
-      this.#messages.fail(null, error);
+      const words = error instanceof Error ? error.message : String(error);
+      this.#messages.fail(null, withTitles(words, place.project?.board ?? null));
     }
   }
 

@@ -48,6 +48,7 @@ export const soakFiles: ReadonlySet<string> = new Set([
   'test/vscode/stories/reattach.test.ts',
   'test/vscode/stories/remote.test.ts',
   'test/vscode/stories/review.test.ts',
+  'test/vscode/stories/several.test.ts',
   'test/vscode/stories/single-task.test.ts',
   'test/vscode/stories/stopwatch.test.ts',
   'test/vscode/stories/trouble.test.ts',

@@ -11,6 +11,6 @@ export function pageChoices(tasks: readonly TaskView[]): readonly TaskView[] {
  * `attempts` counts those that were used up: a first one that works, or has succeeded, is known by
  * the status.
  */
-function hasBegun({ attempts, branch, status }: TaskView): boolean {
+export function hasBegun({ attempts, branch, status }: TaskView): boolean {
   return attempts > 0 || branch !== null || (status !== 'ready' && status !== 'blocked');
 }

@@ -6,7 +6,7 @@ import type { TaskView } from '../../server/protocol/views.ts';
 import { machinesViewId, webviewIds } from '../ids.ts';
 import type { Project } from '../project/project.ts';
 import { withProject, type Handlers } from './context.ts';
-import { pageChoices } from './page-choices.ts';
+import { hasBegun, pageChoices } from './page-choices.ts';
 import { pickTask } from './pick.ts';
 import { logPlaceOf, noTarget, type Target } from './target.ts';
 
@@ -40,7 +40,8 @@ export const panelHandlers: Handlers<
     const task = await pickPage(project, meant);
     if (task === null) return;
     // A panel belongs to one attempt; without a number it is the current latest one.
-    const attempt = meant.attempt ?? (await latestAttempt(project, task.id));
+    const isFresh = meant.attempt === null && !hasBegun(task);
+    const attempt = isFresh ? null : (meant.attempt ?? (await latestAttempt(project, task.id)));
     const host = context.showPanel('stream', { root: project.root, id: task.id, attempt });
     const place = logPlaceOf(context.args);
     if (place !== null) host.goTo(place);

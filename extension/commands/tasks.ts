@@ -7,6 +7,7 @@ import { terminalStatuses } from '../../server/core/plan/state.ts';
 import type { TaskView } from '../../server/protocol/views.ts';
 import { toFailure } from '../backend/failure.ts';
 import { linkTo } from '../links/links.ts';
+import { withTitles } from '../notices/named-ids.ts';
 import { plainText } from '../notices/plain-text.ts';
 import type { Project } from '../project/project.ts';
 import { withProject, type CommandContext, type Handlers } from './context.ts';
@@ -114,7 +115,7 @@ export const taskHandlers: Handlers<TaskCommand> = {
     const task = await pickTask(project, target, 'Why Is This Task Not Running?', () => true);
     if (task === null) return;
     const { reasons } = await project.request('why', { id: task.id });
-    messages.tell('info', `${task.title}: ${reasons.join(' ')}`);
+    messages.tell('info', `${task.title}: ${withTitles(reasons.join(' '), project.board)}`);
   }),
   'drover.copyTaskId': withProject(async (_context, project, target) => {
     const tasks = await pickTasks(project, target, 'Copy Id', () => true);

@@ -9,11 +9,15 @@ import type { PackedBoard } from '../../webview/messages/messages.ts';
 
 const encoded = new WeakMap<StatusSnapshot, Uint8Array>();
 
+export function packedBoard(board: StatusSnapshot): PackedBoard {
+  return { ...board, tasks: packTasks(board.tasks) };
+}
+
 /** The same bytes for the same board: several panels show it. */
 export function boardBytes(board: StatusSnapshot): Uint8Array {
   const known = encoded.get(board);
   if (known !== undefined) return known;
-  const json = JSON.stringify({ ...board, tasks: packTasks(board.tasks) } satisfies PackedBoard);
+  const json = JSON.stringify(packedBoard(board));
   // The quickest level: more saves little of so much repetition.
   const bytes = new Uint8Array(deflateRawSync(json, { level: 1 }));
   encoded.set(board, bytes);

@@ -10,6 +10,8 @@ export interface PageOptions {
   readonly codiconStyle: string;
   /** The subject of the webview: restored with the webview's state after a reload. */
   readonly subject: unknown;
+  /** What is drawn before the extension has answered (`FirstState`); null: nothing. */
+  readonly first: unknown;
 }
 
 const escapes: Readonly<Record<string, string>> = {
@@ -73,6 +75,8 @@ const keep = () => {
 keep();
 const shared = {
   subject,
+  // A page that is shown again has kept something, and its first state is an old one.
+  first: kept === null || typeof kept !== 'object' ? first : null,
   postMessage: (message) => api.postMessage(message),
   getState: () => mine,
   setState: (state) => { mine = state; keep(); return state; },
@@ -120,7 +124,7 @@ body > :not(script) { display: block; height: 100%; }
 </style>
 </head>
 <body data-vscode-context="{&quot;preventDefaultContextMenuItems&quot;:true}">
-<script nonce="${escaped(nonce)}">const subject = ${scriptJson(options.subject)};${keepSubject}${carryContext}</script>
+<script nonce="${escaped(nonce)}">const subject = ${scriptJson(options.subject)}; const first = ${scriptJson(options.first)};${keepSubject}${carryContext}</script>
 <script type="module" nonce="${escaped(nonce)}" src="${escaped(options.script)}"></script>
 </body>
 </html>

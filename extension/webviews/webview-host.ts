@@ -5,6 +5,7 @@ import { randomBytes } from 'node:crypto';
 import * as vscode from 'vscode';
 import type {
   Ask,
+  FirstState,
   HostActionName,
   HostState,
   LogPlace,
@@ -15,13 +16,17 @@ import type {
 } from '../../webview/messages/messages.ts';
 import { BackendFailure, toFailure } from '../backend/failure.ts';
 import { actionCommands, isCommandAction, type CommandActionName, type CommandId } from '../ids.ts';
+import { withTitles } from '../notices/named-ids.ts';
 import type { Project, ProjectChange } from '../project/project.ts';
 import type { Projects } from '../project/projects.ts';
-import { boardBytes } from './board-bytes.ts';
+import { boardBytes, packedBoard } from './board-bytes.ts';
 import { page } from './html.ts';
 import { readAsk, readMessage, refusedAsk } from './messages-in.ts';
 import { answerTogether } from './replies.ts';
 import type { Subject } from './panel-subject.ts';
+
+/** The text of a page passes through VS Code's processes as one message. */
+const firstTasksMax = 200;
 
 /** What every webview is given to answer its questions. */
 export interface WebviewSurroundings {
@@ -93,7 +98,15 @@ export class WebviewHost implements vscode.Disposable {
       script: uri(`${name}.js`),
       codiconStyle: uri('codicon.css'),
       subject,
+      first: this.#first(),
     });
+  }
+
+  /** The page draws a small board at once, instead of asking for it first. */
+  #first(): FirstState | null {
+    const { board, ...state } = this.#around.state(this);
+    if (board === null || board.tasks.length > firstTasksMax) return null;
+    return { state, board: packedBoard(board) };
   }
 
   get project(): Project | null {
@@ -201,7 +214,8 @@ export class WebviewHost implements vscode.Disposable {
       return { ask, ok: true, result };
     } catch (error) {
       const { kind, message: text } = toFailure(error);
-      return { ask, ok: false, error: { kind, message: text } };
+      const named = withTitles(text, this.project?.board ?? null);
+      return { ask, ok: false, error: { kind, message: named } };
     }
   }
 }

@@ -5,6 +5,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Report } from '../../server/core/history/report.ts';
+import type { TranscriptSearch } from '../../server/core/history/transcript-search.ts';
 import type { PruneReport } from '../../server/protocol/prune-report.ts';
 import { useProjects } from './support/suite-projects.ts';
 
@@ -49,6 +50,13 @@ suite('drover report', function () {
     const ofEpic = await here.json<Report>(['report', epic.id]);
     assert.deepEqual(ofEpic.landed, report.landed);
     assert.equal(ofEpic.duration_ms, report.duration_ms);
+
+    const said = await here.json<Omit<TranscriptSearch, 'next'>>(['search', 'no', 'LUCK']);
+    assert.deepEqual(
+      said.hits.map((hit) => [hit.task_id, hit.attempt, hit.text]),
+      [[second, 1, 'no luck']],
+    );
+    assert.deepEqual([said.searched, said.attempts], [3, 3]);
 
     const markdown = await here.expect(0, ['report', epic.id]);
     assert.match(markdown, /^# Epic An \\<epic\\> \\\| with \\\*marks\\\*/);

@@ -197,6 +197,15 @@ export interface HostState {
   readonly settings: { readonly showPreflight: boolean; readonly reduceMotion: boolean };
 }
 
+/**
+ * The state in the page itself, as it was when the page was written: it counts where the page is
+ * shown for the first time. VS Code shows the same page again when a hidden webview comes back.
+ */
+export interface FirstState {
+  readonly state: Omit<HostState, 'board'>;
+  readonly board: PackedBoard;
+}
+
 /** A board with its rows packed. */
 export type PackedBoard = Omit<StatusSnapshot, 'tasks'> & { readonly tasks: PackedTasks };
 

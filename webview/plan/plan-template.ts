@@ -92,8 +92,17 @@ function taskTemplate(
 
 function summaryOf({ criteria, description }: DraftedTask): string {
   const count = formatCount(criteria.length, 'criterion', 'criteria');
-  const text = visibleLine(description.slice(0, 300));
+  const text = visibleLine(firstWords(description.slice(0, 300)));
   return text === '' ? count : `${count} · ${text}`;
+}
+
+/** The first line of a description without the marks of its Markdown. */
+export function firstWords(description: string): string {
+  const line = description.split('\n').find((each) => /\w/u.test(each)) ?? '';
+  return line
+    .replace(/^[\s>#*+-]+/u, '')
+    .replaceAll(/!?\[([^\]]*)\]\([^)]*\)/gu, '$1')
+    .replaceAll(/\*\*|__|`|(?<!\w)[*_](?=\S)|(?<=\S)[*_](?!\w)/gu, '');
 }
 
 function waitsTemplate(

@@ -80,12 +80,16 @@ export class RunReader implements ReactiveController {
     const run = this.#wantedRun;
     const search = this.#wantedSearch;
     this.#readFor = { run, search };
+    const reportOf = (id: string): Promise<Report> => this.#host.backend('report', { id });
+    // A chosen run needs no list to be asked for.
+    const asked = run === null ? null : reportOf(run);
+    asked?.catch(() => undefined);
     try {
       const list = await this.#host.backend('runs.list', search === '' ? {} : { search });
       this.list = list;
       this.#component.requestUpdate();
-      const id = run ?? list.runs[0]?.id ?? null;
-      this.report = id === null ? null : await this.#host.backend('report', { id });
+      const id = list.runs[0]?.id ?? null;
+      this.report = await (asked ?? (id === null ? null : reportOf(id)));
       this.failed = '';
     } catch (error) {
       this.failed = error instanceof Error ? error.message : String(error);

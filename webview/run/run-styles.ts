@@ -137,6 +137,9 @@ export const runStyles = css`
   i.wait {
     background: var(--vscode-charts-purple, var(--vscode-descriptionForeground));
   }
+  .found {
+    margin-bottom: 24px;
+  }
   .found h2 {
     margin-top: 0;
   }

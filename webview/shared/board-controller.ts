@@ -20,6 +20,7 @@ export class BoardController implements ReactiveController {
   constructor(component: ReactiveControllerHost, host: Host) {
     this.#component = component;
     this.#host = host;
+    this.state = host.first ?? null;
     component.addController(this);
   }
 

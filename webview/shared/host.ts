@@ -2,8 +2,10 @@
 // and receives pushes.
 
 import { unpackTasks } from '../../server/protocol/packed-tasks.ts';
+import type { StatusSnapshot } from '../../server/protocol/views.ts';
 import type {
   BackendRequests,
+  FirstState,
   FromWebview,
   HostActionName,
   HostActions,
@@ -19,8 +21,9 @@ interface VsCodeApi {
   postMessage(message: unknown): void;
   getState(): unknown;
   setState(state: unknown): void;
-  /** Put there by our own page (extension/webviews/html.ts). */
+  /** Both put there by our own page (extension/webviews/html.ts). */
   readonly subject?: NonNullable<Host['subject']>;
+  readonly first?: FirstState | null;
 }
 
 declare function acquireVsCodeApi(): VsCodeApi;
@@ -41,6 +44,8 @@ export interface Host {
   ): Promise<HostActions[N]['result']>;
   select(ids: readonly string[]): void;
   onPush(listener: (push: Push) => void): () => void;
+  /** What can be drawn before the first push; absent or null: nothing. */
+  readonly first?: HostState | null;
   /**
    * Navigation and view state only (what is folded, scrolled, typed): never a fact of the board.
    */
@@ -83,7 +88,16 @@ export function connectHost(): Host {
     },
     memory: { get: () => api.getState(), set: (state) => api.setState(state) },
     ...(api.subject === undefined ? {} : { subject: api.subject }),
+    first: firstState(api.first ?? null),
   };
+}
+
+function firstState(first: FirstState | null): HostState | null {
+  return first === null ? null : { ...first.state, board: unpacked(first.board) };
+}
+
+function unpacked(board: PackedBoard): StatusSnapshot {
+  return { ...board, tasks: unpackTasks(board.tasks) };
 }
 
 async function pushOf(message: Pushed): Promise<Push> {
@@ -98,6 +112,5 @@ async function pushOf(message: Pushed): Promise<Push> {
 async function inflate(bytes: Uint8Array): Promise<HostState['board']> {
   const packed = new Blob([bytes as Uint8Array<ArrayBuffer>]).stream();
   const json = packed.pipeThrough(new DecompressionStream('deflate-raw'));
-  const board = (await new Response(json).json()) as PackedBoard;
-  return { ...board, tasks: unpackTasks(board.tasks) };
+  return unpacked((await new Response(json).json()) as PackedBoard);
 }

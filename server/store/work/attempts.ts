@@ -1,5 +1,6 @@
 // The attempts of a task, each with its steps from the feed.
 
+import { type RawBuilder, sql } from 'kysely';
 import type { AttemptView } from '../../protocol/panel-views.ts';
 import { AttemptSteps, stepEventTypes } from './attempt-steps.ts';
 import { taskOrRefuse } from '../rows/find-rows.ts';
@@ -62,7 +63,7 @@ async function readSteps(
     const isOwn = row.task_id === root;
     if (isOwn && data['worker'] !== undefined) current = Number(data['attempt'] ?? current);
     const isLanded = isOwn && row.type === 'task.completed';
-    const gatePassedMs = isLanded ? await lastGatePassedMs(at, row.seq) : null;
+    const gatePassedMs = isLanded ? await greenGateMs(at, root, row.seq) : null;
     const event = { type: row.type, atMs: row.at_ms, isOwn, data };
     steps.get(current)?.take(event, gatePassedMs);
   }
@@ -81,19 +82,22 @@ async function gatedAttempts(at: Db, root: string): Promise<ReadonlySet<number>>
 }
 
 /**
- * One line lands one batch after the other: the gate that was green last before it landed was this
- * one's.
+ * When the gate that tested the task's work, alone or in a batch, was green. One of an older feed
+ * names no tasks: then it was the last one before the landing.
  */
-async function lastGatePassedMs(at: Db, seq: number): Promise<number | null> {
-  const row = await at
+async function greenGateMs(at: Db, root: string, seq: number): Promise<number | null> {
+  const passed = at
     .selectFrom('events')
     .select('at_ms')
     .where('type', '=', 'gate.passed')
     .where('seq', '<', seq)
     .orderBy('seq', 'desc')
-    .limit(1)
-    .executeTakeFirst();
-  return row?.at_ms ?? null;
+    .limit(1);
+  const names = (text: string): RawBuilder<boolean> => sql`replace(data, ${text}, '') <> data`;
+  const own = await passed.where(names(JSON.stringify(root))).executeTakeFirst();
+  if (own !== undefined) return own.at_ms;
+  const old = await passed.where((eb) => eb.not(names('"task_ids"'))).executeTakeFirst();
+  return old?.at_ms ?? null;
 }
 
 function attemptView(

@@ -11,6 +11,7 @@ const options = {
   cspSource: 'https://host',
   script: 'https://host/tree.js',
   codiconStyle: 'https://host/codicon.css',
+  first: null,
 };
 
 suite('extension webview page', () => {
@@ -20,13 +21,15 @@ suite('extension webview page', () => {
     assert.doesNotMatch(text, /unsafe|\*|data:|http:/);
   });
 
-  test('shows hostile text in a subject as data', () => {
-    const subject = { id: '</script><script>alert(1)</script>\u2028' };
-    const html = page({ ...options, subject });
-    assert.equal(html.match(/<script/g)?.length, 2);
-    assert.doesNotMatch(html, /alert\(1\)<\/script>/);
-    assert.match(html, /\\u003c\/script\\u003e/);
-  });
+  for (const place of ['subject', 'first'] as const) {
+    test(`shows hostile text in a ${place} as data`, () => {
+      const words = { id: '</script><script>alert(1)</script>\u2028' };
+      const html = page({ ...options, subject: null, [place]: words });
+      assert.equal(html.match(/<script/g)?.length, 2);
+      assert.doesNotMatch(html, /alert\(1\)<\/script>/);
+      assert.match(html, /\\u003c\/script\\u003e/);
+    });
+  }
 
   test('escapes what stands in attributes', () => {
     const html = page({

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import type { AttemptView } from '../../../server/protocol/panel-views.ts';
 import { AttemptSteps } from '../../../server/store/work/attempt-steps.ts';
 import { readAttempts } from '../../../server/store/work/attempts.ts';
-import { addTasks, memoryStore, refusalOf } from './memory-store.ts';
+import { addAttempt, addTasks, memoryStore, refusalOf } from './memory-store.ts';
 import { tablesOf } from '../../tables.ts';
 
 /** A second each; `~` before a type: it is of a sub-task. */
@@ -187,6 +187,53 @@ suite('attempts', () => {
     }
     assert.deepEqual(await readAttempts(store.db, ids['N'] ?? ''), []);
     assert.equal((await refusalOf(readAttempts(store.db, 'none'))).kind, 'unknown_id');
+    await project.close();
+  });
+
+  test('B26: the gate of a batch has its time in each of its tasks, whatever else was tested', async () => {
+    const project = await memoryStore();
+    const { store, sources } = project;
+    const { A = '', B = '' } = await addTasks(project, [{ title: 'A' }, { title: 'B' }]);
+    const start = sources.nowMs;
+    const say = async (type: string, taskId: string | null, data: object, atMs: number) => {
+      sources.nowMs = start + atMs;
+      const told = { type, ...(taskId !== null && { taskId }), data: { ...data } };
+      await store.transaction((tx) => store.append(tx, told));
+    };
+    for (const id of [A, B]) {
+      await addAttempt(project, id, { state: 'succeeded', ended_at_ms: start + 1_000 });
+      const commit = { commit_sha: 'c'.repeat(40), gate_command: 'make', queued_at_ms: start };
+      await tablesOf(store.db)
+        .insertInto('landings')
+        .values({ ...commit, task_id: id, epoch: 1, attempt: 1, line: 'main', state: 'landed' })
+        .execute();
+      await say('task.claimed', id, { worker: '1', attempt: 1 }, 100);
+      await say('worktree.ready', id, {}, 200);
+    }
+    await say('gate.passed', null, { task_ids: ['other'] }, 300);
+    for (const id of [A, B]) {
+      await say('agent.ended', id, { outcome: 'done' }, 400);
+      await say('task.committed', id, {}, 500);
+    }
+    await say('gate.passed', null, { task_ids: [A, B] }, 900);
+    await say('gate.passed', null, { task_ids: ['other'] }, 950);
+    for (const id of [A, B]) await say('task.completed', id, {}, 1_000);
+    for (const id of [A, B]) {
+      const [attempt] = await readAttempts(store.db, id);
+      const [gate, land] = attempt?.steps.slice(-2) ?? [];
+      assert.deepEqual([gate?.name, land?.name], ['gate', 'land']);
+      assert.equal((gate?.ended_at_ms ?? 0) - (gate?.started_at_ms ?? 0), 400);
+    }
+    // A tree that was tested before is not tested again, and another line's gate is none of it.
+    await say('task.claimed', A, { worker: '1', attempt: 1 }, 1_100);
+    await tablesOf(store.db).deleteFrom('events').where('type', '=', 'gate.passed').execute();
+    await say('gate.passed', null, { task_ids: ['other'] }, 1_150);
+    await say('worktree.ready', A, {}, 1_200);
+    await say('task.committed', A, {}, 1_300);
+    await say('task.completed', A, {}, 1_500);
+    const [again] = await readAttempts(store.db, A);
+    const gate = again?.steps.findLast(({ name }) => name === 'gate');
+    assert.equal((gate?.ended_at_ms ?? 0) - (gate?.started_at_ms ?? 0), 200);
     await project.close();
   });
 });

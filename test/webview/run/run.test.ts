@@ -172,8 +172,6 @@ suite('webview: run', () => {
     const row = found.getByRole('row', { name: /Print the tree \(2\)/ });
     assert.equal(await row.getByText('Agent says').count(), 1);
     assert.deepEqual(await row.locator('mark').allTextContents(), ['total', 'CART']);
-    await screenshot(page, 'run-found');
-    await checkAxe(page);
     await found.getByRole('button', { name: 'Search older transcripts (360 left)' }).click();
     await found.getByText('3 attempts found in the transcripts of 1000 attempts.').waitFor();
     assert.deepEqual(host.of('transcripts.search').at(-1)?.params, {
@@ -188,6 +186,17 @@ suite('webview: run', () => {
     });
     await view.close();
   });
+
+  for (const theme of themeNames) {
+    test(`what a search has found has no violation: ${theme}`, async () => {
+      await open(smallRun(), { theme, viewport: { width: 1_280, height: 800 } });
+      await view.page.getByRole('searchbox', { name: /^Search runs/ }).fill('Cart total');
+      await view.page.getByRole('button', { name: /^Search older transcripts/ }).waitFor();
+      await screenshot(view.page, `run-found-${theme.toLowerCase().replaceAll(' ', '-')}`);
+      await checkAxe(view.page);
+      await view.close();
+    });
+  }
 
   test('what a search has found of other words is not shown', async () => {
     const late = Promise.withResolvers<TranscriptSearch>();

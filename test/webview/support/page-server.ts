@@ -7,7 +7,7 @@ import { bundleOf, iconFile } from './bundle.ts';
 
 export interface PageServer {
   /** The address of the page around a webview's entry. */
-  urlOf(entry: string, subject: unknown): string;
+  urlOf(entry: string, subject: unknown, first?: unknown): string;
   close(): Promise<void>;
 }
 
@@ -22,8 +22,9 @@ export async function startPageServer(): Promise<PageServer> {
   if (typeof address !== 'object' || address === null) throw new Error('the server has no port');
   const origin = `http://127.0.0.1:${address.port}`;
   return {
-    urlOf: (entry, subject) => {
-      const query = new URLSearchParams({ entry, subject: JSON.stringify(subject) });
+    urlOf: (entry, subject, first = null) => {
+      const json = { subject: JSON.stringify(subject), first: JSON.stringify(first) };
+      const query = new URLSearchParams({ entry, ...json });
       return `${origin}/page?${query.toString()}`;
     },
     close: () => close(server),
@@ -64,6 +65,7 @@ function pageOf(url: URL, origin: string): string {
     script: `${origin}/script.js?entry=${encodeURIComponent(entryOf(url))}`,
     codiconStyle: `${origin}/codicon.css`,
     subject: JSON.parse(url.searchParams.get('subject') ?? 'null') as unknown,
+    first: JSON.parse(url.searchParams.get('first') ?? 'null') as unknown,
   });
 }
 

@@ -9,7 +9,12 @@
 import assert from 'node:assert/strict';
 import { mkdirSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import type { FromWebview, HostState, WebviewName } from '../../../webview/messages/messages.ts';
+import type {
+  FirstState,
+  FromWebview,
+  HostState,
+  WebviewName,
+} from '../../../webview/messages/messages.ts';
 import { closeSharedBrowser, type Page, sharedBrowser } from '../../vscode/host/browser.ts';
 import { FakeHost } from './fake-host.ts';
 import { hostState } from './host-state.ts';
@@ -21,6 +26,8 @@ export interface OpenOptions {
   /** What differs from a connected webview on a small board. */
   readonly state?: Partial<HostState>;
   readonly theme?: ThemeName;
+  /** The state in the page itself. */
+  readonly first?: FirstState;
   /** What the webview had kept by `memory.set` before. */
   readonly memory?: unknown;
   readonly viewport?: { readonly width: number; readonly height: number };
@@ -94,7 +101,8 @@ export async function openWebview(
     await page.evaluate(deliver, text).catch(() => {});
   });
   const load = async (): Promise<void> => {
-    await page.goto(pages.urlOf(options.entry ?? `webview/${name}/main.ts`, host.state.subject));
+    const entry = options.entry ?? `webview/${name}/main.ts`;
+    await page.goto(pages.urlOf(entry, host.state.subject, options.first));
   };
   const beginning: PageBeginning = {
     theme: readTheme(options.theme ?? 'Dark 2026'),

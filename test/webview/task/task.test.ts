@@ -2,9 +2,13 @@
 
 import assert from 'node:assert/strict';
 import type { StatusSnapshot, TaskView } from '../../../server/protocol/views.ts';
+import { packedBoard } from '../../../extension/webviews/board-bytes.ts';
+import { eventually } from '../../e2e/support/eventually.ts';
 import { checkAxe } from '../support/axe.ts';
 import { answerReads } from '../support/answers.ts';
 import { boardOf, numbered } from '../support/boards.ts';
+import type { FakeHost } from '../support/fake-host.ts';
+import { hostState } from '../support/host-state.ts';
 import { themeNames } from '../support/themes.ts';
 import {
   openWebview,
@@ -90,6 +94,34 @@ suite('webview: page of a task', () => {
     data,
   });
   const edits = (): readonly unknown[] => view.host.of('task.edit').map(({ params }) => params);
+
+  test('is drawn from the page itself, unless VS Code shows that page again', async () => {
+    const late = Promise.withResolvers<Record<string, never>>();
+    const state = { board: board(), subject: { id: 'print', attempt: null } };
+    const { board: _now, ...around } = hostState('stream', state);
+    const first = { state: around, board: packedBoard(board({ title: 'Print it at once' })) };
+    const title = (): ReturnType<typeof view.page.getByRole> =>
+      view.page.getByRole('textbox', { name: 'Title' });
+    const prepare = (host: FakeHost): void => {
+      answerReads(host);
+      host.action('hello', () => late.promise);
+    };
+    view = await openWebview('stream', { state, first, prepare });
+    await title().waitFor();
+    assert.equal(await title().inputValue(), 'Print it at once');
+    await view.host.pushState({ board: board({ title: 'Print it now' }) });
+    await eventually('what the extension says counts', async () => {
+      return (await title().inputValue()) === 'Print it now';
+    });
+    await view.reload();
+    await view.host.until('the page asks again', () => view.host.of('log.read')[1]);
+    assert.equal(await title().count(), 0);
+    await view.host.pushState({});
+    await title().waitFor();
+    assert.equal(await title().inputValue(), 'Print it now');
+    late.resolve({});
+    await view.close();
+  });
 
   for (const theme of themeNames) {
     test(`says all that the task is, where no agent has worked on it yet: ${theme}`, async () => {

@@ -36,6 +36,18 @@ suite('webview: looks of the tree', () => {
     await view.close();
   });
 
+  test('B24: an epic without a task is called empty', async () => {
+    const tasks = numbered([{ id: 'one', title: 'Alone', epic_id: 'one-epic' }]);
+    const board = boardOf(tasks, [
+      ['one-epic', 'Of one'],
+      ['none', 'Receipts'],
+    ]);
+    view = await openWebview('tree', { state: { board } });
+    await row('Receipts empty, epic').waitFor();
+    await row(/^Of one 0\/1 completed, /u).waitFor();
+    await view.close();
+  });
+
   for (const theme of themeNames) {
     test(`a bar shows its share: ${theme}`, async () => {
       const tasks = [1, 2].map((n) => ({ id: `t${n}`, title: `Task ${n}`, epic_id: 'half' }));

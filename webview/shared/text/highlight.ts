@@ -48,15 +48,24 @@ const grammars = {
   xml,
   yaml,
 };
-const lowlight = createLowlight(grammars);
 /** Endings of files that no grammar has as an alias. */
-lowlight.registerAlias({ bash: ['console', 'shell'], cpp: ['hh'], ini: ['lock'], xml: ['vue'] });
+const aliases = { bash: ['console', 'shell'], cpp: ['hh'], ini: ['lock'], xml: ['vue'] };
+let made: ReturnType<typeof createLowlight> | null = null;
+
+/** Made for the first piece of code: a page without one shows the sooner. */
+function lowlight(): ReturnType<typeof createLowlight> {
+  if (made === null) {
+    made = createLowlight(grammars);
+    made.registerAlias(aliases);
+  }
+  return made;
+}
 
 const charsMax = 20_000;
 
 /** Null: a language that is not known, or more than is worth it. */
 export function highlighted(text: string, language: string): readonly CodePiece[] | null {
-  if (language === '' || text.length > charsMax || !lowlight.registered(language)) return null;
+  if (language === '' || text.length > charsMax || !lowlight().registered(language)) return null;
   const pieces: CodePiece[] = [];
   const walk = (nodes: readonly Node[], kind: CodeKind | null): void => {
     for (const node of nodes) {
@@ -64,7 +73,7 @@ export function highlighted(text: string, language: string): readonly CodePiece[
       else walk(node.children ?? [], kindOf(node) ?? kind);
     }
   };
-  walk(lowlight.highlight(language, text).children as readonly Node[], null);
+  walk(lowlight().highlight(language, text).children as readonly Node[], null);
   return pieces;
 }
 

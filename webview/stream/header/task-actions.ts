@@ -94,5 +94,6 @@ export function hintFate(task: TaskView | null): string {
 export function hintPrompt(task: TaskView | null): string {
   if (sendsBack(task)) return 'Send it back to the agent: what should be different…';
   if (task?.status === 'in_progress' && task.phase === 'agent') return 'Tell the agent something…';
-  return 'Tell the agent something for when it resumes…';
+  const isYetToStart = task?.status === 'ready' || task?.status === 'blocked';
+  return `Tell the agent something for when it ${isYetToStart ? 'starts' : 'resumes'}…`;
 }

@@ -1,6 +1,7 @@
 // What is added of a plan that a person has changed.
 
 import assert from 'node:assert/strict';
+import { firstWords } from '../../../../webview/plan/plan-template.ts';
 import { parseImport } from '../../../../server/core/exchange/import-jsonl.ts';
 import { emptyProject } from '../../../../server/core/exchange/import-types.ts';
 import {
@@ -100,4 +101,22 @@ suite('a plan before it is added', () => {
     });
     assert.deepEqual(readDraft(null), freshDraft);
   });
+});
+
+suite('texts of a plan', () => {
+  const rows: readonly (readonly [string, string])[] = [
+    [
+      'Change `cart.ts` so that a **total** is right.\n\n| a | b |',
+      'Change cart.ts so that a total is right.',
+    ],
+    ['\n## Read _this_ first\nthen', 'Read this first'],
+    ['- [the notes](https://example.com/a_b) and snake_case *now*', 'the notes and snake_case now'],
+    ['', ''],
+    ['---\n\n2 * 3 = 6', '2 * 3 = 6'],
+  ];
+  for (const [text, words] of rows) {
+    test(`are told in a line: ${JSON.stringify(text)}`, () => {
+      assert.equal(firstWords(text), words);
+    });
+  }
 });

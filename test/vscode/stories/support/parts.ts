@@ -133,16 +133,18 @@ export async function middleOf(target: Locator): Promise<{ x: number; y: number 
   return { x: box.x + box.width / 2, y: box.y + box.height / 2 };
 }
 
-/** Drags with the real mouse: down, a small move, the way in steps, up. */
-export async function drag(page: Page, from: Locator, to: Locator): Promise<void> {
+/** Drags with the real mouse: down, a small move, the way in steps, up. `key` is held meanwhile. */
+export async function drag(page: Page, from: Locator, to: Locator, key?: string): Promise<void> {
   const start = await middleOf(from);
   const end = await middleOf(to);
   await page.mouse.move(start.x, start.y);
+  if (key !== undefined) await page.keyboard.down(key);
   await page.mouse.down();
   await page.mouse.move(start.x + 4, start.y + 4, { steps: 3 });
   await page.mouse.move(end.x, end.y, { steps: 12 });
   await page.mouse.move(end.x, end.y + 1);
   await page.mouse.up();
+  if (key !== undefined) await page.keyboard.up(key);
 }
 
 const menuClosesMs = 500;

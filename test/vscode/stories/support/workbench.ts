@@ -29,8 +29,9 @@ const activityBarMaxMs = 60_000;
 export interface WorkbenchOptions {
   /** The environment of the extension host, and so of the backends it starts. */
   readonly env: Readonly<Record<string, string>>;
-  /** Folder to open; none: an empty window. */
+  /** Folder to open, or a `.code-workspace` file of several; neither: an empty window. */
   readonly folder?: string;
+  readonly workspace?: string;
   readonly settings?: Readonly<Record<string, unknown>>;
   readonly hasWorkspaceTrust?: boolean;
   /** Called before the first page is opened. */
@@ -123,7 +124,11 @@ export async function openWorkbench(options: WorkbenchOptions): Promise<Workbenc
   contexts.add(context);
   await options.prepare?.(context);
   const violations: string[] = [];
-  const url = workbenchUrl(host, options.folder === undefined ? {} : { folder: options.folder });
+  const { folder, workspace } = options;
+  const url = workbenchUrl(host, {
+    ...(folder !== undefined && { folder }),
+    ...(workspace !== undefined && { workspace }),
+  });
   const open = async (): Promise<Page> => {
     const page = await context.newPage();
     watch(page, violations);

@@ -1,0 +1,30 @@
+// The backend's sentences name tasks and epics by their ids, as the command shows them; in VS Code
+// people know them by their titles. Pure.
+
+import type { StatusSnapshot } from '../../server/protocol/views.ts';
+
+const titleCharsMax = 60;
+/**
+ * As Drover makes them: an imported id may be a word. A dot behind one ends the sentence; a part of
+ * a path or of a branch is none.
+ */
+const id = /(?<![\w./-])(?:task|epic)-[a-z0-9]+(?:\.[0-9]+)*(?![\w/-])/gu;
+
+/** The same text with the title in the place of each id that is on the board. */
+export function withTitles(
+  text: string,
+  board: Pick<StatusSnapshot, 'tasks' | 'epics'> | null,
+): string {
+  if (board === null) return text;
+  const titles = new Map([...board.epics, ...board.tasks].map((each) => [each.id, each.title]));
+  return text.replace(id, (each) => {
+    const title = titles.get(each);
+    return title === undefined ? each : `“${shortened(title)}”`;
+  });
+}
+
+function shortened(title: string): string {
+  const characters = Array.from(title.replace(/\s+/gu, ' ').trim());
+  const isLong = characters.length > titleCharsMax;
+  return isLong ? `${characters.slice(0, titleCharsMax - 1).join('')}…` : characters.join('');
+}
