@@ -144,5 +144,5 @@ function backendProgram(): string {
  */
 export const backendNodeArgs: readonly string[] = [
   '--no-warnings',
-  ...(process.versions['electron'] === undefined ? ['--max-semi-space-size=1'] : []),
+  ...(process.versions['electron'] === undefined ? ['--max-semi-space-size=2'] : []),
 ];
