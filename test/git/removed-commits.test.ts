@@ -5,14 +5,14 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { branchRef, landingRef, resultBranch } from '../../server/core/work/ref-names.ts';
-import { attemptTrailers } from '../../server/core/work/trailers.ts';
+import { attemptTrailers, trailer } from '../../server/core/work/trailers.ts';
 import type { GitRepository } from '../../server/git/port.ts';
 import { landOnLine, noteDropped, readLine } from '../../server/store/port.ts';
 import type { Engine } from '../../server/workflows/kit/engine-ports.ts';
 import { followLine } from '../../server/workflows/lines/follow-line.ts';
 import { moveLine } from '../../server/workflows/lines/line-holds.ts';
 import { headOn, syncLine } from '../../server/workflows/lines/lines.ts';
-import { ownBase } from '../../server/workflows/lines/own-range.ts';
+import { isLandedOn, ownBase } from '../../server/workflows/lines/own-range.ts';
 import { memoryStore, type TestStore } from '../unit/store/memory-store.ts';
 import { landedOn, makeFixture, valueOf, type Fixture } from './fixture.ts';
 
@@ -188,6 +188,23 @@ suite('git: commits that a person removed', () => {
     assert.match((await follow()).reason, /^main was rewritten/);
     assert.equal(shaOf('main'), before);
     assert.equal(filesOf(result), 'README.md\nsrc/a.txt\nsrc/b.txt\nt2.txt');
+  });
+
+  test('and an epic that landed with it is known again without its history', async () => {
+    commit('secret.txt', 'secret\n');
+    const tip = await sync();
+    const epic = await landedOn(fixture, repository, tip, { 'epic.txt': 'work\n' });
+    const request = { tip, commit: epic, subject: 'drover: E', trailers: [trailer('epic', 'E')] };
+    const merged = valueOf(await repository.merge(request));
+    assert.equal(merged.kind, 'merged');
+    if (merged.kind !== 'merged') return;
+    const { commit: landed } = merged;
+    valueOf(await moveLine(engine, 'main', { next: landed, old: tip, reason: 'drover: land E' }));
+    await project.store.transaction((tx) => landOnLine(tx, 'main', landed));
+    amendAway('secret.txt');
+    assert.equal((await follow()).pending, 1);
+    assert.equal(await isLandedOn(engine, epic, shaOf(result)), true);
+    assert.equal(filesOf(result).includes('secret.txt'), false);
   });
 
   for (const order of ['older first', 'newer first'])

@@ -2,7 +2,7 @@
 // on a history without what they removed. Only Drover's commits are repeated.
 
 import { MadeOnce } from '../../core/made-once.ts';
-import { attemptMark, trailer, trailerValue } from '../../core/work/trailers.ts';
+import { attemptMark, trailer, type TrailerKind, trailerValue } from '../../core/work/trailers.ts';
 import { err, failure, ok, type Result } from '../../core/failure.ts';
 import { resultBranch } from '../../core/work/ref-names.ts';
 import type { LineCommit } from '../../git/port.ts';
@@ -132,12 +132,14 @@ async function replay(
   const { git } = engine;
   const waiting = await waitingOn(engine, branch, { followed, target, tip });
   if (!waiting.ok) return err(gitFailed(waiting.error));
-  const repeats = await repeatsIn(engine, target, tip);
-  const work = waiting.value.work.toReversed();
+  const isThere = await brought(engine, target, tip);
+  const work: LineCommit[] = [];
+  for (const commit of waiting.value.work.toReversed()) {
+    if (!isThere(commit) && !(await git.isAncestor(commit.sha, target))) work.push(commit);
+  }
   let head = start;
   for (const [at, commit] of work.entries()) {
     const { sha, parents, subject } = commit;
-    if (repeats.holds(commit) || (await git.isAncestor(sha, target))) continue;
     const before = parents[0] ?? null;
     const base = (await ownBase(engine, branch, { head, commit: sha, base: before })) ?? before;
     const trailers = trailersAgain(commit, head === start ? start : null);
@@ -157,8 +159,12 @@ function trailersAgain(commit: LineCommit, onto: Sha | null): readonly string[] 
   const kept = commit.trailers.filter(
     (each) => trailerValue('onto', each) === null && trailerValue('was', each) === null,
   );
+  // The merge of an epic names the line that it holds: by its parent, which it has no longer.
+  const [, line] = commit.parents;
+  const isEpic = valueIn('epic', kept) !== null && valueIn('tip', kept) === null;
   return [
     ...kept,
+    ...(isEpic && line !== undefined ? [trailer('tip', line)] : []),
     trailer('was', originOf(commit)),
     ...(onto === null ? [] : [trailer('onto', onto)]),
   ];
@@ -169,7 +175,7 @@ function originOf({ sha, trailers }: LineCommit): string {
   return valueIn('was', trailers) ?? sha;
 }
 
-function valueIn(kind: 'was', trailers: readonly string[]): string | null {
+function valueIn(kind: TrailerKind, trailers: readonly string[]): string | null {
   for (const each of trailers) {
     const value = trailerValue(kind, each);
     if (value !== null) return value;
@@ -178,27 +184,23 @@ function valueIn(kind: 'was', trailers: readonly string[]): string | null {
 }
 
 /**
- * Landings that people have brought into the branch by another commit, with conflicts that they
- * settled: repeating them would conflict once more.
+ * Which landings people have brought into the branch by another commit, with conflicts that they
+ * settled: repeating them would conflict once more. A picked landing is on the branch's own line;
+ * elsewhere, the same trailers may be those of a part of an attempt.
  */
-async function repeatsIn(
+async function brought(
   { git }: Uses<'git'>,
   target: Sha,
   tip: Sha,
-): Promise<{ holds(commit: LineCommit): boolean }> {
-  const listed = await git.lineCommits(tip, target, lineMax, 'all');
-  const origins = new Set<string>();
-  const attempts = new Set<string>();
-  for (const commit of listed.ok ? listed.value : []) {
-    const origin = valueIn('was', commit.trailers);
-    if (origin !== null) origins.add(origin);
+): Promise<(commit: LineCommit) => boolean> {
+  const all = await git.lineCommits(tip, target, lineMax, 'all');
+  const line = await git.lineCommits(tip, target, lineMax);
+  const origins = new Set(
+    (all.ok ? all.value : []).map(({ trailers }) => valueIn('was', trailers)),
+  );
+  const picked = new Set((line.ok ? line.value : []).map(({ trailers }) => attemptMark(trailers)));
+  return (commit) => {
     const mark = attemptMark(commit.trailers);
-    if (mark !== null) attempts.add(mark);
-  }
-  return {
-    holds: (commit) => {
-      const mark = attemptMark(commit.trailers);
-      return origins.has(originOf(commit)) || (mark !== null && attempts.has(mark));
-    },
+    return origins.has(originOf(commit)) || (mark !== null && picked.has(mark));
   };
 }
