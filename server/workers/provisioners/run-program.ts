@@ -1,7 +1,7 @@
 // Runs a provisioner's program to its end: argument arrays, a short environment, input from memory,
 // bounded output and time.
 
-import { spawn } from 'node:child_process';
+import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { err, ok, type Result } from '../../core/failure.ts';
 import { oneLine } from '../client/request.ts';
 
@@ -57,10 +57,7 @@ export async function programEnd(request: ProgramRequest): Promise<ProgramEnd> {
   const said = gather(child.stderr);
   child.stdin.on('error', () => undefined);
   child.stdin.end(request.input);
-  const end = await new Promise<number | Error | null>((resolve) => {
-    child.once('error', resolve);
-    child.once('close', resolve);
-  });
+  const end = await endOf(child);
   const problem = limit.aborted
     ? `${program} did not end within ${request.timeoutMs / 1000} s.`
     : end instanceof Error
@@ -72,6 +69,24 @@ export async function programEnd(request: ProgramRequest): Promise<ProgramEnd> {
     stderr: Buffer.concat(said).toString('utf8'),
     problem,
   };
+}
+
+/** What it has left running may hold its output open: a worker, or a shared connection of ssh. */
+const heldOutputMs = 500;
+
+async function endOf(child: ChildProcessWithoutNullStreams): Promise<number | Error | null> {
+  let held: NodeJS.Timeout | undefined;
+  const end = await new Promise<number | Error | null>((resolve) => {
+    child.once('error', resolve);
+    child.once('close', resolve);
+    child.once('exit', (code) => {
+      held = setTimeout(() => resolve(code), heldOutputMs);
+    });
+  });
+  clearTimeout(held);
+  child.stdout.destroy();
+  child.stderr.destroy();
+  return end;
 }
 
 function gather(stream: NodeJS.ReadableStream): Buffer[] {

@@ -1,0 +1,91 @@
+// Workers that a script makes: what it may print, how long it may take, and what it may leave running.
+
+import assert from 'node:assert/strict';
+import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createHookProvisioner } from '../../../../server/workers/provisioners/hook.ts';
+import type { Provisioner } from '../../../../server/workers/provisioners/port.ts';
+
+const spec = {
+  name: 'drv-0123abcd-1',
+  owner: 'me',
+  token: 'tok',
+  env: { MODEL_KEY: 'k' },
+  image: null,
+  ttlMs: 90_500,
+};
+const signal = new AbortController().signal;
+const answer = `echo '{"id":"i-1","url":"https://worker.example"}'`;
+
+suite('hook provisioner', () => {
+  let folder: string;
+  setup(() => {
+    folder = mkdtempSync(join(tmpdir(), 'drover-hook-'));
+  });
+  teardown(() => rmSync(folder, { recursive: true, force: true }));
+
+  function hook(body: string, timeoutMs = 60_000): Provisioner {
+    const script = join(folder, 'hook');
+    writeFileSync(script, `#!/bin/sh\n${body}\n`);
+    chmodSync(script, 0o755);
+    const env = { PATH: process.env['PATH'] ?? '' };
+    return createHookProvisioner({ script, cwd: folder, env, timeoutMs });
+  }
+
+  async function refused(provisioner: Provisioner): Promise<string> {
+    const made = await provisioner.create(spec, signal);
+    assert.ok(!made.ok);
+    assert.ok(!made.error.isCertain, 'something may have been made');
+    return made.error.message;
+  }
+
+  test('gets what an instance needs as JSON, and may give it a token of its own', async () => {
+    const made = await hook(
+      `cat > '${folder}/asked'; echo '{"id":"i-1","url":"https://w.example","token":"own"}'`,
+    ).create(spec, signal);
+    assert.ok(made.ok);
+    const { name } = spec;
+    assert.deepEqual(made.value, { name, id: 'i-1', url: 'https://w.example', token: 'own' });
+    const { ttlMs: _ttl, ...same } = spec;
+    const asked: unknown = JSON.parse(readFileSync(join(folder, 'asked'), 'utf8'));
+    assert.deepEqual(asked, { ...same, ttl_seconds: 91 });
+  });
+
+  test('that leaves a worker running which holds its output is not waited for', async () => {
+    const made = await hook(
+      `sleep 600 & echo $! > '${folder}/pid'; cat > /dev/null; ${answer}`,
+    ).create(spec, signal);
+    process.kill(Number(readFileSync(join(folder, 'pid'), 'utf8')), 'SIGKILL');
+    assert.ok(made.ok, made.ok ? '' : made.error.message);
+    assert.equal(made.value.id, 'i-1');
+  });
+
+  test('that does not end in its time is ended', async () => {
+    const message = await refused(hook('exec sleep 600', 300));
+    assert.match(message, /did not end within 0\.3 s\.$/);
+  });
+
+  test('whose words are no instance is refused with what it should print', async () => {
+    assert.match(await refused(hook('echo ready')), /create printed no JSON: ready\.$/);
+    assert.match(await refused(hook('echo "{}"')), /create must print \{"id"/);
+    const plain = hook(`echo '{"id":"i","url":"http://10.0.0.1"}'`);
+    assert.match(await refused(plain), /must start with https/);
+    assert.match(await refused(hook('echo no quota >&2; exit 7')), /exit code 7: no quota\.$/);
+  });
+
+  test('lists and destroys by name and id, and a failure of it is told', async () => {
+    const listed = await hook(`cat > /dev/null; echo '[{"name":"a","id":"1"},{"name":"b"}]'`).list(
+      'me',
+    );
+    assert.ok(listed.ok);
+    assert.deepEqual(listed.value, [
+      { name: 'a', id: '1' },
+      { name: 'b', id: null },
+    ]);
+    const ref = { name: spec.name, id: 'i-1' };
+    assert.ok((await hook(`cat > '${folder}/asked'`).destroy(ref)).ok);
+    assert.deepEqual(JSON.parse(readFileSync(join(folder, 'asked'), 'utf8')), ref);
+    assert.ok(!(await hook('exit 1').destroy(ref)).ok);
+  });
+});
