@@ -3,6 +3,11 @@
 
 import { statSync } from 'node:fs';
 
+/** Why it cannot hold worktrees. */
+export function openToOthers(folder: string): string {
+  return `Another user can write to the folder ${folder}. Set worktree_root to one that only you can write to.`;
+}
+
 /** In a folder with the sticky bit, others can add names, and replace none of ours. */
 export function isOpenToOthers(folder: string): boolean {
   const { uid, mode } = statSync(folder);

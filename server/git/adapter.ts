@@ -4,7 +4,13 @@ import { stat, realpath } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { ok } from '../core/failure.ts';
 import type { SecretSearch } from './context.ts';
-import { gitEnvironment, settings, shortened, type Variables } from './process/environment.ts';
+import {
+  gitEnvironment,
+  homeOf,
+  settings,
+  shortened,
+  type Variables,
+} from './process/environment.ts';
 import { refuse } from './process/failures.ts';
 import {
   askCheckout,
@@ -91,7 +97,7 @@ export function openGitAdapter(options: GitAdapterOptions = {}): BinaryGitAdapte
       const known = await knownVersion();
       return known.ok ? refuse('not_a_repository', `${path} does not exist.`) : known;
     }
-    const looked = await lookAt(processes, folder, knownVersion());
+    const looked = await lookAt({ processes, home: homeOf(inherited) }, folder, knownVersion());
     if (!looked.ok) return looked;
     const { place, facts } = looked.value;
     const committer = committerOf(place.commonDir, place.config, inherited);
@@ -134,13 +140,13 @@ export function openGitAdapter(options: GitAdapterOptions = {}): BinaryGitAdapte
  * round.
  */
 async function lookAt(
-  processes: GitProcesses,
+  { processes, home }: { readonly processes: GitProcesses; readonly home: string },
   folder: string,
   version: Promise<GitResult<string>>,
 ): Promise<GitResult<{ readonly place: RepositoryPlace; readonly facts: RepositoryFacts }>> {
   const [usable, found, asked] = await Promise.all([
     version,
-    findRepository(processes.run, folder),
+    findRepository(processes.run, folder, home),
     askCheckout(processes.run, folder),
   ]);
   if (!usable.ok) return usable;

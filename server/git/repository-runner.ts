@@ -5,6 +5,7 @@ import { dirname } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { isPassingRace, lockFileOf } from './process/failures.ts';
 import type { GitCommand, GitProcesses } from './process/process.ts';
+import { removePipes } from './files/blocking-pipes.ts';
 import { toldPlace } from './files/told-place.ts';
 import type { TrustedConfig } from './process/trusted-config.ts';
 import type { RunOptions, RepositoryContext } from './context.ts';
@@ -29,12 +30,14 @@ export function repositoryRunner(deps: RunnerDeps): RepositoryContext['git'] {
   return async (args, options = {}) => {
     const place = toldPlace(deps, options.at);
     if (place === null) return notInOurBooks(options.at ?? '');
-    const overrules = await deps.trusted.overrules(place.gitDir);
-    const command = commandFor(deps.root, [...overrules, ...args], options, place.variables);
+    const { args: overrules, withoutHooks, address } = await deps.trusted.overrules(place.gitDir);
+    if (options.network === true && address !== null) return addedAddress(address);
+    const settings = [...overrules, ...(options.userHooks === true ? [] : withoutHooks)];
+    const command = commandFor(deps.root, [...settings, ...args], options, place.variables);
     let waitedMs = 0;
     for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(pauseMs * 2, longestPauseMs)) {
       deps.onStart(args);
-      const output = await deps.processes.run(command);
+      const output = await untilEnd(place.gitDir, options.at, deps.processes.run(command));
       const mayPass =
         output.code !== 0 &&
         output.problem === null &&
@@ -46,6 +49,26 @@ export function repositoryRunner(deps: RunnerDeps): RepositoryContext['git'] {
       waitedMs += pauseMs;
     }
   };
+}
+
+/** No git of a slot takes as long but for a pipe, or for so many files that a search is cheap. */
+const slowMs = 3_000;
+
+async function untilEnd(
+  gitDir: string,
+  worktree: string | undefined,
+  output: Promise<GitOutput>,
+): Promise<GitOutput> {
+  if (worktree === undefined) return output;
+  // A search that fails leaves git to its own time limit.
+  const search = (): void => void removePipes(worktree, gitDir).catch(() => undefined);
+  const timer = setInterval(search, slowMs);
+  return output.finally(() => clearInterval(timer));
+}
+
+function addedAddress(key: string): GitOutput {
+  const stderr = `fatal: ${key} was added to git's configuration after Drover had started. If it is yours, run "drover server stop"; the next start trusts it.`;
+  return { code: 128, stdout: Buffer.alloc(0), stderr, problem: null };
 }
 
 export function notInOurBooks(at: string): GitOutput {

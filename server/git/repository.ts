@@ -5,7 +5,7 @@ import { err, ok } from '../core/failure.ts';
 import { isAncestor, treeOf } from './read/ancestry.ts';
 import { commitLeftovers } from './work/commits.ts';
 import type { RepositoryContext, SecretSearch } from './context.ts';
-import { networkVariables, type Variables } from './process/environment.ts';
+import { homeOf, networkVariables, type Variables } from './process/environment.ts';
 import { noDurability, openDurability } from './process/durability.ts';
 import { failureOf } from './process/failures.ts';
 import {
@@ -203,8 +203,8 @@ function contextOf(deps: RepositoryDeps, state: RepositoryState): RepositoryCont
       processes,
       root: place.root,
       commonDir: place.commonDir,
-      trusted: new TrustedConfig(place.commonDir, place.config, (gitDir) =>
-        readConfiguration(processes.run, place.root, gitDir),
+      trusted: new TrustedConfig(place.commonDir, place.listed, (gitDir) =>
+        readConfiguration(processes.run, place.root, { gitDir, home: homeOf(deps.inherited) }),
       ),
       lockPatienceMs: deps.lockPatienceMs,
       onStart: (args) => {
@@ -225,7 +225,7 @@ async function readAgain({
   GitResult<{ readonly facts: RepositoryFacts; readonly committer: Committer }>
 > {
   const [found, asked] = await Promise.all([
-    findRepository(run, place.root),
+    findRepository(run, place.root, homeOf(inherited)),
     askCheckout(run, place.root),
   ]);
   if (!found.ok) return found;

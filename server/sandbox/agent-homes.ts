@@ -2,8 +2,20 @@
 // Settings and the login are copied into it at every start, so that neither the user nor the next
 // agent's start ever runs a file that an agent planted there.
 
-import { cpSync, lstatSync, mkdirSync, rmSync, statSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { randomUUID } from 'node:crypto';
+import {
+  closeSync,
+  constants,
+  cpSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  renameSync,
+  rmSync,
+  statSync,
+  unlinkSync,
+} from 'node:fs';
+import { basename, dirname, join } from 'node:path';
 
 const everybody = ['.gitconfig', '.config/git/config', '.config/git/ignore'];
 
@@ -60,15 +72,64 @@ const copyBytesMax = 8 * 1024 * 1024;
 export function prepareHome(folder: string, kind: string, home: string): void {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const { settings, logins } = ofKind[kind] ?? { settings: [], logins: [] };
-  for (const name of [...everybody, ...settings]) {
-    rmSync(join(folder, name), { recursive: true, force: true });
-    copy(join(home, name), join(folder, name));
-  }
+  for (const name of [...everybody, ...settings]) replace(home, folder, name);
   for (const name of logins)
-    if (isNewer(join(home, name), join(folder, name))) {
-      rmSync(join(folder, name), { recursive: true, force: true });
-      copy(join(home, name), join(folder, name));
+    if (isNewer(join(home, name), join(folder, name))) replace(home, folder, name);
+}
+
+/**
+ * By renames alone, and relative to folders that were opened as such: an agent that runs meanwhile
+ * can put a link in the place of any folder here, which would lead to one of the user.
+ */
+function replace(home: string, folder: string, name: string): void {
+  const fresh = join(dirname(folder), `.new-${randomUUID()}`);
+  const former = join(dirname(folder), `.old-${randomUUID()}`);
+  copy(join(home, name), fresh);
+  try {
+    inFolder(folder, dirname(name), (at) => {
+      const target = `${at}/${basename(name)}`;
+      if (isThere(target)) renameSync(target, former);
+      if (isThere(fresh)) renameSync(fresh, target);
+    });
+  } catch {
+    // An agent without it reports what is missing.
+  } finally {
+    for (const path of [fresh, former]) rmSync(path, { recursive: true, force: true });
+  }
+}
+
+function isThere(path: string): boolean {
+  return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
+}
+
+function inFolder(folder: string, below: string, body: (at: string) => void): void {
+  const opened: number[] = [];
+  let at = folder;
+  try {
+    for (const part of below.split('/').filter((one) => one !== '.')) {
+      const descriptor = openFolder(`${at}/${part}`);
+      opened.push(descriptor);
+      at = `/proc/self/fd/${descriptor}`;
     }
+    body(at);
+  } finally {
+    for (const descriptor of opened) closeSync(descriptor);
+  }
+}
+
+const opensMax = 3;
+
+/** Makes it, also in the place of something else. */
+function openFolder(path: string, time = 1): number {
+  const { O_RDONLY, O_DIRECTORY, O_NOFOLLOW } = constants;
+  try {
+    return openSync(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
+  } catch (error) {
+    if (time > opensMax) throw error;
+    if (isThere(path)) unlinkSync(path);
+    mkdirSync(path, { mode: 0o700 });
+    return openFolder(path, time + 1);
+  }
 }
 
 function isNewer(source: string, target: string): boolean {
@@ -85,7 +146,6 @@ function copy(source: string, target: string): void {
     const facts = statSync(source, { throwIfNoEntry: false });
     if (facts === undefined) return;
     if (facts.isFile() && facts.size > copyBytesMax) return;
-    mkdirSync(dirname(target), { recursive: true, mode: 0o700 });
     cpSync(source, target, {
       recursive: true,
       dereference: true,

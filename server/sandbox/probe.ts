@@ -5,7 +5,7 @@ import { execFile } from 'node:child_process';
 import { mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { bwrapArguments } from './walls.ts';
+import { bwrapArguments, withCallFilter, writeCallFilter } from './walls.ts';
 
 export type Proof =
   | { readonly holds: true; readonly version: string }
@@ -40,25 +40,20 @@ export async function proveBwrap(program: string | null): Promise<Proof> {
     const cwd = join(folder, 'slot');
     const { mkdirSync } = await import('node:fs');
     mkdirSync(cwd);
+    const filter = writeCallFilter(folder);
     const walls = bwrapArguments({
       cwd,
       mounts: [{ from: cwd, to: cwd, mode: 'write' }],
       network: 'open',
       variables: {},
+      filter,
     });
-    const said = await run(program, [
-      ...walls,
-      '/bin/sh',
-      '-c',
-      trial,
-      'probe',
-      folder,
-      String(process.pid),
-    ]);
+    const inside = ['/bin/sh', '-c', trial, 'probe', folder, String(process.pid)];
+    const said = await run(withCallFilter(filter, [program, ...walls, ...inside]));
     if (!said.text.includes('drover-proved')) {
       return no(`bubblewrap does not work here: ${firstLine(said.text) || 'it gave no reason'}`);
     }
-    const version = await run(program, ['--version']);
+    const version = await run([program, '--version']);
     return { holds: true, version: firstLine(version.text) };
   } finally {
     rmSync(folder, { recursive: true, force: true });
@@ -73,10 +68,12 @@ function firstLine(text: string): string {
   return text.trim().split('\n', 1)[0] ?? '';
 }
 
-export function run(program: string, args: readonly string[]): Promise<{ readonly text: string }> {
+export function run([program = '', ...args]: readonly string[]): Promise<{
+  readonly text: string;
+}> {
   const options = { timeout: timeoutMs, env: { PATH: '/usr/bin:/bin' } };
   return new Promise((resolve) => {
-    execFile(program, [...args], options, (error, stdout, stderr) => {
+    execFile(program, args, options, (error, stdout, stderr) => {
       resolve({
         text: `${stdout}${stderr}${error !== null && stdout + stderr === '' ? error.message : ''}`,
       });

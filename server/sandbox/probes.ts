@@ -6,7 +6,7 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { run } from './probe.ts';
-import { bwrapArguments } from './walls.ts';
+import { bwrapArguments, withCallFilter, writeCallFilter } from './walls.ts';
 
 export interface ProbeResult {
   readonly probe: string;
@@ -62,13 +62,11 @@ export async function probeSandbox(request: ProbeRequest): Promise<readonly Prob
       { from: slot, to: slot, mode: 'write' as const },
     ];
     const shell = ['/bin/sh', '-c', script];
-    const said =
-      program === null
-        ? await run('/bin/sh', shell.slice(1))
-        : await run(program, [
-            ...bwrapArguments({ cwd: slot, mounts, network, variables: {} }),
-            ...shell,
-          ]);
+    const filter = writeCallFilter(folder);
+    const walls = bwrapArguments({ cwd: slot, mounts, network, variables: {}, filter });
+    const said = await run(
+      program === null ? shell : withCallFilter(filter, [program, ...walls, ...shell]),
+    );
     const lines = said.text.split('\n');
     const isWhole = lines.includes(proved);
     return Object.keys(tried).map((probe, index) => ({

@@ -1,15 +1,25 @@
 // The sandbox of one program, as arguments for bubblewrap: an allow-list; everything else is
 // hidden.
 
-import { existsSync, lstatSync, readlinkSync, realpathSync } from 'node:fs';
+import {
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readlinkSync,
+  realpathSync,
+  renameSync,
+  writeFileSync,
+} from 'node:fs';
 import { dirname, isAbsolute, join, resolve, sep } from 'node:path';
+import { callFilter } from './call-filter.ts';
 
 export interface Mount {
   /** Path on the machine. */
   readonly from: string;
   /** Path inside; the same unless it takes another's place. */
   readonly to: string;
-  readonly mode: 'read' | 'write';
+  /** `hide`: an empty folder is there instead. */
+  readonly mode: 'read' | 'write' | 'hide';
 }
 
 export interface Walls {
@@ -19,6 +29,8 @@ export interface Walls {
   readonly network: 'open' | 'none';
   /** Set and (null) removed inside. */
   readonly variables: Readonly<Record<string, string | null>>;
+  /** The file that `writeCallFilter` made; null: no filter for this kind of machine. */
+  readonly filter: string | null;
 }
 
 /** Programs, libraries and configuration of the system; read-only. */
@@ -47,10 +59,16 @@ const rootsOwn = [
   '/etc/docker',
   '/etc/NetworkManager/system-connections',
   '/etc/wireguard',
+  // The names of keys, and of programs that wait.
+  '/proc/keys',
+  '/proc/key-users',
+  '/proc/timer_list',
 ];
 
 /** Of root's, writable through /proc although it is mounted read-only elsewhere. */
-const fixedInProc = ['/proc/sys', '/proc/sysrq-trigger', '/proc/irq', '/proc/bus'];
+const fixedInProc =
+  `/proc/sys /proc/sysrq-trigger /proc/irq /proc/bus /proc/fs /proc/acpi /proc/scsi /proc/driver
+  /proc/dynamic_debug /proc/mtrr`.split(/\s+/);
 
 /**
  * Arguments of bubblewrap, up to the program. No capability, no nested user namespace, own
@@ -62,6 +80,7 @@ export function bwrapArguments(walls: Walls): string[] {
     ...words('--unshare-user --unshare-pid --unshare-ipc --unshare-uts --unshare-cgroup-try'),
     ...(walls.network === 'none' ? ['--unshare-net'] : []),
     ...words('--cap-drop ALL --disable-userns --die-with-parent --new-session'),
+    ...(walls.filter === null ? [] : ['--seccomp', String(filterDescriptor)]),
     ...systemRoots.flatMap(rootArguments),
     ...words('--proc /proc'),
     ...fixedInProc.flatMap((path) => ['--ro-bind-try', path, path]),
@@ -70,11 +89,36 @@ export function bwrapArguments(walls: Walls): string[] {
     ...nameResolution(),
   ];
   for (const { from, to, mode } of inOrder(walls.mounts))
-    args.push(mode === 'write' ? '--bind' : '--ro-bind', from, to);
+    args.push(...(mode === 'hide' ? ['--tmpfs', to] : [bindings[mode], from, to]));
   for (const [name, value] of Object.entries(walls.variables))
     args.push(...(value === null ? ['--unsetenv', name] : ['--setenv', name, value]));
   return [...args, '--chdir', walls.cwd, '--'];
 }
+
+const filterDescriptor = 9;
+
+/** The command, with the open file that bubblewrap reads the filter from. */
+export function withCallFilter(
+  filter: string | null,
+  command: readonly string[],
+): readonly string[] {
+  if (filter === null) return command;
+  return ['/bin/sh', '-c', `exec ${filterDescriptor}< "$0" && exec "$@"`, filter, ...command];
+}
+
+/** Writes the filter into a folder that no confined program sees. */
+export function writeCallFilter(folder: string): string | null {
+  const content = callFilter();
+  if (content === null) return null;
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const file = join(folder, 'calls.bpf');
+  const fresh = `${file}.${process.pid}`;
+  writeFileSync(fresh, content, { mode: 0o600 });
+  renameSync(fresh, file);
+  return file;
+}
+
+const bindings = { read: '--ro-bind', write: '--bind' } as const;
 
 function words(text: string): string[] {
   return text.split(' ');

@@ -1,6 +1,7 @@
 // What programs try in order to get out of the sandbox, each by name, and the wall that stops it.
 
 import { existsSync } from 'node:fs';
+import { kernelLog, keys, memory, stoppedAnyway, terminal } from './escape-calls.ts';
 
 const secrets = [
   '.ssh/id_ed25519',
@@ -113,6 +114,7 @@ export const reads: Readonly<Record<string, Words>> = {
     'list its open files': 'ls "/proc/$P/fd/0"',
     'enter its working folder': 'cd "/proc/$P/cwd/"',
     'join its namespaces': 'readlink "/proc/$P/ns/mnt"',
+    ...memory,
     'find it by its words': `cat /proc/[0-9]*/cmdline | tr "\\0" " " | grep -q "mark-of-tes[t]"`,
   },
 };
@@ -140,6 +142,8 @@ export interface Wall {
   readonly removed: (args: readonly string[]) => readonly string[];
   /** Without a sandbox root alone gets through: the system stops everybody else. */
   readonly isRoots: boolean;
+  /** They need a terminal, as descriptor 3. */
+  readonly hasTerminal?: boolean;
 }
 
 /**
@@ -194,6 +198,26 @@ export const walls: Readonly<Record<string, Wall>> = {
     removed: (args) => args.filter((arg) => arg !== '--unshare-ipc'),
     isRoots: false,
   },
+  'Use the keys of your session': {
+    probes: keys,
+    removed: (args) => withoutMount(withoutFilter(args), (to) => to === '/proc/keys'),
+    isRoots: false,
+  },
+  'Read the log of the kernel': {
+    probes: kernelLog,
+    // Most systems show it only to root of the machine itself.
+    removed: (args) =>
+      replaced(withoutFilter(args), '--cap-drop', '--cap-add').filter(
+        (arg) => arg !== '--unshare-user' && arg !== '--disable-userns',
+      ),
+    isRoots: true,
+  },
+  'Put words into your terminal': {
+    probes: terminal,
+    removed: (args) => withoutFilter(args).filter((arg) => arg !== '--new-session'),
+    isRoots: false,
+    hasTerminal: true,
+  },
   'Stay in the session of your terminal': {
     probes: {
       'stay in the session':
@@ -208,7 +232,7 @@ export const notTheirs: readonly string[] = secrets.map((name) => `home/${name}`
 
 /** Of what not every kernel and system has: what is not there proves nothing. */
 export function isHere(name: string): boolean {
-  return !name.startsWith('/') || existsSync(name);
+  return !stoppedAnyway.has(name) && (!name.startsWith('/') || existsSync(name));
 }
 
 function named(names: readonly string[], words: (name: string) => string): Words {
@@ -229,6 +253,11 @@ function withoutMount(args: readonly string[], isMeant: (to: string) => boolean)
     /^--ro-bind(-try)?$/u.test(arg) && isMeant(args[at + 2] ?? '') ? [at] : [],
   );
   return args.filter((_, at) => !starts.some((start) => at >= start && at < start + 3));
+}
+
+function withoutFilter(args: readonly string[]): string[] {
+  const at = args.indexOf('--seccomp');
+  return at === -1 ? [...args] : [...args.slice(0, at), ...args.slice(at + 2)];
 }
 
 function withDevices(args: readonly string[]): string[] {

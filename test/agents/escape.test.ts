@@ -16,7 +16,13 @@ import { createServer, type AddressInfo, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { prepareHome } from '../../server/sandbox/agent-homes.ts';
-import { bwrapArguments, type Mount } from '../../server/sandbox/walls.ts';
+import {
+  bwrapArguments,
+  type Mount,
+  withCallFilter,
+  writeCallFilter,
+} from '../../server/sandbox/walls.ts';
+import { withKey } from './escape-calls.ts';
 import { isHere, network, notTheirs, reads, walls, writes, type Words } from './escape-probes.ts';
 
 const isThere =
@@ -26,7 +32,13 @@ const isRoot = process.getuid?.() === 0;
 
 const allReads = merged(Object.values(reads));
 const allWrites = Object.values(writes).flat();
-const allOfWalls = merged(Object.values(walls).map(({ probes }) => probes));
+const wallsWith = (hasTerminal: boolean): Words =>
+  merged(
+    Object.values(walls)
+      .filter((wall) => (wall.hasTerminal === true) === hasTerminal)
+      .map(({ probes }) => probes),
+  );
+const [allOfWalls, allOfTerminal] = [wallsWith(false), wallsWith(true)];
 
 interface Place {
   readonly top: string;
@@ -73,8 +85,8 @@ function run(program: string, args: readonly string[], env: Readonly<Record<stri
 }
 
 function namesOf(said: string): string[] {
-  assert.match(said, /^done$/m);
-  return said.split('\n').flatMap((line) => /^OUT (.*)$/.exec(line)?.[1] ?? []);
+  assert.match(said, /^done\r?$/m);
+  return said.split(/\r?\n/).flatMap((line) => /^OUT (.*)$/.exec(line)?.[1] ?? []);
 }
 
 function planted(place: Place): string[] {
@@ -98,6 +110,11 @@ function listed(): ReadonlyMap<string, readonly string[]> {
       return [[group, [...names.matchAll(/`([^`]+)`/g)].map(([, name = '']) => name)] as const];
     }),
   );
+}
+
+/** Where something of the process is in its memory: the first bytes of its program. */
+function addressIn(pid: number | undefined): string {
+  return /^([0-9a-f]+)-/.exec(readFileSync(`/proc/${pid}/maps`, 'latin1'))?.[1] ?? '';
 }
 
 /** `session` of proc_pid_stat(5). */
@@ -142,6 +159,7 @@ suite('escapes', function () {
       H: place.home,
       SLOT: place.slot,
       P: String(neighbor.pid),
+      MEM: addressIn(neighbor.pid),
       PORT: String((servers[0]?.address() as AddressInfo | undefined)?.port),
       ABSTRACT: abstract,
       SHARED: shared,
@@ -166,10 +184,25 @@ suite('escapes', function () {
       { from: dirname(process.execPath), to: dirname(process.execPath), mode: 'read' },
       { from: place.slot, to: place.slot, mode: 'write' },
     ];
-    return bwrapArguments({ cwd: place.slot, mounts, network: kind, variables: {} });
+    const filter = writeCallFilter(own);
+    return bwrapArguments({ cwd: place.slot, mounts, network: kind, variables: {}, filter });
   };
-  const behind = (args: readonly string[], words: string): Promise<string> =>
-    run('bwrap', [...args, '/bin/sh', '-c', words], env);
+  /** In a session that has a key; null: without bubblewrap. */
+  const startOf = (args: readonly string[] | null, words: string): readonly string[] => {
+    const shell = ['/bin/sh', '-c', words];
+    if (args === null) return [...withKey, ...shell];
+    const filter = args.includes('--seccomp') ? join(place.top, 'own', 'calls.bpf') : null;
+    return [...withKey, ...withCallFilter(filter, ['bwrap', ...args, ...shell])];
+  };
+  const behind = (args: readonly string[] | null, words: string): Promise<string> => {
+    const [program = '', ...others] = startOf(args, words);
+    return run(program, others, env);
+  };
+  /** The same with a terminal, as descriptor 3. */
+  const inTerminal = (args: readonly string[] | null, tries: Words): Promise<string> => {
+    const start = startOf(args, `exec 3<&0\n${script(tries)}`);
+    return run('script', ['-qec', start.map(quoted).join(' '), '/dev/null'], env);
+  };
 
   test('none of them gets out', async () => {
     const said = await behind(
@@ -178,6 +211,7 @@ suite('escapes', function () {
     );
     assert.deepEqual(namesOf(said), []);
     assert.deepEqual(planted(place), []);
+    assert.deepEqual(namesOf(await inTerminal(wallsOf('open'), allOfTerminal)), []);
     assert.ok(Object.keys({ ...allReads, ...allOfWalls }).length + allWrites.length >= 100);
   });
 
@@ -193,18 +227,22 @@ suite('escapes', function () {
       const args = wallsOf('open');
       const removed = wall.removed(args);
       assert.notDeepEqual(removed, args);
-      assert.deepEqual(
-        namesOf(await behind(removed, script(wall.probes))),
-        Object.keys(wall.probes),
-      );
+      const said =
+        wall.hasTerminal === true
+          ? inTerminal(removed, wall.probes)
+          : behind(removed, script(wall.probes));
+      assert.deepEqual(namesOf(await said), Object.keys(wall.probes));
     });
   }
 
   test('without a sandbox just those get out that SECURITY.md lists as not promised', async () => {
-    // Its own table of mounts and nothing else, so that what is unmounted is not the machine's.
-    const open = ['--dev-bind', '/', '/', ...(isRoot ? ['--cap-add', 'ALL'] : [])];
+    // Root has its own table of mounts and nothing else, so that it does not unmount the machine's.
+    const open = isRoot ? ['--dev-bind', '/', '/', '--cap-add', 'ALL'] : null;
     const tried = { ...allReads, ...network, ...allOfWalls };
-    const out = new Set(namesOf(await behind(open, `${script(tried)}${writing}`)));
+    const out = new Set([
+      ...namesOf(await behind(open, `${script(tried)}${writing}`)),
+      ...namesOf(await inTerminal(open, allOfTerminal)),
+    ]);
     const written = new Set(planted(place));
     const groups = { ...reads, 'Use the network': network };
     const rows: (readonly [string, readonly string[]])[] = [
@@ -230,6 +268,10 @@ suite('escapes', function () {
     assert.equal(readFileSync(join(place.slot, 'new.txt'), 'utf8'), 'new\n');
   });
 });
+
+function quoted(text: string): string {
+  return `'${text.replaceAll("'", String.raw`'\''`)}'`;
+}
 
 function rowOf(name: string, probes: Words, out: ReadonlySet<string>) {
   return [name, Object.keys(probes).filter((probe) => out.has(probe))] as const;

@@ -176,6 +176,15 @@ suite('git: hostile worktrees', () => {
     assert.equal(readFileSync(precious, 'utf8'), 'precious\n');
   });
 
+  test('attributes that lead to a pipe make nobody wait who opens the repository', async () => {
+    const pipe = join(fixture.home, 'pipe');
+    execFileSync('mkfifo', [pipe]);
+    symlinkSync(pipe, join(fixture.root, '.gitattributes'));
+    fixture.git('add', '.gitattributes');
+    const opened = valueOf(await fixture.adapter().open(fixture.root));
+    assert.equal(opened.facts.usesLfs, false);
+  });
+
   test('a broken repository in place of the .git file costs the next task nothing', async () => {
     rmSync(join(task.path, '.git'));
     inSlot('init', '-q', '-b', 'main', '.');
@@ -252,22 +261,79 @@ suite('git: hostile worktrees', () => {
 
   test('what is overruled, key by key', () => {
     const trusted = new Map([
-      ['filter.lfs.clean', 'git-lfs clean -- %f'],
-      ['user.name', 'A'],
+      ['filter.lfs.clean', ['git-lfs clean -- %f']],
+      ['user.name', ['A']],
+      ['credential.helper', ['store']],
+      ['credential.https://host.helper', ['', 'own']],
+      ['hook.lint.command', ['lint']],
     ]);
-    const check = (key: string, value: string, expected: readonly string[]): void =>
-      assert.deepEqual(overrulesFor(trusted, new Map([[key, value]])), expected, key);
-    check('filter.lfs.clean', 'git-lfs clean -- %f', []);
-    check('filter.lfs.clean', 'evil', ['-c', 'filter.lfs.clean=git-lfs clean -- %f']);
-    check('filter.x.process', 'evil', ['-c', 'filter.x.process=']);
-    check('filter.x.required', 'true', ['-c', 'filter.x.required=false']);
-    check('merge.x.driver', 'evil', ['-c', 'merge.x.driver=false']);
-    check('diff.x.textconv', 'evil', ['-c', 'diff.x.textconv=']);
-    check('diff.external', 'evil', ['-c', 'diff.external=']);
-    check('core.sshcommand', 'evil', ['-c', 'core.sshcommand=']);
-    check('remote.o.promisor', 'true', ['-c', 'remote.o.promisor=false']);
-    check('protocol.ext.allow', 'always', ['-c', 'protocol.ext.allow=never']);
-    check('user.name', 'B', []);
-    check('color.ui', 'always', []);
+    const check = (key: string, values: readonly string[], expected: readonly string[]): void => {
+      const { args } = overrulesFor(trusted, new Map([...trusted, [key, values]]));
+      assert.deepEqual(args, expected, key);
+    };
+    check('filter.lfs.clean', ['git-lfs clean -- %f'], []);
+    check('filter.lfs.clean', ['evil'], ['-c', 'filter.lfs.clean=git-lfs clean -- %f']);
+    for (const [key, value] of [
+      ['filter.x.clean', ''],
+      ['filter.x.smudge', ''],
+      ['filter.x.process', ''],
+      ['filter.x.required', 'false'],
+      ['merge.x.driver', 'false'],
+      ['diff.x.textconv', ''],
+      ['diff.x.command', ''],
+      ['diff.external', ''],
+      ['core.sshcommand', ''],
+      ['core.gitproxy', ''],
+      ['core.askpass', ''],
+      ['core.alternaterefscommand', ''],
+      ['core.attributesfile', ''],
+      ['core.editor', ''],
+      ['core.pager', ''],
+      ['sequence.editor', ''],
+      ['gpg.program', ''],
+      ['gpg.ssh.program', ''],
+      ['gpg.ssh.defaultkeycommand', ''],
+      ['remote.o.promisor', 'false'],
+      ['remote.o.uploadpack', ''],
+      ['remote.o.receivepack', ''],
+      ['remote.o.vcs', ''],
+      ['remote.o.proxy', ''],
+      ['extensions.partialclone', ''],
+      ['protocol.ext.allow', 'never'],
+      ['protocol.allow', 'never'],
+      ['trailer.x.cmd', ''],
+      ['submodule.x.update', 'none'],
+      ['uploadpack.packobjectshook', ''],
+      ['gc.recentobjectshook', ''],
+    ] as const)
+      check(key, ['evil'], ['-c', `${key}=${value}`]);
+    check('filter.x\ny.clean', ['evil'], ['-c', 'filter.x\ny.clean=']);
+    const again = ['-c', 'credential.helper=', '-c', 'credential.helper=store'];
+    const own = [
+      '-c',
+      'credential.https://host.helper=',
+      '-c',
+      'credential.https://host.helper=own',
+    ];
+    // Git asks each of them: one before the trusted one counts too.
+    check('credential.helper', ['evil', 'store'], [...again, ...own]);
+    check('credential.https://x.helper', ['evil'], [...again, ...own]);
+    check('hook.x.command', ['evil'], ['-c', 'hook.x.enabled=false']);
+    check('user.name', ['B'], []);
+    check('color.ui', ['always'], []);
+  });
+
+  test('hooks of the configuration do not run where those of the folder do not', () => {
+    const trusted = new Map([['hook.lint.command', ['lint']]]);
+    const { args, withoutHooks } = overrulesFor(trusted, trusted);
+    assert.deepEqual([args, withoutHooks], [[], ['-c', 'hook.lint.enabled=false']]);
+  });
+
+  test('an address that was added sends git nowhere: what talks to a remote is refused', () => {
+    const key = 'url./tmp/evil/.insteadof';
+    const { address } = overrulesFor(new Map(), new Map([[key, ['https://host/']]]));
+    assert.equal(address, key);
+    const trusted = new Map([[key, ['https://host/']]]);
+    assert.equal(overrulesFor(trusted, trusted).address, null);
   });
 });

@@ -1,16 +1,12 @@
 // Index entries with flags that make git ignore them: status does not show changes in their files.
 
-import { readFileSync } from 'node:fs';
 import type { PathBytes } from './paths.ts';
+import { readPlain } from './small-files.ts';
 
 /** Null: the file cannot be parsed here (compressed paths, a shared part); ask git instead. */
 export function unwatchedEntries(file: string, shaBytes: 20 | 32): PathBytes[] | null {
-  let bytes: Buffer;
-  try {
-    bytes = readFileSync(file);
-  } catch {
-    return [];
-  }
+  const bytes = readPlain(file, indexBytesMax);
+  if (bytes === null) return [];
   if (bytes.length < headerBytes || bytes.toString('latin1', 0, 4) !== 'DIRC') return null;
   const version = bytes.readUInt32BE(4);
   if (version !== 2 && version !== 3) return null;
@@ -32,6 +28,8 @@ export function unwatchedEntries(file: string, shaBytes: 20 | 32): PathBytes[] |
   return found;
 }
 
+/** What a program has put in its place may have no end. */
+const indexBytesMax = 1024 * 1024 * 1024;
 const headerBytes = 12;
 /** Times, device, inode, mode, owner and size. */
 const statBytes = 40;

@@ -6,6 +6,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { basename, dirname, isAbsolute, join, resolve, sep } from 'node:path';
 import type { RepositoryContext } from '../context.ts';
 import { exists, factsOf, namesIn, readText } from './small-files.ts';
+import { slotNotes } from './slot-notes.ts';
 
 export interface LinkedWorktree {
   readonly path: string;
@@ -58,7 +59,7 @@ export function findWorktree(context: RepositoryContext, path: string): FoundWor
     if (folder === null) return { kind: 'missing', worktree };
     // Without a pointer only the folder itself can prove that it is the slot, and not another one
     // in its place.
-    const noted = readText(join(known, folderNote));
+    const noted = readText(join(known, slotNotes.folder));
     if (pointer === null && noted !== null && noted !== folderNow(path)) return { kind: 'foreign' };
     return { kind: 'unlinked', worktree };
   }
@@ -68,11 +69,6 @@ export function findWorktree(context: RepositoryContext, path: string): FoundWor
   if (folder.isDirectory() && namesIn(path).length === 0) return { kind: 'absent' };
   return { kind: 'foreign' };
 }
-
-/** In the private folder of a slot: which folder of the disk it is. */
-export const folderNote = 'drover-folder';
-/** In the private folder of a slot: whose work is in it. */
-export const ownerNote = 'drover-owner';
 
 export function folderNow(path: string): string | null {
   const facts = factsOf(path);

@@ -12,7 +12,9 @@ import type { GitResult } from '../port.ts';
 import { readRef } from '../refs/refs.ts';
 import { exists, factsOf, readText } from '../files/small-files.ts';
 import { lentNoteName, takeBack, type LentNote } from './taken-back.ts';
+import { fixedNotes, noteDigests } from './note-digests.ts';
 import { lentName } from '../files/told-place.ts';
+import { writePlain } from '../files/plain-folder.ts';
 import { readHead } from '../refs/worktree-heads.ts';
 import type { LinkedWorktree } from '../files/worktree-link.ts';
 
@@ -28,6 +30,8 @@ export interface LentGit {
   readonly gitDir: string;
   /** Files in it that the program may read only. */
   readonly fixedFiles: readonly string[];
+  /** A folder in it that the program is not to see: it has the same files elsewhere. */
+  readonly hidden: string;
   readonly objects: string;
   readonly objectsAt: string;
   /** Object folders that the repository itself borrows from. */
@@ -71,14 +75,18 @@ export async function lendGit(
     await mkdir(dirname(join(folder, branch)), { recursive: true });
     await writeFile(join(folder, branch), `${tip}\n`);
   }
-  const note: LentNote = { branch, tip };
-  await writeFile(join(worktree.gitDir, lentNoteName), JSON.stringify(note));
+  // Git runs what the settings of the worktree include, so they are there, and only to be read.
+  const settings = join(worktree.gitDir, 'config.worktree');
+  if (!exists(settings)) await writeFile(settings, '', { flag: 'wx' });
+  const note: LentNote = { branch, tip, notes: noteDigests(worktree.gitDir) };
+  await writePlain(join(worktree.gitDir, lentNoteName), JSON.stringify(note));
   const lfs = join(context.commonDir, 'lfs');
   return ok({
     commonDir: context.commonDir,
     folder,
     gitDir: worktree.gitDir,
-    fixedFiles: ['commondir', 'gitdir', lentNoteName],
+    fixedFiles: ['commondir', 'gitdir', lentNoteName, ...fixedNotes],
+    hidden: folder,
     objects,
     objectsAt,
     alternates: alternatesOf(objects),

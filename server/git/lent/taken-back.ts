@@ -2,7 +2,7 @@
 // by copying files; its branch by compare-and-swap; its other refs under rescue refs. Its
 // configuration and hooks are never read.
 
-import { lstat, readdir, rename, rm, writeFile } from 'node:fs/promises';
+import { rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { err, ok } from '../../core/failure.ts';
 import type { RepositoryContext } from '../context.ts';
@@ -13,9 +13,12 @@ import { readRef, updateRefs } from '../refs/refs.ts';
 import { chainCommit, keepCommit, labelOfBranch } from '../work/work-chain.ts';
 import { exists, factsOf, readText } from '../files/small-files.ts';
 import { lentName } from '../files/told-place.ts';
+import { keepPlainFiles, writePlain } from '../files/plain-folder.ts';
 import { readHead } from '../refs/worktree-heads.ts';
 import { findWorktree, type LinkedWorktree } from '../files/worktree-link.ts';
 import { importObjects } from './import-objects.ts';
+import { dropForgedNotes, type NoteDigests } from './note-digests.ts';
+import { scratchOf } from './scratch.ts';
 
 export const lentNoteName = 'drover-lent.json';
 
@@ -23,10 +26,11 @@ export const lentNoteName = 'drover-lent.json';
 export interface LentNote {
   readonly branch: string | null;
   readonly tip: string | null;
+  /** Drover's own notes about the slot; null: an earlier release kept no list of them. */
+  readonly notes: NoteDigests | null;
 }
 
 const otherRefsMax = 50;
-const scratchName = 'drover-import';
 
 /** Nothing was lent: done at once. The program must have ended. */
 export async function takeBack(context: RepositoryContext, path: string): Promise<GitResult<void>> {
@@ -34,24 +38,48 @@ export async function takeBack(context: RepositoryContext, path: string): Promis
   if (!('worktree' in found)) return ok(undefined);
   const { worktree } = found;
   const folder = join(worktree.gitDir, lentName);
-  if (factsOf(folder) === null) return ok(undefined);
+  const noteFile = join(worktree.gitDir, lentNoteName);
+  if (factsOf(folder) === null && factsOf(noteFile) === null) return ok(undefined);
   const note = readNote(worktree);
+  // Nothing of ours, and no git, may follow a link that the program has put here.
+  await keepPlainFiles(worktree.gitDir);
+  if (note.notes !== null) await dropForgedNotes(worktree.gitDir, note.notes);
+  if (!(await isPlain(worktree, 'HEAD'))) await standOn(worktree, note);
   const taken = await importFrom(context, worktree, folder, note);
-  const scratch = join(worktree.gitDir, scratchName);
-  await rm(scratch, { recursive: true, force: true });
+  await rm(scratchOf(context, worktree), { recursive: true, force: true });
   if (taken.ok) {
     await rm(folder, { recursive: true, force: true });
+    const remade = (await isPlain(worktree, 'index'))
+      ? taken
+      : await remakeIndex(context, worktree);
+    if (!remade.ok) return remade;
   } else {
     if (taken.error.retryable) return taken;
     // What git refuses to take (broken or forged objects) stays for people; the files in the
     // worktree are the work.
     await rename(folder, `${folder}.refused-${Date.now()}`);
     await standOn(worktree, note);
-    const read = await context.git(['read-tree', 'HEAD'], { at: worktree.path });
-    if (read.code !== 0) return err(failureOf(read, `make the index of ${worktree.path} again`));
+    const remade = await remakeIndex(context, worktree);
+    if (!remade.ok) return remade;
   }
-  await rm(join(worktree.gitDir, lentNoteName), { force: true });
+  await rm(noteFile, { force: true });
   return ok(undefined);
+}
+
+/** False: the program has removed the file, or put something else in its place, which goes. */
+async function isPlain({ gitDir }: LinkedWorktree, name: string): Promise<boolean> {
+  const file = join(gitDir, name);
+  if (factsOf(file)?.isFile() === true) return true;
+  await rm(file, { recursive: true, force: true });
+  return false;
+}
+
+async function remakeIndex(
+  context: RepositoryContext,
+  { path }: LinkedWorktree,
+): Promise<GitResult<void>> {
+  const read = await context.git(['read-tree', 'HEAD'], { at: path });
+  return read.code === 0 ? ok(undefined) : err(failureOf(read, `make the index of ${path} again`));
 }
 
 /** Worktrees with commits that are not imported yet, by their paths. */
@@ -62,15 +90,19 @@ export function isLent(worktree: LinkedWorktree): boolean {
 function readNote(worktree: LinkedWorktree): LentNote {
   try {
     const parsed = JSON.parse(readText(join(worktree.gitDir, lentNoteName)) ?? '') as LentNote;
-    return { branch: parsed.branch ?? null, tip: parsed.tip ?? null };
+    return {
+      branch: parsed.branch ?? null,
+      tip: parsed.tip ?? null,
+      notes: parsed.notes ?? null,
+    };
   } catch {
-    return { branch: null, tip: null };
+    return { branch: null, tip: null, notes: null };
   }
 }
 
 async function standOn(worktree: LinkedWorktree, note: LentNote): Promise<void> {
   const head = note.branch === null ? note.tip : `ref: ${note.branch}`;
-  if (head !== null) await writeFile(join(worktree.gitDir, 'HEAD'), `${head}\n`);
+  if (head !== null) await writePlain(join(worktree.gitDir, 'HEAD'), `${head}\n`);
 }
 
 async function importFrom(
@@ -80,9 +112,10 @@ async function importFrom(
   note: LentNote,
 ): Promise<GitResult<void>> {
   const objects = join(folder, 'objects');
-  await keepPlainFiles(objects);
+  // Without its folder the program has left no commits; its files are in the worktree.
+  if (factsOf(objects)?.isDirectory() !== true) return ok(undefined);
   await rm(join(objects, 'info'), { recursive: true, force: true });
-  const moved = await importObjects(context, join(worktree.gitDir, scratchName), objects);
+  const moved = await importObjects(context, scratchOf(context, worktree), objects);
   if (!moved.ok) return moved;
   const refs = refsIn(folder);
   const own = note.branch === null ? undefined : refs[note.branch];
@@ -98,7 +131,7 @@ async function importFrom(
   if (head.branch !== null && head.branch !== note.branch) {
     const sha = refs[head.branch] ?? null;
     const detached = sha ?? (note.branch === null ? note.tip : `ref: ${note.branch}`);
-    if (detached !== null) await writeFile(join(worktree.gitDir, 'HEAD'), `${detached}\n`);
+    if (detached !== null) await writePlain(join(worktree.gitDir, 'HEAD'), `${detached}\n`);
   }
   return keepOthers(context, refs, note);
 }
@@ -117,14 +150,4 @@ async function keepOthers(
     if (!kept.ok && kept.error.retryable) return kept;
   }
   return ok(undefined);
-}
-
-/** Git would wait forever for a pipe, and read the target of any link. */
-async function keepPlainFiles(folder: string, depth = 0): Promise<void> {
-  for (const name of await readdir(folder)) {
-    const path = join(folder, name);
-    const facts = await lstat(path);
-    if (facts.isDirectory() && depth < 2) await keepPlainFiles(path, depth + 1);
-    else if (!facts.isFile()) await rm(path, { recursive: true, force: true });
-  }
 }

@@ -3,7 +3,7 @@
 
 import { MadeOnce } from '../../core/made-once.ts';
 import { link, lstat, mkdir, readdir, rm } from 'node:fs/promises';
-import { basename, join } from 'node:path';
+import { join } from 'node:path';
 import { ok } from '../../core/failure.ts';
 import type { RepositoryContext } from '../context.ts';
 import { exists, factsOf } from '../files/small-files.ts';
@@ -11,6 +11,7 @@ import { lentName } from '../files/told-place.ts';
 import type { LinkedWorktree } from '../files/worktree-link.ts';
 import type { GitResult } from '../port.ts';
 import { importObjects } from './import-objects.ts';
+import { scratchOf } from './scratch.ts';
 
 /** Packs that are imported already, by their paths: a program packs seldom, and much. */
 const takenPacks = new MadeOnce<RepositoryContext, Set<string>>();
@@ -25,8 +26,7 @@ export async function takeSoFar(
 ): Promise<GitResult<void>> {
   const objects = join(worktree.gitDir, lentName, 'objects');
   if (factsOf(objects)?.isDirectory() !== true) return ok(undefined);
-  // Not in the worktree's private folder, where the program could exchange the links.
-  const scratch = join(context.commonDir, 'drover-import', basename(worktree.gitDir));
+  const scratch = scratchOf(context, worktree);
   const known = takenPacks.of(context, () => new Set());
   try {
     for (let look = 1; ; look += 1) {

@@ -3,13 +3,13 @@
 // appeared after the mark of that follow, only when no git process runs there any more, and a file
 // only if its content is (the start of) what was landing.
 
-import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { rmSync, writeFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { RepositoryContext } from '../context.ts';
 import { isSha } from '../files/loose-objects.ts';
 import { absoluteBytes, bytesOf, type PathBytes, splitZero } from '../files/paths.ts';
-import { factsOf, readText } from '../files/small-files.ts';
+import { factsOf, readPlain, readText } from '../files/small-files.ts';
 import type { Sha } from '../sha.ts';
 import { gitProcesses, isBelow } from './git-processes.ts';
 
@@ -173,12 +173,8 @@ async function isBeginningOf(
   const name = bytesOf(path).toString('utf8');
   const output = await context.git(['cat-file', '--filters', `--path=${name}`, blob], { at });
   if (output.code !== 0) return false;
-  try {
-    const there = readFileSync(absoluteBytes(at, path));
-    return output.stdout.subarray(0, there.length).equals(there);
-  } catch {
-    return false;
-  }
+  const there = readPlain(absoluteBytes(at, path));
+  return there !== null && output.stdout.subarray(0, there.length).equals(there);
 }
 
 function isGitAtWork(places: readonly string[], sinceMs: number): boolean {

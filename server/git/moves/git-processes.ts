@@ -8,7 +8,8 @@ import { join, sep } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { RepositoryContext } from '../context.ts';
 import { exists } from '../files/small-files.ts';
-import { linkedWorktrees, ownerNote } from '../files/worktree-link.ts';
+import { slotNotes } from '../files/slot-notes.ts';
+import { linkedWorktrees } from '../files/worktree-link.ts';
 
 interface GitProcess {
   readonly pid: number;
@@ -67,7 +68,9 @@ export function moverOf(args: readonly string[]): string | null {
 
 /** Where people work: everything but Drover's slots. */
 export function checkoutsOf(context: RepositoryContext): readonly string[] {
-  const linked = linkedWorktrees(context).filter(({ gitDir }) => !exists(join(gitDir, ownerNote)));
+  const linked = linkedWorktrees(context).filter(
+    ({ gitDir }) => !exists(join(gitDir, slotNotes.owner)),
+  );
   return [...(context.isBare ? [] : [context.root]), ...linked.map(({ path }) => path)];
 }
 

@@ -13,6 +13,7 @@ import { isSha } from '../files/loose-objects.ts';
 import { bareStore, copyOfStore, type CopyOfHistory } from './nested-copy.ts';
 import { shown, splitZero, zeroEnded, type PathBytes } from '../files/paths.ts';
 import type { GitResult } from '../port.ts';
+import { slotNotes } from '../files/slot-notes.ts';
 import { exists, factsOf, namesIn, readText } from '../files/small-files.ts';
 import { copyIndex } from '../snapshot/snapshot.ts';
 import type { LinkedWorktree } from '../files/worktree-link.ts';
@@ -207,8 +208,7 @@ async function lendIndex({ gitDir, recorded }: Submodule, store: CopyOfHistory):
   if (factsOf(index)?.isFile() !== true) return false;
   const unwatched = unwatchedEntries(index, recorded.length === 64 ? 32 : 20);
   if (unwatched === null || unwatched.length > 0) return false;
-  await copyIndex(index, join(store.path, 'index'));
-  return true;
+  return await copyIndex(index, join(store.path, 'index'));
 }
 
 async function treeIn(context: RepositoryContext, store: string, commit: Sha): Promise<Sha | null> {
@@ -216,8 +216,6 @@ async function treeIn(context: RepositoryContext, store: string, commit: Sha): P
   const output = await context.git(args);
   return output.code === 0 ? output.stdout.toString('utf8').trim() : null;
 }
-
-const setupNote = 'drover-submodules';
 
 /**
  * What the setup has made inside of submodules is no task's work: from now on it counts as
@@ -227,7 +225,7 @@ export async function noteSubmodules(
   context: RepositoryContext,
   worktree: LinkedWorktree,
 ): Promise<GitResult<void>> {
-  const file = join(worktree.gitDir, setupNote);
+  const file = join(worktree.gitDir, slotNotes.submodules);
   await rm(file, { force: true });
   if (!exists(modulesOf(worktree))) return ok(undefined);
   const gitlinks = await gitlinksOf(context, worktree);
@@ -243,8 +241,8 @@ export async function noteSubmodules(
 }
 
 export function placeOf(worktree: LinkedWorktree): SubmodulePlace {
-  const note = factsOf(join(worktree.gitDir, setupNote))?.isFile() === true;
-  const text = note ? readFileSync(join(worktree.gitDir, setupNote), 'latin1') : '';
+  const note = factsOf(join(worktree.gitDir, slotNotes.submodules))?.isFile() === true;
+  const text = note ? readFileSync(join(worktree.gitDir, slotNotes.submodules), 'latin1') : '';
   const left = new Set(text.split('\0'));
   return { modules: modulesOf(worktree), root: worktree.path, left };
 }

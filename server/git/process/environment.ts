@@ -1,5 +1,7 @@
 // The environment and the settings under which every git process of ours runs.
 
+import { devNull } from 'node:os';
+import { join } from 'node:path';
 import { absoluteEntries } from './program-path.ts';
 
 /**
@@ -32,6 +34,11 @@ const shortList: readonly string[] =
   `PATH HOME USER LOGNAME SHELL LANG LC_* TZ TERM TMPDIR TEMP TMP XDG_CONFIG_HOME XDG_CACHE_HOME XDG_DATA_HOME
   XDG_RUNTIME_DIR GNUPGHOME GPG_TTY GIT_* LD_LIBRARY_PATH DYLD_LIBRARY_PATH ELECTRON_RUN_AS_NODE SYSTEMROOT SYSTEMDRIVE
   COMSPEC PATHEXT USERPROFILE APPDATA LOCALAPPDATA PROGRAMDATA PROGRAMFILES`.split(/\s+/);
+
+/** Where git finds the user's own configuration. */
+export function homeOf(source: Variables): string {
+  return source['HOME'] ?? source['USERPROFILE'] ?? '';
+}
 
 /**
  * The part of an environment in which no secret of the user's is expected. Names of Windows differ
@@ -66,6 +73,8 @@ export function gitEnvironment(source: Variables): Record<string, string> {
   environment['GIT_OPTIONAL_LOCKS'] = '0';
   // Commits are read without git as well, as they are: both have to see the same history.
   environment['GIT_NO_REPLACE_OBJECTS'] = '1';
+  // Git gives advice where there is a file, even an empty one.
+  environment['GIT_GRAFT_FILE'] = join(devNull, 'none');
   environment['GIT_EDITOR'] = ':';
   environment['GIT_PAGER'] = 'cat';
   return environment;

@@ -5,74 +5,120 @@
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { settings } from './environment.ts';
+import type { ListedConfig } from './listed-config.ts';
 
 /**
  * Keys, as git prints them, whose values git starts, loads, or takes objects and other
  * configuration from.
  */
 const namesPrograms =
-  /^(?:filter\..*\.(?:clean|smudge|process|required)|merge\..*\.(?:driver|recursive)|diff\..*\.(?:command|textconv)|diff\.external|core\.(?:sshcommand|gitproxy|askpass|alternaterefscommand|attributesfile|excludesfile|editor|pager)|gpg\.program|gpg\..*\.program|credential\.(?:.*\.)?helper|remote\..*\.(?:promisor|partialclonefilter|uploadpack|receivepack|vcs|proxy)|extensions\.partialclone|protocol\.(?:.*\.)?allow|url\..*\.(?:insteadof|pushinsteadof)|trailer\..*\.(?:command|cmd)|submodule\..*\.update|uploadpack\.packobjectshook)$/;
+  /^(?:filter\..*\.(?:clean|smudge|process|required)|merge\..*\.(?:driver|recursive)|diff\..*\.(?:command|textconv)|diff\.external|core\.(?:sshcommand|gitproxy|askpass|alternaterefscommand|attributesfile|excludesfile|editor|pager)|sequence\.editor|gpg\.program|gpg\..*\.(?:program|defaultkeycommand)|remote\..*\.(?:promisor|partialclonefilter|uploadpack|receivepack|vcs|proxy)|extensions\.partialclone|protocol\.(?:.*\.)?allow|trailer\..*\.(?:command|cmd)|submodule\..*\.update|uploadpack\.packobjectshook|gc\.recentobjectshook)$/s;
+/** Git asks all of them, in their order; an empty one removes those before it. */
+const namesHelpers = /^credential\.(?:.*\.)?helper$/s;
+/** Git lists addresses of which none can be removed. */
+const changesAddresses = /^url\..*\.(?:insteadof|pushinsteadof)$/s;
+/** Since git 2.54. */
+const namesHooks = /^hook\.(.*)\.(?:command|event)$/s;
 
 const boundKeys = 512;
 
-export type Configuration = ReadonlyMap<string, string>;
+type Values = ListedConfig['values'];
 
 /** Reads the configuration that git sees in a git folder now; null where git can't. */
-export type ReadConfiguration = (gitDir: string) => Promise<Configuration | null>;
+export type ReadConfiguration = (gitDir: string) => Promise<ListedConfig | null>;
+
+interface Overrules {
+  readonly args: readonly string[];
+  /** For commands that run no hook of the user. */
+  readonly withoutHooks: readonly string[];
+  /** A key that was added since, and sends git to another address; null: none was. */
+  readonly address: string | null;
+}
+
+interface Seen {
+  readonly signature: string;
+  readonly included: readonly string[];
+  readonly overrules: Overrules;
+}
 
 export class TrustedConfig {
   readonly #commonDir: string;
   readonly #read: ReadConfiguration;
-  readonly #trusted: Configuration;
-  readonly #seen = new Map<
-    string,
-    { readonly signature: string; readonly args: readonly string[] }
-  >();
+  readonly #trusted: ListedConfig;
+  readonly #unchanged: Overrules;
   readonly #signature: string;
+  readonly #seen = new Map<string, Seen>();
 
-  constructor(commonDir: string, trusted: Configuration, read: ReadConfiguration) {
+  constructor(commonDir: string, trusted: ListedConfig, read: ReadConfiguration) {
     this.#commonDir = commonDir;
     this.#trusted = trusted;
     this.#read = read;
-    this.#signature = this.#signatureOf(commonDir);
+    this.#unchanged = overrulesFor(trusted.values, trusted.values);
+    this.#signature = this.#signatureOf(commonDir, []);
   }
 
-  /**
-   * Arguments that override configuration entries that were added since it was trusted; usually
-   * none.
-   */
-  async overrules(gitDir: string): Promise<readonly string[]> {
-    const signature = this.#signatureOf(gitDir);
-    const isOwn = gitDir !== this.#commonDir && !signature.endsWith('|-');
-    if (!isOwn && signature.split('|')[0] === this.#signature.split('|')[0]) return [];
+  /** Arguments that override configuration entries that were added since it was trusted. */
+  async overrules(gitDir: string): Promise<Overrules> {
+    if (this.#signatureOf(gitDir, []) === this.#signature) return this.#unchanged;
     const known = this.#seen.get(gitDir);
-    if (known?.signature === signature) return known.args;
+    if (known !== undefined && this.#signatureOf(gitDir, known.included) === known.signature)
+      return known.overrules;
     const now = await this.#read(gitDir);
-    const args = now === null ? [] : overrulesFor(this.#trusted, now);
-    this.#seen.set(gitDir, { signature, args });
-    return args;
+    if (now === null) return this.#unchanged;
+    const overrules = overrulesFor(this.#trusted.values, now.values);
+    const signature = this.#signatureOf(gitDir, now.included);
+    this.#seen.set(gitDir, { signature, included: now.included, overrules });
+    return overrules;
   }
 
-  #signatureOf(gitDir: string): string {
-    const own = gitDir === this.#commonDir ? '-' : stampOf(join(gitDir, 'config.worktree'));
-    return `${stampOf(join(this.#commonDir, 'config'))}|${own}`;
+  /** Of the repository's settings, those of the worktree, and whatever they include. */
+  #signatureOf(gitDir: string, included: readonly string[]): string {
+    const files = [join(this.#commonDir, 'config'), ...this.#trusted.included, ...included];
+    const own = gitDir === this.#commonDir ? '' : stampOf(join(gitDir, 'config.worktree'));
+    return [own, ...files.map(stampOf)].join('|');
   }
 }
 
+/** An empty file says as little as none. */
 function stampOf(path: string): string {
   const stats = statSync(path, { throwIfNoEntry: false, bigint: true });
-  return stats === undefined ? '-' : `${stats.ino}:${stats.size}:${stats.mtimeNs}:${stats.ctimeNs}`;
+  if (stats === undefined || stats.size === 0n) return '';
+  return `${stats.ino}:${stats.size}:${stats.mtimeNs}:${stats.ctimeNs}`;
 }
 
 /** For each key that names a program: its trusted value again, or nothing where it had none. */
-export function overrulesFor(trusted: Configuration, now: Configuration): string[] {
+export function overrulesFor(trusted: Values, now: Values): Overrules {
   const values: Record<string, string> = {};
-  for (const [key, value] of now) {
-    if (!namesPrograms.test(key) || trusted.get(key) === value) continue;
+  for (const [key, listed] of now) {
+    const before = trusted.get(key)?.at(-1);
+    if (!namesPrograms.test(key) || before === listed.at(-1)) continue;
     if (Object.keys(values).length >= boundKeys) break;
-    values[key] = trusted.get(key) ?? withoutProgram(key);
+    values[key] = before ?? withoutProgram(key);
   }
-  return settings(values);
+  const isNew = ([key, listed]: readonly [string, readonly string[]]): boolean =>
+    trusted.get(key)?.join('\0') !== listed.join('\0');
+  const added = [...now].filter(isNew).map(([key]) => key);
+  const hooks = added.flatMap((key) => namesHooks.exec(key)?.[1] ?? []);
+  const args = [...settings(values), ...helpersAgain(trusted, added), ...withoutHook(hooks)];
+  const all = [...now.keys()].flatMap((key) => namesHooks.exec(key)?.[1] ?? []);
+  return {
+    args,
+    withoutHooks: withoutHook(all),
+    address: added.find((key) => changesAddresses.test(key)) ?? null,
+  };
+}
+
+/** All that were trusted, and no other, for whatever address each is. */
+function helpersAgain(trusted: Values, added: readonly string[]): string[] {
+  if (!added.some((key) => namesHelpers.test(key))) return [];
+  const helpers = [...trusted].filter(([key]) => namesHelpers.test(key));
+  const again = helpers.flatMap(([key, listed]) => listed.map((value) => `${key}=${value}`));
+  return ['credential.helper=', ...again].flatMap((setting) => ['-c', setting]);
+}
+
+function withoutHook(names: readonly string[]): string[] {
+  const unique = [...new Set(names)].slice(0, boundKeys);
+  return unique.flatMap((name) => ['-c', `hook.${name}.enabled=false`]);
 }
 
 function withoutProgram(key: string): string {

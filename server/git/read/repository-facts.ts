@@ -2,15 +2,15 @@
 // special.
 
 import { headRoot } from '../../core/work/ref-names.ts';
-import { readFile } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { err, ok } from '../../core/failure.ts';
 import { failureOf, refuse } from '../process/failures.ts';
 import { isSha } from '../files/loose-objects.ts';
 import { absoluteBytes, splitZero } from '../files/paths.ts';
+import { listArguments, type ListedConfig, parseListed } from '../process/listed-config.ts';
 import type { GitProcesses } from '../process/process.ts';
 import type { GitResult, RepositoryFacts } from '../port.ts';
-import { exists } from '../files/small-files.ts';
+import { exists, readPlain } from '../files/small-files.ts';
 
 export interface RepositoryPlace {
   readonly commonDir: string;
@@ -19,6 +19,7 @@ export interface RepositoryPlace {
   readonly isBare: boolean;
   /** Keys in lower case as git prints them; of several values the last one. */
   readonly config: ReadonlyMap<string, string>;
+  readonly listed: ListedConfig;
 }
 
 type Run = GitProcesses['run'];
@@ -26,7 +27,11 @@ type Run = GitProcesses['run'];
 const maxAttributeFiles = 200;
 
 /** Finds the main checkout from any folder inside it or inside one of its linked worktrees. */
-export async function findRepository(run: Run, path: string): Promise<GitResult<RepositoryPlace>> {
+export async function findRepository(
+  run: Run,
+  path: string,
+  home: string,
+): Promise<GitResult<RepositoryPlace>> {
   const [located, configured] = await Promise.all([
     run({
       args: [
@@ -42,7 +47,7 @@ export async function findRepository(run: Run, path: string): Promise<GitResult<
       ],
       cwd: path,
     }),
-    run({ args: ['config', '-z', '--list'], cwd: path }),
+    run({ args: listArguments, cwd: path }),
   ]);
   if (located.problem !== null) return err(failureOf(located, `open ${path}`));
   const { commonDir, gitDir, bare, top } = parseLocation(located.stdout.toString('utf8'));
@@ -62,11 +67,13 @@ export async function findRepository(run: Run, path: string): Promise<GitResult<
     return refuse('not_a_repository', `${path} is a bare repository: Drover needs a checkout.`);
   }
   if (configured.code !== 0) return err(failureOf(configured, `read the configuration of ${path}`));
-  const config = parseConfig(configured.stdout);
+  const listed = parseListed(configured.stdout, path, home);
+  const config = lastValues(listed);
   const common = resolve(commonDir);
   const shownTop = located.code === 0 ? top : '';
   const root = mainRoot(shownTop, common, resolve(gitDir), config);
-  return ok({ commonDir: common, root, isBare: config.get('core.bare') === 'true', config });
+  const isBare = config.get('core.bare') === 'true';
+  return ok({ commonDir: common, root, isBare, config, listed });
 }
 
 interface Location {
@@ -106,21 +113,14 @@ function mainRoot(
 export async function readConfiguration(
   run: Run,
   cwd: string,
-  gitDir: string,
-): Promise<ReadonlyMap<string, string> | null> {
-  const output = await run({ args: ['config', '-z', '--list'], cwd, env: { GIT_DIR: gitDir } });
-  return output.code === 0 ? parseConfig(output.stdout) : null;
+  { gitDir, home }: { readonly gitDir: string; readonly home: string },
+): Promise<ListedConfig | null> {
+  const output = await run({ args: listArguments, cwd, env: { GIT_DIR: gitDir } });
+  return output.code === 0 ? parseListed(output.stdout, cwd, home) : null;
 }
 
-/** Reads `git config -z --list`: `key\nvalue\0`. */
-export function parseConfig(output: Buffer): Map<string, string> {
-  const config = new Map<string, string>();
-  for (const item of output.toString('utf8').split('\0')) {
-    if (item === '') continue;
-    const end = item.indexOf('\n');
-    config.set(end === -1 ? item : item.slice(0, end), end === -1 ? 'true' : item.slice(end + 1));
-  }
-  return config;
+function lastValues({ values }: ListedConfig): ReadonlyMap<string, string> {
+  return new Map([...values].map(([key, listed]) => [key, listed.at(-1) ?? '']));
 }
 
 /** Git's data about a checkout: its HEAD, and where attributes are. */
@@ -177,7 +177,7 @@ async function anyUsesLfs(
     ...attributeFiles.slice(0, maxAttributeFiles).map((path) => absoluteBytes(root, path)),
   ];
   for (const file of files) {
-    const text = await readFile(file, 'utf8').catch(() => '');
+    const text = readPlain(file)?.toString('utf8') ?? '';
     if (/^[^#\n]*\sfilter=lfs(?:\s|$)/m.test(text)) return true;
   }
   return false;

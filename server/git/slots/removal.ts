@@ -16,11 +16,11 @@ import type { GitResult, RemoveOutcome, RemoveRequest } from '../port.ts';
 import { type Found, keepFound, readableStatus, watchEverything } from './slot-emptying.ts';
 import { labelOfSlot } from './slot-marks.ts';
 import { dropStaleLocks } from '../files/stale-locks.ts';
+import { slotNotes } from '../files/slot-notes.ts';
 import { exists, namesIn, readText } from '../files/small-files.ts';
 import {
   canonicalPath,
   findWorktree,
-  folderNote,
   folderNow,
   stampOfIndex,
   writeMetadata,
@@ -103,7 +103,7 @@ const asideMark = '.removed-';
  * A process that died during a removal left the folder aside: it is moved back, and checked again.
  */
 export async function undoCutRemoval({ path, gitDir }: LinkedWorktree): Promise<boolean> {
-  const noted = readText(join(gitDir, folderNote));
+  const noted = readText(join(gitDir, slotNotes.folder));
   if (noted === null) return false;
   const parent = dirname(path);
   for (const name of namesIn(parent)) {

@@ -4,7 +4,7 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { err, ok } from '../../core/failure.ts';
-import { isOpenToOthers } from '../../files/open-to-others.ts';
+import { isOpenToOthers, openToOthers } from '../../files/open-to-others.ts';
 import type { RepositoryContext } from '../context.ts';
 import { failureOf, refuse } from '../process/failures.ts';
 import type { GitResult } from '../port.ts';
@@ -12,10 +12,11 @@ import { branchName, branchRef, readRef } from '../refs/refs.ts';
 import { freeBranch } from './slot-branch.ts';
 import { isRefusal } from './slot-clearing.ts';
 import { emptySlot, type EmptiedSlot } from './slot-emptying.ts';
-import { creationMark, labelOfSlot, markUse } from './slot-marks.ts';
+import { labelOfSlot, markUse } from './slot-marks.ts';
 import { noteConfig } from './slot-config.ts';
 import { adjustSparse } from './sparse.ts';
 import { retire } from '../work/worktree-metadata.ts';
+import { slotNotes } from '../files/slot-notes.ts';
 import { findWorktree, type LinkedWorktree } from '../files/worktree-link.ts';
 import type { GitOutput } from '../process/run-once.ts';
 import type { Sha } from '../sha.ts';
@@ -92,10 +93,7 @@ async function register(
   // What has not landed is not for other users, whatever the repository's own folder allows.
   await mkdir(folder, { recursive: true, mode: 0o700 });
   if (isOpenToOthers(folder)) {
-    return refuse(
-      'failed',
-      `Another user can write to the folder ${folder}. Set worktree_root to one that only you can write to.`,
-    );
+    return refuse('failed', openToOthers(folder));
   }
   const output = await context.git([
     'worktree',
@@ -111,7 +109,7 @@ async function register(
   if (found.kind !== 'linked') {
     return refuse('failed', `The worktree ${request.path} disappeared while it was being created.`);
   }
-  await writeFile(join(found.worktree.gitDir, creationMark), '');
+  await writeFile(join(found.worktree.gitDir, slotNotes.creation), '');
   await noteConfig(found.worktree);
   return ok(found.worktree);
 }

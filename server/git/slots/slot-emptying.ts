@@ -15,7 +15,6 @@ import { flattenNested } from '../nested/nested.ts';
 import { absoluteBytes, type PathBytes, zeroEnded } from '../files/paths.ts';
 import type { GitResult } from '../port.ts';
 import { clearAway } from './slot-clearing.ts';
-import { creationMark } from './slot-marks.ts';
 import { dropIndex, type HeldIndex, isDirty, keepState } from '../snapshot/snapshot.ts';
 import { type StatusOptions } from '../read/status.ts';
 import { keepDropped } from '../work/dropped-commits.ts';
@@ -25,6 +24,7 @@ import { waitForStaleLocks } from '../files/stale-locks.ts';
 import { emptySubmodules, keepSubmodules, type KeptSubmodules } from '../nested/submodule-work.ts';
 import { keepCommit } from '../work/work-chain.ts';
 import { unfinishedOperation } from '../refs/worktree-heads.ts';
+import { slotNotes } from '../files/slot-notes.ts';
 import { exists, namesIn, readText } from '../files/small-files.ts';
 import { type LinkedWorktree } from '../files/worktree-link.ts';
 import type { Sha } from '../sha.ts';
@@ -250,7 +250,7 @@ async function isNobodys(
   label: string,
   fallbackHead: Sha,
 ): Promise<boolean> {
-  if (!exists(join(worktree.gitDir, creationMark))) {
+  if (!exists(join(worktree.gitDir, slotNotes.creation))) {
     if (exists(join(worktree.gitDir, 'index'))) return false;
     return namesIn(worktree.path).every((name) => name === '.git');
   }

@@ -4,28 +4,24 @@ import { rm, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { branchName } from '../refs/refs.ts';
 import { readText } from '../files/small-files.ts';
-import { lengthOfLog, logNote } from '../work/dropped-commits.ts';
+import { slotNotes } from '../files/slot-notes.ts';
+import { lengthOfLog } from '../work/dropped-commits.ts';
 import { labelOfBranch } from '../work/work-chain.ts';
-import { folderNote, folderNow, ownerNote, type LinkedWorktree } from '../files/worktree-link.ts';
+import { folderNow, type LinkedWorktree } from '../files/worktree-link.ts';
 import type { SlotRequest } from '../slot-port.ts';
 
 const gateOwner = '(gate)';
 
-/**
- * Present while the files of a new worktree are being written: its files are then mostly git's own.
- */
-export const creationMark = 'drover-creating';
-
 /** Records the new user of a slot whose files are complete: its later files belong to that user. */
 export async function markUse(worktree: LinkedWorktree, request: SlotRequest): Promise<void> {
-  await rm(join(worktree.gitDir, creationMark), { force: true });
+  await rm(join(worktree.gitDir, slotNotes.creation), { force: true });
   const owner = ownerOf(request);
-  if (owner !== null && owner !== readText(join(worktree.gitDir, ownerNote))) {
-    await writeNote(join(worktree.gitDir, logNote), String(lengthOfLog(worktree)));
-    await writeNote(join(worktree.gitDir, ownerNote), owner);
+  if (owner !== null && owner !== readText(join(worktree.gitDir, slotNotes.owner))) {
+    await writeNote(join(worktree.gitDir, slotNotes.log), String(lengthOfLog(worktree)));
+    await writeNote(join(worktree.gitDir, slotNotes.owner), owner);
   }
   const folder = folderNow(worktree.path);
-  if (folder !== null) await writeNote(join(worktree.gitDir, folderNote), folder);
+  if (folder !== null) await writeNote(join(worktree.gitDir, slotNotes.folder), folder);
 }
 
 /** Never through a link that an agent has put there. */
@@ -45,11 +41,11 @@ function ownerOf(request: SlotRequest): string | null {
 
 /** The attempt whose work is in the slot, else the name of the slot. */
 export function labelOfSlot(worktree: LinkedWorktree): string {
-  const owner = readText(join(worktree.gitDir, ownerNote))?.trim() ?? '';
+  const owner = readText(join(worktree.gitDir, slotNotes.owner))?.trim() ?? '';
   return /^[^/\s]+\/\d+$/.test(owner) ? owner : basename(worktree.path);
 }
 
 /** The gate made the files in the gate's folder. */
 export function isGateSlot(worktree: LinkedWorktree): boolean {
-  return readText(join(worktree.gitDir, ownerNote)) === gateOwner;
+  return readText(join(worktree.gitDir, slotNotes.owner)) === gateOwner;
 }

@@ -16,12 +16,13 @@ import { createSlot } from './slot-creation.ts';
 import { undoCutRemoval } from './removal.ts';
 import { isRefusal, removeEmptyFolders, removeUnhidden } from './slot-clearing.ts';
 import { emptySlot, type EmptiedSlot, lateLabel } from './slot-emptying.ts';
-import { creationMark, isGateSlot, labelOfSlot, markUse } from './slot-marks.ts';
+import { isGateSlot, labelOfSlot, markUse } from './slot-marks.ts';
 import { restoreConfig } from './slot-config.ts';
 import { maySwitchFirst } from './slot-passing.ts';
 import { adjustSparse } from './sparse.ts';
 import { forgetMissing, retire } from '../work/worktree-metadata.ts';
 import { headOf } from '../refs/worktree-heads.ts';
+import { slotNotes } from '../files/slot-notes.ts';
 import { exists } from '../files/small-files.ts';
 import {
   canonicalPath,
@@ -191,7 +192,7 @@ async function standsReady(
     (await headOf(context, worktree)).branch === ref &&
     (await readRef(context, ref)) !== null &&
     exists(join(worktree.gitDir, 'index')) &&
-    !exists(join(worktree.gitDir, creationMark))
+    !exists(join(worktree.gitDir, slotNotes.creation))
   );
 }
 

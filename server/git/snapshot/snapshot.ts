@@ -2,9 +2,8 @@
 // touching any of them.
 
 import { droverHeadRoot } from '../../core/work/ref-names.ts';
-import { randomUUID } from 'node:crypto';
 import { constants } from 'node:fs';
-import { copyFile, rm, stat, utimes } from 'node:fs/promises';
+import { open, rm, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { err, ok } from '../../core/failure.ts';
 import type { RepositoryContext, RunOptions } from '../context.ts';
@@ -24,9 +23,10 @@ import { walks } from '../refs/whole.ts';
 import { listedStashes, takeFromShared } from '../work/shared-leavings.ts';
 import { takeSoFar } from '../lent/taken-so-far.ts';
 import { waitForStaleLocks } from '../files/stale-locks.ts';
-import { exists, factsOfAll, readText } from '../files/small-files.ts';
+import { exists, factsOf, factsOfAll, readText } from '../files/small-files.ts';
 import { forgetCommitted } from '../work/committed-slots.ts';
 import { keepDropped } from '../work/dropped-commits.ts';
+import { ownIndexFile } from './own-index.ts';
 import { slotStatus } from '../work/lost-head.ts';
 import { isNestedRepository, type ParsedStatus, type StatusEntry } from '../read/status-format.ts';
 import { appendSnapshot, type WorkState } from '../work/work-chain.ts';
@@ -215,7 +215,7 @@ async function storeState(
   }
   const isUnmerged = entries.some((entry) => entry.kind === 'unmerged');
   const isStaged = entries.some((entry) => entry.kind === 'changed' && entry.index !== '.');
-  const index = join(worktree.gitDir, `drover-snapshot-${randomUUID()}.index`);
+  const index = await ownIndexFile(context, worktree);
   const inIndex: RunOptions = {
     at: worktree.path,
     // What only the folder of a confined program holds is written here as well, or is refused.
@@ -275,10 +275,8 @@ async function beginIndex(
   index: string,
   inIndex: RunOptions,
 ): Promise<GitResult<void>> {
-  const ownIndex = join(worktree.gitDir, 'index');
-  if (exists(ownIndex)) {
-    await copyIndex(ownIndex, index);
-  } else if (head !== null) {
+  if (await copyIndex(join(worktree.gitDir, 'index'), index)) return ok(undefined);
+  if (head !== null) {
     const read = await context.git(['read-tree', head], inIndex);
     if (read.code !== 0) return err(failureOf(read, `read the last commit of ${worktree.path}`));
   }
@@ -303,12 +301,18 @@ async function renewIndex(
 /**
  * With its time: git compares it with the times of files to find those that may have changed unseen
  * within one tick of the clock. A copy with a later time would hide such a change, one with an
- * earlier time only costs a closer check.
+ * earlier time only costs a closer check. False: no file, but perhaps a link or a pipe of an agent.
  */
-export async function copyIndex(from: string, to: string): Promise<void> {
-  const { atimeMs, mtimeMs } = await stat(from);
-  await copyFile(from, to, constants.COPYFILE_FICLONE);
-  await utimes(to, atimeMs / 1000, Math.floor(mtimeMs) / 1000);
+export async function copyIndex(from: string, to: string): Promise<boolean> {
+  const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants;
+  const opened = await open(from, O_RDONLY | O_NOFOLLOW | O_NONBLOCK).catch(() => null);
+  if (opened === null) return false;
+  await using handle = opened;
+  const facts = await handle.stat();
+  if (!facts.isFile()) return false;
+  await writeFile(to, await handle.readFile(), { flag: 'wx' });
+  await utimes(to, facts.atimeMs / 1000, Math.floor(facts.mtimeMs) / 1000);
+  return true;
 }
 
 async function writeTree(context: RepositoryContext, inIndex: RunOptions): Promise<GitResult<Sha>> {

@@ -7,15 +7,13 @@ import { err, ok } from '../../core/failure.ts';
 import type { RepositoryContext } from '../context.ts';
 import { isSha } from '../files/loose-objects.ts';
 import { factsOf, readPlain, readText } from '../files/small-files.ts';
+import { slotNotes } from '../files/slot-notes.ts';
 import type { LinkedWorktree } from '../files/worktree-link.ts';
 import type { GitResult } from '../port.ts';
 import { failureOf } from '../process/failures.ts';
 import { liesOnLine } from '../read/ancestry.ts';
 import type { Sha } from '../sha.ts';
 import { chainCommit } from './work-chain.ts';
-
-/** In the private folder of a slot: how long the log of its HEAD was when its user came. */
-export const logNote = 'drover-log';
 
 /** Newest commits of the log that are read. */
 const looksMax = 200;
@@ -74,7 +72,7 @@ export async function keepDropped(
 function commitsInLog(worktree: LinkedWorktree): readonly Sha[] {
   const log = readPlain(join(worktree.gitDir, 'logs', 'HEAD'), logBytesMax);
   if (log === null) return [];
-  const noted = Number(readText(join(worktree.gitDir, logNote)) ?? 0);
+  const noted = Number(readText(join(worktree.gitDir, slotNotes.log)) ?? 0);
   // A log that is shorter by now was shortened by a gc.
   const since = noted > 0 && noted <= log.length ? log.subarray(noted) : log;
   const found = since

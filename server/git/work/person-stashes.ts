@@ -3,13 +3,12 @@
 // is back in the list. A stash that is gone for no reason that shows is kept under a ref: the agent
 // may have dropped it, or the person.
 
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { rescueRoot } from '../../core/work/ref-names.ts';
 import type { RepositoryContext } from '../context.ts';
 import { isSha } from '../files/loose-objects.ts';
 import { absoluteBytes, shown, splitZero, type PathBytes } from '../files/paths.ts';
-import { readText } from '../files/small-files.ts';
+import { readPlain, readText } from '../files/small-files.ts';
 import { updateRefs } from '../refs/refs.ts';
 import type { Sha } from '../sha.ts';
 
@@ -112,10 +111,8 @@ function holdsLines(slot: string, path: PathBytes, patch: string): boolean {
   const added = patch
     .split('\n')
     .flatMap((line) => (/^\+(?!\+\+ )./.test(line) ? [line.slice(1)] : []));
-  try {
-    const lines = new Set(readFileSync(absoluteBytes(slot, path), 'latin1').split('\n'));
-    return added.length > 0 && added.every((line) => lines.has(line));
-  } catch {
-    return false;
-  }
+  const bytes = readPlain(absoluteBytes(slot, path));
+  if (bytes === null) return false;
+  const lines = new Set(bytes.toString('latin1').split('\n'));
+  return added.length > 0 && added.every((line) => lines.has(line));
 }

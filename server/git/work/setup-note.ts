@@ -5,12 +5,11 @@ import { readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { PathBytes } from '../files/paths.ts';
 import { traceOf } from '../files/setup-traces.ts';
+import { slotNotes } from '../files/slot-notes.ts';
 import type { LinkedWorktree } from '../files/worktree-link.ts';
 import { isReproducible } from '../read/ignored-files.ts';
 import type { ParsedStatus } from '../read/status-format.ts';
 import type { Traces } from '../slot-port.ts';
-
-const noteName = 'drover-setup';
 
 /** Changes when the form of the note changes: an older one is not read. */
 export const noteVersion = 1;
@@ -21,7 +20,7 @@ interface SetupNote {
 }
 
 function noteFile(worktree: LinkedWorktree): string {
-  return join(worktree.gitDir, noteName);
+  return join(worktree.gitDir, slotNotes.setup);
 }
 
 export async function readNote(worktree: LinkedWorktree): Promise<SetupNote | null> {

@@ -13,7 +13,13 @@ import { agentSocketPath } from '../../rpc/transport/address.ts';
 import { prepareHome } from '../../sandbox/agent-homes.ts';
 import { ownSandboxArguments, setsOwnSandbox } from '../../sandbox/own-switches.ts';
 import { toolMounts } from '../../sandbox/tool-folders.ts';
-import { bwrapArguments, type Mount, placeOf } from '../../sandbox/walls.ts';
+import {
+  bwrapArguments,
+  type Mount,
+  placeOf,
+  withCallFilter,
+  writeCallFilter,
+} from '../../sandbox/walls.ts';
 import { networkOf, withNetworkGate } from './confined-network.ts';
 import { worktreesOf } from '../project/project-places.ts';
 import { bwrapProgram, sandboxState, type SandboxState } from './sandbox-state.ts';
@@ -138,19 +144,20 @@ export class Confinement {
     const mounts = await this.#mounts(guest, start);
     if (!mounts.ok) return mounts;
     const network = networkOf(guest.home, start.env, this.#project.live.settings.sandbox);
-    const walls = bwrapArguments({
+    const filter = writeCallFilter(join(this.#project.places.folder, 'sandbox'));
+    const args = bwrapArguments({
       cwd: guest.cwd,
       mounts: mounts.value,
       network: network === 'open' ? 'open' : 'none',
       variables: variablesInside(start.env),
+      filter,
     });
     const inside = [start.program, ...start.args];
+    const walls = withCallFilter(filter, [program ?? 'bwrap', ...args]);
     const command =
-      typeof network === 'string'
-        ? [program ?? 'bwrap', ...walls, ...inside]
-        : withNetworkGate(network, [program ?? 'bwrap', ...walls], inside);
-    const [first = '', ...args] = command;
-    return ok({ program: first, args, env: start.env });
+      typeof network === 'string' ? [...walls, ...inside] : withNetworkGate(network, walls, inside);
+    const [first = '', ...others] = command;
+    return ok({ program: first, args: others, env: start.env });
   }
 
   async #mounts(guest: Guest, start: ProgramStart): Promise<Result<readonly Mount[]>> {
@@ -194,6 +201,7 @@ export class Confinement {
       },
       { from: git.gitDir, to: git.gitDir, mode: 'write' },
       ...git.fixedFiles.flatMap((name) => same(join(git.gitDir, name), 'read')),
+      { from: git.hidden, to: git.hidden, mode: 'hide' },
       { from: git.objects, to: git.objectsAt, mode: 'read' },
       ...git.alternates.flatMap((path) => same(path, 'read')),
       ...same(git.largeFiles, 'write'),

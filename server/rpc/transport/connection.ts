@@ -41,6 +41,8 @@ import { MessageSizeGuard } from './size-guard.ts';
 import { answerSubscribe } from './subscribe.ts';
 
 export const messageBytesMax = 64 * 1024 * 1024;
+/** The longest texts of an agent's requests together are a tenth of that. */
+const agentMessageBytesMax = 1024 * 1024;
 const greetingBytesMax = 64 * 1024;
 const greetingWaitMs = 5000;
 const requestsAtOnceMax = 256;
@@ -244,7 +246,7 @@ class GreetedConnection implements ServedConnection {
     }
     this.#state = 'open';
     clearTimeout(this.#greeting);
-    this.#guard.allow(messageBytesMax);
+    this.#guard.allow(this.#agentHandlers === null ? messageBytesMax : agentMessageBytesMax);
     onOpen();
     const leaving = this.#agentHandlers === null && isNewer(params, version) && (await isIdle());
     if (leaving) this.#after(onLeave);

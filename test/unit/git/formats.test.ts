@@ -1,7 +1,7 @@
 // What git prints, read by pure functions.
 
 import assert from 'node:assert/strict';
-import { parseConfig } from '../../../server/git/read/repository-facts.ts';
+import { parseListed } from '../../../server/git/process/listed-config.ts';
 import { parseCommit } from '../../../server/git/files/loose-objects.ts';
 import { parseMergeTree } from '../../../server/git/moves/merges.ts';
 import { bytesOf, shown, splitZero, zeroEnded } from '../../../server/git/files/paths.ts';
@@ -142,14 +142,24 @@ suite('git formats: the rest', () => {
         { path: '/e', head: null, branch: null, prunable: false, bare: true, locked: false },
       ],
     ));
-  test('configuration', () =>
-    assert.deepEqual(
-      [...parseConfig(Buffer.from('user.name\nA\nB\0core.bare\0user.name\nlast\0'))],
-      [
-        ['user.name', 'last'],
-        ['core.bare', 'true'],
-      ],
-    ));
+  test('configuration', () => {
+    const item = (...parts: readonly string[]): string => parts.map((part) => `${part}\0`).join('');
+    const listed = parseListed(
+      Buffer.from(
+        item('system', 'file:/etc/gitconfig', 'include.path\nelsewhere') +
+          item('global', 'file:/h/.gitconfig', 'user.name\nA\nB') +
+          item('local', 'file:.git/config', 'core.bare') +
+          item('local', 'file:.git/config', 'user.name\nlast') +
+          item('local', 'file:.git/config', 'include.path\n../.gitconfig') +
+          item('worktree', 'file:/r/.git/config.worktree', 'includeif.gitdir:/x/.path\n~/more'),
+      ),
+      '/r',
+      '/h',
+    );
+    assert.deepEqual(listed.values.get('user.name'), ['A\nB', 'last']);
+    assert.deepEqual(listed.values.get('core.bare'), ['true']);
+    assert.deepEqual(listed.included, ['/r/.gitconfig', '/h/more']);
+  });
   test('commit objects', () => {
     const text = `commit 200\0tree ${sha}\nparent ${sha}\nparent ${'b'.repeat(40)}\nauthor x\n\nparent ${'c'.repeat(40)}\n`;
     assert.deepEqual(parseCommit(text), { tree: sha, parents: [sha, 'b'.repeat(40)] });

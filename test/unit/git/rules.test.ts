@@ -179,6 +179,7 @@ suite('git rules', () => {
     assert.deepEqual(Object.keys(environment).toSorted(), [
       'GIT_AUTHOR_NAME',
       'GIT_EDITOR',
+      'GIT_GRAFT_FILE',
       'GIT_NO_REPLACE_OBJECTS',
       'GIT_OPTIONAL_LOCKS',
       'GIT_PAGER',

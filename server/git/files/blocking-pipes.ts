@@ -1,0 +1,38 @@
+// Pipes in the place of files that git opens: an agent may have put one there, and git would wait
+// for a writer until its time is over.
+
+import { constants } from 'node:fs';
+import { open, readdir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { factsOf } from './small-files.ts';
+
+/** In any folder of a worktree, and in its private folder. */
+const opened: ReadonlySet<string> = new Set(['.gitignore', '.gitattributes']);
+const openedInPrivate = ['HEAD', 'index'];
+
+const foldersMax = 200_000;
+
+/** Removes them; a git that waits for one finds it empty, and continues. */
+export async function removePipes(worktree: string, gitDir: string): Promise<void> {
+  for (const name of openedInPrivate) {
+    const file = join(gitDir, name);
+    if (factsOf(file)?.isFIFO() === true) await removePipe(file);
+  }
+  const folders = [worktree];
+  for (let count = 0; count < foldersMax; count += 1) {
+    const folder = folders.pop();
+    if (folder === undefined) return;
+    for (const entry of await readdir(folder, { withFileTypes: true }).catch(() => [])) {
+      if (entry.isDirectory() && entry.name !== '.git') folders.push(join(folder, entry.name));
+      else if (entry.isFIFO() && opened.has(entry.name)) await removePipe(join(folder, entry.name));
+    }
+  }
+}
+
+/** With a writer that says nothing, whoever waits for one goes on. */
+async function removePipe(file: string): Promise<void> {
+  const flags = constants.O_RDWR | constants.O_NONBLOCK | constants.O_NOFOLLOW;
+  const writer = await open(file, flags).catch(() => null);
+  await rm(file, { force: true });
+  await writer?.close();
+}
