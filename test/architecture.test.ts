@@ -53,6 +53,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   'server/main/project': [
     'server/core',
     'server/protocol',
+    'server/files',
     'server/config',
     'server/durable',
     'server/store',

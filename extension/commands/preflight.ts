@@ -29,6 +29,7 @@ export async function askPreflight(
   context: CommandContext,
   project: Project,
   scope: RunScope,
+  env: Readonly<Record<string, string>>,
 ): Promise<RunChoices | null> {
   const { epic } = scope;
   const { extension, messages, log } = context;
@@ -38,7 +39,7 @@ export async function askPreflight(
   for (;;) {
     let view: PreflightView;
     try {
-      view = await check(project, scope, choices);
+      view = await check(project, scope, { ...choices, env });
     } catch (error) {
       const { message } = toFailure(error);
       log.warn(`preflight: ${message}`);
@@ -87,7 +88,7 @@ export async function askPreflight(
 async function check(
   project: Project,
   scope: RunScope,
-  choices: RunChoices,
+  choices: RunChoices & { readonly env: Readonly<Record<string, string>> },
 ): Promise<PreflightView> {
   const title = `Drover: checking before a run of ${nameOf(scope)}`;
   return await vscode.window.withProgress({ location: vscode.ProgressLocation.Window, title }, () =>

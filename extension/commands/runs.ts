@@ -123,7 +123,8 @@ async function run(
   asksFirst = project.settings.showPreflight,
 ): Promise<void> {
   const { extension, messages } = context;
-  const decided = asksFirst ? await askPreflight(context, project, scope) : null;
+  const env = await runEnvironment(extension.secrets, project);
+  const decided = asksFirst ? await askPreflight(context, project, scope, env) : null;
   if (asksFirst && decided === null) return;
   try {
     const options = await runOptions(extension, project, scope.epic?.id ?? null, decided);

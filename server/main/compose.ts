@@ -37,6 +37,10 @@ export interface EngineHost {
   readonly agentTokens: AgentToolTokens;
   readonly confinement: Confinement;
   readonly remote: RemoteAttempts;
+  /** What the engine would have with other settings than those in force. */
+  readonly engineWith: (
+    live: LiveSettings,
+  ) => Pick<Engine, 'settings' | 'driverFor' | 'agentEnvironment'>;
 }
 
 export async function composeEngine(project: Project, report: Report): Promise<EngineHost> {
@@ -62,6 +66,12 @@ export async function composeEngine(project: Project, report: Report): Promise<E
     confinement.agentSocket,
     () => live.settings.agent.tools,
   );
+  const engineWith = (of: LiveSettings): ReturnType<EngineHost['engineWith']> => ({
+    settings: () => workSettings(of.settings),
+    driverFor: (kind, model) =>
+      confinement.driver(remote.driver(driverFor(drivers, of, { kind, model }, driverDeps))),
+    agentEnvironment: environmentsOf(of).agentEnvironment,
+  });
   const secrets = (): string[] => secretsOf(live);
   const mask = (text: string): string => maskOf(live)(text);
   const engine = createEngine({
@@ -86,12 +96,10 @@ export async function composeEngine(project: Project, report: Report): Promise<E
     files: workFiles,
     storeOutput: (logPath) => project.output.flush(logPath),
     places: ours,
-    settings: () => workSettings(live.settings),
     useRun: (run) => live.useFlags(run.flags, report),
     isPassing: (error) => error instanceof Refusal && error.kind === 'database',
-    driverFor: (kind, model) =>
-      confinement.driver(remote.driver(driverFor(drivers, live, { kind, model }, driverDeps))),
     ...environmentsOf(live),
+    ...engineWith(live),
     secrets,
     mask,
     // In a fleet each machine reports its own capacity.
@@ -101,7 +109,8 @@ export async function composeEngine(project: Project, report: Report): Promise<E
     chance: Math.random,
     report,
   });
-  return { engine, durable, close: () => opened.close(), agentTokens, confinement, remote };
+  const close = (): Promise<void> => opened.close();
+  return { engine, durable, close, agentTokens, confinement, remote, engineWith };
 }
 
 function workPlaces({ places, live }: Project): WorkPlaces {

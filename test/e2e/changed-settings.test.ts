@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { eventually } from './support/eventually.ts';
+import type { Client, Params } from '../../server/protocol/api.ts';
 import { panelClient } from './support/panel-client.ts';
 import { beginPlan } from './support/plan.ts';
 import type { Project } from './support/project.ts';
@@ -55,27 +56,53 @@ suite('settings that a pull has changed', function () {
     });
   }
 
-  for (const [look, isRefused] of [
-    ['a look before a run', false],
-    ['a run that the sandbox refuses', true],
-  ] as const) {
-    test(`${look} puts nothing of them in force`, async () => {
+  const accepted = (here: Project): string => here.read('repo/.git/drover/accepted-settings.json');
+
+  type Asked = (client: Client, here: Project) => Promise<unknown>;
+  const refused =
+    (params: Params<'run.start'>, sentence: RegExp): Asked =>
+    (client) =>
+      assert.rejects(client.call('run.start', params), sentence);
+  const looks: readonly (readonly [string, string, Asked])[] = [
+    [
+      'a look before a run',
+      '',
+      async (client) => {
+        const { checks } = await client.call('preflight', {});
+        const isShown = checks.some(({ message }) => message.includes('CANARY'));
+        assert.ok(isShown, 'what the run would use is shown');
+      },
+    ],
+    [
+      'a run that the sandbox refuses',
+      '[sandbox]\nmode = "srt"\nrequired = true\n',
+      refused({}, /sandbox does not hold/),
+    ],
+    ['a run with a target that is not there', '', refused({ target: 'nowhere' }, /does not exist/)],
+    [
+      'a run of an agent that is not there',
+      '',
+      refused({ agent: 'amp' }, /does not report its version/),
+    ],
+    ['a run that lands no epic', '', refused({ land: 'epic' }, /is for one epic/)],
+    [
+      'a resume of nothing',
+      '',
+      async (client) => assert.equal((await client.call('run.resume', {})).run, null),
+    ],
+  ];
+  for (const [look, more, ask] of looks) {
+    test(`${look} puts nothing of them in force, and accepts nothing`, async () => {
       const here = project({ agent, settings: programs('TRUSTED') });
       await beginPlan(here, ['t1', 't2']);
       await here.expect(2, ['run']);
-      const sandbox = isRefused ? '[sandbox]\nmode = "srt"\nrequired = true\n' : '';
-      here.write('repo/.drover.toml', programs('CANARY') + sandbox);
+      const before = accepted(here);
+      here.write('repo/.drover.toml', programs('CANARY') + more);
       here.sh(here.root, 'git add .drover.toml && git commit -qm "Pulled"');
       const client = await panelClient(here);
       try {
-        if (isRefused) await assert.rejects(client.call('run.start', {}), /sandbox does not hold/);
-        else {
-          const { checks } = await client.call('preflight', {});
-          assert.ok(
-            checks.some(({ message }) => message.includes('CANARY')),
-            'what the run would use is shown',
-          );
-        }
+        await ask(client, here);
+        assert.equal(accepted(here), before);
         await client.call('approve', { id: 't1' });
         await eventually('t1 has landed', async () => (await here.task('t1')).landed_sha);
         await client.call('undo', { id: 't1' });
@@ -85,4 +112,24 @@ suite('settings that a pull has changed', function () {
       }
     });
   }
+
+  test('the checks before a run ask the agent that the run would start', async () => {
+    const here = project({ agent });
+    await beginPlan(here, ['t1']);
+    const client = await panelClient(here);
+    const agents = async (env?: Readonly<Record<string, string>>): Promise<readonly string[]> => {
+      const { checks } = await client.call('preflight', env === undefined ? {} : { env });
+      const found = checks.filter(({ name }) => name === 'agent');
+      return found.map(({ outcome, message }) => `${outcome} ${message}`);
+    };
+    try {
+      assert.match((await agents()).join(), /^ok /);
+      const missing = join(here.folder, 'missing.sh');
+      const other = await agents({ ...here.env, DROVER_AGENT_PATH: missing });
+      assert.match(other.join(), /^error .*missing\.sh/);
+      assert.match((await agents()).join(), /^ok /, 'it was a look');
+    } finally {
+      client.close();
+    }
+  });
 });

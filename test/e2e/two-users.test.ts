@@ -213,9 +213,12 @@ suite('two users of one machine', function () {
     const run = drover(alice, ['run', '--gate', 'true'], alice.root, more);
     assert.equal(readFileSync(join(precious, 'p'), 'utf8'), 'p\n', run.text);
     assert.equal(sh(alice, `ls -A ${precious}`).text, 'p\n', run.text);
-    assert.notEqual(run.code, 0, run.text);
-    const why = expect(alice, ['events', '--json']);
-    assert.match(why, /Another user can write to the folder/, run.text);
+    assert.equal(run.code, 3, run.text);
+    assert.match(run.text, /Another user can write to the folder/);
+    // Refused as the run starts: nothing has begun, and nothing is accepted.
+    assert.doesNotMatch(expect(alice, ['events', '--json']), /run\.started|task\.(?!created)/);
+    assert.equal(existsSync(join(alice.root, '.git/drover/accepted-settings.json')), false);
+    assert.match(drover(alice, ['doctor']).text, /Another user can write to the folder/);
   });
 
   test('a plan, a link or a git folder that another user has put above is no project', () => {

@@ -24,7 +24,12 @@ import { namedPrograms } from '../project/named-programs.ts';
 import { LiveSettings } from '../project/live-settings.ts';
 import { identityProblem } from '../project/identity.ts';
 import { openRepositoryAt } from '../project/open-repository.ts';
-import { placesOf, type ProjectPlaces, runningAddress } from '../project/project-places.ts';
+import {
+  placesOf,
+  type ProjectPlaces,
+  runningAddress,
+  whyNoWorktrees,
+} from '../project/project-places.ts';
 import type { ExporterTable } from '../../store/schema/exporter-table.ts';
 
 export interface Check {
@@ -82,6 +87,8 @@ export async function doctor(root: string | null): Promise<Doctor> {
     checks.push(...(await fleetChecks(fleetDatabaseUrl, takeOverAfterMs)));
     checks.push(...(await fleetRemoteCheck(root, live)));
   }
+  const worktrees = whyNoWorktrees(root, live.settings.worktreeRoot);
+  if (worktrees !== null) checks.push({ name: 'worktrees', ok: false, message: worktrees });
   const agents = await agentsOf({ live, root });
   if (live.loaded.problems.length === 0) checks.push(agentCheck(live, agents));
   checks.push(gateCheck(live), environmentCheck(live));

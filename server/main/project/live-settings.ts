@@ -50,6 +50,8 @@ export class LiveSettings {
   #accepted: Settings;
   #offered: Settings;
   readonly #listeners = new Set<() => void>();
+  /** Starts of runs that may still be refused. */
+  #starts = 0;
 
   private constructor(
     root: string,
@@ -86,13 +88,49 @@ export class LiveSettings {
     return new LiveSettings(this.#root, environment, flags, { ...loading, loaded });
   }
 
-  /** A person starts a run with what was offered. Answers what is new. */
-  async take(offer: LiveSettings): Promise<readonly string[]> {
-    this.environment = offer.environment;
-    const { judged } = offer;
-    const [loaded, accepted, offered] = [offer.#loaded, offer.#accepted, offer.#offered];
-    this.#putInForce({ loaded, judged, accepted, offered }, offer.#flags);
-    return this.accept();
+  /**
+   * A person asks for a run with what was offered: it is in force from now on, and accepted once
+   * nothing refuses the run any more. Until then no look at the files replaces it.
+   */
+  take(offer: LiveSettings): TakenSettings {
+    const before = this.#asIs();
+    this.#starts += 1;
+    this.#become(offer.#asIs());
+    let isOpen = true;
+    const close = (): boolean => {
+      const wasOpen = isOpen;
+      if (wasOpen) this.#starts -= 1;
+      isOpen = false;
+      return wasOpen;
+    };
+    return {
+      accept: () => {
+        // Another start may have been put back meanwhile.
+        if (close()) this.#become(offer.#asIs());
+        return this.accept();
+      },
+      putBack: () => {
+        if (close()) this.#become(before);
+      },
+    };
+  }
+
+  #asIs(): InForce {
+    const { environment } = this;
+    const [loaded, judged, flags] = [this.#loaded, this.#judged, this.#flags];
+    return {
+      environment,
+      flags,
+      loaded,
+      judged,
+      accepted: this.#accepted,
+      offered: this.#offered,
+    };
+  }
+
+  #become({ environment, flags, ...loading }: InForce): void {
+    this.environment = environment;
+    this.#putInForce(loading, flags);
   }
 
   /**
@@ -101,6 +139,7 @@ export class LiveSettings {
    */
   async refresh(): Promise<void> {
     const loading = await load(this.#root, this.environment, this.#flags, 'accepted');
+    if (this.#starts > 0) return;
     if (loading.loaded.problems.length === 0) this.#putInForce(loading, this.#flags);
   }
 
@@ -178,7 +217,7 @@ export class LiveSettings {
   async refreshBounds(): Promise<void> {
     const loading = await load(this.#root, this.environment, this.#flags, 'accepted');
     const { loaded } = loading;
-    if (loaded.problems.length > 0) return;
+    if (loaded.problems.length > 0 || this.#starts > 0) return;
     this.#take(loading);
     const { budget, machine, webhooks, retention } = loaded.settings;
     const values = { ...this.#loaded.values };
@@ -238,6 +277,18 @@ function homeOf(environment: Environment): string {
 
 function refuseProblems({ problems: [problem] }: LoadedSettings): void {
   if (problem !== undefined) throw new Refusal('bad_configuration', problem.message);
+}
+
+interface TakenSettings {
+  /** Answers what is new. */
+  readonly accept: () => Promise<readonly string[]>;
+  /** Those before are in force again; of no effect once these are accepted. */
+  readonly putBack: () => void;
+}
+
+interface InForce extends Loading {
+  readonly environment: Environment;
+  readonly flags: SettingFlags;
 }
 
 interface Loading {

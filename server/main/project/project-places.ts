@@ -5,6 +5,7 @@ import { existsSync, lstatSync, readFileSync, realpathSync, statSync } from 'nod
 import { basename, dirname, join, resolve } from 'node:path';
 import { processStartTime } from '../../agents/kit/process/process-list.ts';
 import { checkoutBeside, commonDirOf } from '../../git/files/common-dir.ts';
+import { isOpenToOthers, openToOthers } from '../../files/open-to-others.ts';
 import { readText } from '../../git/files/small-files.ts';
 import type { BackendAddress } from '../../protocol/api.ts';
 
@@ -169,6 +170,12 @@ export function placesOf(root: string, databasePath: string | null): ProjectPlac
  */
 export function worktreesOf(root: string, configured: string | null): string {
   return realPathOf(configured ?? join(dirname(root), `${basename(root)}.worktrees`));
+}
+
+/** Why no worktree can be made there; null: they can. */
+export function whyNoWorktrees(root: string, configured: string | null): string | null {
+  const folder = worktreesOf(root, configured);
+  return existsSync(folder) && isOpenToOthers(folder) ? openToOthers(folder) : null;
 }
 
 /** The part that exists with its symbolic links resolved, and the rest. */

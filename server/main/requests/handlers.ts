@@ -9,10 +9,11 @@ import { createEngineHandlers } from '../../rpc/handlers/engine.ts';
 import type { RequestHandlers } from '../../rpc/transport/local.ts';
 import { activeRuns } from '../../workflows/run/start-run.ts';
 import { pruneWorktrees } from '../../workflows/attempt/worktrees.ts';
-import { type EngineHost, workSettings } from '../compose.ts';
+import type { EngineHost } from '../compose.ts';
 import { dataHandlers, worktreeParts, worktreeView } from './data-handlers.ts';
 import type { LiveSettings, SettingFlags } from '../project/live-settings.ts';
 import { programOfProject } from '../project/named-programs.ts';
+import { whyNoWorktrees } from '../project/project-places.ts';
 import { webhookHandlers } from '../webhooks/requests.ts';
 import { servedHandlers } from './served-handlers.ts';
 import { maskOf } from '../project/secrets.ts';
@@ -40,13 +41,14 @@ export function allHandlers(
       const environment = env ?? project.live.environment;
       const offer = await project.live.offer(environment, flags as SettingFlags);
       const warnings = await warningsOf(project, offer);
-      return [...(await project.live.take(offer)), ...warnings];
+      return { ...project.live.take(offer), warnings };
     },
-    offer: async (flags) => {
-      const offer = await project.live.offer(project.live.environment, flags as SettingFlags);
+    offer: async (env, flags) => {
+      const environment = env ?? project.live.environment;
+      const offer = await project.live.offer(environment, flags as SettingFlags);
       return {
         warnings: await warningsOf(project, offer),
-        settings: () => workSettings(offer.settings),
+        engine: host.engineWith(offer),
         sandbox: () => sandboxState(offer.settings.sandbox),
         programOfProject: (kind) => programOfProject(offer, project.places.root, kind),
         settingOf: (key) => offer.loaded.values[key],
@@ -93,6 +95,8 @@ async function warningsOf(project: Project, offer: LiveSettings): Promise<readon
       : [
           'DBOS_SYSTEM_DATABASE_URL is set, but the running backend was started without it and does not use it. Run "drover server stop", then try again.',
         ];
+  const problem = whyNoWorktrees(project.places.root, settings.worktreeRoot);
+  if (problem !== null) throw new Refusal('bad_configuration', problem);
   const sandbox = await sandboxState(settings.sandbox);
   if (sandbox.refuses) {
     throw new Refusal('sandbox', `The sandbox does not hold: ${sandbox.message}`);

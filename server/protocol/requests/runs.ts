@@ -67,7 +67,7 @@ export const runShapes = {
    * continues.
    */
   'run.stop': { run: optional(text) },
-  preflight: { ...wanted, tasks },
+  preflight: { ...wanted, tasks, env },
   /**
    * The runs of the project, newest first; `search`: words that a run's tasks, errors or epic must
    * contain.

@@ -9,8 +9,18 @@ export interface Offer extends Pick<
   EngineHandlerDeps,
   'sandbox' | 'programOfProject' | 'settingOf'
 > {
-  readonly settings: Engine['settings'];
+  /** What the engine would have with these settings. */
+  readonly engine: Pick<Engine, 'settings' | 'driverFor' | 'agentEnvironment'>;
   readonly warnings: readonly string[];
+}
+
+/** Settings that are in force for a start that may still be refused. */
+export interface ConfiguredStart {
+  readonly warnings: readonly string[];
+  /** The start is certain: a person has accepted them. Answers what is new. */
+  readonly accept: () => Promise<readonly string[]>;
+  /** Those before are in force again; of no effect once they are accepted. */
+  readonly putBack: () => void;
 }
 
 export interface EngineHandlerDeps {
@@ -18,15 +28,18 @@ export interface EngineHandlerDeps {
   readonly taskView: (id: string) => Promise<TaskView>;
   readonly epicView: (id: string) => Promise<EpicView>;
   /**
-   * A person's word to start: loads the settings again with the caller's environment and flags, and
-   * accepts what the repository brings. Refuses invalid values before anything changes.
+   * A person asks for a start: loads the settings again with the caller's environment and flags.
+   * Refuses invalid values before anything changes.
    */
   readonly configure: (
     env: Readonly<Record<string, string>> | undefined,
     flags: Readonly<Record<string, unknown>>,
-  ) => Promise<readonly string[]>;
+  ) => Promise<ConfiguredStart>;
   /** The same as a look: what the run would use and warn of. Nothing of it is in force. */
-  readonly offer?: (flags: Readonly<Record<string, unknown>>) => Promise<Offer>;
+  readonly offer?: (
+    env: Readonly<Record<string, string>> | undefined,
+    flags: Readonly<Record<string, unknown>>,
+  ) => Promise<Offer>;
   readonly pruneWorktrees: (options: Params<'worktree.prune'>) => Promise<Answer<'worktree.prune'>>;
   /** Free bytes where worktrees are created; null if unknown. */
   readonly freeBytes: () => number | null;

@@ -26,7 +26,7 @@ import { lastSeqOfRun } from '../../store/feed/find-events.ts';
 import { runView } from '../../store/board/views.ts';
 import { runFlags } from './run-flags.ts';
 import { panelEngineHandlers, type PanelEngineRequests } from './panel-engine.ts';
-import type { EngineHandlerDeps } from './engine-deps.ts';
+import type { ConfiguredStart, EngineHandlerDeps } from './engine-deps.ts';
 import type { UndoView } from '../../protocol/run-views.ts';
 import type { Uses } from '../../workflows/kit/engine-ports.ts';
 
@@ -98,20 +98,22 @@ async function startRequest(
   // A caller that only joins an active run does not change its settings.
   const scope = await askedScope(engine, options);
   const covering = await coveringRun(engine, scope);
-  const warnings =
-    covering === null
-      ? await deps.configure(options.env, flags)
-      : unusedFlags(flags, JSON.parse(covering.flags) as Record<string, unknown>);
+  const start = covering === null ? await deps.configure(options.env, flags) : null;
   const settings = engine.settings();
   const after = await engine.store.feed.lastSeq();
-  const begun = await startRun(engine, {
+  const wanted = {
     workers: settings.workers,
     ...scope,
     target: settings.target,
     calledIn: options.called_in ?? null,
     land: settings.land,
     flags,
-  });
+  };
+  const [begun, news] = await withStart(start, (accept) => startRun(engine, wanted, accept));
+  const warnings =
+    covering === null
+      ? [...news, ...(start?.warnings ?? [])]
+      : unusedFlags(flags, JSON.parse(covering.flags) as Record<string, unknown>);
   const loud =
     settings.gateCommand === null && !begun.joined
       ? [
@@ -130,6 +132,22 @@ async function startRequest(
     warnings: [...loud, ...warnings, ...wants],
     after: begun.joined ? await seqBefore(engine, begun.row.id) : after,
   };
+}
+
+/** Whatever is refused before the run is certain leaves nothing accepted, and nothing in force. */
+async function withStart<T>(
+  start: ConfiguredStart | null,
+  body: (accept: () => Promise<void>) => Promise<T>,
+): Promise<readonly [T, readonly string[]]> {
+  let news: readonly string[] = [];
+  try {
+    const begun = await body(async () => {
+      news = (await start?.accept()) ?? [];
+    });
+    return [begun, news];
+  } finally {
+    start?.putBack();
+  }
 }
 
 function unusedFlags(
@@ -192,9 +210,10 @@ async function resumeRequest(
   const { engine } = deps;
   const last = await newestRun(engine.store.db);
   const flags = JSON.parse(last?.flags ?? '{}') as Record<string, unknown>;
-  const warnings = await deps.configure(options.env, flags);
+  const start = await deps.configure(options.env, flags);
   const after = await engine.store.feed.lastSeq();
-  const begun = await resumeRun(engine);
+  const [begun, news] = await withStart(start, (accept) => resumeRun(engine, accept));
+  const warnings = [...news, ...start.warnings];
   if (begun === null) {
     const ended = await endedSinceLaunch(engine);
     if (ended === null || told.has(ended.id))

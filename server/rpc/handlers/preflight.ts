@@ -105,12 +105,12 @@ async function asOffered(
   params: PreflightParams,
 ): Promise<{ readonly deps: EngineHandlerDeps; readonly configuration: Check | null }> {
   try {
-    const offer = await deps.offer?.(runFlags(params));
+    const offer = await deps.offer?.(params.env, runFlags(params));
     if (offer === undefined) return { deps, configuration: null };
-    const { settings, warnings, ...parts } = offer;
+    const { engine, warnings, ...parts } = offer;
     const [warning] = warnings;
     return {
-      deps: { ...deps, ...parts, engine: { ...deps.engine, settings } },
+      deps: { ...deps, ...parts, engine: { ...deps.engine, ...engine } },
       configuration: warning === undefined ? null : check('setup', 'warning', warning),
     };
   } catch (error) {

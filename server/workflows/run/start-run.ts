@@ -50,10 +50,17 @@ export interface RunBegun {
   readonly joined: boolean;
 }
 
-export async function startRun(engine: Engine, request: StartRunOptions): Promise<RunBegun> {
+async function nothingToAccept(): Promise<void> {}
+
+/** `accept`: nothing refuses the run any more, and its row comes next. */
+export async function startRun(
+  engine: Engine,
+  request: StartRunOptions,
+  accept = nothingToAccept,
+): Promise<RunBegun> {
   await checkEpic(engine, request.epicId);
   const covering = await coveringRun(engine, request);
-  if (covering !== null) return joinedTo(engine, covering, request);
+  if (covering !== null) return joinedTo(engine, covering, request, accept);
   refuseLandWithoutEpic(request);
   await checkAgents(engine, request);
   const target = await chooseTarget(engine, request.target, request.calledIn ?? null);
@@ -65,6 +72,7 @@ export async function startRun(engine: Engine, request: StartRunOptions): Promis
   const line =
     land === 'task' || request.epicId === null ? target : `drover/epic/${request.epicId}`;
   if (line !== target) await openEpicLine(engine, line, target, base.value);
+  await accept();
   const row: RunRow = {
     id: newId('run', engine.store.sources.random(8)),
     state: 'active',
@@ -90,7 +98,7 @@ export async function startRun(engine: Engine, request: StartRunOptions): Promis
     await begin(engine, tx, row, 'run.started');
     return null;
   });
-  if (before !== null) return joinedTo(engine, before, request);
+  if (before !== null) return joinedTo(engine, before, request, accept);
   engine.durable.wake();
   return { row, joined: false };
 }
@@ -99,13 +107,18 @@ export async function startRun(engine: Engine, request: StartRunOptions): Promis
  * A person's landing option is never ignored silently: work would land untested, or without a
  * review.
  */
-async function joinedTo(engine: Engine, row: RunRow, request: StartRunOptions): Promise<RunBegun> {
+async function joinedTo(
+  engine: Engine,
+  row: RunRow,
+  request: StartRunOptions,
+  accept: () => Promise<void>,
+): Promise<RunBegun> {
   await refuseOtherTerms(engine, row, request);
   if (isCovered(row, request)) return { row, joined: true };
   await checkAgents(engine, request);
   const widened = await engine.store.transaction((tx) => widenRun(tx, row.id, request.tasks));
   // It has ended in the meantime.
-  if (widened === null) return startRun(engine, request);
+  if (widened === null) return startRun(engine, request, accept);
   engine.durable.wake();
   return { row: widened, joined: true };
 }
@@ -170,12 +183,17 @@ async function begin(
 /** Resumes the last unfinished run; null if there is none. */
 export async function resumeRun(
   engine: Uses<'driverFor' | 'durable' | 'mask' | 'settings' | 'store'>,
+  accept = nothingToAccept,
 ): Promise<RunBegun | null> {
-  const active = await activeRuns(engine);
-  if (active[0] !== undefined) return { row: active[0], joined: true };
+  const [active] = await activeRuns(engine);
+  if (active !== undefined) {
+    await accept();
+    return { row: active, joined: true };
+  }
   const stopped = await lastStoppedRun(engine);
   if (stopped === null) return null;
   await checkAgents(engine, await scopeOfRun(engine.store.db, stopped, []));
+  await accept();
   const row: RunRow = { ...stopped, state: 'active', ended_at_ms: null };
   await engine.store.transaction(async (tx) => {
     await reactivateRun(tx, row.id);

@@ -31,7 +31,7 @@ async function host(): Promise<Host> {
     epicView: () => Promise.reject(new Error('not asked')),
     configure: async (_env, flags) => {
       configured.push(flags);
-      return [];
+      return { warnings: [], accept: async () => [], putBack: () => undefined };
     },
     pruneWorktrees: async () => [],
     freeBytes: () => null,
