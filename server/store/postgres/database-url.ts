@@ -25,7 +25,7 @@ export function placeOf(url: string): PostgresPlace {
   const [{ user, database }] = clients as [pg.Client];
   if (user === undefined || user === '') throw notAUrl('it names no role');
   if (database === undefined || database === '') throw notAUrl('it names no database');
-  for (const client of clients) refusePlainText(url, client);
+  for (const client of clients) refuseUnprotected(url, client);
   const address = clients
     .map(({ host, port }) => (host.startsWith('/') ? host : `${host}:${port}`))
     .join(',');
@@ -61,17 +61,27 @@ function parsed(url: string): pg.Client {
 
 /**
  * A writer of the tables can run commands on every machine, so the connection must be protected
- * from reading and changes.
+ * from reading and changes: encryption to whoever answers protects from neither.
  */
-function refusePlainText(url: string, client: pg.Client): void {
+function refuseUnprotected(url: string, client: pg.Client): void {
   const { ssl, host } = client as pg.Client & { readonly ssl?: unknown };
   const isNear = host.startsWith('/') || /^(?:localhost|127(?:\.\d+){3}|::1)$/i.test(host);
   const mode = /[?&]sslmode=([^&]+)/.exec(url)?.[1] ?? process.env['PGSSLMODE'];
-  if (isNear || (ssl !== undefined && ssl !== false) || mode === 'disable') return;
+  const isEncrypted = ssl !== undefined && ssl !== false;
+  if (isNear || mode === 'disable' || (isEncrypted && isVerified(ssl))) return;
+  const [what, who] = isEncrypted
+    ? ['encrypted to any server that answers, because its certificate is not verified', 'sits']
+    : ['not encrypted', 'reads it'];
   throw new PostgresRefusal(
     'bad_url',
-    `The connection to the database on ${host} would not be encrypted: who reads it along the way could run commands on every machine of the fleet. Add ?sslmode=verify-full to the URL (and &sslrootcert=/path/ca.pem), or ?sslmode=disable if that network is yours alone.`,
+    `The connection to the database on ${host} would be ${what}: who ${who} along the way could run commands on every machine of the fleet. Add ?sslmode=verify-full to the URL (and &sslrootcert=/path/ca.pem), or ?sslmode=disable if that network is yours alone.`,
   );
+}
+
+/** Node's own switch counts where the URL says nothing. */
+function isVerified(ssl: unknown): boolean {
+  const told = (ssl as { readonly rejectUnauthorized?: unknown }).rejectUnauthorized;
+  return told === undefined ? process.env['NODE_TLS_REJECT_UNAUTHORIZED'] !== '0' : told !== false;
 }
 
 function notAUrl(reason: string): PostgresRefusal {

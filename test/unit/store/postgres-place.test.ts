@@ -18,34 +18,60 @@ suite('place of a fleet’s database', () => {
     test(`refused: ${url}`, () => {
       assert.throws(
         () => placeOf(url),
-        /would not be encrypted.*sslmode=verify-full.*sslmode=disable/,
+        /would be not encrypted.*sslmode=verify-full.*sslmode=disable/,
       );
     });
   }
 
-  // What a URL says, whether it is encrypted, and whether the server's certificate is verified.
-  for (const [options, isEncrypted, isVerified] of [
-    ['sslmode=verify-full', true, true],
-    ['sslmode=verify-ca', true, true],
-    ['sslmode=require', true, true],
-    ['sslmode=prefer', true, true],
-    ['sslmode=allow', true, true],
-    ['sslmode=no-verify', true, false],
-    ['uselibpqcompat=true&sslmode=require', true, false],
-    ['sslmode=disable', false, false],
+  // What a URL says, and whether the connection is encrypted to a server whose certificate is
+  // verified.
+  for (const [options, isProtected] of [
+    ['sslmode=verify-full', true],
+    ['sslmode=verify-ca', true],
+    ['sslmode=require', true],
+    ['sslmode=prefer', true],
+    ['sslmode=allow', true],
+    ['ssl=true', true],
+    ['sslmode=disable', false],
   ] as const) {
     test(`S19: another host is reached without encryption only if the URL says so: ${options}`, () => {
       const { Client, servers } = placeOf(`postgresql://a:b@db.corp/d?${options}`);
       const { ssl } = new Client({ connectionString: servers[0] }) as { readonly ssl?: unknown };
-      assert.equal(ssl !== undefined && ssl !== false, isEncrypted);
       const isLax =
         (ssl as { rejectUnauthorized?: boolean } | undefined)?.rejectUnauthorized === false;
-      assert.equal(isEncrypted && !isLax, isVerified);
+      assert.equal(ssl !== undefined && ssl !== false && !isLax, isProtected);
     });
   }
+  for (const options of [
+    'sslmode=no-verify',
+    'ssl=no-verify',
+    'uselibpqcompat=true&sslmode=require',
+    'uselibpqcompat=true&sslmode=prefer',
+  ]) {
+    test(`S19: refused for another host, and taken for this machine: ${options}`, () => {
+      const url = `postgresql://a:b@db.corp/d?${options}`;
+      assert.throws(
+        () => placeOf(url),
+        /certificate is not verified.*sslmode=verify-full.*sslmode=disable/,
+      );
+      const near = url.replace('db.corp', '127.0.0.1');
+      assert.deepEqual(placeOf(near).servers, [near]);
+    });
+  }
+  test('S19: refused for another host: Node verifies nothing in this environment', () => {
+    const name = 'NODE_TLS_REJECT_UNAUTHORIZED';
+    const before = process.env[name];
+    process.env[name] = '0';
+    try {
+      assert.throws(() => placeOf('postgresql://a:b@db.corp/d?ssl=true'), /not verified/);
+    } finally {
+      if (before === undefined) delete process.env[name];
+      else process.env[name] = before;
+    }
+  });
   for (const options of ['ssl=0', 'application_name=sslmode=disable', 'a=1']) {
     test(`S19: refused for another host: ${options}`, () => {
-      assert.throws(() => placeOf(`postgresql://a:b@db.corp/d?${options}`), /not be encrypted/);
+      assert.throws(() => placeOf(`postgresql://a:b@db.corp/d?${options}`), /be not encrypted/);
     });
   }
 
