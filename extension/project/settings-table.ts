@@ -18,7 +18,11 @@ export interface ExtensionSettings {
   readonly apiKeyVariable: string;
 }
 
-type SettingScope = 'resource' | 'window' | 'machine' | 'machine-overridable';
+/**
+ * `machine` and `application`: a workspace cannot set it, because a clone brings the settings of its
+ * workspace along, and no person accepts them as those of `.drover.toml`.
+ */
+type SettingScope = 'resource' | 'window' | 'machine' | 'application';
 
 export interface SettingDefinition {
   readonly type: 'string' | 'boolean' | 'integer';
@@ -28,18 +32,17 @@ export interface SettingDefinition {
 }
 
 export const settingTable: { readonly [K in keyof ExtensionSettings]: SettingDefinition } = {
-  agent: { type: 'string', fallback: '', scope: 'resource', choices: ['', ...agentKinds] },
-  // Not a workspace's to set: the checks before a run start this program.
+  agent: { type: 'string', fallback: '', scope: 'machine', choices: ['', ...agentKinds] },
   agentPath: { type: 'string', fallback: '', scope: 'machine' },
   workers: { type: 'integer', fallback: 0, scope: 'resource' },
-  gate: { type: 'string', fallback: '', scope: 'resource' },
+  gate: { type: 'string', fallback: '', scope: 'machine' },
   land: {
     type: 'string',
     fallback: '',
-    scope: 'resource',
+    scope: 'machine',
     choices: ['', 'task', 'epic', 'review'],
   },
-  showPreflight: { type: 'boolean', fallback: true, scope: 'window' },
+  showPreflight: { type: 'boolean', fallback: true, scope: 'application' },
   notifications: {
     type: 'string',
     fallback: 'all',
@@ -48,7 +51,7 @@ export const settingTable: { readonly [K in keyof ExtensionSettings]: SettingDef
   },
   osNotifications: { type: 'boolean', fallback: true, scope: 'window' },
   statusBar: { type: 'boolean', fallback: true, scope: 'window' },
-  apiKeyVariable: { type: 'string', fallback: 'ANTHROPIC_API_KEY', scope: 'machine-overridable' },
+  apiKeyVariable: { type: 'string', fallback: 'ANTHROPIC_API_KEY', scope: 'machine' },
 };
 
 export const settingNames = keysOf(settingTable);

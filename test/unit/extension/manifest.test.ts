@@ -210,6 +210,23 @@ suite('extension manifest', () => {
     }
   });
 
+  test('lets no workspace set what runs, what lands, where the key goes, or what is asked first', () => {
+    const { properties } = contributes.configuration;
+    for (const name of ['agent', 'agentPath', 'gate', 'land', 'apiKeyVariable']) {
+      assert.equal(properties[`drover.${name}`]?.scope, 'machine', name);
+    }
+    assert.equal(properties['drover.showPreflight']?.scope, 'application');
+    const ofWorkspaces = Object.keys(properties).filter((name) =>
+      ['resource', 'window', undefined].includes(properties[name]?.scope),
+    );
+    assert.deepEqual(ofWorkspaces.sort(), [
+      'drover.notifications',
+      'drover.osNotifications',
+      'drover.statusBar',
+      'drover.workers',
+    ]);
+  });
+
   test('runs where the workspace is, and says that it can not work in the browser', () => {
     assert.deepEqual(manifest.extensionKind, ['workspace']);
     assert.equal(manifest.capabilities.virtualWorkspaces.supported, false);

@@ -101,22 +101,8 @@ suite('a hostile clone in VS Code', function () {
 
   test('what runs after Run is what docs/clones.md says', async () => {
     await accept();
-    await untilMarked('agent', 'setup', 'remote', 'webhook', 'telemetry');
+    await untilMarked('agent', 'claude', 'setup', 'gate', 'remote', 'webhook', 'telemetry');
     await untilEnded();
-    // The editor's settings go before those of .drover.toml: without some, the others show.
-    const gate = { 'drover.gate': 'sh canary.sh editorGate' };
-    await project.add('By another', '--agent', 'claude');
-    for (const [settings, ...marks] of [
-      [gate, 'claude', 'editorGate'],
-      [{}, 'gate'],
-    ] as const) {
-      project.write('repo/.vscode/settings.json', JSON.stringify(settings));
-      await bench.reload();
-      await project.add(`For ${marks.join()}`);
-      await accept();
-      await untilMarked(...marks);
-      await untilEnded();
-    }
     look('*Run*');
     holdTable('editor', found);
     assert.deepEqual(bench.violations, []);
