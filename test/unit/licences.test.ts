@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { verdictOf } from '../../extension/advisories.mjs';
 import { billOfMaterials, isAccepted, packageAt } from '../../extension/supply.mjs';
 
 interface Locked {
@@ -73,6 +74,26 @@ suite('licences', () => {
     );
     const stranger = { ...packageAt(root, 'node_modules/pg'), version: '0.0.0' };
     assert.throws(() => billOfMaterials(root, [stranger]), /npm knows nothing of pg@0\.0\.0/);
+  });
+  test('advisories of high severity fail, others do not, and it is said where none was checked', () => {
+    const answer = (severity: string): string =>
+      JSON.stringify({
+        vulnerabilities: { pg: { name: 'pg', severity } },
+        metadata: { dependencies: { prod: 85 } },
+      });
+    assert.deepEqual(verdictOf(answer('critical')), {
+      ok: false,
+      message: 'Advisories of high severity: pg (critical).',
+    });
+    assert.deepEqual(verdictOf(answer('low')), {
+      ok: true,
+      message: 'No advisory of high severity for 85 packages.',
+    });
+    for (const silent of ['{"message":"405 Method Not Allowed"}', 'no json', '']) {
+      const { ok, message } = verdictOf(silent);
+      assert.ok(ok);
+      assert.match(message, /^Advisories were not checked: the registry does not answer/);
+    }
   });
   test('one of alternatives is enough, and all of several are needed', () => {
     for (const good of ['MIT', '(MIT OR GPL-3.0)', 'MIT AND ISC'])

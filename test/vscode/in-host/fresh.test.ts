@@ -1,8 +1,8 @@
 // A repository in which Drover is not set up yet: one clear state with a way on, and the way works.
 
 import assert from 'node:assert/strict';
-import { existsSync } from 'node:fs';
-import { basename, join } from 'node:path';
+import { existsSync, readFileSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import * as vscode from 'vscode';
@@ -25,6 +25,27 @@ suite('a repository without Drover', () => {
     assert.deepEqual(loadedBundles(), ['extension.cjs']);
     await ready();
     assert.deepEqual(loadedBundles(), ['extension-work.cjs', 'extension.cjs']);
+  });
+
+  test('brings the licences of what it bundles, and a bill of materials', () => {
+    const bundle =
+      Object.keys(require.cache).find((path) => basename(path) === 'extension.cjs') ?? '';
+    const folder = dirname(bundle);
+    const bill = JSON.parse(readFileSync(join(folder, 'sbom.cdx.json'), 'utf8')) as {
+      readonly bomFormat: string;
+      readonly components: readonly {
+        readonly group?: string;
+        readonly name: string;
+        readonly version: string;
+      }[];
+    };
+    assert.equal(bill.bomFormat, 'CycloneDX');
+    assert.ok(bill.components.length > 50);
+    const notices = readFileSync(join(folder, 'THIRD-PARTY-NOTICES.txt'), 'utf8');
+    for (const { group, name, version } of bill.components) {
+      const whole = group === undefined ? name : `${group}/${name}`;
+      assert.ok(notices.includes(`\n${whole} ${version}\n`), whole);
+    }
   });
 
   test('says so, with the command that helps, and changes nothing by itself', async () => {

@@ -1,0 +1,2 @@
+/** What `npm audit --json` has printed, as one sentence; `ok` is false for high severity. */
+export function verdictOf(text: string): { readonly ok: boolean; readonly message: string };
