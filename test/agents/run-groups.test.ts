@@ -81,6 +81,26 @@ suite('groups of runs', function () {
     assert.equal(findRunGroup(run.request.runId, null), null);
   });
 
+  test('S7: so is one that forks and exits faster than it can be signaled', async () => {
+    // It ends by itself, so that nothing runs on where this fails.
+    const hops = `my $end = time + 15; open(my $up, ">", shift) and print {$up} "up" and close $up; while (time < $end) { fork and exit }`;
+    const outcome = await runShellCommand(
+      {
+        command: `(setsid env -i perl -e '${hops}' "${note}" > /dev/null 2>&1 &)
+          while ! [ -s "${note}" ]; do sleep 0.05; done`,
+        cwd: run.cwd,
+        env: { ...run.request.env },
+        timeoutMs: 20_000,
+        logPath: join(run.folder, 'gate.log'),
+        runId: run.request.runId,
+      },
+      createProcessTable(),
+      new AbortController().signal,
+    );
+    assert.equal(outcome.exitCode, 0);
+    assert.equal(findRunGroup(run.request.runId, null), null);
+  });
+
   test('a worker that a run starts beside itself outlives it, and is ended by its own marker', async () => {
     const source = join(import.meta.dirname, '../../server/agents/kit/process/run-group.ts');
     const script = `
