@@ -1,5 +1,5 @@
-// `npm run soak -- --minutes 60 [--only simulation,crash,…] [--seed N] [--capacity N] [--log FILE]`: everything at its full
-// size, with seeds of the clock, until the time is over. It can be cut off at any time (Ctrl-C, SIGTERM) and says what it has
+// `npm run soak -- --minutes 60 [--only simulation,crash,…] [--seed N] [--capacity N] [--patience N] [--log FILE]`: everything
+// at its full size, with seeds of the clock, until the time is over. It can be cut off at any time (Ctrl-C, SIGTERM) and says what it has
 // done; a failure comes with the command that repeats it. out/test/soak.log is the same report, as of the last job that
 // ended: also of a soak that was killed.
 
@@ -10,7 +10,7 @@ import { parseArgs } from 'node:util';
 import { isGreen, type Outcome } from './job.ts';
 import { roomOf } from './queue.ts';
 import { failureText } from './report.ts';
-import { root } from './run-job.ts';
+import { patienceDefault, root } from './run-job.ts';
 import { Run } from './run.ts';
 import { neededJobs, partsOf, type SoakJob, soakJobs, soakOrder } from './soak-plan.ts';
 import { allJobs } from './suites.ts';
@@ -22,6 +22,7 @@ const { values } = parseArgs({
     only: { type: 'string' },
     seed: { type: 'string', default: String(Date.now() % 1_000_000_000) },
     capacity: { type: 'string', default: String(availableParallelism()) },
+    patience: { type: 'string', default: String(patienceDefault) },
     log: { type: 'string', default: join(root, 'out', 'test', 'soak.log') },
   },
 });
@@ -105,10 +106,12 @@ function jobsOfRound(seed: number): readonly SoakJob[] {
 }
 
 async function main(): Promise<number> {
-  const [minutes, first, capacity] = [values.minutes, values.seed, values.capacity].map(Number);
-  if (minutes === undefined || first === undefined || capacity === undefined) return 2;
-  if (!(minutes > 0) || !Number.isSafeInteger(first) || !(capacity > 0)) {
-    console.error('--minutes, --seed and --capacity take numbers');
+  const minutes = Number(values.minutes);
+  const first = Number(values.seed);
+  const capacity = Number(values.capacity);
+  const patience = Number(values.patience);
+  if (!(minutes > 0) || !Number.isSafeInteger(first) || !(capacity > 0) || !(patience > 0)) {
+    console.error('--minutes, --seed, --capacity and --patience take numbers');
     return 2;
   }
   mkdirSync(dirname(log), { recursive: true });
@@ -118,7 +121,7 @@ async function main(): Promise<number> {
     ...keptTimes(),
     lengthMs: ({ name }: { name: string }): number => ranks.get(name) ?? 0,
   };
-  const run = new Run({ room: roomOf(capacity), expected, isVerbose: false });
+  const run = new Run({ room: roomOf(capacity), expected, isVerbose: false, patience });
   const over = setTimeout(() => void run.stop(), minutes * 60_000);
   const soak = new Soak(`${minutes} minutes from seed ${first}`, jobs);
   await run.queue(neededJobs(allJobs(), jobs), (outcome) => soak.take(outcome));
