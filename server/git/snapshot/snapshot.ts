@@ -23,7 +23,7 @@ import { walks } from '../refs/whole.ts';
 import { listedStashes, takeFromShared } from '../work/shared-leavings.ts';
 import { takeSoFar } from '../lent/taken-so-far.ts';
 import { waitForStaleLocks } from '../files/stale-locks.ts';
-import { exists, factsOf, factsOfAll, readText } from '../files/small-files.ts';
+import { factsOfAll, readText } from '../files/small-files.ts';
 import { forgetCommitted } from '../work/committed-slots.ts';
 import { keepDropped } from '../work/dropped-commits.ts';
 import { ownIndexFile } from './own-index.ts';
