@@ -19,8 +19,8 @@ export interface ExtensionSettings {
 }
 
 /**
- * `machine` and `application`: a workspace cannot set it, because a clone brings the settings of its
- * workspace along, and no person accepts them as those of `.drover.toml`.
+ * `machine` and `application`: a workspace cannot set it, because a clone brings the settings of
+ * its workspace along, and no person accepts them as those of `.drover.toml`.
  */
 type SettingScope = 'resource' | 'window' | 'machine' | 'application';
 

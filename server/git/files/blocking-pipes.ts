@@ -29,7 +29,7 @@ export async function removePipes(worktree: string, gitDir: string): Promise<voi
   }
 }
 
-/** With a writer that says nothing, whoever waits for one goes on. */
+/** Opening it for writing ends the wait of a reader that still waits for a writer. */
 async function removePipe(file: string): Promise<void> {
   const flags = constants.O_RDWR | constants.O_NONBLOCK | constants.O_NOFOLLOW;
   const writer = await open(file, flags).catch(() => null);

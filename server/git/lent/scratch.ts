@@ -1,3 +1,5 @@
+// The folder in which objects of a confined program are packed.
+
 import { basename, join } from 'node:path';
 import type { RepositoryContext } from '../context.ts';
 import type { LinkedWorktree } from '../files/worktree-link.ts';

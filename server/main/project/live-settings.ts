@@ -90,7 +90,7 @@ export class LiveSettings {
 
   /**
    * A person asks for a run with what was offered: it is in force from now on, and accepted once
-   * nothing refuses the run any more. Until then no look at the files replaces it.
+   * nothing refuses the run any more. Until then reading the files does not replace it.
    */
   take(offer: LiveSettings): TakenSettings {
     const before = this.#asIs();

@@ -61,7 +61,7 @@ function parsed(url: string): pg.Client {
 
 /**
  * A writer of the tables can run commands on every machine, so the connection must be protected
- * from reading and changes: encryption to whoever answers protects from neither.
+ * from reading and changes: encryption without a verified peer protects from neither.
  */
 function refuseUnprotected(url: string, client: pg.Client): void {
   const { ssl, host } = client as pg.Client & { readonly ssl?: unknown };
