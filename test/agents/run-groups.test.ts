@@ -83,7 +83,7 @@ suite('groups of runs', function () {
 
   test('S7: so is one that forks and exits faster than it can be signaled', async () => {
     // It ends by itself, so that nothing runs on where this fails.
-    const hops = `my $end = time + 15; open(my $up, ">", shift) and print {$up} "up" and close $up; while (time < $end) { fork and exit }`;
+    const hops = `my $end = time + 15; open(UP, ">", shift); print UP "up"; close UP; while (time < $end) { fork and exit }`;
     const outcome = await runShellCommand(
       {
         command: `(setsid env -i perl -e '${hops}' "${note}" > /dev/null 2>&1 &)
