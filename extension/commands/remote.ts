@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import * as vscode from 'vscode';
 import type { RemoteProvisioner } from '../../server/core/settings/remote-settings.ts';
 import type { RemoteTest } from '../../server/protocol/remote-views.ts';
+import { BackendFailure } from '../backend/failure.ts';
 import { plainText } from '../notices/plain-text.ts';
 import type { Project } from '../project/project.ts';
 import { storeRemoteKey } from '../project/remote-secrets.ts';
@@ -69,8 +70,10 @@ export function askRemote({ access, extension }: Pick<CommandContext, 'access' |
     const said = jsonOf(stdout);
     if (said === null)
       throw new Error(stderr.trim() === '' ? 'Drover printed nothing.' : stderr.trim());
-    const { error } = said as { readonly error?: { readonly message: string } };
-    if (error !== undefined) throw new Error(error.message);
+    const { error } = said as {
+      readonly error?: { readonly kind: string; readonly message: string };
+    };
+    if (error !== undefined) throw new BackendFailure(error.kind, error.message);
     return said as T;
   };
   return ask;

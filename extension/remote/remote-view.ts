@@ -14,7 +14,14 @@ import type { Projects } from '../project/projects.ts';
 import { treeItemOf } from './tree-item.ts';
 import { treeRow, type TreeRow } from './tree-row.ts';
 import { uploadRows } from './upload-rows.ts';
-import { costKey, isOnWorker, isSettled, runOf, workerRows } from './worker-rows.ts';
+import {
+  costKey,
+  isOnWorker,
+  isSettled,
+  runOf,
+  wordsOfFailure,
+  workerRows,
+} from './worker-rows.ts';
 
 /** `drover remote <args>`, its answer; throws what was refused. */
 export type AskRemote = <T>(project: Project, args: readonly string[]) => Promise<T>;
@@ -156,7 +163,7 @@ export class RemoteView implements vscode.Disposable, vscode.TreeDataProvider<Tr
       this.#list = list;
       words = wordsOf(list);
     } catch (error) {
-      words = toFailure(error).message;
+      words = wordsOfFailure(toFailure(error));
     }
     this.#view.message = plainText(words);
     this.#view.description = this.#list?.provisioner ?? '';

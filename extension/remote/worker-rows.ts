@@ -4,6 +4,7 @@
 import { formatCost, formatDuration } from '../../server/core/format.ts';
 import type { RemoteList, WorkerView } from '../../server/protocol/remote-views.ts';
 import type { TaskView } from '../../server/protocol/views.ts';
+import type { BackendFailure } from '../backend/failure.ts';
 import { treeRow, type TreeRow } from './tree-row.ts';
 
 export interface WorkerFacts {
@@ -34,6 +35,15 @@ export function runOf({ run }: Pick<WorkerView, 'run'>): WorkerRun | null {
 
 export function costKey({ task, attempt }: WorkerRun): string {
   return `${attempt} ${task}`;
+}
+
+/** Above the rows, where there is no list. The command's own words name the command. */
+export function wordsOfFailure({
+  kind,
+  message,
+}: Pick<BackendFailure, 'kind' | 'message'>): string {
+  if (kind !== 'unaccepted') return message;
+  return 'The settings of workers in .drover.toml are not accepted yet, and nothing was started. Test Connection shows them and asks you to accept them.';
 }
 
 const warningColor = 'list.warningForeground';

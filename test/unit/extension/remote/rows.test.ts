@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import type { TreeRow } from '../../../../extension/remote/tree-row.ts';
 import { uploadRows } from '../../../../extension/remote/upload-rows.ts';
-import { isSettled, workerRows } from '../../../../extension/remote/worker-rows.ts';
+import { isSettled, wordsOfFailure, workerRows } from '../../../../extension/remote/worker-rows.ts';
 import type { RemotePreview, WorkerView } from '../../../../server/protocol/remote-views.ts';
 import { taskView } from '../../../doubles/views.ts';
 
@@ -59,6 +59,12 @@ suite('rows of remote workers', () => {
     assert.match(unknown?.tooltip ?? '', /never destroyed by itself/);
     assert.deepEqual([left?.icon, unknown?.icon], ['warning', 'warning']);
     assert.match(test?.description ?? '', /^connection test · 12 min/);
+  });
+
+  test('give way to what a person can do in VS Code where settings are not accepted', () => {
+    const message = 'remote.host is not accepted yet. Review and accept it with "drover trust".';
+    assert.match(wordsOfFailure({ kind: 'unaccepted', message }), /Test Connection shows them/);
+    assert.equal(wordsOfFailure({ kind: 'git_failed', message: 'No git.' }), 'No git.');
   });
 
   test('are out of date where the board and the leases differ', () => {
