@@ -11,22 +11,35 @@ export interface SlowRoad {
   close(): Promise<void>;
 }
 
+/** What passes at the client's end of the road. */
+export type RoadListener = (connection: number, from: 'client' | 'server', data: Buffer) => void;
+
 export async function startSlowRoad(
   to: { readonly host: string; readonly port: number },
   delayMs: number,
   host = '127.0.0.1',
+  heard: RoadListener = () => undefined,
 ): Promise<SlowRoad> {
   const sockets = new Set<Socket>();
   let oneWayMs = delayMs / 2;
+  let connections = 0;
   const server = createServer({ noDelay: true }, (inward) => {
     const outward = createConnection({ ...to, noDelay: true });
-    carry(inward, outward);
-    carry(outward, inward);
+    connections += 1;
+    const connection = connections;
+    carry(inward, outward, (data) => {
+      heard(connection, 'client', data);
+      return () => outward.write(data);
+    });
+    carry(outward, inward, (data) => () => {
+      heard(connection, 'server', data);
+      inward.write(data);
+    });
   });
-  const carry = (from: Socket, onward: Socket): void => {
+  const carry = (from: Socket, onward: Socket, take: (data: Buffer) => () => unknown): void => {
     sockets.add(from);
-    const later = (body: () => void): void => void setTimeout(body, oneWayMs);
-    from.on('data', (data) => later(() => void onward.write(data)));
+    const later = (body: () => unknown): void => void setTimeout(body, oneWayMs);
+    from.on('data', (data) => later(take(data)));
     from.on('error', () => undefined);
     from.on('close', () => {
       sockets.delete(from);

@@ -7,6 +7,7 @@ import { taskById } from '../../server/store/rows/find-rows.ts';
 import { claimTask, foreseeClaim } from '../../server/store/work/claims.ts';
 import type { Store } from '../../server/store/port.ts';
 import type { StoreTables } from '../../server/store/schema/tables.ts';
+import { RoundTripCounter } from '../postgres/round-trips.ts';
 import { startSlowRoad } from '../postgres/slow-road.ts';
 import { openPostgresStore, type OpenedPostgresStore } from '../../server/store/postgres/open.ts';
 import { addTasks, testSources } from '../unit/store/memory-store.ts';
@@ -187,6 +188,54 @@ suite('postgres: taking turns', function () {
       assert.ok(tookMs < 7 * awayMs, `it took ${tookMs} ms`);
       await close();
       await road.close();
+    }));
+
+  test('what a turn asks at once travels at once', () =>
+    onMachines(0, async (_, url) => {
+      const { hostname: host, port } = new URL(url);
+      const counter = new RoundTripCounter();
+      // So far away that what is sent together is sent before the first answer.
+      const road = await startSlowRoad({ host, port: Number(port) }, 50, host, counter.listener);
+      const far = url.replace(`:${port}/`, `:${road.port}/`);
+      const { store, close } = await openPostgresStore(far, testSources(), { listen: false });
+      const ask = (): Promise<readonly number[]> =>
+        store.transaction((lent) => {
+          const tx = lent as unknown as Kysely<StoreTables>;
+          return Promise.all(
+            [1, 2, 3, 4, 5].map(async (n) => {
+              const { rows } = await sql<{ n: number }>`select ${n}::int as n`.execute(tx);
+              return rows[0]?.n ?? 0;
+            }),
+          );
+        });
+      await ask();
+      const before = counter.counts;
+      assert.deepEqual(await ask(), [1, 2, 3, 4, 5], 'each gets its own answer');
+      const { all, inTurns, turns } = counter.counts;
+      assert.equal(turns - before.turns, 1);
+      // The questions, and the commit.
+      assert.deepEqual([all - before.all, inTurns - before.inTurns], [2, 1]);
+      await close();
+      await road.close();
+    }));
+
+  test('a question that fails among others undoes the turn', () =>
+    onMachines(1, async ([machine]) => {
+      assert.ok(machine !== undefined);
+      const { store } = machine;
+      const failing = store.transaction(async (lent) => {
+        const tx = lent as unknown as Kysely<StoreTables>;
+        await store.append(lent, { type: 'undone' });
+        const words = ['select 1', 'select 1 / 0', 'select 2'];
+        await Promise.all(words.map((text) => sql.raw(text).execute(tx)));
+      });
+      await assert.rejects(failing, /division by zero/);
+      await appended(store, { type: 'next' });
+      const events = await store.feed.read({});
+      assert.deepEqual(
+        events.map(({ type }) => type),
+        ['next'],
+      );
     }));
 
   test('a write that nobody waited for undoes its turn, and the commit says why', () =>

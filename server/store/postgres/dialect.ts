@@ -38,6 +38,7 @@ class TurnDriver implements Driver {
   }
 
   async acquireConnection(): Promise<TurnConnection<PostgresConnection>> {
+    await this.init();
     const inner = (await this.#inner.acquireConnection()) as PostgresConnection;
     const known = this.#known.get(inner);
     if (known !== undefined) return known;

@@ -1,7 +1,7 @@
 // Opens the store on PostgreSQL: the same tables and queries as in a SQLite file, shared by several
 // machines.
 
-import { HandleEmptyInListsPlugin, Kysely, replaceWithNoncontingentExpression } from 'kysely';
+import { HandleEmptyInListsPlugin, replaceWithNoncontingentExpression } from 'kysely';
 import type { StoreSources } from '../feed/feed.ts';
 import type { Store } from '../port.ts';
 import { createSharedStore } from '../store.ts';
@@ -10,6 +10,7 @@ import { postgresDialect } from './dialect.ts';
 import { ListeningConnection } from './listen.ts';
 import { migratePostgres } from './migrate.ts';
 import { placeOf } from './database-url.ts';
+import { pipelinedKysely } from './pipelined.ts';
 import { openPool, type PoolOptions } from './pool.ts';
 import { refuseSharedSessions } from './pooler.ts';
 
@@ -36,11 +37,10 @@ export async function openPostgresStore(
 ): Promise<OpenedPostgresStore> {
   const place = placeOf(url);
   const { pool } = openPool(place, options);
-  const db = new Kysely<StoreTables>({
-    dialect: postgresDialect(pool),
+  const db = pipelinedKysely<StoreTables>(postgresDialect(pool), [
     // SQLite takes an empty list; here it would be a mistake of syntax.
-    plugins: [new HandleEmptyInListsPlugin({ strategy: replaceWithNoncontingentExpression })],
-  });
+    new HandleEmptyInListsPlugin({ strategy: replaceWithNoncontingentExpression }),
+  ]);
   try {
     // It takes two connections.
     if (options.connectionsMax !== 1) await refuseSharedSessions(pool, place);

@@ -15,7 +15,7 @@ import { dirname, join } from 'node:path';
 import pg from 'pg';
 import { removeFolder } from '../../remove-folder.ts';
 import { eventually } from '../../e2e/support/eventually.ts';
-import { type SlowRoad, startSlowRoad } from '../../postgres/slow-road.ts';
+import { type RoadListener, type SlowRoad, startSlowRoad } from '../../postgres/slow-road.ts';
 import { killAll, processesOf } from '../../e2e/support/processes.ts';
 import { type PostgresServer, startPostgres } from '../../postgres/server.ts';
 import { type GitServer, startGitServer } from './git-server.ts';
@@ -33,6 +33,8 @@ export interface FleetOptions {
   readonly isPlain?: boolean;
   /** The machines reach the database by a road of its own: so many milliseconds there and back. */
   readonly databaseAwayMs?: number;
+  /** Hears what passes on that road. */
+  readonly onDatabaseRoad?: RoadListener;
   /** A second server of the database, which repeats what the first one writes. */
   readonly hasStandby?: boolean;
   /** Machines with a disk of their own, small enough to be filled; not where they are plain processes. */
@@ -89,7 +91,7 @@ export async function makeFleet(options: FleetOptions): Promise<Fleet> {
     const standby = options.hasStandby === true ? await postgres.startStandby() : null;
     undo.push(() => standby?.close());
     const databaseUrl = await postgres.createDatabase('fleet');
-    const road = await roadTo(network.address, postgres.port, options.databaseAwayMs);
+    const road = await roadTo(network.address, postgres.port, options);
     undo.push(() => road?.close());
     fillRepository(folder, gitServer, options);
     const machines: Machine[] = [];
@@ -139,10 +141,10 @@ interface DatabaseRoad extends SlowRoad {
 async function roadTo(
   host: string,
   port: number,
-  awayMs: number | undefined,
+  { databaseAwayMs: awayMs, onDatabaseRoad: heard }: FleetOptions,
 ): Promise<DatabaseRoad | null> {
   if (awayMs === undefined) return null;
-  const road = await startSlowRoad({ host, port }, awayMs, host);
+  const road = await startSlowRoad({ host, port }, awayMs, host, heard);
   return { ...road, url: (direct) => direct.replace(`:${port}/`, `:${road.port}/`) };
 }
 
