@@ -4,7 +4,7 @@ import { sql } from 'kysely';
 import type { QueueLimits } from '../port.ts';
 import type { Claimable } from '../workflow-rows.ts';
 import { anyRelease } from './releases.ts';
-import { readMemos, type Db } from './statements.ts';
+import type { Db } from './statements.ts';
 
 export interface ClaimRequest extends Claimable {
   readonly limitsOf: (queue: string) => QueueLimits | undefined;
@@ -19,8 +19,6 @@ export interface ClaimRequest extends Claimable {
 export interface ClaimedWorkflow {
   readonly id: string;
   readonly queue: string;
-  /** Everything that earlier runs of the workflow have stored. */
-  readonly memos: Map<string, string | null>;
 }
 
 interface ClaimedRow {
@@ -47,7 +45,7 @@ export async function claimWork(
     rows.push(...claimed);
     more ||= claimed.length === claimBatch;
   }
-  return { claimed: await withMemos(db, rows), more };
+  return { claimed: rows.map(({ id, queue }) => ({ id, queue })), more };
 }
 
 function roomHere(request: ClaimRequest, queue: string): number {
@@ -137,17 +135,4 @@ async function claim(
   return rows.toSorted(
     (a, b) => a.priority - b.priority || Number(a.created_at) - Number(b.created_at),
   );
-}
-
-/**
- * Read after the claim has committed: what the last owner stored before it gave the workflow up is
- * there then.
- */
-async function withMemos(db: Db, rows: readonly ClaimedRow[]): Promise<readonly ClaimedWorkflow[]> {
-  if (rows.length === 0) return [];
-  const memos = await readMemos(
-    db,
-    rows.map((row) => row.id),
-  );
-  return rows.map(({ id, queue }) => ({ id, queue, memos: memos.get(id) ?? new Map() }));
 }

@@ -15,6 +15,8 @@ interface Running<Tx> {
   readonly run: WorkflowRun<Tx>;
   readonly fence: Fence;
   readonly queue: string;
+  /** What the body's steps have stored. */
+  readonly memos: Map<string, string | null>;
   /** Whether DBOS has called the body, and whether that has returned. */
   body: 'not begun' | 'runs' | 'returned';
   /** Resolved when the end is recorded, or nothing more is to be. */
@@ -71,9 +73,23 @@ export class ClaimedRuns<Tx> {
     const ids = claimed.map(({ id }) => id);
     let recorded: ReadonlyMap<string, Promise<unknown>> = new Map();
     try {
-      recorded = await dbos.runClaimed(ids, token, this.#closing.signal);
+      const ready = this.#recall(entered);
+      ready.catch(() => undefined); // `runClaimed` throws it.
+      recorded = await dbos.runClaimed(ids, token, this.#closing.signal, ready);
     } finally {
       for (const running of entered) void this.#follow(running, recorded.get(running.fence.id));
+    }
+  }
+
+  /**
+   * Gives each run what earlier ones of its workflow have stored: read after the claim has
+   * committed, so that what the last owner stored before it gave the workflow up is there.
+   */
+  async #recall(entered: readonly Running<Tx>[]): Promise<void> {
+    const ids = entered.map(({ fence }) => fence.id);
+    const memos = await statements.readMemos(this.#options.db, ids);
+    for (const { fence, memos: own } of entered) {
+      for (const [name, output] of memos.get(fence.id) ?? []) own.set(name, output);
     }
   }
 
@@ -117,15 +133,17 @@ export class ClaimedRuns<Tx> {
     }
   }
 
-  #enter({ id, queue, memos }: ClaimedWorkflow, token: string): Running<Tx> {
+  #enter({ id, queue }: ClaimedWorkflow, token: string): Running<Tx> {
     const { db, bodiesDb, clock, crashPoint } = this.#options;
     const fence = { id, token };
     const store = new FencedSteps<Tx>(db, bodiesDb, fence);
+    const memos = new Map<string, string | null>();
     const run = new WorkflowRun<Tx>({ clock, crashPoint }, id, store, memos);
     if (this.#closing.signal.aborted) run.stop('closing');
     const abandoned = Promise.withResolvers<void>();
     const ended = Promise.withResolvers<void>();
-    const running: Running<Tx> = { run, fence, queue, body: 'not begun', abandoned, ended };
+    const body = 'not begun';
+    const running: Running<Tx> = { run, fence, queue, memos, body, abandoned, ended };
     this.#running.set(id, running);
     return running;
   }

@@ -128,18 +128,22 @@ export async function shutDownEngine(): Promise<void> {
 }
 
 /**
- * Starts claimed workflows. Each promise ends when DBOS has recorded the end, which may never
+ * Starts claimed workflows once they are `ready`. Each promise ends when DBOS has recorded the end, which may never
  * happen for one that we abandoned. DBOS waits for an unreachable database until the signal aborts.
  */
 export async function runClaimed(
   ids: readonly string[],
   token: string,
   signal: AbortSignal,
+  ready: Promise<void>,
 ): Promise<ReadonlyMap<string, Promise<unknown>>> {
   const executor = DBOSExecutor.globalInstance;
   if (executor === undefined) throw new Error('DBOS is not launched');
   return runWithAbortableDbRetries(signal, async () => {
-    const statuses = await executor.systemDatabase.getWorkflowStatuses([...ids]);
+    const [statuses] = await Promise.all([
+      executor.systemDatabase.getWorkflowStatuses([...ids]),
+      ready,
+    ]);
     const begun = new Map<string, Promise<unknown>>();
     for (const [id, status] of statuses) {
       // A row that moved on since the claim is not ours to run.

@@ -6,6 +6,7 @@ import {
   type KnownPart,
   lastParts,
   type LogName,
+  ownLogs,
   partsBefore,
   storedSegments,
 } from '../../store/feed/log-parts.ts';
@@ -21,17 +22,22 @@ interface Deps {
 
 const partsAtOnce = 100;
 
-/** Afterwards each of the logs is known. */
+/** Afterwards those of the logs are known whose attempts are still this machine's. */
 export async function compareWithStored(deps: Deps, asked: readonly ShippedLog[]): Promise<void> {
   const names = asked.map((log) => log.name.file);
-  const segments = await storedSegments(deps.db, names);
   const files = new Map(names.map((name) => [name, filesOfLog(deps.logs, name)]));
-  const present = [...files.values()].flat();
-  const last = await lastParts(
-    deps.db,
-    present.map((file) => file.file),
-  );
-  for (const log of asked) {
+  const present = [...files.values()].flat().map(({ file }) => file);
+  // Asked at once: the database can be far away.
+  const [own, segments, last] = await Promise.all([
+    ownLogs(
+      deps.db,
+      deps.machineId,
+      asked.map((log) => log.name),
+    ),
+    storedSegments(deps.db, names),
+    lastParts(deps.db, present),
+  ]);
+  for (const log of asked.filter(({ name }) => own.has(name.file))) {
     const stored = new Map<string, StoredEnd>();
     const here = files.get(log.name.file) ?? [];
     for (const file of segments.get(log.name.file) ?? []) {

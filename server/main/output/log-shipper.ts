@@ -12,7 +12,6 @@ import {
   dropParts,
   logNameOf,
   outputKeptMs,
-  ownLogs,
 } from '../../store/feed/log-parts.ts';
 import { inParts, type Store } from '../../store/port.ts';
 import { compareWithStored } from './compare-stored.ts';
@@ -200,10 +199,7 @@ export class LogShipper {
   async #look(logs: readonly ShippedLog[]): Promise<void> {
     if (logs.length === 0) return;
     const { store, machineId } = this.#deps;
-    const names = logs.map((log) => log.name);
-    const own = await ownLogs(store.db, machineId, names);
-    const ours = logs.filter((log) => own.has(log.name.file));
-    await compareWithStored({ db: store.db, logs: this.#deps.logs, machineId }, ours);
+    await compareWithStored({ db: store.db, logs: this.#deps.logs, machineId }, logs);
   }
 
   async #append(logs: readonly ShippedLog[]): Promise<readonly ShippedLog[]> {

@@ -24,6 +24,8 @@ export interface WatchedWorker {
  */
 const sameSignalMs = 250;
 const lookAgainMs = 2_000;
+/** What happens within this time on any machine of the fleet is read at once. */
+const gatherMs = 100;
 /** Events that are read at once. */
 const pageSize = 500;
 
@@ -41,6 +43,7 @@ export class WorkerWatch {
   #givenBack: readonly string[] = [];
   #looking: Promise<void> = Promise.resolve();
   #isAsked = false;
+  #soon: NodeJS.Timeout | undefined;
   #hasLooked = false;
   #isOver = false;
   readonly #stops: (() => void)[] = [];
@@ -63,7 +66,8 @@ export class WorkerWatch {
     const database = fleet?.shown ?? '';
     const facts = { machine: name, id: machineId, labels, agents, database, remote };
     this.#tell({ type: 'ready', ...facts, version: droverVersion });
-    this.#stops.push(store.feed.onAppend(() => this.#look()));
+    this.#stops.push(store.feed.onAppend(() => this.#lookSoon()));
+    this.#stops.push(() => clearTimeout(this.#soon));
     const timer = setInterval(() => this.#look(), lookAgainMs);
     this.#stops.push(() => clearInterval(timer));
     this.#look();
@@ -83,6 +87,13 @@ export class WorkerWatch {
 
   #tell(note: WithoutTime<WorkerNote>): void {
     this.#request.tell({ ...note, at_ms: Date.now() });
+  }
+
+  #lookSoon(): void {
+    this.#soon ??= setTimeout(() => {
+      this.#soon = undefined;
+      this.#look();
+    }, gatherMs);
   }
 
   /** Never two checks at the same time; never rejects. */

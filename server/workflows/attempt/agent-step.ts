@@ -14,30 +14,39 @@ import { PartSession, type PartOutcome } from './part-session.ts';
 /** Time between the two signals and the kill when leftovers are ended. */
 const endGraceMs = 2_000;
 
+interface PartToRun {
+  readonly attempt: AttemptRow;
+  readonly part: string;
+  readonly place: Place;
+}
+
 export async function runPart(
   engine: Engine,
   claim: Claim,
-  place: Place,
-  part: string,
+  { attempt, part, place }: PartToRun,
   signal: AbortSignal,
 ): Promise<PartOutcome> {
-  const attempt = await lastAttempt(engine.store.db, claim.taskId);
-  if (attempt === null) throw new Error(`attempt of ${claim.taskId} is missing`);
   const session = new PartSession(engine, claim, part, signal);
-  const given = await requestFor(engine, claim, place, part, attempt);
-  await session.withdrawOld();
-  await session.watch.begin();
+  // Side by side: what waits for a database that is far away waits once.
+  const [given] = await Promise.all([
+    requestFor(engine, claim, place, part, attempt),
+    // In this order: the watch may ask, and what it asks is not an old question.
+    session.withdrawOld().then(() => session.watch.begin()),
+  ]);
   const outcome = await whileKept(engine, claim, place, () =>
     adoptOrRun(engine, claim, place, part, { attempt, session, given, signal }),
   );
-  const stop = await session.watch.end();
-  const ended = await session.end(outcome, given.request.logPath);
-  // The end is announced afterwards, so that a client that sees the end of the attempt finds all of
-  // its output.
-  await engine.storeOutput(given.request.logPath);
+  const { logPath } = given.request;
+  const [stop, ended, ran] = await Promise.all([
+    session.watch.end(),
+    session.end(outcome, logPath),
+    lastAttempt(engine.store.db, claim.taskId),
+    // The end is announced afterwards, so that a client that sees the end of the attempt finds all
+    // of its output.
+    engine.storeOutput(logPath),
+  ]);
   // Nothing of this attempt writes into the slot any more when its work is saved, committed or
   // passed on.
-  const ran = await lastAttempt(engine.store.db, claim.taskId);
   if (ran !== null && ran.pid !== null && ran.pid_start !== null) {
     const agent = { pid: ran.pid, startTime: ran.pid_start };
     await engine.processes.endOrphansIn(place.path, agent);

@@ -69,9 +69,11 @@ export class BudgetWatch {
   async begin(): Promise<void> {
     const { db } = this.#engine.store;
     const { taskId, attempt } = this.#claim;
-    const task = await taskById(db, taskId);
+    const [task, stored] = await Promise.all([
+      taskById(db, taskId),
+      spentByPart(db, { taskId, attempt, part: this.#part }),
+    ]);
     this.#epicId = task?.epic_id ?? null;
-    const stored = await spentByPart(db, { taskId, attempt, part: this.#part });
     this.#counter = new SpendingCounter(stored);
     await this.#look();
   }

@@ -3,10 +3,18 @@
 import type { Failure } from '../../core/failure.ts';
 import { landingRef } from '../../core/work/ref-names.ts';
 import type { Sha } from '../../git/sha.ts';
-import { type AttemptRow, blockersOf, type Claim, familyOf, taskById } from '../../store/port.ts';
+import {
+  type AttemptRow,
+  blockersOf,
+  type Claim,
+  familyOf,
+  lastAttempt,
+  taskById,
+} from '../../store/port.ts';
 import type { Uses } from '../kit/engine-ports.ts';
 import { findAgain } from '../lines/landed-again.ts';
 import { baseContaining, containsAll } from '../lines/lines.ts';
+import { storedChoice } from './earlier-work.ts';
 import { isOnLine } from './line-waits.ts';
 import { missingBaseSentence } from './missing-base-sentence.ts';
 
@@ -19,14 +27,38 @@ export interface NoBase {
   readonly isReset?: boolean;
 }
 
+export interface BaseFacts {
+  readonly attempt: AttemptRow;
+  readonly blockers: Awaited<ReturnType<typeof blockersOf>>;
+  /** The base of the other candidates, where the task is one. */
+  readonly shared: Sha | null;
+  /** The snapshot that a person chose as its start. */
+  readonly stored: Sha | null;
+}
+
+/** Asked at once: the database can be far away. */
+export async function baseFacts(
+  engine: Uses<'machineId' | 'store'>,
+  claim: Claim,
+): Promise<BaseFacts> {
+  const { db } = engine.store;
+  const [attempt, blockers, shared, stored] = await Promise.all([
+    lastAttempt(db, claim.taskId),
+    blockersOf(db, claim.parts),
+    baseOfCandidates(engine, claim.taskId),
+    storedChoice(engine, claim),
+  ]);
+  if (attempt === null) throw new Error(`attempt of ${claim.taskId} is missing`);
+  return { attempt, blockers, shared, stored };
+}
+
 export async function chooseBase(
   engine: Uses<'git' | 'machineId' | 'report' | 'settings' | 'store'>,
   claim: Claim,
-  attempt: AttemptRow,
+  { attempt, blockers, shared }: BaseFacts,
   line: string,
   isSecond = false,
 ): Promise<Sha | NoBase | { readonly kind: 'failed'; readonly failure: Failure }> {
-  const blockers = await blockersOf(engine.store.db, claim.parts);
   const reset = await resetBlocker(engine, claim, blockers);
   if (reset !== null) return reset;
   const landed = blockers.flatMap((row) =>
@@ -36,14 +68,13 @@ export async function chooseBase(
   const former = attempt.base_sha;
   // It continues in the same worktree, unless a blocker has landed (again) since it started.
   if (former !== null && (await containsAll(engine, former, commits))) return former;
-  const shared = await baseOfCandidates(engine, claim.taskId);
   if (shared !== null && (await containsAll(engine, shared, commits))) return shared;
   const base = await baseContaining(engine, line, commits);
   if (!base.ok) return { kind: 'failed', failure: base.error };
   if (base.value !== null) return base.value;
   // People rebase and amend: the work is there, under another commit.
   if (!isSecond && (await findAgain(engine, line, landed)))
-    return chooseBase(engine, claim, attempt, line, true);
+    return chooseBase(engine, claim, await baseFacts(engine, claim), line, true);
   const tip = (await engine.git.readRef(landingRef(line))) ?? '';
   for (const { id, sha, landed_on } of landed) {
     if (sha === tip || (await engine.git.isAncestor(sha, tip))) continue;

@@ -35,18 +35,22 @@ export function restoreRef(taskId: string, attempt: number): string {
 }
 
 /**
- * The snapshot that a person chose as the start of this attempt, on whatever machine of a fleet, or
- * null.
+ * The snapshot that a person chose as the start of an attempt, on whatever machine of a fleet; null
+ * where a ref of this machine alone knows it.
  */
+export async function storedChoice(
+  engine: Uses<'machineId' | 'store'>,
+  { taskId, attempt }: Pick<Claim, 'attempt' | 'taskId'>,
+): Promise<Sha | null> {
+  return engine.machineId === '' ? null : chosenSnapshot(engine.store.db, taskId, attempt);
+}
+
 async function chosenFor(
-  engine: Uses<'git' | 'machineId' | 'store'>,
+  engine: Uses<'git'>,
   attempt: AttemptRow,
+  stored: Sha | null,
 ): Promise<SnapshotView | null> {
-  const commit =
-    (engine.machineId === ''
-      ? null
-      : await chosenSnapshot(engine.store.db, attempt.task_id, attempt.number)) ??
-    (await engine.git.readRef(restoreRef(attempt.task_id, attempt.number)));
+  const commit = stored ?? (await engine.git.readRef(restoreRef(attempt.task_id, attempt.number)));
   if (commit === null) return null;
   const chosen = await engine.git.snapshotAt(commit);
   if (!chosen.ok) throw new GitRefusal(chosen.error);
@@ -59,12 +63,13 @@ export interface EarlierCommit {
   readonly branch: string;
 }
 
-/** Null: the new attempt starts from its base only. */
+/** Null: the new attempt starts from its base only. `stored`: from `storedChoice`. */
 export async function startOfAttempt(
-  engine: Uses<'git' | 'machineId' | 'store'>,
+  engine: Uses<'git'>,
   attempt: AttemptRow,
+  stored: Sha | null,
 ): Promise<EarlierCommit | null> {
-  const chosen = await chosenFor(engine, attempt);
+  const chosen = await chosenFor(engine, attempt, stored);
   const branch = chosen === null ? attempt.continues_from : `drover/${chosen.label}`;
   if (branch === null) return null;
   const commit = chosen === null ? await endOfEarlier(engine, branch) : chosen.head;
@@ -84,12 +89,13 @@ async function endOfEarlier(engine: Uses<'git'>, branch: string): Promise<Sha | 
  * conflicts with them, its snapshot is kept for reference.
  */
 export async function restoreEarlier(
-  engine: Uses<'git' | 'machineId' | 'store'>,
+  engine: Uses<'git' | 'store'>,
   attempt: AttemptRow,
-  { path, hasCommitted }: { readonly path: string; readonly hasCommitted: boolean },
+  slot: { readonly path: string; readonly hasCommitted: boolean; readonly stored: Sha | null },
 ): Promise<Failure | null> {
+  const { path, hasCommitted, stored } = slot;
   const isInterrupted = attempt.base_sha !== null;
-  const chosen = isInterrupted ? null : await chosenFor(engine, attempt);
+  const chosen = isInterrupted ? null : await chosenFor(engine, attempt, stored);
   if (chosen !== null && !hasCommitted) return noteChosen(engine, attempt, chosen);
   if (chosen !== null) return restoreChosen(engine, attempt, path, chosen);
   if (!hasCommitted) return null;

@@ -46,7 +46,6 @@ export async function executeTask(
   run: DurableRun<Tx>,
   claim: Claim,
 ): Promise<string> {
-  const runRow = await existingRun(engine.store.db, claim.runId);
   const { switchboard } = engine;
   return switchboard.turns.run(claim.taskId, () =>
     switchboard.turns.run(attemptKey(claim.taskId, claim.attempt), () =>
@@ -55,7 +54,6 @@ export async function executeTask(
           engine,
           run,
           claim,
-          runRow,
           signal: AbortSignal.any([run.signal, stopped]),
         }),
       ),
@@ -67,10 +65,10 @@ export async function executeTask(
  * A passing problem of this machine can throw out of any step. It ends here, where the agent that
  * may still run can be ended: otherwise it would work beside its successor.
  */
-async function executeOrGoOnLater(started: StartedAttempt): Promise<string> {
-  const { engine, run, claim } = started;
+async function executeOrGoOnLater(begun: Omit<StartedAttempt, 'runRow'>): Promise<string> {
+  const { engine, run, claim } = begun;
   try {
-    return await executeUntilStopped(started);
+    return await executeUntilStopped(begun);
   } catch (error) {
     const reason = passingFailure(error);
     if (reason === null || run.signal.aborted) throw error;
@@ -84,12 +82,14 @@ async function executeOrGoOnLater(started: StartedAttempt): Promise<string> {
   }
 }
 
-async function executeUntilStopped(started: StartedAttempt): Promise<string> {
-  const { engine, run, claim, runRow, signal } = started;
-  const [isStopped, candidate] = await Promise.all([
+async function executeUntilStopped(begun: Omit<StartedAttempt, 'runRow'>): Promise<string> {
+  const { engine, run, claim, signal } = begun;
+  const [runRow, isStopped, candidate] = await Promise.all([
+    existingRun(engine.store.db, claim.runId),
     isStopRequested(engine, claim),
     candidateOf(engine.store.db, claim.taskId),
   ]);
+  const started = { ...begun, runRow };
   if (isStopped) return settleStop(engine, run, claim);
   const isCandidate = candidate !== null;
   if (claim.commitSha !== null) {

@@ -21,7 +21,6 @@ import {
   completedInEpic,
   epicById,
   existingTask,
-  type HintRow,
   lastCommitBefore,
   lastPlan,
   markHintDelivered,
@@ -58,14 +57,15 @@ export async function buildPartPrompt(
 ): Promise<PartPrompt> {
   const { resume, hasTools } = given;
   const { db } = engine.store;
-  const [open, all, surroundings] = await Promise.all([
+  const [open, all, surroundings, gathered] = await Promise.all([
     openHints(db, hintIds(claim, part)),
     // A new conversation also gets the earlier hints, because it has not received them.
     allHints(db, hintIds(claim, part)),
     surroundingsOf(engine, claim, attempt, hasTools),
+    promptInput(engine, claim, attempt, part),
   ]);
-  const gathered = await promptInput(engine, claim, attempt, part, resume ? open : all);
-  const input: PromptInput = { ...gathered, surroundings };
+  const hints = (resume ? open : all).map((hint) => hint.message);
+  const input: PromptInput = { ...gathered, hints, surroundings };
   const cut = attempt.failure_kind === 'interrupted' || attempt.error === null;
   const firstPart = claim.planning === true || claim.parts[0] === part;
   const isCut = resume && firstPart && cut && input.lastFailure === null;
@@ -121,8 +121,7 @@ async function promptInput(
   claim: Claim,
   attempt: AttemptRow,
   part: string,
-  hints: readonly HintRow[],
-): Promise<PromptInput> {
+): Promise<Omit<PromptInput, 'hints'>> {
   const { db } = engine.store;
   const settings = engine.settings();
   const [task, blockers, subTasks, failed, plan, present] = await Promise.all([
@@ -153,7 +152,6 @@ async function promptInput(
       landedSha: row.landed_sha,
     })),
     recent,
-    hints: hints.map((hint) => hint.message),
     task: {
       id: task.id,
       title: task.title,

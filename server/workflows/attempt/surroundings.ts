@@ -32,7 +32,10 @@ export async function surroundingsOf(
 ): Promise<Surroundings | null> {
   if (claim.planning === true) return null;
   const settings = engine.settings();
-  const gate = await gateFor(engine, claim);
+  const [gate, others] = await Promise.all([
+    gateFor(engine, claim),
+    changesOfOthers(engine, claim.taskId),
+  ]);
   const setup = settings.setupCommand === null ? null : engine.mask(settings.setupCommand);
   return {
     branch: claim.branch,
@@ -43,14 +46,16 @@ export async function surroundingsOf(
     timeLimitMs: settings.taskTimeoutMs,
     budgetUsd: settings.budget.task.usd,
     hasTools,
-    others: await changesOfOthers(engine, claim.taskId),
+    others,
   };
 }
 
 async function gateFor(engine: Uses<'settings' | 'store'>, claim: Claim): Promise<string | null> {
   const { db } = engine.store;
-  const run = await flagsOfRun(db, claim.runId);
-  const task = await existingTask(db, claim.taskId);
+  const [run, task] = await Promise.all([
+    flagsOfRun(db, claim.runId),
+    existingTask(db, claim.taskId),
+  ]);
   return gateOf(engine, run, task);
 }
 

@@ -12,6 +12,7 @@ import {
   type Claim,
   committedSubTasks,
   existingTask,
+  lastAttempt,
   movePhase,
   noteSubTaskCommit,
   partsOf,
@@ -53,7 +54,7 @@ export async function workParts(attempt: AttemptAtWork): Promise<string | null> 
   if (endedBefore !== null) return endedBefore;
   const ownTurn = await runAgent(attempt, own);
   if (ownTurn.ended !== null) return ownTurn.ended;
-  const endedAfter = await workAddedAfter(attempt, known);
+  const endedAfter = await workAddedAfter(attempt, known, ownTurn.parts);
   if (endedAfter !== null) return endedAfter;
   const isSubmitted = await commitWork(
     attempt,
@@ -109,11 +110,16 @@ async function workAddedBefore(attempt: AttemptAtWork, known: Set<string>): Prom
  * What the task's own turn has added, and what is added by that: until no agent of the attempt is
  * left that could add any.
  */
-async function workAddedAfter(attempt: AttemptAtWork, known: Set<string>): Promise<string | null> {
+async function workAddedAfter(
+  attempt: AttemptAtWork,
+  known: Set<string>,
+  partsAtEnd: readonly string[],
+): Promise<string | null> {
   const { run, claim } = attempt;
   for (let round = 1; ; round += 1) {
     // Once the agent has ended, none can be added: if none was added, nothing must be stored.
-    if ((await unknownParts(attempt, known)).length === 0) return null;
+    const there = round === 1 ? partsAtEnd : await partsOf(attempt.engine.store.db, claim.taskId);
+    if (there.every((id) => known.has(id))) return null;
     // What the task's own turn has left uncommitted is its own.
     if (round === 1 && !(await commitWork(attempt, claim.taskId, 'kept', async () => {}))) {
       return 'failed';
@@ -171,28 +177,42 @@ async function workSubTask(attempt: AttemptAtWork, part: string): Promise<string
 }
 
 type PartEnd =
-  | { readonly ended: null; readonly summary: string }
+  | {
+      readonly ended: null;
+      readonly summary: string;
+      /** Of the task, once its agent had ended. */
+      readonly parts: readonly string[];
+    }
   | { readonly ended: string; readonly summary?: undefined };
 
 /** `step`: what its end is stored as, where that is not the usual name. */
 export async function runAgent(
-  attempt: AttemptAtWork,
+  work: AttemptAtWork,
   part: string,
   step: string | null = null,
 ): Promise<PartEnd> {
-  const { engine, run, claim, place, signal } = attempt;
+  const { engine, run, claim, place, signal } = work;
   const own = part === claim.taskId;
-  if (await isStopRequested(engine, claim)) return { ended: await settleStop(engine, run, claim) };
+  const [isStoppedBefore, attempt] = await Promise.all([
+    isStopRequested(engine, claim),
+    lastAttempt(engine.store.db, claim.taskId),
+  ]);
+  if (isStoppedBefore) return { ended: await settleStop(engine, run, claim) };
+  if (attempt === null) throw new Error(`attempt of ${claim.taskId} is missing`);
   if (!own) await run.commit(`begin:${part}`, (tx) => beginSubTask(tx, engine.store.sources, part));
   const done = await run.step(
     step ?? (own ? 'agent_done' : `agent_done:${part}`),
-    async () => leaveIfClosing(run, await runPart(engine, claim, place, part, signal)),
+    async () => leaveIfClosing(run, await runPart(engine, claim, { attempt, part, place }, signal)),
     (tx, outcome) => recordPart(engine, tx, claim, part, outcome),
   );
   const ended = await endIfNotDone(engine, run, claim, done);
   if (ended !== null) return { ended };
-  if (await isStopRequested(engine, claim)) return { ended: await settleStop(engine, run, claim) };
-  return { ended: null, summary: done.outcome.kind === 'done' ? done.outcome.summary : '' };
+  const [isStopped, parts] = await Promise.all([
+    isStopRequested(engine, claim),
+    partsOf(engine.store.db, claim.taskId),
+  ]);
+  if (isStopped) return { ended: await settleStop(engine, run, claim) };
+  return { ended: null, summary: done.outcome.kind === 'done' ? done.outcome.summary : '', parts };
 }
 
 /**

@@ -10,7 +10,6 @@ import {
   type AttemptRow,
   type Claim,
   foreseeLease,
-  lastAttempt,
   leaseSlot,
   type RunRow,
   setSlotAside,
@@ -19,8 +18,8 @@ import {
   type Tx,
 } from '../../store/port.ts';
 import { gitFailed, orElse, whileAway } from '../kit/git-trouble.ts';
-import { chooseBase, type NoBase } from './chosen-base.ts';
-import { restoreEarlier, startOfAttempt } from './earlier-work.ts';
+import { baseFacts, chooseBase, type NoBase } from './chosen-base.ts';
+import { type EarlierCommit, restoreEarlier, startOfAttempt } from './earlier-work.ts';
 import { baseOfBranch } from '../lines/landed-again.ts';
 import { ownBase } from '../lines/own-range.ts';
 import type { Uses } from '../kit/engine-ports.ts';
@@ -68,16 +67,16 @@ async function prepareNow(
   runRow: RunRow,
   signal: AbortSignal,
 ): Promise<PlaceOutcome> {
-  const attempt = await lastAttempt(engine.store.db, claim.taskId);
-  if (attempt === null) throw new Error(`attempt of ${claim.taskId} is missing`);
-  const base = await chooseBase(engine, claim, attempt, runRow.line);
+  const facts = await baseFacts(engine, claim);
+  const { attempt, stored } = facts;
+  const base = await chooseBase(engine, claim, facts, runRow.line);
   if (typeof base !== 'string') return base;
   for (let tries = 1; ; tries += 1) {
     const slot = await engine.store.transaction((tx) => leaseOwnSlot(engine, tx, claim));
     const outcome = await prepareIn(
       engine,
       claim,
-      { attempt, base, slot, line: runRow.line },
+      { attempt, base, slot, stored, line: runRow.line },
       signal,
     );
     if (outcome !== 'foreign') return outcome;
@@ -98,12 +97,14 @@ async function prepareIn(
     readonly attempt: AttemptRow;
     readonly base: Sha;
     readonly slot: SlotRow;
+    readonly stored: Sha | null;
     readonly line: string;
   },
   signal: AbortSignal,
 ): Promise<PlaceOutcome | 'foreign'> {
-  const { attempt, base, slot, line } = given;
-  const rescued = await keepEarlierBranch(engine, claim, attempt, { path: slot.path, base, line });
+  const { attempt, base, slot, stored, line } = given;
+  const at = { path: slot.path, base, line, stored };
+  const rescued = await keepEarlierBranch(engine, claim, attempt, at);
   if (rescued.keepBranch && (await holdsBranch(engine, slot.path, claim.branch))) {
     const place = {
       path: slot.path,
@@ -133,7 +134,11 @@ async function prepareIn(
     return { kind: 'failed', failure: gitFailed({ ...prepared.error, message }) };
   }
   const { hasCommitted } = rescued;
-  const restored = await restoreEarlier(engine, attempt, { path: slot.path, hasCommitted });
+  const restored = await restoreEarlier(engine, attempt, {
+    path: slot.path,
+    hasCommitted,
+    stored,
+  });
   if (restored !== null) return { kind: 'failed', failure: restored };
   const isNew = attempt.base_sha === null && attempt.continues_from === null;
   const isBase = isNew && rescued.startSha === base && !rescued.keepBranch;
@@ -195,6 +200,13 @@ interface Start {
   readonly hasCommitted: boolean;
 }
 
+interface StartPlace {
+  readonly path: string;
+  readonly base: Sha;
+  readonly line: string;
+  readonly stored: Sha | null;
+}
+
 /**
  * Work that the branch of this attempt (or of the one it continues) already holds is kept in either
  * case.
@@ -203,7 +215,7 @@ async function keepEarlierBranch(
   engine: Uses<'files' | 'git' | 'machineId' | 'report' | 'settings' | 'store'>,
   claim: Claim,
   attempt: AttemptRow,
-  { path, base, line }: { readonly path: string; readonly base: Sha; readonly line: string },
+  { path, base, line, stored }: StartPlace,
 ): Promise<Start> {
   let hasCommitted = true;
   let present = await engine.git.readRef(branchRef(attempt.branch));
@@ -217,11 +229,8 @@ async function keepEarlierBranch(
       return { startSha: moved, keepBranch: false, ref: null, hasCommitted: true };
     hasCommitted = false;
   } else {
-    const earlier = await startOfAttempt(engine, attempt);
-    const from = earlier?.branch ?? attempt.branch;
-    const own = { line, base: await baseOfBranch(engine, from) };
-    const start =
-      earlier === null ? null : await ontoBase(engine, attempt, base, earlier.commit, own);
+    const earlier = await startOfAttempt(engine, attempt, stored);
+    const start = earlier === null ? null : await startOn(engine, attempt, base, earlier, line);
     if (start !== null)
       return { startSha: start, keepBranch: false, ref: null, hasCommitted: true };
     hasCommitted = earlier === null;
@@ -232,6 +241,17 @@ async function keepEarlierBranch(
   const kept = await engine.git.keepCommit(present, attempt.branch.slice('drover/'.length));
   if (!kept.ok) throw new GitRefusal(kept.error);
   return { startSha: base, keepBranch: false, ref: kept.value, hasCommitted };
+}
+
+async function startOn(
+  engine: Uses<'git' | 'store'>,
+  attempt: AttemptRow,
+  base: Sha,
+  earlier: EarlierCommit,
+  line: string,
+): Promise<Sha | null> {
+  const own = { line, base: await baseOfBranch(engine, earlier.branch) };
+  return ontoBase(engine, attempt, base, earlier.commit, own);
 }
 
 /** An interrupted attempt that has to move to another base takes its uncommitted changes along. */

@@ -37,14 +37,16 @@ export async function startRules(
   engine: Uses<'clock' | 'host' | 'settings' | 'store'>,
 ): Promise<StartRules> {
   const { db } = engine.store;
-  const busy = await busyAgents(db);
-  const [ofDay, epics, paces] = await Promise.all([
+  const agents = busyAgents(db);
+  const [busy, ofDay, epics, paces, stored] = await Promise.all([
+    agents,
     dayHold(engine, db),
     epicHolds(engine, db),
-    paceHolds(engine, db, busy),
+    paceHolds(engine, db, agents),
+    readHolds(db),
   ]);
   const general = [...ofDay, ...machineHolds(engine, busy)];
-  await tellHolds(engine, [...general, ...epics, ...paces.holds]);
+  await tellHolds(engine, stored, [...general, ...epics, ...paces.holds]);
   return {
     isHeld: general.length > 0,
     heldEpics: epics.map(({ scope }) => scope.slice(epicScope.length)),
@@ -54,9 +56,12 @@ export async function startRules(
 
 const epicScope = 'epic/';
 
-async function tellHolds(engine: Uses<'store'>, holds: readonly Hold[]): Promise<void> {
+async function tellHolds(
+  engine: Uses<'store'>,
+  stored: Awaited<ReturnType<typeof readHolds>>,
+  holds: readonly Hold[],
+): Promise<void> {
   const { store } = engine;
-  const stored = await readHolds(store.db);
   const isSame =
     stored.length === holds.length &&
     holds.every((hold) =>
@@ -101,13 +106,17 @@ async function epicHolds(engine: Uses<'settings'>, db: Reads): Promise<Hold[]> {
 async function paceHolds(
   engine: Uses<'clock'>,
   db: Reads,
-  busy: ReadonlyMap<string, number>,
+  agents: Promise<ReadonlyMap<string, number>>,
 ): Promise<{ holds: Hold[]; free: Map<string, number> }> {
   const nowMs = engine.clock.now();
   const holds: Hold[] = [];
   const free = new Map<string, number>();
   // Of the largest run: what is reported must not depend on which of several runs asks.
-  const [workers, paced] = await Promise.all([workersOfLargestRun(db), pacedAccounts(db)]);
+  const [busy, workers, paced] = await Promise.all([
+    agents,
+    workersOfLargestRun(db),
+    pacedAccounts(db),
+  ]);
   for (const name of paced) {
     const pace = await paceOf(db, name);
     const allowed = agentsAllowed(pace, nowMs, workers);

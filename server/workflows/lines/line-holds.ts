@@ -223,18 +223,22 @@ export function whyGone(branch: string, known: LineRow | null): string | null {
   );
 }
 
-/** A stopped line records the reason in its row; one that can continue is free. */
+/**
+ * A stopped line records the reason in its row; one that can continue is free. `before`: its row
+ * as the check began.
+ */
 export async function tellHold<T>(
   engine: Uses<'store'>,
   branch: string,
   outcome: Result<T>,
+  before: LineRow | null,
 ): Promise<Result<T>> {
   const reason = outcome.ok
     ? null
     : outcome.error.kind === 'line_held'
       ? outcome.error.message
       : undefined;
-  if (reason === undefined) return outcome;
+  if (reason === undefined || reason === (before?.held_reason ?? null)) return outcome;
   const known = await readLine(engine.store.db, branch);
   if (known !== null && known.held_reason !== reason) {
     await engine.store.transaction((tx) => holdLine(tx, engine.store.sources, branch, reason));

@@ -34,17 +34,21 @@ export async function syncLine(
   engine: Uses<'git' | 'machineId' | 'store'>,
   branch: string,
 ): Promise<Result<Sha>> {
-  return orElse(async () => tellHold(engine, branch, await syncLineNow(engine, branch)), err);
+  return orElse(async () => {
+    const known = await readLine(engine.store.db, branch);
+    return tellHold(engine, branch, await syncLineNow(engine, branch, known), known);
+  }, err);
 }
 
 async function syncLineNow(
   engine: Uses<'git' | 'machineId' | 'store'>,
   branch: string,
+  first: LineRow | null,
 ): Promise<Result<Sha>> {
   for (let tries = 0; tries < casTriesMax; tries += 1) {
     // In this order: the state that was known before the branch is read distinguishes a rewind from
     // a branch that is just following.
-    const known = await readLine(engine.store.db, branch);
+    const known = tries === 0 ? first : await readLine(engine.store.db, branch);
     const found = await engine.git.readRef(landingRef(branch));
     const remade = found === null ? await remakeLost(engine, branch, known) : ok(found);
     if (!remade.ok) return remade;
@@ -60,8 +64,11 @@ async function syncLineNow(
     }
     const foreign = landed === null ? null : await whyNotOurs(engine, branch, landed, known);
     if (foreign !== null) return held(foreign);
-    if (target === landed && landed !== null)
+    if (target === landed && landed !== null) {
+      // Nothing to write down, as nearly always: the database can be far away.
+      if (known?.followed_sha === landed) return ok(landed);
       return ok(await rememberFollowed(engine, branch, landed));
+    }
     if (target === null) {
       const gone = whyGone(branch, known);
       return gone === null ? ok(landed as Sha) : held(gone);

@@ -24,7 +24,7 @@ import { beginCandidates, settleAll } from '../attempt/candidates.ts';
 import { executeWorkflow, executeWorkflowId } from '../attempt/execute-task.ts';
 import { chooseAgent } from '../attempt/fallback.ts';
 import { startRules, type StartRules } from '../kit/holds.ts';
-import { arrivedCommits, waitForLines, type Waiting } from '../attempt/line-waits.ts';
+import { type Arrived, arrivedCommits, waitForLines, type Waiting } from '../attempt/line-waits.ts';
 import { releaseFromMissingBase } from '../attempt/missing-base.ts';
 import { releaseFromRedBase } from '../landing/red-base.ts';
 import type { Engine, Uses } from '../kit/engine-ports.ts';
@@ -43,19 +43,21 @@ interface Free {
  * How many more tasks may start: none while too much finished work waits to land. Several runs
  * together have as many workers as the largest of them, and each of them its own number at most.
  */
-async function freeWorkers(
-  tx: Reads,
-  run: RunRow,
-  active: readonly RunRow[],
-  places: Placement,
-): Promise<Free> {
-  const [busy, landing] = await Promise.all([busyByRun(tx), countHandedOver(tx)]);
+function freeWorkers(run: RunRow, { active, places, busy, landing }: Workers): Free {
   const largest = Math.max(...[run, ...active].map((row) => workersOf(row, places)));
   const all = largest - [...busy.values()].reduce((sum, n) => sum + n, 0);
   const own = Math.min(all, workersOf(run, places) - (busy.get(run.id) ?? 0));
   if (own <= 0) return { own: 0, all: 0 };
   const room = Math.max(0, landingsWaitingMax(largest) - landing);
   return { own: Math.min(own, room), all: Math.min(all, room) };
+}
+
+interface Workers {
+  readonly active: readonly RunRow[];
+  readonly places: Placement;
+  readonly busy: ReadonlyMap<string | null, number>;
+  /** Finished tasks that wait to land. */
+  readonly landing: number;
 }
 
 async function lookAtWorkers(
@@ -67,8 +69,13 @@ async function lookAtWorkers(
   readonly places: Placement;
   readonly free: Free;
 }> {
-  const [active, places] = await Promise.all([activeRunsIn(tx), openPlacement(engine, tx)]);
-  return { active, places, free: await freeWorkers(tx, run, active, places) };
+  const [active, places, busy, landing] = await Promise.all([
+    activeRunsIn(tx),
+    openPlacement(engine, tx),
+    busyByRun(tx),
+    countHandedOver(tx),
+  ]);
+  return { active, places, free: freeWorkers(run, { active, places, busy, landing }) };
 }
 
 /** Other runs without a worker, who have waited longer than this one: they start a task first. */
@@ -129,23 +136,26 @@ export async function isStillFull(
 export async function dispatch(engine: Engine, run: RunRow): Promise<Dispatched> {
   const { db } = engine.store;
   // Each waits for the database, and mostly finds nothing: side by side, that is one wait.
-  const [settled, fromRedBase, fromMissingBase] = await Promise.all([
-    settleAll(engine),
-    releaseFromRedBase(engine),
-    releaseFromMissingBase(engine),
-  ]);
+  const [settled, fromRedBase, fromMissingBase, rules, { active, free }, stopped] =
+    await Promise.all([
+      settleAll(engine),
+      releaseFromRedBase(engine),
+      releaseFromMissingBase(engine),
+      startRules(engine),
+      lookAtWorkers(engine, db, run),
+      isStopped(db, run),
+    ]);
   const changed = settled + fromRedBase + fromMissingBase;
   if (changed > 0) return { started: changed, full: false };
-  const [rules, { active, free }, stopped] = await Promise.all([
-    startRules(engine),
-    lookAtWorkers(engine, db, run),
-    isStopped(db, run),
-  ]);
   if (free.own === 0) return { started: 0, full: true };
   if (rules.isHeld || stopped) return { started: 0, full: false };
   const look = { ...(await scopeOf(engine, db, run, active, rules)), limit: 1 };
-  if ((await startableTasks(db, look)).length === 0) return { started: 0, full: false };
-  return { started: await claimAndStart(engine, run, rules, active), full: false };
+  const [startable, arrived] = await Promise.all([
+    startableTasks(db, look),
+    arrivedCommits(engine, active),
+  ]);
+  if (startable.length === 0) return { started: 0, full: false };
+  return { started: await claimAndStart(engine, run, rules, arrived), full: false };
 }
 
 async function scopeOf(
@@ -178,12 +188,11 @@ async function claimAndStart(
   engine: Engine,
   run: RunRow,
   rules: StartRules,
-  seen: readonly RunRow[],
+  arrived: Arrived,
 ): Promise<number> {
   let opened = 0;
-  const arrived = await arrivedCommits(engine, seen);
   const claims = await engine.store.transaction(async (tx) => {
-    // While they are asked one after the other, the whole fleet waits for this turn.
+    // The whole fleet waits for this turn: they are asked at once.
     const [isOn, stopped, { active, places, free }, limited, remote] = await Promise.all([
       isActive(tx, run.id),
       isStopped(tx, run),

@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict';
 import { ok } from '../../../server/core/failure.ts';
 import { lastAttempt } from '../../../server/store/work/claims.ts';
-import { startOfAttempt } from '../../../server/workflows/attempt/earlier-work.ts';
+import { startOfAttempt, storedChoice } from '../../../server/workflows/attempt/earlier-work.ts';
 import { restoreTask } from '../../../server/workflows/person/restore-task.ts';
 import { addAttempt, addTasks, memoryStore, type TestStore } from '../store/memory-store.ts';
 import { type AttemptRow } from '../../../server/store/port.ts';
@@ -50,7 +50,14 @@ suite('a chosen snapshot', () => {
     const begun = await lastAttempt(project.store.db, id);
     assert.ok(begun);
     for (const engine of [desk, worker]) {
-      const start = await startOfAttempt(engine, begun);
+      const start = await startOfAttempt(
+        engine,
+        begun,
+        await storedChoice(engine, {
+          taskId: begun.task_id,
+          attempt: begun.number,
+        }),
+      );
       assert.deepEqual(start, { commit: 'head of s1', branch: `drover/${id}/1` });
     }
   });
