@@ -4,6 +4,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Fleet, makeFleet } from '../test/fleet/support/fleet.ts';
 import { startWorkers } from '../test/fleet/support/workers.ts';
+import { RoundTripCounter } from '../test/postgres/round-trips.ts';
 import type { Bench } from './bench.ts';
 import { short, type Figure } from './figures.ts';
 
@@ -19,14 +20,16 @@ export async function benchDistance(bench: Bench): Promise<Figure[]> {
   const figures: Figure[] = [];
   for (const ms of [0, awayMs]) {
     bench.say(`distance: ${tasks} tasks, the database ${ms} ms away`);
+    const trips = new RoundTripCounter();
     const fleet = await makeFleet({
       machines: ['desk', ...machines],
       agent: noOp,
       settings: '[gate]\ncommand = "true"\n',
       databaseAwayMs: ms,
+      onDatabaseRoad: trips.listener,
     });
     try {
-      figures.push(...(await noOpTasks(fleet, tasks, ms)));
+      figures.push(...(await noOpTasks(fleet, tasks, ms, trips)));
     } finally {
       await fleet.end(false);
     }
@@ -34,7 +37,12 @@ export async function benchDistance(bench: Bench): Promise<Figure[]> {
   return figures;
 }
 
-async function noOpTasks(fleet: Fleet, tasks: number, ms: number): Promise<readonly Figure[]> {
+async function noOpTasks(
+  fleet: Fleet,
+  tasks: number,
+  ms: number,
+  trips: RoundTripCounter,
+): Promise<readonly Figure[]> {
   const desk = fleet.machine('desk');
   desk.writeUserSettings('[fleet]\nagents = 0\n');
   await desk.expect(0, ['init']);
@@ -48,6 +56,7 @@ async function noOpTasks(fleet: Fleet, tasks: number, ms: number): Promise<reado
   await desk.expect(0, ['import', path]);
   await startWorkers(fleet, machines, agentsOfOne);
   const before = await commitsOf(fleet);
+  const { all, inTurns } = trips.counts;
   await desk.start(['run']).ended;
   const commits = (await commitsOf(fleet)) - before;
   const [told] = await fleet.query<{ seconds: number; ended: number }>(
@@ -67,7 +76,22 @@ async function noOpTasks(fleet: Fleet, tasks: number, ms: number): Promise<reado
       target: { atLeast: ms === 0 ? 1_000 / 180 : 8 },
       detail: `${tasks} tasks in ${short(seconds)} s, ${short(commits / tasks)} transactions a task`,
     },
+    // Without a distance, what is sent together is answered before all of it is sent.
+    ...(ms === 0
+      ? []
+      : [tripsFigure(trips.counts.all - all, trips.counts.inTurns - inTurns, tasks)]),
   ];
+}
+
+function tripsFigure(all: number, inTurns: number, tasks: number): Figure {
+  return {
+    part,
+    what: 'round trips to the database for each no-op task, all processes together',
+    value: all / tasks,
+    unit: '',
+    target: null,
+    detail: `${short(inTurns / tasks)} of them while all other writers wait`,
+  };
 }
 
 async function commitsOf(fleet: Fleet): Promise<number> {
