@@ -128,8 +128,9 @@ export async function shutDownEngine(): Promise<void> {
 }
 
 /**
- * Starts claimed workflows once they are `ready`. Each promise ends when DBOS has recorded the end, which may never
- * happen for one that we abandoned. DBOS waits for an unreachable database until the signal aborts.
+ * Starts claimed workflows once they are `ready`. Each promise ends when DBOS has recorded the end,
+ * which may never happen for one that we abandoned. DBOS waits for an unreachable database until
+ * the signal aborts.
  */
 export async function runClaimed(
   ids: readonly string[],

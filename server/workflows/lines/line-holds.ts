@@ -225,7 +225,7 @@ export function whyGone(branch: string, known: LineRow | null): string | null {
 
 /**
  * A stopped line records the reason in its row; one that can continue is free. `before`: its row
- * as the check began.
+ * at the start of the check.
  */
 export async function tellHold<T>(
   engine: Uses<'store'>,
