@@ -82,8 +82,10 @@ suite('groups of runs', function () {
   });
 
   test('S7: so is one that forks and exits faster than it can be signaled', async () => {
-    // It ends by itself, so that nothing runs on where this fails.
-    const hops = `my $end = time + 15; open(UP, ">", shift); print UP "up"; close UP; while (time < $end) { fork and exit }`;
+    // It ends by itself, so that nothing runs on where this fails, and notes that it has.
+    const hops = `
+      my ($note, $end) = (shift, time + 10); sub note { open(NOTE, ">", shift); print NOTE "x"; close NOTE }
+      note($note); while (time < $end) { fork and exit } note("$note.over")`;
     const outcome = await runShellCommand(
       {
         command: `(setsid env -i perl -e '${hops}' "${note}" > /dev/null 2>&1 &)
@@ -99,6 +101,7 @@ suite('groups of runs', function () {
     );
     assert.equal(outcome.exitCode, 0);
     assert.equal(findRunGroup(run.request.runId, null), null);
+    assert.equal(existsSync(`${note}.over`), false, 'it was killed');
   });
 
   test('a worker that a run starts beside itself outlives it, and is ended by its own marker', async () => {

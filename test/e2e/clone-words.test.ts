@@ -24,6 +24,7 @@ const calls: Readonly<Record<string, readonly string[]>> = {
   diff: ['diff ID'],
   snapshots: ['snapshots ID'],
   report: ['report ID'],
+  search: ['search First'],
   trace: ['trace export ID'],
   metrics: ['metrics'],
   at: ['at 1 status'],
