@@ -44,7 +44,6 @@ const calls: Readonly<Record<string, readonly string[]>> = {
   sync: ['sync beads .'],
   export: ['export'],
   machines: ['machines'],
-  search: ['search words'],
   fleet: ['fleet grant someone'],
   worktree: ['worktree list', 'worktree prune'],
   prune: ['prune --dry-run'],
