@@ -15,7 +15,7 @@ import { isVariableName } from '../project/secrets.ts';
 import { acceptSettings } from '../remote/accept-settings.ts';
 import type { AskRemote, RemoteView } from '../remote/remote-view.ts';
 import { hostsOf, withRemote } from '../remote/settings-text.ts';
-import type { WorkerOfRow } from '../remote/tree-row.ts';
+import type { WorkerOfRow } from '../trees/tree-row.ts';
 import { runOf } from '../remote/worker-rows.ts';
 import { withProject, type CommandContext, type Handlers } from './context.ts';
 import { runEnvironment } from './runs.ts';

@@ -2,9 +2,10 @@
 // taking more, and the tasks that run on it. Pure.
 
 import { formatCount, formatDuration } from '../../server/core/format.ts';
+import { ownedStatuses } from '../../server/core/plan/state.ts';
 import { isHandedOver } from '../../server/core/plan/task.ts';
 import type { MachineView, TaskView } from '../../server/protocol/views.ts';
-import { treeRow, type TreeRow } from '../remote/tree-row.ts';
+import { treeRow, type TreeRow } from '../trees/tree-row.ts';
 
 type RunningTask = Pick<
   TaskView,
@@ -30,8 +31,8 @@ export function placesOf(tasks: readonly RunningTask[]): string {
 }
 
 function isOnMachine({ status, phase, machine, parent_id }: RunningTask): boolean {
-  const isRunning = status === 'claimed' || status === 'in_progress';
-  return isRunning && !isHandedOver(phase) && typeof machine === 'string' && parent_id === null;
+  const isRunning = ownedStatuses.has(status) && !isHandedOver(phase);
+  return isRunning && typeof machine === 'string' && parent_id === null;
 }
 
 type State = MachineView['state'];

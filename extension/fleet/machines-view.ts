@@ -9,8 +9,8 @@ import { setContext } from '../notices/context-keys.ts';
 import { plainText } from '../notices/plain-text.ts';
 import type { ProjectChange } from '../project/project.ts';
 import type { Projects } from '../project/projects.ts';
-import { treeItemOf } from '../remote/tree-item.ts';
-import type { TreeRow } from '../remote/tree-row.ts';
+import { treeItemOf } from '../trees/tree-item.ts';
+import type { TreeRow } from '../trees/tree-row.ts';
 import { machineRows, placesOf } from './machine-rows.ts';
 
 /** Heartbeats are no events: a machine that stops is found by asking. */

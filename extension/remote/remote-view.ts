@@ -11,8 +11,8 @@ import { setContext } from '../notices/context-keys.ts';
 import { plainText } from '../notices/plain-text.ts';
 import type { Project } from '../project/project.ts';
 import type { Projects } from '../project/projects.ts';
-import { treeItemOf } from './tree-item.ts';
-import { treeRow, type TreeRow } from './tree-row.ts';
+import { treeItemOf } from '../trees/tree-item.ts';
+import { treeRow, type TreeRow } from '../trees/tree-row.ts';
 import { uploadRows } from './upload-rows.ts';
 import {
   costKey,

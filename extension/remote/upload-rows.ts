@@ -4,7 +4,7 @@
 import { formatBytes, formatCount } from '../../server/core/format.ts';
 import type { LeftOut } from '../../server/core/work/left-out.ts';
 import type { RemotePreview, UploadFolderView } from '../../server/protocol/remote-views.ts';
-import { treeRow, type TreeRow } from './tree-row.ts';
+import { treeRow, type TreeRow } from '../trees/tree-row.ts';
 
 const reasons: { readonly [R in LeftOut['reason']]: string } = {
   secret: 'Names that look like secrets',

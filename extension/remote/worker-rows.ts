@@ -5,7 +5,7 @@ import { formatCost, formatDuration } from '../../server/core/format.ts';
 import type { RemoteList, WorkerView } from '../../server/protocol/remote-views.ts';
 import type { TaskView } from '../../server/protocol/views.ts';
 import type { BackendFailure } from '../backend/failure.ts';
-import { treeRow, type TreeRow } from './tree-row.ts';
+import { treeRow, type TreeRow } from '../trees/tree-row.ts';
 
 export interface WorkerFacts {
   readonly list: RemoteList;

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { machineRows, placesOf } from '../../../../extension/fleet/machine-rows.ts';
-import type { TreeRow } from '../../../../extension/remote/tree-row.ts';
+import type { TreeRow } from '../../../../extension/trees/tree-row.ts';
 import { machineView } from '../../../doubles/machine-view.ts';
 import { taskView } from '../../../doubles/views.ts';
 

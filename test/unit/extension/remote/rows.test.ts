@@ -1,7 +1,7 @@
 // The view of remote workers: which rows it has, what they say, and when its list is out of date.
 
 import assert from 'node:assert/strict';
-import type { TreeRow } from '../../../../extension/remote/tree-row.ts';
+import type { TreeRow } from '../../../../extension/trees/tree-row.ts';
 import { uploadRows } from '../../../../extension/remote/upload-rows.ts';
 import { isSettled, wordsOfFailure, workerRows } from '../../../../extension/remote/worker-rows.ts';
 import type { RemotePreview, WorkerView } from '../../../../server/protocol/remote-views.ts';
