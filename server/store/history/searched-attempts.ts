@@ -2,6 +2,7 @@
 
 import type { Db } from '../rows/one-moment.ts';
 import { inParts, readAtOneMoment } from '../rows/one-moment.ts';
+import { NearTasks } from '../rows/near-tasks.ts';
 
 export interface SearchedPart {
   /** The task itself, or one of its sub-tasks. */
@@ -73,34 +74,26 @@ export async function attemptsToSearch(
   });
 }
 
-const depthMax = 10;
-
 /** The sub-tasks of each task, at every depth. */
 async function subTasksOf(
   db: Db,
   roots: readonly string[],
 ): Promise<ReadonlyMap<string, readonly SearchedPart[]>> {
-  const found = new Map<string, SearchedPart[]>();
-  let rootsById = new Map(roots.map((id) => [id, id]));
-  for (let depth = 0; depth < depthMax && rootsById.size > 0; depth += 1) {
-    const below = new Map<string, string>();
-    for (const part of inParts([...rootsById.keys()])) {
-      const rows = await db
-        .selectFrom('tasks')
-        .select(['id', 'title', 'parent_id'])
-        .where('parent_id', 'in', part)
-        .orderBy('id')
-        .execute();
-      for (const { id, title, parent_id: parent } of rows) {
-        const root = rootsById.get(parent ?? '');
-        if (root === undefined) continue;
-        below.set(id, root);
-        const present = found.get(root);
-        if (present === undefined) found.set(root, [{ id, title }]);
-        else present.push({ id, title });
-      }
-    }
-    rootsById = below;
+  const families = await new NearTasks(db).families(roots);
+  const ids = [...families].flatMap(([root, family]) => family.filter((id) => id !== root));
+  const parts = new Map<string, SearchedPart>();
+  for (const part of inParts(ids)) {
+    const rows = await db
+      .selectFrom('tasks')
+      .select(['id', 'title'])
+      .where('id', 'in', part)
+      .execute();
+    for (const row of rows) parts.set(row.id, row);
   }
-  return found;
+  return new Map(
+    [...families].map(([root, family]) => [
+      root,
+      family.flatMap((id) => (id === root ? [] : (parts.get(id) ?? []))),
+    ]),
+  );
 }

@@ -87,6 +87,7 @@ export class NearTasks {
           .selectFrom('tasks')
           .select(['id', 'parent_id'])
           .where('parent_id', 'in', part)
+          .orderBy('id')
           .execute();
         for (const { id, parent_id: parent } of rows) {
           const heads = level.get(parent ?? '') ?? [];
