@@ -13,12 +13,12 @@ import {
   makeRunGroup,
   removeGroup,
 } from '../../server/agents/kit/process/run-group.ts';
-import { runShellCommand } from '../../server/agents/kit/run/shell-command.ts';
 import { eventually } from '../e2e/support/eventually.ts';
 import {
   createRecordingHost,
   createTestRun,
   noGroups,
+  runGate,
   settingsOf,
   type TestRun,
 } from './support.ts';
@@ -64,18 +64,7 @@ suite('groups of runs', function () {
   });
 
   test('S7: so is that of a gate', async () => {
-    const outcome = await runShellCommand(
-      {
-        command: leave(),
-        cwd: run.cwd,
-        env: { ...run.request.env },
-        timeoutMs: 20_000,
-        logPath: join(run.folder, 'gate.log'),
-        runId: run.request.runId,
-      },
-      createProcessTable(),
-      new AbortController().signal,
-    );
+    const outcome = await runGate(run, leave());
     assert.equal(outcome.exitCode, 0);
     assert.equal(processStartTime(left()), null);
     assert.equal(findRunGroup(run.request.runId, null), null);
@@ -86,18 +75,10 @@ suite('groups of runs', function () {
     const hops = `
       my ($note, $end) = (shift, time + 10); sub note { open(NOTE, ">", shift); print NOTE "x"; close NOTE }
       note($note); while (time < $end) { fork and exit } note("$note.over")`;
-    const outcome = await runShellCommand(
-      {
-        command: `(setsid env -i perl -e '${hops}' "${note}" > /dev/null 2>&1 &)
+    const outcome = await runGate(
+      run,
+      `(setsid env -i perl -e '${hops}' "${note}" > /dev/null 2>&1 &)
           while ! [ -s "${note}" ]; do sleep 0.05; done`,
-        cwd: run.cwd,
-        env: { ...run.request.env },
-        timeoutMs: 20_000,
-        logPath: join(run.folder, 'gate.log'),
-        runId: run.request.runId,
-      },
-      createProcessTable(),
-      new AbortController().signal,
     );
     assert.equal(outcome.exitCode, 0);
     assert.equal(findRunGroup(run.request.runId, null), null);
@@ -115,18 +96,10 @@ suite('groups of runs', function () {
       const options = { cwd: '/', env: {}, detached: true, stdio: 'ignore' };
       spawn(program, args, options).unref();`;
     writeFileSync(join(run.folder, 'start.mjs'), script);
-    const outcome = await runShellCommand(
-      {
-        command: `"${process.execPath}" "${join(run.folder, 'start.mjs')}"
+    const outcome = await runGate(
+      run,
+      `"${process.execPath}" "${join(run.folder, 'start.mjs')}"
           while ! [ -s "${note}" ]; do sleep 0.02; done`,
-        cwd: run.cwd,
-        env: { ...run.request.env },
-        timeoutMs: 20_000,
-        logPath: join(run.folder, 'gate.log'),
-        runId: run.request.runId,
-      },
-      createProcessTable(),
-      new AbortController().signal,
     );
     assert.equal(outcome.exitCode, 0);
     assert.equal(findRunGroup(run.request.runId, null), null);

@@ -3,9 +3,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { createProcessTable } from '../../server/agents/kit/process/process-table.ts';
-import { runShellCommand } from '../../server/agents/kit/run/shell-command.ts';
-import { createTestRun, type TestRun } from './support.ts';
+import { createTestRun, runGate, type TestRun } from './support.ts';
 
 suite('commands of the settings', function () {
   this.timeout(30_000);
@@ -22,19 +20,7 @@ suite('commands of the settings', function () {
     const command = `set -e
 x='${secret} "and" $HOME'; printf '%s|' "$x" > given
 cat /proc/$$/cmdline /proc/$PPID/cmdline > "${seen}"; exit 7`;
-    const outcome = await runShellCommand(
-      {
-        command,
-        secrets: [secret],
-        cwd: run.cwd,
-        env: { ...run.request.env },
-        timeoutMs: 20_000,
-        logPath: join(run.folder, 'gate.log'),
-        runId: run.request.runId,
-      },
-      createProcessTable(),
-      new AbortController().signal,
-    );
+    const outcome = await runGate(run, command, [secret]);
     assert.equal(outcome.exitCode, 7);
     assert.equal(readFileSync(join(run.cwd, 'given'), 'utf8'), `${secret} "and" $HOME|`);
     assert.equal(readFileSync(seen, 'utf8').includes(secret), false);

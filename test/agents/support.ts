@@ -11,12 +11,15 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { listProcesses } from '../../server/agents/kit/process/process-list.ts';
+import { createProcessTable } from '../../server/agents/kit/process/process-table.ts';
+import { runShellCommand } from '../../server/agents/kit/run/shell-command.ts';
 import type {
   AgentHost,
   AgentProcess,
   AgentRequest,
   AgentSettings,
 } from '../../server/agents/port.ts';
+import type { CommandOutcome } from '../../server/core/work/command.ts';
 import type { AgentEvent } from '../../server/protocol/agent-events.ts';
 
 export interface TestRun {
@@ -185,4 +188,25 @@ export async function killAndWait(child: ChildProcess): Promise<void> {
   const ended = once(child, 'exit');
   child.kill('SIGKILL');
   await ended;
+}
+
+/** Runs the line as the gate of this run. */
+export async function runGate(
+  run: TestRun,
+  command: string,
+  secrets: readonly string[] = [],
+): Promise<CommandOutcome> {
+  return runShellCommand(
+    {
+      command,
+      secrets,
+      cwd: run.cwd,
+      env: { ...run.request.env },
+      timeoutMs: 20_000,
+      logPath: join(run.folder, 'gate.log'),
+      runId: run.request.runId,
+    },
+    createProcessTable(),
+    new AbortController().signal,
+  );
 }
