@@ -79,10 +79,20 @@ export const plantedFaults: { readonly [name: string]: PlantedFault } = {
   'claim-without-blockers': {
     seed: 1,
     breaks: ['base', 'feed'],
-    make: () => answering(/join "tasks" as "b".*"b"\."status" != /, () => nothing),
+    // Neither the claim nor the choice of a base, which looks again, sees a blocker that is open.
+    make: () => ({
+      query: async (query, run) => {
+        const real = await run(query);
+        if (/join "tasks" as "b".*"b"\."status" != /.test(query.sql)) return nothing;
+        if (!/^select "b"\."id".* from "task_dependencies" as "d"/.test(query.sql)) return real;
+        return {
+          rows: real.rows.filter((row) => (row as { status: string }).status === 'completed'),
+        };
+      },
+    }),
   },
   'skip-step-fence': {
-    seed: 105,
+    seed: 311,
     often: { standsStill: 15, latencyMaxMs: 400 },
     breaks: ['run-again', 'one-agent', 'feed', 'landed-once', 'unexpected', 'work-kept', 'stuck'],
     make: () =>
@@ -270,7 +280,7 @@ export const plantedFaults: { readonly [name: string]: PlantedFault } = {
       })),
   },
   'trust-a-stale-merge': {
-    seed: 1,
+    seed: 71,
     often: { personEveryMs: 250, latencyMaxMs: 400 },
     breaks: ['stuck', 'landed-once', 'unexpected'],
     make: () =>

@@ -243,7 +243,7 @@ function fencedDriver(life: Life, driver: Driver): Driver {
     const fenced: DatabaseConnection = {
       executeQuery: (query) => {
         if (query.sql.startsWith('insert into "events"')) world.hasNews = true;
-        return life.mayWrite
+        return life.mayWrite && !world.isInCircle()
           ? (world.faults.query(query, (changed) =>
               connection.executeQuery(changed),
             ) as Promise<never>)

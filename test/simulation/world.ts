@@ -44,6 +44,8 @@ export class Violation extends Error {
 }
 
 const storyMax = 400;
+/** Far more than any moment of a seed needs. */
+const statementsAtOnceMax = 100_000;
 
 export class World {
   readonly seed: number;
@@ -63,6 +65,8 @@ export class World {
   readonly #crashes: SeededChance;
   readonly #ids: SeededChance;
   readonly #statements = new Map<string, StatementSync>();
+  #momentMs = 0;
+  #statementsAtOnce = 0;
   #nextUuid = 0;
   #lives = 0;
   #untilCrash: number;
@@ -220,6 +224,20 @@ export class World {
     life.launch().catch((error: unknown) => {
       if (life.alive) this.unexpected(error);
     });
+  }
+
+  /**
+   * To be called with each statement: true where the engine turns in a circle in which no time
+   * passes. Such a circle leaves no turn to the clock, so the seed would never end.
+   */
+  isInCircle(): boolean {
+    const now = this.clock.now();
+    if (now !== this.#momentMs) this.#statementsAtOnce = 0;
+    this.#momentMs = now;
+    this.#statementsAtOnce += 1;
+    if (this.#statementsAtOnce < statementsAtOnceMax) return false;
+    this.violate('stuck', 'the engine turns in a circle in which no time passes');
+    return true;
   }
 
   rows<T>(sql: string, ...values: (string | number)[]): T[] {
