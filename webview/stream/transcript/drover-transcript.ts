@@ -19,7 +19,7 @@ import { estimatedHeight } from './row-height.ts';
 import { codeStyles, proseStyles } from '../../shared/text/prose-styles.ts';
 import { ansiStyles, blockStyles, rowStyles } from './transcript-styles.ts';
 import type { Entry } from '../../shared/log/transcript.ts';
-import { VirtualLog } from './virtual-log.ts';
+import { type RowPlace, VirtualLog } from './virtual-log.ts';
 
 /** Heights of the view from an edge at which the next page is asked for. */
 const edgeViews = 3;
@@ -88,7 +88,7 @@ export class DroverTranscript extends LitElement {
   readonly list: VirtualLog;
   #lastTop = 0;
   #pendingFocus: number | null = null;
-  #place: { readonly key: number; readonly px: number; triesLeft: number } | null = null;
+  #place: { readonly key: number; readonly at: RowPlace; triesLeft: number } | null = null;
 
   constructor() {
     super();
@@ -119,7 +119,12 @@ export class DroverTranscript extends LitElement {
 
   override render(): TemplateResult {
     const items = this.list.items();
-    return html`<div class="scroller" @scroll=${this.#onScroll} @keydown=${this.#onKey}>
+    return html`<div
+      class="scroller"
+      @scroll=${this.#onScroll}
+      @wheel=${{ handleEvent: () => (this.#place = null), passive: true }}
+      @keydown=${this.#onKey}
+    >
       <div
         class="space"
         role=${items.length > 0 ? 'feed' : nothing}
@@ -147,24 +152,24 @@ export class DroverTranscript extends LitElement {
 
   /** Brings an entry to the top of the view, so far scrolled out as it was. */
   startAt(key: number, px: number): void {
-    this.#place = { key, px, triesLeft: placeTries };
+    this.#place = { key, at: { align: 'start', px }, triesLeft: placeTries };
     this.requestUpdate();
   }
 
   /** Brings an entry into the middle of the view. */
-  async showEntry(key: number): Promise<void> {
-    await this.updateComplete;
-    const index = this.indexOf(key);
-    if (index !== -1) this.list.toIndex(index, 'center');
+  showEntry(key: number): void {
+    this.#place = { key, at: { align: 'center', px: 0 }, triesLeft: placeTries };
+    this.requestUpdate();
   }
 
-  /** Rows that are measured on the way move the position, so it is searched again. */
+  /** Rows that are measured on the way, or come above, move the position: it is searched again. */
   #settle(): void {
     const place = this.#place;
-    if (place === null) return;
+    // A view without a size has another update when it gets one.
+    if (place === null || !this.list.hasSize) return;
     const index = this.indexOf(place.key);
     place.triesLeft -= 1;
-    const isThere = index !== -1 && this.list.isAtTop(index, place.px);
+    const isThere = index !== -1 && this.list.isAt(index, place.at);
     if (isThere || place.triesLeft <= 0) this.#place = null;
     else requestAnimationFrame(() => this.requestUpdate());
   }
@@ -233,6 +238,7 @@ export class DroverTranscript extends LitElement {
     if (entry === undefined) return;
     this.activeKey = entry.key;
     this.#pendingFocus = entry.key;
+    this.#place = null;
     this.list.toIndex(at);
     this.requestUpdate();
   }

@@ -17,6 +17,12 @@ export interface VirtualLogParts {
   readonly isFollowing: () => boolean;
 }
 
+/** Where in the view a row is wanted, and how far it is scrolled out there. */
+export interface RowPlace {
+  readonly align: 'center' | 'start';
+  readonly px: number;
+}
+
 const overscan = 8;
 const forgetAbove = 30_000;
 
@@ -67,8 +73,8 @@ export class VirtualLog implements ReactiveController {
     this.#list.scrollToEnd();
   }
 
-  toIndex(index: number, align: 'auto' | 'center' | 'start' = 'auto'): void {
-    this.#list.scrollToIndex(index, { align });
+  toIndex(index: number): void {
+    this.#list.scrollToIndex(index, { align: 'auto' });
   }
 
   scrollBy(px: number): void {
@@ -82,15 +88,16 @@ export class VirtualLog implements ReactiveController {
     return item === undefined ? null : { index: item.index, px: Math.round(offset - item.start) };
   }
 
-  /**
-   * Brings a row to the top, so far scrolled out; false while it is not there yet. Sizes of rows
-   * change it: call again.
-   */
-  isAtTop(index: number, px: number): boolean {
-    const start = this.#list.getOffsetForIndex(index, 'start')?.[0];
-    if (start === undefined || (this.#list.scrollRect?.height ?? 0) === 0) return false;
-    if (Math.abs((this.#list.scrollOffset ?? 0) - start - px) <= 1) return true;
-    this.#list.scrollToOffset(start + px);
+  get hasSize(): boolean {
+    return (this.#list.scrollRect?.height ?? 0) > 0;
+  }
+
+  /** Brings a row to its place; false while it is not there yet. Sizes change it: call again. */
+  isAt(index: number, { align, px }: RowPlace): boolean {
+    const offset = this.#list.getOffsetForIndex(index, align)?.[0];
+    if (offset === undefined) return false;
+    if (Math.abs((this.#list.scrollOffset ?? 0) - offset - px) <= 1) return true;
+    this.#list.scrollToOffset(offset + px);
     return false;
   }
 
