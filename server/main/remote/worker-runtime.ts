@@ -19,6 +19,17 @@ const timerMsMax = 2 ** 31 - 1;
 const endSignals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 /**
+ * A flood of lines is garbage at once: generations that grow, and V8's compilers, would take 50 MB
+ * for a rate that no reader has (measured by `npm run bench -- remote`).
+ */
+const memoryFlags = [
+  '--semi-space-growth-factor=1',
+  '--heap-growing-percent=20',
+  '--no-opt',
+  '--no-maglev',
+];
+
+/**
  * Resolves when the runtime has ended.
  * @throws Refusal
  */
@@ -37,9 +48,7 @@ export async function runWorkerRuntime(request: WorkerRuntimeRequest): Promise<v
       `${tokenVariable} is not set. Set it to the secret that clients send as their bearer token.`,
     );
   }
-  // Lines of output are garbage at once: a young generation that grows would take 50 MB for
-  // nothing.
-  setFlagsFromString('--semi-space-growth-factor=1');
+  for (const flag of memoryFlags) setFlagsFromString(flag);
   const folder = resolve(request.workspace ?? defaultWorkspace);
   const started = await startWorkerRuntime({
     token: token.trim(),
