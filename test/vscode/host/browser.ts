@@ -1,6 +1,7 @@
 // The one browser of a test run: the system's Chromium, which reaches nothing but this machine.
 
 import type { Browser, BrowserContext } from 'playwright-core';
+import { patience } from '../../patience.ts';
 import { ensureHost } from './install.mjs';
 
 export type {
@@ -24,6 +25,9 @@ const switches = [
   '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1', // no name resolves in a page
 ];
 
+/** What Playwright waits by itself, on a machine that does nothing else. */
+export const browserWaitMs = 30_000 * patience;
+
 /** Without the permissions `env.clipboard` never answers. */
 export const contextOptions = {
   viewport: { width: 1280, height: 800 },
@@ -38,7 +42,9 @@ export async function launchBrowser(more: readonly string[] = []): Promise<Brows
 }
 
 export async function newContext(browser: Browser): Promise<BrowserContext> {
-  return await browser.newContext(contextOptions);
+  const context = await browser.newContext(contextOptions);
+  context.setDefaultTimeout(browserWaitMs);
+  return context;
 }
 
 let shared: Promise<Browser> | null = null;

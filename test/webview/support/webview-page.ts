@@ -15,7 +15,12 @@ import type {
   HostState,
   WebviewName,
 } from '../../../webview/messages/messages.ts';
-import { closeSharedBrowser, type Page, sharedBrowser } from '../../vscode/host/browser.ts';
+import {
+  browserWaitMs,
+  closeSharedBrowser,
+  type Page,
+  sharedBrowser,
+} from '../../vscode/host/browser.ts';
 import { FakeHost } from './fake-host.ts';
 import { hostState } from './host-state.ts';
 import { beginPage, deliver, type PageBeginning } from './in-page.ts';
@@ -82,6 +87,7 @@ export async function openWebview(
   const problems: string[] = [];
   const browser = await sharedBrowser();
   const page = await browser.newPage({ viewport: options.viewport ?? viewports[name] });
+  page.setDefaultTimeout(browserWaitMs);
   open.add(page);
   let memory: unknown = options.memory === undefined ? undefined : { component: options.memory };
   page.on('pageerror', (error) => problems.push(`error in the page: ${error.stack ?? error}`));
