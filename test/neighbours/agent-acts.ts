@@ -41,6 +41,12 @@ export const movesHead: ReadonlySet<AgentAct> = new Set<AgentAct>([
   'take-back',
 ]);
 
+/**
+ * Locked by who prunes, and shared by all other git commands of people and agents: git itself loses
+ * a commit that is made while another process prunes. Drover's own commands take no lock.
+ */
+export const pruningFile = 'pruning';
+
 const commit = 'git add -A && git commit -qm "by $id"';
 
 export const agentScripts: { readonly [act in AgentAct]: string } = {
@@ -65,7 +71,7 @@ export const agentScripts: { readonly [act in AgentAct]: string } = {
   'own-worktree': `git worktree add -q --detach "$stage/agent-$id-$attempt"; hidden "$stage/agent-$id-$attempt/$id-beside.txt"`,
   'stage-only': `say "$id-staged.txt"; git add "$id-staged.txt"; gone "$id-staged.txt"; echo changed > "$id-staged.txt"`,
   'move-file': `git mv -f README.md "readme-$id.md"; say "readme-$id.md"; git mv "readme-$id.md" README.md`,
-  gc: 'git gc -q --prune=now',
+  gc: `flock -o "$stage/${pruningFile}" git gc -q --prune=now`,
   slow: 'sleep 0.6',
   'lose-pointer': 'fault pointer; rm -f .git',
 };
@@ -80,6 +86,7 @@ here=$(pwd)
 stage=\${here%/*/*}
 ledger="$stage/ledger"
 n=0
+git() { flock -o -s "$stage/${pruningFile}" git "$@"; }
 token() { n=$((n+1)); echo "tok:$id:$attempt:$$:$n;"; }
 say() { n=$((n+1)); echo "tok:$id:$attempt:$$:$n;" >> "$1" && echo "w tok:$id:$attempt:$$:$n;" >> "$ledger"; }
 hidden() { say "$1" && echo "u tok:$id:$attempt:$$:$n;" >> "$ledger"; }

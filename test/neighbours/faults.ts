@@ -27,7 +27,7 @@ interface PlantedFault extends Change {
 
 export const plantedFaults: { readonly [name: string]: PlantedFault } = {
   'empty-without-snapshot': {
-    seed: 2,
+    seed: 3,
     breaks: ['lost'],
     file: 'server/git/slots/slots.ts',
     find: '    const emptied: GitResult<EmptiedSlot> = isGateSlot(worktree)',
@@ -51,7 +51,7 @@ export const plantedFaults: { readonly [name: string]: PlantedFault } = {
     often: ['edit', 'stage-and-edit', 'stage'],
   },
   'bring-back-what-was-taken-out': {
-    seed: 43,
+    seed: 5,
     breaks: ['came-back', 'blamed'],
     file: 'server/workflows/lines/own-range.ts',
     find: '  return withMerged(engine, whole, { head, commit });',

@@ -13,6 +13,7 @@ import {
 import { dirname, join } from 'node:path';
 import { readText } from '../../server/git/files/small-files.ts';
 import type { Project } from '../e2e/support/project.ts';
+import { pruningFile } from './agent-acts.ts';
 import { broughtBy, droppedBy } from './tokens.ts';
 
 export class Stage {
@@ -74,13 +75,18 @@ export class Stage {
     env: Record<string, string> = {},
   ): string | null {
     try {
-      return execFileSync('git', args, {
-        cwd: folder,
-        env: { ...this.project.env, GIT_EDITOR: 'true', ...env },
-        encoding: 'utf8',
-        stdio: ['ignore', 'pipe', 'pipe'],
-        maxBuffer: 64 * 1024 * 1024,
-      }).trimEnd();
+      const lock = args[0] === 'gc' ? [] : ['-s'];
+      return execFileSync(
+        'flock',
+        ['-o', ...lock, join(this.folder, pruningFile), 'git', ...args],
+        {
+          cwd: folder,
+          env: { ...this.project.env, GIT_EDITOR: 'true', ...env },
+          encoding: 'utf8',
+          stdio: ['ignore', 'pipe', 'pipe'],
+          maxBuffer: 64 * 1024 * 1024,
+        },
+      ).trimEnd();
     } catch (error) {
       const { stderr } = error as { stderr?: string };
       this.tell(
