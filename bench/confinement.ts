@@ -1,12 +1,12 @@
 // What the sandbox costs: an attempt, a real agent's run, the import of what an agent made, and the probes of `doctor`.
 
-import { execFileSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { openGitAdapter } from '../server/git/adapter.ts';
 import type { LocalRepository } from '../server/git/repository.ts';
 import { ensureAgents } from '../test/agents-under-test/install.mjs';
 import { startFakeModelApi, type Step } from '../test/doubles/fake-model-api/fake-model-api.mjs';
+import { gitInside } from '../test/git/lent-git.ts';
 import type { Bench } from './bench.ts';
 import { commandClient, type CommandProject, commandProject, drover } from './drover-command.ts';
 import { median, short, type Figure } from './figures.ts';
@@ -185,15 +185,7 @@ async function importMs(repository: LocalRepository, path: string, round: number
   mkdirSync(join(path, 'made'), { recursive: true });
   for (let i = 0; i < filesMade; i += 1)
     writeFileSync(join(path, 'made', `${i}.txt`), `round ${round}, file ${i}\n`.repeat(100));
-  const env = {
-    ...process.env,
-    GIT_DIR: lent.value.gitDir,
-    GIT_COMMON_DIR: lent.value.folder,
-    GIT_WORK_TREE: path,
-    GIT_ALTERNATE_OBJECT_DIRECTORIES: lent.value.objects,
-  };
-  const inside = (...args: readonly string[]): Buffer =>
-    execFileSync('git', args, { cwd: path, env, stdio: ['ignore', 'pipe', 'pipe'] });
+  const inside = gitInside(path, lent.value);
   inside('add', '-A');
   inside('commit', '-q', '-m', `round ${round}`);
   const startedMs = performance.now();

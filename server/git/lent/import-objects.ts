@@ -1,13 +1,14 @@
-// Imports objects of a confined program: git packs them, and unpacks them strictly, so that what is
+// Imports objects of a confined program: packed first, and unpacked by git strictly, so that what is
 // broken, forged or incomplete never reaches the repository.
 
-import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { err, ok } from '../../core/failure.ts';
 import type { RepositoryContext } from '../context.ts';
 import { isSha } from '../files/loose-objects.ts';
 import type { GitResult } from '../port.ts';
 import { failureOf } from '../process/failures.ts';
+import { type LoosePack, packOfLoose } from './loose-pack.ts';
 
 /**
  * Above it a pack is kept as one file, below it as loose objects, which are flushed like any other.
@@ -20,9 +21,27 @@ export async function importObjects(
   scratch: string,
   objects: string,
 ): Promise<GitResult<void>> {
-  const made = await readdir(objects);
-  const packs = await readdir(join(objects, 'pack')).catch(() => []);
-  if (packs.length === 0 && made.every((name) => name === 'pack')) return ok(undefined);
+  const pack = packOfLoose(objects, context.idBytes);
+  const packed = pack === null ? await packByGit(context, scratch, objects) : ok(pack);
+  if (!packed.ok) return packed;
+  const { count, bytes } = packed.value;
+  if (count === 0) return ok(undefined);
+  const args =
+    count <= looseObjectsMax
+      ? ['unpack-objects', '-q', '--strict']
+      : ['-c', 'core.fsync=all', 'index-pack', '--strict', '--stdin'];
+  const taken = await context.git(args, { input: bytes });
+  return taken.code === 0
+    ? ok(undefined)
+    : err(failureOf(taken, 'take over the objects of a confined agent'));
+}
+
+/** For many objects, packs, and what is no object. */
+async function packByGit(
+  context: RepositoryContext,
+  scratch: string,
+  objects: string,
+): Promise<GitResult<LoosePack>> {
   await mkdir(join(scratch, 'refs'), { recursive: true });
   await mkdir(join(scratch, 'objects'), { recursive: true });
   await writeFile(join(scratch, 'HEAD'), 'ref: refs/heads/none\n');
@@ -39,20 +58,12 @@ export async function importObjects(
   );
   if (listed.code !== 0) return err(failureOf(listed, 'list the objects of a confined agent'));
   const ids = listed.stdout.toString('latin1').split('\n').filter(isSha);
-  if (ids.length === 0) return ok(undefined);
+  if (ids.length === 0) return ok({ count: 0, bytes: Buffer.alloc(0) });
   const packed = await context.git(['pack-objects', '-q', join(scratch, 'pack')], {
     env,
     input: `${ids.join('\n')}\n`,
   });
   if (packed.code !== 0) return err(failureOf(packed, 'pack the objects of a confined agent'));
   const file = `${join(scratch, 'pack')}-${packed.stdout.toString('latin1').trim()}.pack`;
-  const pack = await readFile(file);
-  const args =
-    ids.length <= looseObjectsMax
-      ? ['unpack-objects', '-q', '--strict']
-      : ['-c', 'core.fsync=all', 'index-pack', '--strict', '--stdin'];
-  const taken = await context.git(args, { input: pack });
-  return taken.code === 0
-    ? ok(undefined)
-    : err(failureOf(taken, 'take over the objects of a confined agent'));
+  return ok({ count: ids.length, bytes: await readFile(file) });
 }

@@ -1,0 +1,139 @@
+// What a confined program has committed is in the repository once its folder is taken back, by few processes; what is no
+// object, or one that git refuses, never is.
+
+import assert from 'node:assert/strict';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { deflateSync } from 'node:zlib';
+import { randomBytes } from 'node:crypto';
+import type { LentGit } from '../../server/git/lent/lent-folder.ts';
+import type { LocalRepository } from '../../server/git/repository.ts';
+import { makeFixture, startTask, type Task, valueOf, type Fixture } from './fixture.ts';
+import { gitInside } from './lent-git.ts';
+
+const formats = ['sha1', 'sha256'] as const;
+for (const format of formats)
+  suite(`git: import of what a confined program has committed (${format})`, function () {
+    this.timeout(60_000);
+    let fixture: Fixture;
+    let repository: LocalRepository;
+    let task: Task;
+    let lent: LentGit;
+    setup(async () => {
+      fixture = makeFixture({ init: [`--object-format=${format}`] });
+      repository = (await fixture.open()) as LocalRepository;
+      task = await startTask(fixture, repository, 's0', 'task-1');
+      lent = valueOf(await repository.lend(task.path));
+    });
+    teardown(() => fixture.remove());
+
+    const inside = (...args: readonly string[]): string =>
+      gitInside(
+        task.path,
+        lent,
+      )(...args)
+        .toString('utf8')
+        .trim();
+    /** Objects of the program's own, whatever they hold. */
+    const put = (kind: string, content: Uint8Array): string =>
+      gitInside(task.path, lent, content)('hash-object', '-w', '--literally', '-t', kind, '--stdin')
+        .toString('utf8')
+        .trim();
+    const write = (path: string, content: string | Uint8Array): void =>
+      fixture.write(join(task.path, path), content);
+    const commitFiles = (count: number, content: (at: number) => string | Uint8Array): string => {
+      for (let at = 0; at < count; at += 1) write(`made/${at}.txt`, content(at));
+      inside('add', '-A');
+      inside('commit', '-qm', 'made');
+      return inside('rev-parse', 'HEAD');
+    };
+    const line = (at: number): string => `file ${at}\n`.repeat(100);
+    /** Resolves with how many processes of git that took. */
+    const takeBack = async (): Promise<number> => {
+      const before = repository.processCount;
+      valueOf(await repository.takeBack(task.path));
+      // The worktree's own log of HEAD is the program's.
+      fixture.git('fsck', '--strict', '--no-dangling', '--no-reflogs');
+      return repository.processCount - before;
+    };
+    const tip = (): string => fixture.git('rev-parse', task.branch);
+    const holds = (id: string): boolean => {
+      try {
+        return fixture.git('cat-file', '-t', id) !== '';
+      } catch {
+        return false;
+      }
+    };
+
+    test('twenty files: one process for the objects, one for the branch', async () => {
+      const made = commitFiles(20, line);
+      assert.equal(await takeBack(), 2);
+      assert.equal(tip(), made);
+      assert.equal(fixture.git('show', `${made}:made/7.txt`), line(7).trimEnd());
+    });
+
+    test('an empty file, bytes of every kind and a note on the commit come as they are', async () => {
+      const bytes = randomBytes(70_000);
+      write('empty', '');
+      const made = commitFiles(1, () => bytes);
+      inside('tag', '-am', 'told', 'told', made);
+      const tag = inside('rev-parse', 'told');
+      await takeBack();
+      assert.equal(tip(), made);
+      assert.equal(fixture.git('cat-file', '-s', `${made}:empty`), '0');
+      assert.equal(
+        fixture.git('hash-object', '-t', 'blob', join(task.path, 'made/0.txt')),
+        fixture.git('rev-parse', `${made}:made/0.txt`),
+      );
+      assert.ok(holds(tag));
+    });
+
+    test('many files, and a large one, come as well', async () => {
+      write('large', randomBytes(3 * 1024 * 1024));
+      const made = commitFiles(300, line);
+      assert.ok((await takeBack()) > 2);
+      assert.equal(tip(), made);
+    });
+
+    test('without a commit nothing is imported, and no process is started', async () => {
+      assert.equal(await takeBack(), 0);
+      assert.equal(tip(), task.base);
+    });
+
+    for (const content of ['blob 2\0hi', 'blob 9\0hi', 'tree 2\0hi'])
+      test(`${JSON.stringify(content)} under a name that is not its own is never there by that name`, async () => {
+        commitFiles(1, line);
+        const forged = '1'.repeat(task.base.length);
+        const folder = join(lent.folder, 'objects', forged.slice(0, 2));
+        mkdirSync(folder);
+        writeFileSync(join(folder, forged.slice(2)), deflateSync(Buffer.from(content)));
+        await takeBack();
+        assert.equal(holds(forged), false);
+      });
+
+    const refused: Readonly<Record<string, () => string>> = {
+      'a tree with a file called .git': () => {
+        const blob = put('blob', Buffer.from('x'));
+        const entry = Buffer.concat([Buffer.from('100644 .git\0'), Buffer.from(blob, 'hex')]);
+        return put('tree', entry);
+      },
+      'a tree whose file is missing': () => {
+        const entry = Buffer.from('100644 gone\0');
+        return put('tree', Buffer.concat([entry, Buffer.alloc(task.base.length / 2, 7)]));
+      },
+      'a kind that git does not know': () => put('thing', Buffer.from('x')),
+      'a commit without a date': () =>
+        put(
+          'commit',
+          Buffer.from(`tree ${fixture.git('rev-parse', 'main^{tree}')}\nauthor x\n\nx\n`),
+        ),
+    };
+    for (const [name, make] of Object.entries(refused))
+      test(`${name}: all of it is refused, and the branch stays`, async () => {
+        commitFiles(1, line);
+        const id = make();
+        await takeBack();
+        assert.equal(holds(id), false);
+        assert.equal(tip(), task.base);
+      });
+  });
