@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import type { LentGit } from '../../server/git/lent/lent-folder.ts';
 import type { LocalRepository } from '../../server/git/repository.ts';
 import type { Snapshot } from '../../server/git/snapshot-port.ts';
+import { gitInside } from './lent-git.ts';
 import { makeFixture, startTask, type Task, valueOf, type Fixture } from './fixture.ts';
 
 suite('git: snapshots beside a confined program', () => {
@@ -23,20 +24,8 @@ suite('git: snapshots beside a confined program', () => {
   });
   teardown(() => fixture.remove());
 
-  /** Git as the program has it: refs in the lent folder, objects too. */
   const inside = (...args: readonly string[]): string =>
-    execFileSync('git', ['-c', 'user.name=A', '-c', 'user.email=a@example.com', ...args], {
-      cwd: task.path,
-      encoding: 'utf8',
-      stdio: ['ignore', 'pipe', 'ignore'],
-      env: {
-        PATH: process.env['PATH'],
-        GIT_DIR: lent.gitDir,
-        GIT_COMMON_DIR: lent.folder,
-        GIT_WORK_TREE: task.path,
-        GIT_ALTERNATE_OBJECT_DIRECTORIES: lent.objects,
-      },
-    });
+    gitInside(task.path, lent)(...args).toString('utf8');
   const snapshot = async (): Promise<Snapshot> => {
     const request = { path: task.path, label: 'task-1/1', base: task.base } as const;
     const made = valueOf(

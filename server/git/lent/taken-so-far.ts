@@ -9,7 +9,11 @@ import type { RepositoryContext } from '../context.ts';
 import { exists, factsOf } from '../files/small-files.ts';
 import { lentName } from '../files/told-place.ts';
 import type { LinkedWorktree } from '../files/worktree-link.ts';
+import { refsIn } from '../nested/nested-copy.ts';
 import type { GitResult } from '../port.ts';
+import { treeOf } from '../read/ancestry.ts';
+import { readHead } from '../refs/worktree-heads.ts';
+import type { Sha } from '../sha.ts';
 import { importObjects } from './import-objects.ts';
 import { scratchOf } from './scratch.ts';
 
@@ -40,6 +44,21 @@ export async function takeSoFar(
   } finally {
     await rm(scratch, { recursive: true, force: true });
   }
+}
+
+/**
+ * The commit of its branch, which only its own folder names until the program has ended; none where
+ * it is `head`, or is not imported.
+ */
+export async function committedSoFar(
+  context: RepositoryContext,
+  { gitDir }: LinkedWorktree,
+  head: Sha | null,
+): Promise<readonly Sha[]> {
+  const { branch } = readHead(gitDir);
+  const sha = branch === null ? undefined : refsIn(join(gitDir, lentName))[branch];
+  if (sha === undefined || sha === head) return [];
+  return (await treeOf(context, sha)).ok ? [sha] : [];
 }
 
 /** Null: nothing is new. Else the packs among what is. */

@@ -21,7 +21,7 @@ import type {
 import { branchRef } from '../refs/refs.ts';
 import { walks } from '../refs/whole.ts';
 import { listedStashes, takeFromShared } from '../work/shared-leavings.ts';
-import { takeSoFar } from '../lent/taken-so-far.ts';
+import { committedSoFar, takeSoFar } from '../lent/taken-so-far.ts';
 import { waitForStaleLocks } from '../files/stale-locks.ts';
 import { factsOfAll, readText } from '../files/small-files.ts';
 import { forgetCommitted } from '../work/committed-slots.ts';
@@ -99,7 +99,10 @@ export async function takeSnapshot(
     if (!dropped.ok) return dropped;
   }
   const forOthers = request.forOthers === true;
-  const beside = forOthers ? listedStashes(context, `drover/${request.label}`) : [];
+  const beside = [
+    ...(await committedSoFar(context, worktree.value, head)),
+    ...(forOthers ? listedStashes(context, `drover/${request.label}`) : []),
+  ];
   if (!isDirty(status.value) && alongside(worktree.value).length + beside.length === 0) {
     const isBase = head === null || head === request.base;
     const isOnBranch = branch !== null && branchRef(branch) === `${droverHeadRoot}${request.label}`;
