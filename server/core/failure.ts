@@ -21,6 +21,7 @@ export const failureKinds = [
   'line_held', // a change that Drover did not make stopped the line; uses no attempt, continues when a person has decided
   'push_refused', // the fleet's git server refuses the work: uses no attempt, continues when a person has changed a rule
   'git_failed', // git refused something it should not have
+  'disk_full', // a disk of this machine had no space: uses no attempt
   'worker_failed', // no remote worker could be had, or it was lost before its result was fetched
   'interrupted', // the owner died or the run was stopped; costs no attempt
 ] as const;
@@ -48,6 +49,7 @@ const retryableKinds: ReadonlySet<FailureKind> = new Set([
   'conflict',
   'line_held',
   'git_failed',
+  'disk_full',
   'worker_failed',
   'interrupted',
 ]);

@@ -1,9 +1,20 @@
-// How systems, runtimes and git word that a disk has no space left.
+// A disk without space, as the system reports it to a program: its words are no proof, because
+// anything can print them.
 
-/**
- * True of the text of such an error. Linux uses the same code (ENOSPC) for its limit of watched
- * files, so the words decide.
- */
-export function tellsFullDisk(text: string): boolean {
-  return /no space left on device|disk quota exceeded|not enough space|disk is full/iu.test(text);
+/** True of an error that the system gave to this process. */
+export function isFullDisk(error: unknown): error is NodeError {
+  if (!(error instanceof Error)) return false;
+  const { code, syscall } = error as NodeError;
+  // Linux uses the same code for its limit of watched files.
+  return (code === 'ENOSPC' || code === 'EDQUOT') && syscall !== 'watch';
+}
+
+/** True of the message of such an error, where only that was stored. */
+export function startsAsFullDisk(message: string): boolean {
+  return /^(?:ENOSPC: no space|EDQUOT: )/.test(message);
+}
+
+interface NodeError extends Error {
+  readonly code?: string;
+  readonly syscall?: string;
 }

@@ -63,7 +63,6 @@ export const ownRefusalKinds = [
   'stale',
   'pruned',
   'unfilled',
-  'disk_full',
   'foreign',
   'refused',
   'failed',

@@ -10,8 +10,10 @@ import {
   rm,
   writeFile,
 } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { dirname, isAbsolute, join, normalize, relative, sep } from 'node:path';
 import type { WorkFiles } from '../workflows/kit/engine-ports.ts';
+import { fullDiskAmong } from './full-disk.ts';
 
 /** A single file larger than this is not copied into worktrees. */
 const copyBytesMax = 64 * 1024 * 1024;
@@ -40,6 +42,8 @@ export const workFiles: WorkFiles = {
     await mkdir(dirname(path), { recursive: true });
     await writeFile(path, text, { mode: 0o600 });
   },
+
+  fullDisk: (folders) => fullDiskAmong([...folders, tmpdir()]),
 };
 
 /**

@@ -101,6 +101,7 @@ export class Life {
       },
       files: {
         copyIgnored: () => Promise.resolve([]),
+        fullDisk: () => Promise.resolve(null),
         exists: (path) =>
           this.calls.run('files.exists', () => world.repository.worktrees.has(path)),
         isFile: () => Promise.resolve(false),

@@ -24,6 +24,7 @@ export const protectedByDefault: readonly string[] = [
   '.pre-commit-config.yaml',
   'lefthook.yml',
   '.gitattributes',
+  '.lfsconfig',
   '.gitmodules',
   'CLAUDE.md',
   'CLAUDE.local.md',

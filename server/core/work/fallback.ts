@@ -146,6 +146,7 @@ export function failuresBeforeNext(kind: string, after: number): number | null {
     case 'line_held':
     case 'push_refused':
     case 'git_failed':
+    case 'disk_full':
     case 'worker_failed':
     case 'interrupted':
       return null;

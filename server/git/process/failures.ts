@@ -2,7 +2,6 @@
 // names the cause.
 
 import { err } from '../../core/failure.ts';
-import { tellsFullDisk } from '../../core/full-disk.ts';
 import type { GitFailure, GitResult } from '../port.ts';
 import type { GitOutput } from './run-once.ts';
 
@@ -62,6 +61,14 @@ function lacksContents(stderr: string): boolean {
   return /smudge filter \S+ failed|external filter '.*' failed|could not fetch \S+ from promisor remote/i.test(
     stderr,
   );
+}
+
+/** Of a key that decides where git connects to. */
+export const changedWords = "was changed in git's configuration after Drover had started";
+
+/** Git gives no code of the system, only its words. */
+function tellsFullDisk(stderr: string): boolean {
+  return /no space left on device|disk quota exceeded|not enough space|disk is full/iu.test(stderr);
 }
 
 /** `doing` completes "Git could not …". */

@@ -4,6 +4,7 @@
 import { headRoot } from '../../core/work/ref-names.ts';
 import { join } from 'node:path';
 import { ok } from '../../core/failure.ts';
+import { isFullDisk } from '../../core/full-disk.ts';
 import type { RepositoryContext } from '../context.ts';
 import { settings } from '../process/environment.ts';
 import { failureOf, gitFailure, lockFileOf, refuse } from '../process/failures.ts';
@@ -205,11 +206,9 @@ export async function flushObjects(context: RepositoryContext): Promise<GitResul
     await context.durability.flushObjects();
     return ok(undefined);
   } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException;
-    const full = code === 'ENOSPC' || code === 'EDQUOT';
     return refuse(
-      full ? 'disk_full' : 'failed',
-      `New objects could not be flushed to the disk: ${message}`,
+      isFullDisk(error) ? 'disk_full' : 'failed',
+      `New objects could not be flushed to the disk: ${(error as Error).message}`,
     );
   }
 }

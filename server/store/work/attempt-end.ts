@@ -1,7 +1,6 @@
 // How an attempt ends other than well: booked with its failure, and what follows for its task.
 
 import type { Failure } from '../../core/failure.ts';
-import { tellsFullDisk } from '../../core/full-disk.ts';
 import { setAttempt } from './claims.ts';
 import type { StoreSources } from '../feed/feed.ts';
 import type { Reads, Tx } from '../schema/tables.ts';
@@ -43,7 +42,12 @@ const freeMax = 5;
  * Kinds that the task did not cause: an unreachable remote, a full disk, a lock, a lost worker, an
  * interrupted landing.
  */
-const passingKinds: ReadonlySet<string> = new Set(['git_failed', 'worker_failed', 'interrupted']);
+const passingKinds: ReadonlySet<string> = new Set([
+  'git_failed',
+  'disk_full',
+  'worker_failed',
+  'interrupted',
+]);
 
 /**
  * How often the attempt has already continued after this problem, if it does so once more without
@@ -53,11 +57,10 @@ const passingKinds: ReadonlySet<string> = new Set(['git_failed', 'worker_failed'
 export async function goesOnAfter(
   tx: Reads,
   { taskId, attempt }: { readonly taskId: string; readonly attempt: number },
-  { kind, retryable, message }: Pick<Failure, 'kind' | 'message' | 'retryable'>,
+  { kind, retryable }: Pick<Failure, 'kind' | 'retryable'>,
 ): Promise<number | null> {
   if (kind === 'line_held') return 0;
-  // An agent, a setup and a gate fail on a full disk as well, each with its own kind.
-  if (!retryable || !(passingKinds.has(kind) || tellsFullDisk(message))) return null;
+  if (!retryable || !passingKinds.has(kind)) return null;
   return freeRetries(tx, taskId, `%"attempt":${attempt},%"kind":"${kind}"%`);
 }
 

@@ -2,9 +2,11 @@
 // whatever died before.
 
 import type { AgentOutcome, AgentProcess, AgentRequest } from '../../agents/port.ts';
+import type { FailureKind } from '../../core/failure.ts';
 import { type AttemptRow, type Claim, lastAttempt } from '../../store/port.ts';
 import { keepWork } from './kept-work.ts';
 import type { Engine, Uses } from '../kit/engine-ports.ts';
+import { orFullDisk } from '../kit/full-disk.ts';
 import { buildPartPrompt, hintsTold } from './prompt-step.ts';
 import { agentRunId } from '../kit/run-ids.ts';
 import { noteOf, whileKept } from './while-kept.ts';
@@ -33,9 +35,10 @@ export async function runPart(
     // In this order: the watch may ask, and what it asks is not an old question.
     session.withdrawOld().then(() => session.watch.begin()),
   ]);
-  const outcome = await whileKept(engine, claim, place, () =>
+  const ending = await whileKept(engine, claim, place, () =>
     adoptOrRun(engine, claim, place, part, { attempt, session, given, signal }),
   );
+  const outcome = await orDiskFailure(engine, given.request, ending);
   const { logPath } = given.request;
   const [stop, ended, ran] = await Promise.all([
     session.watch.end(),
@@ -55,6 +58,24 @@ export async function runPart(
   if (note !== null && !signal.aborted) await keepWork(engine, claim, place, note);
   if (stop === null || outcome.kind !== 'stopped' || signal.aborted) return ended;
   return { ...ended, held: stop };
+}
+
+/** How agents end that cannot write. */
+const endsOfFullDisk: ReadonlySet<FailureKind> = new Set([
+  'agent_failed',
+  'agent_stalled',
+  'timeout',
+]);
+
+async function orDiskFailure(
+  engine: Uses<'files' | 'places'>,
+  { runsOn }: AgentRequest,
+  outcome: AgentOutcome,
+): Promise<AgentOutcome> {
+  // The disk of a worker cannot be tried from here.
+  if (outcome.kind !== 'failed' || runsOn === 'remote') return outcome;
+  if (!endsOfFullDisk.has(outcome.failure.kind)) return outcome;
+  return { ...outcome, failure: await orFullDisk(engine, outcome.failure) };
 }
 
 interface PartRun {

@@ -32,6 +32,11 @@ export interface WorkFiles {
   /** Whether the path is a file itself, no link to one. */
   isFile(path: string): Promise<boolean>;
   writeText(path: string, text: string): Promise<void>;
+  /**
+   * The first of these folders whose disk takes no more files now, or the one of temporary files;
+   * null: each has space.
+   */
+  fullDisk(folders: readonly string[]): Promise<string | null>;
 }
 
 /** Whose agent it is: one part of one attempt. */

@@ -3,11 +3,12 @@
 // twice.
 
 import { failure, type Failure } from '../../core/failure.ts';
-import { tellsFullDisk } from '../../core/full-disk.ts';
+import { isFullDisk } from '../../core/full-disk.ts';
 import { type GitFailure, type GitResult, GitRefusal } from '../../git/port.ts';
 import type { DurableRun } from '../../durable/port.ts';
 import { othersLand, type Tx } from '../../store/port.ts';
 import type { Uses } from './engine-ports.ts';
+import { ownFilesFailure } from './full-disk.ts';
 
 /** The result of `body`; or the result of `otherwise` for the problem, if git could not answer. */
 export async function orElse<T>(
@@ -22,8 +23,8 @@ export async function orElse<T>(
   }
 }
 
-export function gitFailed({ isAway, message }: GitFailure): Failure {
-  const failed = failure('git_failed', message);
+export function gitFailed({ isAway, kind, message }: GitFailure): Failure {
+  const failed = failure(kind === 'disk_full' ? 'disk_full' : 'git_failed', message);
   if (isAway) passing.add(failed);
   return failed;
 }
@@ -36,22 +37,8 @@ export function passingFailure(error: unknown): Failure | null {
   if (error instanceof GitRefusal) {
     return error.failure.retryable ? gitFailed(error.failure) : null;
   }
-  return isOfSystem(error) ? fullDiskFailure(error.message) : null;
-}
-
-/** Not the database's: its full disk ends no agent, and is waited for like its absence. */
-function isOfSystem(error: unknown): error is NodeJS.ErrnoException {
-  const code = error instanceof Error ? (error as NodeJS.ErrnoException).code : undefined;
-  return code === 'ENOSPC' || code === 'EDQUOT';
-}
-
-/** Null: the text is not about a full disk. */
-export function fullDiskFailure(text: string): Failure | null {
-  if (!tellsFullDisk(text)) return null;
-  return failure(
-    'git_failed',
-    `Drover could not write its files, because the disk is full: ${text}`,
-  );
+  // Not the database's: its full disk ends no agent, and is waited for like its absence.
+  return isFullDisk(error) ? ownFilesFailure(error.message) : null;
 }
 
 /** Failures of this process that pass by themselves. */

@@ -3,9 +3,9 @@
 
 import { MadeOnce } from '../../core/made-once.ts';
 import { failure, type Failure } from '../../core/failure.ts';
-import { tellsFullDisk } from '../../core/full-disk.ts';
 import { evidenceOf } from '../../core/prompt/failure-lines.ts';
 import { commandEnd } from './command-ends.ts';
+import { orFullDisk } from './full-disk.ts';
 import { gitFailed } from './git-trouble.ts';
 import type { Reads } from '../../store/port.ts';
 import type { Uses } from './engine-ports.ts';
@@ -111,7 +111,7 @@ async function lead(
 }
 
 async function runCommand(
-  engine: Uses<'commands' | 'mask' | 'settings'>,
+  engine: Uses<'commands' | 'files' | 'mask' | 'places' | 'settings'>,
   job: SetupJob,
   command: string,
   signal: AbortSignal,
@@ -132,5 +132,5 @@ async function runCommand(
   const where = job.only ? "in the gate's worktree " : '';
   const message = `the setup command ${engine.mask(command)} ${where}${how}; its log is ${logPath}`;
   const failed = failure('setup_failed', message, tail);
-  return { kind: 'failed', failure: { ...failed, retryable: tellsFullDisk(how) } };
+  return { kind: 'failed', failure: await orFullDisk(engine, failed) };
 }

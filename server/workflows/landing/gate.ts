@@ -14,6 +14,7 @@ import {
 } from '../../store/port.ts';
 import { commandEnd } from '../kit/command-ends.ts';
 import type { Uses } from '../kit/engine-ports.ts';
+import { orFullDisk } from '../kit/full-disk.ts';
 import { gateRunId } from '../kit/run-ids.ts';
 import { keptCaches } from './gate-caches.ts';
 import { setUp, type SettingUp } from '../kit/setup-step.ts';
@@ -152,7 +153,13 @@ async function tryOnce(
   if (unready !== null) return { kind: 'verdict', verdict: unready };
   const tried = await runOnce(engine, job, number, signal);
   if (tried.kind === 'aborted') return { kind: 'verdict', verdict: { kind: 'aborted' } };
-  if (!tried.ok) return tried;
+  if (!tried.ok) {
+    const reason = await orFullDisk(engine, redGate(engine, job, tried));
+    // Such a disk says nothing about the tree, and a second try now would fail alike.
+    if (reason.kind === 'disk_full')
+      return { kind: 'verdict', verdict: { kind: 'unusable', failure: reason } };
+    return tried;
+  }
   const after = await engine.git.status(job.path);
   if (!after.ok) return { kind: 'verdict', verdict: unusable(after.error) };
   const untracked = new Set(after.value.untracked);

@@ -4,6 +4,7 @@
 // problems.
 
 import { failure } from '../../core/failure.ts';
+import { startsAsFullDisk } from '../../core/full-disk.ts';
 import type { WorkflowInfo } from '../../durable/port.ts';
 import { retryDelayMs } from '../../core/work/retry.ts';
 import {
@@ -28,7 +29,7 @@ import {
 import { executeWorkflowId } from '../attempt/execute-task.ts';
 import { endLeftAgent } from '../landing/orphan-commands.ts';
 import type { Engine, Uses } from '../kit/engine-ports.ts';
-import { fullDiskFailure } from '../kit/git-trouble.ts';
+import { ownFilesFailure } from '../kit/full-disk.ts';
 import { machineOfQueue } from '../kit/placement.ts';
 import { isLandQueue } from '../attempt/submission.ts';
 
@@ -186,9 +187,9 @@ async function failBroken(
   if (row.status === 'claimed') {
     await store.transition(tx, { ...fence, to: 'in_progress', event: 'task.started' });
   }
-  const passing = fullDiskFailure(engine.mask(error));
-  const reason =
-    passing ?? failure('git_failed', `Drover could not finish this attempt: ${engine.mask(error)}`);
+  const said = engine.mask(error);
+  const passing = startsAsFullDisk(error) ? ownFilesFailure(said) : null;
+  const reason = passing ?? failure('git_failed', `Drover could not finish this attempt: ${said}`);
   const owned = { taskId: row.id, attempt: attempt.number };
   const goesOn = passing === null ? null : await goesOnAfter(tx, owned, passing);
   const ended = await failAttempt(tx, store.sources, {

@@ -109,6 +109,7 @@ suite('who takes over from an agent', () => {
         'line_held',
         'push_refused',
         'git_failed',
+        'disk_full',
         'worker_failed',
         'interrupted',
       ],

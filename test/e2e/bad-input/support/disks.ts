@@ -2,8 +2,9 @@
 // as user `nobody`.
 
 import { execFileSync } from 'node:child_process';
-import { chmodSync, cpSync, mkdirSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
+import { chmodSync, cpSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { mountDisk } from '../../support/small-disk.ts';
 import type { Place } from './place.ts';
 
 export const nobody = 65_534;
@@ -16,12 +17,6 @@ export function chownAll(place: Place, uid: number): void {
   execFileSync('chown', ['-R', `${uid}:${uid}`, place.folder]);
 }
 
-/** Where the tests do not run as root, the machines that run them allow it without a password. */
-function asRoot(program: string, args: readonly string[]): void {
-  if (process.getuid?.() === 0) execFileSync(program, args);
-  else execFileSync('sudo', ['-n', program, ...args]);
-}
-
 const smallDiskBytes = 1024 * 1024;
 
 /** Puts `.drover` on a separate full disk; the returned function removes the disk. */
@@ -30,13 +25,11 @@ export function mountSmallDisk(place: Place): () => void {
   const aside = `${folder}.aside`;
   cpSync(folder, aside, { recursive: true });
   rmSync(folder, { recursive: true });
-  mkdirSync(folder);
-  const options = `size=${smallDiskBytes},mode=0700,uid=${process.getuid?.() ?? 0}`;
-  asRoot('mount', ['-t', 'tmpfs', '-o', options, 'tmpfs', folder]);
+  const unmount = mountDisk(folder, smallDiskBytes);
   cpSync(aside, folder, { recursive: true });
   rmSync(aside, { recursive: true });
   const { bavail, bsize } = statfsSync(folder);
   writeFileSync(join(folder, 'filler'), Buffer.alloc(bavail * bsize));
   chmodSync(folder, 0o700);
-  return () => asRoot('umount', ['--lazy', folder]);
+  return unmount;
 }

@@ -1,0 +1,26 @@
+// Whether a disk takes files, by trying it: nothing stays behind, and what is not there is passed over.
+
+import assert from 'node:assert/strict';
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fullDiskAmong } from '../../../server/main/full-disk.ts';
+
+suite('a full disk', () => {
+  let folder: string;
+  setup(() => {
+    folder = mkdtempSync(join(tmpdir(), 'drover-disk-'));
+  });
+  teardown(() => rmSync(folder, { recursive: true }));
+
+  test('is none with space, and the try leaves nothing', async () => {
+    assert.equal(await fullDiskAmong([folder, join(folder, 'none'), folder]), null);
+    assert.deepEqual(readdirSync(folder), []);
+  });
+
+  test('is none where no file can be written for another reason', async () => {
+    const file = join(folder, 'file');
+    writeFileSync(file, '');
+    assert.equal(await fullDiskAmong([file, '/proc/self']), null);
+  });
+});
