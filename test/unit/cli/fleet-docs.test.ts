@@ -53,6 +53,14 @@ suite('the documentation of fleets', () => {
     assert.doesNotMatch(compose, /\t/u);
   });
 
+  test('compose: its keys are out of reach of agents, which do not start without a sandbox', () => {
+    const compose = read('fleet/compose.yaml');
+    assert.match(compose, /^ {6}DROVER_SANDBOX: bwrap$/mu);
+    for (const option of ['seccomp:unconfined', 'apparmor:unconfined', 'systempaths=unconfined'])
+      assert.match(compose, new RegExp(`^ {4}security_opt: .*'${option}'`, 'mu'));
+    assert.match(read('fleet/Dockerfile'), /install .*\bbubblewrap\b/u);
+  });
+
   test('the start script is one for any shell', () => {
     const { status, stderr } = spawnSync('/bin/sh', ['-n', join(docs, 'fleet/worker.sh')]);
     assert.equal(status, 0, stderr.toString());
