@@ -3,7 +3,7 @@
 
 import { dirname } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { isPassingRace, lockFileOf } from './process/failures.ts';
+import { changedWords, isPassingRace, lockFileOf } from './process/failures.ts';
 import type { GitCommand, GitProcesses } from './process/process.ts';
 import { removePipes } from './files/blocking-pipes.ts';
 import { toldPlace } from './files/told-place.ts';
@@ -31,7 +31,7 @@ export function repositoryRunner(deps: RunnerDeps): RepositoryContext['git'] {
     const place = toldPlace(deps, options.at);
     if (place === null) return notInOurBooks(options.at ?? '');
     const { args: overrules, withoutHooks, address } = await deps.trusted.overrules(place.gitDir);
-    if (options.network === true && address !== null) return addedAddress(address);
+    if (options.network === true && address !== null) return changedAddress(address);
     const settings = [...overrules, ...(options.userHooks === true ? [] : withoutHooks)];
     const command = commandFor(deps.root, [...settings, ...args], options, place.variables);
     let waitedMs = 0;
@@ -66,8 +66,8 @@ async function untilEnd(
   return output.finally(() => clearInterval(timer));
 }
 
-function addedAddress(key: string): GitOutput {
-  const stderr = `fatal: ${key} was added to git's configuration after Drover had started. If it is yours, run "drover server stop"; the next start trusts it.`;
+function changedAddress(key: string): GitOutput {
+  const stderr = `fatal: ${key} ${changedWords}, so nothing is sent or fetched. If you changed it, restart Drover ("drover server stop", or the worker): it trusts what it finds at its start.`;
   return { code: 128, stdout: Buffer.alloc(0), stderr, problem: null };
 }
 

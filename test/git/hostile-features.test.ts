@@ -9,7 +9,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { GitRepository } from '../../server/git/port.ts';
 import { checkRemote } from '../../server/git/shared/check.ts';
-import { makeFleet } from './shared-fixture.ts';
+import { makeFleet, openMachine } from './shared-fixture.ts';
 import {
   leftoversOf,
   makeFixture,
@@ -317,25 +317,54 @@ suite('git: features that run programs', function () {
     assert.notEqual(base, tip);
   });
 
-  test('an address that was added while Drover runs: nothing is sent there', async () => {
+  const places: Readonly<Record<string, (evil: string, url: string) => readonly string[]>> = {
+    'the address of the remote': (evil) => ['--local', 'remote.origin.url', evil],
+    'an address to push to': (evil) => ['--local', 'remote.origin.pushurl', evil],
+    'one in the settings of the checkout alone': (evil) => [
+      '--worktree',
+      'remote.origin.pushurl',
+      evil,
+    ],
+    'an address in place of another': (evil, url) => ['--local', `url.${evil}.insteadof`, url],
+  };
+  for (const [name, settingOf] of Object.entries(places))
+    test(`${name} that was changed while Drover runs: nothing is sent there`, async () => {
+      const fleet = await makeFleet('file');
+      try {
+        const clone = fleet.clone('one');
+        clone.git('config', 'extensions.worktreeConfig', 'true');
+        const one = await openMachine(fleet.fixture, clone, 'one');
+        const evil = join(fleet.fixture.home, 'evil.git');
+        mkdirSync(evil);
+        fleet.fixture.gitIn(evil, 'init', '-q', '--bare', '.');
+        write(join(evil, 'hooks', 'pre-receive'), '#!/bin/sh\nRUN\n');
+        const [where = '', key = '', value = ''] = settingOf(evil, fleet.url);
+        one.git('config', where, key, value);
+        const base = one.git('rev-parse', 'main');
+        const moved = await one.shared.updateRef('refs/drover/land/main', base, null, 'x');
+        assert.equal(moved.ok, false);
+        const message = moved.ok ? '' : moved.error.message;
+        assert.ok(message.startsWith(`${key} was changed in git's configuration after`), message);
+        const asked = { remote: 'origin', machineId: 'one', timeoutMs: 20_000 };
+        assert.equal((await checkRemote(one.local, asked)).ok, false);
+        assert.equal(hasRun(), false);
+        one.git('push', '-q', 'origin', 'main:refs/heads/other');
+        assert.equal(hasRun(), true, 'the person’s git runs it');
+        one.git('config', where, '--unset', key);
+        if (key === 'remote.origin.url') one.git('config', key, fleet.url);
+        valueOf(await one.shared.updateRef('refs/drover/land/main', base, null, 'x'));
+      } finally {
+        await fleet.remove();
+      }
+    });
+
+  test('a remote of another name that a person adds while Drover runs changes nothing', async () => {
     const fleet = await makeFleet('file');
     try {
       const one = await fleet.machine('one');
-      const evil = join(fleet.fixture.home, 'evil.git');
-      mkdirSync(evil);
-      fleet.fixture.gitIn(evil, 'init', '-q', '--bare', '.');
-      write(join(evil, 'hooks', 'pre-receive'), '#!/bin/sh\nRUN\n');
-      appendFileSync(
-        join(one.root, '.git', 'config'),
-        `[url "${evil}"]\n\tinsteadOf = ${fleet.url}\n`,
-      );
-      const asked = { remote: 'origin', machineId: 'one', timeoutMs: 20_000 };
-      const checked = await checkRemote(one.local, asked);
-      assert.equal(checked.ok, false);
-      assert.match(checked.ok ? '' : checked.error.message, /url\..*insteadof was added to git/);
-      assert.equal(hasRun(), false);
-      one.git('push', '-q', 'origin', 'main:refs/heads/other');
-      assert.equal(hasRun(), true, 'the person’s git runs it');
+      one.git('remote', 'add', 'mine', join(fleet.fixture.home, 'mine.git'));
+      const base = one.git('rev-parse', 'main');
+      valueOf(await one.shared.updateRef('refs/drover/land/main', base, null, 'x'));
     } finally {
       await fleet.remove();
     }

@@ -329,11 +329,24 @@ suite('git: hostile worktrees', () => {
     assert.deepEqual([args, withoutHooks], [[], ['-c', 'hook.lint.enabled=false']]);
   });
 
-  test('an address that was added sends git nowhere: what talks to a remote is refused', () => {
-    const key = 'url./tmp/evil/.insteadof';
-    const { address } = overrulesFor(new Map(), new Map([[key, ['https://host/']]]));
-    assert.equal(address, key);
-    const trusted = new Map([[key, ['https://host/']]]);
-    assert.equal(overrulesFor(trusted, trusted).address, null);
+  test('an address that was changed sends git nowhere: what talks to a remote is refused', () => {
+    const own = new Map([['remote.origin.url', ['https://host/x']]]);
+    for (const key of [
+      'url./tmp/evil/.insteadof',
+      'remote.origin.url',
+      'remote.origin.pushurl',
+      'remote.origin.lfsurl',
+      'lfs.url',
+      'lfs.pushurl',
+      'http.proxy',
+      'http.https://host/.sslverify',
+    ]) {
+      const changed = new Map([...own, [key, ['https://evil/']]]);
+      assert.equal(overrulesFor(own, changed).address, key);
+      assert.equal(overrulesFor(changed, changed).address, null);
+      assert.equal(overrulesFor(changed, own).address, key, 'back to less is a change as well');
+    }
+    for (const key of ['remote.mine.url', 'remote.origin.fetch', 'user.name', 'lfs.locksverify'])
+      assert.equal(overrulesFor(own, new Map([...own, [key, ['x']]])).address, null, key);
   });
 });

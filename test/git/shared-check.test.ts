@@ -50,6 +50,11 @@ suite('git: whether a remote can be shared', () => {
     readonly make: () => unknown;
     readonly says: RegExp;
   }
+  /** The address that counts is that of the start. */
+  const moveTo = async (url: string): Promise<void> => {
+    one.git('remote', 'set-url', 'origin', url);
+    one = await openMachine(fleet.fixture, one, 'one');
+  };
   const bad: readonly Bad[] = [
     {
       name: 'no such remote',
@@ -63,15 +68,15 @@ suite('git: whether a remote can be shared', () => {
     },
     {
       name: 'no repository there',
-      make: () => one.git('remote', 'set-url', 'origin', join(fleet.fixture.home, 'nowhere')),
+      make: () => moveTo(join(fleet.fixture.home, 'nowhere')),
       says: /remote origin has no repository .*"git remote set-url origin/,
     },
     {
       name: 'nothing in it',
-      make: () => {
+      make: async () => {
         const empty = join(fleet.fixture.home, 'empty.git');
         one.git('init', '-q', '--bare', empty);
-        one.git('remote', 'set-url', 'origin', empty);
+        await moveTo(empty);
       },
       says: /origin has no branch yet: push one to it first/,
     },
@@ -147,7 +152,7 @@ suite('git: whether a remote can be shared', () => {
       await fleet.server?.stop();
       const { port } = new URL(fleet.url);
       const url = `${scheme}://ada:s3cr3t@127.0.0.1:${port}/shared.git?private_token=t0k3n`;
-      one.git('remote', 'set-url', 'origin', url);
+      await moveTo(url);
       const said: string[] = [];
       const read = await one.shared.readRef('refs/drover/land/main').catch(String);
       const moved = await one.shared.updateRef('refs/drover/land/main', base, null, 'x');

@@ -247,8 +247,12 @@ suite('git: a server that says nothing', () => {
     await once(silent, 'listening');
     try {
       const { port } = silent.address() as AddressInfo;
-      const one = await fleet.machine('one', { timeoutMs: 300, pausesMs: [10] });
-      one.git('remote', 'set-url', 'origin', `git://127.0.0.1:${String(port)}/x.git`);
+      const clone = fleet.clone('one');
+      clone.git('remote', 'set-url', 'origin', `git://127.0.0.1:${String(port)}/x.git`);
+      const one = await openMachine(fleet.fixture, clone, 'one', {
+        timeoutMs: 300,
+        pausesMs: [10],
+      });
       await assert.rejects(one.shared.readRef(land), /took too long/);
       const base = one.git('rev-parse', 'main');
       const failure = failureIn(await one.shared.updateRef(land, base, null, 'x'));

@@ -15,8 +15,14 @@ const namesPrograms =
   /^(?:filter\..*\.(?:clean|smudge|process|required)|merge\..*\.(?:driver|recursive)|diff\..*\.(?:command|textconv)|diff\.external|core\.(?:sshcommand|gitproxy|askpass|alternaterefscommand|attributesfile|excludesfile|editor|pager)|sequence\.editor|gpg\.program|gpg\..*\.(?:program|defaultkeycommand)|remote\..*\.(?:promisor|partialclonefilter|uploadpack|receivepack|vcs|proxy)|extensions\.partialclone|protocol\.(?:.*\.)?allow|trailer\..*\.(?:command|cmd)|submodule\..*\.update|uploadpack\.packobjectshook|gc\.recentobjectshook)$/s;
 /** Git asks all of them, in their order; an empty one removes those before it. */
 const namesHelpers = /^credential\.(?:.*\.)?helper$/s;
-/** Git lists addresses of which none can be removed. */
-const changesAddresses = /^url\..*\.(?:insteadof|pushinsteadof)$/s;
+/**
+ * Where git connects to, through what, and as whom it believes the other side to be. Of most of
+ * them, git asks several values, of which none can be removed.
+ */
+const leadsElsewhere =
+  /^(?:url\..*\.(?:insteadof|pushinsteadof)|http\..*|lfs\.(?:.*\.)?(?:url|pushurl)|remote\..*\.(?:lfsurl|lfspushurl))$/s;
+/** A person may add a remote beside those that Drover knows: it uses none of that name. */
+const isPlaceOfRemote = /^(remote\..*\.)(?:url|pushurl)$/s;
 /** Since git 2.54. */
 const namesHooks = /^hook\.(.*)\.(?:command|event)$/s;
 
@@ -31,7 +37,7 @@ interface Overrules {
   readonly args: readonly string[];
   /** For commands that run no hook of the user. */
   readonly withoutHooks: readonly string[];
-  /** A key that was added since, and sends git to another address; null: none was. */
+  /** A key that was changed since, and can send git to another address; null: none was. */
   readonly address: string | null;
 }
 
@@ -74,7 +80,7 @@ export class TrustedConfig {
   /** Of the repository's settings, those of the worktree, and whatever they include. */
   #signatureOf(gitDir: string, included: readonly string[]): string {
     const files = [join(this.#commonDir, 'config'), ...this.#trusted.included, ...included];
-    const own = gitDir === this.#commonDir ? '' : stampOf(join(gitDir, 'config.worktree'));
+    const own = stampOf(join(gitDir, 'config.worktree'));
     return [own, ...files.map(stampOf)].join('|');
   }
 }
@@ -98,14 +104,21 @@ export function overrulesFor(trusted: Values, now: Values): Overrules {
   const isNew = ([key, listed]: readonly [string, readonly string[]]): boolean =>
     trusted.get(key)?.join('\0') !== listed.join('\0');
   const added = [...now].filter(isNew).map(([key]) => key);
+  const removed = [...trusted.keys()].filter((key) => !now.has(key));
   const hooks = added.flatMap((key) => namesHooks.exec(key)?.[1] ?? []);
   const args = [...settings(values), ...helpersAgain(trusted, added), ...withoutHook(hooks)];
   const all = [...now.keys()].flatMap((key) => namesHooks.exec(key)?.[1] ?? []);
   return {
     args,
     withoutHooks: withoutHook(all),
-    address: added.find((key) => changesAddresses.test(key)) ?? null,
+    address: [...added, ...removed].find((key) => isOfAddress(trusted, key)) ?? null,
   };
+}
+
+function isOfAddress(trusted: Values, key: string): boolean {
+  const [, remote] = isPlaceOfRemote.exec(key) ?? [];
+  if (remote !== undefined) return trusted.has(`${remote}url`) || trusted.has(`${remote}pushurl`);
+  return leadsElsewhere.test(key);
 }
 
 /** All that were trusted, and no other, for whatever address each is. */

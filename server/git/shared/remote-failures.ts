@@ -2,7 +2,7 @@
 // reached.
 
 import { headRoot } from '../../core/work/ref-names.ts';
-import { failureOf, gitFailure } from '../process/failures.ts';
+import { changedWords, failureOf, gitFailure } from '../process/failures.ts';
 import type { GitFailure } from '../port.ts';
 import type { GitOutput } from '../process/run-once.ts';
 
@@ -74,6 +74,11 @@ export function remoteFailure(output: GitOutput, remote: string, doing: string):
     return { ...plain, message: withoutCredentials(plain.message) };
   }
   const text = output.stderr;
+  if (text.includes(changedWords)) {
+    // As while the remote is away: work waits, and goes on once a person has decided.
+    const message = withoutCredentials(text.replace(/^fatal: /u, '')).slice(0, maxWords);
+    return { ...gitFailure('failed', message, true), isAway: true };
+  }
   if (/not our ref|unadvertised object|couldn't find remote ref/iu.test(text)) {
     const message = `The remote ${remote} does not have what was asked for (${reasonOf(text)}).`;
     return gitFailure('unknown_ref', message);
