@@ -13,7 +13,7 @@ import {
 import { tmpdir } from 'node:os';
 import { dirname, isAbsolute, join, normalize, relative, sep } from 'node:path';
 import type { WorkFiles } from '../workflows/kit/engine-ports.ts';
-import { fullDiskAmong } from './full-disk.ts';
+import { fullDiskAmong } from './watch/full-disk.ts';
 
 /** A single file larger than this is not copied into worktrees. */
 const copyBytesMax = 64 * 1024 * 1024;

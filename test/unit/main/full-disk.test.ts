@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fullDiskAmong } from '../../../server/main/full-disk.ts';
+import { fullDiskAmong } from '../../../server/main/watch/full-disk.ts';
 
 suite('a full disk', () => {
   let folder: string;
