@@ -123,7 +123,8 @@ export const personScripts: { readonly [act in PersonAct]: Act } = {
     }),
   'pick-in-progress': (stage) => {
     if (stage.git(['switch', '-q', '-c', 'clash']) === null) return;
-    stage.write('poem.txt', `one way\n${stage.say(join(stage.root, 'clash.txt'))}\n`);
+    // At the end of what is there: it may hold what was popped from the stash.
+    for (const path of ['poem.txt', 'clash.txt']) stage.say(join(stage.root, path));
     stage.git(['add', 'poem.txt', 'clash.txt']);
     stage.git(['commit', '-qm', 'one way']);
     stage.git(['switch', '-q', '-']);
