@@ -90,11 +90,8 @@ for (const options of bundles.filter(({ entryPoints }) => Object.keys(entryPoint
 }
 // The command's public name; an ES module, as `.js` is everywhere in this project.
 copyFileSync('bin/cli.mjs', `${outdir}/cli.js`);
-const icons = 'node_modules/@vscode/codicons/dist';
 mkdirSync(`${outdir}/webview`, { recursive: true });
-for (const file of ['codicon.css', 'codicon.ttf']) {
-  copyFileSync(`${icons}/${file}`, `${outdir}/webview/${file}`);
-}
+copyFileSync('node_modules/@vscode/codicons/dist/codicon.ttf', `${outdir}/webview/codicon.ttf`);
 // What is shipped of others, for its licences and the bill of materials.
 const packages = [
   ...new Set([...bundledPackages(metafiles), 'node_modules/@vscode/codicons']),

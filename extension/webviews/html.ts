@@ -1,5 +1,5 @@
 // The page around a webview's script: a strict content security policy, the icon font, and an empty
-// body that the script fills. Pure.
+// body that the script fills. It loads no style sheet: scripts would wait for it. Pure.
 
 export interface PageOptions {
   readonly title: string;
@@ -7,7 +7,7 @@ export interface PageOptions {
   /** What VS Code's own resource server is called in a policy. */
   readonly cspSource: string;
   readonly script: string;
-  readonly codiconStyle: string;
+  readonly iconFont: string;
   /** The subject of the webview: restored with the webview's state after a reload. */
   readonly subject: unknown;
   /** What is drawn before the extension has answered (`FirstState`); null: nothing. */
@@ -24,6 +24,11 @@ const escapes: Readonly<Record<string, string>> = {
 
 function escaped(text: string): string {
   return text.replace(/[&<>"']/g, (character) => escapes[character] ?? '');
+}
+
+/** Text in double quotes of a style sheet in the page, which it can end neither of. */
+function cssText(text: string): string {
+  return text.replace(/[\\"<>\n\r\f]/g, (each) => `\\${each.charCodeAt(0).toString(16)} `);
 }
 
 /** JSON that cannot end the script that contains it. */
@@ -117,8 +122,8 @@ export function page(options: PageOptions): string {
 <meta http-equiv="Content-Security-Policy" content="${escaped(policy(cspSource, nonce))}">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>${escaped(options.title)}</title>
-<link rel="stylesheet" id="vscode-codicon-stylesheet" nonce="${escaped(nonce)}" href="${escaped(options.codiconStyle)}">
 <style nonce="${escaped(nonce)}">
+@font-face { font-family: codicon; font-display: block; src: url("${cssText(options.iconFont)}") format("truetype"); }
 html, body { height: 100%; margin: 0; padding: 0; overflow: hidden; }
 body > :not(script) { display: block; height: 100%; }
 </style>

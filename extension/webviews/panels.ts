@@ -10,7 +10,7 @@ import { LostPanels } from './lost-panels.ts';
 import type { PanelMemory } from './panel-memory.ts';
 import { statusIcons } from './status-icon.ts';
 import { readSubject, subjectKey, type Subject } from './panel-subject.ts';
-import { WebviewHost, type WebviewSurroundings } from './webview-host.ts';
+import { WebviewHost, webviewOptions, type WebviewSurroundings } from './webview-host.ts';
 
 interface OpenPanel {
   readonly panel: vscode.WebviewPanel;

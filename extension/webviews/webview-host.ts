@@ -20,13 +20,11 @@ import { withTitles } from '../notices/named-ids.ts';
 import type { Project, ProjectChange } from '../project/project.ts';
 import type { Projects } from '../project/projects.ts';
 import { boardBytes, packedBoard } from './board-bytes.ts';
+import { firstBoard } from './first-board.ts';
 import { page } from './html.ts';
 import { readAsk, readMessage, refusedAsk } from './messages-in.ts';
 import { answerTogether } from './replies.ts';
 import type { Subject } from './panel-subject.ts';
-
-/** The text of a page passes through VS Code's processes as one message. */
-const firstTasksMax = 200;
 
 /** What every webview is given to answer its questions. */
 export interface WebviewSurroundings {
@@ -58,6 +56,14 @@ const titles: { readonly [N in WebviewName]: string } = {
   plan: 'Drover Plan',
 };
 
+function filesOf(extensionUri: vscode.Uri): vscode.Uri {
+  return vscode.Uri.joinPath(extensionUri, 'dist', 'webview');
+}
+
+export function webviewOptions(extensionUri: vscode.Uri): vscode.WebviewOptions {
+  return { enableScripts: true, localResourceRoots: [filesOf(extensionUri)] };
+}
+
 export class WebviewHost implements vscode.Disposable {
   readonly name: WebviewName;
   readonly subject: Subject;
@@ -83,30 +89,30 @@ export class WebviewHost implements vscode.Disposable {
     this.#webview = webview;
     this.#isVisible = isVisible;
     this.#around = around;
-    const files = vscode.Uri.joinPath(around.extensionUri, 'dist', 'webview');
-    webview.options = { enableScripts: true, localResourceRoots: [files] };
+    webview.options = webviewOptions(around.extensionUri);
     this.#subscriptions = [
       webview.onDidReceiveMessage((raw: unknown) => this.#take(raw)),
       around.projects.onChange((change) => this.#hear(change)),
     ];
     const uri = (file: string): string =>
-      webview.asWebviewUri(vscode.Uri.joinPath(files, file)).toString();
+      webview.asWebviewUri(vscode.Uri.joinPath(filesOf(around.extensionUri), file)).toString();
     webview.html = page({
       title: titles[name],
       nonce: randomBytes(16).toString('base64url'),
       cspSource: webview.cspSource,
       script: uri(`${name}.js`),
-      codiconStyle: uri('codicon.css'),
+      iconFont: uri('codicon.ttf'),
       subject,
       first: this.#first(),
     });
   }
 
-  /** The page draws a small board at once, instead of asking for it first. */
+  /** What the page draws at once, instead of asking for it first. */
   #first(): FirstState | null {
     const { board, ...state } = this.#around.state(this);
-    if (board === null || board.tasks.length > firstTasksMax) return null;
-    return { state, board: packedBoard(board) };
+    const task = this.name === 'stream' ? this.subject.id : null;
+    const first = board === null ? null : firstBoard(board, task);
+    return first === null ? null : { state, board: packedBoard(first) };
   }
 
   get project(): Project | null {

@@ -10,7 +10,7 @@ const options = {
   nonce: 'abc',
   cspSource: 'https://host',
   script: 'https://host/tree.js',
-  codiconStyle: 'https://host/codicon.css',
+  iconFont: 'https://host/codicon.ttf',
   first: null,
 };
 
@@ -30,6 +30,14 @@ suite('extension webview page', () => {
       assert.match(html, /\\u003c\/script\\u003e/);
     });
   }
+
+  test('names the icon font itself: scripts would wait for a style sheet', () => {
+    const html = page({ ...options, subject: null });
+    assert.match(html, /src: url\("https:\/\/host\/codicon\.ttf"\) format\("truetype"\)/);
+    assert.doesNotMatch(html, /<link/);
+    const hostile = page({ ...options, iconFont: 'x"); } </style><b>\\\n', subject: null });
+    assert.doesNotMatch(hostile, /<b>|x"/);
+  });
 
   test('escapes what stands in attributes', () => {
     const html = page({

@@ -37,6 +37,6 @@ async function bundle(entry: string): Promise<string> {
   return file.text;
 }
 
-export function iconFile(name: 'codicon.css' | 'codicon.ttf'): Buffer {
-  return readFileSync(join(icons, name));
+export function iconFont(): Buffer {
+  return readFileSync(join(icons, 'codicon.ttf'));
 }

@@ -3,7 +3,7 @@
 import { randomBytes } from 'node:crypto';
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import { page } from '../../../extension/webviews/html.ts';
-import { bundleOf, iconFile } from './bundle.ts';
+import { bundleOf, iconFont } from './bundle.ts';
 
 export interface PageServer {
   /** The address of the page around a webview's entry. */
@@ -41,13 +41,11 @@ async function respond(path: string, origin: string, response: ServerResponse): 
       return send('text/html; charset=utf-8', pageOf(url, origin));
     case '/script.js':
       return send('text/javascript; charset=utf-8', await bundleOf(entryOf(url)));
-    case '/codicon.css':
-      return send('text/css', iconFile('codicon.css'));
     case '/favicon.ico':
       response.writeHead(204).end();
       return;
     case '/codicon.ttf':
-      return send('font/ttf', iconFile('codicon.ttf'));
+      return send('font/ttf', iconFont());
     default:
       response.writeHead(404).end();
   }
@@ -63,7 +61,7 @@ function pageOf(url: URL, origin: string): string {
     nonce: randomBytes(16).toString('base64url'),
     cspSource: origin,
     script: `${origin}/script.js?entry=${encodeURIComponent(entryOf(url))}`,
-    codiconStyle: `${origin}/codicon.css`,
+    iconFont: `${origin}/codicon.ttf`,
     subject: JSON.parse(url.searchParams.get('subject') ?? 'null') as unknown,
     first: JSON.parse(url.searchParams.get('first') ?? 'null') as unknown,
   });

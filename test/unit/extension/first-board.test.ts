@@ -1,0 +1,49 @@
+// What a page is written with: a small board whole, of a large one what stands around a task.
+
+import assert from 'node:assert/strict';
+import { firstBoard } from '../../../extension/webviews/first-board.ts';
+import type { TaskView } from '../../../server/protocol/views.ts';
+import { epicView, questionView, snapshotOf, taskView } from '../../doubles/views.ts';
+
+const others = Array.from({ length: 300 }, (_, index) => taskView({ id: `other-${index}` }));
+const around: readonly TaskView[] = [
+  taskView({ id: 'whole' }),
+  taskView({ id: 'part', parent_id: 'whole', blocked_by: ['other-1'] }),
+  taskView({ id: 'piece', parent_id: 'part' }),
+  taskView({ id: 'later', blocked_by: ['part'] }),
+];
+const large = {
+  ...snapshotOf([...others, ...around], { epics: [epicView({ id: 'e' })] }),
+  questions: ['part', 'other-2'].map((id) => questionView({ id: `q-${id}`, task_id: id })),
+  stuck: ['later', 'other-3'].map((id) => ({ id, waits_for: [], reason: '' })),
+};
+const ids = (tasks: readonly { readonly id: string }[] = []) => tasks.map(({ id }) => id);
+
+suite('first board of a page', () => {
+  test('is the whole board while that is small', () => {
+    const small = snapshotOf(around);
+    assert.equal(firstBoard(small, null), small);
+  });
+
+  test("of a large board holds what a task's page shows, in its order", () => {
+    const first = firstBoard(large, 'part');
+    assert.deepEqual(ids(first?.tasks), ['other-1', 'whole', 'part', 'piece', 'later']);
+    assert.deepEqual(ids(first?.questions), ['q-part']);
+    assert.deepEqual(ids(first?.stuck), ['later']);
+    assert.deepEqual(ids(first?.epics), ['e']);
+    assert.deepEqual([first?.seq, first?.counts], [large.seq, large.counts]);
+  });
+
+  test('stays small where a task has more around it', () => {
+    const hub = taskView({ id: 'hub', epic_id: 'e-7', blocked_by: ids(others) });
+    const epics = others.map((_, index) => epicView({ id: `e-${index}` }));
+    const first = firstBoard(snapshotOf([...others, hub], { epics }), 'hub');
+    assert.equal(first?.tasks.length, 201);
+    assert.deepEqual(ids(first?.epics), ['e-7']);
+  });
+
+  test('is none of a large board for other panels, or for a task that is gone', () => {
+    assert.equal(firstBoard(large, null), null);
+    assert.equal(firstBoard(large, 'gone'), null);
+  });
+});
