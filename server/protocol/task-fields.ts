@@ -62,5 +62,5 @@ export type TaskFields = Readonly<ParamsOf<typeof taskFields>>;
 /** The number of a new sub-task below its parent (`task-x.5`); the next free one when absent. */
 export const sequence = optional(integer(1, 1_000_000));
 
-/** Views tell agent and place of the running attempt, where there is one. */
-export type TaskRuleView = Omit<CoreTaskRuleView, 'agent' | 'runs_on'>;
+/** Views tell agent, model and place of the running attempt, where there is one. */
+export type TaskRuleView = Omit<CoreTaskRuleView, 'agent' | 'model' | 'runs_on'>;

@@ -38,7 +38,7 @@ export interface TaskView extends TaskRuleView {
   readonly sandbox?: 'bwrap' | 'agent' | 'nothing' | 'worker' | null;
   /** Of the running attempt; else the task's own. */
   readonly agent: string | null;
-  /** What the running attempt's agent was asked for; null = its own choice, or nothing runs. */
+  /** Of the running attempt; else the task's own. null = the agent's choice, or the settings'. */
   readonly model: string | null;
   /** The task that this one is a candidate of. */
   readonly candidate_of: string | null;

@@ -16,7 +16,7 @@ export interface CommandRequest {
 const words = (line: string): readonly string[] => line.split(' ').filter((word) => word !== '');
 
 const taskFlags =
-  '-e epic-1 -P task-1 -p high --blocked-by a,b --type bug --label x --accept one --agent codex ' +
+  '-e epic-1 -P task-1 -p high --blocked-by a,b --type bug --label x --accept one --agent codex --model opus ' +
   '--fallback claude --best-of 2 --choose person --test-mode strict --test-scope all ' +
   '--max-attempts 2 --runs-on local';
 

@@ -137,6 +137,7 @@ const templateSchema: Schema = {
     type: { type: 'string', enum: taskTypes },
     priority: { type: ['integer', 'string'] },
     agent: { type: 'string', enum: agentKinds },
+    model: { type: 'string', description: 'Model that the agent is asked for.' },
     gate: { type: 'string' },
     test_mode: { type: 'string', enum: testModes },
     test_scope: { type: 'string', enum: testScopes },

@@ -49,6 +49,19 @@ suite('who takes over from an agent', function () {
     );
   });
 
+  test('the model of a task is asked for, until it is taken away', async () => {
+    const here = project({ agent: worksWithModel });
+    await here.expect(0, ['init']);
+    const id = await here.add('Write a file', '--model', 'opus', '--max-attempts', '1');
+    const bare = await here.add('Write another', '--model', 'opus', '--max-attempts', '1');
+    assert.equal((await here.task(bare)).model, 'opus');
+    await here.expect(0, ['edit', bare, '--model', '']);
+    assert.match(await here.expect(0, ['show', id]), /model: opus/);
+    await here.expect(1, ['run', '--workers', '1']);
+    assert.deepEqual(here.read('ran.txt').trim().split('\n'), ['1 opus', '1 none']);
+    assert.deepEqual(landedTasks(here), [id]);
+  });
+
   test('the list in the settings holds for all tasks, and a task can have none', async () => {
     const here = project({
       agent: worksWithModel,

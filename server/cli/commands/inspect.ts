@@ -33,6 +33,7 @@ function shownTask(task: TaskView): readonly string[] {
     ['parent', task.parent_id],
     ['waits for', task.waits_for.join(', ')],
     ['agent', task.agent],
+    ['model', task.model],
     ['machine', task.machine],
     ['gate', task.gate],
     ['labels', task.labels.join(', ')],

@@ -121,6 +121,7 @@ function taskOptions(command: Command): Command {
     .option('--label <label>', 'Label (repeatable)', collect)
     .option('--accept <text>', 'Acceptance criterion (repeatable)', collect)
     .option('--agent <kind>', 'Agent for this task')
+    .option('--model <name>', 'Model that the agent is asked for ("" = use the settings)')
     .option('--fallback <agents>', 'Agents to try when it fails (codex,claude:opus; or none)')
     .option('--best-of <n>', 'Produce this many candidates in parallel; one lands', wholeNumber)
     .option('--choose <rule>', 'How to choose it: first-green, smallest-change or person')

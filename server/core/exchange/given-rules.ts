@@ -2,7 +2,7 @@
 // holds then. The checks that refuse a value are the store's.
 
 import { stepText } from '../format.ts';
-import { readSteps, stepsExpected } from '../work/fallback.ts';
+import { isModel, readSteps, stepsExpected } from '../work/fallback.ts';
 
 /** Kinds of values on the wire; null, and an empty text beside it, mean "use the settings". */
 export interface GivenKinds {
@@ -62,6 +62,15 @@ export function givenCount(max: number, name: string): GivenRule<'integer'> {
     },
   };
 }
+
+export const givenModel: GivenRule<'textOrNull'> = {
+  kind: 'textOrNull',
+  column: (given, checks) => {
+    const model = given?.trim() ?? '';
+    if (model === '' || isModel(model)) return model === '' ? null : model;
+    return checks.refuse('The model must be a name of letters, digits and . _ : / @ - [ ].');
+  },
+};
 
 export const givenFallback: GivenRule<'textOrNull'> = {
   kind: 'textOrNull',

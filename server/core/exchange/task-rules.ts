@@ -14,11 +14,12 @@ import { bestOfMax, type ChooseRule, chooseRules, isBestOf } from '../plan/best-
 import { agentKinds, type TestMode, testModes, type TestScope, testScopes } from '../plan/task.ts';
 import { stepText } from '../format.ts';
 import { type RunPlace, runPlaces } from '../settings/remote-settings.ts';
-import { readSteps, stepsExpected, storedSteps } from '../work/fallback.ts';
+import { isModel, readSteps, stepsExpected, storedSteps } from '../work/fallback.ts';
 import {
   givenCount,
   givenFallback,
   givenFlag,
+  givenModel,
   type GivenKind,
   type GivenKinds,
   type GivenRule,
@@ -39,6 +40,8 @@ export interface TaskRules {
   readonly testMode: TestMode | null;
   readonly testScope: TestScope | null;
   readonly maxAttempts: number | null;
+  /** What its own agent is asked for. Absent: not given. */
+  readonly model?: string | null;
   /** Absent: not given. */
   readonly plan?: boolean | null;
   /** Absent: not given. */
@@ -48,6 +51,8 @@ export interface TaskRules {
 /** The same as columns of a task. */
 export interface TaskRuleColumns {
   readonly agent: string | null;
+  /** The model that its agent is asked for; null = use the settings. */
+  readonly model: string | null;
   /** Number of parallel candidates; null = use the settings. */
   readonly best_of: number | null;
   /** Who chooses among them; null = use the settings. */
@@ -119,6 +124,18 @@ const taskRuleTable = {
     read: (said) => choice(said, 'agent', agentKinds),
     ofColumn: textOrNull,
     session: { isAlways: true, read: (value) => wordIn(agentKinds, value) },
+  },
+  model: {
+    keys: ['model'],
+    column: 'model',
+    given: givenModel,
+    read: (said) => {
+      const model = blankToNull(text(said, 'model'))?.trim() ?? null;
+      if (model !== null && !isModel(model)) said.faults.push('`model` is no name of a model');
+      return isModel(model) ? model : null;
+    },
+    ofColumn: textOrNull,
+    session: { read: (value) => (isModel(value) ? value : null) },
   },
   bestOf: {
     keys: ['best_of'],

@@ -15,6 +15,7 @@ export interface TaskTemplate {
   readonly type?: string;
   readonly priority?: number | string;
   readonly agent?: string;
+  readonly model?: string;
   readonly gate?: string;
   readonly test_mode?: string;
   readonly test_scope?: string;
@@ -36,6 +37,7 @@ const fieldKinds: { readonly [K in keyof Required<TaskTemplate>]: FieldKind } = 
   type: taskTypes,
   priority: 'number or text',
   agent: agentKinds,
+  model: 'text',
   gate: 'text',
   test_mode: testModes,
   test_scope: testScopes,

@@ -30,6 +30,15 @@ const modelPattern = /^[A-Za-z0-9][A-Za-z0-9._:/@[\]-]{0,199}$/;
 /** Agents that can be asked for a model: the others choose theirs by arguments of their own. */
 const takesModel: ReadonlySet<AgentKind> = new Set(['claude', 'command']);
 
+export function isModel(name: unknown): name is string {
+  return typeof name === 'string' && modelPattern.test(name);
+}
+
+/** Whether Drover can ask this agent for a model. */
+export function canChooseModel(agent: string): boolean {
+  return (takesModel as ReadonlySet<string>).has(agent);
+}
+
 export const stepsExpected =
   'agents in their order, as "codex" or ["claude:opus", "codex"] (agent:model), or a list of { agent, model }';
 
@@ -101,7 +110,12 @@ export function storedSteps(text: string | null): readonly AgentStep[] | null {
 export function agentChain(
   choices: AgentChoices,
   agentKind: string,
-  task: { readonly agent: string | null; readonly fallback: string | null },
+  task: {
+    readonly agent: string | null;
+    /** For the task's own agent alone, and only if that one takes a model. */
+    readonly model: string | null;
+    readonly fallback: string | null;
+  },
 ): readonly [AgentStep, ...AgentStep[]] {
   const agent = (task.agent ?? agentKind) as AgentKind;
   const others = storedSteps(task.fallback) ?? choices.fallbackOf[agent] ?? choices.fallback;
@@ -109,7 +123,7 @@ export function agentChain(
     ...step,
     model: step.model ?? choices.modelOf[step.agent] ?? null,
   });
-  const first = withModel({ agent, model: null });
+  const first = withModel({ agent, model: takesModel.has(agent) ? task.model : null });
   const chain: [AgentStep, ...AgentStep[]] = [first];
   for (const step of others.map(withModel)) {
     // A list for all tasks may contain the agent that a task already starts with.

@@ -189,6 +189,8 @@ export function taskView({ common, rare, proposal }: TaskRows, facts: ViewFacts)
     parent_id: common.parent_id,
     test_mode: rare.test_mode,
     plan: rare.plan === 1,
+    agent: rare.agent,
+    model: rare.model,
   };
   return {
     ...((rare === usual ? usualView : viewOfColumns(rare)) as unknown as TaskRuleView),
@@ -212,7 +214,7 @@ export function taskView({ common, rare, proposal }: TaskRows, facts: ViewFacts)
     waiting_until: secondsUp(rare.waiting_until_ms),
     phase: rare.phase,
     agent: attempt?.agent ?? rare.agent,
-    model: attempt?.model ?? null,
+    model: attempt === undefined ? rare.model : attempt.model,
     candidate_of: rare.candidate_of,
     base_sha: rare.base_sha,
     branch: rare.branch,

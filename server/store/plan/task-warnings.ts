@@ -1,6 +1,7 @@
 // What could be better about a task: hints to the person, never a reason to refuse it.
 
 import { withoutCriteria } from '../../core/exchange/import-record.ts';
+import { canChooseModel } from '../../core/work/fallback.ts';
 
 export interface DescribedTask {
   readonly title: string;
@@ -9,6 +10,8 @@ export interface DescribedTask {
   readonly test_mode: string;
   readonly parent_id: string | null;
   readonly plan?: boolean;
+  readonly agent?: string | null;
+  readonly model?: string | null;
 }
 
 const vagueTitle =
@@ -38,6 +41,10 @@ export function taskWarnings(task: DescribedTask): string[] {
   }
   if (task.plan === true && task.parent_id !== null) {
     warnings.push('A sub-task is planned with its parent: ask for a plan there.');
+  }
+  const { agent = null, model = null } = task;
+  if (agent !== null && model !== null && !canChooseModel(agent)) {
+    warnings.push(`The model is not used: set it in [agents.${agent}] args.`);
   }
   return warnings;
 }

@@ -249,8 +249,11 @@ const exporterStatements: readonly string[] = [
     error TEXT, error_at_ms INTEGER) WITHOUT ROWID`,
 ];
 
+/** The model that the agent of a task is asked for. */
+const modelStatements: readonly string[] = [`ALTER TABLE tasks ADD COLUMN model TEXT`];
+
 /** The version of the schema that this code reads and writes (`PRAGMA user_version`). */
-export const schemaVersion = 15;
+export const schemaVersion = 16;
 
 export async function createStoreTables<Tables>(db: Kysely<Tables>): Promise<void> {
   await executeAll(db, statements);
@@ -314,6 +317,10 @@ export async function addCompatibility<Tables>(db: Kysely<Tables>): Promise<void
   await executeAll(db, compatibilityStatements);
 }
 
+export async function addModel<Tables>(db: Kysely<Tables>): Promise<void> {
+  await executeAll(db, modelStatements);
+}
+
 async function executeAll<Tables>(db: Kysely<Tables>, list: readonly string[]): Promise<void> {
   const inItsWords = isPostgres(db) ? forPostgres : (statement: string) => statement;
   for (const statement of list) await sql.raw(inItsWords(statement)).execute(db);
@@ -343,4 +350,5 @@ export const storeSteps: readonly SchemaStep[] = [
   { version: 13, name: 'whose plan it is', up: addRepository },
   { version: 14, name: 'exporters of the feed', up: addExporters },
   { version: 15, name: 'which work a machine can continue', up: addCompatibility },
+  { version: 16, name: 'which model a task asks for', up: addModel },
 ];

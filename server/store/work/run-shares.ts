@@ -166,10 +166,10 @@ export async function nextStartMs(
 export async function agentsNamed(
   db: Reads,
   { epicId, tasks }: Pick<Scope, 'epicId' | 'tasks'>,
-): Promise<readonly Pick<TaskRow, 'agent' | 'fallback'>[]> {
+): Promise<readonly Pick<TaskRow, 'agent' | 'model' | 'fallback'>[]> {
   return db
     .selectFrom('tasks')
-    .select(['agent', 'fallback'])
+    .select(['agent', 'model', 'fallback'])
     .distinct()
     .where('status', 'not in', ['completed', 'cancelled'])
     .$if(epicId !== null, (query) => query.where('epic_id', '=', epicId))

@@ -7,6 +7,7 @@ export interface Startable {
   readonly id: string;
   readonly status: 'ready' | 'waiting';
   readonly agent: string | null;
+  readonly model: string | null;
   readonly fallback: string | null;
   readonly fallback_from: number;
   readonly best_of: number | null;
@@ -43,6 +44,7 @@ export async function startableTasks(
       'id',
       'status',
       'agent',
+      'model',
       'fallback',
       'fallback_from',
       'best_of',

@@ -20,7 +20,7 @@ import {
 } from '../../store/port.ts';
 import type { Uses } from '../kit/engine-ports.ts';
 
-type Who = Pick<TaskRow, 'id' | 'agent' | 'fallback' | 'fallback_from'>;
+type Who = Pick<TaskRow, 'id' | 'agent' | 'model' | 'fallback' | 'fallback_from'>;
 
 export interface ChosenAgent {
   readonly agent: string;

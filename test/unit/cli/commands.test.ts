@@ -75,7 +75,7 @@ suite('commands', () => {
     asks(
       (
         'add T -d -C_is_broken -e epic-1 -P task-1 -p High --blocked-by a,b --blocked-by c ' +
-        '--type bug --label x --label y --accept one --agent codex --gate make --test-mode strict ' +
+        '--type bug --label x --label y --accept one --agent codex --model gpt-5 --gate make --test-mode strict ' +
         '--test-scope all --max-attempts 2'
       ).split(' '),
       'task.add',
@@ -90,6 +90,7 @@ suite('commands', () => {
         labels: ['x', 'y'],
         accept: ['one'],
         agent: 'codex',
+        model: 'gpt-5',
         gate: 'make',
         test_mode: 'strict',
         test_scope: 'all',
@@ -112,6 +113,7 @@ suite('commands', () => {
       add_blockers: ['a'],
       remove_blockers: ['b', 'c'],
     });
+    asks(['edit', 'task-1', '--model', ''], 'task.edit', { id: 'task-1', model: '' });
     asks(['epic', 'add', 'E', '-d', 'text'], 'epic.add', { title: 'E', description: 'text' });
     asks(['hint', 'task-1', 'look there'], 'task.hint', { id: 'task-1', text: 'look there' });
     asks(['unpause', 'task-1'], 'task.unpause', { id: 'task-1' });

@@ -69,8 +69,11 @@ suite('who takes over from an agent', () => {
       },
       { codex: { fallback: [{ agent: 'claude', model: null }] }, command: { model: 'small' } },
     );
-    const chain = (agent: string | null, fallback: string | null): string[] =>
-      agentChain(choices, 'claude', { agent, fallback }).map(stepText);
+    const chain = (
+      agent: string | null,
+      fallback: string | null,
+      model: string | null = null,
+    ): string[] => agentChain(choices, 'claude', { agent, model, fallback }).map(stepText);
     assert.deepEqual(chain(null, null), ['claude:sonnet', 'gemini']);
     assert.deepEqual(chain('codex', null), ['codex', 'claude:sonnet']);
     assert.deepEqual(chain('gemini', null), ['gemini']);
@@ -80,6 +83,13 @@ suite('who takes over from an agent', () => {
       'command:small',
       'claude:opus',
     ]);
+    // The model of a task is for its own agent, if that one takes any.
+    assert.deepEqual(chain(null, 'command,claude', 'opus'), [
+      'claude:opus',
+      'command:small',
+      'claude:sonnet',
+    ]);
+    assert.deepEqual(chain('codex', null, 'opus'), ['codex', 'claude:sonnet']);
   });
 
   test('the settings of single agents are read whole or not at all', () => {
@@ -155,7 +165,10 @@ suite('who takes over from an agent', () => {
   }
 
   test('nobody takes over without a list', () => {
-    assert.equal(agentChain(noFallback, 'demo', { agent: null, fallback: null }).length, 1);
+    assert.equal(
+      agentChain(noFallback, 'demo', { agent: null, model: null, fallback: null }).length,
+      1,
+    );
   });
 
   test('the prompt says what has kept the agent before from doing it', () => {

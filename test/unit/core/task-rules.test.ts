@@ -25,6 +25,7 @@ import {
 
 const said = {
   agent: 'codex',
+  model: 'gpt-5:high',
   bestOf: 3,
   choose: 'person',
   fallback: '',
@@ -67,13 +68,14 @@ suite('rules of a task', () => {
       ...nothingSaid,
       testMode: 'strict',
       testScope: 'diff',
+      model: null,
       plan: null,
       runsOn: null,
     };
     assert.deepEqual(nothing, usual);
     const strange = readSessionRules(
       { max_attempts: 99, test_mode: 'lenient', test_scope: 'moon', test_command: '' },
-      { agent: 'x', best_of: 99, choose: 'x', fallback: '', plan: 'x', runs_on: 'x' },
+      { agent: 'x', model: '--x', best_of: 99, choose: 'x', fallback: '', plan: 'x', runs_on: 'x' },
     );
     assert.deepEqual(strange, { ...usual, maxAttempts: 10 });
   });
@@ -106,6 +108,9 @@ suite('rules of a task', () => {
     });
     assert.throws(() => givenColumns({ best_of: 9 }, checks), /from 1 to 8/u);
     assert.throws(() => givenColumns({ fallback: 'x' }, checks), /fallback is not usable/u);
+    assert.throws(() => givenColumns({ model: '--help' }, checks), /model must be a name/u);
+    assert.deepEqual(givenColumns({ model: ' opus ' }, checks), { model: 'opus' });
+    assert.deepEqual(givenColumns({ model: '' }, checks), { model: null });
   });
 
   test('a candidate is done as its task, but plans and chooses nothing', () => {
@@ -127,6 +132,7 @@ suite('rules of a task', () => {
     const columns = columnsOfTaskRules({ ...nothingSaid, maxAttempts: 2 });
     assert.deepEqual(columns, {
       agent: null,
+      model: null,
       best_of: null,
       choose: null,
       fallback: null,

@@ -40,6 +40,7 @@ const task: Row = {
   labels: '["x"]',
   acceptance_criteria: '["one"]',
   agent: 'codex',
+  model: 'gpt-5:high',
   fallback: 'claude:opus',
   fallback_from: 1,
   best_of: 3,
@@ -143,7 +144,7 @@ const lost: {
       ...neverOfTask,
       ...work,
       ...Object.fromEntries(
-        'max_attempts test_mode test_scope test_command agent fallback best_of choose plan runs_on'
+        'max_attempts test_mode test_scope test_command agent model fallback best_of choose plan runs_on'
           .split(' ')
           .map((name) => [name, noField]),
       ),

@@ -2,7 +2,9 @@
 
 import assert from 'node:assert/strict';
 import type { TaskFields } from '../../../server/protocol/task-fields.ts';
+import { showTask } from '../../../server/store/board/show.ts';
 import { addEpic } from '../../../server/store/plan/epics.ts';
+import { editTask } from '../../../server/store/plan/task-edit.ts';
 import { addTask, type NewTaskFields } from '../../../server/store/plan/tasks.ts';
 import {
   addTasks,
@@ -87,6 +89,7 @@ suite('addTask', () => {
     ['a mode', { title: 'x', test_mode: 'loose' }, 'bad_value', /strict, lenient, disabled/],
     ['a scope', { title: 'x', test_scope: 'half' }, 'bad_value', /diff, all, skip/],
     ['an agent', { title: 'x', agent: 'nobody' }, 'bad_value', /claude, drover-code/],
+    ['a model', { title: 'x', model: '--help' }, 'bad_value', /model must be a name/],
     ['a priority word', { title: 'x', priority: 'asap' }, 'bad_value', /"asap"; use a whole/],
     ['a fraction', { title: 'x', priority: 1.5 }, 'bad_value', /"1.5"/],
     ['no attempts', { title: 'x', max_attempts: 0 }, 'bad_value', /from 1 to 10/],
@@ -105,6 +108,22 @@ suite('addTask', () => {
       assert.equal(await everything(project), before);
     });
   }
+
+  test('asks for a model, and warns where its agent takes none', async () => {
+    const { id, model } = await add({ title: 'Print the tree', agent: 'claude', model: ' opus ' });
+    assert.equal(model, 'opus');
+    const views = [await showTask(project.store.db, id)];
+    const edit = { agent: 'codex' };
+    await project.store.transaction((tx) => editTask(tx, project.sources, id, edit));
+    views.push(await showTask(project.store.db, id));
+    assert.deepEqual(
+      views.map(({ model: asked, warnings }) => [asked, warnings.join(' ').includes('not used')]),
+      [
+        ['opus', false],
+        ['opus', true],
+      ],
+    );
+  });
 
   test('is blocked by what is not completed', async () => {
     const ids = await addTasks(project, [{ title: 'A' }, { title: 'B', blocked_by: ['A'] }]);

@@ -3,6 +3,7 @@
 
 import { html, nothing, type TemplateResult } from 'lit';
 import { formatCost } from '../../../server/core/format.ts';
+import { canChooseModel } from '../../../server/core/work/fallback.ts';
 import type { TaskFields } from '../../../server/protocol/task-fields.ts';
 import type { StatusSnapshot, TaskView } from '../../../server/protocol/views.ts';
 import type { VscodeTextfield } from '../looks/text-field.ts';
@@ -37,7 +38,7 @@ export function formTemplate(task: TaskView, parts: FormParts): TemplateResult {
       isReadOnly: isReadOnly || isRunning,
       onChange: (agent) => edit({ agent: agent === '' ? null : agent }),
     })}
-    ${fact('Model', task.model ?? '')}
+    ${modelRow(task, parts)}
     ${select('Priority', {
       value: String(task.priority),
       options: priorityOptions(task.priority),
@@ -85,6 +86,19 @@ export function formTemplate(task: TaskView, parts: FormParts): TemplateResult {
     ${fact('Branch', task.branch ?? '')} ${fact('Commit', task.commit_sha?.slice(0, 10) ?? '')}
     ${fact('Landed as', task.landed_sha?.slice(0, 10) ?? '')} ${fact('Id', task.id)}
   </dl>`;
+}
+
+/** Drover asks only some agents for a model; the others get theirs from the settings. */
+function modelRow(task: TaskView, { edit, isReadOnly }: FormParts): TemplateResult {
+  const takesModel = task.agent === null || canChooseModel(task.agent);
+  const isRunning = task.phase !== null;
+  return text('Model', {
+    value: task.model ?? '',
+    placeholder: takesModel ? 'Project default' : `Set in [agents.${task.agent}] args`,
+    // A model that is no longer used can still be removed.
+    isReadOnly: isReadOnly || isRunning || (!takesModel && task.model === null),
+    onChange: (model) => edit({ model: model === '' ? null : model }),
+  });
 }
 
 function epicRow(task: TaskView, { board, edit, isReadOnly }: FormParts): TemplateResult {
