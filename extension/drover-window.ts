@@ -10,10 +10,12 @@ import type { BackendAccess } from './backend/access.ts';
 import { allHandlers } from './commands/all.ts';
 import { Commands, type CommandPlace } from './commands/commands.ts';
 import type { CommandContext } from './commands/context.ts';
+import { subjectOfPage } from './commands/panels.ts';
 import { askRemote } from './commands/remote.ts';
 import { ownVariables, seeToRun } from './commands/runs.ts';
 import { setContext } from './notices/context-keys.ts';
 import { MachinesView } from './fleet/machines-view.ts';
+import { isKeyOfTree } from './commands/tree-keys.ts';
 import type { ExportsWhenReady } from './tools/exports.ts';
 import { exportsOf } from './tools/exports-when-ready.ts';
 import type { CommandId, PanelName, SideViewName } from './ids.ts';
@@ -30,7 +32,12 @@ import { Reactions } from './notices/reactions.ts';
 import { reviewParts } from './review/review-commands.ts';
 import { registerGitDocuments } from './review/git-documents.ts';
 import { RemoteView } from './remote/remote-view.ts';
-import { readSettings, settingsSection, wantsLessMotion } from './project/settings.ts';
+import {
+  opensBySingleClick,
+  readSettings,
+  settingsSection,
+  wantsLessMotion,
+} from './project/settings.ts';
 import { isFreshSample } from './project/sample-project.ts';
 import { StatusBar } from './notices/status-bar.ts';
 import { registerStepLogs } from './notices/step-log.ts';
@@ -62,6 +69,7 @@ export class DroverWindow implements vscode.Disposable {
   readonly #disposables: vscode.Disposable[];
   readonly #measurements: { readonly name: string; readonly ms: number }[] = [];
   #focused: WebviewHost | null = null;
+  #clicked: string | null = null;
   readonly exports: ExportsWhenReady;
 
   constructor(parts: WindowParts) {
@@ -186,6 +194,7 @@ export class DroverWindow implements vscode.Disposable {
   }
 
   async runCommand(id: CommandId, args: readonly unknown[]): Promise<void> {
+    if (isKeyOfTree(args)) return;
     await this.#run(id, args, this.#focused ?? this.#place(this.#projects.current));
   }
 
@@ -271,6 +280,7 @@ export class DroverWindow implements vscode.Disposable {
       memory: extension.workspaceState,
       messages: this.#messages,
       closePanel: (webview) => this.#panels.close(webview),
+      preview: async ({ openProject: project }, task) => this.#preview(project, task),
       andRun: async ({ openProject: project }, action) => {
         await action(project);
         await seeToRun(this.#context([]), project);
@@ -285,8 +295,20 @@ export class DroverWindow implements vscode.Disposable {
       state: (webview) => this.#stateOf(webview),
       command: this.#commands.run,
       action: (webview, name, params) => actions[name](webview, params as never),
-      selected: (webview) => this.#selected(webview),
+      selected: (webview, hasFocus) => {
+        if (hasFocus || !this.#panels.isPreview(webview)) this.#selected(webview);
+      },
+      changed: (webview) => this.#panels.keep(webview),
     };
+  }
+
+  /** Of several clicks the last one counts, whichever page is found first. */
+  async #preview(project: Project, id: string): Promise<void> {
+    const task = project.board?.tasks.find((each) => each.id === id);
+    if (task === undefined || !opensBySingleClick()) return;
+    this.#clicked = id;
+    const subject = await subjectOfPage(project, task, null);
+    if (this.#clicked === id) this.#panels.preview(subject);
   }
 
   #measured(name: string, ms: number): void {

@@ -5,6 +5,7 @@ import { needsOf } from '../../server/protocol/needs.ts';
 import type { TaskView } from '../../server/protocol/views.ts';
 import { machinesViewId, webviewIds } from '../ids.ts';
 import type { Project } from '../project/project.ts';
+import type { Subject } from '../webviews/panel-subject.ts';
 import { withProject, type Handlers } from './context.ts';
 import { hasBegun, pageChoices } from './page-choices.ts';
 import { pickTask } from './pick.ts';
@@ -39,10 +40,8 @@ export const panelHandlers: Handlers<
     const meant = isInStream ? noTarget : target;
     const task = await pickPage(project, meant);
     if (task === null) return;
-    // A panel belongs to one attempt; without a number it is the current latest one.
-    const isFresh = meant.attempt === null && !hasBegun(task);
-    const attempt = isFresh ? null : (meant.attempt ?? (await latestAttempt(project, task.id)));
-    const host = context.showPanel('stream', { root: project.root, id: task.id, attempt });
+    const subject = await subjectOfPage(project, task, meant.attempt);
+    const host = context.showPanel('stream', subject);
     const place = logPlaceOf(context.args);
     if (place !== null) host.goTo(place);
   }),
@@ -60,6 +59,17 @@ export const panelHandlers: Handlers<
     context.showPanel('run', { root: project.root, id: run, attempt: null });
   }),
 };
+
+/** A page belongs to one attempt; without a number it is the current latest one. */
+export async function subjectOfPage(
+  project: Project,
+  task: TaskView,
+  asked: number | null,
+): Promise<Subject> {
+  const isFresh = asked === null && !hasBegun(task);
+  const attempt = isFresh ? null : (asked ?? (await latestAttempt(project, task.id)));
+  return { root: project.root, id: task.id, attempt };
+}
 
 /** Each task has a page, also before its first attempt. */
 async function pickPage(project: Project, meant: Target): Promise<TaskView | null> {

@@ -11,6 +11,14 @@ export function readSettings(scope: vscode.Uri | null): ExtensionSettings {
   return Object.fromEntries(read) as unknown as ExtensionSettings;
 }
 
+/** As in VS Code's own lists: whether a single click shows what the next one replaces. */
+export function opensBySingleClick(): boolean {
+  const section = vscode.workspace.getConfiguration('workbench');
+  return (
+    section.get('list.openMode') !== 'doubleClick' && section.get('editor.enablePreview') !== false
+  );
+}
+
 export function wantsLessMotion(): boolean {
   const section = vscode.workspace.getConfiguration('workbench');
   return section.get('reduceMotion') === 'on';

@@ -19,6 +19,7 @@ export interface HostActionParts extends PlanActionParts {
     webview: WebviewHost,
     action: (project: Project) => Promise<unknown>,
   ) => Promise<void>;
+  readonly preview: (webview: WebviewHost, task: string) => Promise<void>;
   readonly measured: (webview: WebviewHost, name: string, ms: number) => void;
 }
 
@@ -70,6 +71,10 @@ export function hostActions(parts: HostActionParts): Actions {
         matchOnDetail: true,
       });
       return { id: chosen?.id ?? null };
+    },
+    async previewTask(webview, { task }) {
+      await parts.preview(webview, text(task, 'task'));
+      return nothing;
     },
     readPlace: (webview) => Promise.resolve({ place: webview.takePlace() }),
     measured(webview, { name, ms }) {

@@ -67,8 +67,10 @@ const read = () => {
     return undefined; // no storage here, or nothing of ours in it
   }
 };
-const kept = api.getState();
-let mine = kept === null || typeof kept !== 'object' ? read() : kept.component;
+const known = api.getState() ?? null;
+// A reused page finds the state of what it showed before.
+const kept = JSON.stringify(known?.subject) === JSON.stringify(subject) ? known : null;
+let mine = kept === null ? read() : kept.component;
 const keep = () => {
   api.setState({ subject, component: mine });
   try {
@@ -81,7 +83,7 @@ keep();
 const shared = {
   subject,
   // A page that is shown again has kept something, and its first state is an old one.
-  first: kept === null || typeof kept !== 'object' ? first : null,
+  first: kept === null ? first : null,
   postMessage: (message) => api.postMessage(message),
   getState: () => mine,
   setState: (state) => { mine = state; keep(); return state; },

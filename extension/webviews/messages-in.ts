@@ -2,6 +2,7 @@
 
 import { isOneOf } from '../../server/core/one-of.ts';
 import {
+  readingRequests,
   webviewRequests,
   type Ask,
   type FromWebview,
@@ -19,6 +20,7 @@ const hostActionNames: { readonly [N in HostActionName]: true } = {
   resolve: true,
   stopRun: true,
   openStream: true,
+  previewTask: true,
   readPlace: true,
   openStepLog: true,
   pickFile: true,
@@ -57,14 +59,14 @@ export type MessageIn =
 
 /** The message, or null if it is none that a webview of ours would send. */
 export function readMessage(raw: unknown): MessageIn | null {
-  const { type, asks, ids } = fieldsOf(raw);
+  const { type, asks, ids, hasFocus } = fieldsOf(raw);
   switch (type) {
     case 'asks':
       return Array.isArray(asks) && asks.length <= asksMax ? { type, asks } : null;
     case 'selection': {
       if (!Array.isArray(ids) || ids.length > selectionMax) return null;
       const texts = ids.filter((id) => typeof id === 'string');
-      return texts.length === ids.length ? { type, ids: texts } : null;
+      return texts.length === ids.length ? { type, ids: texts, hasFocus: hasFocus === true } : null;
     }
     default:
       return null;
@@ -80,6 +82,23 @@ export function readAsk(raw: unknown): Ask | null {
   }
   if (to === 'host' && isHostAction(name)) return { ask, to, name, params: fieldsOf(params) };
   return null;
+}
+
+const changingActions: ReadonlySet<string> = new Set<HostActionName>([
+  'runTask',
+  'retry',
+  'sendBack',
+  'resolve',
+  'takeOver',
+  'giveBack',
+  'mergeConflict',
+  'pickImages',
+  'attachFiles',
+]);
+
+/** Whether a person does something with it, beyond reading. */
+export function isChange({ to, name }: Ask): boolean {
+  return to === 'backend' ? !isOneOf(readingRequests, name) : changingActions.has(name);
 }
 
 /** The number of a refused request, so that its sender gets the refusal. */

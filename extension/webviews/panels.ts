@@ -14,13 +14,16 @@ import { WebviewHost, webviewOptions, type WebviewSurroundings } from './webview
 
 interface OpenPanel {
   readonly panel: vscode.WebviewPanel;
-  readonly host: WebviewHost;
-  readonly key: string;
+  /** Another one, with its key, when a single click reuses the panel. */
+  host: WebviewHost;
+  key: string;
 }
 
 /** More panels than a person uses; the one that was not viewed for longest is closed. */
 const panelsMax = 64;
 const titleMax = 40;
+/** VS Code shows tabs of its own previews in italics; an extension's panel has only its title. */
+const previewMark = ' (preview)';
 
 const titles: { readonly [N in PanelName]: string } = {
   stream: 'Stream',
@@ -53,6 +56,8 @@ export class Panels implements vscode.Disposable {
   readonly #open = new Map<string, OpenPanel>();
   /** Panels whose task was on a board. */
   readonly #wasSeen = new WeakSet<OpenPanel>();
+  /** The page that the next single click reuses. */
+  #preview: OpenPanel | null = null;
   /** Panels that replaced a tab without an owner. */
   readonly #reopened = new WeakSet<OpenPanel>();
 
@@ -72,14 +77,60 @@ export class Panels implements vscode.Disposable {
   show(name: PanelName, subject: Subject): WebviewHost {
     const present = this.#open.get(subjectKey(name, subject));
     if (present !== undefined) {
+      if (this.#keep(present)) this.#parts.onActive(present.host);
       present.panel.reveal();
       return present.host;
     }
     const unshown = this.#unshown(name, subject);
     const place = { viewColumn: vscode.ViewColumn.Active, preserveFocus: false };
-    const { host } = this.#adopt(name, subject, newPanel(name, titles[name], place));
+    const { host } = this.#adopt(name, subject, this.#newPanel(name, titles[name], place));
     if (unshown !== null) void vscode.window.tabGroups.close(unshown, true);
     return host;
+  }
+
+  /** Shows the page of a task beside the focus, in the panel of the last single click. */
+  preview(subject: Subject): void {
+    const present = this.#open.get(subjectKey('stream', subject));
+    if (present !== undefined) return present.panel.reveal(undefined, true);
+    const unshown = this.#unshown('stream', subject);
+    if (this.#preview === null) {
+      const place = { viewColumn: vscode.ViewColumn.Active, preserveFocus: true };
+      this.#adopt('stream', subject, this.#newPanel('stream', titles.stream, place), true);
+    } else this.#reuse(this.#preview, subject);
+    if (unshown !== null) void vscode.window.tabGroups.close(unshown, true);
+  }
+
+  #reuse(open: OpenPanel, subject: Subject): void {
+    this.#open.delete(open.key);
+    open.host.dispose();
+    this.#parts.onClosed(open.host);
+    this.#wasSeen.delete(open);
+    open.host = this.#hostOf('stream', subject, open.panel);
+    open.key = subjectKey('stream', subject);
+    this.#enter(open);
+    open.panel.reveal(undefined, true);
+  }
+
+  isPreview(host: WebviewHost): boolean {
+    return this.#preview?.host === host;
+  }
+
+  /** What a person works in is not replaced by the next click. */
+  keep(host: WebviewHost): void {
+    if (this.#preview?.host === host) this.#keep(this.#preview);
+  }
+
+  /** False: it was no preview. */
+  #keep(open: OpenPanel): boolean {
+    if (this.#preview !== open) return false;
+    this.#preview = null;
+    this.#dress(open, this.#taskOf(open));
+    return true;
+  }
+
+  #taskOf({ host }: OpenPanel): TaskView | null {
+    const { root, id } = host.subject;
+    return root === null || id === null ? null : this.#parts.task(root, id);
   }
 
   restore(name: PanelName, panel: vscode.WebviewPanel, state: unknown): void {
@@ -112,7 +163,8 @@ export class Panels implements vscode.Disposable {
     const { panel, host } = open;
     if (host.name !== 'stream' || task === null) return;
     this.#wasSeen.add(open);
-    const title = streamTitle(task.title, host.subject.attempt);
+    const mark = this.#preview === open ? previewMark : '';
+    const title = `${streamTitle(task.title, host.subject.attempt)}${mark}`;
     if (panel.title !== title) {
       panel.title = title;
       this.#parts.memory.remember('stream', title, host.subject);
@@ -143,32 +195,56 @@ export class Panels implements vscode.Disposable {
     const subject = subjects.find((each) => !this.#open.has(subjectKey(name, each)));
     if (subject === undefined) return subjects.length > 0;
     const place = { viewColumn: tab.group.viewColumn, preserveFocus: !tab.group.isActive };
-    this.#reopened.add(this.#adopt(name, subject, newPanel(name, tab.label, place)));
+    this.#reopened.add(this.#adopt(name, subject, this.#newPanel(name, tab.label, place)));
     return true;
   }
 
-  #adopt(name: PanelName, subject: Subject, panel: vscode.WebviewPanel): OpenPanel {
+  #adopt(
+    name: PanelName,
+    subject: Subject,
+    panel: vscode.WebviewPanel,
+    isPreview = false,
+  ): OpenPanel {
     this.#makeRoom();
-    const key = subjectKey(name, subject);
     panel.iconPath = new vscode.ThemeIcon(icons[name]);
-    const { around, memory, task, onActive, onClosed } = this.#parts;
-    const host = new WebviewHost(name, subject, panel.webview, () => panel.visible, around);
-    const open = { panel, host, key };
-    this.#open.set(key, open);
-    memory.remember(name, panel.title, subject);
-    if (subject.root !== null && subject.id !== null) {
-      this.#dress(open, task(subject.root, subject.id));
-    }
+    const { onActive, onClosed } = this.#parts;
+    const host = this.#hostOf(name, subject, panel);
+    const open = { panel, host, key: subjectKey(name, subject) };
+    if (isPreview) this.#preview = open;
+    this.#enter(open);
     panel.onDidDispose(() => {
-      host.dispose();
-      if (this.#open.get(key) === open) this.#open.delete(key);
-      onClosed(host);
+      open.host.dispose();
+      if (this.#open.get(open.key) === open) this.#open.delete(open.key);
+      if (this.#preview === open) this.#preview = null;
+      onClosed(open.host);
     });
-    panel.onDidChangeViewState(() => {
-      if (panel.active) onActive(host);
-    });
-    if (panel.active) onActive(host);
+    // The panel of a single click is in front while the focus is still where the click was.
+    const onState = (): void => {
+      if (panel.active && this.#preview !== open) onActive(open.host);
+    };
+    panel.onDidChangeViewState(onState);
+    onState();
     return open;
+  }
+
+  #enter(open: OpenPanel): void {
+    const { host, panel, key } = open;
+    this.#open.set(key, open);
+    this.#parts.memory.remember(host.name as PanelName, panel.title, host.subject);
+    this.#dress(open, this.#taskOf(open));
+  }
+
+  #hostOf(name: PanelName, subject: Subject, panel: vscode.WebviewPanel): WebviewHost {
+    return new WebviewHost(name, subject, panel.webview, () => panel.visible, this.#parts.around);
+  }
+
+  #newPanel(name: PanelName, title: string, place: Place): vscode.WebviewPanel {
+    const { extensionUri } = this.#parts.around;
+    return vscode.window.createWebviewPanel(webviewIds[name], title, place, {
+      enableFindWidget: false,
+      retainContextWhenHidden: false,
+      ...webviewOptions(extensionUri),
+    });
   }
 
   #makeRoom(): void {
@@ -187,11 +263,6 @@ export class Panels implements vscode.Disposable {
 }
 
 type Place = Parameters<typeof vscode.window.createWebviewPanel>[2];
-
-function newPanel(name: PanelName, title: string, place: Place): vscode.WebviewPanel {
-  const options = { enableFindWidget: false, retainContextWhenHidden: false };
-  return vscode.window.createWebviewPanel(webviewIds[name], title, place, options);
-}
 
 function streamTitle(title: string, attempt: number | null): string {
   const line = title.replace(/\s+/g, ' ').trim();

@@ -22,7 +22,7 @@ import type { Projects } from '../project/projects.ts';
 import { boardBytes, packedBoard } from './board-bytes.ts';
 import { firstBoard } from './first-board.ts';
 import { page } from './html.ts';
-import { readAsk, readMessage, refusedAsk } from './messages-in.ts';
+import { isChange, readAsk, readMessage, refusedAsk } from './messages-in.ts';
 import { answerTogether } from './replies.ts';
 import type { Subject } from './panel-subject.ts';
 
@@ -42,7 +42,10 @@ export interface WebviewSurroundings {
     name: Exclude<HostActionName, CommandActionName>,
     params: object,
   ) => Promise<unknown>;
-  readonly selected: (webview: WebviewHost) => void;
+  /** `hasFocus`: the keyboard is in its page. */
+  readonly selected: (webview: WebviewHost, hasFocus: boolean) => void;
+  /** A person changes something in it. */
+  readonly changed: (webview: WebviewHost) => void;
   readonly log: vscode.LogOutputChannel;
 }
 
@@ -195,7 +198,7 @@ export class WebviewHost implements vscode.Disposable {
     const message = readMessage(raw);
     if (message?.type === 'selection') {
       this.selection = message.ids;
-      this.#around.selected(this);
+      this.#around.selected(this, message.hasFocus);
     }
     if (message?.type !== 'asks') return;
     const answers = message.asks.map(async (each) => {
@@ -210,6 +213,7 @@ export class WebviewHost implements vscode.Disposable {
     try {
       if (message.name === 'hello') this.#postState();
       const params = message.params as object;
+      if (isChange(message)) this.#around.changed(this);
       let result: unknown = {};
       if (message.to === 'backend') {
         result = await this.openProject.request(message.name, params as never);

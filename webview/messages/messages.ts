@@ -12,9 +12,26 @@ import type { StatusSnapshot } from '../../server/protocol/views.ts';
 export type BackendRequests = Requests;
 export type BackendRequestName = RequestName;
 
+/** Requests of the backend by which a webview only reads. */
+export const readingRequests = [
+  'status',
+  'task.show',
+  'why',
+  'attempts',
+  'runs.list',
+  'transcripts.search',
+  'report',
+  'past.status',
+  'log.read',
+  'log.prompt',
+  'events.read',
+  'questions',
+  'board.changes',
+] as const satisfies readonly BackendRequestName[];
+
 /** Requests of the backend that a webview may make; the extension passes nothing else on. */
 export const webviewRequests = [
-  'status',
+  ...readingRequests,
   'epic.add',
   'epic.edit',
   'epic.close',
@@ -22,7 +39,6 @@ export const webviewRequests = [
   'epic.remove',
   'task.add',
   'task.edit',
-  'task.show',
   'attachment.add',
   'task.move',
   'task.remove',
@@ -34,19 +50,8 @@ export const webviewRequests = [
   'task.hint',
   'task.resolve',
   'task.send_back',
-  'why',
-  'attempts',
-  'runs.list',
-  'transcripts.search',
-  'report',
-  'past.status',
-  'log.read',
-  'log.prompt',
-  'events.read',
-  'questions',
   'answer',
   'approve',
-  'board.changes',
 ] as const satisfies readonly BackendRequestName[];
 
 export type WebviewRequestName = (typeof webviewRequests)[number];
@@ -77,6 +82,8 @@ export interface HostActions {
     params: { task: string; attempt: number; step: 'setup' | 'gate' };
     result: Nothing;
   };
+  /** Shows the page of a task beside the focus, if VS Code's lists open by a single click. */
+  readonly previewTask: { params: { task: string }; result: Nothing };
   readonly openGrid: { params: Nothing; result: Nothing };
   /** Retries failed tasks, and starts a run where none is active. */
   readonly retryFailed: { params: { ids: readonly string[] }; result: Nothing };
@@ -276,4 +283,4 @@ export type FromWebview =
   /** Asked in one turn of the page. */
   | { readonly type: 'asks'; readonly asks: readonly Ask[] }
   /** What has the focus, so that commands of VS Code know what they are about. */
-  | { readonly type: 'selection'; readonly ids: readonly string[] };
+  | { readonly type: 'selection'; readonly ids: readonly string[]; readonly hasFocus: boolean };

@@ -81,7 +81,7 @@ export function connectHost(): Host {
   return {
     backend: asks.to('backend') as Host['backend'],
     action: asks.to('host') as Host['action'],
-    select: (ids) => post({ type: 'selection', ids }),
+    select: (ids) => post({ type: 'selection', ids, hasFocus: document.hasFocus() }),
     onPush(listener) {
       listeners.add(listener);
       return () => listeners.delete(listener);

@@ -25,7 +25,7 @@ import { filterBar } from './filter-bar.ts';
 import { hoverText } from './hover-text.ts';
 import { isStatusFilter } from './status-filter.ts';
 import { rowAt, TreeDrag } from './tree-drag.ts';
-import { openRow, runTreeAction, runTreeKey, type TreeParts } from './tree-keys.ts';
+import { openRow, previewRow, runTreeAction, runTreeKey, type TreeParts } from './tree-keys.ts';
 import { readMemory } from './tree-memory.ts';
 import { TitleField } from './title-field.ts';
 import { TreePlan } from './tree-plan.ts';
@@ -362,6 +362,7 @@ export class DroverTree extends LitElement {
     const how = { toggle: event.ctrlKey || event.metaKey, range: event.shiftKey };
     state.selection = selectClicked(state.selection, state.keys, found.row.key, how);
     if (isOn('[data-twisty]')) state.toggle(found.row);
+    else if (event.detail === 1 && !how.toggle && !how.range) previewRow(this.#parts, found.row);
     this.#changed();
   };
 

@@ -2,7 +2,12 @@
 
 import assert from 'node:assert/strict';
 import { page, policy, subjectOf } from '../../../extension/webviews/html.ts';
-import { readAsk, readMessage, refusedAsk } from '../../../extension/webviews/messages-in.ts';
+import {
+  isChange,
+  readAsk,
+  readMessage,
+  refusedAsk,
+} from '../../../extension/webviews/messages-in.ts';
 import { readSubject, subjectKey } from '../../../extension/webviews/panel-subject.ts';
 
 const options = {
@@ -103,8 +108,23 @@ suite('extension webview page', () => {
     const add = ask('backend', 'task.add');
     assert.deepEqual(readAsk({ ...add, params: 'x' }), { ...add, params: {} });
     assert.deepEqual(readAsk(ask('host', 'openGrid')), ask('host', 'openGrid'));
-    const selection = { type: 'selection', ids: ['a'] };
+    const selection = { type: 'selection', ids: ['a'], hasFocus: true };
     assert.deepEqual(readMessage(selection), selection);
+    assert.deepEqual(readMessage({ ...selection, hasFocus: 'x' }), {
+      ...selection,
+      hasFocus: false,
+    });
+  });
+
+  test('knows what changes something from what only reads', () => {
+    const isOne = (to: 'backend' | 'host', name: string): boolean => {
+      const read = readAsk(ask(to, name));
+      return read !== null && isChange(read);
+    };
+    assert.ok(isOne('backend', 'task.edit') && isOne('backend', 'answer'));
+    assert.ok(isOne('host', 'sendBack') && isOne('host', 'retry'));
+    for (const name of ['log.read', 'attempts', 'events.read']) assert.ok(!isOne('backend', name));
+    for (const name of ['hello', 'readPlace', 'measured', 'copy']) assert.ok(!isOne('host', name));
   });
 
   test('of several asks in a message each is looked at by itself', () => {

@@ -35,6 +35,8 @@ export interface OpenOptions {
   readonly first?: FirstState;
   /** What the webview had kept by `memory.set` before. */
   readonly memory?: unknown;
+  /** What the page was opened for when it kept that; absent: the same. */
+  readonly memoryOf?: HostState['subject'];
   readonly viewport?: { readonly width: number; readonly height: number };
   /** Called before the page is loaded: answers for what it asks at once. */
   readonly prepare?: (host: FakeHost) => void;
@@ -89,7 +91,9 @@ export async function openWebview(
   const page = await browser.newPage({ viewport: options.viewport ?? viewports[name] });
   page.setDefaultTimeout(browserWaitMs);
   open.add(page);
-  let memory: unknown = options.memory === undefined ? undefined : { component: options.memory };
+  const subject = options.memoryOf ?? host.state.subject;
+  let memory: unknown =
+    options.memory === undefined ? undefined : { subject, component: options.memory };
   page.on('pageerror', (error) => problems.push(`error in the page: ${error.stack ?? error}`));
   page.on('console', (message) => {
     if (message.type() === 'error') problems.push(`console: ${message.text()}`);

@@ -123,6 +123,26 @@ suite('webview: page of a task', () => {
     await view.close();
   });
 
+  test('is drawn at once where its panel showed another task, whose memory it leaves alone', async () => {
+    const state = { board: board(), subject: { id: 'print', attempt: null } };
+    const { board: _now, ...around } = hostState('stream', state);
+    view = await openWebview('stream', {
+      state,
+      first: { state: around, board: packedBoard(board({ title: 'Print it at once' })) },
+      memory: { page: 'stream', draft: 'for the other task' },
+      memoryOf: { id: 'parse', attempt: null },
+      prepare: (host) => {
+        answerReads(host);
+        host.action('hello', () => Promise.withResolvers<Record<string, never>>().promise);
+      },
+    });
+    const title = view.page.getByRole('textbox', { name: 'Title' });
+    await title.waitFor();
+    assert.equal(await title.inputValue(), 'Print it at once');
+    assert.equal(await view.page.getByText('for the other task').count(), 0);
+    await view.close();
+  });
+
   for (const theme of themeNames) {
     test(`says all that the task is, where no agent has worked on it yet: ${theme}`, async () => {
       await open({}, { theme });
@@ -187,6 +207,8 @@ suite('webview: page of a task', () => {
     const { page, host } = view;
     host.action('pick', () => ({ id: 'readme' }));
     await page.getByLabel('Agent', { exact: true }).selectOption('claude');
+    await page.getByLabel('Model', { exact: true }).fill('opus');
+    await page.keyboard.press('Tab');
     await page.getByLabel('Priority', { exact: true }).selectOption('Critical');
     await page.getByLabel('Labels', { exact: true }).fill('cli, , docs');
     await page.keyboard.press('Tab');
@@ -200,11 +222,12 @@ suite('webview: page of a task', () => {
     await page.getByLabel('Epic', { exact: true }).selectOption('A server');
     await page.getByRole('button', { name: 'Remove the dependency on Write the parser' }).click();
     await page.getByRole('button', { name: 'Add a task to wait for' }).click();
-    await host.waitFor('task.edit', 9);
-    await page.getByRole('button', { name: 'Add a task that waits for this one' }).click();
     await host.waitFor('task.edit', 10);
+    await page.getByRole('button', { name: 'Add a task that waits for this one' }).click();
+    await host.waitFor('task.edit', 11);
     assert.deepEqual(edits(), [
       { id: 'print', agent: 'claude' },
+      { id: 'print', model: 'opus' },
       { id: 'print', priority: 10 },
       { id: 'print', labels: ['cli', 'docs'] },
       { id: 'print', gate: 'npm run check' },
@@ -221,6 +244,19 @@ suite('webview: page of a task', () => {
     assert.deepEqual(await host.waitFor('task.add'), { title: 'Colours', parent: 'print' });
     await page.getByRole('button', { name: 'Break wide lines' }).last().click();
     assert.deepEqual(await host.waitFor('openStream'), { task: 'print-wide' });
+    await view.close();
+  });
+
+  test('a model is asked for where the agent takes one, and can be removed elsewhere', async () => {
+    const model = (): ReturnType<typeof view.page.getByLabel> =>
+      view.page.getByLabel('Model', { exact: true });
+    await open({ agent: 'codex' });
+    assert.equal(await model().isDisabled(), true);
+    await view.close();
+    await open({ agent: 'codex', model: 'opus' });
+    await model().fill('');
+    await view.page.keyboard.press('Tab');
+    assert.deepEqual(await view.host.waitFor('task.edit'), { id: 'print', model: null });
     await view.close();
   });
 

@@ -85,6 +85,20 @@ suite('webview: tree', () => {
     await view.close();
   });
 
+  test('a single click shows the page of a task beside the focus, a double click opens it', async () => {
+    await open();
+    await row(/^A server/).click();
+    await row(/^Check types/).click({ modifiers: ['Control'] });
+    await row(/^Write a README/).click({ modifiers: ['Shift'] });
+    await row(/^Check types/).click();
+    assert.deepEqual(await view.host.waitFor('previewTask'), { task: 'check' });
+    await row(/^Draw icons/).dblclick();
+    assert.deepEqual(await view.host.waitFor('openStream'), { task: 'icons' });
+    const shown = view.host.of('previewTask').map(({ params }) => params);
+    assert.deepEqual(shown, [{ task: 'check' }, { task: 'icons' }]);
+    await view.close();
+  });
+
   test('adds, renames and removes by keyboard, and undoes it', async () => {
     await open();
     await row(/^Serve over HTTP/).click();

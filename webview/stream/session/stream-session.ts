@@ -69,10 +69,12 @@ export class StreamSession implements ReactiveController {
 
   hostConnected(): void {
     document.addEventListener('visibilitychange', this.#onVisible);
+    window.addEventListener('focus', this.#onFocus);
   }
 
   hostDisconnected(): void {
     document.removeEventListener('visibilitychange', this.#onVisible);
+    window.removeEventListener('focus', this.#onFocus);
     this.feed?.stop();
     this.feed = null;
     this.#subject = null;
@@ -382,6 +384,11 @@ export class StreamSession implements ReactiveController {
     }
     return id;
   }
+
+  /** A page that a single click opened has not had the focus until now. */
+  readonly #onFocus = (): void => {
+    if (this.#subject !== null) this.#parts.host.select([this.#subject]);
+  };
 
   readonly #onVisible = (): void => {
     if (document.visibilityState === 'visible') this.feed?.wake();
