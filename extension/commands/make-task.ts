@@ -1,33 +1,29 @@
-// "Make a Task of This": what is selected, reported or noted in an editor becomes a task, whose
-// page is then open.
+// "Make a Task of This": what is selected, reported or noted in an editor, or a test that fails,
+// becomes a task, whose page is then open.
 
 import { relative, sep } from 'node:path';
 import * as vscode from 'vscode';
 import { plainText } from '../notices/plain-text.ts';
 import type { Project } from '../project/project.ts';
-import { proposeTask, type Problem } from '../plan/task-from-code.ts';
+import { testChosen } from '../plan/shown-test.ts';
+import { proposeTask, type Problem, type ProposedTask } from '../plan/task-from-code.ts';
+import { proposeForTest } from '../plan/task-from-test.ts';
 import { withProject, type Handlers } from './context.ts';
 import { whyNoTitle } from '../plan/task-title.ts';
 
 export const makeTaskHandlers: Handlers<'drover.makeTask'> = {
   'drover.makeTask': withProject(async (context, shown, _target) => {
-    const place = placeOf(context.args);
-    if (place === null) throw new Error('Open a file and select what the task is about.');
-    const { document, range } = place;
-    const owner = context.projects.all.find(({ root }) => isInside(document.uri, root)) ?? null;
+    const meant = ofTest(context.args) ?? ofCode(context.args);
+    if (meant === null) throw new Error('Open a file and select what the task is about.');
+    const { uri, propose } = meant;
+    const { all } = context.projects;
+    // A test of no file can only be one of the shown repository.
+    const owner = uri === null ? shown : (all.find(({ root }) => isInside(uri, root)) ?? null);
     if (owner === null)
       throw new Error('This file is not in a repository that Drover is set up in.');
     if (owner !== shown) await owner.settled();
-    const proposed = proposeTask(
-      {
-        path: relative(owner.root, document.uri.fsPath).split(sep).join('/'),
-        firstLine: range.start.line + 1,
-        lastLine: range.end.line + 1,
-        languageId: document.languageId,
-        text: document.getText(range),
-      },
-      problemsIn(document.uri, range),
-    );
+    const path = uri === null ? null : relative(owner.root, uri.fsPath).split(sep).join('/');
+    const proposed = propose(path);
     const title = await vscode.window.showInputBox({
       title: 'Make a Task of This',
       prompt: 'Title of the task. Its place and text become the description.',
@@ -42,6 +38,35 @@ export const makeTaskHandlers: Handlers<'drover.makeTask'> = {
     context.showPanel('stream', { root: owner.root, id: task.id, attempt: null });
   }),
 };
+
+/** What the task is about, and in which file that is. */
+interface Meant {
+  readonly uri: vscode.Uri | null;
+  readonly propose: (path: string | null) => ProposedTask;
+}
+
+function ofTest(args: readonly unknown[]): Meant | null {
+  const chosen = testChosen(args);
+  if (chosen === null) return null;
+  return { uri: chosen.uri, propose: (path) => proposeForTest({ ...chosen.test, path }) };
+}
+
+function ofCode(args: readonly unknown[]): Meant | null {
+  const place = placeOf(args);
+  if (place === null) return null;
+  const { document, range } = place;
+  const code = {
+    firstLine: range.start.line + 1,
+    lastLine: range.end.line + 1,
+    languageId: document.languageId,
+    text: document.getText(range),
+  };
+  const problems = problemsIn(document.uri, range);
+  return {
+    uri: document.uri,
+    propose: (path) => proposeTask({ ...code, path: path ?? '' }, problems),
+  };
+}
 
 interface Place {
   readonly document: vscode.TextDocument;

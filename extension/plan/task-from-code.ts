@@ -60,7 +60,7 @@ export function proposeTask(place: CodePlace, problems: readonly Problem[]): Pro
     ...(problems.length > problemsMax ? [`- and ${problems.length - problemsMax} more`] : []),
     ...(place.text.trim() === '' ? [] : ['', ...fenced(place)]),
   ];
-  return { title: short(title), description: lines.join('\n') };
+  return { title: shortTitle(title), description: lines.join('\n') };
 }
 
 /** Code with its place, for a description. */
@@ -74,24 +74,27 @@ function whereOf({ path, firstLine: from, lastLine: to }: CodePlace): string {
 
 const textCharsMax = 8_000;
 
-/** A fence that the text itself cannot end. */
 function fenced({ text, languageId }: CodePlace): readonly string[] {
+  return fencedText(text, languageId === 'plaintext' ? '' : languageId);
+}
+
+/** A fence that the text itself cannot end. */
+export function fencedText(text: string, language = ''): readonly string[] {
   const isCut = text.length > textCharsMax;
   const shown = isCut ? text.slice(0, textCharsMax) : text;
   const ticks = [...shown.matchAll(/`{3,}/g)].map(([found]) => found.length);
   const fence = '`'.repeat(Math.max(3, ...ticks.map((count) => count + 1)));
-  const language = languageId === 'plaintext' ? '' : languageId;
   return [`${fence}${language}`, shown.replace(/\n$/, ''), fence, ...(isCut ? ['(cut)'] : [])];
 }
 
-function firstLine(text: string): string {
+export function firstLine(text: string): string {
   const line = text.split('\n').find((each) => each.trim() !== '') ?? '';
   return line.trim().replace(/\s+/g, ' ');
 }
 
 const titleChars = 120;
 
-function short(title: string): string {
+export function shortTitle(title: string): string {
   const line = title.replace(/\s+/g, ' ').trim();
   return line.length <= titleChars ? line : `${line.slice(0, titleChars - 1)}…`;
 }

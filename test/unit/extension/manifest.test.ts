@@ -6,6 +6,7 @@ import { join, resolve } from 'node:path';
 import {
   commandIds,
   contextKeys,
+  forwardedCommands,
   machinesViewId,
   panelNames,
   sideViews,
@@ -13,16 +14,58 @@ import {
   webviewIds,
   workersViewId,
 } from '../../../extension/ids.ts';
+import { isKeyOfTree } from '../../../extension/commands/tree-keys.ts';
 import { settingTable } from '../../../extension/project/settings-table.ts';
 import { runnableStatuses, taskStatuses } from '../../../server/core/plan/state.ts';
 import { personToolNames, personTools } from '../../../server/protocol/person-tools/tools.ts';
 import { droverVersion } from '../../../server/protocol/version.ts';
+import { type Pressed, treeKey } from '../../../webview/tree/keys.ts';
+
+const whileInTree = 'focusedView == drover.tree';
+
+/** The kind of key in the tree that does what the command does. */
+function kindOf(command: string): string | undefined {
+  const others: Readonly<Record<string, string>> = {
+    'drover.openStream': 'open',
+    'drover.runEpic': 'run',
+    'drover.filter': 'find',
+  };
+  const forwarded: Readonly<Record<string, string>> = forwardedCommands;
+  return others[command] ?? forwarded[command];
+}
+
+/** The event of a key as the manifest writes it. */
+function pressed(chord: string): Pressed {
+  const parts = chord.split('+');
+  const name = parts.at(-1) ?? '';
+  const keys: Readonly<Record<string, string>> = {
+    enter: 'Enter',
+    delete: 'Delete',
+    up: 'ArrowUp',
+    down: 'ArrowDown',
+    f2: 'F2',
+  };
+  const key = keys[name] ?? name;
+  return {
+    key,
+    code: key.length === 1 ? `Key${key.toUpperCase()}` : key,
+    ctrlKey: parts.includes('ctrl'),
+    metaKey: false,
+    altKey: parts.includes('alt'),
+    shiftKey: parts.includes('shift'),
+  };
+}
 
 const root = resolve(import.meta.dirname, '../../..');
 
 interface MenuItem {
   readonly command: string;
   readonly when?: string;
+}
+
+interface Keybinding extends MenuItem {
+  readonly key: string;
+  readonly args?: unknown;
 }
 
 interface Manifest {
@@ -43,7 +86,7 @@ interface Manifest {
   readonly contributes: {
     readonly commands: readonly { command: string; title: string; enablement?: string }[];
     readonly menus: Readonly<Record<string, readonly MenuItem[]>>;
-    readonly keybindings: readonly MenuItem[];
+    readonly keybindings: readonly Keybinding[];
     readonly views: Readonly<
       Record<string, readonly { id: string; type?: string; icon: string; when?: string }[]>
     >;
@@ -192,6 +235,38 @@ suite('extension manifest', () => {
       contributes.mcpServerDefinitionProviders.map(({ id }) => id),
       ['drover.mcp'],
     );
+  });
+
+  test('declares the keys of the tree as the tree reads them', () => {
+    const declared = contributes.keybindings.filter(({ when }) => when === whileInTree);
+    const read = declared.map(({ command, key }) => [command, treeKey(pressed(key))?.kind]);
+    const meant = declared.map(({ command }) => [command, kindOf(command)]);
+    assert.deepEqual(read, meant);
+    // The tree has acted on the key itself: its command must not act on it again.
+    assert.ok(declared.every(({ args }) => isKeyOfTree([args])));
+    const others = contributes.keybindings.filter(({ when }) => when !== whileInTree);
+    assert.ok(others.every(({ args }) => !isKeyOfTree([args])));
+    const inMenu = contributes.menus['webview/context']?.map(({ command }) => command) ?? [];
+    const shown = ['openStream', 'rename', 'remove', 'moveUp', 'duplicate', 'newTask'];
+    for (const name of shown) {
+      assert.ok(inMenu.includes(`drover.${name}`), name);
+      assert.ok(
+        declared.some(({ command }) => command === `drover.${name}`),
+        name,
+      );
+    }
+  });
+
+  test('offers a task in the menus of a failed test and of its message', () => {
+    const failed = 'drover.hasProject && testResultState =~ /^(failed|errored)$/';
+    for (const [menu, when] of [
+      ['testing/item/context', failed],
+      ['testing/item/result', failed],
+      ['testing/message/context', 'drover.hasProject'],
+    ] as const) {
+      const [item] = contributes.menus[menu] ?? [];
+      assert.deepEqual([item?.command, item?.when], ['drover.makeTask', when], menu);
+    }
   });
 
   test('offers the run of one task by the same states as the handler', () => {

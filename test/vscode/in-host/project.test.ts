@@ -199,6 +199,36 @@ suite('the extension in its host', () => {
     await vscode.workspace.fs.delete(uri);
   });
 
+  test('a failed test becomes a task with its message', async () => {
+    const project = await untilBoard(exports, () => true);
+    const uri = vscode.Uri.file(join(workspaceRoot(), 'cart.test.ts'));
+    const controller = vscode.tests.createTestController('drover-in-host', 'In host');
+    const item = controller.createTestItem('rounds', 'rounds the total', uri);
+    controller.items.add(item);
+    const message = vscode.TestMessage.diff('The total is not rounded', '3', '3.5');
+    message.location = new vscode.Location(uri, new vscode.Position(11, 0));
+    try {
+      const making = vscode.commands.executeCommand('drover.makeTask', { test: item, message });
+      // The title as it is proposed, then the first place.
+      let isOver = false;
+      void making.then(() => (isOver = true));
+      while (!isOver) {
+        await vscode.commands.executeCommand('workbench.action.acceptSelectedQuickOpenItem');
+        await new Promise((resolve) => setTimeout(resolve, 200));
+      }
+      const title = 'Fix the failing test: rounds the total';
+      const { board } = await untilBoard(exports, ({ tasks }) =>
+        tasks.some((task) => task.title === title),
+      );
+      const made = board?.tasks.find((task) => task.title === title);
+      assert.match(made?.description ?? '', /in `cart\.test\.ts`, line 12 fails/);
+      assert.match(made?.description ?? '', /The total is not rounded[\s\S]+3\.5/);
+      await project.request('task.remove', { ids: [made?.id ?? ''] });
+    } finally {
+      controller.dispose();
+    }
+  });
+
   test('a link opens what it names, and one that leads nowhere says so', async () => {
     const project = await untilBoard(exports, () => true);
     const [task] = project.board?.tasks ?? [];

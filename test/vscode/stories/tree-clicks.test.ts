@@ -1,0 +1,129 @@
+// What clicks and keys do in the task tree of the real workbench: one page for single clicks, which a double click or an
+// edit keeps, and keys that menus name and that do their work once.
+
+import assert from 'node:assert/strict';
+import { eventually } from '../../e2e/support/eventually.ts';
+import type { Project } from '../../e2e/support/project.ts';
+import type { Frame, Page } from '../host/browser.ts';
+import { demoProject } from './support/demo-project.ts';
+import { openDrover, runCommand, webviews } from './support/parts.ts';
+import { row, titleField, treeOf } from './support/tree.ts';
+import { openWorkbench, picture, type Workbench } from './support/workbench.ts';
+
+const titles = ['Draw the cart', 'Count the items', 'Name the price'] as const;
+
+suite('clicks and keys in the task tree', () => {
+  let project: Project;
+  let bench: Workbench;
+  let page: Page;
+  let tree: Frame;
+
+  suiteSetup(async function () {
+    this.timeout(180_000);
+    project = demoProject();
+    await project.expect(0, ['init']);
+    for (const title of titles) await project.add(title);
+    bench = await openWorkbench({ env: project.env, folder: project.root });
+    ({ page } = bench);
+    await openDrover(page);
+    tree = await treeOf(page);
+    for (const title of titles) await row(tree, title).waitFor();
+  });
+
+  suiteTeardown(async function () {
+    this.timeout(60_000);
+    await bench?.close();
+    await project?.end(false);
+  });
+
+  const tabs = async (): Promise<readonly string[]> => {
+    const labels = await page.locator('.tabs-container .tab .label-name').allInnerTexts();
+    return labels.map((label) => label.trim());
+  };
+  const untilTabs = async (wanted: readonly string[]): Promise<void> => {
+    await eventually(`the tabs are ${wanted.join(', ')}`, async () => {
+      return JSON.stringify(await tabs()) === JSON.stringify(wanted);
+    });
+  };
+  const streamOf = async (title: string): Promise<Frame> =>
+    await eventually(`the page of ${title} shows`, async () => {
+      for (const frame of await webviews(page, 'stream')) {
+        const field = frame.getByRole('textbox', { name: 'Title' });
+        if ((await field.count()) > 0 && (await field.inputValue()) === title) return frame;
+      }
+      return undefined;
+    });
+
+  test('a click shows a task in a page that the next click replaces, and the tree keeps the keyboard', async () => {
+    await row(tree, titles[0]).click();
+    await streamOf(titles[0]);
+    await untilTabs([`${titles[0]} (preview)`]);
+    await row(tree, titles[1]).click();
+    await streamOf(titles[1]);
+    await untilTabs([`${titles[1]} (preview)`]);
+    assert.equal((await webviews(page, 'stream')).length, 1);
+    await eventually('the tree has the keyboard', () => tree.evaluate(() => document.hasFocus()));
+    await picture(page, 'look-preview');
+  });
+
+  test('a double click keeps the page and goes into it', async () => {
+    await row(tree, titles[1]).dblclick();
+    await untilTabs([titles[1]]);
+    const stream = await streamOf(titles[1]);
+    await eventually('the page has the keyboard', () => stream.evaluate(() => document.hasFocus()));
+    await row(tree, titles[2]).click();
+    await untilTabs([titles[1], `${titles[2]} (preview)`]);
+  });
+
+  test('an edit keeps the page', async () => {
+    const stream = await streamOf(titles[2]);
+    await stream.getByLabel('Labels', { exact: true }).fill('shop');
+    await page.keyboard.press('Enter');
+    await untilTabs([titles[1], titles[2]]);
+    const { tasks } = await project.status();
+    assert.deepEqual(tasks.find(({ title }) => title === titles[2])?.labels, ['shop']);
+    await runCommand(page, 'View: Close All Editors');
+    await untilTabs([]);
+  });
+
+  test('menus name the keys of the tree, and each key does its work once', async () => {
+    await row(tree, titles[0]).click({ button: 'right' });
+    const rename = page.getByRole('menuitem', { name: 'Rename' });
+    await rename.waitFor();
+    assert.match(await rename.innerText(), /F2/u);
+    assert.match(await page.getByRole('menuitem', { name: 'Remove' }).innerText(), /Del/u);
+    await picture(page, 'look-menu-with-keys');
+    await page.keyboard.press('Escape');
+    await row(tree, titles[0]).click();
+    await page.keyboard.press('F2');
+    await titleField(tree).waitFor();
+    await titleField(tree).fill('Draw the whole cart');
+    // A text's own keys: nothing is removed or opened by them.
+    await page.keyboard.press('Home');
+    await page.keyboard.press('Delete');
+    await page.keyboard.type('D');
+    await page.keyboard.press('Enter');
+    await row(tree, 'Draw the whole cart').waitFor();
+    await row(tree, 'Draw the whole cart').click();
+    await page.keyboard.press('Delete');
+    await row(tree, 'Draw the whole cart').waitFor({ state: 'detached' });
+    const left = async (): Promise<readonly string[]> =>
+      (await project.status()).tasks.map(({ title }) => title);
+    assert.deepEqual((await left()).toSorted(), [titles[1], titles[2]].toSorted());
+    await row(tree, titles[1]).click();
+    await page.keyboard.press('Enter');
+    await untilTabs([titles[1]]);
+    assert.deepEqual(bench.violations, []);
+  });
+
+  test('where lists open by a double click, a single one only selects', async () => {
+    await runCommand(page, 'View: Close All Editors');
+    bench.change({ 'workbench.list.openMode': 'doubleClick' });
+    await bench.reload();
+    await openDrover(page);
+    tree = await treeOf(page);
+    await row(tree, titles[2]).click();
+    await row(tree, titles[1]).dblclick();
+    await untilTabs([titles[1]]);
+  });
+});
