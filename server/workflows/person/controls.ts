@@ -49,6 +49,7 @@ export async function pauseTask(engine: Stopping, id: string): Promise<void> {
       taskId: id,
       to: 'paused',
       event: 'task.paused',
+      data: { by: 'person' },
       from: ['ready', 'blocked', 'waiting'],
     }),
   );
@@ -68,10 +69,18 @@ async function pauseOwned(engine: Stopping, row: TaskRow): Promise<void> {
 }
 
 export async function unpauseTask(engine: Stored, id: string, hint: string | null): Promise<void> {
-  const row = await requireRoot(engine, id, 'unpaused');
+  await requireRoot(engine, id, 'unpaused');
   await engine.store.transaction(async (tx) => {
     if (hint !== null) await addHint(tx, engine.store.sources, id, hint);
-    await changeIn(engine, tx, row, { to: 'ready', event: 'task.resumed', from: ['paused'] });
+    const outcome = await engine.store.transition(tx, {
+      taskId: id,
+      to: 'ready',
+      event: 'task.resumed',
+      from: ['paused'],
+      data: { by: 'person' },
+    });
+    if (!outcome.ok)
+      throw new Refusal('illegal', cannotBecome(id, outcome.status, 'ready', ['paused']));
   });
 }
 
@@ -98,7 +107,7 @@ export async function cancelTask(
       taskId: id,
       to: 'cancelled',
       event: 'task.cancelled',
-      data: { reason },
+      data: { reason, by: 'person' },
     } as const;
     const done = await engine.store.transition(tx, { ...change, from: [row.status] });
     if (!done.ok) return false;
@@ -124,7 +133,7 @@ async function stopOwned(
   kind: StopKind,
   reason: string | null,
 ): Promise<void> {
-  await requestStop(engine, row.id, kind, reason);
+  await requestStop(engine, row.id, kind, reason, { by: 'person' });
   const over = await waitFor(engine, async () => {
     const now = await requireTask(engine, row.id);
     return now.epoch !== row.epoch || !isHeld(now);
@@ -141,11 +150,14 @@ export async function requestStop(
   id: string,
   kind: StopKind,
   reason: string | null,
+  /** Who decided that, where it was no program. */
+  who: { readonly by?: 'person' } = {},
 ): Promise<void> {
   const epoch = await engine.store.transaction(async (tx) => {
     const asked = await askToStop(tx, id, kind, reason);
     if (asked === null) return null;
-    await engine.store.append(tx, { type: 'task.stopping', taskId: id, data: { kind, reason } });
+    const data = { kind, reason, ...who };
+    await engine.store.append(tx, { type: 'task.stopping', taskId: id, data });
     return asked;
   });
   if (epoch !== null) engine.switchboard.stop(id, epoch);
@@ -361,17 +373,6 @@ export async function requireRoot(engine: Stored, id: string, verb: string): Pro
   if (row.parent_id === null) return row;
   const root = await engine.store.transaction((tx) => rootOf(tx, id));
   throw new Refusal('illegal', `${id} is a sub-task and can't be ${verb} alone. Name ${root}.`);
-}
-
-async function changeIn(
-  engine: Stored,
-  tx: Tx,
-  row: TaskRow,
-  change: { readonly to: TaskStatus; readonly event: string; readonly from: readonly TaskStatus[] },
-): Promise<void> {
-  const outcome = await engine.store.transition(tx, { taskId: row.id, ...change, data: {} });
-  const { to, from } = change;
-  if (!outcome.ok) throw new Refusal('illegal', cannotBecome(row.id, outcome.status, to, from));
 }
 
 function cannotBecome(

@@ -72,7 +72,7 @@ export async function takeOver(
       type: 'task.taken_over',
       taskId: id,
       epicId: row.epic_id,
-      data: { title: row.title, attempt: attempt.number },
+      data: { title: row.title, attempt: attempt.number, by: 'person' },
     });
   });
   const driver = engine.driverFor(attempt.agent, attempt.model);

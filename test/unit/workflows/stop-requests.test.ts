@@ -1,7 +1,12 @@
 // A request to stop is stored, told and handed to the owner where an agent works on the task; elsewhere nothing happens.
 
 import assert from 'node:assert/strict';
-import { requestStop } from '../../../server/workflows/person/controls.ts';
+import {
+  cancelTask,
+  pauseTask,
+  requestStop,
+  unpauseTask,
+} from '../../../server/workflows/person/controls.ts';
 import { tablesOf } from '../../tables.ts';
 import { addTasks, memoryStore, moveTask } from '../store/memory-store.ts';
 
@@ -39,6 +44,31 @@ suite('a request to stop', () => {
       [
         ['pause', 'a reason'],
         [null, null],
+      ],
+    );
+    await project.close();
+  });
+
+  test('of a person says that it was one, also where no agent works on the task', async () => {
+    const project = await memoryStore();
+    const { store, sources } = project;
+    const { A = '' } = await addTasks(project, [{ title: 'A' }]);
+    const engine = { store, clock: sources.clock, switchboard: { stop: () => undefined } } as never;
+    await pauseTask(engine, A);
+    await unpauseTask(engine, A, null);
+    await cancelTask(engine, A, 'not needed');
+    const events = await tablesOf(store.db)
+      .selectFrom('events')
+      .select(['type', 'data'])
+      .where('type', 'in', ['task.paused', 'task.resumed', 'task.cancelled'])
+      .orderBy('seq')
+      .execute();
+    assert.deepEqual(
+      events.map(({ type, data }) => [type, (JSON.parse(data) as { by?: string }).by]),
+      [
+        ['task.paused', 'person'],
+        ['task.resumed', 'person'],
+        ['task.cancelled', 'person'],
       ],
     );
     await project.close();
