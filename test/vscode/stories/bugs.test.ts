@@ -1,5 +1,7 @@
 // Bugs that people met in the workbench, each as they met it: by the real mouse and keyboard, over a reload, without a run.
 
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { eventually } from '../../e2e/support/eventually.ts';
 import type { Project } from '../../e2e/support/project.ts';
 import type { Frame } from '../host/browser.ts';
@@ -17,6 +19,8 @@ suite('bugs that people met', () => {
   let project: Project;
   let bench: Workbench;
   let tree: Frame;
+  /** The agent that works speaks until this file exists. */
+  const letGo = (): string => join(project.folder, 'let-go');
 
   suiteSetup(async function () {
     this.timeout(120_000);
@@ -25,7 +29,8 @@ suite('bugs that people met', () => {
     const { id } = await project.json<{ id: string }>(['epic', 'add', epic]);
     const fails = ['--description', directives('fail'), '--max-attempts', '1'];
     await project.add(breaks, '--epic', id, ...fails);
-    await project.add(works, '--epic', id);
+    const talks = [`say-until ${letGo()} busy`, 'write made.txt made'];
+    await project.add(works, '--epic', id, '--description', directives(...talks));
     await project.add(goes);
     bench = await openWorkbench({ env: project.env, folder: project.root });
     await openDrover(bench.page);
@@ -58,6 +63,7 @@ suite('bugs that people met', () => {
     await row(tree, works).dblclick();
     const tab = bench.page.locator('.tabs-container .tab.active', { hasText: works });
     await tab.locator('[class*="codicon-sync"]').first().waitFor();
+    writeFileSync(letGo(), '');
     await eventually('one has failed, the other has landed', async () => {
       const { tasks, run } = await project.status();
       const ended = tasks.filter(({ status }) => status === 'failed' || status === 'completed');
