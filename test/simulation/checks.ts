@@ -196,7 +196,8 @@ export class Checks {
 
   /**
    * A person who goes back makes Drover land the same work again, under another commit, or as
-   * nothing where their own commits hold its change already.
+   * nothing where their own commits hold its change already. One who picks it, as a sentence of
+   * Drover's told them, may have resolved a conflict on the way.
    */
   #isThereAgain(sha: Sha, head: Sha): boolean {
     const { repository, scenario } = this.#world;
@@ -204,7 +205,6 @@ export class Checks {
     const { objects } = repository;
     const landed = objects.commit(sha);
     const isAgain = (commit: SimulatedCommit): boolean =>
-      commit.by === 'drover' &&
       commit.subject === landed.subject &&
       ['Drover-Task', 'Drover-Attempt'].every((key) => {
         const mark = trailer(landed, key);
