@@ -3,7 +3,7 @@
 // configuration and hooks are never read.
 
 import { rename, rm } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { err, ok } from '../../core/failure.ts';
 import type { RepositoryContext } from '../context.ts';
 import { failureOf } from '../process/failures.ts';
@@ -46,9 +46,11 @@ export async function takeBack(context: RepositoryContext, path: string): Promis
   if (note.notes !== null) await dropForgedNotes(worktree.gitDir, note.notes);
   if (!(await isPlain(worktree, 'HEAD'))) await standOn(worktree, note);
   const taken = await importFrom(context, worktree, folder, note);
-  await rm(scratchOf(context, worktree), { recursive: true, force: true });
+  const scratch = scratchOf(context, worktree);
+  await rm(scratch, { recursive: true, force: true });
   if (taken.ok) {
-    await rm(folder, { recursive: true, force: true });
+    context.trash.sweep(dirname(scratch));
+    await context.trash.take(folder, scratch);
     const remade = (await isPlain(worktree, 'index'))
       ? taken
       : await remakeIndex(context, worktree);
