@@ -8,6 +8,8 @@ export interface PageOptions {
   readonly cspSource: string;
   readonly script: string;
   readonly iconFont: string;
+  /** Different for each page: VS Code shows the same one again when a hidden webview comes back. */
+  readonly id: string;
   /** The subject of the webview: restored with the webview's state after a reload. */
   readonly subject: unknown;
   /** What is drawn before the extension has answered (`FirstState`); null: nothing. */
@@ -59,22 +61,24 @@ export function policy(cspSource: string, nonce: string): string {
  */
 const keepSubject = `
 const api = acquireVsCodeApi();
-const place = document.title + ' ' + JSON.stringify(subject);
+const known = api.getState() ?? null;
+// It was reused for another subject before it was hidden.
+if (known?.id === id) subject = known.subject;
+const place = () => document.title + ' ' + JSON.stringify(subject);
 const read = () => {
   try {
-    return JSON.parse(sessionStorage.getItem(place)) ?? undefined;
+    return JSON.parse(sessionStorage.getItem(place())) ?? undefined;
   } catch {
     return undefined; // no storage here, or nothing of ours in it
   }
 };
-const known = api.getState() ?? null;
-// A reused page finds the state of what it showed before.
+// A panel that got another page has the state of what it showed before.
 const kept = JSON.stringify(known?.subject) === JSON.stringify(subject) ? known : null;
 let mine = kept === null ? read() : kept.component;
 const keep = () => {
-  api.setState({ subject, component: mine });
+  api.setState({ id, subject, component: mine });
   try {
-    sessionStorage.setItem(place, JSON.stringify(mine));
+    sessionStorage.setItem(place(), JSON.stringify(mine));
   } catch {
     // No storage here, or it is full.
   }
@@ -87,6 +91,12 @@ const shared = {
   postMessage: (message) => api.postMessage(message),
   getState: () => mine,
   setState: (state) => { mine = state; keep(); return state; },
+  reuse: (next) => {
+    shared.subject = subject = next.subject;
+    shared.first = next.first;
+    mine = read();
+    keep();
+  },
 };
 globalThis.acquireVsCodeApi = () => shared;
 `;
@@ -131,7 +141,7 @@ body > :not(script) { display: block; height: 100%; }
 </style>
 </head>
 <body data-vscode-context="{&quot;preventDefaultContextMenuItems&quot;:true}">
-<script nonce="${escaped(nonce)}">const subject = ${scriptJson(options.subject)}; const first = ${scriptJson(options.first)};${keepSubject}${carryContext}</script>
+<script nonce="${escaped(nonce)}">const id = ${scriptJson(options.id)}; let subject = ${scriptJson(options.subject)}; const first = ${scriptJson(options.first)};${keepSubject}${carryContext}</script>
 <script type="module" nonce="${escaped(nonce)}" src="${escaped(options.script)}"></script>
 </body>
 </html>

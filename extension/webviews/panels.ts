@@ -102,10 +102,12 @@ export class Panels implements vscode.Disposable {
 
   #reuse(open: OpenPanel, subject: Subject): void {
     this.#open.delete(open.key);
-    open.host.dispose();
-    this.#parts.onClosed(open.host);
     this.#wasSeen.delete(open);
-    open.host = this.#hostOf('stream', subject, open.panel);
+    if (!open.host.reuse(subject)) {
+      open.host.dispose();
+      this.#parts.onClosed(open.host);
+      open.host = this.#hostOf('stream', subject, open.panel);
+    }
     open.key = subjectKey('stream', subject);
     this.#enter(open);
     open.panel.reveal(undefined, true);
@@ -220,6 +222,7 @@ export class Panels implements vscode.Disposable {
     });
     // The panel of a single click is in front while the focus is still where the click was.
     const onState = (): void => {
+      if (!panel.visible) open.host.hidden();
       if (panel.active && this.#preview !== open) onActive(open.host);
     };
     panel.onDidChangeViewState(onState);

@@ -69,13 +69,15 @@ export function webviewOptions(extensionUri: vscode.Uri): vscode.WebviewOptions 
 
 export class WebviewHost implements vscode.Disposable {
   readonly name: WebviewName;
-  readonly subject: Subject;
+  subject: Subject;
   readonly #webview: vscode.Webview;
   readonly #around: WebviewSurroundings;
   readonly #isVisible: () => boolean;
   readonly #subscriptions: readonly vscode.Disposable[];
   readonly #hasGreeted = Promise.withResolvers<void>();
   #isGone = false;
+  /** A page is there and has asked for its state. */
+  #isListening = false;
   /** Ids of what is selected in it. */
   selection: readonly string[] = [];
   #place: LogPlace | null = null;
@@ -101,6 +103,7 @@ export class WebviewHost implements vscode.Disposable {
       webview.asWebviewUri(vscode.Uri.joinPath(filesOf(around.extensionUri), file)).toString();
     webview.html = page({
       title: titles[name],
+      id: randomBytes(8).toString('base64url'),
       nonce: randomBytes(16).toString('base64url'),
       cspSource: webview.cspSource,
       script: uri(`${name}.js`),
@@ -134,6 +137,24 @@ export class WebviewHost implements vscode.Disposable {
    */
   push(message: Pushed): void {
     if (!this.#isGone && this.#isVisible()) this.#post(message);
+  }
+
+  /**
+   * Shows something else in the page as it is, which is far faster than another page. False: no page
+   * would hear of it.
+   */
+  reuse(subject: Subject): boolean {
+    if (!this.#isListening || !this.#isVisible()) return false;
+    this.subject = subject;
+    this.selection = [];
+    this.#place = null;
+    this.#post({ type: 'reuse', subject, first: this.#first() });
+    return true;
+  }
+
+  /** VS Code has dropped its page, and makes it again when it is shown. */
+  hidden(): void {
+    this.#isListening = false;
   }
 
   /** Where in its log a stream goes: at once, or as soon as it is shown. */
@@ -220,7 +241,10 @@ export class WebviewHost implements vscode.Disposable {
       } else if (isCommandAction(message.name)) {
         await this.#around.command(actionCommands[message.name], [params], this);
       } else result = await this.#around.action(this, message.name, params);
-      if (message.name === 'hello') this.#hasGreeted.resolve();
+      if (message.name === 'hello') {
+        this.#isListening = true;
+        this.#hasGreeted.resolve();
+      }
       return { ask, ok: true, result };
     } catch (error) {
       const { kind, message: text } = toFailure(error);

@@ -231,7 +231,14 @@ export type Reply =
 /** To a webview. */
 export type ToWebview =
   /** Of asks that came together, those that were ready together. */
-  { readonly type: 'replies'; readonly replies: readonly Reply[] } | Pushed;
+  { readonly type: 'replies'; readonly replies: readonly Reply[] } | Pushed | PageReuse;
+
+/** The page of a single click shows something else: with the same script, as if it were new. */
+export interface PageReuse {
+  readonly type: 'reuse';
+  readonly subject: HostState['subject'];
+  readonly first: FirstState | null;
+}
 
 /** What a webview gets without a request. */
 export type Pushed =

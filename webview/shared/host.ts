@@ -11,6 +11,7 @@ import type {
   HostActions,
   HostState,
   PackedBoard,
+  PageReuse,
   Pushed,
   ToWebview,
   WebviewRequestName,
@@ -24,6 +25,7 @@ interface VsCodeApi {
   /** Both put there by our own page (extension/webviews/html.ts). */
   readonly subject?: NonNullable<Host['subject']>;
   readonly first?: FirstState | null;
+  reuse?(next: PageReuse): void;
 }
 
 declare function acquireVsCodeApi(): VsCodeApi;
@@ -54,6 +56,8 @@ export interface Host {
    * The subject of the page, known before the extension sends its state; absent if there is none.
    */
   readonly subject?: { readonly id: string | null; readonly attempt: number | null };
+  /** When the page was opened for it, as `performance.now()` tells; absent: as it was loaded. */
+  readonly openedMs?: number;
 }
 
 /** Null: all open tasks. */
@@ -61,7 +65,8 @@ export async function askForRun(host: Host | null, epic: string | null): Promise
   await (epic === null ? host?.action('runAll', {}) : host?.action('runEpic', { epic }));
 }
 
-export function connectHost(): Host {
+/** `onReuse`: the page was opened for something else since, which this host is for. */
+export function connectHost(onReuse: (host: Host) => void = () => {}): Host {
   const api = acquireVsCodeApi();
   const listeners = new Set<(push: Push) => void>();
   /** Unpacking a board takes a while: later messages wait for their turn. */
@@ -73,12 +78,17 @@ export function connectHost(): Host {
     const message = event.data;
     if (message.type === 'replies') return asks.answered(message.replies);
     const tell = async (): Promise<void> => {
+      if (message.type === 'reuse') {
+        api.reuse?.(message);
+        return onReuse(hostNow(performance.now()));
+      }
       const push = await pushOf(message);
       for (const listener of listeners) listener(push);
     };
     pushes = pushes.then(tell).catch(reportError);
   });
-  return {
+  const hostNow = (openedMs: number): Host => ({
+    openedMs,
     backend: asks.to('backend') as Host['backend'],
     action: asks.to('host') as Host['action'],
     select: (ids) => post({ type: 'selection', ids, hasFocus: document.hasFocus() }),
@@ -89,7 +99,8 @@ export function connectHost(): Host {
     memory: { get: () => api.getState(), set: (state) => api.setState(state) },
     ...(api.subject === undefined ? {} : { subject: api.subject }),
     first: firstState(api.first ?? null),
-  };
+  });
+  return hostNow(0);
 }
 
 function firstState(first: FirstState | null): HostState | null {

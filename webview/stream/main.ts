@@ -1,8 +1,13 @@
-// The stream panel's page.
+// The stream panel's page. A single click in the tree reuses it for another task.
 
-import { connectHost } from '../shared/host.ts';
+import { connectHost, type Host } from '../shared/host.ts';
 import { DroverStream } from './drover-stream.ts';
 
-const stream = new DroverStream();
-stream.host = connectHost();
-document.body.append(stream);
+function show(host: Host): void {
+  document.querySelector('drover-stream')?.remove();
+  const stream = new DroverStream();
+  stream.host = host;
+  document.body.append(stream);
+}
+
+show(connectHost(show));

@@ -12,6 +12,7 @@ import { readSubject, subjectKey } from '../../../extension/webviews/panel-subje
 
 const options = {
   title: 'Tasks',
+  id: 'page-1',
   nonce: 'abc',
   cspSource: 'https://host',
   script: 'https://host/tree.js',

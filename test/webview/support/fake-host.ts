@@ -9,6 +9,7 @@ import { answerTogether } from '../../../extension/webviews/replies.ts';
 import type {
   Ask,
   BackendRequests,
+  FirstState,
   FromWebview,
   HostActionName,
   HostActions,
@@ -80,6 +81,12 @@ export class FakeHost {
   async pushState(change: Partial<HostState>): Promise<void> {
     this.state = { ...this.state, ...change };
     await this.#sendState();
+  }
+
+  /** As a single click reuses a page: its state is about this from now on. */
+  async reuse(subject: HostState['subject'], first: FirstState | null): Promise<void> {
+    this.state = { ...this.state, subject };
+    await this.#send({ type: 'reuse', subject, first });
   }
 
   async #sendState(): Promise<void> {

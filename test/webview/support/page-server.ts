@@ -58,6 +58,7 @@ function entryOf(url: URL): string {
 function pageOf(url: URL, origin: string): string {
   return page({
     title: 'Webview under test',
+    id: 'page',
     nonce: randomBytes(16).toString('base64url'),
     cspSource: origin,
     script: `${origin}/script.js?entry=${encodeURIComponent(entryOf(url))}`,

@@ -143,6 +143,42 @@ suite('webview: page of a task', () => {
     await view.close();
   });
 
+  test('is reused for another task at once, each with what was typed for it', async () => {
+    await open();
+    const { page, host } = view;
+    const title = page.getByRole('textbox', { name: 'Title' });
+    const hint = page.locator('drover-composer').getByRole('textbox');
+    await hint.fill('print it wide');
+    await host.until('it is kept', () =>
+      (JSON.stringify(view.memory()) ?? '').includes('print it wide'),
+    );
+    const readme = { id: 'readme', attempt: null };
+    const { board: whole, ...around } = hostState('stream', { ...host.state, subject: readme });
+    host.action('hello', () => Promise.withResolvers<Record<string, never>>().promise);
+    await host.reuse(readme, { state: around, board: packedBoard(whole ?? board()) });
+    await eventually('the other task shows', async () => {
+      return (await title.inputValue()) === 'Write a README';
+    });
+    assert.equal(await hint.inputValue(), '');
+    assert.deepEqual(host.selection, ['readme']);
+    await page.getByLabel('Labels', { exact: true }).fill('docs');
+    await page.keyboard.press('Enter');
+    assert.deepEqual(await host.waitFor('task.edit'), { id: 'readme', labels: ['docs'] });
+    await host.reuse({ id: 'print', attempt: null }, null);
+    assert.equal(await title.count(), 0);
+    await host.pushState({});
+    await title.waitFor();
+    assert.equal(await hint.inputValue(), 'print it wide');
+    // VS Code makes the same page again: it shows what it was reused for last.
+    await host.reuse(readme, null);
+    await view.reload();
+    await host.pushState({});
+    await eventually('the other task shows', async () => {
+      return (await title.count()) > 0 && (await title.inputValue()) === 'Write a README';
+    });
+    await view.close();
+  });
+
   for (const theme of themeNames) {
     test(`says all that the task is, where no agent has worked on it yet: ${theme}`, async () => {
       await open({}, { theme });

@@ -81,7 +81,7 @@ export class DroverTask extends LitElement {
   override updated(): void {
     if (this.#hasPainted || this.task === null) return;
     this.#hasPainted = true;
-    requestAnimationFrame(() => tellTime(this.host, 'task.firstPaint'));
+    requestAnimationFrame(() => tellTime(this.host, 'task.firstPaint', this.host?.openedMs));
   }
 
   override render(): TemplateResult | typeof nothing {
