@@ -65,6 +65,7 @@ for (const name of [
   'task-edit',
   'task-move',
   'tasks',
+  'transactions',
   'webhooks',
   'prune',
   'why',

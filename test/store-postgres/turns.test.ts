@@ -238,6 +238,31 @@ suite('postgres: taking turns', function () {
       );
     }));
 
+  test('a failure that the body has caught undoes the turn all the same, and the commit says why', () =>
+    onMachines(1, async ([machine]) => {
+      assert.ok(machine !== undefined);
+      const { store } = machine;
+      for (const text of ['select 1 / 0', 'update epics set position = 1 / 0 returning id']) {
+        await appended(store, { type: 'before' });
+        const before = await store.feed.lastSeq();
+        const failing = store.transaction(async (lent) => {
+          const tx = lent as unknown as Kysely<StoreTables>;
+          await store.append(lent, { type: 'undone' });
+          await tx
+            .insertInto('epics')
+            .values({ id: 'E', title: 'x', position: 1, created_at: 1 })
+            .execute();
+          await sql
+            .raw(text)
+            .execute(tx)
+            .catch(() => undefined);
+          await store.append(lent, { type: 'undone too' });
+        });
+        await assert.rejects(failing, /division by zero/);
+        assert.equal(await store.feed.lastSeq(), before);
+      }
+    }));
+
   test('a write that nobody waited for undoes its turn, and the commit says why', () =>
     onMachines(1, async ([machine]) => {
       assert.ok(machine !== undefined);

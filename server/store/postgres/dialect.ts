@@ -41,6 +41,7 @@ class TurnDriver implements Driver {
     await this.init();
     const inner = (await this.#inner.acquireConnection()) as PostgresConnection;
     const known = this.#known.get(inner);
+    known?.renew();
     if (known !== undefined) return known;
     const made = new TurnConnection(inner);
     this.#known.set(inner, made);
@@ -62,12 +63,12 @@ class TurnDriver implements Driver {
   }
 
   rollbackTransaction(connection: TurnConnection<PostgresConnection>): Promise<void> {
-    connection.forget();
+    connection.end();
     return this.#inner.rollbackTransaction(connection.inner);
   }
 
   releaseConnection(connection: TurnConnection<PostgresConnection>): Promise<void> {
-    connection.forget();
+    connection.end();
     return this.#inner.releaseConnection(connection.inner);
   }
 

@@ -20,6 +20,7 @@ import {
   UpdateQueryNode,
 } from 'kysely';
 import { isForesight, isUnanswered, subjectOf } from '../../durable/unanswered.ts';
+import { transactionIsOver } from '../schema/dialect.ts';
 
 type Options = Parameters<DatabaseConnection['executeQuery']>[1];
 
@@ -27,6 +28,7 @@ export class TurnConnection<Inner extends DatabaseConnection> implements Databas
   /** What Kysely's own driver made; it knows how to release it. */
   readonly inner: Inner;
   #turn: Turn | null = null;
+  #isOver = false;
 
   constructor(inner: Inner) {
     this.inner = inner;
@@ -40,15 +42,27 @@ export class TurnConnection<Inner extends DatabaseConnection> implements Databas
   /** The commit itself is the statement that is waited for. */
   async commit(commit: () => Promise<void>): Promise<void> {
     const turn = this.#turn;
-    this.#turn = null;
+    this.end();
     await (turn === null ? commit() : turn.told(commit()));
   }
 
-  forget(): void {
+  /**
+   * Its end is on its way: what a body that was left behind sends from now on, as a sibling of the
+   * one that failed, would be committed by itself.
+   */
+  end(): void {
     this.#turn = null;
+    this.#isOver = true;
+  }
+
+  /** For the next one that uses the connection. */
+  renew(): void {
+    this.#turn = null;
+    this.#isOver = false;
   }
 
   executeQuery<R>(query: CompiledQuery, options?: Options): Promise<QueryResult<R>> {
+    if (this.#isOver) return Promise.reject(new Error(transactionIsOver));
     if (this.#turn === null) return this.inner.executeQuery<R>(query, options);
     if (isForesight(query)) return this.#foresee(this.#turn, query);
     if (!isWithoutAnswer(query)) return this.#ask<R>(this.#turn, query, options);

@@ -8,6 +8,9 @@ export function isPostgres<Tables>(db: Kysely<Tables>): boolean {
   return db.getExecutor().adapter instanceof PostgresAdapter;
 }
 
+/** Why a query of a body that outlived its transaction is refused. */
+export const transactionIsOver = 'the transaction of this query has ended';
+
 /**
  * Questions that the transaction asks in a moment, asked at once where each answer has a way to
  * travel. `about`: the id of the row that all of them, and nothing else, ask of.

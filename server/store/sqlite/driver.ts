@@ -14,6 +14,7 @@ import {
   type QueryCompiler,
   type QueryResult,
 } from 'kysely';
+import { transactionIsOver } from '../schema/dialect.ts';
 import { databaseError, databaseRefusal } from './database-error.ts';
 import type { GroupSync } from './group-sync.ts';
 
@@ -159,6 +160,11 @@ class Lease implements DatabaseConnection {
   readonly #driver: SqliteDriver;
   readonly #connection: SqliteConnection;
   isHeld = true;
+  /**
+   * Its transaction has ended: what a body that was left behind sends from now on would be committed
+   * by itself.
+   */
+  isOver = false;
 
   constructor(driver: SqliteDriver, connection: SqliteConnection) {
     this.#driver = driver;
@@ -166,6 +172,7 @@ class Lease implements DatabaseConnection {
   }
 
   async executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
+    if (this.isOver) throw new Error(transactionIsOver);
     if (!this.isHeld) await this.#driver.take(this);
     const result = this.#connection.query<R>(query);
     if (this.#connection.takeCommitted()) await this.#driver.flush(this);
@@ -239,10 +246,12 @@ class SqliteDriver implements Driver {
 
   async commitTransaction(lease: Lease): Promise<void> {
     this.#connection.run('commit');
+    lease.isOver = true;
     if (this.#connection.takeCommitted()) await this.flush(lease);
   }
 
   async rollbackTransaction(lease: Lease): Promise<void> {
+    lease.isOver = true;
     // A full disk and some other errors have already rolled back; after a failed flush nothing is
     // left to roll back.
     if (lease.isHeld && this.#connection.inTransaction) this.#connection.run('rollback');

@@ -45,21 +45,20 @@ export async function migrate<Tables>(
   if (options.migrations.at(-1)?.version !== options.version) {
     throw new Error('the last migration does not lead to the schema version');
   }
-  return opened.db.connection().execute(async (connection) => {
-    const db = connection as unknown as Kysely<unknown>;
-    const found = await versionOf(db);
-    refuseNewer(opened.path, found, options.version);
-    if (found === options.version) return { from: found, to: found, backup: null };
-    // While foreign keys are enforced, dropping a rebuilt table would delete what refers to it. The
-    // pragma has no effect inside a transaction, so it goes around it, and the references are
-    // checked before the commit.
-    await sql`pragma foreign_keys = off`.execute(db);
-    try {
-      return await db.transaction().execute((tx) => migrateLocked(opened.path, tx, options));
-    } finally {
-      await sql`pragma foreign_keys = on`.execute(db);
-    }
-  });
+  // Of a file there is one connection, and nothing else uses it before the file is open.
+  const db = opened.db as unknown as Kysely<unknown>;
+  const found = await versionOf(db);
+  refuseNewer(opened.path, found, options.version);
+  if (found === options.version) return { from: found, to: found, backup: null };
+  // While foreign keys are enforced, dropping a rebuilt table would delete what refers to it. The
+  // pragma has no effect inside a transaction, so it goes around it, and the references are checked
+  // before the commit.
+  await sql`pragma foreign_keys = off`.execute(db);
+  try {
+    return await db.transaction().execute((tx) => migrateLocked(opened.path, tx, options));
+  } finally {
+    await sql`pragma foreign_keys = on`.execute(db);
+  }
 }
 
 async function migrateLocked(
