@@ -102,6 +102,40 @@ suite('adopted agents', function () {
     assert.deepEqual(logged(), ['started', 'one', 'two', 'exit']);
   });
 
+  test('ended before a backend that hung could see it, and was told to stop: its work is done', async () => {
+    settings = settingsOf('command', {
+      path: 'sh',
+      args: ['-c', `echo one; ${untilLetOn}; echo two`],
+    });
+    const deps = { processTable: createProcessTable(), baseDir: '/', emptySpoolAtBytes: 50_000 };
+    const stop = new AbortController();
+    const running = createCommandDriver(settings, deps).run(run.request, host, stop.signal);
+    await host.waitFor('output', (event) => event.text === 'one');
+    letOn();
+    // Nothing else happens in this process meanwhile, as in one that the machine gives no time.
+    const hung = new Int32Array(new SharedArrayBuffer(4));
+    while (!existsSync(runFiles(run.request.logPath).exit)) Atomics.wait(hung, 0, 0, 10);
+    stop.abort();
+    await running;
+    const [agent] = host.processes;
+    assert.ok(agent !== undefined);
+    assert.deepEqual(await adopt(agent), { kind: 'done', summary: 'two', deniedTools: [] });
+    await assertNothingLeft(run.request.runId);
+  });
+
+  test('told to stop by its backend: how much of its work it did cannot be told', async () => {
+    settings = settingsOf('command', { path: 'sh', args: ['-c', 'echo one; sleep 600'] });
+    const deps = { processTable: createProcessTable(), baseDir: '/', emptySpoolAtBytes: 50_000 };
+    const stop = new AbortController();
+    const running = createCommandDriver(settings, deps).run(run.request, host, stop.signal);
+    await host.waitFor('output', (event) => event.text === 'one');
+    stop.abort();
+    assert.deepEqual(await running, { kind: 'stopped' });
+    const [agent] = host.processes;
+    assert.ok(agent !== undefined);
+    assert.equal(await adopt(agent), null);
+  });
+
   test('killed together with its backend: its outcome cannot be told', async () => {
     const agent = await startElsewhere('echo one; sleep 600');
     await until(() => logged().includes('one'));

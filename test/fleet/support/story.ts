@@ -8,11 +8,15 @@ interface TaskLine {
   readonly words: string;
 }
 
-/** Tasks that are not completed, or that have used an attempt. For the message of an assertion. */
-export async function storyOf(fleet: Fleet): Promise<string> {
+/**
+ * Tasks that are not completed, or that have used an attempt, and the named one. For the message of
+ * an assertion.
+ */
+export async function storyOf(fleet: Fleet, also = ''): Promise<string> {
   const tasks = await fleet.query<TaskLine>(
     `SELECT id, concat_ws(' ', id, status, phase, 'attempts', attempts, review_kind, blocked_reason, last_error) AS words
-     FROM tasks WHERE status <> 'completed' OR attempts <> 0 ORDER BY id`,
+     FROM tasks WHERE status <> 'completed' OR attempts <> 0 OR id = $1 ORDER BY id`,
+    [also],
   );
   const attempts = await fleet.query<{ words: string }>(
     `SELECT concat_ws(' ', a.task_id, 'attempt', a.number, a.state, 'on', m.name, 'base', left(a.base_sha, 8),

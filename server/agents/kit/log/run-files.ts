@@ -28,7 +28,7 @@ export function runFiles(logPath: string): RunFiles {
 }
 
 /** The exit code that is on disk, or null: still running, or ended in a way that left none. */
-export function readExitCode(files: RunFiles): number | null {
+export function readExitCode(files: Pick<RunFiles, 'exit'>): number | null {
   try {
     const text = readFileSync(files.exit, 'utf8');
     // Without the end of the line it is still being written.
@@ -39,11 +39,17 @@ export function readExitCode(files: RunFiles): number | null {
 }
 
 /**
- * Writes `stopped` when the signal aborts, which stops the agent. Returns the function that ends
- * the watch.
+ * Writes `stopped` when the signal aborts, which stops the agent. One whose exit code is there has
+ * ended by itself before: its work is done, and is not to be repeated. Returns the function that
+ * ends the watch.
  */
-export function markWhenStopped(signal: AbortSignal, files: Pick<RunFiles, 'stopped'>): () => void {
-  const mark = (): void => writeFileSync(files.stopped, '');
+export function markWhenStopped(
+  signal: AbortSignal,
+  files: Pick<RunFiles, 'exit' | 'stopped'>,
+): () => void {
+  const mark = (): void => {
+    if (readExitCode(files) === null) writeFileSync(files.stopped, '');
+  };
   if (signal.aborted) mark();
   else signal.addEventListener('abort', mark, { once: true });
   return () => signal.removeEventListener('abort', mark);
