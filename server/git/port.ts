@@ -116,6 +116,12 @@ export interface LineCommit {
   readonly trailers: readonly string[];
 }
 
+export interface PeoplesTip {
+  readonly sha: Sha;
+  /** The move made the commit, as `git commit` does; others go to a commit that is there. */
+  readonly isMade: boolean;
+}
+
 export type FollowOutcome =
   /** The target branch now is at the landing tip. */
   | { readonly kind: 'followed'; readonly sha: Sha }
@@ -293,6 +299,8 @@ export interface GitRepository {
    * None where it has no log.
    */
   tipsOf(branch: string): Promise<readonly Sha[]>;
+  /** Where people moved the branch since it was at a commit, or since its log begins. */
+  peoplesTips(branch: string, since: Sha | null): Promise<readonly PeoplesTip[]>;
   /**
    * Moves, makes (`from` null) or deletes (`next` null) a branch of Drover's own, from exactly the
    * value `from` (`stale` otherwise) and never under a worktree that has it checked out: there it

@@ -15,7 +15,7 @@ import {
   readFacts,
   type RepositoryPlace,
 } from './read/repository-facts.ts';
-import { takenBackUnseen, tipsOf } from './moves/branch-log.ts';
+import { peoplesTips, takenBackUnseen, tipsOf } from './moves/branch-log.ts';
 import { follow, moveBranch } from './moves/follow.ts';
 import { changedFiles, fileAt, revertOf } from './read/contents.ts';
 import {
@@ -263,6 +263,7 @@ function operations(
     follow: (target, tip, mode, seen) => follow(context, target, tip, { mode, seen }),
     takenBackUnseen: (branch, from, to) => takenBackUnseen(context, branch, from, to),
     tipsOf: (branch) => tipsOf(context, branch),
+    peoplesTips: (branch, since) => peoplesTips(context, branch, since),
     moveBranch: (branch, next, from) => moveBranch(context, branch, next, from),
     canonicalBranch: async (branch) => branchName(await finalRef(context, branchRef(branch))),
     diff: (from, to) => diff(context, from, to),

@@ -1,7 +1,7 @@
 // People amend, rebase, reset and merge by hand beside a run: what they took out stays out, what they moved is found again.
 
 import assert from 'node:assert/strict';
-import { writeFileSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { makeBarrier, writesOneFile } from './support/agent-scripts.ts';
 import { eventually } from './support/eventually.ts';
@@ -38,6 +38,39 @@ suite('landing: history that people rewrite', function () {
     assert.equal(here.git('rev-parse', 'main~1'), amended);
     assert.equal(here.read('repo/t1.txt'), 'work of t1\n');
   });
+
+  const merging = {
+    'a fast-forward': 'git merge -q main',
+    'a merge': `echo first > "$id.first"; git add -A; git commit -qm first; git merge -q --no-edit main`,
+  };
+  for (const [how, merge] of Object.entries(merging))
+    test(`a commit that an agent had brought in by ${how} does not come back once it is amended away`, async () => {
+      const agent = `cat > /dev/null; read -r line < ../../go; ${merge}; : > ../../merged; read -r line < ../../go; echo work > "$id.txt"`;
+      const here = project({ agent });
+      const barrier = makeBarrier(here.folder, 'go');
+      await beginPlan(here, ['t1']);
+      const run = here.start(['run', '--json']);
+      await run.line((line) => line.includes('"worktree.ready"'));
+      here.write('repo/secret.txt', 'token\n');
+      here.git('add', 'secret.txt');
+      here.git('commit', '-qm', 'with a secret');
+      const secret = here.git('rev-parse', 'HEAD');
+      barrier.open();
+      await eventually('it is merged', () => existsSync(join(here.folder, 'merged')));
+      here.git('rm', '-q', 'secret.txt');
+      here.write('repo/plain.txt', 'plain\n');
+      here.git('add', 'plain.txt');
+      here.git('commit', '-q', '--amend', '-m', 'without');
+      barrier.open();
+      const done = await run.ended;
+      barrier.close();
+      assert.equal(done.code, 0, done.stdout.slice(-2000));
+      assert.deepEqual(landedTasks(here), ['t1']);
+      assert.equal(here.git('ls-tree', '-r', '--name-only', 'main').includes('secret.txt'), false);
+      assert.equal(here.sh(here.root, `git merge-base --is-ancestor ${secret} main`), 1);
+      assert.equal(here.git('show', 'main:t1.txt'), 'work');
+      assert.equal(here.git('show', 'main:plain.txt'), 'plain');
+    });
 
   test('what a failed attempt has left goes on where the first commit was amended meanwhile', async () => {
     const agent = `cat > /dev/null; echo "part of $attempt" >> parts.txt; if [ "$attempt" = 1 ]; then read -r line < ../../go; exit 9; fi`;

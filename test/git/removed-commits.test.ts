@@ -213,8 +213,10 @@ suite('git: commits that a person removed', () => {
       const one = commit('one.txt', 'one\n');
       fixture.git('reset', '-q', '--hard', first);
       const other = commit('other.txt', 'other\n');
+      fixture.git('checkout', '-q', '--detach');
       fixture.git('merge', '-q', '--no-edit', one);
       const work = commit('work.txt', 'work\n');
+      fixture.git('checkout', '-q', 'main');
       fixture.git('reset', '-q', '--hard', first);
       const dropped = order === 'older first' ? [one, other] : [other, one];
       for (const sha of dropped)
@@ -227,4 +229,44 @@ suite('git: commits that a person removed', () => {
       if (merged.kind !== 'merged') return;
       assert.equal(filesOf(merged.commit), 'README.md\nsrc/a.txt\nsrc/b.txt\nwork.txt');
     });
+
+  /** What lands of the work, which began at a commit, once the person is done. */
+  async function landedFiles(work: string, base: string): Promise<string> {
+    const head = await sync();
+    const own = await ownBase(engine, 'main', { head, commit: work, base });
+    const merged = valueOf(
+      await repository.merge({ tip: head, commit: work, base: own, subject: 'x', trailers: [] }),
+    );
+    assert.equal(merged.kind, 'merged');
+    return merged.kind === 'merged' ? filesOf(merged.commit) : '';
+  }
+
+  for (const how of ['a fast-forward', 'a merge'])
+    test(`does not come back with work that had brought it in by ${how}, before Drover saw it`, async () => {
+      const first = await sync();
+      const secret = commit('secret.txt', 'secret\n');
+      fixture.git('checkout', '-q', '--detach', how === 'a merge' ? first : secret);
+      if (how === 'a merge') {
+        commit('own.txt', 'own\n');
+        fixture.git('merge', '-q', '--no-edit', secret);
+      }
+      const work = commit('work.txt', 'work\n');
+      fixture.git('checkout', '-q', 'main');
+      amendAway('secret.txt');
+      const own = how === 'a merge' ? 'own.txt\n' : '';
+      assert.equal(
+        await landedFiles(work, first),
+        `README.md\n${own}plain.txt\nsrc/a.txt\nsrc/b.txt\nwork.txt`,
+      );
+    });
+
+  test('is not work in flight that they have only tried on the branch', async () => {
+    const first = await sync();
+    fixture.git('checkout', '-q', '--detach');
+    const work = commit('work.txt', 'work\n');
+    fixture.git('checkout', '-q', 'main');
+    fixture.git('merge', '-q', '--ff-only', work);
+    fixture.git('reset', '-q', '--hard', first);
+    assert.equal(await landedFiles(work, first), 'README.md\nsrc/a.txt\nsrc/b.txt\nwork.txt');
+  });
 });

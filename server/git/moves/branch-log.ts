@@ -7,6 +7,7 @@ import type { RepositoryContext } from '../context.ts';
 import { isAncestor } from '../read/ancestry.ts';
 import { isSha } from '../files/loose-objects.ts';
 import { readText } from '../files/small-files.ts';
+import type { PeoplesTip } from '../port.ts';
 import { branchRef, finalRef, resolveRevision } from '../refs/refs.ts';
 import type { Sha } from '../sha.ts';
 
@@ -36,6 +37,27 @@ export async function tipsOf(context: RepositoryContext, branch: string): Promis
   const moves = movesOf(context, await finalRef(context, branchRef(branch)));
   const shas = moves.flatMap((move) => ends(move)).filter((sha) => isSha(sha) && !/^0+$/.test(sha));
   return [...new Set(shas.toReversed())].toReversed();
+}
+
+/** Drover's own moves; where the branch is checked out, git words them as a merge of the commit. */
+const ofDrover = /\t(?:drover: |merge [0-9a-f]{40,}: Fast-forward$)/;
+/** The commit came to be by this very move, instead of being somewhere before. */
+const madeThere =
+  /\t(?:commit|cherry-pick|revert|am|rebase \(finish\)|(?:merge|pull)\b.*: Merge made)/;
+
+/** See the port. */
+export async function peoplesTips(
+  context: RepositoryContext,
+  branch: string,
+  since: Sha | null,
+): Promise<readonly PeoplesTip[]> {
+  const moves = movesOf(context, await finalRef(context, branchRef(branch)));
+  const first = moves.findLastIndex((move) => ends(move).includes(since ?? ''));
+  return moves.slice(Math.max(0, first)).flatMap((move) => {
+    const [, sha = ''] = ends(move);
+    if (sha === since || ofDrover.test(move) || !isSha(sha) || /^0+$/.test(sha)) return [];
+    return [{ sha, isMade: madeThere.test(move) }];
+  });
 }
 
 /** Oldest first: old commit, new commit, who, when, and after a tab why. */

@@ -353,6 +353,7 @@ function sharedMethods(local: LocalRepository, shared: Shared): SharedRepository
     // branch of a clone, and what a person pushes over a landing, they decide.
     takenBackUnseen: () => Promise.resolve(null),
     tipsOf: () => Promise.resolve([]),
+    peoplesTips: () => Promise.resolve([]),
     // On the remote, no worktree has it checked out.
     moveBranch: async (branch, next, from) => {
       const moved = await shared.updateRefs(

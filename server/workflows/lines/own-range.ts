@@ -1,6 +1,7 @@
 // A task lands its own range. People amend, rebase and reset: commits that they removed from a
 // branch must not come back with work that is based on them.
 
+import { branchRef } from '../../core/work/ref-names.ts';
 import { attemptTrailers, trailer, trailerValue } from '../../core/work/trailers.ts';
 import type { GitResult, LineCommit } from '../../git/port.ts';
 import { droppedTips, readLine } from '../../store/port.ts';
@@ -29,11 +30,49 @@ export async function ownBase(
     const shared = await git.mergeBase(commit, tip);
     if (shared !== null && !(await git.isAncestor(shared, head))) found.push(shared);
   }
+  for (const tip of await removedUnseen(engine, line, { commit, base })) {
+    if (!(await git.isAncestor(tip, head))) found.push(tip);
+  }
   const [first, ...others] = await newestOf(engine, found);
   if (first === undefined) return null;
   let whole = first;
   for (const other of others) whole = await bothBases(engine, whole, other);
   return withMerged(engine, whole, { head, commit });
+}
+
+/**
+ * Commits that people had the branch at, and removed before Drover saw them there. The work holds
+ * them, because its agent merged the branch in between.
+ */
+async function removedUnseen(
+  engine: Uses<'git' | 'store'>,
+  line: string,
+  { commit, base }: { readonly commit: Sha; readonly base: Sha | null },
+): Promise<readonly Sha[]> {
+  const { git } = engine;
+  const parent = (await readLine(engine.store.db, line))?.parent_branch ?? null;
+  const found: Sha[] = [];
+  for (const branch of parent === null ? [line] : [line, parent]) {
+    const target = await git.readRef(branchRef(branch));
+    if (target === null) continue;
+    for (const { sha, isMade } of await git.peoplesTips(branch, base)) {
+      if ((await git.isAncestor(sha, target)) || !(await git.isAncestor(sha, commit))) continue;
+      if ((await git.takenBackUnseen(branch, sha, target)) !== null) continue;
+      // People also try work in flight on their branch, and take it back: it is still to land.
+      if (isMade || !(await isOwn(engine, sha, { commit, base }))) found.push(sha);
+    }
+  }
+  return found;
+}
+
+/** Whether the work itself was at the commit, rather than merged it. */
+async function isOwn(
+  { git }: Uses<'git'>,
+  sha: Sha,
+  { commit, base }: { readonly commit: Sha; readonly base: Sha | null },
+): Promise<boolean> {
+  const own = await git.lineCommits(base, commit, lineMax);
+  return own.ok && own.value.some((each) => each.sha === sha);
 }
 
 /** Without those that another one includes. */

@@ -26,7 +26,9 @@ function engineOf(git: GitRepository, dropped: readonly string[] = []): Uses<'gi
     where: () => db,
     executeTakeFirst: async () => row,
   };
-  return { git, store: { db } } as unknown as Uses<'git' | 'store'>;
+  const bare = { readRef: async () => null, peoplesTips: async () => [] };
+  const branches = Object.assign(bare, git);
+  return { git: branches, store: { db } } as unknown as Uses<'git' | 'store'>;
 }
 
 suite('merges by hand', () => {
