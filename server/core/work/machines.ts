@@ -95,6 +95,11 @@ function noneSuits(needed: readonly string[], alive: readonly MachineFacts[]): s
   return `${what} (${there}); start "drover worker --label ${label}" on one that can do it, or take ${quoted(needed.map(needsLabel))} off the task.`;
 }
 
+/** Why an interrupted attempt does not continue where it started. */
+export function lostLabelSentence(labels: readonly string[]): string {
+  return `its machine was restarted without the ${labels.length === 1 ? 'label' : 'labels'} ${quoted(labels)}`;
+}
+
 function quoted(labels: readonly string[]): string {
   return labels.map((label) => `"${label}"`).join(' and ');
 }

@@ -3,11 +3,13 @@
 
 import type { AgentOutcome, AgentProcess, AgentRequest } from '../../agents/port.ts';
 import type { FailureKind } from '../../core/failure.ts';
+import { lostLabelSentence } from '../../core/work/machines.ts';
 import { type AttemptRow, type Claim, lastAttempt } from '../../store/port.ts';
 import { keepWork } from './kept-work.ts';
 import type { Engine, Uses } from '../kit/engine-ports.ts';
 import { orFullDisk } from '../kit/full-disk.ts';
 import { buildPartPrompt, hintsTold } from './prompt-step.ts';
+import { lostLabels } from '../kit/placement.ts';
 import { agentRunId } from '../kit/run-ids.ts';
 import { noteOf, whileKept } from './while-kept.ts';
 import { type Place, taskVariables } from './worktree-step.ts';
@@ -56,8 +58,9 @@ export async function runPart(
   }
   const note = noteOf(outcome, stop !== null);
   if (note !== null && !signal.aborted) await keepWork(engine, claim, place, note);
-  if (stop === null || outcome.kind !== 'stopped' || signal.aborted) return ended;
-  return { ...ended, held: stop };
+  if (outcome.kind !== 'stopped' || signal.aborted) return ended;
+  if (session.elsewhere !== null) return { ...ended, elsewhere: session.elsewhere };
+  return stop === null ? ended : { ...ended, held: stop };
 }
 
 /** How agents end that cannot write. */
@@ -105,19 +108,37 @@ async function adoptOrRun(
       : null;
     if (adopted !== null && !(await session.goesOn(adopted))) return adopted;
     await engine.processes.endTree(request.runId, left, endGraceMs);
-    // Killed with the backend or otherwise: its work is still in the slot.
-    await keepWork(engine, claim, place, { reason: 'death', author: 'agent' });
-    // The prompt of an agent without a memory lists what its directory contains; the prompt so far
-    // was for an agent that is running.
-    if (!request.resume && !signal.aborted && session.watch.stop === null) {
-      const next = await requestFor(engine, claim, place, part, attempt);
-      return runToItsEnd(engine, claim, place, { ...run, given: next });
-    }
   } else if (isFromEarlierLife(engine, attempt)) {
     await engine.processes.endTree(request.runId, null, endGraceMs);
+  } else if (signal.aborted || session.watch.stop !== null) {
+    return { kind: 'stopped' };
+  } else {
+    return runToItsEnd(engine, claim, place, run);
   }
+  return runAgain(engine, claim, place, { ...run, part, isKnown: left !== null });
+}
+
+/** After a former agent of the part, whose end is unknown. */
+async function runAgain(
+  engine: Engine,
+  claim: Claim,
+  place: Place,
+  run: PartRun & { readonly part: string; readonly isKnown: boolean },
+): Promise<AgentOutcome> {
+  const { attempt, session, given, signal, part, isKnown } = run;
+  // Killed with the backend or otherwise: its work is still in the slot.
+  if (isKnown) await keepWork(engine, claim, place, { reason: 'death', author: 'agent' });
   if (signal.aborted || session.watch.stop !== null) return { kind: 'stopped' };
-  return runToItsEnd(engine, claim, place, run);
+  const lost = await lostLabels(engine, claim.taskId);
+  if (lost.length > 0) {
+    session.elsewhere = lostLabelSentence(lost);
+    return { kind: 'stopped' };
+  }
+  if (!isKnown || given.request.resume) return runToItsEnd(engine, claim, place, run);
+  // The prompt of an agent without a memory lists what its directory contains; the prompt so far
+  // was for an agent that is running.
+  const next = await requestFor(engine, claim, place, part, attempt);
+  return runToItsEnd(engine, claim, place, { ...run, given: next });
 }
 
 /**

@@ -82,6 +82,32 @@ export async function beginAnew(
   await releaseSlot(tx, 'task', taskId);
 }
 
+/** No attempt is used: it continues as soon as nothing is in the way. */
+export async function giveBack(
+  engine: Uses<'clock' | 'store'>,
+  tx: Tx,
+  claim: Claim,
+  reason: string,
+): Promise<void> {
+  if (await stoppedInstead(engine, tx, claim)) return;
+  await setAttempt(tx, claim.taskId, claim.attempt, {
+    state: 'interrupted',
+    failure_kind: 'interrupted',
+    error: reason,
+    pid: null,
+    pid_start: null,
+  });
+  await engine.store.transition(tx, {
+    taskId: claim.taskId,
+    epoch: claim.epoch,
+    to: 'ready',
+    event: 'task.returned',
+    runId: claim.runId,
+    data: { reason },
+    set: noOwner,
+  });
+}
+
 /**
  * The wait grows with each failed attempt, or with each retry that used none up. Another agent has
  * no reason to wait when the one before could not even try.

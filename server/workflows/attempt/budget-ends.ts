@@ -3,11 +3,11 @@
 
 import { failure } from '../../core/failure.ts';
 import type { DurableRun } from '../../durable/port.ts';
-import { type Claim, setAttempt, type Tx, noOwner } from '../../store/port.ts';
-import { recordFailure } from './attempt-ends.ts';
+import type { Claim, Tx } from '../../store/port.ts';
+import { giveBack, recordFailure } from './attempt-ends.ts';
 import type { WatchStop } from './budget-watch.ts';
-import type { Engine, Uses } from '../kit/engine-ports.ts';
-import { isStopRequested, settleStop, stoppedInstead } from './stops.ts';
+import type { Engine } from '../kit/engine-ports.ts';
+import { isStopRequested, settleStop } from './stops.ts';
 
 export async function endAtBudget(
   engine: Engine,
@@ -28,30 +28,4 @@ export async function endAtBudget(
       await run.commit('budget_held', (tx) => giveBack(engine, tx, claim, stop.sentence));
       return 'stopped';
   }
-}
-
-/** No attempt is used: the same conversation continues as soon as the budget allows it. */
-async function giveBack(
-  engine: Uses<'clock' | 'store'>,
-  tx: Tx,
-  claim: Claim,
-  reason: string,
-): Promise<void> {
-  if (await stoppedInstead(engine, tx, claim)) return;
-  await setAttempt(tx, claim.taskId, claim.attempt, {
-    state: 'interrupted',
-    failure_kind: 'interrupted',
-    error: reason,
-    pid: null,
-    pid_start: null,
-  });
-  await engine.store.transition(tx, {
-    taskId: claim.taskId,
-    epoch: claim.epoch,
-    to: 'ready',
-    event: 'task.returned',
-    runId: claim.runId,
-    data: { reason },
-    set: noOwner,
-  });
 }

@@ -23,6 +23,8 @@ export class PartSession implements AgentHost {
   readonly #part: string;
   readonly #signal: AbortSignal;
   readonly watch: BudgetWatch;
+  /** Why no agent was started here; null: nothing was in the way. */
+  elsewhere: string | null = null;
   #usage: Usage | null = null;
   #wasKilled = false;
 
@@ -204,4 +206,6 @@ export interface PartOutcome {
   readonly logPath: string;
   /** The engine itself has stopped the agent: a budget is used up, or it went round in a circle. */
   readonly held?: WatchStop;
+  /** It must continue on another machine, for this reason. */
+  readonly elsewhere?: string;
 }

@@ -20,7 +20,7 @@ import {
   type Tx,
 } from '../../store/port.ts';
 import { runPart } from './agent-step.ts';
-import { blockFromOutside, recordFailure, waitForAccount } from './attempt-ends.ts';
+import { blockFromOutside, giveBack, recordFailure, waitForAccount } from './attempt-ends.ts';
 import { endAtBudget } from './budget-ends.ts';
 import { gitFailed, whileAway } from '../kit/git-trouble.ts';
 import type { Engine, StartedAttempt } from '../kit/engine-ports.ts';
@@ -237,6 +237,11 @@ async function endIfNotDone(
       await blockFromOutside(engine, run, claim, outcome.blockedReason);
       return 'blocked';
     case 'stopped':
+      if (done.elsewhere !== undefined) {
+        const { elsewhere } = done;
+        await run.commit('label_lost', (tx) => giveBack(engine, tx, claim, elsewhere));
+        return 'stopped';
+      }
       if (done.held !== undefined) return endAtBudget(engine, run, claim, done.held);
       return settleStop(engine, run, claim);
     case 'limited':

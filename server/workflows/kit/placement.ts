@@ -7,6 +7,7 @@
 import { neededLabels, suits } from '../../core/work/machines.ts';
 import {
   busyByMachine,
+  existingTask,
   type Startable,
   lastAttempt,
   liveMachines,
@@ -65,9 +66,7 @@ export async function openPlacement(
     choose: async ({ id, labels, candidate_of: of }) => {
       const last = await lastAttempt(tx, id);
       const here = machines.find((machine) => machine.id === last?.machine);
-      // A candidate passes the gate where its agent runs.
-      const gates = of === null ? [] : engine.settings().gateNeeds;
-      const needed = [...neededLabels(textList(labels)), ...gates];
+      const needed = neededBy(engine, { labels, candidate_of: of });
       // It may have lost a label since, or a person may have requested another machine.
       const isSuited = here !== undefined && suits(here.labels, needed);
       if (here !== undefined && staysOn(last, isSuited)) return here.left > 0 ? here.id : null;
@@ -79,6 +78,30 @@ export async function openPlacement(
     },
     nameOf: (id) => machines.find((machine) => machine.id === id)?.name ?? null,
   };
+}
+
+function neededBy(
+  engine: Uses<'settings'>,
+  { labels, candidate_of: of }: Pick<Startable, 'candidate_of' | 'labels'>,
+): readonly string[] {
+  // A candidate passes the gate where its agent runs.
+  const gates = of === null ? [] : engine.settings().gateNeeds;
+  return [...neededLabels(textList(labels)), ...gates];
+}
+
+/**
+ * Labels that the task needs and this machine does not have any more: it was restarted since the
+ * attempt started here.
+ */
+export async function lostLabels(
+  engine: Uses<'machineId' | 'settings' | 'store'>,
+  taskId: string,
+): Promise<readonly string[]> {
+  if (engine.machineId === '') return [];
+  const { db } = engine.store;
+  const [task, live] = await Promise.all([existingTask(db, taskId), liveMachines(db)]);
+  const here = live.find(({ id }) => id === engine.machineId);
+  return neededBy(engine, task).filter((label) => here?.labels.includes(label) === false);
 }
 
 /** The one with the most room left, so that work spreads. */
