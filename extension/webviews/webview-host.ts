@@ -140,8 +140,8 @@ export class WebviewHost implements vscode.Disposable {
   }
 
   /**
-   * Shows something else in the page as it is, which is far faster than another page. False: no page
-   * would hear of it.
+   * Shows something else in the page as it is, which is far faster than another page. False: no
+   * page would hear of it.
    */
   reuse(subject: Subject): boolean {
     if (!this.#isListening || !this.#isVisible()) return false;

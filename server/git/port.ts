@@ -299,7 +299,7 @@ export interface GitRepository {
    * None where it has no log.
    */
   tipsOf(branch: string): Promise<readonly Sha[]>;
-  /** Where people moved the branch since it was at a commit, or since its log begins. */
+  /** Where people moved the branch since it was at a commit, or as far back as its log goes. */
   peoplesTips(branch: string, since: Sha | null): Promise<readonly PeoplesTip[]>;
   /**
    * Moves, makes (`from` null) or deletes (`next` null) a branch of Drover's own, from exactly the

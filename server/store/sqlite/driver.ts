@@ -161,8 +161,8 @@ class Lease implements DatabaseConnection {
   readonly #connection: SqliteConnection;
   isHeld = true;
   /**
-   * Its transaction has ended: what a body that was left behind sends from now on would be committed
-   * by itself.
+   * Its transaction has ended: what a body that was left behind sends from now on would be
+   * committed by itself.
    */
   isOver = false;
 
