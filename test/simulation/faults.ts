@@ -280,7 +280,7 @@ export const plantedFaults: { readonly [name: string]: PlantedFault } = {
       })),
   },
   'trust-a-stale-merge': {
-    seed: 71,
+    seed: 98,
     often: { personEveryMs: 250, latencyMaxMs: 400 },
     breaks: ['stuck', 'landed-once', 'unexpected'],
     make: () =>
