@@ -98,7 +98,7 @@ async function timeOf(body: () => Promise<unknown>): Promise<Time> {
 }
 
 async function pastTimes(store: Store, last: number): Promise<Time[]> {
-  const extras = { config: {}, targetBranch: 'main', shaOf: () => Promise.resolve(null) };
+  const extras = { config: () => ({}), targetBranch: 'main', shaOf: () => Promise.resolve(null) };
   const times: Time[] = [];
   for (let part = 1; part <= 10; part += 1) {
     const time = await timeOf(async () => {

@@ -45,7 +45,7 @@ interface Seen {
 
 type Reasons = Record<string, readonly string[]>;
 
-const extras = { config: {}, targetBranch: 'main', shaOf: async () => null };
+const extras = { config: () => ({}), targetBranch: 'main', shaOf: async () => null };
 
 async function stateOf(db: Db, nowMs: number): Promise<{ seq: number; state: unknown }> {
   const snapshot = await readSnapshot(db, {}, extras);

@@ -42,7 +42,7 @@ async function contentOf(db: Db): Promise<string> {
   return JSON.stringify(tables);
 }
 
-const extras = { config: {}, targetBranch: 'main', shaOf: async () => null };
+const extras = { config: () => ({}), targetBranch: 'main', shaOf: async () => null };
 const shown = async (db: Db): Promise<string> => JSON.stringify(await readSnapshot(db, {}, extras));
 
 /** Tasks of many kinds with a history, and something in each table. */

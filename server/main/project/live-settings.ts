@@ -52,6 +52,8 @@ export class LiveSettings {
   readonly #listeners = new Set<() => void>();
   /** Starts of runs that may still be refused. */
   #starts = 0;
+  /** How often other settings came into force: what was read before that is out of date. */
+  #changes = 0;
 
   private constructor(
     root: string,
@@ -97,20 +99,23 @@ export class LiveSettings {
     this.#starts += 1;
     this.#become(offer.#asIs());
     let isOpen = true;
-    const close = (): boolean => {
-      const wasOpen = isOpen;
-      if (wasOpen) this.#starts -= 1;
-      isOpen = false;
-      return wasOpen;
-    };
     return {
-      accept: () => {
+      accept: async () => {
+        if (!isOpen) return this.accept();
+        isOpen = false;
         // Another start may have been put back meanwhile.
-        if (close()) this.#become(offer.#asIs());
-        return this.accept();
+        this.#become(offer.#asIs());
+        try {
+          return await this.accept();
+        } finally {
+          this.#starts -= 1;
+        }
       },
       putBack: () => {
-        if (close()) this.#become(before);
+        if (!isOpen) return;
+        isOpen = false;
+        this.#starts -= 1;
+        this.#become(before);
       },
     };
   }
@@ -138,12 +143,25 @@ export class LiveSettings {
    * word: what a pull has changed is not used until a person accepts it.
    */
   async refresh(): Promise<void> {
-    const loading = await load(this.#root, this.environment, this.#flags, 'accepted');
-    if (this.#starts > 0) return;
-    if (loading.loaded.problems.length === 0) this.#putInForce(loading, this.#flags);
+    const loading = await this.#readAgain();
+    if (loading !== null) this.#putInForce(loading, this.#flags);
+  }
+
+  /**
+   * What the files say now; null: nothing that may replace what is in force. A run that starts
+   * while they are read puts other settings in force: then they are read once more.
+   */
+  async #readAgain(): Promise<Loading | null> {
+    for (;;) {
+      const changes = this.#changes;
+      const loading = await load(this.#root, this.environment, this.#flags, 'accepted');
+      if (this.#starts > 0 || loading.loaded.problems.length > 0) return null;
+      if (changes === this.#changes) return loading;
+    }
   }
 
   #putInForce(loading: Loading, flags: SettingFlags): void {
+    this.#changes += 1;
     this.#loaded = this.#stillThisMachine(loading.loaded);
     this.#take(loading);
     this.#flags = flags;
@@ -156,9 +174,10 @@ export class LiveSettings {
    * Answers what is new.
    */
   async accept(): Promise<readonly string[]> {
+    const { used } = this.#judged;
     const news = await acceptSettings(this.#root, this.#judged);
-    const judged = { ...this.#judged, accepted: this.#judged.used };
-    this.#take({ judged, accepted: this.settings });
+    this.#changes += 1;
+    this.#take({ judged: { ...this.#judged, accepted: used }, accepted: this.settings });
     return [...news, ...this.held.map(heldSentence)];
   }
 
@@ -215,10 +234,10 @@ export class LiveSettings {
    * can.
    */
   async refreshBounds(): Promise<void> {
-    const loading = await load(this.#root, this.environment, this.#flags, 'accepted');
-    const { loaded } = loading;
-    if (loaded.problems.length > 0 || this.#starts > 0) return;
+    const loading = await this.#readAgain();
+    if (loading === null) return;
     this.#take(loading);
+    const { loaded } = loading;
     const { budget, machine, webhooks, retention } = loaded.settings;
     const values = { ...this.#loaded.values };
     for (const key of changeableKeys) values[key] = loaded.values[key];

@@ -66,7 +66,7 @@ export function historyHandlers(deps: DataHandlerDeps): Pick<Handlers, HistoryRe
       const scope = epic === undefined ? {} : { epic };
       return inPast(moment, async ({ db, atMs }) => {
         const snapshot = await readSnapshot(db, scope, {
-          config: deps.config(),
+          config: () => deps.config(),
           targetBranch: deps.settings().land.target ?? deps.git.facts.headBranch,
           // What the branch held then, as far as Drover saw it.
           shaOf: async (branch) => (await readLine(db, branch))?.followed_sha ?? null,

@@ -35,7 +35,7 @@ const eventsMax = 10_000;
 
 export function snapshotExtras(deps: DataHandlerDeps): SnapshotExtras {
   return {
-    config: deps.config(),
+    config: () => deps.config(),
     targetBranch: deps.settings().land.target ?? deps.git.facts.headBranch,
     shaOf: (branch) => tipOf(deps, branch),
   };

@@ -30,7 +30,8 @@ import { newestRun } from '../work/runs.ts';
 const eventsMax = 2_000;
 const tasksMax = 1_000;
 
-type Moment = Omit<BoardChanges, 'target'> & {
+type Moment = Omit<BoardChanges, 'target' | 'config'> & {
+  readonly mayChangeSettings: boolean;
   readonly pending: number;
   readonly branch: string | null;
 };
@@ -42,8 +43,9 @@ export async function readChanges(
 ): Promise<BoardChanges> {
   const moment = await readAtOneMoment(db, (at) => readMoment(db, at, after, extras));
   if (moment === null) return everything(after, await readSnapshot(db, {}, extras));
-  const { branch, pending, ...changes } = moment;
-  return { ...changes, target: await targetView(branch, pending, extras) };
+  const { branch, pending, mayChangeSettings, ...changes } = moment;
+  const target = await targetView(branch, pending, extras);
+  return { ...changes, target, ...(mayChangeSettings && { config: extras.config() }) };
 }
 
 /** Null: too much has changed, or the number is not one of this feed. */
@@ -80,7 +82,7 @@ async function readMoment(
     questions: await openQuestions(at),
     holds: await heldNow(at, run),
     snapshot: null,
-    ...(touched.settings ? { config: extras.config } : {}),
+    mayChangeSettings: touched.settings,
   };
 }
 

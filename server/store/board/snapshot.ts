@@ -33,7 +33,11 @@ import { newestRun } from '../work/runs.ts';
 
 /** What the database does not hold. */
 export interface SnapshotExtras {
-  readonly config: Readonly<Record<string, ConfigValueView>>;
+  /**
+   * The settings now. They are read after the events: a run's settings are accepted before the
+   * event of its start, so what is shown with that event is never older than it.
+   */
+  readonly config: () => Readonly<Record<string, ConfigValueView>>;
   /**
    * Branch that a run would land on while there has been none: the setting, or what is checked out.
    */
@@ -77,7 +81,7 @@ export async function readSnapshot(
     ),
     run: moment.run === null ? null : runView(moment.run, line),
     target: await targetView(branch, line?.pending ?? 0, extras),
-    config: extras.config,
+    config: extras.config(),
     epics: epicViews(moment.epics, board, unlanded),
     tasks,
     stuck: stuckViews(board).filter((view) => isShown(view.id)),

@@ -3,7 +3,7 @@
 
 import { branchRef } from '../../core/work/ref-names.ts';
 import { attemptTrailers, trailer, trailerValue } from '../../core/work/trailers.ts';
-import type { GitResult, LineCommit } from '../../git/port.ts';
+import type { GitResult, LineCommit, PeoplesTip } from '../../git/port.ts';
 import { droppedTips, readLine } from '../../store/port.ts';
 import type { Uses } from '../kit/engine-ports.ts';
 import type { Sha } from '../../git/sha.ts';
@@ -55,14 +55,31 @@ async function removedUnseen(
   for (const branch of parent === null ? [line] : [line, parent]) {
     const target = await git.readRef(branchRef(branch));
     if (target === null) continue;
-    for (const { sha, isMade } of await git.peoplesTips(branch, base)) {
-      if ((await git.isAncestor(sha, target)) || !(await git.isAncestor(sha, commit))) continue;
+    const tips = await git.peoplesTips(branch, base);
+    const unseen = await heldOnlyBy(engine, commit, target, tips);
+    for (const { sha, isMade } of unseen) {
       if ((await git.takenBackUnseen(branch, sha, target)) !== null) continue;
       // People also try work in flight on their branch, and take it back: it is still to land.
       if (isMade || !(await isOwn(engine, sha, { commit, base }))) found.push(sha);
     }
   }
   return found;
+}
+
+/**
+ * Those of the tips that the work holds and the branch no longer does. A branch's log can name
+ * hundreds: git is asked once for all of them.
+ */
+async function heldOnlyBy(
+  { git }: Uses<'git'>,
+  commit: Sha,
+  target: Sha,
+  tips: readonly PeoplesTip[],
+): Promise<readonly PeoplesTip[]> {
+  if (tips.length === 0) return [];
+  const listed = await git.lineCommits(target, commit, lineMax, 'all');
+  const held = new Set(listed.ok ? listed.value.map(({ sha }) => sha) : []);
+  return tips.filter(({ sha }) => held.has(sha));
 }
 
 /** Whether the work itself was at the commit, rather than merged it. */

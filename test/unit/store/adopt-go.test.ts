@@ -81,7 +81,7 @@ suite('a database of the Go tool', () => {
   test('is taken over with its rows', async () => {
     make(goTables, goRows);
     const { store, backup, close } = await openStore(path, testSources(), { now: () => 5_000 });
-    const extras = { config: {}, targetBranch: null, shaOf: async () => null };
+    const extras = { config: () => ({}), targetBranch: null, shaOf: async () => null };
     const snapshot = await readSnapshot(store.db, {}, extras);
     assert.deepEqual(
       snapshot.tasks.map((task) => [
@@ -193,7 +193,7 @@ suite('a database of the Go tool', () => {
        insert into task_dependencies values ('a', 'b'), ('b', 'a'), ('b', 'a');`,
     );
     const { store, close } = await openStore(path, testSources());
-    const extras = { config: {}, targetBranch: null, shaOf: async () => null };
+    const extras = { config: () => ({}), targetBranch: null, shaOf: async () => null };
     const { tasks, stuck } = await readSnapshot(store.db, {}, extras);
     assert.deepEqual(
       tasks.map((task) => [task.id, task.title, task.status, task.max_attempts]),

@@ -22,7 +22,7 @@ import { addTasks, drawn, memoryStore, moveTask, type TestStore } from './memory
 import { tablesOf } from '../../tables.ts';
 
 const extras: SnapshotExtras = {
-  config: {},
+  config: () => ({}),
   targetBranch: 'main',
   shaOf: async () => 'a'.repeat(40),
 };
@@ -293,6 +293,25 @@ suite('changes of the board', () => {
     await follow(32);
     await moveTask(project, id('L0'), ['ready']);
     await follow(0);
+    await project.close();
+  });
+
+  test('settings that are accepted during a read are told with the start of their run', async () => {
+    const project = await memoryStore();
+    const { store } = project;
+    let workers = 2;
+    const config = () => ({ max_workers: { value: workers, source: 'project' as const } });
+    const live: SnapshotExtras = { ...extras, config };
+    const before = await readSnapshot(store.db, {}, live);
+    await store.transaction((tx) => store.append(tx, { type: 'run.started' }));
+    const reads = [
+      readChanges(store.db, before.seq, live),
+      readSnapshot(store.db, {}, live),
+    ] as const;
+    workers = 3;
+    const [changes, board] = await Promise.all(reads);
+    assert.equal(changes.config?.['max_workers']?.value, 3);
+    assert.equal(board.config['max_workers']?.value, 3);
     await project.close();
   });
 

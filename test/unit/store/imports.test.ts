@@ -289,7 +289,7 @@ suite('import: sessions and Beads', () => {
       copy.store.db,
       {},
       {
-        config: {},
+        config: () => ({}),
         targetBranch: null,
         shaOf: async () => null,
       },

@@ -18,7 +18,7 @@ import { addTasks, memoryStore, refusalOf, testStartMs, type TestStore } from '.
 import { noFallback } from '../../doubles/neutral-settings.ts';
 import { tablesOf } from '../../tables.ts';
 
-const extras = { config: {}, targetBranch: 'main', shaOf: async () => null };
+const extras = { config: () => ({}), targetBranch: 'main', shaOf: async () => null };
 
 /** The snapshot, and why each task stands where it stands. */
 async function seen(db: Db): Promise<unknown> {

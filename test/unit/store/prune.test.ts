@@ -155,7 +155,7 @@ suite('retention', () => {
       project.store.db,
       {},
       {
-        config: {},
+        config: () => ({}),
         targetBranch: 'main',
         shaOf: async () => null,
       },

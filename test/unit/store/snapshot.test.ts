@@ -17,7 +17,7 @@ import {
 import { tablesOf } from '../../tables.ts';
 
 const extras: SnapshotExtras = {
-  config: { max_workers: { value: 3, source: 'default' } },
+  config: () => ({ max_workers: { value: 3, source: 'default' } }),
   targetBranch: 'main',
   shaOf: async (branch) => (branch === 'main' ? 'a'.repeat(40) : null),
 };

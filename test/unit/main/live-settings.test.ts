@@ -1,0 +1,38 @@
+// What a person's run is to use is not taken back by a reading of the files that began before it.
+
+import assert from 'node:assert/strict';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { LiveSettings } from '../../../server/main/project/live-settings.ts';
+
+suite('live settings', () => {
+  let root = '';
+  setup(async () => {
+    root = await mkdtemp(join(tmpdir(), 'drover-live-'));
+    // What a person has accepted is kept in git's folder.
+    await mkdir(join(root, '.git'));
+    await writeFile(join(root, '.drover.toml'), '[gate]\ncommand = "check"\n');
+  });
+  teardown(() => rm(root, { recursive: true, force: true }));
+
+  const readings = {
+    refresh: (live: LiveSettings) => live.refresh(),
+    refreshBounds: (live: LiveSettings) => live.refreshBounds(),
+  };
+  for (const [name, read] of Object.entries(readings)) {
+    test(`the gate of a run that starts during "${name}" stays in force`, async () => {
+      const environment = { HOME: root };
+      const live = await LiveSettings.load(root, environment, {}, 'accepted');
+      assert.equal(live.settings.gate.command, null);
+      const offer = await live.offer(environment, {});
+      const reading = read(live);
+      const accepted = live.take(offer).accept();
+      await Promise.all([reading, accepted, read(live)]);
+      assert.equal(live.settings.gate.command, 'check');
+      assert.deepEqual(live.held, []);
+      await read(live);
+      assert.equal(live.settings.gate.command, 'check');
+    });
+  }
+});
