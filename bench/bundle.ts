@@ -16,6 +16,7 @@ export type Program =
   | 'store-run'
   | 'history-run'
   | 'fleet-run'
+  | 'import-run'
   | 'backend'
   | 'remote-attempt'
   | 'worker-runtime'
@@ -28,6 +29,7 @@ const entries: Readonly<Record<Exclude<Program, 'cli' | 'worker-runtime'>, strin
   'store-run': 'bench/store-run.ts',
   'history-run': 'bench/history-run.ts',
   'fleet-run': 'bench/fleet-run.ts',
+  'import-run': 'bench/import-run.ts',
   backend: 'server/main/backend-main.ts',
   'remote-attempt': 'server/main/remote-attempt.ts',
 };

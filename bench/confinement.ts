@@ -1,12 +1,8 @@
 // What the sandbox costs: an attempt, a real agent's run, the import of what an agent made, and the probes of `doctor`.
 
-import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { openGitAdapter } from '../server/git/adapter.ts';
-import type { LocalRepository } from '../server/git/repository.ts';
 import { ensureAgents } from '../test/agents-under-test/install.mjs';
 import { startFakeModelApi, type Step } from '../test/doubles/fake-model-api/fake-model-api.mjs';
-import { gitInside } from '../test/git/lent-git.ts';
 import type { Bench } from './bench.ts';
 import { commandClient, type CommandProject, commandProject, drover } from './drover-command.ts';
 import { median, short, type Figure } from './figures.ts';
@@ -27,7 +23,8 @@ export async function benchConfinement(bench: Bench): Promise<Figure[]> {
 async function attempts(bench: Bench): Promise<Figure> {
   const agent = { DROVER_AGENT_PATH: smallAgent(bench.folder) };
   const tasks = bench.options.brief ? 2 : 20;
-  const { off, bwrap } = await pairsOf(bench, agent, { tasks, before: () => undefined });
+  const { pairs } = bench.options;
+  const { off, bwrap } = await pairsOf(bench, agent, { tasks, pairs, before: () => undefined });
   const costs = bwrap.map((ms, at) => ms - (off[at] ?? Number.NaN));
   return {
     part,
@@ -65,7 +62,9 @@ async function realAgent(bench: Bench): Promise<Figure> {
     ANTHROPIC_API_KEY: 'sk-ant-dummy-0000',
   };
   try {
-    const { off, bwrap } = await pairsOf(bench, agent, { tasks: 1, before: script });
+    // One run takes a second, and the same one varies by a tenth of it.
+    const pairs = bench.options.brief ? 1 : bench.options.pairs * 4;
+    const { off, bwrap } = await pairsOf(bench, agent, { tasks: 1, pairs, before: script });
     const shares = bwrap.map((ms, at) => (ms / (off[at] ?? Number.NaN) - 1) * 100);
     return {
       part,
@@ -89,13 +88,14 @@ interface Pairs {
 interface RunOptions {
   /** Of one run. */
   readonly tasks: number;
+  readonly pairs: number;
   readonly before: () => void;
 }
 
 async function pairsOf(
   bench: Bench,
   agent: Readonly<Record<string, string>>,
-  { tasks, before }: RunOptions,
+  { tasks, pairs, before }: RunOptions,
 ): Promise<Pairs> {
   const modes = ['off', 'bwrap'] as const;
   const projects = new Map<(typeof modes)[number], CommandProject>();
@@ -109,8 +109,8 @@ async function pairsOf(
       before();
       await attemptsOf(bench, { ...made, environment }, 1);
     }
-    for (let pair = 0; pair < bench.options.pairs; pair += 1) {
-      bench.say(`confinement: pair ${pair + 1} of ${bench.options.pairs}`);
+    for (let pair = 0; pair < pairs; pair += 1) {
+      bench.say(`confinement: pair ${pair + 1} of ${pairs}`);
       for (const mode of pair % 2 === 0 ? modes : modes.toReversed()) {
         const project = projects.get(mode);
         before();
@@ -144,57 +144,26 @@ function pairsText(off: readonly number[], bwrap: readonly number[]): string {
 
 /** A commit of twenty files in the lent folder, and its import. */
 async function imports(bench: Bench): Promise<Figure> {
+  bench.say('confinement: import');
   const copy = copyOf(bench.folder, repositoryOf(bench.folder, 100));
   git(copy.repository, 'checkout', '-q', 'main');
-  const environment = { PATH: process.env['PATH'] ?? '', HOME: copy.home };
-  const opened = await openGitAdapter({ environment }).open(copy.repository);
-  if (!opened.ok) throw new Error(opened.error.message);
-  const path = join(copy.folder, 'slot');
-  const prepared = await opened.value.prepareSlot({
-    path,
-    branch: 'drover/t/1',
-    sha: git(copy.repository, 'rev-parse', 'main'),
-    keepBranch: false,
-    dropIgnored: false,
-    sparse: null,
-    use: 'task',
-  });
-  if (!prepared.ok) throw new Error(prepared.error.message);
-  const times: number[] = [];
+  const [warm, rounds] = bench.options.brief ? [0, 1] : [5, 20];
+  const { repository, home } = copy;
+  const slot = join(copy.folder, 'slot');
+  const options = { repository, home, slot, files: filesMade, warm, rounds };
   try {
-    for (let round = 0; round < (bench.options.brief ? 1 : 10); round += 1) {
-      bench.say(`confinement: import ${round + 1}`);
-      times.push(await importMs(opened.value, path, round));
-    }
+    const times = await bench.programs.json<readonly number[]>('import-run', options);
+    return {
+      part,
+      what: `import of a commit of ${filesMade} files`,
+      value: median(times),
+      unit: 'ms',
+      target: { atMost: 30 },
+      detail: times.map(short).join(' '),
+    };
   } finally {
     copy.remove();
   }
-  return {
-    part,
-    what: `import of a commit of ${filesMade} files`,
-    value: median(times),
-    unit: 'ms',
-    target: { atMost: 30 },
-    detail: times.map(short).join(' '),
-  };
-}
-
-async function importMs(repository: LocalRepository, path: string, round: number): Promise<number> {
-  const lent = await repository.lend(path);
-  if (!lent.ok) throw new Error(lent.error.message);
-  mkdirSync(join(path, 'made'), { recursive: true });
-  for (let i = 0; i < filesMade; i += 1)
-    writeFileSync(join(path, 'made', `${i}.txt`), `round ${round}, file ${i}\n`.repeat(100));
-  const inside = gitInside(path, lent.value);
-  inside('add', '-A');
-  inside('commit', '-q', '-m', `round ${round}`);
-  const startedMs = performance.now();
-  const taken = await repository.takeBack(path);
-  const ms = performance.now() - startedMs;
-  if (!taken.ok) throw new Error(taken.error.message);
-  const subject = git(path, 'log', '-1', '--format=%s');
-  if (subject !== `round ${round}`) throw new Error(`not imported: ${subject}`);
-  return ms;
 }
 
 async function doctorProbes(bench: Bench): Promise<Figure> {
