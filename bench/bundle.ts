@@ -17,6 +17,7 @@ export type Program =
   | 'history-run'
   | 'fleet-run'
   | 'import-run'
+  | 'snapshots-run'
   | 'backend'
   | 'remote-attempt'
   | 'worker-runtime'
@@ -30,6 +31,7 @@ const entries: Readonly<Record<Exclude<Program, 'cli' | 'worker-runtime'>, strin
   'history-run': 'bench/history-run.ts',
   'fleet-run': 'bench/fleet-run.ts',
   'import-run': 'bench/import-run.ts',
+  'snapshots-run': 'bench/snapshots-run.ts',
   backend: 'server/main/backend-main.ts',
   'remote-attempt': 'server/main/remote-attempt.ts',
 };

@@ -1,0 +1,167 @@
+// Snapshots of a slot, their restoration, and a gate's folder that is used again, in a process as
+// small as a backend: what starts a process copies the map of its own memory. Prints one JSON line.
+
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { openGitAdapter } from '../server/git/adapter.ts';
+import type { LocalRepository } from '../server/git/repository.ts';
+import type { GitResult } from '../server/git/port.ts';
+import type { SetupRequest } from '../server/git/slot-port.ts';
+import { copyOf, git, repositoryOf, type RunFolder } from './repositories.ts';
+
+/** Milliseconds, round by round. */
+export interface SnapshotsRun {
+  readonly status: readonly number[];
+  readonly unchanged: readonly number[];
+  readonly changed: readonly number[];
+  readonly restored: readonly number[];
+}
+
+/** Milliseconds of a gate's folder after the first. */
+export interface GateFolderRun {
+  /** What the setup has made stays. */
+  readonly stands: readonly number[];
+  /** What the gate has left goes as well. */
+  readonly left: readonly number[];
+}
+
+const { values } = parseArgs({
+  options: {
+    folder: { type: 'string', default: '' },
+    /** Of the repository. */
+    files: { type: 'string', default: '2000' },
+    changes: { type: 'string', default: '20' },
+    /** Measures a gate's folder with so many ignored files; without it, snapshots. */
+    ignored: { type: 'string' },
+    rounds: { type: 'string', default: '15' },
+  },
+});
+const [files, changes, rounds] = [values.files, values.changes, values.rounds].map(Number) as [
+  number,
+  number,
+  number,
+];
+
+async function snapshots(): Promise<SnapshotsRun> {
+  const slot = await openSlot('task');
+  const run = { status: [], unchanged: [], changed: [], restored: [] } as {
+    [K in keyof SnapshotsRun]: number[];
+  };
+  try {
+    for (let round = 0; round < rounds; round += 1) {
+      await prepare(slot, 'task');
+      run.status.push(await elapsedMs(async () => void git(slot.path, ...bareStatus)));
+      run.unchanged.push(await elapsedMs(() => snapshot(slot, round)));
+      for (let i = 0; i < changes; i += 1)
+        writeFileSync(join(slot.path, 'src', 'd0', `f${i}.txt`), `round ${round}, file ${i}\n`);
+      run.changed.push(await elapsedMs(() => snapshot(slot, round)));
+      const kept = valueOf(await slot.repository.lastSnapshot(labelOf(round)));
+      await prepare(slot, 'task');
+      const request = { path: slot.path, commit: kept?.commit ?? '' };
+      run.restored.push(
+        await elapsedMs(async () => {
+          const { kind } = valueOf(await slot.repository.restore(request));
+          if (kind !== 'restored') throw new Error(`the snapshot was not restored: ${kind}`);
+        }),
+      );
+    }
+  } finally {
+    slot.copy.remove();
+  }
+  return run;
+}
+
+async function gateFolder(ignored: number): Promise<GateFolderRun> {
+  const slot = await openSlot('gate');
+  const stands: number[] = [];
+  const left: number[] = [];
+  try {
+    const exclude = join(slot.copy.repository, '.git', 'info', 'exclude');
+    writeFileSync(exclude, '/installed/\n/out/\n');
+    const look = valueOf(await slot.repository.lookAtSetup(setupOf(slot)));
+    leaveIgnored(join(slot.path, 'installed'), ignored);
+    valueOf(await slot.repository.keepSetup(setupOf(slot), look));
+    for (let i = 0; i < rounds; i += 1) stands.push(await elapsedMs(() => makeReady(slot)));
+    for (let i = 0; i < rounds; i += 1) {
+      leaveIgnored(join(slot.path, 'out'), ignored);
+      left.push(await elapsedMs(() => makeReady(slot)));
+    }
+  } finally {
+    slot.copy.remove();
+  }
+  return { stands, left };
+}
+
+/** As a gate does it before its command runs. */
+async function makeReady(slot: Slot): Promise<void> {
+  await prepare(slot, 'gate');
+  const look = valueOf(await slot.repository.lookAtSetup(setupOf(slot)));
+  if (!look.stands) throw new Error('the setup would run again');
+}
+
+function setupOf({ path }: Slot): SetupRequest {
+  return { path, command: 'make installed', inputs: [], leave: [], only: true, seal: 'use' };
+}
+
+function leaveIgnored(root: string, files: number): void {
+  for (let i = 0; i < files; i += 1) {
+    const folder = join(root, `d${Math.floor(i / 300)}`);
+    if (i % 300 === 0) mkdirSync(folder, { recursive: true });
+    writeFileSync(join(folder, `${i}.o`), `${i}\n`);
+  }
+}
+
+interface Slot {
+  readonly copy: RunFolder;
+  readonly repository: LocalRepository;
+  readonly path: string;
+  readonly sha: string;
+}
+
+async function openSlot(use: 'task' | 'gate'): Promise<Slot> {
+  const copy = copyOf(values.folder, repositoryOf(values.folder, files));
+  git(copy.repository, 'checkout', '-q', 'main');
+  const environment = { PATH: process.env['PATH'] ?? '', HOME: copy.home };
+  const repository = valueOf(await openGitAdapter({ environment }).open(copy.repository));
+  const sha = git(copy.repository, 'rev-parse', 'main');
+  const slot = { copy, repository, path: join(copy.folder, 'slot'), sha };
+  await prepare(slot, use);
+  return slot;
+}
+
+async function prepare({ repository, path, sha }: Slot, use: 'task' | 'gate'): Promise<void> {
+  const branch = use === 'task' ? 'drover/t/1' : null;
+  const emptied = { keepBranch: false, dropIgnored: false, sparse: null };
+  valueOf(await repository.prepareSlot({ path, branch, sha, ...emptied, use }));
+}
+
+const bareStatus = ['status', '--porcelain=v2', '-z', '--branch', '--untracked-files=all'];
+
+function labelOf(round: number): string {
+  return `t/${round}`;
+}
+
+async function snapshot({ repository, path, sha }: Slot, round: number): Promise<void> {
+  const asked = { reason: 'interval', author: 'agent', base: sha } as const;
+  valueOf(await repository.snapshot({ path, label: labelOf(round), ...asked }));
+}
+
+async function elapsedMs(run: () => Promise<void>): Promise<number> {
+  const startedMs = performance.now();
+  await run();
+  return performance.now() - startedMs;
+}
+
+function valueOf<T>(result: GitResult<T>): T {
+  if (!result.ok) throw new Error(result.error.message);
+  return result.value;
+}
+
+async function main(): Promise<void> {
+  const { ignored } = values;
+  const run = ignored === undefined ? await snapshots() : await gateFolder(Number(ignored));
+  process.stdout.write(`${JSON.stringify(run)}\n`, () => process.exit(0));
+}
+
+void main();
