@@ -10,6 +10,16 @@
 //  - A workflow that lost its lease (another process took it over) throws `LostLease` from its next
 //    step.
 
+/** What a body can do while nobody may say whose the workflow is. None of these rejects. */
+export interface StandStill {
+  /** Afterwards the body changes nothing. False: it cannot stand still. */
+  begin(): Promise<boolean>;
+  /** The workflow is still its own. */
+  goOn(): Promise<void>;
+  /** The workflow is not its own any more: what stands still ends without moving again. */
+  end(): Promise<void>;
+}
+
 /** Inside one running workflow. */
 export interface DurableRun<Tx> {
   readonly workflowId: string;
@@ -33,6 +43,12 @@ export interface DurableRun<Tx> {
    * standstill it may belong to a process that has long taken over.
    */
   whileHeld<T>(body: (tx: Tx) => Promise<T>): Promise<T>;
+  /**
+   * Runs the body, which can stand still: once this process has lost its contact with the others, so
+   * that they may take the workflow, it stands still instead of being stopped, and goes on if the
+   * workflow is still its own when the contact is back.
+   */
+  standingStill<T>(still: StandStill, body: () => Promise<T>): Promise<T>;
   /**
    * Returns the workflow to its queue, so that another process whose limits allow it continues
    * after the last step: for a workflow that cannot continue in this process. The body throws the

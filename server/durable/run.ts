@@ -2,7 +2,7 @@
 // Both adapters use it.
 
 import { fromJson, toJson } from './json.ts';
-import { LostLease, type Clock, type DurableRun } from './port.ts';
+import { LostLease, type Clock, type DurableRun, type StandStill } from './port.ts';
 
 /**
  * Why a run is ended from outside. `lost`: another process has it, so nothing more is written.
@@ -56,6 +56,11 @@ export class WorkflowRun<Tx> implements DurableRun<Tx> {
   readonly #inFlight = new Map<string, Promise<unknown>>();
   readonly #controller = new AbortController();
   #cause: StopCause | null = null;
+  /** How the body that runs now can stand still. */
+  #still: StandStill | null = null;
+  #isStanding = false;
+  /** What it was told last: the next waits for it. */
+  #standing: Promise<unknown> = Promise.resolve();
 
   constructor(
     context: RunContext,
@@ -84,7 +89,46 @@ export class WorkflowRun<Tx> implements DurableRun<Tx> {
   stop(cause: StopCause): void {
     if (this.#cause !== null) return;
     this.#cause = cause;
-    this.#controller.abort(new LostLease(this.workflowId));
+    const abort = (): void => this.#controller.abort(new LostLease(this.workflowId));
+    const still = this.#isStanding ? this.#still : null;
+    // What stands still must not move again, as the answer to an abort would let it.
+    if (still === null) abort();
+    else void this.#standing.then(() => still.end()).then(abort);
+  }
+
+  async standingStill<T>(still: StandStill, body: () => Promise<T>): Promise<T> {
+    this.#throwIfStopped();
+    this.#still = still;
+    try {
+      return await body();
+    } finally {
+      this.#still = null;
+      this.#isStanding = false;
+    }
+  }
+
+  /** Whether others may take it is unknown: it stands still, or ends where it cannot. */
+  standStill(): void {
+    const still = this.#still;
+    if (this.#cause !== null || this.#isStanding) return;
+    if (still === null) {
+      this.stop('lost');
+      return;
+    }
+    this.#isStanding = true;
+    this.#standing = this.#standing
+      .then(() => still.begin())
+      .then((stands) => {
+        if (!stands && this.#still === still && this.#isStanding) this.stop('lost');
+      });
+  }
+
+  /** It is still ours. */
+  goOn(): void {
+    const still = this.#still;
+    if (still === null || !this.#isStanding || this.#cause !== null) return;
+    this.#isStanding = false;
+    this.#standing = this.#standing.then(() => still.goOn());
   }
 
   step<T>(

@@ -81,6 +81,7 @@ export async function composeEngine(project: Project, report: Report): Promise<E
       leads: () => project.fleet?.role.leads !== false,
     },
     lands: () => project.fleet?.role.lands !== false,
+    knowsDead: () => project.fleet?.role.knowsDead() !== false,
     store,
     durable,
     git,

@@ -140,6 +140,15 @@ export class SimulatedProcessTable implements ProcessTable {
     return Promise.resolve();
   }
 
+  /** The database of a simulation is never away. */
+  standStill(): Promise<boolean> {
+    return Promise.resolve(false);
+  }
+
+  goOn(): Promise<void> {
+    return Promise.resolve();
+  }
+
   async endTree(runId: string, _process: AgentProcess | null, grace: number): Promise<EndedTree> {
     const left = await this.#calls.run('process.endTree', () =>
       this.#world.live().filter((agent) => agent.request.runId === runId),

@@ -38,6 +38,7 @@ suite('git: commits that a person removed', () => {
     ({
       machineId: '',
       lands: () => true,
+      knowsDead: () => true,
       store: project.store,
       git,
       settings: () => ({ follow: 'fast-forward' }),

@@ -105,6 +105,11 @@ export class ClaimedRuns<Tx> {
     await running?.ended.promise;
   }
 
+  /** Others may take all of it over, or nobody can: what can stand still does, the rest ends. */
+  standStill(): void {
+    for (const { run } of this.#running.values()) run.standStill();
+  }
+
   stopAll(cause: StopCause): void {
     for (const { run } of this.#running.values()) run.stop(cause);
   }
@@ -229,8 +234,8 @@ export class ClaimedRuns<Tx> {
   }
 
   /**
-   * Stops workflows that were taken over or cancelled by another process, and releases rows that
-   * are marked as ours but do not run. Returns their number. `read`: all claims that this
+   * Stops workflows that were taken over or cancelled by another process, lets those go on that
+   * stood still and are ours, and releases rows that are marked as ours but do not run. Returns their number. `read`: all claims that this
    * process has in the database, by a read that starts now.
    */
   async check(read: Promise<readonly ClaimRow[]>): Promise<number> {
@@ -244,6 +249,7 @@ export class ClaimedRuns<Tx> {
       const row = heldById.get(fence.id);
       if (row?.token === fence.token) {
         if (row.cancelled) run.stop('cancelled');
+        else run.goOn();
       } else if (body === 'returned') {
         abandoned.resolve(); // Its end is recorded, or was refused and never will be.
       } else {

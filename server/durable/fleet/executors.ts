@@ -21,18 +21,27 @@ export async function leave(db: Db, id: string): Promise<void> {
 export interface ExecutorRow {
   readonly id: string;
   readonly expired: boolean;
+  /** Differs from heartbeat to heartbeat; empty for a process that is known only from its work. */
+  readonly beat: string;
+}
+
+/** `silent`: their heartbeats have run out. `ended`: they have certainly ended, here. */
+export interface DeadExecutors {
+  readonly silent: readonly string[];
+  readonly ended: readonly string[];
 }
 
 /**
  * Returns the work of dead processes to the queues. Only one process does so at a time, and each
  * checks again under the lock, so that every claim is taken over once. Returns their number.
  */
-export async function takeOver(db: Db, knownDead: readonly string[]): Promise<number> {
+export async function takeOver(db: Db, { silent, ended }: DeadExecutors): Promise<number> {
   return db.transaction().execute(async (tx) => {
     await sql`select pg_advisory_xact_lock(hashtext('drover take-over'))`.execute(tx);
     await sql`
       delete from drover_durable.executors
-      where expires_at <= clock_timestamp() or id = any(${knownDead}::text[])`.execute(tx);
+      where (expires_at <= clock_timestamp() and id = any(${silent}::text[]))
+        or id = any(${ended}::text[])`.execute(tx);
     const { numAffectedRows } = await sql`
       update dbos.workflow_status ws set
         status = case when owner_xid like 'cancel:%' then 'CANCELLED' else 'ENQUEUED' end,

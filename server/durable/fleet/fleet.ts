@@ -18,6 +18,7 @@ import { claimWork } from './claim.ts';
 import { ClaimedRuns } from './claimed-runs.ts';
 import * as dbos from './dbos.ts';
 import * as executors from './executors.ts';
+import { HeardExecutors } from './heard-executors.ts';
 import { anyRelease, compatibilityIn } from './releases.ts';
 import { RepeatedJob } from './repeated-job.ts';
 import * as statements from './statements.ts';
@@ -26,6 +27,8 @@ import { readExecutors, survey } from './survey.ts';
 import type { FleetOptions, FleetDurable } from './fleet-options.ts';
 
 const forgetBatch = 1_000;
+/** An agent that stands still for longer is ended: its own connections have gone by then. */
+const stillMaxMs = 120_000;
 
 /** Listens to the fleet from here on; `launch` takes part in it. */
 export async function createFleetDurable<Tables>(
@@ -47,11 +50,15 @@ class FleetAdapter<Tx> extends DurableAdapter<Tx, Db> implements FleetDurable<Tx
   #engineRuns = false;
   #callOffExpiry: (() => void) | null = null;
   #aliveUntil = 0;
+  /** Since when the work here stands still; null: this process is in touch. */
+  #stillSince: number | null = null;
+  readonly #heard: HeardExecutors;
   #lastCreatedAt = 0;
 
   constructor(options: FleetOptions) {
     super(options.db, options.clock, options.takeOverAfterMs);
     this.#options = options;
+    this.#heard = new HeardExecutors(options.takeOverAfterMs, this.tickMs);
     const onTrouble = (error: unknown): void => options.onTrouble?.(error);
     const { pool, executorId } = options;
     this.#runs = new ClaimedRuns({
@@ -119,7 +126,7 @@ class FleetAdapter<Tx> extends DurableAdapter<Tx, Db> implements FleetDurable<Tx
     const owner = (await readExecutors(this.db)).find(
       (executor) => executor.id === marked.executor,
     );
-    if (owner !== undefined && this.#isDead(owner)) await this.#takeOver([owner.id]);
+    if (owner !== undefined && this.#isDead(owner)) await this.#takeOver([owner]);
   }
 
   async resume(id: string): Promise<void> {
@@ -238,6 +245,7 @@ class FleetAdapter<Tx> extends DurableAdapter<Tx, Db> implements FleetDurable<Tx
       if ((await this.#runs.check(seen.then(({ claims }) => claims))) > 0)
         await this.#tellGivenUp();
       const { executors: all, isWorkPending } = await seen;
+      this.#heard.look(all, this.#options.clock.now());
       await this.#takeOverFrom(all);
       if (isWorkPending) this.lookForWork();
     }
@@ -250,13 +258,16 @@ class FleetAdapter<Tx> extends DurableAdapter<Tx, Db> implements FleetDurable<Tx
   }
 
   /**
-   * Others take over when the time has run out by the database's clock; we stop by then, even if
-   * the network hangs.
+   * Others take over when the time has run out by the database's clock; our work stands still by
+   * then, even if the network hangs.
    */
   async #beat(): Promise<void> {
     const { clock, executorId, takeOverAfterMs } = this.#options;
     const aliveUntil = clock.now() + takeOverAfterMs;
     await executors.beat(this.db, executorId, takeOverAfterMs);
+    // The others may have missed the database for as long, and have not been heard yet.
+    if (this.#stillSince !== null) this.#heard.wasAway();
+    this.#stillSince = null;
     this.#aliveUntil = aliveUntil;
     this.#expireIn(aliveUntil - clock.now());
   }
@@ -265,7 +276,9 @@ class FleetAdapter<Tx> extends DurableAdapter<Tx, Db> implements FleetDurable<Tx
     const { clock, takeOverAfterMs, onExpired } = this.#options;
     this.#callOffExpiry?.();
     this.#callOffExpiry = clock.timer(delayMs, () => {
-      this.#runs.stopAll('lost');
+      this.#stillSince ??= clock.now();
+      if (clock.now() - this.#stillSince < stillMaxMs) this.#runs.standStill();
+      else this.#runs.stopAll('lost');
       onExpired?.();
       this.#expireIn(takeOverAfterMs);
     });
@@ -273,16 +286,24 @@ class FleetAdapter<Tx> extends DurableAdapter<Tx, Db> implements FleetDurable<Tx
 
   #isDead({ id, expired }: executors.ExecutorRow): boolean {
     const { executorId, isExecutorAlive } = this.#options;
-    return id !== executorId && (expired || !isExecutorAlive(id));
+    return id !== executorId && ((expired && this.#heard.isSilent(id)) || !isExecutorAlive(id));
   }
 
   async #takeOverFrom(all: readonly executors.ExecutorRow[]): Promise<void> {
     const dead = all.filter((row) => this.#isDead(row));
-    if (dead.length > 0) await this.#takeOver(dead.map(({ id }) => id));
+    if (dead.length > 0) await this.#takeOver(dead);
   }
 
-  async #takeOver(dead: readonly string[]): Promise<void> {
-    if ((await executors.takeOver(this.db, dead)) > 0) await this.#tellGivenUp();
+  async #takeOver(dead: readonly executors.ExecutorRow[]): Promise<void> {
+    const [silent, ended] = [
+      dead.filter(({ expired }) => expired),
+      dead.filter(({ expired }) => !expired),
+    ];
+    const taken = await executors.takeOver(this.db, {
+      silent: silent.map(({ id }) => id),
+      ended: ended.map(({ id }) => id),
+    });
+    if (taken > 0) await this.#tellGivenUp();
   }
 
   async #tellGivenUp(): Promise<void> {

@@ -22,26 +22,31 @@ export interface Survey {
 interface SurveyRow {
   readonly kind: 'executor' | 'claim' | 'pending';
   readonly id: string;
+  /** Of a claim. */
   readonly token: string;
+  /** Of an executor. */
+  readonly beat: string;
   readonly expired: boolean;
 }
 
 const allExecutors = sql`
-  select 'executor' as kind, id, '' as token, expires_at <= clock_timestamp() as expired
+  select 'executor' as kind, id, '' as token, expires_at::text as beat,
+    expires_at <= clock_timestamp() as expired
   from drover_durable.executors
   union all
-  select distinct 'executor', executor_id, '', true from dbos.workflow_status ws
+  select distinct 'executor', executor_id, '', '', true from dbos.workflow_status ws
   where status = 'PENDING' and application_name = 'drover' and not exists (
     select 1 from drover_durable.executors e where e.id = ws.executor_id)`;
 
 const claimsOf = (executorId: string) => sql`
-  select 'claim' as kind, workflow_uuid as id, coalesce(owner_xid, '') as token, false as expired
+  select 'claim' as kind, workflow_uuid as id, coalesce(owner_xid, '') as token, '' as beat,
+    false as expired
   from dbos.workflow_status where status = 'PENDING' and executor_id = ${executorId}`;
 
 export async function survey(db: Db, executorId: string): Promise<Survey> {
   const { rows } = await sql<SurveyRow>`
     ${allExecutors} union all ${claimsOf(executorId)} union all
-    select 'pending', '', '', false where exists (
+    select 'pending', '', '', '', false where exists (
       select 1 from dbos.workflow_status where status = 'ENQUEUED' and queue_name is not null)`.execute(
     db,
   );

@@ -16,6 +16,8 @@ export interface FleetRole {
   lands: boolean;
   /** It assigns work: no machine that takes some has a newer release. */
   leads: boolean;
+  /** Whether it has been in touch for long enough to know which machines are dead. */
+  knowsDead: () => boolean;
 }
 
 export interface Project {

@@ -51,7 +51,7 @@ export async function openProject(
       shells.close();
     };
     const openRepository = async (): Promise<GitRepository> => parts.git;
-    const role: FleetRole = { lands: false, leads: false };
+    const role: FleetRole = { lands: false, leads: false, knowsDead: () => true };
     const fleet = { url, shown, checkRemote, clock, role, work };
     return { ...parts, local, openRepository, fleet, places, live, close: closeAll };
   }

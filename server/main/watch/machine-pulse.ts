@@ -21,8 +21,8 @@ import type { Engine } from '../../workflows/kit/engine-ports.ts';
 const beatsPerLife = 6;
 
 /**
- * Fraction of that time after which this machine stops its own work if it cannot reach the
- * database, so that its agents have ended before other machines restart their tasks.
+ * Fraction of that time after which this machine's own work stands still, or stops, if it cannot
+ * reach the database: before other machines restart its tasks.
  */
 export const ownStopPart = 0.6;
 
@@ -43,6 +43,9 @@ export class MachinePulse {
   #over = false;
   #timer: NodeJS.Timeout | null = null;
   #beating: Promise<void> = Promise.resolve();
+  #beatAtMs: number | null = null;
+  /** When it was in touch again, after it had missed heartbeats of the others and of its own. */
+  #backAtMs: number | null = null;
 
   constructor(project: Project, engine: Engine) {
     this.#project = project;
@@ -62,6 +65,8 @@ export class MachinePulse {
       );
     }
     await this.#beat();
+    const { fleet } = this.#project;
+    if (fleet !== null) fleet.role.knowsDead = () => this.#knowsDead();
     place.note();
     this.#again();
   }
@@ -159,7 +164,29 @@ export class MachinePulse {
     const say = (): Promise<number> => beatMachine(store.db, beat);
     const { clock } = this.#project.fleet ?? {};
     await (clock === undefined ? say() : clock.comparing(say));
+    this.#noteBeat(fleet.takeOverAfterMs);
     this.#setRole({ lands, leads: leading === compatibility });
+  }
+
+  #noteBeat(takeOverAfterMs: number): void {
+    const nowMs = performance.now();
+    if (this.#hasMissed(nowMs, takeOverAfterMs)) this.#backAtMs = nowMs;
+    this.#beatAtMs = nowMs;
+  }
+
+  #hasMissed(nowMs: number, takeOverAfterMs: number): boolean {
+    return this.#beatAtMs !== null && nowMs - this.#beatAtMs > takeOverAfterMs * ownStopPart;
+  }
+
+  /**
+   * After an absence of the database every machine looks dead to the first one that is back: the
+   * others get as long as their heartbeats last.
+   */
+  #knowsDead(): boolean {
+    const { takeOverAfterMs } = this.#project.live.settings.fleet;
+    const nowMs = performance.now();
+    if (this.#hasMissed(nowMs, takeOverAfterMs)) return false;
+    return this.#backAtMs === null || nowMs - this.#backAtMs >= takeOverAfterMs;
   }
 
   /** The compatibility number of the machines that assign work, including this one. */
@@ -200,7 +227,7 @@ export class MachinePulse {
     return rank === 'lands' || (rank === 'last' && !(await othersLand(store.db, machineId)));
   }
 
-  #setRole(next: FleetRole): void {
+  #setRole(next: Pick<FleetRole, 'lands' | 'leads'>): void {
     const role = this.#project.fleet?.role;
     if (role === undefined) return;
     const isMore = (next.lands && !role.lands) || (next.leads && !role.leads);

@@ -5,6 +5,7 @@ import type { AgentOutcome, AgentProcess, AgentRequest } from '../../agents/port
 import type { FailureKind } from '../../core/failure.ts';
 import { lostLabelSentence } from '../../core/work/machines.ts';
 import { type AttemptRow, type Claim, lastAttempt } from '../../store/port.ts';
+import type { AgentStill } from './agent-still.ts';
 import { keepWork } from './kept-work.ts';
 import type { Engine, Uses } from '../kit/engine-ports.ts';
 import { orFullDisk } from '../kit/full-disk.ts';
@@ -22,15 +23,21 @@ interface PartToRun {
   readonly attempt: AttemptRow;
   readonly part: string;
   readonly place: Place;
+  readonly still: AgentStill;
+}
+
+/** Where the agent of the attempt runs. */
+export function placeOf({ runs_on: runsOn }: AttemptRow): 'local' | 'remote' {
+  return runsOn === 'remote' ? 'remote' : 'local';
 }
 
 export async function runPart(
   engine: Engine,
   claim: Claim,
-  { attempt, part, place }: PartToRun,
+  { attempt, part, place, still }: PartToRun,
   signal: AbortSignal,
 ): Promise<PartOutcome> {
-  const session = new PartSession(engine, claim, part, signal);
+  const session = new PartSession(engine, claim, { part, still }, signal);
   // Side by side: what waits for a database that is far away waits once.
   const [given] = await Promise.all([
     requestFor(engine, claim, place, part, attempt),
@@ -38,7 +45,7 @@ export async function runPart(
     session.withdrawOld().then(() => session.watch.begin()),
   ]);
   const ending = await whileKept(engine, claim, place, () =>
-    adoptOrRun(engine, claim, place, part, { attempt, session, given, signal }),
+    adoptOrRun(engine, claim, place, part, { attempt, session, given, still, signal }),
   );
   const outcome = await orDiskFailure(engine, given.request, ending);
   const { logPath } = given.request;
@@ -85,6 +92,7 @@ interface PartRun {
   readonly attempt: AttemptRow;
   readonly session: PartSession;
   readonly given: GivenRequest;
+  readonly still: AgentStill;
   /** A person's stop, or the end of this process. */
   readonly signal: AbortSignal;
 }
@@ -96,7 +104,7 @@ async function adoptOrRun(
   part: string,
   run: PartRun,
 ): Promise<AgentOutcome> {
-  const { attempt, session, given, signal } = run;
+  const { attempt, session, given, still, signal } = run;
   const { request } = given;
   const driver = engine.driverFor(claim.agent, claim.model);
   const left = leftoverProcess(attempt, part);
@@ -104,7 +112,10 @@ async function adoptOrRun(
     // On a worker an agent of any kind gets no input while it runs, so that it can be followed.
     const canAdopt = driver.capabilities.adopt || request.runsOn === 'remote';
     const adopted = canAdopt
-      ? await session.whileAtWork(signal, (either) => driver.adopt(request, left, session, either))
+      ? await session.whileAtWork(signal, (either) => {
+          still.runsAs(left);
+          return driver.adopt(request, left, session, either);
+        })
       : null;
     if (adopted !== null && !(await session.goesOn(adopted))) return adopted;
     await engine.processes.endTree(request.runId, left, endGraceMs);
@@ -235,7 +246,7 @@ async function requestFor(
     secrets: [...engine.secrets(), ...(opened === null ? [] : [opened.token])],
     maxOutputBytes: settings.maxOutputBytes,
     timeoutMs: settings.taskTimeoutMs,
-    runsOn: attempt.runs_on === 'remote' ? ('remote' as const) : ('local' as const),
+    runsOn: placeOf(attempt),
     stallWarnMs,
     stallEndMs,
   };

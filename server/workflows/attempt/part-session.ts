@@ -12,6 +12,7 @@ import {
   setAttempt,
   withdrawQuestions,
 } from '../../store/port.ts';
+import type { AgentStill } from './agent-still.ts';
 import { BudgetWatch, type WatchStop } from './budget-watch.ts';
 import { slowDown } from '../kit/holds.ts';
 import type { Engine } from '../kit/engine-ports.ts';
@@ -21,6 +22,7 @@ export class PartSession implements AgentHost {
   readonly #engine: Engine;
   readonly #claim: Claim;
   readonly #part: string;
+  readonly #still: AgentStill;
   readonly #signal: AbortSignal;
   readonly watch: BudgetWatch;
   /** Why no agent was started here; null: nothing was in the way. */
@@ -28,10 +30,16 @@ export class PartSession implements AgentHost {
   #usage: Usage | null = null;
   #wasKilled = false;
 
-  constructor(engine: Engine, claim: Claim, part: string, signal: AbortSignal) {
+  constructor(
+    engine: Engine,
+    claim: Claim,
+    { part, still }: { readonly part: string; readonly still: AgentStill },
+    signal: AbortSignal,
+  ) {
     this.#engine = engine;
     this.#claim = claim;
     this.#part = part;
+    this.#still = still;
     this.#signal = signal;
     this.watch = new BudgetWatch(engine, claim, part, (question, withdrawn) =>
       this.#askPerson(question, withdrawn),
@@ -44,6 +52,7 @@ export class PartSession implements AgentHost {
     try {
       return await body(AbortSignal.any([signal, this.watch.signal]));
     } finally {
+      this.#still.runsAs(null);
       this.watch.setAtWork(false);
     }
   }
@@ -66,6 +75,7 @@ export class PartSession implements AgentHost {
   }
 
   async onProcess(process: AgentProcess): Promise<void> {
+    this.#still.runsAs(process);
     const resumes = this.#engine.driverFor(this.#claim.agent, this.#claim.model).capabilities
       .resume;
     await this.#engine.store.transaction((tx) =>

@@ -19,7 +19,8 @@ import {
   type TaskRow,
   type Tx,
 } from '../../store/port.ts';
-import { runPart } from './agent-step.ts';
+import { placeOf, runPart } from './agent-step.ts';
+import { AgentStill } from './agent-still.ts';
 import { blockFromOutside, giveBack, recordFailure, waitForAccount } from './attempt-ends.ts';
 import { endAtBudget } from './budget-ends.ts';
 import { gitFailed, whileAway } from '../kit/git-trouble.ts';
@@ -202,7 +203,13 @@ export async function runAgent(
   if (!own) await run.commit(`begin:${part}`, (tx) => beginSubTask(tx, engine.store.sources, part));
   const done = await run.step(
     step ?? (own ? 'agent_done' : `agent_done:${part}`),
-    async () => leaveIfClosing(run, await runPart(engine, claim, { attempt, part, place }, signal)),
+    async () => {
+      const still = new AgentStill(engine, claim, { part, runsOn: placeOf(attempt) });
+      const outcome = await run.standingStill(still, () =>
+        runPart(engine, claim, { attempt, part, place, still }, signal),
+      );
+      return leaveIfClosing(run, outcome);
+    },
     (tx, outcome) => recordPart(engine, tx, claim, part, outcome),
   );
   const ended = await endIfNotDone(engine, run, claim, done);

@@ -138,6 +138,8 @@ export interface EngineDeps {
   readonly compatibility: { readonly number: number; readonly leads: () => boolean };
   /** Whether this machine runs gates and lands work now. */
   readonly lands: () => boolean;
+  /** Whether a machine without a heartbeat is dead, as far as this one can tell now. */
+  readonly knowsDead: () => boolean;
   readonly store: Store;
   readonly durable: Durable<Tx>;
   readonly git: GitRepository;

@@ -114,7 +114,7 @@ type Owner =
   | { readonly kind: 'broken'; readonly error: string };
 
 async function ownerOf(
-  engine: Uses<'compatibility' | 'durable' | 'machineId' | 'store'>,
+  engine: Uses<'compatibility' | 'durable' | 'knowsDead' | 'machineId' | 'store'>,
   row: OwnedRow,
   machines: readonly LiveMachine[],
 ): Promise<Owner> {
@@ -126,7 +126,7 @@ async function ownerOf(
     const info = await engine.durable.get(id);
     if (info === null) continue;
     if (info.state === 'pending' || info.state === 'running') {
-      if (isInReach(engine, info, machines)) return { kind: 'alive' };
+      if (isInReach(engine, info, machines) || !engine.knowsDead()) return { kind: 'alive' };
       const machine = machineOfQueue(info.queue);
       owner = { kind: 'out of reach', workflowId: id, machine };
     }

@@ -52,7 +52,8 @@ export interface Fleet {
   machine(name: string): Machine;
   /** Rows of the shared database, asked without Drover. */
   query<Row>(text: string, values?: readonly unknown[]): Promise<readonly Row[]>;
-  restartPostgres(how: 'fast' | 'kill'): Promise<void>;
+  /** `whileAway`: until it is done, no machine reaches the database. */
+  restartPostgres(how: 'fast' | 'kill', whileAway?: () => Promise<void>): Promise<void>;
   /** The server that takes writes is killed for good, and the standby promoted. */
   failOver(): Promise<void>;
   /** Where machines reach the database. */
@@ -254,8 +255,9 @@ class RealFleet implements Fleet {
     }
   }
 
-  async restartPostgres(how: 'fast' | 'kill'): Promise<void> {
+  async restartPostgres(how: 'fast' | 'kill', whileAway?: () => Promise<void>): Promise<void> {
     await this.#primary.stop(how === 'fast' ? 'SIGINT' : 'SIGKILL');
+    await whileAway?.();
     await this.#primary.start();
   }
 

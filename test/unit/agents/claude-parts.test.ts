@@ -303,6 +303,8 @@ suite('the interactive program of Claude Code', () => {
   const processTable = {
     isAlive: async () => false,
     endTree: async () => ({ ended: 0, left: null }),
+    standStill: async () => false,
+    goOn: async () => {},
     endOrphansIn: async () => {},
   };
 

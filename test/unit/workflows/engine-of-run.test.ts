@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import { type DurableRun, LostLease } from '../../../server/durable/port.ts';
 import { addHint, askQuestion, openQuestions, type Tx } from '../../../server/store/port.ts';
+import type { AgentStill } from '../../../server/workflows/attempt/agent-still.ts';
 import { PartSession } from '../../../server/workflows/attempt/part-session.ts';
 import { engineOfRun } from '../../../server/workflows/kit/engine-of-run.ts';
 import { type Engine, Switchboard } from '../../../server/workflows/kit/engine-ports.ts';
@@ -55,7 +56,9 @@ suite('the engine of one workflow', () => {
   /** As one that stood still at the start of a part does when it wakes. */
   const withdraw = (of: Engine): Promise<void> => {
     const claim = { taskId: id, attempt: 1 } as Claim;
-    return new PartSession(of, claim, id, new AbortController().signal).withdrawOld();
+    const still = { runsAs: () => undefined } as unknown as AgentStill;
+    const { signal } = new AbortController();
+    return new PartSession(of, claim, { part: id, still }, signal).withdrawOld();
   };
 
   test('withdraws no question of the agent that another process has started since', async () => {

@@ -45,6 +45,7 @@ suite('a line that its branch does not hold', () => {
     engine = {
       machineId: '',
       lands: () => true,
+      knowsDead: () => true,
       store: project.store,
       git: new SimulatedGit(repository, calls, () => null),
       settings: () => ({ follow: 'fast-forward' }),

@@ -19,8 +19,25 @@ export function createProcessTable(): ProcessTable {
   return {
     isAlive: (process) => Promise.resolve(isAlive(process)),
     endTree: process.platform === 'win32' ? endTreeOnWindows : endTree,
+    standStill,
+    goOn,
     endOrphansIn,
   };
+}
+
+/** Runs whose processes stand still until they are told to go on. */
+const standing = new Set<string>();
+
+async function standStill(runId: string, agent: AgentProcess): Promise<boolean> {
+  standing.add(runId);
+  const isFrozen = (await freeze(runId, agent)) !== null;
+  if (!isFrozen) standing.delete(runId);
+  return isFrozen;
+}
+
+async function goOn(runId: string, agent: AgentProcess): Promise<void> {
+  standing.delete(runId);
+  await thawRun(runId, agent);
 }
 
 export function isAlive(agent: AgentProcess): boolean {
@@ -75,6 +92,7 @@ async function endTree(
   const sought = seek(runId, agent);
   const { group, known } = sought;
   await endAll(sought, graceMs);
+  standing.delete(runId);
   if (group !== null) removeGroup(group);
   return { ended: known.size, left: group === null ? null : 0 };
 }
@@ -83,8 +101,8 @@ async function endTree(
 async function endAll(sought: Sought, graceMs: number): Promise<void> {
   let left = await membersOf(sought);
   if (left.length === 0 && !isInhabited(sought)) return;
-  // A frozen process takes SIGTERM only after SIGCONT.
-  for (const name of ['SIGTERM', 'SIGCONT'] as const) signalAll(left, name);
+  // A frozen process takes SIGTERM only after SIGCONT. Without grace it must not move again.
+  for (const name of graceMs === 0 ? [] : (['SIGTERM', 'SIGCONT'] as const)) signalAll(left, name);
   const graceEndsAt = performance.now() + graceMs;
   for (let waitMs = 5; left.length > 0; waitMs = Math.min(waitMs * 2, pollMsMax)) {
     const remainingMs = graceEndsAt - performance.now();
@@ -145,18 +163,22 @@ export async function freeze(
     signalAll(moving, 'SIGSTOP');
     await delay(1);
   }
-  thaw(await membersOf(sought));
+  thaw(runId, await membersOf(sought));
   return null;
 }
 
-export function thaw(frozen: readonly ListedProcess[]): void {
-  signalAll(frozen, 'SIGCONT');
+/** Not those that have to stand still for longer. */
+export function thaw(runId: string, frozen: readonly ListedProcess[]): void {
+  if (!standing.has(runId)) signalAll(frozen, 'SIGCONT');
 }
 
 /** After a backend died while its agent was frozen, the next one lets it run again. */
 export async function thawRun(runId: string, agent: AgentProcess): Promise<void> {
   const members = await membersOf(seek(runId, agent));
-  thaw(members.filter((one) => one.isStopped));
+  thaw(
+    runId,
+    members.filter((one) => one.isStopped),
+  );
 }
 
 function signalAll(processes: readonly ListedProcess[], name: NodeJS.Signals): void {

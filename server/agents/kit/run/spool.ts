@@ -97,7 +97,7 @@ export class Spool {
       }
       await log.flush();
     } finally {
-      thaw(frozen);
+      thaw(runId, frozen);
     }
   }
 }

@@ -1,0 +1,58 @@
+// Which processes are dead, as this one hears them. A heartbeat that has run out is no proof after an
+// absence of the database: nobody could send one then. So it is proof only if this process, in touch
+// itself, has waited for the next one.
+
+import type { ExecutorRow } from './executors.ts';
+
+interface Heard {
+  readonly beat: string;
+  /** For how long this process has looked, and heard nothing new. */
+  readonly silentMs: number;
+}
+
+/** Of a lifetime: less than passes between the last look that hears a process and its expiry. */
+const silentPart = 2 / 3;
+
+export class HeardExecutors {
+  readonly #lifetimeMs: number;
+  readonly #lookEveryMs: number;
+  #heard: ReadonlyMap<string, Heard> | null = null;
+  #lookedAtMs = 0;
+
+  /** `lookEveryMs`: at most a third of the lifetime of a heartbeat. */
+  constructor(lifetimeMs: number, lookEveryMs: number) {
+    this.#lifetimeMs = lifetimeMs;
+    this.#lookEveryMs = lookEveryMs;
+  }
+
+  /** All that are listed now. */
+  look(rows: readonly ExecutorRow[], nowMs: number): void {
+    // A look that is late has heard nothing in between either.
+    const passedMs = Math.min(nowMs - this.#lookedAtMs, this.#lookEveryMs * 2);
+    this.#lookedAtMs = nowMs;
+    const before = this.#heard;
+    this.#heard = new Map(
+      rows.map(({ id, beat }) => {
+        const known = before?.get(id);
+        const silentMs = known?.beat === beat ? known.silentMs + passedMs : 0;
+        return [id, { beat, silentMs }];
+      }),
+    );
+  }
+
+  /**
+   * This process was not in touch for a whole lifetime: the others get one more to find the way
+   * back.
+   */
+  wasAway(): void {
+    const silentMs = -this.#lifetimeMs;
+    const heard = [...(this.#heard ?? [])];
+    this.#heard = new Map(heard.map(([id, { beat }]) => [id, { beat, silentMs }]));
+  }
+
+  /** Of one whose heartbeat has run out. A process that has just started goes by that alone. */
+  isSilent(id: string): boolean {
+    if (this.#heard === null) return true;
+    return (this.#heard.get(id)?.silentMs ?? 0) >= this.#lifetimeMs * silentPart;
+  }
+}

@@ -1,0 +1,74 @@
+// An agent while this machine is out of touch with its fleet: it stands still instead of being ended,
+// so that a short absence of the database costs nothing, and it changes nothing that another machine
+// may have taken over.
+
+import type { AgentProcess } from '../../agents/port.ts';
+import type { StandStill } from '../../durable/port.ts';
+import type { Claim } from '../../store/port.ts';
+import type { Uses } from '../kit/engine-ports.ts';
+import { agentRunId } from '../kit/run-ids.ts';
+
+const standsNote =
+  'The database of the fleet does not answer: the agent stands still until it is back.';
+const goesOnNote = 'The database of the fleet is back: the agent continues.';
+
+/** Where the agent of a part runs. */
+export interface AgentPlace {
+  readonly part: string;
+  readonly runsOn: 'local' | 'remote';
+}
+
+export class AgentStill implements StandStill {
+  readonly #engine: Uses<'places' | 'processes' | 'report' | 'switchboard'>;
+  readonly #taskId: string;
+  readonly #runId: string;
+  readonly #isHere: boolean;
+  #process: AgentProcess | null = null;
+
+  constructor(
+    engine: Uses<'places' | 'processes' | 'report' | 'switchboard'>,
+    claim: Pick<Claim, 'taskId' | 'attempt'>,
+    { part, runsOn }: AgentPlace,
+  ) {
+    this.#engine = engine;
+    this.#taskId = claim.taskId;
+    this.#runId = agentRunId(engine, claim.taskId, claim.attempt, part);
+    // One on a worker cannot be reached from here by a signal.
+    this.#isHere = runsOn === 'local';
+  }
+
+  /** Null: it has ended. */
+  runsAs(process: AgentProcess | null): void {
+    this.#process = process;
+  }
+
+  async begin(): Promise<boolean> {
+    const { processes, switchboard } = this.#engine;
+    const process = this.#process;
+    if (process === null || !this.#isHere) return false;
+    const stands = await this.#tried(() => processes.standStill(this.#runId, process));
+    if (stands === true) switchboard.note(this.#taskId, standsNote);
+    return stands === true;
+  }
+
+  async goOn(): Promise<void> {
+    const { processes, switchboard } = this.#engine;
+    const process = this.#process;
+    if (process === null) return;
+    await this.#tried(() => processes.goOn(this.#runId, process));
+    switchboard.note(this.#taskId, goesOnNote);
+  }
+
+  async end(): Promise<void> {
+    await this.#tried(() => this.#engine.processes.endTree(this.#runId, this.#process, 0));
+  }
+
+  async #tried<T>(body: () => Promise<T>): Promise<T | null> {
+    try {
+      return await body();
+    } catch (error) {
+      this.#engine.report(error, `letting the agent of ${this.#taskId} stand still`);
+      return null;
+    }
+  }
+}

@@ -1,0 +1,97 @@
+// A run that is out of touch with the others stands still where it can; whatever comes next waits for that.
+
+import assert from 'node:assert/strict';
+import { LostLease, type StandStill } from '../../../server/durable/port.ts';
+import { type StepStore, WorkflowRun } from '../../../server/durable/run.ts';
+
+const store = {} as StepStore<unknown>;
+const context = { clock: { now: () => 0, timer: () => () => {} }, crashPoint: undefined };
+const newRun = (): WorkflowRun<unknown> => new WorkflowRun(context, 'w1', store, new Map());
+
+/** Notes what it is told; `begun` lets it stand. */
+function still(stands: boolean) {
+  const told: string[] = [];
+  const begun = Promise.withResolvers<void>();
+  const body: StandStill = {
+    begin: async () => {
+      told.push('begin');
+      await begun.promise;
+      told.push('stands');
+      return stands;
+    },
+    goOn: async () => void told.push('go on'),
+    end: async () => void told.push('end'),
+  };
+  return { body, told, begun: begun.resolve };
+}
+
+const turn = (): Promise<void> => new Promise((resolve) => void setImmediate(resolve));
+
+suite('a run that stands still', () => {
+  test('goes on where it was, and only once it stands', async () => {
+    const run = newRun();
+    const { body, told, begun } = still(true);
+    const over = Promise.withResolvers<string>();
+    const result = run.standingStill(body, () => over.promise);
+    run.standStill();
+    run.standStill();
+    run.goOn();
+    await turn();
+    assert.deepEqual(told, ['begin']);
+    begun();
+    await turn();
+    assert.deepEqual(told, ['begin', 'stands', 'go on']);
+    run.goOn();
+    over.resolve('done');
+    assert.equal(await result, 'done');
+    assert.deepEqual([run.cause, run.signal.aborted, told.length], [null, false, 3]);
+  });
+
+  test('ends without moving again, before its signal is heard', async () => {
+    const run = newRun();
+    const { body, told, begun } = still(true);
+    const result = run.standingStill(
+      body,
+      () =>
+        new Promise((_, reject) => {
+          run.signal.addEventListener('abort', () => {
+            told.push('abort');
+            reject(run.signal.reason);
+          });
+        }),
+    );
+    run.standStill();
+    begun();
+    await turn();
+    run.stop('lost');
+    run.goOn();
+    await assert.rejects(result, LostLease);
+    assert.deepEqual(told, ['begin', 'stands', 'end', 'abort']);
+    assert.equal(run.cause, 'lost');
+  });
+
+  test('is lost where it cannot stand still, or has nothing that could', async () => {
+    const bare = newRun();
+    bare.standStill();
+    assert.deepEqual([bare.cause, bare.signal.aborted], ['lost', true]);
+    const run = newRun();
+    const { body, told, begun } = still(false);
+    void run.standingStill(body, () => new Promise(() => {}));
+    run.standStill();
+    begun();
+    await turn();
+    await turn();
+    assert.deepEqual([run.cause, told.at(-1)], ['lost', 'end']);
+  });
+
+  test('that was told to go on before it failed to stand is not lost', async () => {
+    const run = newRun();
+    const { body, begun } = still(false);
+    void run.standingStill(body, () => new Promise(() => {}));
+    run.standStill();
+    run.goOn();
+    begun();
+    await turn();
+    assert.equal(run.cause, null);
+  });
+});
