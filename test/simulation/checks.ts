@@ -260,7 +260,10 @@ export class Checks {
     }
     for (const { ref, old } of moves) {
       for (const sha of repository.objects.ancestors(old as Sha)) {
-        if (!reachable.has(sha) && isWork(repository.objects.commit(sha)))
+        if (reachable.has(sha) || !isWork(repository.objects.commit(sha))) continue;
+        // A copy of landed work, for a branch that people have rewritten, is made anew each time.
+        const original = trailer(repository.objects.commit(sha), 'Drover-Was');
+        if (original === null || !reachable.has(original as Sha))
           this.#world.violate('work-kept', `${sha} was on ${ref} and now is nowhere`);
       }
     }
