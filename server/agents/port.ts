@@ -214,13 +214,12 @@ export interface ProcessTable {
   isAlive(process: AgentProcess): Promise<boolean>;
   /**
    * SIGTERM, grace (0: none, and no SIGTERM), then SIGKILL for the process, its descendants,
-   * everything in the run's control
-   * group and everything that carries `DROVER_RUN=<runId>`.
+   * everything in the run's control group and everything that carries `DROVER_RUN=<runId>`.
    */
   endTree(runId: string, process: AgentProcess | null, graceMs: number): Promise<EndedTree>;
   /**
-   * Stops the run's processes without ending them, until `goOn` or `endTree`: they write nothing and
-   * start nothing. False where that is impossible; then they run on.
+   * Stops the run's processes without ending them, until `goOn` or `endTree`: they write nothing
+   * and start nothing. False where that is impossible; then they run on.
    */
   standStill(runId: string, process: AgentProcess): Promise<boolean>;
   goOn(runId: string, process: AgentProcess): Promise<void>;

@@ -10,7 +10,7 @@
 //  - A workflow that lost its lease (another process took it over) throws `LostLease` from its next
 //    step.
 
-/** What a body can do while nobody may say whose the workflow is. None of these rejects. */
+/** What a body can do while it is unknown whose the workflow is. None of these rejects. */
 export interface StandStill {
   /** Afterwards the body changes nothing. False: it cannot stand still. */
   begin(): Promise<boolean>;
@@ -44,9 +44,9 @@ export interface DurableRun<Tx> {
    */
   whileHeld<T>(body: (tx: Tx) => Promise<T>): Promise<T>;
   /**
-   * Runs the body, which can stand still: once this process has lost its contact with the others, so
-   * that they may take the workflow, it stands still instead of being stopped, and goes on if the
-   * workflow is still its own when the contact is back.
+   * Runs the body, which can stand still: once this process has lost its contact with the others,
+   * so that they may take the workflow, it stands still instead of being stopped, and resumes if
+   * the workflow is still its own when the contact is back.
    */
   standingStill<T>(still: StandStill, body: () => Promise<T>): Promise<T>;
   /**

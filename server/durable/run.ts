@@ -59,7 +59,7 @@ export class WorkflowRun<Tx> implements DurableRun<Tx> {
   /** How the body that runs now can stand still. */
   #still: StandStill | null = null;
   #isStanding = false;
-  /** What it was told last: the next waits for it. */
+  /** The last change between moving and standing still: the next waits for it. */
   #standing: Promise<unknown> = Promise.resolve();
 
   constructor(

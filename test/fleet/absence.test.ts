@@ -27,7 +27,7 @@ echo "$id $attempt $machine" >> "$ledger"
 `;
 const takeOverAfterMs = 4_000;
 /** Longer than every machine's heartbeat lasts, several times. */
-const awayMs = takeOverAfterMs * 5;
+const awayMs = takeOverAfterMs * 3;
 const settings = `
 [fleet]
 take_over_after = "${takeOverAfterMs / 1000}s"

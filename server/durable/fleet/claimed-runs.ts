@@ -105,7 +105,7 @@ export class ClaimedRuns<Tx> {
     await running?.ended.promise;
   }
 
-  /** Others may take all of it over, or nobody can: what can stand still does, the rest ends. */
+  /** Others may have taken it over: what can stand still does, the rest ends. */
   standStill(): void {
     for (const { run } of this.#running.values()) run.standStill();
   }
@@ -234,9 +234,10 @@ export class ClaimedRuns<Tx> {
   }
 
   /**
-   * Stops workflows that were taken over or cancelled by another process, lets those go on that
-   * stood still and are ours, and releases rows that are marked as ours but do not run. Returns their number. `read`: all claims that this
-   * process has in the database, by a read that starts now.
+   * Stops workflows that were taken over or cancelled by another process, resumes those that
+   * stood still and are ours, and releases rows that are marked as ours but do not run. Returns
+   * their number. `read`: all claims that this process has in the database, by a read that starts
+   * now.
    */
   async check(read: Promise<readonly ClaimRow[]>): Promise<number> {
     const { db, executorId } = this.#options;

@@ -1,6 +1,6 @@
-// Which processes are dead, as this one hears them. A heartbeat that has run out is no proof after an
-// absence of the database: nobody could send one then. So it is proof only if this process, in touch
-// itself, has waited for the next one.
+// Which processes are dead, as this one hears them. A heartbeat that has run out is no proof after
+// an absence of the database, in which none could be sent. It is proof only if this process, in
+// touch itself, has waited for the next one.
 
 import type { ExecutorRow } from './executors.ts';
 
@@ -10,6 +10,8 @@ interface Heard {
   readonly silentMs: number;
 }
 
+/** Looks that hear nothing new. Every process looks, and sends, that often. */
+const silentLooks = 3;
 /** Of a lifetime: less than passes between the last look that hears a process and its expiry. */
 const silentPart = 2 / 3;
 
@@ -27,8 +29,8 @@ export class HeardExecutors {
 
   /** All that are listed now. */
   look(rows: readonly ExecutorRow[], nowMs: number): void {
-    // A look that is late has heard nothing in between either.
-    const passedMs = Math.min(nowMs - this.#lookedAtMs, this.#lookEveryMs * 2);
+    // Between two looks, the database may have been away.
+    const passedMs = Math.min(nowMs - this.#lookedAtMs, this.#lookEveryMs);
     this.#lookedAtMs = nowMs;
     const before = this.#heard;
     this.#heard = new Map(
@@ -53,6 +55,7 @@ export class HeardExecutors {
   /** Of one whose heartbeat has run out. A process that has just started goes by that alone. */
   isSilent(id: string): boolean {
     if (this.#heard === null) return true;
-    return (this.#heard.get(id)?.silentMs ?? 0) >= this.#lifetimeMs * silentPart;
+    const neededMs = Math.min(this.#lookEveryMs * silentLooks, this.#lifetimeMs * silentPart);
+    return (this.#heard.get(id)?.silentMs ?? 0) >= neededMs;
   }
 }

@@ -5,7 +5,7 @@ import type { AgentOutcome, AgentProcess, AgentRequest } from '../../agents/port
 import type { FailureKind } from '../../core/failure.ts';
 import { lostLabelSentence } from '../../core/work/machines.ts';
 import { type AttemptRow, type Claim, lastAttempt } from '../../store/port.ts';
-import type { AgentStill } from './agent-still.ts';
+import type { AgentStill } from '../kit/agent-still.ts';
 import { keepWork } from './kept-work.ts';
 import type { Engine, Uses } from '../kit/engine-ports.ts';
 import { orFullDisk } from '../kit/full-disk.ts';

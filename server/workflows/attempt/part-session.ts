@@ -12,7 +12,7 @@ import {
   setAttempt,
   withdrawQuestions,
 } from '../../store/port.ts';
-import type { AgentStill } from './agent-still.ts';
+import type { AgentStill } from '../kit/agent-still.ts';
 import { BudgetWatch, type WatchStop } from './budget-watch.ts';
 import { slowDown } from '../kit/holds.ts';
 import type { Engine } from '../kit/engine-ports.ts';

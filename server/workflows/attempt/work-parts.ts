@@ -20,7 +20,7 @@ import {
   type Tx,
 } from '../../store/port.ts';
 import { placeOf, runPart } from './agent-step.ts';
-import { AgentStill } from './agent-still.ts';
+import { AgentStill } from '../kit/agent-still.ts';
 import { blockFromOutside, giveBack, recordFailure, waitForAccount } from './attempt-ends.ts';
 import { endAtBudget } from './budget-ends.ts';
 import { gitFailed, whileAway } from '../kit/git-trouble.ts';

@@ -46,8 +46,10 @@ suite('executors that are heard', () => {
   test('time in which this process did not look is not silence', () => {
     const heard = new HeardExecutors(lifetimeMs, tickMs);
     look(heard, 0, 1_000, () => 'before');
-    look(heard, 8_000, 9_000, () => 'before');
+    look(heard, 8_000, 8_000, () => 'before');
     assert.equal(heard.isSilent('other'), false);
+    look(heard, 9_000, 9_000, () => 'before');
+    assert.equal(heard.isSilent('other'), true);
   });
 
   test('one that is new is heard first', () => {

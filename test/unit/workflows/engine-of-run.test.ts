@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { type DurableRun, LostLease } from '../../../server/durable/port.ts';
 import { addHint, askQuestion, openQuestions, type Tx } from '../../../server/store/port.ts';
-import type { AgentStill } from '../../../server/workflows/attempt/agent-still.ts';
+import type { AgentStill } from '../../../server/workflows/kit/agent-still.ts';
 import { PartSession } from '../../../server/workflows/attempt/part-session.ts';
 import { engineOfRun } from '../../../server/workflows/kit/engine-of-run.ts';
 import { type Engine, Switchboard } from '../../../server/workflows/kit/engine-ports.ts';

@@ -38,11 +38,13 @@ suite('work of another release', () => {
     queue: string,
     state: 'pending' | 'running',
     number: number | null,
+    knowsDead = true,
   ): Promise<readonly string[]> {
     const cancelled: string[] = [];
     const info = { queue, state, compatibility: number } as WorkflowInfo;
     const engine = {
       machineId: 'new',
+      knowsDead: () => knowsDead,
       compatibility: { number: 2, leads: () => true },
       store: project.store,
       durable: {
@@ -59,6 +61,7 @@ suite('work of another release', () => {
     await addAttempt(project, id, { agent: 'command', branch: 'drover/a/1' });
     const engine = {
       machineId: '',
+      knowsDead: () => true,
       chance: () => 0,
       clock: project.sources.clock,
       mask: (text: string) => text,
@@ -117,6 +120,8 @@ suite('work of another release', () => {
       .set({ alive_until_ms: 1 })
       .where('id', '=', 'atlas')
       .execute();
+    // After an absence of the database it may be about to return.
+    assert.deepEqual(await looked('agents@atlas', 'pending', 2, false), []);
     assert.deepEqual(await looked('agents@atlas', 'pending', 2), exec());
     assert.equal(await reason(), 'its machine atlas stopped');
   });

@@ -25,7 +25,7 @@ export function createProcessTable(): ProcessTable {
   };
 }
 
-/** Runs whose processes stand still until they are told to go on. */
+/** Runs whose processes stand still until they may run again. */
 const standing = new Set<string>();
 
 async function standStill(runId: string, agent: AgentProcess): Promise<boolean> {

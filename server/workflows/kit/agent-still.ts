@@ -1,12 +1,12 @@
-// An agent while this machine is out of touch with its fleet: it stands still instead of being ended,
-// so that a short absence of the database costs nothing, and it changes nothing that another machine
-// may have taken over.
+// An agent while this machine is out of touch with its fleet: it stands still instead of being
+// ended, so that a short absence of the database costs nothing, and it changes nothing that another
+// machine may have taken over.
 
 import type { AgentProcess } from '../../agents/port.ts';
 import type { StandStill } from '../../durable/port.ts';
 import type { Claim } from '../../store/port.ts';
-import type { Uses } from '../kit/engine-ports.ts';
-import { agentRunId } from '../kit/run-ids.ts';
+import type { Uses } from './engine-ports.ts';
+import { agentRunId } from './run-ids.ts';
 
 const standsNote =
   'The database of the fleet does not answer: the agent stands still until it is back.';
