@@ -92,9 +92,10 @@ const shared = {
   getState: () => mine,
   setState: (state) => { mine = state; keep(); return state; },
   reuse: (next) => {
+    const isAnother = JSON.stringify(subject) !== JSON.stringify(next.subject);
     shared.subject = subject = next.subject;
     shared.first = next.first;
-    mine = read();
+    if (isAnother) mine = read();
     keep();
   },
 };

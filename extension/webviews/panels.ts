@@ -83,7 +83,8 @@ export class Panels implements vscode.Disposable {
     }
     const unshown = this.#unshown(name, subject);
     const place = { viewColumn: vscode.ViewColumn.Active, preserveFocus: false };
-    const { host } = this.#adopt(name, subject, this.#newPanel(name, titles[name], place));
+    const panel = this.#newPanel(name, this.#titleOf(name, subject), place);
+    const { host } = this.#adopt(name, subject, panel);
     if (unshown !== null) void vscode.window.tabGroups.close(unshown, true);
     return host;
   }
@@ -95,7 +96,8 @@ export class Panels implements vscode.Disposable {
     const unshown = this.#unshown('stream', subject);
     if (this.#preview === null) {
       const place = { viewColumn: vscode.ViewColumn.Active, preserveFocus: true };
-      this.#adopt('stream', subject, this.#newPanel('stream', titles.stream, place), true);
+      const title = this.#titleOf('stream', subject, true);
+      this.#adopt('stream', subject, this.#newPanel('stream', title, place, true), true);
     } else this.#reuse(this.#preview, subject);
     if (unshown !== null) void vscode.window.tabGroups.close(unshown, true);
   }
@@ -126,12 +128,11 @@ export class Panels implements vscode.Disposable {
   #keep(open: OpenPanel): boolean {
     if (this.#preview !== open) return false;
     this.#preview = null;
-    this.#dress(open, this.#taskOf(open));
+    this.#dress(open, this.#taskOf(open.host.subject));
     return true;
   }
 
-  #taskOf({ host }: OpenPanel): TaskView | null {
-    const { root, id } = host.subject;
+  #taskOf({ root, id }: Subject): TaskView | null {
     return root === null || id === null ? null : this.#parts.task(root, id);
   }
 
@@ -165,8 +166,7 @@ export class Panels implements vscode.Disposable {
     const { panel, host } = open;
     if (host.name !== 'stream' || task === null) return;
     this.#wasSeen.add(open);
-    const mark = this.#preview === open ? previewMark : '';
-    const title = `${streamTitle(task.title, host.subject.attempt)}${mark}`;
+    const title = pageTitle(task, host.subject, this.#preview === open);
     if (panel.title !== title) {
       panel.title = title;
       this.#parts.memory.remember('stream', title, host.subject);
@@ -208,7 +208,6 @@ export class Panels implements vscode.Disposable {
     isPreview = false,
   ): OpenPanel {
     this.#makeRoom();
-    panel.iconPath = new vscode.ThemeIcon(icons[name]);
     const { onActive, onClosed } = this.#parts;
     const host = this.#hostOf(name, subject, panel);
     const open = { panel, host, key: subjectKey(name, subject) };
@@ -222,7 +221,8 @@ export class Panels implements vscode.Disposable {
     });
     // The panel of a single click is in front while the focus is still where the click was.
     const onState = (): void => {
-      if (!panel.visible) open.host.hidden();
+      if (panel.visible) open.host.shown();
+      else open.host.hidden();
       if (panel.active && this.#preview !== open) onActive(open.host);
     };
     panel.onDidChangeViewState(onState);
@@ -233,19 +233,31 @@ export class Panels implements vscode.Disposable {
   #enter(open: OpenPanel): void {
     const { host, panel, key } = open;
     this.#open.set(key, open);
+    const task = this.#taskOf(host.subject);
+    if (task === null || host.name !== 'stream')
+      panel.iconPath = new vscode.ThemeIcon(icons[host.name as PanelName]);
+    this.#dress(open, task);
     this.#parts.memory.remember(host.name as PanelName, panel.title, host.subject);
-    this.#dress(open, this.#taskOf(open));
   }
 
   #hostOf(name: PanelName, subject: Subject, panel: vscode.WebviewPanel): WebviewHost {
-    return new WebviewHost(name, subject, panel.webview, () => panel.visible, this.#parts.around);
+    const isKept = panel.options.retainContextWhenHidden === true;
+    const place = { isVisible: () => panel.visible, isKept };
+    return new WebviewHost(name, subject, panel.webview, place, this.#parts.around);
   }
 
-  #newPanel(name: PanelName, title: string, place: Place): vscode.WebviewPanel {
+  /** Known from the start where it can be: VS Code draws its tabs again for each change. */
+  #titleOf(name: PanelName, subject: Subject, isPreview = false): string {
+    const task = name === 'stream' ? this.#taskOf(subject) : null;
+    return task === null ? titles[name] : pageTitle(task, subject, isPreview);
+  }
+
+  #newPanel(name: PanelName, title: string, place: Place, isPreview = false): vscode.WebviewPanel {
     const { extensionUri } = this.#parts.around;
     return vscode.window.createWebviewPanel(webviewIds[name], title, place, {
       enableFindWidget: false,
-      retainContextWhenHidden: false,
+      // The page for single clicks stays loaded behind other tabs, so that the next click is fast.
+      retainContextWhenHidden: isPreview,
       ...webviewOptions(extensionUri),
     });
   }
@@ -266,6 +278,10 @@ export class Panels implements vscode.Disposable {
 }
 
 type Place = Parameters<typeof vscode.window.createWebviewPanel>[2];
+
+function pageTitle(task: TaskView, { attempt }: Subject, isPreview: boolean): string {
+  return `${streamTitle(task.title, attempt)}${isPreview ? previewMark : ''}`;
+}
 
 function streamTitle(title: string, attempt: number | null): string {
   const line = title.replace(/\s+/g, ' ').trim();

@@ -38,7 +38,8 @@ export class SideViews {
   }
 
   resolve(name: SideViewName, view: vscode.WebviewView): void {
-    const host = new WebviewHost(name, noSubject, view.webview, () => view.visible, this.#around);
+    const place = { isVisible: () => view.visible, isKept: false };
+    const host = new WebviewHost(name, noSubject, view.webview, place, this.#around);
     this.#shown.set(name, { view, host });
     this.#showRepository(view);
     this.#showBadge(name);

@@ -59,6 +59,13 @@ const titles: { readonly [N in WebviewName]: string } = {
   plan: 'Drover Plan',
 };
 
+/** Where VS Code shows a webview. */
+export interface WebviewPlace {
+  readonly isVisible: () => boolean;
+  /** VS Code keeps its page loaded while it is hidden. */
+  readonly isKept: boolean;
+}
+
 function filesOf(extensionUri: vscode.Uri): vscode.Uri {
   return vscode.Uri.joinPath(extensionUri, 'dist', 'webview');
 }
@@ -72,27 +79,29 @@ export class WebviewHost implements vscode.Disposable {
   subject: Subject;
   readonly #webview: vscode.Webview;
   readonly #around: WebviewSurroundings;
-  readonly #isVisible: () => boolean;
+  readonly #place: WebviewPlace;
   readonly #subscriptions: readonly vscode.Disposable[];
   readonly #hasGreeted = Promise.withResolvers<void>();
   #isGone = false;
   /** A page is there and has asked for its state. */
   #isListening = false;
+  /** Hidden, and not asked to show anything since. */
+  #isAsleep = false;
   /** Ids of what is selected in it. */
   selection: readonly string[] = [];
-  #place: LogPlace | null = null;
+  #goal: LogPlace | null = null;
 
   constructor(
     name: WebviewName,
     subject: Subject,
     webview: vscode.Webview,
-    isVisible: () => boolean,
+    place: WebviewPlace,
     around: WebviewSurroundings,
   ) {
     this.name = name;
     this.subject = subject;
     this.#webview = webview;
-    this.#isVisible = isVisible;
+    this.#place = place;
     this.#around = around;
     webview.options = webviewOptions(around.extensionUri);
     this.#subscriptions = [
@@ -133,10 +142,10 @@ export class WebviewHost implements vscode.Disposable {
 
   /**
    * A hidden webview gets no messages (VS Code drops them): it requests everything when it is
-   * shown.
+   * shown. A page that is kept gets them once it draws what is about to be shown.
    */
   push(message: Pushed): void {
-    if (!this.#isGone && this.#isVisible()) this.#post(message);
+    if (this.#isHeard()) this.#post(message);
   }
 
   /**
@@ -144,35 +153,56 @@ export class WebviewHost implements vscode.Disposable {
    * page would hear of it.
    */
   reuse(subject: Subject): boolean {
-    if (!this.#isListening || !this.#isVisible()) return false;
+    const { isVisible, isKept } = this.#place;
+    if (!this.#isListening || (!isKept && !isVisible())) return false;
     this.subject = subject;
     this.selection = [];
-    this.#place = null;
-    this.#post({ type: 'reuse', subject, first: this.#first() });
+    this.#goal = null;
+    this.#draw();
     return true;
   }
 
-  /** VS Code has dropped its page, and makes it again when it is shown. */
+  /** With the script that the page has loaded. */
+  #draw(): void {
+    this.#isAsleep = false;
+    this.#post({ type: 'reuse', subject: this.subject, first: this.#first() });
+  }
+
+  /** VS Code drops the page and loads it again when it is shown; one that is kept must rest. */
   hidden(): void {
-    this.#isListening = false;
+    this.#isAsleep = true;
+    if (!this.#place.isKept) this.#isListening = false;
+    else if (this.#isListening) this.#post({ type: 'rest' });
+  }
+
+  /** A page that was kept draws its subject with the current board. */
+  shown(): void {
+    if (this.#isAsleep && this.#isListening) this.#draw();
+    this.#isAsleep = false;
   }
 
   /** Where in its log a stream goes: at once, or as soon as it is shown. */
   goTo(place: LogPlace): void {
-    this.#place = place;
+    this.#goal = place;
     // A page that starts asks by itself.
     this.push({ type: 'do', action: 'place', ids: [] });
   }
 
   /** Once: a page that is made again stays where it was. */
   takePlace(): LogPlace | null {
-    const place = this.#place;
-    this.#place = null;
-    return place;
+    const goal = this.#goal;
+    this.#goal = null;
+    return goal;
   }
 
   pushState(): void {
-    if (!this.#isGone && this.#isVisible()) this.#postState();
+    if (this.#isHeard()) this.#postState();
+  }
+
+  #isHeard(): boolean {
+    const { isVisible, isKept } = this.#place;
+    const isAwake = isKept && this.#isListening && !this.#isAsleep;
+    return !this.#isGone && (isVisible() || isAwake);
   }
 
   /**
@@ -244,6 +274,8 @@ export class WebviewHost implements vscode.Disposable {
       if (message.name === 'hello') {
         this.#isListening = true;
         this.#hasGreeted.resolve();
+        // It was hidden while it loaded.
+        if (this.#isAsleep) this.hidden();
       }
       return { ask, ok: true, result };
     } catch (error) {

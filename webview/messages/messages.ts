@@ -231,7 +231,11 @@ export type Reply =
 /** To a webview. */
 export type ToWebview =
   /** Of asks that came together, those that were ready together. */
-  { readonly type: 'replies'; readonly replies: readonly Reply[] } | Pushed | PageReuse;
+  | { readonly type: 'replies'; readonly replies: readonly Reply[] }
+  | Pushed
+  | PageReuse
+  /** The page is hidden: it draws nothing and requests nothing until it is reused. */
+  | { readonly type: 'rest' };
 
 /** The page of a single click shows something else: with the same script, as if it were new. */
 export interface PageReuse {

@@ -65,8 +65,15 @@ export async function askForRun(host: Host | null, epic: string | null): Promise
   await (epic === null ? host?.action('runAll', {}) : host?.action('runEpic', { epic }));
 }
 
-/** `onReuse`: the page was opened for something else since, which this host is for. */
-export function connectHost(onReuse: (host: Host) => void = () => {}): Host {
+/** A page that stays loaded while it is hidden, and shows one subject after another. */
+export interface ReusablePage {
+  /** Removes what it shows. */
+  rest(): void;
+  /** Shows the subject of this host, which can be the same as before. */
+  show(host: Host): void;
+}
+
+export function connectHost(page: ReusablePage | null = null): Host {
   const api = acquireVsCodeApi();
   const listeners = new Set<(push: Push) => void>();
   /** Unpacking a board takes a while: later messages wait for their turn. */
@@ -78,9 +85,13 @@ export function connectHost(onReuse: (host: Host) => void = () => {}): Host {
     const message = event.data;
     if (message.type === 'replies') return asks.answered(message.replies);
     const tell = async (): Promise<void> => {
+      if (message.type === 'rest') return page?.rest();
       if (message.type === 'reuse') {
+        const startMs = performance.now();
+        // Before the subject changes: what the page remembers belongs to the old one.
+        page?.rest();
         api.reuse?.(message);
-        return onReuse(hostNow(performance.now()));
+        return page?.show(hostNow(startMs));
       }
       const push = await pushOf(message);
       for (const listener of listeners) listener(push);

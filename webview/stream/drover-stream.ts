@@ -369,10 +369,15 @@ export class DroverStream extends LitElement {
   };
 
   #rememberSoon(): void {
-    this.#rememberTimer ??= setTimeout(() => {
-      this.#rememberTimer = null;
-      this.#remember();
-    }, rememberMs);
+    this.#rememberTimer ??= setTimeout(() => this.rememberNow(), rememberMs);
+  }
+
+  /** What would be stored soon: for a page that is about to be removed. */
+  rememberNow(): void {
+    if (this.#rememberTimer === null) return;
+    clearTimeout(this.#rememberTimer);
+    this.#rememberTimer = null;
+    this.#remember();
   }
 
   #remember(): void {

@@ -3,11 +3,18 @@
 import { connectHost, type Host } from '../shared/host.ts';
 import { DroverStream } from './drover-stream.ts';
 
-function show(host: Host): void {
-  document.querySelector('drover-stream')?.remove();
-  const stream = new DroverStream();
-  stream.host = host;
-  document.body.append(stream);
+let shown: DroverStream | null = null;
+
+function rest(): void {
+  shown?.rememberNow();
+  shown?.remove();
+  shown = null;
 }
 
-show(connectHost(show));
+function show(host: Host): void {
+  shown = new DroverStream();
+  shown.host = host;
+  document.body.append(shown);
+}
+
+show(connectHost({ rest, show }));

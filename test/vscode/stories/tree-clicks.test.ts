@@ -66,6 +66,35 @@ suite('clicks and keys in the task tree', () => {
     await picture(page, 'look-preview');
   });
 
+  test('the page of the clicks stays loaded behind a file, and shows the next task that is clicked', async () => {
+    interface Marked {
+      isSamePage?: boolean;
+    }
+    const before = await streamOf(titles[1]);
+    await before.evaluate(() => ((globalThis as Marked).isSamePage = true));
+    await runCommand(page, 'File: New Untitled Text File');
+    await eventually(
+      'the page is empty',
+      async () => (await webviews(page, 'stream')).length === 0,
+    );
+    await row(tree, titles[0]).click();
+    const after = await streamOf(titles[0]);
+    assert.equal(await after.evaluate(() => (globalThis as Marked).isSamePage), true);
+    const preview = `${titles[0]} (preview)`;
+    await untilTabs([preview, 'Untitled-1']);
+    await page.locator('.tabs-container .tab', { hasText: 'Untitled-1' }).click();
+    await eventually(
+      'the page is empty',
+      async () => (await webviews(page, 'stream')).length === 0,
+    );
+    await page.locator('.tabs-container .tab', { hasText: preview }).click();
+    await streamOf(titles[0]);
+    await page.locator('.tabs-container .tab', { hasText: 'Untitled-1' }).click();
+    await runCommand(page, 'View: Close Editor');
+    await untilTabs([preview]);
+    await streamOf(titles[0]);
+  });
+
   test('a double click keeps the page and goes into it', async () => {
     await row(tree, titles[1]).dblclick();
     await untilTabs([titles[1]]);

@@ -89,6 +89,11 @@ export class FakeHost {
     await this.#send({ type: 'reuse', subject, first });
   }
 
+  /** As VS Code hides a page that it keeps. */
+  async rest(): Promise<void> {
+    await this.#send({ type: 'rest' });
+  }
+
   async #sendState(): Promise<void> {
     const { board, ...state } = this.state;
     await this.#send({ type: 'state', state, board: board === null ? null : boardBytes(board) });

@@ -179,6 +179,34 @@ suite('webview: page of a task', () => {
     await view.close();
   });
 
+  test('does and shows nothing while it is hidden, and has all that was typed when it is shown', async () => {
+    await open();
+    const { page, host } = view;
+    const hint = page.locator('drover-composer').getByRole('textbox');
+    await hint.fill('print it wide');
+    await host.rest();
+    await page.locator('drover-stream').waitFor({ state: 'detached' });
+    const asked = host.asked.length;
+    await host.pushState({ board: board({ title: 'Print the whole tree' }) });
+    assert.equal(await page.locator('drover-stream').count(), 0);
+    assert.equal(host.asked.length, asked);
+    await host.reuse({ id: 'print', attempt: null }, null);
+    await host.pushState({});
+    await eventually('its task shows as it is now', async () => {
+      const title = page.getByRole('textbox', { name: 'Title' });
+      return (await title.count()) > 0 && (await title.inputValue()) === 'Print the whole tree';
+    });
+    assert.equal(await hint.inputValue(), 'print it wide');
+    // A click reuses it at once after the last key: what was typed is not lost either.
+    await hint.fill('print it narrow');
+    await host.reuse({ id: 'readme', attempt: null }, null);
+    await host.reuse({ id: 'print', attempt: null }, null);
+    await host.pushState({});
+    await hint.waitFor();
+    assert.equal(await hint.inputValue(), 'print it narrow');
+    await view.close();
+  });
+
   for (const theme of themeNames) {
     test(`says all that the task is, where no agent has worked on it yet: ${theme}`, async () => {
       await open({}, { theme });
