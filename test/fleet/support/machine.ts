@@ -40,6 +40,7 @@ export class Machine {
   readonly #isReal: boolean;
   readonly #running = new Set<RunningProgram>();
   #worker: RunningProgram | null = null;
+  #starting: Promise<void> | null = null;
 
   constructor(plan: MachinePlan) {
     this.name = plan.name;
@@ -113,9 +114,14 @@ export class Machine {
 
   /**
    * Starts `drover worker`; resolves when it says that it is ready. One that refuses, as when its database restarts just
-   * then, is started again a few times: by its supervisor, so to say.
+   * then, is started again a few times: by its supervisor, so to say. There is one supervisor, whoever asks.
    */
   async startWorker(args: readonly string[] = [], env: Variables = {}): Promise<void> {
+    this.#starting ??= this.#startWorker(args, env).finally(() => (this.#starting = null));
+    await this.#starting;
+  }
+
+  async #startWorker(args: readonly string[], env: Variables): Promise<void> {
     for (let tries = 1; ; tries += 1) {
       const worker = this.start(['worker', '--json', ...args], env);
       this.#worker = worker;
