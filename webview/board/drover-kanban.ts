@@ -9,6 +9,8 @@ import { BoardContent } from './board-content.ts';
 import { kanbanStyles } from './board-styles.ts';
 
 const tickMs = 1_000;
+/** Columns whose cards name a duration; the others need not be drawn each second. */
+const hasTimes: ReadonlySet<string> = new Set(['working', 'asks']);
 
 export class DroverKanban extends BoardContent {
   static override properties = {
@@ -25,7 +27,9 @@ export class DroverKanban extends BoardContent {
     this.atMs = null;
     this.#parts = columnNames.map((_name, index) => this.#partsOf(index));
     new Ticks(this, tickMs, () => {
-      if ((this.#columns?.working.length ?? 0) > 0) this.requestUpdate();
+      const columns = this.#columns;
+      if (columns !== null && columns.working.length + columns.asks.length > 0)
+        this.requestUpdate();
     });
   }
 
@@ -45,7 +49,7 @@ export class DroverKanban extends BoardContent {
             ?data-empty=${columns[name].length === 0}
             .heading=${columnTitles[name]}
             .cards=${columns[name]}
-            .nowMs=${name === 'working' ? nowMs : 0}
+            .nowMs=${hasTimes.has(name) ? nowMs : 0}
             .showsEpic=${this.epic === null}
             .parts=${this.#parts[index]}
           ></drover-column>`,

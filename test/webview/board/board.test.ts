@@ -76,6 +76,13 @@ suite('webview: board', () => {
       const list = view.page.getByRole('listbox', { name, exact: true });
       assert.deepEqual(await list.locator('.title').allInnerTexts(), titles);
     }
+    const asks = view.page.getByRole('listbox', { name: 'Needs you, 3', exact: true });
+    const asking = asks.getByRole('option').filter({ hasText: 'asks you' });
+    assert.match(
+      await asking.innerText(),
+      / · \d+ (?:s|min|h|d)\b/,
+      'says for how long it has worked',
+    );
     // What is left of a window 1,280 px wide beside VS Code's side bar.
     await view.page.setViewportSize({ width: 920, height: 700 });
     const widthOf = async (name: string): Promise<number> =>
