@@ -119,7 +119,9 @@ export class WorkflowRun<Tx> implements DurableRun<Tx> {
     this.#standing = this.#standing
       .then(() => still.begin())
       .then((stands) => {
-        if (!stands && this.#still === still && this.#isStanding) this.stop('lost');
+        if (stands || this.#still !== still || !this.#isStanding) return;
+        this.#isStanding = false;
+        this.stop('lost');
       });
   }
 

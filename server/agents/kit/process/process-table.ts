@@ -31,7 +31,8 @@ const standing = new Set<string>();
 async function standStill(runId: string, agent: AgentProcess): Promise<boolean> {
   standing.add(runId);
   const isFrozen = (await freeze(runId, agent)) !== null;
-  if (!isFrozen) standing.delete(runId);
+  // Some of them may have been frozen before others could not be.
+  if (!isFrozen) await goOn(runId, agent);
   return isFrozen;
 }
 
