@@ -59,6 +59,8 @@ export class WorkflowRun<Tx> implements DurableRun<Tx> {
   /** How the body that runs now can stand still. */
   #still: StandStill | null = null;
   #isStanding = false;
+  /** What stood still has been ended: its end says nothing about the work. */
+  #isEndedStill = false;
   /** The last change between moving and standing still: the next waits for it. */
   #standing: Promise<unknown> = Promise.resolve();
 
@@ -93,14 +95,21 @@ export class WorkflowRun<Tx> implements DurableRun<Tx> {
     const still = this.#isStanding ? this.#still : null;
     // What stands still must not move again, as the answer to an abort would let it.
     if (still === null) abort();
-    else void this.#standing.then(() => still.end()).then(abort);
+    else this.#endStill(still, abort);
+  }
+
+  #endStill(still: StandStill, abort: () => void): void {
+    this.#isEndedStill = true;
+    void this.#standing.then(() => still.end()).then(abort);
   }
 
   async standingStill<T>(still: StandStill, body: () => Promise<T>): Promise<T> {
     this.#throwIfStopped();
     this.#still = still;
     try {
-      return await body();
+      const result = await body();
+      if (this.#isEndedStill) throw new LostLease(this.workflowId);
+      return result;
     } finally {
       this.#still = null;
       this.#isStanding = false;

@@ -55,7 +55,11 @@ suite('an agent that stands still', function () {
     const frozen = await freeze(runId, agent);
     thaw(runId, frozen ?? []);
     assert.equal(await isMoving(), false);
+    // Its output is being emptied when it may move.
+    const again = await freeze(runId, agent);
     await table.goOn(runId, agent);
+    assert.equal(await isMoving(), false);
+    thaw(runId, again ?? []);
     const before = movedBoth();
     await eventually('both move', () => movedBoth().every((n, at) => n > (before[at] ?? 0)));
   });
@@ -63,7 +67,8 @@ suite('an agent that stands still', function () {
   test('is ended without moving again', async () => {
     assert.equal(await table.standStill(runId, agent), true);
     const before = movedBoth();
-    const { ended } = await table.endTree(runId, agent, 0);
+    // Nor if it is ended for another reason, with time to end by itself.
+    const { ended } = await table.endTree(runId, agent, 2_000);
     assert.ok(ended >= 2, `${ended} were ended`);
     assert.deepEqual(movedBoth(), before);
     assert.equal(moved('asked'), 0);

@@ -368,8 +368,9 @@ export class DroverStream extends LitElement {
     event.preventDefault();
   };
 
+  /** Not once it is removed: the page then remembers another task. */
   #rememberSoon(): void {
-    this.#rememberTimer ??= setTimeout(() => this.rememberNow(), rememberMs);
+    if (this.isConnected) this.#rememberTimer ??= setTimeout(() => this.rememberNow(), rememberMs);
   }
 
   /** What would be stored soon: for a page that is about to be removed. */

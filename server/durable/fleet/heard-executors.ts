@@ -12,13 +12,15 @@ interface Heard {
 
 /** Looks that hear nothing new. Every process looks, and sends, that often. */
 const silentLooks = 3;
+/** A busy process may miss one or two. */
+const gapLooks = 4;
 /** Of a lifetime: less than passes between the last look that hears a process and its expiry. */
 const silentPart = 2 / 3;
 
 export class HeardExecutors {
   readonly #lifetimeMs: number;
   readonly #lookEveryMs: number;
-  #heard: ReadonlyMap<string, Heard> | null = null;
+  #heard: ReadonlyMap<string, Heard> = new Map();
   #lookedAtMs = 0;
 
   /** `lookEveryMs`: at most a third of the lifetime of a heartbeat. */
@@ -29,14 +31,16 @@ export class HeardExecutors {
 
   /** All that are listed now. */
   look(rows: readonly ExecutorRow[], nowMs: number): void {
-    // Between two looks, the database may have been away.
     const passedMs = Math.min(nowMs - this.#lookedAtMs, this.#lookEveryMs);
+    // Between two looks, the database may have been away.
+    const isGap = nowMs - this.#lookedAtMs > this.#lookEveryMs * gapLooks;
     this.#lookedAtMs = nowMs;
     const before = this.#heard;
     this.#heard = new Map(
       rows.map(({ id, beat }) => {
-        const known = before?.get(id);
-        const silentMs = known?.beat === beat ? known.silentMs + passedMs : 0;
+        const known = before.get(id);
+        if (known?.beat !== beat) return [id, { beat, silentMs: 0 }];
+        const silentMs = isGap ? Math.min(known.silentMs, 0) : known.silentMs + passedMs;
         return [id, { beat, silentMs }];
       }),
     );
@@ -48,13 +52,12 @@ export class HeardExecutors {
    */
   wasAway(): void {
     const silentMs = -this.#lifetimeMs;
-    const heard = [...(this.#heard ?? [])];
+    const heard = [...this.#heard];
     this.#heard = new Map(heard.map(([id, { beat }]) => [id, { beat, silentMs }]));
   }
 
-  /** Of one whose heartbeat has run out. A process that has just started goes by that alone. */
+  /** Of one whose heartbeat has run out. */
   isSilent(id: string): boolean {
-    if (this.#heard === null) return true;
     const neededMs = Math.min(this.#lookEveryMs * silentLooks, this.#lifetimeMs * silentPart);
     return (this.#heard.get(id)?.silentMs ?? 0) >= neededMs;
   }

@@ -54,6 +54,8 @@ export class LiveSettings {
   #starts = 0;
   /** How often other settings came into force: what was read before that is out of date. */
   #changes = 0;
+  /** What is in force when none of these starts is; null: there are none. */
+  #base: InForce | null = null;
 
   private constructor(
     root: string,
@@ -95,7 +97,7 @@ export class LiveSettings {
    * nothing refuses the run any more. Until then reading the files does not replace it.
    */
   take(offer: LiveSettings): TakenSettings {
-    const before = this.#asIs();
+    if (this.#starts === 0) this.#base = this.#asIs();
     this.#starts += 1;
     this.#become(offer.#asIs());
     let isOpen = true;
@@ -109,15 +111,21 @@ export class LiveSettings {
           return await this.accept();
         } finally {
           this.#starts -= 1;
+          this.#base = offer.#asAccepted();
         }
       },
       putBack: () => {
         if (!isOpen) return;
         isOpen = false;
         this.#starts -= 1;
-        this.#become(before);
+        if (this.#base !== null) this.#become(this.#base);
       },
     };
+  }
+
+  #asAccepted(): InForce {
+    const judged = { ...this.#judged, accepted: this.#judged.used };
+    return { ...this.#asIs(), judged, accepted: this.settings };
   }
 
   #asIs(): InForce {
@@ -174,10 +182,11 @@ export class LiveSettings {
    * Answers what is new.
    */
   async accept(): Promise<readonly string[]> {
-    const { used } = this.#judged;
+    // Another start may put its own in force meanwhile.
+    const { judged, accepted } = this.#asAccepted();
     const news = await acceptSettings(this.#root, this.#judged);
     this.#changes += 1;
-    this.#take({ judged: { ...this.#judged, accepted: used }, accepted: this.settings });
+    this.#take({ judged, accepted });
     return [...news, ...this.held.map(heldSentence)];
   }
 

@@ -26,6 +26,9 @@ const beatsPerLife = 6;
  */
 export const ownStopPart = 0.6;
 
+/** Of that time: how long a machine that starts listens before it takes others for dead. */
+const startPart = 1 / 3;
+
 const olderNote =
   'Other machines run a newer Drover, whose work this one cannot start. It finishes its own tasks and gets no new ones. Install the new version here.';
 
@@ -44,8 +47,8 @@ export class MachinePulse {
   #timer: NodeJS.Timeout | null = null;
   #beating: Promise<void> = Promise.resolve();
   #beatAtMs: number | null = null;
-  /** When it was in touch again, after it had missed heartbeats of the others and of its own. */
-  #backAtMs: number | null = null;
+  /** From when on a heartbeat that is missing means a machine that is dead. */
+  #knowsDeadFromMs = 0;
 
   constructor(project: Project, engine: Engine) {
     this.#project = project;
@@ -170,7 +173,9 @@ export class MachinePulse {
 
   #noteBeat(takeOverAfterMs: number): void {
     const nowMs = performance.now();
-    if (this.#hasMissed(nowMs, takeOverAfterMs)) this.#backAtMs = nowMs;
+    // The others may have missed the database as well, until just now.
+    if (this.#beatAtMs === null) this.#knowsDeadFromMs = nowMs + takeOverAfterMs * startPart;
+    if (this.#hasMissed(nowMs, takeOverAfterMs)) this.#knowsDeadFromMs = nowMs + takeOverAfterMs;
     this.#beatAtMs = nowMs;
   }
 
@@ -185,8 +190,7 @@ export class MachinePulse {
   #knowsDead(): boolean {
     const { takeOverAfterMs } = this.#project.live.settings.fleet;
     const nowMs = performance.now();
-    if (this.#hasMissed(nowMs, takeOverAfterMs)) return false;
-    return this.#backAtMs === null || nowMs - this.#backAtMs >= takeOverAfterMs;
+    return !this.#hasMissed(nowMs, takeOverAfterMs) && nowMs >= this.#knowsDeadFromMs;
   }
 
   /** The compatibility number of the machines that assign work, including this one. */

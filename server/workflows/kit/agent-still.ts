@@ -24,6 +24,8 @@ export class AgentStill implements StandStill {
   readonly #runId: string;
   readonly #isHere: boolean;
   #process: AgentProcess | null = null;
+  /** What stands still. */
+  #still: AgentProcess | null = null;
 
   constructor(
     engine: Uses<'places' | 'processes' | 'report' | 'switchboard'>,
@@ -43,24 +45,31 @@ export class AgentStill implements StandStill {
   }
 
   async begin(): Promise<boolean> {
-    const { processes, switchboard } = this.#engine;
     const process = this.#process;
     if (process === null || !this.#isHere) return false;
-    const stands = await this.#tried(() => processes.standStill(this.#runId, process));
-    if (stands === true) switchboard.note(this.#taskId, standsNote);
+    const stands = await this.#tried(async () => {
+      const isStill = await this.#engine.processes.standStill(this.#runId, process);
+      if (isStill) this.#engine.switchboard.note(this.#taskId, standsNote);
+      return isStill;
+    });
+    if (stands === true) this.#still = process;
     return stands === true;
   }
 
   async goOn(): Promise<void> {
-    const { processes, switchboard } = this.#engine;
-    const process = this.#process;
+    const process = this.#still;
+    this.#still = null;
     if (process === null) return;
-    await this.#tried(() => processes.goOn(this.#runId, process));
-    switchboard.note(this.#taskId, goesOnNote);
+    await this.#tried(async () => {
+      await this.#engine.processes.goOn(this.#runId, process);
+      this.#engine.switchboard.note(this.#taskId, goesOnNote);
+    });
   }
 
   async end(): Promise<void> {
-    await this.#tried(() => this.#engine.processes.endTree(this.#runId, this.#process, 0));
+    const process = this.#still;
+    this.#still = null;
+    await this.#tried(() => this.#engine.processes.endTree(this.#runId, process, 0));
   }
 
   async #tried<T>(body: () => Promise<T>): Promise<T | null> {

@@ -9,8 +9,6 @@ import { agentRunId } from '../kit/run-ids.ts';
 import { keepWork, nameKeptRefs } from '../attempt/kept-work.ts';
 import { attemptsLeftOn, forgetProcess, type LeftAttempt } from '../../store/port.ts';
 
-const endGraceMs = 2_000;
-
 /** Attempts of this machine that were ended elsewhere while their process was noted here. */
 export async function endGivenAway(
   engine: Uses<
@@ -38,7 +36,8 @@ async function endLeft(
   if (attempt.pid === null || attempt.pid_start === null) return;
   const process = { pid: attempt.pid, startTime: attempt.pid_start };
   const runId = agentRunId(engine, attempt.task_id, attempt.number, attempt.pid_part);
-  await engine.processes.endTree(runId, process, endGraceMs);
+  // If it stands still, it must not move again: another machine has its task.
+  await engine.processes.endTree(runId, process, 0);
   await keep(engine, attempt);
   await engine.store.transaction((tx) => forgetProcess(tx, attempt, process));
 }

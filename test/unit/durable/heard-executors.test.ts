@@ -26,8 +26,13 @@ suite('executors that are heard', () => {
     assert.equal(heard.isSilent('other'), true);
   });
 
-  test('a process that has just started goes by the heartbeat alone', () => {
-    assert.equal(new HeardExecutors(lifetimeMs, tickMs).isSilent('other'), true);
+  test('a process that has just started listens first', () => {
+    const heard = new HeardExecutors(lifetimeMs, tickMs);
+    assert.equal(heard.isSilent('other'), false);
+    look(heard, 100_000, 102_000, () => 'last');
+    assert.equal(heard.isSilent('other'), false);
+    look(heard, 103_000, 103_000, () => 'last');
+    assert.equal(heard.isSilent('other'), true);
   });
 
   test('after an absence of the database the others have a lifetime to come back', () => {
@@ -43,12 +48,12 @@ suite('executors that are heard', () => {
     assert.equal(heard.isSilent('other'), true);
   });
 
-  test('time in which this process did not look is not silence', () => {
+  test('an absence that is shorter than a lifetime is not silence', () => {
     const heard = new HeardExecutors(lifetimeMs, tickMs);
-    look(heard, 0, 1_000, () => 'before');
-    look(heard, 8_000, 8_000, () => 'before');
+    look(heard, 0, 2_000, () => 'before');
+    look(heard, 9_000, 11_000, () => 'before');
     assert.equal(heard.isSilent('other'), false);
-    look(heard, 9_000, 9_000, () => 'before');
+    look(heard, 12_000, 12_000, () => 'before');
     assert.equal(heard.isSilent('other'), true);
   });
 

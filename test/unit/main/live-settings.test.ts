@@ -35,4 +35,36 @@ suite('live settings', () => {
       assert.equal(live.settings.gate.command, 'check');
     });
   }
+
+  test('a start that is refused takes nothing from one that was accepted meanwhile', async () => {
+    const environment = { HOME: root };
+    const live = await LiveSettings.load(root, environment, {}, 'accepted');
+    const refused = live.take(await live.offer(environment, {}));
+    const other = live.take(await live.offer(environment, {}));
+    await other.accept();
+    refused.putBack();
+    assert.equal(live.settings.gate.command, 'check');
+    assert.deepEqual(live.held, []);
+  });
+
+  test('when all starts are refused, what was in force before is again', async () => {
+    const environment = { HOME: root };
+    const live = await LiveSettings.load(root, environment, {}, 'accepted');
+    const starts = [await live.offer(environment, {}), await live.offer(environment, {})];
+    for (const start of starts.map((offer) => live.take(offer))) start.putBack();
+    assert.equal(live.settings.gate.command, null);
+  });
+
+  test('what another start offers is not accepted with the first', async () => {
+    const environment = { HOME: root };
+    const live = await LiveSettings.load(root, environment, {}, 'accepted');
+    const first = live.take(await live.offer(environment, {}));
+    await writeFile(join(root, '.drover.toml'), '[gate]\ncommand = "other"\n');
+    const accepting = first.accept();
+    const second = live.take(await live.offer(environment, {}));
+    await accepting;
+    assert.equal(live.accepted.gate.command, 'check');
+    second.putBack();
+    assert.equal(live.settings.gate.command, 'check');
+  });
 });

@@ -25,20 +25,52 @@ export function createProcessTable(): ProcessTable {
   };
 }
 
-/** Runs whose processes stand still until they may run again. */
+/** By run: how many want its processes to stand still. They move again when none is left. */
+const holds = new Map<string, number>();
+/** Runs that stand still until `goOn`. */
 const standing = new Set<string>();
+/** By run: when it moved again. */
+const stoodUntilMs = new Map<string, number>();
+
+function hold(runId: string): void {
+  holds.set(runId, (holds.get(runId) ?? 0) + 1);
+}
+
+/** Whether it may move again. */
+function release(runId: string): boolean {
+  const left = (holds.get(runId) ?? 1) - 1;
+  if (left > 0) holds.set(runId, left);
+  else holds.delete(runId);
+  return left <= 0;
+}
 
 async function standStill(runId: string, agent: AgentProcess): Promise<boolean> {
-  standing.add(runId);
-  const isFrozen = (await freeze(runId, agent)) !== null;
-  // Some of them may have been frozen before others could not be.
-  if (!isFrozen) await goOn(runId, agent);
-  return isFrozen;
+  if (standing.has(runId)) return true;
+  const frozen = await freeze(runId, agent);
+  if (frozen === null) return false;
+  // It has just ended by itself.
+  if (frozen.length === 0) thaw(runId, frozen);
+  else standing.add(runId);
+  return true;
 }
 
 async function goOn(runId: string, agent: AgentProcess): Promise<void> {
-  standing.delete(runId);
-  await thawRun(runId, agent);
+  if (!standing.delete(runId)) return;
+  stoodUntilMs.set(runId, performance.now());
+  if (release(runId)) await moveAgain(runId, agent);
+}
+
+async function moveAgain(runId: string, agent: AgentProcess): Promise<void> {
+  const members = await membersOf(seek(runId, agent));
+  signalAll(
+    members.filter((one) => one.isStopped),
+    'SIGCONT',
+  );
+}
+
+/** When the run last stood still, by `performance.now()`: silence until then says nothing. */
+export function lastStoodMs(runId: string): number {
+  return standing.has(runId) ? performance.now() : (stoodUntilMs.get(runId) ?? 0);
 }
 
 export function isAlive(agent: AgentProcess): boolean {
@@ -92,8 +124,11 @@ async function endTree(
 ): Promise<EndedTree> {
   const sought = seek(runId, agent);
   const { group, known } = sought;
-  await endAll(sought, graceMs);
+  // What has to stand still must not move again.
+  await endAll(sought, standing.has(runId) ? 0 : graceMs);
   standing.delete(runId);
+  holds.delete(runId);
+  stoodUntilMs.delete(runId);
   if (group !== null) removeGroup(group);
   return { ended: known.size, left: group === null ? null : 0 };
 }
@@ -156,6 +191,7 @@ export async function freeze(
   agent: AgentProcess,
 ): Promise<readonly ListedProcess[] | null> {
   if (process.platform === 'win32') return null;
+  hold(runId);
   const sought = seek(runId, agent);
   for (let round = 0; round < freezeRoundsMax; round++) {
     const members = await membersOf(sought);
@@ -168,18 +204,16 @@ export async function freeze(
   return null;
 }
 
-/** Not those that have to stand still for longer. */
+/** Once for each `freeze` that answered a list; the last one lets them move. */
 export function thaw(runId: string, frozen: readonly ListedProcess[]): void {
-  if (!standing.has(runId)) signalAll(frozen, 'SIGCONT');
+  if (release(runId)) signalAll(frozen, 'SIGCONT');
 }
 
 /** After a backend died while its agent was frozen, the next one lets it run again. */
 export async function thawRun(runId: string, agent: AgentProcess): Promise<void> {
-  const members = await membersOf(seek(runId, agent));
-  thaw(
-    runId,
-    members.filter((one) => one.isStopped),
-  );
+  holds.delete(runId);
+  standing.delete(runId);
+  await moveAgain(runId, agent);
 }
 
 function signalAll(processes: readonly ListedProcess[], name: NodeJS.Signals): void {

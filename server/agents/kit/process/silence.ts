@@ -7,6 +7,8 @@ export interface SilenceOptions {
   readonly endMs: number | null;
   readonly onWarn: (silentMs: number) => void;
   readonly onEnd: () => void;
+  /** Silence until this moment (`performance.now()`) does not count. */
+  readonly quietUntilMs?: () => number;
 }
 
 export class SilenceWatch {
@@ -65,7 +67,9 @@ export class SilenceWatch {
 
   #look(): void {
     this.#timer = null;
-    const { endMs, warnMs, onWarn, onEnd } = this.#options;
+    const { endMs, warnMs, onWarn, onEnd, quietUntilMs } = this.#options;
+    const quietMs = quietUntilMs?.() ?? 0;
+    if (quietMs > this.#aliveAt) this.#aliveAt = quietMs;
     const silentMs = Math.round(performance.now() - this.#aliveAt);
     if (!this.#hasWarned && silentMs >= warnMs) {
       this.#hasWarned = true;

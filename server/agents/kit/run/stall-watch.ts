@@ -2,6 +2,7 @@
 // the model's provider is silent.
 
 import type { AgentRun } from './agent-run.ts';
+import { lastStoodMs } from '../process/process-table.ts';
 import { SilenceWatch } from '../process/silence.ts';
 
 export interface StallOptions {
@@ -23,5 +24,6 @@ export function watchStall(
     onWarn: (ms) =>
       record.emit({ type: 'note', level: 'warning', text: note(Math.round(ms / 1000)) }),
     onEnd: () => onEnd?.(),
+    quietUntilMs: () => lastStoodMs(request.runId),
   });
 }
