@@ -7,6 +7,7 @@ import {
   type Files,
   type SimulatedCommit,
 } from '../doubles/simulated-git-objects.ts';
+import type { SimulatedAgent } from '../doubles/simulated-agents.ts';
 import type { RefMove } from '../doubles/simulated-repository.ts';
 import { planMark } from './agent-plans.ts';
 import { type FeedEvent, Replay } from './replay.ts';
@@ -134,7 +135,7 @@ export class Checks {
       if (command.request.cwd === request.cwd)
         world.violate('one-agent', `${root} starts while ${command.request.runId} still runs`);
     }
-    for (const other of world.agents.live()) {
+    for (const other of this.#atWork()) {
       if (other.request.runId.split('/')[1] === root)
         world.violate('one-agent', `a second agent starts on ${root} (${other.pid} still lives)`);
       if (other.request.cwd === request.cwd)
@@ -160,18 +161,22 @@ export class Checks {
   }
 
   #commandStarting(cwd: string, runId: string): void {
-    const { agents, commands } = this.#world;
-    for (const { request } of commands.running) {
+    for (const { request } of this.#world.commands.running) {
       if (request.cwd === cwd)
         this.#world.violate('one-agent', `${runId} and ${request.runId} run in ${cwd} at once`);
     }
-    if (agents.live().some((agent) => agent.request.cwd === cwd))
+    if (this.#atWork().some((agent) => agent.request.cwd === cwd))
       this.#world.violate('one-agent', `${runId} runs under an agent in ${cwd}`);
+  }
+
+  /** One that is held has no prompt, and gets none once the claim is lost. */
+  #atWork(): readonly SimulatedAgent[] {
+    return this.#world.agents.live().filter(({ state }) => state !== 'held');
   }
 
   #checkWorkers(): void {
     const [row] = this.#world.rows<{ most: number }>('select max(workers) as most from runs');
-    const live = this.#world.agents.live().length + 1;
+    const live = this.#atWork().length + 1;
     if (live > (row?.most ?? 0))
       this.#world.violate('bounds', `${live} agents at work, ${row?.most} allowed`);
   }

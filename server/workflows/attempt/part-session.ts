@@ -10,12 +10,17 @@ import {
   openHints,
   openQuestions,
   setAttempt,
+  type Tx,
   withdrawQuestions,
 } from '../../store/port.ts';
 import type { AgentStill } from '../kit/agent-still.ts';
 import { BudgetWatch, type WatchStop } from './budget-watch.ts';
+import { LostLease } from '../../durable/port.ts';
 import { slowDown } from '../kit/holds.ts';
 import type { Engine } from '../kit/engine-ports.ts';
+
+/** Until a question that could not be stored is stored again. */
+const tryAgainMs = 1_000;
 
 /** Messages from the running agent to the engine and back. */
 export class PartSession implements AgentHost {
@@ -143,7 +148,8 @@ export class PartSession implements AgentHost {
     const choices = question.choices.map(mask);
     const asOffered = (answer: string): string =>
       question.choices[choices.indexOf(answer)] ?? answer;
-    const row = await store.transaction((tx) =>
+    const over = AbortSignal.any([withdrawn, this.#signal]);
+    const row = await this.#written(over, (tx) =>
       askQuestion(tx, store.sources, {
         taskId: this.#part,
         attempt: this.#claim.attempt,
@@ -153,8 +159,8 @@ export class PartSession implements AgentHost {
         choices,
       }),
     );
+    if (row === null) return null;
     if (row.state === 'answered') return row.answer === null ? null : asOffered(row.answer);
-    const over = AbortSignal.any([withdrawn, this.#signal]);
     const answer = await new Promise<string | null>((resolve) => {
       const off = switchboard.onAnswer(row.id, (text) => {
         over.removeEventListener('abort', onAbort);
@@ -169,11 +175,29 @@ export class PartSession implements AgentHost {
       else over.addEventListener('abort', onAbort, { once: true });
     });
     if (answer === null) {
-      await store.transaction((tx) =>
+      await this.#written(this.#signal, (tx) =>
         endQuestion(tx, store.sources, row.id, { state: 'withdrawn', answer: null }),
       );
     }
     return answer;
+  }
+
+  /**
+   * An agent that asks does not end because the database is unreachable for a moment. Null: the
+   * attempt is over, or another process has it; nothing was written.
+   */
+  async #written<T>(over: AbortSignal, body: (tx: Tx) => Promise<T>): Promise<T | null> {
+    const { store, clock, isPassing } = this.#engine;
+    for (;;) {
+      try {
+        return await store.transaction(body);
+      } catch (error) {
+        if (error instanceof LostLease) return null;
+        if (!isPassing(error)) throw error;
+        if (over.aborted) return null;
+        await new Promise<void>((resolve) => void clock.timer(tryAgainMs, resolve));
+      }
+    }
   }
 
   onHint(listener: (hint: { readonly id: string; readonly text: string }) => void): () => void {

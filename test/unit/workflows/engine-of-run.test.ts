@@ -31,6 +31,7 @@ suite('the engine of one workflow', () => {
       settings: () => ({ budget: { loopRepeats: 3 } }),
       switchboard: new Switchboard(),
       report: (error: unknown) => void reported.push(error),
+      mask: (text: string) => text,
     };
     const run = {
       whileHeld: async <T>(body: (tx: Tx) => Promise<T>) => {
@@ -67,6 +68,22 @@ suite('the engine of one workflow', () => {
     assert.equal((await openQuestions(project.store.db, id)).length, 1);
     await withdraw(engine(true));
     assert.equal((await openQuestions(project.store.db, id)).length, 0);
+  });
+
+  test('asks nothing for an agent that another process has started since, and says no more', async () => {
+    const claim = { taskId: id, attempt: 1 } as Claim;
+    const still = { runsAs: () => undefined } as unknown as AgentStill;
+    const { signal } = new AbortController();
+    const session = new PartSession(engine(false), claim, { part: id, still }, signal);
+    const question = {
+      type: 'question',
+      requestId: 'q1',
+      kind: 'question',
+      text: '?',
+      choices: [],
+    };
+    assert.equal(await session.ask(question as never, signal), null);
+    assert.deepEqual(await openQuestions(project.store.db, id), []);
   });
 
   test('tells the feed of what it has written', async () => {
