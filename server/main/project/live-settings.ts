@@ -86,10 +86,13 @@ export class LiveSettings {
    * refused, changes nothing here. A problem is a refusal.
    */
   async offer(environment: Environment, flags: SettingFlags): Promise<LiveSettings> {
+    const changes = this.#changes;
     const loading = await load(this.#root, environment, flags, 'offered');
     refuseProblems(loading.loaded);
     const loaded = this.#stillThisMachine(loading.loaded);
-    return new LiveSettings(this.#root, environment, flags, { ...loading, loaded });
+    const made = new LiveSettings(this.#root, environment, flags, { ...loading, loaded });
+    made.#changes = changes;
+    return made;
   }
 
   /**
@@ -99,7 +102,11 @@ export class LiveSettings {
   take(offer: LiveSettings): TakenSettings {
     if (this.#starts === 0) this.#base = this.#asIs();
     this.#starts += 1;
-    this.#become(offer.#asIs());
+    const accepted = this.#accepted;
+    const judged = { ...offer.#judged, accepted: this.#judged.accepted };
+    // What it read as accepted is out of date once another start was accepted.
+    const isOld = offer.#changes !== this.#changes;
+    this.#become({ ...offer.#asIs(), ...(isOld && { accepted, judged }) });
     let isOpen = true;
     return {
       accept: async () => {
