@@ -284,9 +284,11 @@ class FleetAdapter<Tx> extends DurableAdapter<Tx, Db> implements FleetDurable<Tx
     });
   }
 
-  #isDead({ id, expired }: executors.ExecutorRow): boolean {
+  #isDead({ id, expired, beat }: executors.ExecutorRow): boolean {
     const { executorId, isExecutorAlive } = this.#options;
-    return id !== executorId && ((expired && this.#heard.isSilent(id)) || !isExecutorAlive(id));
+    // One without a heartbeat has left, or was taken over before.
+    const isSilent = beat === '' || (expired && this.#heard.isSilent(id));
+    return id !== executorId && (isSilent || !isExecutorAlive(id));
   }
 
   async #takeOverFrom(all: readonly executors.ExecutorRow[]): Promise<void> {
