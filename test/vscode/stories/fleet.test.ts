@@ -5,6 +5,7 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { StatusSnapshot, TaskView } from '../../../server/protocol/views.ts';
+import { killAll, processesOf } from '../../e2e/support/processes.ts';
 import { eventually } from '../../e2e/support/eventually.ts';
 import { type Fleet, makeFleet } from '../../fleet/support/fleet.ts';
 import type { Machine } from '../../fleet/support/machine.ts';
@@ -112,7 +113,10 @@ suite('a fleet in VS Code', function () {
   });
 
   test('tells that a machine stopped, and lands its tasks from another one', async () => {
-    await fleet.machine('atlas').kill();
+    const atlas = fleet.machine('atlas');
+    await atlas.kill();
+    // Nothing of a machine that is gone runs on, its agents included.
+    killAll(processesOf(atlas.folder));
     await machineRow(/atlas.*dead/).waitFor({ timeout: waitMaxMs });
     await picture(bench.page, 'fleet-dead');
     await eventually(
@@ -121,8 +125,10 @@ suite('a fleet in VS Code', function () {
       waitMaxMs,
     );
     assert.ok(lost !== undefined);
+    await runCommand(bench.page, 'View: Close All Editors');
     await openStream(bench.page, lost.title);
     const stream = await webview(bench.page, 'stream');
+    await stream.getByRole('tab', { name: 'Task' }).click();
     await stream.getByText('History').click();
     await stream.getByText('its machine atlas stopped').first().waitFor({ timeout: waitMaxMs });
     await picture(bench.page, 'fleet-history');
