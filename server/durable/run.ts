@@ -94,11 +94,7 @@ export class WorkflowRun<Tx> implements DurableRun<Tx> {
     const abort = (): void => this.#controller.abort(new LostLease(this.workflowId));
     const still = this.#isStanding ? this.#still : null;
     // What stands still must not move again, as the answer to an abort would let it.
-    if (still === null) abort();
-    else this.#endStill(still, abort);
-  }
-
-  #endStill(still: StandStill, abort: () => void): void {
+    if (still === null) return abort();
     this.#isEndedStill = true;
     void this.#standing.then(() => still.end()).then(abort);
   }

@@ -297,14 +297,10 @@ class FleetAdapter<Tx> extends DurableAdapter<Tx, Db> implements FleetDurable<Tx
   }
 
   async #takeOver(dead: readonly executors.ExecutorRow[]): Promise<void> {
-    const [silent, ended] = [
-      dead.filter(({ expired }) => expired),
-      dead.filter(({ expired }) => !expired),
-    ];
-    const taken = await executors.takeOver(this.db, {
-      silent: silent.map(({ id }) => id),
-      ended: ended.map(({ id }) => id),
-    });
+    const idsOf = (isExpired: boolean): readonly string[] =>
+      dead.filter(({ expired }) => expired === isExpired).map(({ id }) => id);
+    const parts = { silent: idsOf(true), ended: idsOf(false) };
+    const taken = await executors.takeOver(this.db, parts);
     if (taken > 0) await this.#tellGivenUp();
   }
 

@@ -102,11 +102,12 @@ export class LiveSettings {
   take(offer: LiveSettings): TakenSettings {
     if (this.#starts === 0) this.#base = this.#asIs();
     this.#starts += 1;
-    const accepted = this.#accepted;
-    const judged = { ...offer.#judged, accepted: this.#judged.accepted };
     // What it read as accepted is out of date once another start was accepted.
-    const isOld = offer.#changes !== this.#changes;
-    this.#become({ ...offer.#asIs(), ...(isOld && { accepted, judged }) });
+    if (offer.#changes !== this.#changes) {
+      offer.#accepted = this.#accepted;
+      offer.#judged = { ...offer.#judged, accepted: this.#judged.accepted };
+    }
+    this.#become(offer.#asIs());
     let isOpen = true;
     return {
       accept: async () => {

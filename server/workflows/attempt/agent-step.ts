@@ -45,7 +45,7 @@ export async function runPart(
     session.withdrawOld().then(() => session.watch.begin()),
   ]);
   const ending = await whileKept(engine, claim, place, () =>
-    adoptOrRun(engine, claim, place, part, { attempt, session, given, still, signal }),
+    adoptOrRun(engine, claim, place, part, { attempt, session, given, signal }),
   );
   const outcome = await orDiskFailure(engine, given.request, ending);
   const { logPath } = given.request;
@@ -92,7 +92,6 @@ interface PartRun {
   readonly attempt: AttemptRow;
   readonly session: PartSession;
   readonly given: GivenRequest;
-  readonly still: AgentStill;
   /** A person's stop, or the end of this process. */
   readonly signal: AbortSignal;
 }
@@ -104,7 +103,7 @@ async function adoptOrRun(
   part: string,
   run: PartRun,
 ): Promise<AgentOutcome> {
-  const { attempt, session, given, still, signal } = run;
+  const { attempt, session, given, signal } = run;
   const { request } = given;
   const driver = engine.driverFor(claim.agent, claim.model);
   const left = leftoverProcess(attempt, part);
@@ -113,7 +112,7 @@ async function adoptOrRun(
     const canAdopt = driver.capabilities.adopt || request.runsOn === 'remote';
     const adopted = canAdopt
       ? await session.whileAtWork(signal, (either) => {
-          still.runsAs(left);
+          session.runsAs(left);
           return driver.adopt(request, left, session, either);
         })
       : null;

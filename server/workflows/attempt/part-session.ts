@@ -57,7 +57,7 @@ export class PartSession implements AgentHost {
     try {
       return await body(AbortSignal.any([signal, this.watch.signal]));
     } finally {
-      this.#still.runsAs(null);
+      this.runsAs(null);
       this.watch.setAtWork(false);
     }
   }
@@ -79,8 +79,13 @@ export class PartSession implements AgentHost {
     return { outcome, usage: this.#usage, logPath };
   }
 
-  async onProcess(process: AgentProcess): Promise<void> {
+  /** Which process its agent is now; null: it has ended. */
+  runsAs(process: AgentProcess | null): void {
     this.#still.runsAs(process);
+  }
+
+  async onProcess(process: AgentProcess): Promise<void> {
+    this.runsAs(process);
     const resumes = this.#engine.driverFor(this.#claim.agent, this.#claim.model).capabilities
       .resume;
     await this.#engine.store.transaction((tx) =>

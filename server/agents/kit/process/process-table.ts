@@ -138,7 +138,7 @@ async function endAll(sought: Sought, graceMs: number): Promise<void> {
   let left = await membersOf(sought);
   if (left.length === 0 && !isInhabited(sought)) return;
   // A frozen process takes SIGTERM only after SIGCONT. Without grace it must not move again.
-  for (const name of graceMs === 0 ? [] : (['SIGTERM', 'SIGCONT'] as const)) signalAll(left, name);
+  if (graceMs > 0) for (const name of ['SIGTERM', 'SIGCONT'] as const) signalAll(left, name);
   const graceEndsAt = performance.now() + graceMs;
   for (let waitMs = 5; left.length > 0; waitMs = Math.min(waitMs * 2, pollMsMax)) {
     const remainingMs = graceEndsAt - performance.now();
