@@ -1,12 +1,11 @@
 // What the sandbox costs: an attempt, a real agent's run, the import of what an agent made, and the probes of `doctor`.
 
-import { join } from 'node:path';
 import { ensureAgents } from '../test/agents-under-test/install.mjs';
 import { startFakeModelApi, type Step } from '../test/doubles/fake-model-api/fake-model-api.mjs';
 import type { Bench } from './bench.ts';
 import { commandClient, type CommandProject, commandProject, drover } from './drover-command.ts';
 import { median, short, type Figure } from './figures.ts';
-import { copyOf, git, repositoryOf, smallAgent } from './repositories.ts';
+import { smallAgent } from './repositories.ts';
 
 const part = 'confinement';
 const filesMade = 20;
@@ -145,25 +144,17 @@ function pairsText(off: readonly number[], bwrap: readonly number[]): string {
 /** A commit of twenty files in the lent folder, and its import. */
 async function imports(bench: Bench): Promise<Figure> {
   bench.say('confinement: import');
-  const copy = copyOf(bench.folder, repositoryOf(bench.folder, 100));
-  git(copy.repository, 'checkout', '-q', 'main');
   const [warm, rounds] = bench.options.brief ? [0, 1] : [5, 20];
-  const { repository, home } = copy;
-  const slot = join(copy.folder, 'slot');
-  const options = { repository, home, slot, files: filesMade, warm, rounds };
-  try {
-    const times = await bench.programs.json<readonly number[]>('import-run', options);
-    return {
-      part,
-      what: `import of a commit of ${filesMade} files`,
-      value: median(times),
-      unit: 'ms',
-      target: { atMost: 30 },
-      detail: times.map(short).join(' '),
-    };
-  } finally {
-    copy.remove();
-  }
+  const options = { folder: bench.folder, changes: filesMade, warm, rounds };
+  const times = await bench.programs.json<readonly number[]>('import-run', options);
+  return {
+    part,
+    what: `import of a commit of ${filesMade} files`,
+    value: median(times),
+    unit: 'ms',
+    target: { atMost: 30 },
+    detail: times.map(short).join(' '),
+  };
 }
 
 async function doctorProbes(bench: Bench): Promise<Figure> {

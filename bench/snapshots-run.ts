@@ -4,11 +4,9 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { openGitAdapter } from '../server/git/adapter.ts';
-import type { LocalRepository } from '../server/git/repository.ts';
-import type { GitResult } from '../server/git/port.ts';
 import type { SetupRequest } from '../server/git/slot-port.ts';
-import { copyOf, git, repositoryOf, type RunFolder } from './repositories.ts';
+import { git } from './repositories.ts';
+import { elapsedMs, openSlot, prepare, type Slot, valueOf } from './slots.ts';
 
 /** Milliseconds, round by round. */
 export interface SnapshotsRun {
@@ -37,14 +35,12 @@ const { values } = parseArgs({
     rounds: { type: 'string', default: '15' },
   },
 });
-const [files, changes, rounds] = [values.files, values.changes, values.rounds].map(Number) as [
-  number,
-  number,
-  number,
-];
+const files = Number(values.files);
+const changes = Number(values.changes);
+const rounds = Number(values.rounds);
 
 async function snapshots(): Promise<SnapshotsRun> {
-  const slot = await openSlot('task');
+  const slot = await openSlot(values.folder, files, 'task');
   const run = { status: [], unchanged: [], changed: [], restored: [] } as {
     [K in keyof SnapshotsRun]: number[];
   };
@@ -73,7 +69,7 @@ async function snapshots(): Promise<SnapshotsRun> {
 }
 
 async function gateFolder(ignored: number): Promise<GateFolderRun> {
-  const slot = await openSlot('gate');
+  const slot = await openSlot(values.folder, files, 'gate');
   const stands: number[] = [];
   const left: number[] = [];
   try {
@@ -112,30 +108,6 @@ function leaveIgnored(root: string, files: number): void {
   }
 }
 
-interface Slot {
-  readonly copy: RunFolder;
-  readonly repository: LocalRepository;
-  readonly path: string;
-  readonly sha: string;
-}
-
-async function openSlot(use: 'task' | 'gate'): Promise<Slot> {
-  const copy = copyOf(values.folder, repositoryOf(values.folder, files));
-  git(copy.repository, 'checkout', '-q', 'main');
-  const environment = { PATH: process.env['PATH'] ?? '', HOME: copy.home };
-  const repository = valueOf(await openGitAdapter({ environment }).open(copy.repository));
-  const sha = git(copy.repository, 'rev-parse', 'main');
-  const slot = { copy, repository, path: join(copy.folder, 'slot'), sha };
-  await prepare(slot, use);
-  return slot;
-}
-
-async function prepare({ repository, path, sha }: Slot, use: 'task' | 'gate'): Promise<void> {
-  const branch = use === 'task' ? 'drover/t/1' : null;
-  const emptied = { keepBranch: false, dropIgnored: false, sparse: null };
-  valueOf(await repository.prepareSlot({ path, branch, sha, ...emptied, use }));
-}
-
 const bareStatus = ['status', '--porcelain=v2', '-z', '--branch', '--untracked-files=all'];
 
 function labelOf(round: number): string {
@@ -145,17 +117,6 @@ function labelOf(round: number): string {
 async function snapshot({ repository, path, sha }: Slot, round: number): Promise<void> {
   const asked = { reason: 'interval', author: 'agent', base: sha } as const;
   valueOf(await repository.snapshot({ path, label: labelOf(round), ...asked }));
-}
-
-async function elapsedMs(run: () => Promise<void>): Promise<number> {
-  const startedMs = performance.now();
-  await run();
-  return performance.now() - startedMs;
-}
-
-function valueOf<T>(result: GitResult<T>): T {
-  if (!result.ok) throw new Error(result.error.message);
-  return result.value;
 }
 
 async function main(): Promise<void> {

@@ -6,6 +6,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { endOrphansIn } from './orphans.ts';
 import type { AgentProcess, EndedTree, ProcessTable } from '../../port.ts';
+import { HeldRuns } from './held-runs.ts';
 import { listProcesses, processStartTime, type ListedProcess } from './process-list.ts';
 import { findRunGroup, isPopulated, killGroup, processesIn, removeGroup } from './run-group.ts';
 
@@ -25,39 +26,20 @@ export function createProcessTable(): ProcessTable {
   };
 }
 
-/** By run: how many want its processes to stand still. They move again when none is left. */
-const holds = new Map<string, number>();
-/** Runs that stand still until `goOn`. */
-const standing = new Set<string>();
-/** By run: when it moved again. */
-const stoodUntilMs = new Map<string, number>();
-
-function hold(runId: string): void {
-  holds.set(runId, (holds.get(runId) ?? 0) + 1);
-}
-
-/** Whether it may move again. */
-function release(runId: string): boolean {
-  const left = (holds.get(runId) ?? 1) - 1;
-  if (left > 0) holds.set(runId, left);
-  else holds.delete(runId);
-  return left <= 0;
-}
+const held = new HeldRuns();
 
 async function standStill(runId: string, agent: AgentProcess): Promise<boolean> {
-  if (standing.has(runId)) return true;
+  if (held.stands(runId)) return true;
   const frozen = await freeze(runId, agent);
   if (frozen === null) return false;
   // It has just ended by itself.
   if (frozen.length === 0) thaw(runId, frozen);
-  else standing.add(runId);
+  else held.stand(runId);
   return true;
 }
 
 async function goOn(runId: string, agent: AgentProcess): Promise<void> {
-  if (!standing.delete(runId)) return;
-  stoodUntilMs.set(runId, performance.now());
-  if (release(runId)) await moveAgain(runId, agent);
+  if (held.goOn(runId)) await moveAgain(runId, agent);
 }
 
 async function moveAgain(runId: string, agent: AgentProcess): Promise<void> {
@@ -70,7 +52,7 @@ async function moveAgain(runId: string, agent: AgentProcess): Promise<void> {
 
 /** When the run last stood still, by `performance.now()`: silence until then says nothing. */
 export function lastStoodMs(runId: string): number {
-  return standing.has(runId) ? performance.now() : (stoodUntilMs.get(runId) ?? 0);
+  return held.lastStoodMs(runId);
 }
 
 export function isAlive(agent: AgentProcess): boolean {
@@ -125,10 +107,8 @@ async function endTree(
   const sought = seek(runId, agent);
   const { group, known } = sought;
   // What has to stand still must not move again.
-  await endAll(sought, standing.has(runId) ? 0 : graceMs);
-  standing.delete(runId);
-  holds.delete(runId);
-  stoodUntilMs.delete(runId);
+  await endAll(sought, held.stands(runId) ? 0 : graceMs);
+  held.forget(runId);
   if (group !== null) removeGroup(group);
   return { ended: known.size, left: group === null ? null : 0 };
 }
@@ -191,7 +171,7 @@ export async function freeze(
   agent: AgentProcess,
 ): Promise<readonly ListedProcess[] | null> {
   if (process.platform === 'win32') return null;
-  hold(runId);
+  held.hold(runId);
   const sought = seek(runId, agent);
   for (let round = 0; round < freezeRoundsMax; round++) {
     const members = await membersOf(sought);
@@ -206,13 +186,12 @@ export async function freeze(
 
 /** Once for each `freeze` that answered a list; the last one lets them move. */
 export function thaw(runId: string, frozen: readonly ListedProcess[]): void {
-  if (release(runId)) signalAll(frozen, 'SIGCONT');
+  if (held.release(runId)) signalAll(frozen, 'SIGCONT');
 }
 
 /** After a backend died while its agent was frozen, the next one lets it run again. */
 export async function thawRun(runId: string, agent: AgentProcess): Promise<void> {
-  holds.delete(runId);
-  standing.delete(runId);
+  held.forget(runId);
   await moveAgain(runId, agent);
 }
 

@@ -1,0 +1,58 @@
+// Runs whose processes have to stand still, and how many need that: they move again when none is
+// left.
+
+interface HeldRun {
+  /** How many need it. */
+  holds: number;
+  /** One of them is the engine, which does not know whose the run is. */
+  stands: boolean;
+  /** When it last stood for the engine, by `performance.now()`. */
+  stoodUntilMs: number;
+}
+
+export class HeldRuns {
+  readonly #runs = new Map<string, HeldRun>();
+
+  hold(runId: string): void {
+    this.#of(runId).holds += 1;
+  }
+
+  /** Whether it may move again. */
+  release(runId: string): boolean {
+    const run = this.#of(runId);
+    run.holds = Math.max(0, run.holds - 1);
+    return run.holds === 0;
+  }
+
+  /** From now on one of its holds is the engine's. */
+  stand(runId: string): void {
+    this.#of(runId).stands = true;
+  }
+
+  stands(runId: string): boolean {
+    return this.#runs.get(runId)?.stands === true;
+  }
+
+  /** The engine needs it no longer. Whether it may move again; false: it did not stand. */
+  goOn(runId: string): boolean {
+    if (!this.stands(runId)) return false;
+    const run = this.#of(runId);
+    run.stands = false;
+    run.stoodUntilMs = performance.now();
+    return this.release(runId);
+  }
+
+  lastStoodMs(runId: string): number {
+    return this.stands(runId) ? performance.now() : (this.#runs.get(runId)?.stoodUntilMs ?? 0);
+  }
+
+  forget(runId: string): void {
+    this.#runs.delete(runId);
+  }
+
+  #of(runId: string): HeldRun {
+    const run = this.#runs.get(runId) ?? { holds: 0, stands: false, stoodUntilMs: 0 };
+    this.#runs.set(runId, run);
+    return run;
+  }
+}
