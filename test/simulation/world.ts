@@ -205,7 +205,9 @@ export class World {
     );
   }
 
+  /** Once for each life: one that stood still while it left ends its leaving after it wakes. */
   #ended(life: Life): void {
+    if (this.life !== life) return;
     this.life = null;
     this.commands.backendDied();
     this.agents.backendDied(life.id, (kind) => capabilitiesOf[kind]?.adopt === true);
