@@ -6,7 +6,8 @@ import { eventually } from '../../e2e/support/eventually.ts';
 import type { Project } from '../../e2e/support/project.ts';
 import type { Frame } from '../host/browser.ts';
 import { demoProject, directives } from './support/demo-project.ts';
-import { openDrover, quickPickRow, toast, webview } from './support/parts.ts';
+import { messageCame } from './support/messages.ts';
+import { openDrover, quickPickRow, webview } from './support/parts.ts';
 import { row, treeOf } from './support/tree.ts';
 import { openWorkbench, type Workbench } from './support/workbench.ts';
 
@@ -91,7 +92,7 @@ suite('bugs that people met', () => {
   test('B13: Retry starts a run where none is active', async () => {
     const inbox = await webview(bench.page, 'inbox');
     await inbox.getByRole('button', { name: 'Retry', exact: true }).click();
-    await toast(bench.page, `A run of ${epic} has started again`).waitFor();
+    await messageCame(bench.page, `A run of ${epic} has started again`);
     await eventually('its agent works', async () => {
       const { tasks } = await project.status();
       return tasks.some(({ title, attempts, status }) => {

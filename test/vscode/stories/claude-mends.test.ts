@@ -10,14 +10,8 @@ import { claudeEnvironment, says, startModelApi } from '../../e2e/support/claude
 import { eventually } from '../../e2e/support/eventually.ts';
 import { makeProject, type Project } from '../../e2e/support/project.ts';
 import type { Frame } from '../host/browser.ts';
-import {
-  answerInputBox,
-  openDrover,
-  quickPickRow,
-  runCommand,
-  toast,
-  webview,
-} from './support/parts.ts';
+import { endMessages, message, messageCame, shownMessage } from './support/messages.ts';
+import { answerInputBox, openDrover, quickPickRow, runCommand, webview } from './support/parts.ts';
 import { setUpByButton } from './support/plan-in-side-bar.ts';
 import { row, treeOf } from './support/tree.ts';
 import { openWorkbench, picture, type Workbench } from './support/workbench.ts';
@@ -88,12 +82,11 @@ suite('a plan of Claude Code that fails once', () => {
     const plan = await webview(page, 'plan');
     await plan.getByRole('checkbox', { name: `Add ${title}` }).waitFor();
     await plan.getByText('Waits for').waitFor();
-    await toast(page, 'planning').waitFor({ state: 'detached' });
+    await shownMessage(page, 'planning').waitFor({ state: 'hidden' });
     await picture(page, 'plan-preview', true);
     assert.deepEqual((await project.status()).tasks, []);
     await plan.getByRole('button', { name: 'Add 2 Tasks' }).click();
-    await toast(page, 'Added: 2 tasks').waitFor();
-    await runCommand(page, 'Notifications: Clear All Notifications');
+    await messageCame(page, 'Added: 2 tasks');
     await row(tree, title).waitFor();
   });
 
@@ -132,7 +125,7 @@ suite('a plan of Claude Code that fails once', () => {
     await failed.getByRole('button', { name: 'Gate Output' }).waitFor();
     const inbox = await webview(page, 'inbox');
     await inbox.getByText('the total of 10 and 20 is 30').first().waitFor();
-    await runCommand(page, 'Notifications: Clear All Notifications');
+    await endMessages(page);
     await picture(page, 'gate-failure', true);
   });
 
@@ -145,11 +138,11 @@ suite('a plan of Claude Code that fails once', () => {
     const failed = stream.getByRole('group', { name: 'What failed' });
     await failed.getByRole('button', { name: 'Retry' }).click();
     await row(tree, `${epic} 2/2`).waitFor({ timeout: 120_000 });
-    await toast(page, '2 landed on main').waitFor();
+    await message(page, '2 landed on main');
     assert.match(project.git('show', 'main:cart.ts'), /reduce/);
     assert.ok(fake.requests.some(({ body }) => JSON.stringify(body).includes(words)));
     await picture(page, 'mended', true);
-    await runCommand(page, 'Notifications: Clear All Notifications');
+    await endMessages(page);
     assert.deepEqual(fake.failures, []);
     assert.ok(fake.requests.every(({ known }) => known));
     assert.deepEqual(bench.violations, []);

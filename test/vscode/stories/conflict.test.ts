@@ -4,7 +4,8 @@ import assert from 'node:assert/strict';
 import { eventually } from '../../e2e/support/eventually.ts';
 import type { Project } from '../../e2e/support/project.ts';
 import { demoProject, directives } from './support/demo-project.ts';
-import { dialog, openDrover, runCommand, toast, webview } from './support/parts.ts';
+import { messageCame } from './support/messages.ts';
+import { dialog, openDrover, runCommand, webview } from './support/parts.ts';
 import { openWorkbench, picture, type Workbench } from './support/workbench.ts';
 
 const titles = ['Name the first owner', 'Name the second owner'] as const;
@@ -53,7 +54,7 @@ suite('a conflict in the merge editor', () => {
     await runCommand(page, 'Merge Editor: Accept All Incoming Changes from Left');
     await page.locator('.editor-actions a.action-label[aria-label^="Use This Merge"]').click();
     await dialog(page).getByRole('button', { name: 'Land Merge' }).click();
-    await toast(page, 'is being tested and lands').waitFor();
+    await messageCame(page, 'is being tested and lands');
     await eventually('both are completed', async () => {
       const { tasks } = await project.status();
       return tasks.every(({ status }) => status === 'completed');

@@ -10,7 +10,15 @@ import { eventually } from '../../e2e/support/eventually.ts';
 import { type Fleet, makeFleet } from '../../fleet/support/fleet.ts';
 import type { Machine } from '../../fleet/support/machine.ts';
 import type { Frame, Locator } from '../host/browser.ts';
-import { answerInputBox, openDrover, openStream, runCommand, webview } from './support/parts.ts';
+import {
+  activeTab,
+  answerInputBox,
+  clickUntil,
+  openDrover,
+  openStream,
+  runCommand,
+  webview,
+} from './support/parts.ts';
 import { row, treeOf } from './support/tree.ts';
 import { openWorkbench, picture, type Workbench } from './support/workbench.ts';
 
@@ -106,7 +114,7 @@ suite('a fleet in VS Code', function () {
     await tree.getByRole('treeitem', { name: label }).waitFor({ timeout: waitMaxMs });
     await row(tree, lost.title).getByText('on atlas').waitFor();
     await picture(bench.page, 'fleet-run');
-    await machineRow(lost.title).click();
+    await clickUntil(machineRow(lost.title), activeTab(bench.page, lost.title));
     const stream = await webview(bench.page, 'stream');
     await stream.getByText('I work on atlas.').waitFor({ timeout: waitMaxMs });
     await picture(bench.page, 'fleet-watch');

@@ -6,7 +6,8 @@ import { eventually } from '../../e2e/support/eventually.ts';
 import type { Project } from '../../e2e/support/project.ts';
 import type { Frame } from '../host/browser.ts';
 import { demoProject, directives } from './support/demo-project.ts';
-import { inTranscript, openDrover, toast, webview } from './support/parts.ts';
+import { message } from './support/messages.ts';
+import { inTranscript, openDrover, webview } from './support/parts.ts';
 import { row, treeOf } from './support/tree.ts';
 import { openWorkbench, picture, type Workbench } from './support/workbench.ts';
 
@@ -54,10 +55,8 @@ suite('hostile words in VS Code', () => {
 
   test('what an agent says and asks is text, in the panel, the tab, the inbox and the message', async () => {
     await bench.page.keyboard.press('Control+Alt+Shift+R');
-    // First of all, for it hides after a while.
-    const message = toast(bench.page, 'May I');
-    await message.waitFor();
-    assert.equal(await message.locator('img, script, a[href^="command:"]').count(), 0);
+    const shown = await message(bench.page, 'May I');
+    assert.equal(await shown.locator('img, script, a[href^="command:"]').count(), 0);
     await picture(bench.page, 'hostile-message');
     await eventually('the agent asks', async () => (await project.status()).questions.length === 1);
     await row(tree, 'Hostile').dblclick();

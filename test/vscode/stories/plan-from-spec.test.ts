@@ -13,7 +13,8 @@ import { eventually } from '../../e2e/support/eventually.ts';
 import type { Project } from '../../e2e/support/project.ts';
 import type { Frame, Locator } from '../host/browser.ts';
 import { demoProject } from './support/demo-project.ts';
-import { openDrover, runCommand, webview } from './support/parts.ts';
+import { message } from './support/messages.ts';
+import { openDrover, webview } from './support/parts.ts';
 import { row, treeOf } from './support/tree.ts';
 import { openWorkbench, picture, type Workbench } from './support/workbench.ts';
 
@@ -79,26 +80,8 @@ suite('a plan from a design, in VS Code', () => {
     });
   };
 
-  /**
-   * A separate message or, as it hides after a while, in the list of all; later ones may arrive
-   * while that is open.
-   */
-  const message = (words: string): Locator => {
-    const all = bench.page.locator('.notification-list-item', { hasText: words });
-    return all.filter({ visible: true }).first();
-  };
-
   const addToBoard = async (words: string): Promise<void> => {
-    const button = message(words).getByRole('button', { name: 'Add to the Board' });
-    await eventually(`"${words}" is answered`, async () => {
-      try {
-        await button.click({ timeout: 3_000 });
-        return true;
-      } catch {
-        await runCommand(bench.page, 'Notifications: Show Notifications');
-        return false;
-      }
-    });
+    await message(bench.page, words, { answer: 'Add to the Board' });
   };
 
   test('the design is planned by its menu, and nothing is added yet', async () => {
@@ -113,7 +96,7 @@ suite('a plan from a design, in VS Code', () => {
     assert.deepEqual((await project.status()).tasks, []);
     await shown.getByRole('button', { name: 'Edit as Text' }).click();
     await page.locator('.view-line', { hasText: 'Build redirect' }).first().waitFor();
-    await message('Planned: 2 tasks').waitFor();
+    await message(bench.page, 'Planned: 2 tasks');
     await picture(page, 'plan-from-spec');
     assert.deepEqual((await project.status()).tasks, []);
   });
@@ -125,7 +108,7 @@ suite('a plan from a design, in VS Code', () => {
     await page.keyboard.type('no task');
     await page.keyboard.press('Enter');
     await addToBoard('Planned: 2 tasks');
-    await message('Nothing was added: line 1').waitFor();
+    await message(bench.page, 'Nothing was added: line 1');
     assert.deepEqual((await project.status()).tasks, []);
   });
 
@@ -134,7 +117,7 @@ suite('a plan from a design, in VS Code', () => {
     await page.locator('.view-line', { hasText: 'no task' }).first().click();
     await page.keyboard.press('Control+Shift+K'); // deletes the line
     await addToBoard('Nothing was added: line 1');
-    await message('Added: 2 tasks').waitFor();
+    await message(bench.page, 'Added: 2 tasks');
     const { tasks, epics } = await project.status();
     assert.deepEqual(
       tasks.map(({ title }) => title),

@@ -10,12 +10,13 @@ import { processesOf } from '../../e2e/support/processes.ts';
 import type { Project } from '../../e2e/support/project.ts';
 import type { Page } from '../host/browser.ts';
 import { demoProject, directives } from './support/demo-project.ts';
-import { openDrover, openStream, runCommand, toast, webview, webviews } from './support/parts.ts';
+import { endMessages, message } from './support/messages.ts';
+import { openDrover, openStream, runCommand, webview, webviews } from './support/parts.ts';
 import { openWorkbench, picture, type Workbench } from './support/workbench.ts';
 
 const names = ['Alpha', 'Beta', 'Gamma'] as const;
 const stepMs = 250;
-const atWorkMaxMs = 60_000;
+const reattached = 'Reattached: 3 agents running';
 const ids = new Map<string, string>();
 
 suite('a run outlives its windows', () => {
@@ -53,7 +54,7 @@ suite('a run outlives its windows', () => {
   test('reload of the window', async () => {
     const before = await lastLine(bench.page);
     await bench.reload();
-    await toast(bench.page, 'Reattached: 3 agents running').waitFor({ timeout: atWorkMaxMs });
+    await message(bench.page, reattached);
     await picture(bench.page, 'reattached');
     await growing(bench.page, before);
     assert.deepEqual(await agents(project), firstPids);
@@ -67,16 +68,18 @@ suite('a run outlives its windows', () => {
       const found = all.filter(({ what }) => what.includes('--type=extensionHost'));
       return found.length === 1 ? found : null;
     });
+    await endMessages(bench.page);
     for (const { pid } of hosts) process.kill(pid, 'SIGKILL');
-    await toast(bench.page, 'Reattached: 3 agents running').waitFor({ timeout: atWorkMaxMs });
+    await message(bench.page, reattached);
     await growing(bench.page, before);
     assert.deepEqual(await agents(project), firstPids);
   });
 
   test('kill -9 of the backend', async () => {
     const before = await lastLine(bench.page);
+    await endMessages(bench.page);
     assert.ok(await project.killBackend());
-    await toast(bench.page, 'Reattached: 3 agents running').waitFor({ timeout: atWorkMaxMs });
+    await message(bench.page, reattached);
     await growing(bench.page, before);
     assert.equal((await agents(project)).size, names.length);
   });
@@ -84,7 +87,7 @@ suite('a run outlives its windows', () => {
   test('a second window sees the same run and starts nothing', async () => {
     const before = await agents(project);
     const other = await bench.anotherWindow();
-    await toast(other, 'Reattached: 3 agents running').waitFor({ timeout: atWorkMaxMs });
+    await message(other, reattached);
     await openStream(other, 'Beta');
     await growing(other, 0, 'Beta');
     await growing(bench.page);

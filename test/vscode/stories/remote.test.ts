@@ -16,7 +16,16 @@ import { eventually } from '../../e2e/support/eventually.ts';
 import { makeProject, type Project } from '../../e2e/support/project.ts';
 import { startSshd, type Sshd } from '../../e2e/support/sshd.ts';
 import type { Frame, Locator } from '../host/browser.ts';
-import { dialog, openDrover, quickPickRow, runCommand, toast, webview } from './support/parts.ts';
+import { message, messageCame } from './support/messages.ts';
+import {
+  activeTab,
+  clickUntil,
+  dialog,
+  openDrover,
+  quickPickRow,
+  runCommand,
+  webview,
+} from './support/parts.ts';
 import { row, treeOf } from './support/tree.ts';
 import { openWorkbench, picture, type Workbench } from './support/workbench.ts';
 
@@ -101,18 +110,15 @@ suite('remote workers in VS Code', function () {
     await picture(bench.page, 'remote-set-up');
     await quickPickRow(bench.page, 'buildbox').click();
     await quickPickRow(bench.page, 'All tasks').click();
-    const told = toast(bench.page, 'Remote workers are set up');
-    await told.getByRole('button', { name: 'Test Connection' }).click();
+    await message(bench.page, 'Remote workers are set up', { answer: 'Test Connection' });
     const asked = dialog(bench.page);
     await asked.getByText('remote.provisioner = "ssh"').waitFor();
     await asked.getByRole('button', { name: 'Accept' }).click();
-    const unknown = toast(bench.page, /key of host buildbox is not known/);
-    await unknown.waitFor({ timeout: 60_000 });
+    const unknown = /key of host buildbox is not known/;
+    await message(bench.page, unknown);
     await picture(bench.page, 'remote-host-key');
-    await unknown.getByRole('button', { name: `Accept ${sshd.fingerprint}` }).click();
-    await toast(bench.page, /The connection by ssh works/).waitFor({
-      timeout: 60_000,
-    });
+    await message(bench.page, unknown, { answer: `Accept ${sshd.fingerprint}` });
+    await message(bench.page, 'The connection by ssh works');
     await picture(bench.page, 'remote-tested');
     assert.match(
       project.read('repo/.drover.toml'),
@@ -135,8 +141,7 @@ suite('remote workers in VS Code', function () {
     const worker = workerRow(/Compute far away.*attempt 1/);
     await worker.waitFor({ timeout: 60_000 });
     await picture(bench.page, 'remote-run');
-    await worker.click();
-    await bench.page.locator('.tabs-container .tab.active', { hasText: title }).first().waitFor();
+    await clickUntil(worker, activeTab(bench.page, title));
     const stream = await webview(bench.page, 'stream');
     await stream.getByText('I compute on another host.').waitFor({ timeout: 60_000 });
     await picture(bench.page, 'remote-watch');
@@ -147,7 +152,7 @@ suite('remote workers in VS Code', function () {
       .waitFor();
     await picture(bench.page, 'remote-destroy');
     await dialog(bench.page).getByRole('button', { name: 'Destroy', exact: true }).click();
-    await toast(bench.page, /The worker of "Compute far away" is destroyed/).waitFor();
+    await messageCame(bench.page, 'The worker of "Compute far away" is destroyed');
     await eventually('it runs on another worker', () => executions() === 2, 60_000);
     await worker.waitFor({ timeout: 60_000 });
     project.write('go', '');

@@ -6,7 +6,8 @@ import { eventually } from '../../e2e/support/eventually.ts';
 import type { Project } from '../../e2e/support/project.ts';
 import type { Frame, Locator } from '../host/browser.ts';
 import { demoProject, directives } from './support/demo-project.ts';
-import { answerInputBox, openDrover, quickPickRow, runCommand, toast } from './support/parts.ts';
+import { messageCame } from './support/messages.ts';
+import { answerInputBox, openDrover, quickPickRow, runCommand } from './support/parts.ts';
 import { row, treeOf } from './support/tree.ts';
 import { openWorkbench, picture, type Workbench } from './support/workbench.ts';
 
@@ -66,7 +67,7 @@ suite('a review in VS Code', () => {
 
   test('what is ready waits, and is looked at in the diff editor', async () => {
     await run();
-    await toast(bench.page, `The epic ${title} is done and waits for your review`).waitFor();
+    await messageCame(bench.page, `The epic ${title} is done and waits for your review`);
     await row(tree, `${title} 1/1 completed, needs your review`).waitFor();
     assert.throws(() => project.git('show', 'main:diary.txt'), 'nothing lands by itself');
     await look('(1 file)');
@@ -77,7 +78,7 @@ suite('a review in VS Code', () => {
   test('sent back with a word, it is work again', async () => {
     await button('Send Comments Back').click();
     await answerInputBox(bench.page, 'One day is no diary.');
-    await toast(bench.page, 'Sent back to the agent').waitFor();
+    await messageCame(bench.page, 'Sent back to the agent');
     await row(tree, 'Review: One day is no diary.').waitFor();
     await run();
   });

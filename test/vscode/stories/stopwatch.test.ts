@@ -11,7 +11,8 @@ import type { StatusSnapshot } from '../../../server/protocol/api.ts';
 import type { Frame, Page } from '../host/browser.ts';
 import { demoProject } from './support/demo-project.ts';
 import { fieldFocused, reachTree, tabTo } from './support/keys.ts';
-import { offeredCommand, openDrover, quickPickRow, toast } from './support/parts.ts';
+import { message } from './support/messages.ts';
+import { offeredCommand, openDrover, quickPickRow } from './support/parts.ts';
 import { row, titleField, treeOf } from './support/tree.ts';
 import { openWorkbench, picture, type Workbench } from './support/workbench.ts';
 
@@ -72,7 +73,7 @@ suite('stopwatch: from an empty folder to the first landed commit', () => {
       .locator('.quick-input-widget')
       .getByRole('button', { name: 'Create Sample Here' })
       .click();
-    await toast(page, 'The sample is ready').getByRole('button', { name: 'Run the Epic' }).click();
+    await message(page, 'The sample is ready', { answer: 'Run the Epic' });
     await quickPickRow(page, /\d+ tasks, up to \d+ at once/).click();
     const tree = await treeOf(page);
     await untilTwoAgents(tree);

@@ -55,7 +55,7 @@ export async function offeredCommand(page: Page, title: string): Promise<Locator
 
 /** Opens a task's panel by the palette and the list of tasks; no list appears for the task that is selected. */
 export async function openStream(page: Page, title: string): Promise<void> {
-  const tab = page.locator('.tabs-container .tab.active', { hasText: title }).first();
+  const tab = activeTab(page, title);
   await eventually(`the stream of ${title} opens`, async () => {
     await runCommand(page, 'Drover: Open Stream');
     try {
@@ -89,8 +89,27 @@ export async function answerInputBox(page: Page, text: string): Promise<void> {
   await page.keyboard.press('Enter');
 }
 
-export function toast(page: Page, text: string | RegExp): Locator {
-  return page.locator('.notification-toast', { hasText: text }).first();
+/** The tab in front. */
+export function activeTab(page: Page, title: string): Locator {
+  return page.locator('.tabs-container .tab.active', { hasText: title }).first();
+}
+
+const effectMaxMs = 5_000;
+
+/**
+ * Clicks a row of one of VS Code's own lists until the effect is there. When its rows move, such a list shows another row
+ * in the same element, also between the search and the click: then the click was another row's.
+ */
+export async function clickUntil(listRow: Locator, effect: Locator): Promise<void> {
+  await eventually('the click on a row has its effect', async () => {
+    try {
+      await listRow.click({ timeout: effectMaxMs });
+      await effect.waitFor({ timeout: effectMaxMs });
+      return true;
+    } catch {
+      return false;
+    }
+  });
 }
 
 /** VS Code's modal message. */
