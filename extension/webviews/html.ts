@@ -64,24 +64,27 @@ const api = acquireVsCodeApi();
 const known = api.getState() ?? null;
 // It was reused for another subject before it was hidden.
 if (known?.id === id) subject = known.subject;
-const place = () => document.title + ' ' + JSON.stringify(subject);
-const read = () => {
+const place = (of) => document.title + ' ' + JSON.stringify(of);
+const read = (of) => {
   try {
-    return JSON.parse(sessionStorage.getItem(place())) ?? undefined;
+    return JSON.parse(sessionStorage.getItem(place(of))) ?? undefined;
   } catch {
     return undefined; // no storage here, or nothing of ours in it
   }
 };
 // A panel that got another page has the state of what it showed before.
 const kept = JSON.stringify(known?.subject) === JSON.stringify(subject) ? known : null;
-let mine = kept === null ? read() : kept.component;
-const keep = () => {
-  api.setState({ id, subject, component: mine });
+let mine = kept === null ? read(subject) : kept.component;
+const store = (of, state) => {
   try {
-    sessionStorage.setItem(place(), JSON.stringify(mine));
+    sessionStorage.setItem(place(of), JSON.stringify(state));
   } catch {
     // No storage here, or it is full.
   }
+};
+const keep = () => {
+  api.setState({ id, subject, component: mine });
+  store(subject, mine);
 };
 keep();
 const shared = {
@@ -95,7 +98,13 @@ const shared = {
     const isAnother = JSON.stringify(subject) !== JSON.stringify(next.subject);
     shared.subject = subject = next.subject;
     shared.first = next.first;
-    if (isAnother) mine = read();
+    if (isAnother) mine = read(subject);
+    keep();
+  },
+  amend: (of, change) => {
+    const isShown = JSON.stringify(of) === JSON.stringify(subject);
+    if (!isShown) return store(of, { ...read(of), ...change });
+    mine = { ...mine, ...change };
     keep();
   },
 };

@@ -22,10 +22,11 @@ interface VsCodeApi {
   postMessage(message: unknown): void;
   getState(): unknown;
   setState(state: unknown): void;
-  /** Both put there by our own page (extension/webviews/html.ts). */
+  /** All of them put there by our own page (extension/webviews/html.ts). */
   readonly subject?: NonNullable<Host['subject']>;
   readonly first?: FirstState | null;
   reuse?(next: PageReuse): void;
+  amend?(of: Host['subject'], change: Readonly<Record<string, unknown>>): void;
 }
 
 declare function acquireVsCodeApi(): VsCodeApi;
@@ -51,7 +52,12 @@ export interface Host {
   /**
    * Navigation and view state only (what is folded, scrolled, typed): never a fact of the board.
    */
-  readonly memory: { get(): unknown; set(state: unknown): void };
+  readonly memory: {
+    get(): unknown;
+    set(state: unknown): void;
+    /** Changes a part of what is remembered of this subject, whatever the page shows by then. */
+    amend(change: Readonly<Record<string, unknown>>): void;
+  };
   /**
    * The subject of the page, known before the extension sends its state; absent if there is none.
    */
@@ -107,11 +113,19 @@ export function connectHost(page: ReusablePage | null = null): Host {
       listeners.add(listener);
       return () => listeners.delete(listener);
     },
-    memory: { get: () => api.getState(), set: (state) => api.setState(state) },
+    memory: memoryOf(api, api.subject),
     ...(api.subject === undefined ? {} : { subject: api.subject }),
     first: firstState(api.first ?? null),
   });
   return hostNow(0);
+}
+
+function memoryOf(api: VsCodeApi, subject: Host['subject']): Host['memory'] {
+  return {
+    get: () => api.getState(),
+    set: (state) => api.setState(state),
+    amend: (change) => api.amend?.(subject, change),
+  };
 }
 
 function firstState(first: FirstState | null): HostState | null {

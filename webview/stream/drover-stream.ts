@@ -19,6 +19,7 @@ import { FramePace } from '../shared/looks/frame-pace.ts';
 import { iconStyles } from '../shared/looks/icon.ts';
 import type { LogFeed } from '../shared/log/log-feed.ts';
 import { bindQuestions, type BoundQuestions } from './session/question-binding.ts';
+import { HintDraft } from './session/hint-draft.ts';
 import { entryAt, longestOf, type PlaceAhead } from './session/place-ahead.ts';
 import { readAhead } from './session/read-ahead.ts';
 import { saidBefore } from './session/said-before.ts';
@@ -50,8 +51,7 @@ export class DroverStream extends LitElement {
   #follow: FollowState = following;
   #folds = new Set<string>();
   #shownAll = new Set<number>();
-  #draft = '';
-  #isSending = false;
+  #draft: HintDraft | null = null;
   #place: PlaceAhead | null = null;
   #rememberTimer: ReturnType<typeof setTimeout> | null = null;
   readonly #announcer = new Announcer();
@@ -68,7 +68,11 @@ export class DroverStream extends LitElement {
     const { host } = this;
     const memory = readMemory(host.memory.get());
     this.#folds = new Set(memory.folds);
-    this.#draft = memory.draft;
+    this.#draft = new HintDraft(memory.draft, {
+      memory: host.memory,
+      send: async (text) => (await this.#session?.hint(text)) ?? false,
+      changed: () => this.requestUpdate(),
+    });
     this.#page = memory.page;
     this.#place = memory.place === null ? null : { ...memory.place, words: null };
     if (memory.place !== null) this.#follow = { isFollowing: false, newCount: 0 };
@@ -148,13 +152,13 @@ export class DroverStream extends LitElement {
       ${waitingTemplate(session, bound)}
       <drover-composer
         .task=${task}
-        .draft=${this.#draft}
-        .isSending=${this.#isSending}
+        .draft=${this.#draft?.text ?? ''}
+        .isSending=${this.#draft?.isSending ?? false}
         .busyAction=${session.busyAction}
         .host=${this.host}
         .said=${this.#said}
         @draft=${(event: CustomEvent<string>) => this.#setDraft(event.detail)}
-        @hint=${(event: CustomEvent<string>) => void this.#sendHint(event.detail)}
+        @hint=${(event: CustomEvent<string>) => void this.#draft?.send(event.detail)}
         @act=${(event: CustomEvent<TaskAction>) => void session.act(event.detail)}
       ></drover-composer>
       <div class="hidden" role="log" aria-live="polite">${this.#announcer.text}</div>
@@ -337,20 +341,11 @@ export class DroverStream extends LitElement {
   }
 
   #setDraft(draft: string): void {
-    this.#draft = draft;
+    if (this.#draft !== null) this.#draft.text = draft;
     this.#rememberSoon();
   }
 
   readonly #said = (): string[] => saidBefore(this.#entries, this.#session?.queuedHints ?? []);
-
-  async #sendHint(text: string): Promise<void> {
-    this.#isSending = true;
-    this.requestUpdate();
-    const taken = (await this.#session?.hint(text)) ?? false;
-    this.#isSending = false;
-    if (taken) this.#setDraft('');
-    this.requestUpdate();
-  }
 
   readonly #onKey = (event: KeyboardEvent): void => {
     const isCommand = event.ctrlKey || event.metaKey;
@@ -391,7 +386,7 @@ export class DroverStream extends LitElement {
       attempt: this.#session?.chosenAttempt ?? null,
       place: isAtEnd ? null : { attempt: feed.attempt, ...at, px: top.px },
       folds: boundedFolds(this.#folds),
-      draft: this.#draft,
+      draft: this.#draft?.kept ?? '',
       page: this.#page,
     });
   }

@@ -69,7 +69,7 @@ export function floodHost(flood: Flood): Host {
       listeners.add(listener);
       return () => listeners.delete(listener);
     },
-    memory: { get: () => undefined, set: () => {} },
+    memory: { get: () => undefined, set: () => {}, amend: () => {} },
   };
 }
 
