@@ -1,18 +1,28 @@
 // A panel's view of the backend: a separate connection, and the board maintained by changes.
 
 import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { dirname, join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import type { Client, StatusSnapshot } from '../../../server/protocol/api.ts';
 import { applyChanges } from '../../../server/protocol/board.ts';
 import { connectRunning } from '../../../server/main/connect.ts';
-import { startBackend } from '../../../server/main/start-backend.ts';
+import { backendNodeArgs } from '../../../server/main/start-backend.ts';
+import { eventually } from './eventually.ts';
+import { droverProgram } from './program.ts';
 import type { Project } from './project.ts';
 
-/** Connects to the project's backend; starts one when there is none. */
-export async function panelClient(project: Project): Promise<Client> {
-  const { root, env } = project;
+/**
+ * Connects to the project's backend; starts one when there is none: the bundle under test, since one
+ * from the sources computes for seconds before it answers.
+ */
+export async function panelClient({ root, env }: Project): Promise<Client> {
   const running = await connectRunning(root);
-  return running ?? (await startBackend({ root, env }, () => connectRunning(root)));
+  if (running !== null) return running;
+  const backend = join(dirname(droverProgram()), 'backend.cjs');
+  const options = { cwd: root, env, detached: true, stdio: 'ignore' } as const;
+  spawn(process.execPath, [...backendNodeArgs, backend, root], options).unref();
+  return await eventually('the backend answers', () => connectRunning(root));
 }
 
 /** A board that follows by changes alone. */
