@@ -19,7 +19,8 @@ export interface SoakPart {
 }
 
 const simulatedSeeds = 10_000;
-const seedsPerJob = 25;
+/** A process starts for half a second: with fewer, much of a soak would be starts. */
+export const seedsPerJobDefault = 25;
 const kills = 1_000;
 const killsPerJob = 50;
 const powerCuts = 60;
@@ -32,9 +33,13 @@ const cutSeconds = 8;
 const minuteMs = 60_000;
 
 /** `seed`: all others of the round follow from it. `gate`: the jobs of `npm test`. */
-export function soakJobs(gate: readonly Job[], seed: number): readonly SoakJob[] {
+export function soakJobs(
+  gate: readonly Job[],
+  seed: number,
+  seedsPerJob = seedsPerJobDefault,
+): readonly SoakJob[] {
   return [
-    ...simulationJobs(seed),
+    ...simulationJobs(seed, seedsPerJob),
     ...repeatedFile(gate, 'test/e2e/crash.test.ts', 'crash', kills, killsPerJob, seed),
     ...repeatedFile(gate, 'test/e2e/power-cut.test.ts', 'power-cut', powerCuts, cutsPerJob, seed),
     ...repeatedFile(gate, schedulesFile, 'neighbours', neighbours, neighboursPerJob, seed),
@@ -77,8 +82,8 @@ export function neededJobs(gate: readonly Job[], jobs: readonly SoakJob[]): read
   return gate.filter(({ name }) => names.has(name));
 }
 
-function simulationJobs(seed: number): readonly SoakJob[] {
-  return Array.from({ length: simulatedSeeds / seedsPerJob }, (_, at) => {
+function simulationJobs(seed: number, seedsPerJob: number): readonly SoakJob[] {
+  return Array.from({ length: Math.ceil(simulatedSeeds / seedsPerJob) }, (_, at) => {
     const from = seed + at * seedsPerJob;
     const args = ['--seeds', String(seedsPerJob), '--from', String(from)];
     const job: Job = {

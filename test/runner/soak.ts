@@ -1,6 +1,6 @@
-// `npm run soak -- --minutes 60 [--only simulation,crash,…] [--seed N] [--capacity N] [--patience N] [--log FILE]`: everything
-// at its full size, with seeds of the clock, until the time is over. It can be cut off at any time (Ctrl-C, SIGTERM) and says what it has
-// done; a failure comes with the command that repeats it. out/test/soak.log is the same report, as of the last job that
+// `npm run soak -- --minutes 60 [--only simulation,crash,…] [--seed N] [--capacity N] [--patience N] [--log FILE] [--batch N]`:
+// everything at its full size, with seeds of the clock, until the time is over. It can be cut off at any time (Ctrl-C, SIGTERM)
+// and says what it has done; a failure comes with the command that repeats it. `--batch`: seeds of a simulation's job. out/test/soak.log is the same report, as of the last job that
 // ended: also of a soak that was killed.
 
 import { mkdirSync, renameSync, writeFileSync } from 'node:fs';
@@ -12,7 +12,14 @@ import { roomOf } from './queue.ts';
 import { failureText } from './report.ts';
 import { patienceDefault, root } from './run-job.ts';
 import { Run } from './run.ts';
-import { neededJobs, partsOf, type SoakJob, soakJobs, soakOrder } from './soak-plan.ts';
+import {
+  neededJobs,
+  partsOf,
+  seedsPerJobDefault,
+  type SoakJob,
+  soakJobs,
+  soakOrder,
+} from './soak-plan.ts';
 import { allJobs } from './suites.ts';
 import { keptTimes } from './times.ts';
 
@@ -23,6 +30,7 @@ const { values } = parseArgs({
     seed: { type: 'string', default: String(Date.now() % 1_000_000_000) },
     capacity: { type: 'string', default: String(availableParallelism()) },
     patience: { type: 'string', default: String(patienceDefault) },
+    batch: { type: 'string', default: String(seedsPerJobDefault) },
     log: { type: 'string', default: join(root, 'out', 'test', 'soak.log') },
   },
 });
@@ -94,7 +102,7 @@ class Soak {
 }
 
 function jobsOfRound(seed: number): readonly SoakJob[] {
-  const all = soakJobs(allJobs(), seed);
+  const all = soakJobs(allJobs(), seed, Number(values.batch));
   const only = values.only?.split(',') ?? null;
   const names = partsOf(all).map(({ name }) => name);
   const unknown = (only ?? []).filter((name) => !names.includes(name));
@@ -110,8 +118,10 @@ async function main(): Promise<number> {
   const first = Number(values.seed);
   const capacity = Number(values.capacity);
   const patience = Number(values.patience);
-  if (!(minutes > 0) || !Number.isSafeInteger(first) || !(capacity > 0) || !(patience > 0)) {
-    console.error('--minutes, --seed, --capacity and --patience take numbers');
+  const isCount = Number.isSafeInteger(Number(values.batch)) && Number(values.batch) > 0;
+  const areSizes = [minutes, capacity, patience].every((size) => size > 0);
+  if (!areSizes || !isCount || !Number.isSafeInteger(first)) {
+    console.error('--minutes, --seed, --capacity, --patience and --batch take numbers');
     return 2;
   }
   mkdirSync(dirname(log), { recursive: true });
