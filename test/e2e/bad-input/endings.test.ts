@@ -6,13 +6,16 @@ import { sized } from '../../tier.ts';
 
 const megabyte = 1024 * 1024;
 
+/** A backend reads 64 MB of it in a second of CPU. */
+const flood = sized(384, 1024) * megabyte;
+
 /**
  * Raw output is emptied while the agent is stopped; until then it continues, and a disk is fast.
  */
-const floodOnDiskMax = 768 * megabyte;
+const floodOnDiskMax = (flood / 4) * 3;
 
 /** Far more than is read at once, and than Drover keeps. */
-const endlessLine = sized(256, 1024) * megabyte;
+const endlessLine = sized(64, 1024) * megabyte;
 
 /** Another row of the gate has the same promise, and more. */
 const forSoak = (row: EndingRow): readonly EndingRow[] => sized([], [row]);
@@ -22,8 +25,8 @@ const good = 'cat > /dev/null; echo bonjour > hello.txt';
 
 const agents: readonly EndingRow[] = [
   {
-    title: 'an agent that floods 1 GB of lines',
-    agent: `${good}; yes "$(printf '%01000d' 0)" | head -c 1073741824`,
+    title: `an agent that floods ${flood / megabyte} MB of lines`,
+    agent: `${good}; yes "$(printf '%01000d' 0)" | head -c ${flood}`,
     toml: 'max_output_size = "1MB"',
     code: 0,
     status: 'completed',
