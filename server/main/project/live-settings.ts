@@ -54,8 +54,8 @@ export class LiveSettings {
   #starts = 0;
   /** How often other settings came into force: what was read before that is out of date. */
   #changes = 0;
-  /** What is in force when none of these starts is; null: there are none. */
-  #base: InForce | null = null;
+  /** What is in force when none of these starts is: the last one; each accepted one adds to it. */
+  #bases: readonly InForce[] = [];
 
   private constructor(
     root: string,
@@ -100,7 +100,7 @@ export class LiveSettings {
    * nothing refuses the run any more. Until then reading the files does not replace it.
    */
   take(offer: LiveSettings): TakenSettings {
-    if (this.#starts === 0) this.#base = this.#asIs();
+    if (this.#starts === 0) this.#bases = [this.#asIs()];
     this.#starts += 1;
     // What it read as accepted is out of date once another start was accepted.
     if (offer.#changes !== this.#changes) {
@@ -109,6 +109,7 @@ export class LiveSettings {
     }
     this.#become(offer.#asIs());
     let isOpen = true;
+    let base: InForce | null = null;
     return {
       accept: async () => {
         if (!isOpen) return this.accept();
@@ -119,14 +120,22 @@ export class LiveSettings {
           return await this.accept();
         } finally {
           this.#starts -= 1;
-          this.#base = offer.#asAccepted();
+          base = offer.#asAccepted();
+          this.#bases = [...this.#bases, base];
         }
+      },
+      reopen: () => {
+        if (isOpen) return;
+        isOpen = true;
+        this.#starts += 1;
+        this.#bases = this.#bases.filter((each) => each !== base);
       },
       putBack: () => {
         if (!isOpen) return;
         isOpen = false;
         this.#starts -= 1;
-        if (this.#base !== null) this.#become(this.#base);
+        const before = this.#bases.at(-1);
+        if (before !== undefined) this.#become(before);
       },
     };
   }
@@ -318,6 +327,8 @@ function refuseProblems({ problems: [problem] }: LoadedSettings): void {
 interface TakenSettings {
   /** Answers what is new. */
   readonly accept: () => Promise<readonly string[]>;
+  /** It joins another run after all, which keeps its own. What a person has accepted stays so. */
+  readonly reopen: () => void;
   /** Those before are in force again; of no effect once these are accepted. */
   readonly putBack: () => void;
 }

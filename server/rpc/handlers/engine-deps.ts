@@ -19,6 +19,8 @@ export interface ConfiguredStart {
   readonly warnings: readonly string[];
   /** The start is certain: a person has accepted them. Answers what is new. */
   readonly accept: () => Promise<readonly string[]>;
+  /** Another run covers it after all: nothing of it is certain any more. */
+  readonly reopen: () => void;
   /** Those before are in force again; of no effect once they are accepted. */
   readonly putBack: () => void;
 }

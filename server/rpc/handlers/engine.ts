@@ -18,7 +18,7 @@ import { stopRuns } from '../../workflows/engine.ts';
 import { returnOrphans } from '../../workflows/run/orphans.ts';
 import { approve, sendBack } from '../../workflows/person/reviews.ts';
 import { previewUndo, undoLanding, type UndoAnswer } from '../../workflows/person/undo-landing.ts';
-import { resumeRun, startRun } from '../../workflows/run/start-run.ts';
+import { type Acceptance, resumeRun, startRun } from '../../workflows/run/start-run.ts';
 import { askedScope, coveringRun } from '../../workflows/run/asked-scope.ts';
 import { unmetWants } from '../../store/board/machine-wants.ts';
 import { countReady, newestRun, readLine, type RunRow } from '../../store/port.ts';
@@ -109,11 +109,12 @@ async function startRequest(
     land: settings.land,
     flags,
   };
-  const [begun, news] = await withStart(start, (accept) => startRun(engine, wanted, accept));
-  const warnings =
-    covering === null
-      ? [...news, ...(start?.warnings ?? [])]
-      : unusedFlags(flags, JSON.parse(covering.flags) as Record<string, unknown>);
+  const [begun, news] = await withStart(start, (acceptance) =>
+    startRun(engine, wanted, acceptance),
+  );
+  const warnings = begun.joined
+    ? [...news, ...unusedFlags(flags, JSON.parse(begun.row.flags) as Record<string, unknown>)]
+    : [...news, ...(start?.warnings ?? [])];
   const loud =
     settings.gateCommand === null && !begun.joined
       ? [
@@ -137,12 +138,15 @@ async function startRequest(
 /** Whatever is refused before the run is certain leaves nothing accepted, and nothing in force. */
 async function withStart<T>(
   start: ConfiguredStart | null,
-  body: (accept: () => Promise<void>) => Promise<T>,
+  body: (acceptance: Acceptance) => Promise<T>,
 ): Promise<readonly [T, readonly string[]]> {
   let news: readonly string[] = [];
   try {
-    const begun = await body(async () => {
-      news = (await start?.accept()) ?? [];
+    const begun = await body({
+      accept: async () => {
+        news = (await start?.accept()) ?? [];
+      },
+      reopen: () => start?.reopen(),
     });
     return [begun, news];
   } finally {
@@ -212,7 +216,7 @@ async function resumeRequest(
   const flags = JSON.parse(last?.flags ?? '{}') as Record<string, unknown>;
   const start = await deps.configure(options.env, flags);
   const after = await engine.store.feed.lastSeq();
-  const [begun, news] = await withStart(start, (accept) => resumeRun(engine, accept));
+  const [begun, news] = await withStart(start, (acceptance) => resumeRun(engine, acceptance));
   const warnings = [...news, ...start.warnings];
   if (begun === null) {
     const ended = await endedSinceLaunch(engine);

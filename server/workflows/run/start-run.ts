@@ -50,17 +50,24 @@ export interface RunBegun {
   readonly joined: boolean;
 }
 
-async function nothingToAccept(): Promise<void> {}
+/** Of the settings that the start asks for. */
+export interface Acceptance {
+  /** Nothing refuses the run any more, and its row comes next. */
+  readonly accept: () => Promise<void>;
+  /** After that, another run was faster, and it is joined: it keeps its own settings. */
+  readonly reopen: () => void;
+}
 
-/** `accept`: nothing refuses the run any more, and its row comes next. */
+const nothingToAccept: Acceptance = { accept: async () => {}, reopen: () => {} };
+
 export async function startRun(
   engine: Engine,
   request: StartRunOptions,
-  accept = nothingToAccept,
+  acceptance = nothingToAccept,
 ): Promise<RunBegun> {
   await checkEpic(engine, request.epicId);
   const covering = await coveringRun(engine, request);
-  if (covering !== null) return joinedTo(engine, covering, request, accept);
+  if (covering !== null) return joinedTo(engine, covering, request, acceptance);
   refuseLandWithoutEpic(request);
   await checkAgents(engine, request);
   const target = await chooseTarget(engine, request.target, request.calledIn ?? null);
@@ -72,7 +79,7 @@ export async function startRun(
   const line =
     land === 'task' || request.epicId === null ? target : `drover/epic/${request.epicId}`;
   if (line !== target) await openEpicLine(engine, line, target, base.value);
-  await accept();
+  await acceptance.accept();
   const row: RunRow = {
     id: newId('run', engine.store.sources.random(8)),
     state: 'active',
@@ -98,7 +105,10 @@ export async function startRun(
     await begin(engine, tx, row, 'run.started');
     return null;
   });
-  if (before !== null) return joinedTo(engine, before, request, accept);
+  if (before !== null) {
+    acceptance.reopen();
+    return joinedTo(engine, before, request, acceptance);
+  }
   engine.durable.wake();
   return { row, joined: false };
 }
@@ -111,14 +121,14 @@ async function joinedTo(
   engine: Engine,
   row: RunRow,
   request: StartRunOptions,
-  accept: () => Promise<void>,
+  acceptance: Acceptance,
 ): Promise<RunBegun> {
   await refuseOtherTerms(engine, row, request);
   if (isCovered(row, request)) return { row, joined: true };
   await checkAgents(engine, request);
   const widened = await engine.store.transaction((tx) => widenRun(tx, row.id, request.tasks));
   // It has ended in the meantime.
-  if (widened === null) return startRun(engine, request, accept);
+  if (widened === null) return startRun(engine, request, acceptance);
   engine.durable.wake();
   return { row: widened, joined: true };
 }
@@ -183,7 +193,7 @@ async function begin(
 /** Resumes the last unfinished run; null if there is none. */
 export async function resumeRun(
   engine: Uses<'driverFor' | 'durable' | 'mask' | 'settings' | 'store'>,
-  accept = nothingToAccept,
+  { accept } = nothingToAccept,
 ): Promise<RunBegun | null> {
   const [active] = await activeRuns(engine);
   if (active !== undefined) {

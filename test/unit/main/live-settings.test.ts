@@ -67,4 +67,30 @@ suite('live settings', () => {
     second.putBack();
     assert.equal(live.settings.gate.command, 'check');
   });
+
+  test('a start that joins another run after it was accepted leaves that run its settings', async () => {
+    const environment = { HOME: root };
+    const live = await LiveSettings.load(root, environment, {}, 'accepted');
+    const first = live.take(await live.offer(environment, {}));
+    await writeFile(join(root, '.drover.toml'), '[gate]\ncommand = "other"\n');
+    const second = live.take(await live.offer(environment, {}));
+    await first.accept();
+    await second.accept();
+    assert.equal(live.settings.gate.command, 'other');
+    second.reopen();
+    second.putBack();
+    assert.equal(live.settings.gate.command, 'check');
+  });
+
+  test('one that was accepted, joins a run that has ended and starts anew has its settings', async () => {
+    const environment = { HOME: root };
+    const live = await LiveSettings.load(root, environment, {}, 'accepted');
+    const start = live.take(await live.offer(environment, {}));
+    await start.accept();
+    start.reopen();
+    await start.accept();
+    start.putBack();
+    assert.equal(live.settings.gate.command, 'check');
+    assert.deepEqual(live.held, []);
+  });
 });

@@ -31,7 +31,12 @@ async function host(): Promise<Host> {
     epicView: () => Promise.reject(new Error('not asked')),
     configure: async (_env, flags) => {
       configured.push(flags);
-      return { warnings: [], accept: async () => [], putBack: () => undefined };
+      return {
+        warnings: [],
+        accept: async () => [],
+        reopen: () => undefined,
+        putBack: () => undefined,
+      };
     },
     pruneWorktrees: async () => [],
     freeBytes: () => null,

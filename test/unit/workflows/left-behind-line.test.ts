@@ -9,7 +9,7 @@ import { moveLine, moveLineAlone } from '../../../server/workflows/lines/line-ho
 import { branchRef, landingRef, rescueRef } from '../../../server/core/work/ref-names.ts';
 import { headOn, syncLine } from '../../../server/workflows/lines/lines.ts';
 import { LineFollowing } from '../../../server/workflows/run/keep-following.ts';
-import type { PortCalls } from '../../doubles/port-calls.ts';
+import { callsAtOnce } from '../../doubles/port-calls.ts';
 import { SimulatedClock } from '../../doubles/simulated-clock.ts';
 import { SimulatedGit } from '../../doubles/simulated-git.ts';
 import { SimulatedRepository } from '../../doubles/simulated-repository.ts';
@@ -17,19 +17,6 @@ import { eventually } from '../../e2e/support/eventually.ts';
 import { memoryStore, type TestStore } from '../store/memory-store.ts';
 import { tablesOf } from '../../tables.ts';
 import type { Engine } from '../../../server/workflows/kit/engine-ports.ts';
-
-/** Every call is done at once. */
-const calls: PortCalls = {
-  run: async (_name, last, earlier = []) => {
-    for (const step of earlier) step();
-    return last();
-  },
-  wait: (begin) => new Promise((resolve) => begin(resolve)),
-  isAlive: () => true,
-  unexpected: (error) => {
-    throw error;
-  },
-};
 
 const line = landingRef('main');
 const branch = branchRef('main');
@@ -47,7 +34,7 @@ suite('a line that its branch does not hold', () => {
       lands: () => true,
       knowsDead: () => true,
       store: project.store,
-      git: new SimulatedGit(repository, calls, () => null),
+      git: new SimulatedGit(repository, callsAtOnce, () => null),
       settings: () => ({ follow: 'fast-forward' }),
       report: (error: unknown) => assert.fail(String(error)),
     } as unknown as Engine;
