@@ -30,16 +30,33 @@ export function forecast(
       running.add({ job, cores: expected.cores(job), leftMs: expected.lengthMs(job) });
     }
     if (running.size === 0) return { durationMs: nowMs, cpuMs };
-    const wanted = [...running].reduce((sum, each) => sum + each.cores, 0);
-    const slower = Math.max(1, wanted / cores);
-    const speedOf = (each: Running): number => 1 / (1 - each.cores + each.cores * slower);
-    const stepMs = Math.min(...[...running].map((each) => each.leftMs / speedOf(each)));
+    const slower = slowerOn(cores, running);
+    const stepMs = Math.min(...[...running].map((each) => each.leftMs / speedOf(each, slower)));
     nowMs += stepMs;
     for (const each of running) {
-      each.leftMs -= stepMs * speedOf(each);
+      each.leftMs -= stepMs * speedOf(each, slower);
       if (each.leftMs > 1e-6) continue;
       running.delete(each);
       queue.finished(each.job.name, true);
     }
   }
+}
+
+/** What a job waits for takes as long as ever; what it computes takes so many times as long. */
+function speedOf({ cores }: Running, slower: number): number {
+  return 1 / (1 - cores + cores * slower);
+}
+
+/** The least factor with which all of them together compute no more than the cores can. */
+function slowerOn(cores: number, running: ReadonlySet<Running>): number {
+  const takenAt = (slower: number): number =>
+    [...running].reduce((sum, each) => sum + each.cores * speedOf(each, slower), 0);
+  let [low, high] = [1, Math.max(1, running.size / cores)];
+  if (takenAt(low) <= cores) return low;
+  while (high - low > 1e-6) {
+    const middle = (low + high) / 2;
+    if (takenAt(middle) > cores) low = middle;
+    else high = middle;
+  }
+  return high;
 }

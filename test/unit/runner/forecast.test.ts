@@ -15,6 +15,13 @@ suite('forecast of a run', () => {
     assert.deepEqual([secondsOf(1, 2), secondsOf(0.25, 2), secondsOf(1, 4)], [120, 60, 60]);
   });
 
+  test('however many run side by side, they compute no more than the cores can', () => {
+    const many = Array.from({ length: 6 }, (_, at) => jobNamed(`${at}`));
+    const room = { cores: 10, jobs: 10, timed: 1 };
+    const { durationMs } = forecast(many, expected(0.5), room, 2);
+    assert.equal(Math.round(durationMs / 1_000), 90);
+  });
+
   test('what needs another job runs behind it', () => {
     const chain = [jobNamed('a'), jobNamed('b', { after: ['a'] })];
     const { durationMs, cpuMs } = forecast(chain, expected(0.5), roomOf(2), 2);
