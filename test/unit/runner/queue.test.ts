@@ -13,7 +13,7 @@ const expected = (cores: Readonly<Record<string, number>> = {}): Expected => ({
   lengthMs: ({ name }) => times[name] ?? 1,
   cores: ({ name }) => cores[name] ?? 0.5,
 });
-const room = (cores: number, jobs = 9) => ({ cores, jobs });
+const room = (cores: number, jobs = 9) => ({ cores, jobs, timed: 1 });
 
 suite('queue of test jobs', () => {
   test('starts the longest first, and as much as fits', () => {

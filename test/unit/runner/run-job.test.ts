@@ -62,7 +62,7 @@ suite('process of a test job', () => {
         '--eval',
         `import { Run } from ${JSON.stringify(join(import.meta.dirname, '../../runner/run.ts'))};
          import { jobNamed } from ${JSON.stringify(join(import.meta.dirname, 'jobs.ts'))};
-         const run = new Run({ room: { cores: 1, jobs: 1 }, expected: { lengthMs: () => 0, cores: () => 1 }, isVerbose: false });
+         const run = new Run({ room: { cores: 1, jobs: 1, timed: 1 }, expected: { lengthMs: () => 0, cores: () => 1 }, isVerbose: false });
          await run.queue([jobNamed('a', { program: '/bin/sh', args: ['-c', ${JSON.stringify(job)}] })], () => {});`,
       ],
       { stdio: 'inherit' },
