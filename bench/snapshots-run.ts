@@ -3,6 +3,7 @@
 
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import type { SetupRequest } from '../server/git/slot-port.ts';
 import { git } from './repositories.ts';
@@ -11,6 +12,8 @@ import { elapsedMs, openSlot, prepare, type Slot, valueOf } from './slots.ts';
 /** Milliseconds, round by round. */
 export interface SnapshotsRun {
   readonly status: readonly number[];
+  /** The first of a slot that was just prepared. */
+  readonly first: readonly number[];
   readonly unchanged: readonly number[];
   readonly changed: readonly number[];
   readonly restored: readonly number[];
@@ -38,16 +41,21 @@ const { values } = parseArgs({
 const files = Number(values.files);
 const changes = Number(values.changes);
 const rounds = Number(values.rounds);
+/** What git and Drover read again because it is so new. */
+const settledMs = 3_000;
 
 async function snapshots(): Promise<SnapshotsRun> {
   const slot = await openSlot(values.folder, files, 'task');
-  const run = { status: [], unchanged: [], changed: [], restored: [] } as {
+  // An agent's first snapshot comes later than this, too.
+  await delay(settledMs);
+  const run = { status: [], first: [], unchanged: [], changed: [], restored: [] } as {
     [K in keyof SnapshotsRun]: number[];
   };
   try {
     for (let round = 0; round < rounds; round += 1) {
       await prepare(slot, 'task');
       run.status.push(await elapsedMs(async () => void git(slot.path, ...bareStatus)));
+      run.first.push(await elapsedMs(() => snapshot(slot, round)));
       run.unchanged.push(await elapsedMs(() => snapshot(slot, round)));
       for (let i = 0; i < changes; i += 1)
         writeFileSync(join(slot.path, 'src', 'd0', `f${i}.txt`), `round ${round}, file ${i}\n`);

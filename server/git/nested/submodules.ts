@@ -15,7 +15,7 @@ import { shown, splitZero, zeroEnded, type PathBytes } from '../files/paths.ts';
 import type { GitResult } from '../port.ts';
 import { slotNotes } from '../files/slot-notes.ts';
 import { exists, factsOf, namesIn, readText } from '../files/small-files.ts';
-import { copyIndex } from '../snapshot/snapshot.ts';
+import { copyIndex } from '../snapshot/own-index.ts';
 import type { LinkedWorktree } from '../files/worktree-link.ts';
 import type { Sha } from '../sha.ts';
 

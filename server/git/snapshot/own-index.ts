@@ -2,7 +2,8 @@
 // worktree's private one, where a confined program could put a link in its place.
 
 import { randomUUID } from 'node:crypto';
-import { mkdir, readdir, rm, stat } from 'node:fs/promises';
+import { constants } from 'node:fs';
+import { mkdir, open, readdir, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { MadeOnce } from '../../core/made-once.ts';
 import type { RepositoryContext } from '../context.ts';
@@ -32,4 +33,21 @@ async function sweep(folder: string): Promise<void> {
     const facts = await stat(file).catch(() => null);
     if (facts !== null && now - facts.mtimeMs > oldMs) await rm(file, { force: true });
   }
+}
+
+/**
+ * With its time: git compares it with the times of files to find those that may have changed unseen
+ * within one tick of the clock. A copy with a later time would hide such a change, one with an
+ * earlier time only costs a closer check. False: no file, but perhaps a link or a pipe of an agent.
+ */
+export async function copyIndex(from: string, to: string): Promise<boolean> {
+  const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants;
+  const opened = await open(from, O_RDONLY | O_NOFOLLOW | O_NONBLOCK).catch(() => null);
+  if (opened === null) return false;
+  await using handle = opened;
+  const facts = await handle.stat();
+  if (!facts.isFile()) return false;
+  await writeFile(to, await handle.readFile(), { flag: 'wx' });
+  await utimes(to, facts.atimeMs / 1000, Math.floor(facts.mtimeMs) / 1000);
+  return true;
 }

@@ -2,8 +2,7 @@
 // touching any of them.
 
 import { droverHeadRoot } from '../../core/work/ref-names.ts';
-import { constants } from 'node:fs';
-import { open, rm, utimes, writeFile } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { err, ok } from '../../core/failure.ts';
 import type { RepositoryContext, RunOptions } from '../context.ts';
@@ -18,7 +17,7 @@ import type {
   SnapshotReason,
   SnapshotRequest,
 } from '../snapshot-port.ts';
-import { branchRef } from '../refs/refs.ts';
+import { branchRef, flushObjects } from '../refs/refs.ts';
 import { walks } from '../refs/whole.ts';
 import { listedStashes, takeFromShared } from '../work/shared-leavings.ts';
 import { committedSoFar, takeSoFar } from '../lent/taken-so-far.ts';
@@ -26,7 +25,8 @@ import { waitForStaleLocks } from '../files/stale-locks.ts';
 import { factsOfAll, readText } from '../files/small-files.ts';
 import { forgetCommitted } from '../work/committed-slots.ts';
 import { keepDropped } from '../work/dropped-commits.ts';
-import { ownIndexFile } from './own-index.ts';
+import { dropKeptIndex, periodicStatus } from './kept-index.ts';
+import { copyIndex, ownIndexFile } from './own-index.ts';
 import { slotStatus } from '../work/lost-head.ts';
 import { isNestedRepository, type ParsedStatus, type StatusEntry } from '../read/status-format.ts';
 import { appendSnapshot, type WorkState } from '../work/work-chain.ts';
@@ -91,10 +91,12 @@ export async function takeSnapshot(
   }
   const imported = await takeSoFar(context, worktree.value);
   if (!imported.ok) return imported;
-  const status = await slotStatus(context, worktree.value);
+  const isPeriodic = request.reason === 'interval';
+  if (!isPeriodic) await dropKeptIndex(context, worktree.value);
+  const status = await (isPeriodic ? periodicStatus : slotStatus)(context, worktree.value);
   if (!status.ok) return status;
   const { head, branch } = status.value;
-  if (request.reason !== 'interval') {
+  if (!isPeriodic) {
     const dropped = await keepDropped(context, worktree.value, head, request.label);
     if (!dropped.ok) return dropped;
   }
@@ -106,7 +108,7 @@ export async function takeSnapshot(
   if (!isDirty(status.value) && alongside(worktree.value).length + beside.length === 0) {
     const isBase = head === null || head === request.base;
     const isOnBranch = branch !== null && branchRef(branch) === `${droverHeadRoot}${request.label}`;
-    if (isBase || (isOnBranch && request.reason === 'interval' && !forOthers)) return ok(null);
+    if (isBase || (isOnBranch && isPeriodic && !forOthers)) return ok(null);
   }
   const kept = await keepState(context, {
     worktree: worktree.value,
@@ -255,8 +257,10 @@ async function storeState(
       { ...inIndex, input: zeroEnded(paths) },
     );
     if (added.code !== 0) return err(failureOf(added, `keep the files of ${worktree.path}`));
-    const tree = await writeTree(context, inIndex);
+    // The files are flushed while git writes the trees, which are flushed before the ref moves.
+    const [tree, flushed] = await Promise.all([writeTree(context, inIndex), flushObjects(context)]);
     if (!tree.ok) return tree;
+    if (!flushed.ok) return flushed;
     isHeld = holdIndex;
     const held = isHeld ? { file: index, tree: tree.value, ownIndex } : null;
     return ok({ tree: tree.value, head, branch, indexTree, index: held });
@@ -299,23 +303,6 @@ async function renewIndex(
   await rm(index, { force: true });
   const read = await context.git(['read-tree', head ?? '--empty'], inIndex);
   return read.code === 0 ? ok(undefined) : err(failureOf(read, 'read the last commit again'));
-}
-
-/**
- * With its time: git compares it with the times of files to find those that may have changed unseen
- * within one tick of the clock. A copy with a later time would hide such a change, one with an
- * earlier time only costs a closer check. False: no file, but perhaps a link or a pipe of an agent.
- */
-export async function copyIndex(from: string, to: string): Promise<boolean> {
-  const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants;
-  const opened = await open(from, O_RDONLY | O_NOFOLLOW | O_NONBLOCK).catch(() => null);
-  if (opened === null) return false;
-  await using handle = opened;
-  const facts = await handle.stat();
-  if (!facts.isFile()) return false;
-  await writeFile(to, await handle.readFile(), { flag: 'wx' });
-  await utimes(to, facts.atimeMs / 1000, Math.floor(facts.mtimeMs) / 1000);
-  return true;
 }
 
 async function writeTree(context: RepositoryContext, inIndex: RunOptions): Promise<GitResult<Sha>> {
