@@ -17,6 +17,7 @@ import { SeededChance } from '../../doubles/seeded-chance.ts';
 import { addTasks, memoryStore, refusalOf, testStartMs, type TestStore } from './memory-store.ts';
 import { noFallback } from '../../doubles/neutral-settings.ts';
 import { tablesOf } from '../../tables.ts';
+import { sized } from '../../tier.ts';
 
 const extras = { config: () => ({}), targetBranch: 'main', shaOf: async () => null };
 
@@ -123,7 +124,7 @@ suite('the past', () => {
   });
   teardown(() => project.close());
 
-  for (const seed of [1, 2, 3]) {
+  for (const seed of sized([1], [1, 2, 3])) {
     test(`of a plan that changes at random, seed ${seed}`, async function () {
       // Seconds of computing, and many times that beside other work.
       this.timeout(120_000);
