@@ -6,6 +6,7 @@ import { eventually } from '../../e2e/support/eventually.ts';
 import type { Project } from '../../e2e/support/project.ts';
 import type { Frame, Page } from '../host/browser.ts';
 import { demoProject } from './support/demo-project.ts';
+import { showTasks } from './support/keys.ts';
 import { openDrover, runCommand, webviews } from './support/parts.ts';
 import { row, titleField, treeOf } from './support/tree.ts';
 import { openWorkbench, picture, type Workbench } from './support/workbench.ts';
@@ -143,6 +144,49 @@ suite('clicks and keys in the task tree', () => {
     await page.keyboard.press('Enter');
     await untilTabs([titles[1]]);
     assert.deepEqual(bench.violations, []);
+  });
+
+  test('a key that the person removes acts no more and leaves its menu, and one that is added acts', async () => {
+    const treeHasKeyboard = (): Promise<boolean> => tree.evaluate(() => document.hasFocus());
+    const leaveTree = async (): Promise<void> => {
+      await page.locator('.tabs-container .tab.active').click();
+      await eventually('the tree is left', async () => !(await treeHasKeyboard()));
+    };
+    const keyInMenu = async (): Promise<string> => {
+      await row(tree, titles[1]).click({ button: 'right' });
+      const rename = page.getByRole('menuitem', { name: 'Rename' });
+      await rename.waitFor();
+      const text = await rename.innerText();
+      await page.keyboard.press('Escape');
+      await rename.waitFor({ state: 'hidden' });
+      return text;
+    };
+    await leaveTree();
+    await page.keyboard.press(showTasks);
+    await eventually('the tree has the keyboard', treeHasKeyboard, 15_000);
+    // What the editor of keyboard shortcuts writes.
+    bench.changeKeys([
+      { key: 'ctrl+alt+shift+t', command: '-drover.showTree' },
+      { key: 'f2', command: '-drover.rename' },
+      { key: 'ctrl+alt+shift+u', command: 'drover.showTree' },
+    ]);
+    await bench.reload();
+    await openDrover(page);
+    tree = await treeOf(page);
+    await row(tree, titles[1]).waitFor();
+    const isGone = async (): Promise<boolean> => !/F2/u.test(await keyInMenu());
+    await eventually('its menu names no key', isGone, 15_000);
+    await leaveTree();
+    await page.keyboard.press(showTasks);
+    // The keys of a window are carried out in turn: before this one has its effect, that would have.
+    await page.keyboard.press('F1');
+    await page.locator('.quick-input-widget input.input').waitFor();
+    await page.keyboard.press('Escape');
+    await page.locator('.quick-input-widget').waitFor({ state: 'hidden' });
+    assert.equal(await treeHasKeyboard(), false);
+    await page.keyboard.press('Control+Alt+Shift+U');
+    await eventually('the tree has the keyboard', treeHasKeyboard, 15_000);
+    bench.changeKeys([]);
   });
 
   test('where lists open by a double click, a single one only selects', async () => {

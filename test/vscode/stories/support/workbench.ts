@@ -49,7 +49,15 @@ export interface Workbench {
   reload(): Promise<void>;
   /** Changes settings of the person; VS Code applies them when the window is reloaded. */
   change(settings: Readonly<Record<string, unknown>>): void;
+  /** The person's own keys, as the editor of keyboard shortcuts writes them; applied like settings. */
+  changeKeys(rules: readonly KeyRule[]): void;
   close(): Promise<void>;
+}
+
+/** A command with a minus before it takes a key from that command. */
+export interface KeyRule {
+  readonly key: string;
+  readonly command: string;
 }
 
 const contexts = new Set<BrowserContext>();
@@ -155,6 +163,10 @@ export async function openWorkbench(options: WorkbenchOptions): Promise<Workbenc
       const file = join(host.folder, 'ud', 'User', 'settings.json');
       const before = JSON.parse(readFileSync(file, 'utf8')) as Record<string, unknown>;
       writeFileSync(file, JSON.stringify({ ...before, ...settings }, null, 1));
+    },
+    changeKeys(rules) {
+      const file = join(host.folder, 'ud', 'User', 'keybindings.json');
+      writeFileSync(file, JSON.stringify(rules, null, 1));
     },
     close: () => end(context, host),
   };
