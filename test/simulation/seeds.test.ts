@@ -6,7 +6,7 @@ import { sized } from '../tier.ts';
 import { runSeed } from './run-seed.ts';
 import { simulate } from './simulate.ts';
 
-const seeds = sized(120, 2_000);
+const seeds = sized(200, 2_000);
 
 suite('simulation', function () {
   this.timeout(2_400_000);
