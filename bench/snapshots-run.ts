@@ -14,6 +14,8 @@ export interface SnapshotsRun {
   readonly status: readonly number[];
   /** The first of a slot that was just prepared. */
   readonly first: readonly number[];
+  /** The second one, which keeps what later ones read. */
+  readonly second: readonly number[];
   readonly unchanged: readonly number[];
   readonly changed: readonly number[];
   readonly restored: readonly number[];
@@ -48,7 +50,7 @@ async function snapshots(): Promise<SnapshotsRun> {
   const slot = await openSlot(values.folder, files, 'task');
   // An agent's first snapshot comes later than this, too.
   await delay(settledMs);
-  const run = { status: [], first: [], unchanged: [], changed: [], restored: [] } as {
+  const run = { status: [], first: [], second: [], unchanged: [], changed: [], restored: [] } as {
     [K in keyof SnapshotsRun]: number[];
   };
   try {
@@ -56,6 +58,7 @@ async function snapshots(): Promise<SnapshotsRun> {
       await prepare(slot, 'task');
       run.status.push(await elapsedMs(async () => void git(slot.path, ...bareStatus)));
       run.first.push(await elapsedMs(() => snapshot(slot, round)));
+      run.second.push(await elapsedMs(() => snapshot(slot, round)));
       run.unchanged.push(await elapsedMs(() => snapshot(slot, round)));
       for (let i = 0; i < changes; i += 1)
         writeFileSync(join(slot.path, 'src', 'd0', `f${i}.txt`), `round ${round}, file ${i}\n`);

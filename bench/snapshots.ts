@@ -23,14 +23,18 @@ export async function benchSnapshots(bench: Bench): Promise<Figure[]> {
 
 async function snapshotsOf(bench: Bench, files: number): Promise<Figure[]> {
   bench.say(`snapshots: ${files} files`);
-  const { status, first, unchanged, changed, restored } = await bench.programs.json<SnapshotsRun>(
-    'snapshots-run',
-    { folder: bench.folder, files, changes: filesChanged, rounds: bench.options.brief ? 1 : 15 },
-  );
+  const { status, first, second, unchanged, changed, restored } =
+    await bench.programs.json<SnapshotsRun>('snapshots-run', {
+      folder: bench.folder,
+      files,
+      changes: filesChanged,
+      rounds: bench.options.brief ? 1 : 15,
+    });
   const target = targets[files];
   const bare = `a bare git status: ${short(median(status))}`;
   return [
     figure(`first of a prepared slot of ${files} files`, first, undefined, bare),
+    figure(`second of a slot of ${files} files`, second, undefined, bare),
     figure(`unchanged slot of ${files} files`, unchanged, target?.unchanged, bare),
     figure(`${filesChanged} changed files of ${files}`, changed, target?.changed, bare),
     figure(`restore, ${files} files`, restored, target?.restore, bare),

@@ -40,7 +40,7 @@ suite('git: periodic snapshots', () => {
     write('made/own.mine', 'own\n');
     // As if the agent had not touched them for long: nothing is read again because it is new.
     age(task.path);
-    await taken('interval');
+    await kept();
   });
   teardown(() => fixture.remove());
 
@@ -53,11 +53,19 @@ suite('git: periodic snapshots', () => {
     assert.ok(made !== null);
     return made;
   };
+  /** The copy is made for an index that stayed from one snapshot to the next. */
+  const kept = async (): Promise<void> => {
+    await taken('interval');
+    await taken('interval');
+    assert.equal(copies().length, 1);
+  };
   /** The commit of a periodic snapshot, which holds the same as one that asks git for everything. */
   const seen = async (): Promise<string> => {
     const { commit } = await taken('interval');
     const whole = await taken('failed');
     assert.deepEqual([whole.isNew, whole.commit], [false, commit]);
+    await taken('interval');
+    await taken('interval');
     return commit;
   };
   const names = (commit: string): string[] =>
@@ -79,6 +87,8 @@ suite('git: periodic snapshots', () => {
     assert.equal(lstatSync(copy).ino, ino);
     assert.ok(lstatSync(copy).mtimeMs < Date.now() - 1_000);
     inSlot('add', '-A');
+    await taken('interval');
+    assert.deepEqual(copies(), [], 'an index that has changed may change again soon');
     await taken('interval');
     assert.equal(copies().length, 1);
     await taken('paused');

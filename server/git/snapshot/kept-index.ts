@@ -50,16 +50,21 @@ interface KeptIndex {
   readonly writtenMs: number;
 }
 
-/** The slot can't be read through a copy until its own index is another one. */
-interface NoIndex {
+/** The slot's own index, of which there is no copy. */
+interface SeenIndex {
   readonly file: null;
   readonly ownIndex: string;
+  /** False: the slot can't be read through a copy of it. */
+  readonly isFit: boolean;
 }
 
 /** By slot. */
-const kept = new MadeOnce<RepositoryContext['snapshotStates'], Map<string, KeptIndex | NoIndex>>();
+const kept = new MadeOnce<
+  RepositoryContext['snapshotStates'],
+  Map<string, KeptIndex | SeenIndex>
+>();
 
-function keptIn(context: RepositoryContext): Map<string, KeptIndex | NoIndex> {
+function keptIn(context: RepositoryContext): Map<string, KeptIndex | SeenIndex> {
   return kept.of(context.snapshotStates, () => new Map());
 }
 
@@ -104,29 +109,33 @@ async function throughCopy(
   const ownIndex = identityOf(join(worktree.gitDir, 'index'), context.idBytes);
   if (ownIndex === null || !foldersTellChanges(worktree.path)) return null;
   const known = keptIn(context).get(worktree.path);
-  if (known?.file === null && known.ownIndex === ownIndex) return null;
-  const index = await indexToUse(context, worktree, ownIndex);
+  if (known?.ownIndex !== ownIndex) {
+    // The first read through a copy costs more than an ordinary one: it is for an index that stays.
+    await dropKeptIndex(context, worktree);
+    keptIn(context).set(worktree.path, { file: null, ownIndex, isFit: true });
+    return null;
+  }
+  if (known.file === null && !known.isFit) return null;
+  // A snapshot of the slot at the same time asks git in the ordinary way.
+  const inUse: SeenIndex = { file: null, ownIndex, isFit: false };
+  keptIn(context).set(worktree.path, inUse);
+  const index = await indexToUse(context, worktree, known);
   if (index === null) return null;
   const { status, next } = await ask(context, worktree, index);
-  const meanwhile = keptIn(context).get(worktree.path);
-  if (meanwhile === undefined && next !== null) keptIn(context).set(worktree.path, next);
+  const isStillKept = keptIn(context).get(worktree.path) === inUse;
+  if (isStillKept && next !== null) keptIn(context).set(worktree.path, next);
   else await removeIndex(index.file);
-  if (next === null && status !== null)
-    keptIn(context).set(worktree.path, { file: null, ownIndex });
+  if (isStillKept && status === null) keptIn(context).delete(worktree.path);
   return next === null ? null : status;
 }
 
-/** It is the caller's alone: a snapshot of the slot at the same time makes one of its own. */
 async function indexToUse(
   context: RepositoryContext,
   worktree: LinkedWorktree,
-  ownIndex: string,
+  known: KeptIndex | SeenIndex,
 ): Promise<KeptIndex | null> {
-  const known = keptIn(context).get(worktree.path);
-  keptIn(context).delete(worktree.path);
-  if (typeof known?.file === 'string') {
-    const isSame =
-      known.ownIndex === ownIndex && known.copy === identityOf(known.file, context.idBytes);
+  if (known.file !== null) {
+    const isSame = known.copy === identityOf(known.file, context.idBytes);
     const ageMs = Date.now() - known.begunMs;
     if (isSame && ageMs >= 0 && ageMs < keptMs) return known;
     await removeIndex(known.file);
@@ -134,6 +143,7 @@ async function indexToUse(
   const file = await ownIndexFile(context, worktree);
   if (!(await copyIndex(join(worktree.gitDir, 'index'), file))) return null;
   const copy = identityOf(file, context.idBytes);
+  const { ownIndex } = known;
   if (copy !== null) return { file, ownIndex, copy, begunMs: Date.now(), writtenMs: 0 };
   await removeIndex(file);
   return null;
