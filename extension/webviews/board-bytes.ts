@@ -17,9 +17,12 @@ export function packedBoard(board: StatusSnapshot): PackedBoard {
 export function boardBytes(board: StatusSnapshot): Uint8Array {
   const known = encoded.get(board);
   if (known !== undefined) return known;
-  const json = JSON.stringify(packedBoard(board));
-  // The quickest level: more saves little of so much repetition.
-  const bytes = new Uint8Array(deflateRawSync(json, { level: 1 }));
+  const bytes = deflated(JSON.stringify(packedBoard(board)));
   encoded.set(board, bytes);
   return bytes;
+}
+
+export function deflated(json: string): Uint8Array {
+  // The quickest level: more saves little of so much repetition.
+  return new Uint8Array(deflateRawSync(json, { level: 1 }));
 }

@@ -1,6 +1,25 @@
-// Replies to what was asked together go back together, so far as they are ready about then.
+// Replies to what was asked together go back together, so far as they are ready about then; long
+// ones are packed.
 
-import type { Reply } from '../../webview/messages/messages.ts';
+import type { Ask, Reply, WebviewRequestName } from '../../webview/messages/messages.ts';
+import { deflated } from './board-bytes.ts';
+
+/** Their answers are lists of objects that grow with the history of a project. */
+const longAnswers: ReadonlySet<string> = new Set<WebviewRequestName>([
+  'report',
+  'runs.list',
+  'past.status',
+]);
+/** A shorter answer is there sooner as it is. */
+const packedCharsMin = 16_384;
+
+/** The answer to an ask: packed where that is quicker. */
+export function replyTo({ ask, name }: Pick<Ask, 'ask' | 'name'>, result: unknown): Reply {
+  const json = longAnswers.has(name) ? JSON.stringify(result) : '';
+  return json.length < packedCharsMin
+    ? { ask, ok: true, result }
+    : { ask, ok: true, packed: deflated(json) };
+}
 
 /** Longest time that a reply waits for others: half a frame. */
 const togetherMs = 8;

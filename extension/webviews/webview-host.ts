@@ -23,7 +23,7 @@ import { boardBytes, packedBoard } from './board-bytes.ts';
 import { firstBoard } from './first-board.ts';
 import { page } from './html.ts';
 import { isChange, readAsk, readMessage, refusedAsk } from './messages-in.ts';
-import { answerTogether } from './replies.ts';
+import { answerTogether, replyTo } from './replies.ts';
 import type { Subject } from './panel-subject.ts';
 
 /** What every webview is given to answer its questions. */
@@ -277,7 +277,7 @@ export class WebviewHost implements vscode.Disposable {
         // It was hidden while it loaded.
         if (this.#isAsleep) this.hidden();
       }
-      return { ask, ok: true, result };
+      return replyTo(message, result);
     } catch (error) {
       const { kind, message: text } = toFailure(error);
       const named = withTitles(text, this.project?.board ?? null);

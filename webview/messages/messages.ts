@@ -222,6 +222,8 @@ export type BoardBytes = Uint8Array | null;
 /** What an ask came to. */
 export type Reply =
   | { readonly ask: number; readonly ok: true; readonly result: unknown }
+  /** The JSON of a long result in UTF-8, deflated (raw, RFC 1951). */
+  | { readonly ask: number; readonly ok: true; readonly packed: Uint8Array }
   | {
       readonly ask: number;
       readonly ok: false;

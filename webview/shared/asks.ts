@@ -2,6 +2,7 @@
 // one message, since each message takes several hops through VS Code.
 
 import type { Ask, FromWebview, Reply } from '../messages/messages.ts';
+import { inflated } from './inflated.ts';
 
 /** A refusal of the backend or the extension, with its sentence. */
 export class AskFailure extends Error {
@@ -49,8 +50,8 @@ export class Asks {
   answered(replies: readonly Reply[]): void {
     for (const reply of replies) {
       const asked = this.#take(reply.ask);
-      if (reply.ok) asked?.resolve(reply.result);
-      else asked?.reject(new AskFailure(reply.error.kind, reply.error.message));
+      if (!reply.ok) asked?.reject(new AskFailure(reply.error.kind, reply.error.message));
+      else asked?.resolve('packed' in reply ? inflated(reply.packed) : reply.result);
     }
   }
 

@@ -17,6 +17,7 @@ import type {
   WebviewRequestName,
 } from '../messages/messages.ts';
 import { Asks } from './asks.ts';
+import { inflated } from './inflated.ts';
 
 interface VsCodeApi {
   postMessage(message: unknown): void;
@@ -141,12 +142,9 @@ async function pushOf(message: Pushed): Promise<Push> {
   const { state, board } = message;
   return {
     type: 'state',
-    state: { ...state, board: board === null ? null : await inflate(board) },
+    state: {
+      ...state,
+      board: board === null ? null : unpacked((await inflated(board)) as PackedBoard),
+    },
   };
-}
-
-async function inflate(bytes: Uint8Array): Promise<HostState['board']> {
-  const packed = new Blob([bytes as Uint8Array<ArrayBuffer>]).stream();
-  const json = packed.pipeThrough(new DecompressionStream('deflate-raw'));
-  return unpacked((await new Response(json).json()) as PackedBoard);
 }

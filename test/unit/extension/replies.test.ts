@@ -1,7 +1,7 @@
 // Replies to several asks of one message.
 
 import assert from 'node:assert/strict';
-import { answerTogether } from '../../../extension/webviews/replies.ts';
+import { answerTogether, replyTo } from '../../../extension/webviews/replies.ts';
 import type { Reply } from '../../../webview/messages/messages.ts';
 
 suite('replies to asks that came together', () => {
@@ -37,5 +37,12 @@ suite('replies to asks that came together', () => {
     answerTogether([nobody], (replies) => posted.push(replies));
     await nobody;
     assert.deepEqual(posted, []);
+  });
+
+  test('only a long list of objects is packed', () => {
+    const result = { text: 'a'.repeat(100_000) };
+    assert.deepEqual(replyTo({ ask: 1, name: 'log.read' }, result), { ask: 1, ok: true, result });
+    assert.deepEqual(replyTo({ ask: 1, name: 'report' }, {}), { ask: 1, ok: true, result: {} });
+    assert.ok('packed' in replyTo({ ask: 1, name: 'report' }, result));
   });
 });

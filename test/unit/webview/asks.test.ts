@@ -1,6 +1,7 @@
 // What a webview asks: one message for a turn, each answered once, none forgotten.
 
 import assert from 'node:assert/strict';
+import { replyTo } from '../../../extension/webviews/replies.ts';
 import type { Ask, FromWebview } from '../../../webview/messages/messages.ts';
 import { AskFailure, Asks } from '../../../webview/shared/asks.ts';
 
@@ -31,6 +32,19 @@ suite('asks of a webview', () => {
     assert.equal(await third, 'of c');
     assert.equal(await answers[1], 'of b');
     await assert.rejects(answers[0] ?? third, new AskFailure('gone', 'It is gone.'));
+  });
+
+  test('a long answer comes packed, and one that cannot be read is refused', async () => {
+    const asks = new Asks(() => {});
+    const answers = [asks.to('backend')('report', {}), asks.to('backend')('report', {})];
+    const result = {
+      landed: Array.from({ length: 1_000 }, (_, id) => ({ id, title: `Größe ${id}` })),
+    };
+    const reply = replyTo({ ask: 1, name: 'report' }, result);
+    assert.ok('packed' in reply && reply.packed.length < JSON.stringify(result).length / 2);
+    asks.answered([reply, { ask: 2, ok: true, packed: new Uint8Array([7, 7, 7]) }]);
+    await assert.rejects(answers[1] ?? Promise.resolve());
+    assert.deepEqual(await answers[0], result);
   });
 
   test('what cannot be sent is told to whoever asked, and the next turn is sent', async () => {

@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import { applyChanges } from '../../../server/protocol/board.ts';
 import type { BoardChanges } from '../../../server/protocol/panel-views.ts';
 import { boardBytes } from '../../../extension/webviews/board-bytes.ts';
-import { answerTogether } from '../../../extension/webviews/replies.ts';
+import { answerTogether, replyTo } from '../../../extension/webviews/replies.ts';
 import type {
   Ask,
   BackendRequests,
@@ -178,7 +178,7 @@ export class FakeHost {
     try {
       if (answer === undefined && to === 'backend') throw new Refusal('unknown', `no ${name} here`);
       const result = answer === undefined ? {} : await answer(params as never);
-      return { ask, ok: true, result: result ?? {} };
+      return replyTo({ ask, name }, result ?? {});
     } catch (error) {
       const kind = error instanceof Refusal ? error.kind : 'internal';
       const text = error instanceof Error ? error.message : String(error);

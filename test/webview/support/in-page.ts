@@ -68,7 +68,7 @@ export function beginPage({ theme, memory, reduceMotion }: PageBeginning): void 
 /** How VS Code hands a message to a webview. As text, which is the quickest way into the page for a large board. */
 export function deliver(messageJson: string): void {
   const data = JSON.parse(messageJson, (key, value: unknown) => {
-    return key === 'board' && typeof value === 'string'
+    return (key === 'board' || key === 'packed') && typeof value === 'string'
       ? Uint8Array.from(atob(value), (character) => character.codePointAt(0) ?? 0)
       : value;
   }) as unknown;
