@@ -11,12 +11,16 @@ import { iconButton } from '../shared/looks/icon-button.ts';
 import { periodWords, toneOf } from './period-words.ts';
 import { shortLine } from './run-words.ts';
 import { barAt, type Step, type Timeline, type TimelineBar } from './timeline-model.ts';
+import {
+  axisHeightPx,
+  type Box,
+  inner,
+  laneHeightPx,
+  type Shapes,
+  shapesOf,
+} from './timeline-shapes.ts';
 import { timelineStyles } from './timeline-styles.ts';
 
-const laneHeightPx = 22;
-const barHeightPx = 16;
-const axisHeightPx = 22;
-const barWidthMinPx = 3;
 const labelWidthMinPx = 48;
 const charWidthPx = 6.5;
 const zoomMax = 32;
@@ -40,28 +44,39 @@ export class DroverTimeline extends LitElement {
   #zoom = 1;
   /** Key of the attempt that has the focus or had it last. */
   #chosen = '';
+  /** What is said of each bar, in the order of the bars. */
+  #words: readonly string[] = [];
+  /** Inside of the bar that is under the pointer. */
+  readonly #tip = document.createElementNS('http://www.w3.org/2000/svg', 'title');
+  #drawnPx = -1;
 
   constructor() {
     super();
     this.timeline = null;
     this.isActive = false;
-    new SizeController(this, () => this.requestUpdate());
+    new SizeController(this, () => {
+      if (this.clientWidth !== this.#drawnPx) this.requestUpdate();
+    });
   }
 
   override willUpdate(changed: PropertyValues<this>): void {
-    if (!changed.has('timeline')) return;
-    const isThere = this.timeline?.bars.some((bar) => keyOf(bar) === this.#chosen) ?? false;
-    if (!isThere) this.#chosen = '';
+    if (!changed.has('timeline') && !changed.has('isActive')) return;
+    const bars = this.timeline?.bars ?? [];
+    this.#words = bars.map((bar) => wordsOf(bar, this.isActive));
+    if (!bars.some((bar) => keyOf(bar) === this.#chosen)) this.#chosen = '';
+    this.#tip.remove();
   }
 
   override render(): TemplateResult | typeof nothing {
     const { timeline } = this;
     if (timeline === null) return nothing;
-    const room = Math.max(200, this.clientWidth - 4);
+    this.#drawnPx = this.clientWidth;
+    const room = Math.max(200, this.#drawnPx - 4);
     const width = room * this.#zoom;
     const height = axisHeightPx + timeline.lanes * laneHeightPx + 4;
     const scale = width / timeline.lengthMs;
     const chosen = timeline.bars.findIndex((bar) => keyOf(bar) === this.#chosen);
+    const shapes = shapesOf(timeline, scale);
     return html`<div class="scroller">
         <svg
           role="listbox"
@@ -69,56 +84,44 @@ export class DroverTimeline extends LitElement {
           width=${width}
           height=${height}
           @keydown=${this.#onKey}
+          @focusin=${this.#onChoose}
+          @click=${this.#onChoose}
+          @dblclick=${this.#onOpen}
+          @pointerover=${this.#onPointer}
         >
           ${timeline.ticks.map((tick) => tickTemplate(tick, scale, height, width))}
-          ${timeline.bars.map((bar, index) =>
-            this.#bar(bar, scale, index === Math.max(0, chosen), index === chosen),
+          ${shapesTemplate(shapes)}
+          ${timeline.bars.map((_, index) =>
+            this.#bar(index, shapes.boxes[index], index === Math.max(0, chosen), index === chosen),
           )}
+          ${timeline.bars.map((bar, index) => labelTemplate(bar, shapes.boxes[index]))}
         </svg>
       </div>
       ${this.#footer(timeline.bars[chosen] ?? null)}`;
   }
 
-  #bar(bar: TimelineBar, scale: number, hasTab: boolean, isChosen: boolean): TemplateResult {
-    const { attempt, lane, isCritical } = bar;
-    const start = this.timeline?.startMs ?? 0;
-    const x = (attempt.started_at_ms - start) * scale;
-    const width = Math.max(barWidthMinPx, (attempt.ended_at_ms - attempt.started_at_ms) * scale);
-    const y = axisHeightPx + lane * laneHeightPx;
-    const title = shortLine(attempt.title);
-    const room = Math.floor((width - 8) / charWidthPx);
-    const label = title.length <= room ? title : `${title.slice(0, Math.max(0, room - 1))}…`;
-    const failed = attempt.outcome !== null && !isGood(attempt) ? 'failed' : '';
-    return svg`<g
+  /** What the pointer, the keyboard and a screen reader reach: the bar's outline, and its words. */
+  #bar(
+    index: number,
+    box: Box | undefined,
+    hasTab: boolean,
+    isChosen: boolean,
+  ): TemplateResult | typeof nothing {
+    if (box === undefined) return nothing;
+    const { x, y, width, height } = inner(box);
+    return svg`<rect
       role="option"
-      class="bar ${isCritical ? 'critical' : ''} ${failed}"
+      class="bar"
       tabindex=${hasTab ? '0' : '-1'}
       aria-selected=${isChosen ? 'true' : 'false'}
-      aria-label=${wordsOf(bar, this.isActive)}
-      data-key=${keyOf(bar)}
-      @focus=${() => this.#choose(bar)}
-      @click=${() => this.#choose(bar)}
-      @dblclick=${() => this.onOpen(attempt)}
-    >
-      <title>${wordsOf(bar, this.isActive)}</title>
-      <rect class="ground" x=${x} y=${y} width=${width} height=${barHeightPx} rx="2"></rect>
-      ${attempt.parts.map(
-        (part) => svg`<rect
-          class="part ${toneOf(part.kind)}"
-          x=${(part.started_at_ms - start) * scale}
-          y=${part.kind === 'question' ? y + barHeightPx - 4 : y}
-          width=${Math.max(0.5, (part.ended_at_ms - part.started_at_ms) * scale)}
-          height=${part.kind === 'question' ? 4 : barHeightPx}
-        ></rect>`,
-      )}
-      <rect class="edge" x=${x + 0.5} y=${y + 0.5} width=${Math.max(1, width - 1)}
-        height=${barHeightPx - 1} rx="2"></rect>
-      ${
-        width < labelWidthMinPx
-          ? nothing
-          : svg`<text x=${x + 5} y=${y + 12} aria-hidden="true">${label}</text>`
-      }
-    </g>` as TemplateResult;
+      aria-label=${this.#words[index] ?? ''}
+      data-index=${index}
+      x=${x}
+      y=${y}
+      width=${width}
+      height=${height}
+      rx="2"
+    ></rect>` as TemplateResult;
   }
 
   #footer(bar: TimelineBar | null): TemplateResult {
@@ -153,6 +156,23 @@ export class DroverTimeline extends LitElement {
     this.requestUpdate();
   }
 
+  readonly #onChoose = ({ target }: Event): void => {
+    const bar = this.timeline?.bars[indexOf(target)];
+    if (bar !== undefined) this.#choose(bar);
+  };
+
+  readonly #onOpen = ({ target }: Event): void => {
+    const bar = this.timeline?.bars[indexOf(target)];
+    if (bar !== undefined) this.onOpen(bar.attempt);
+  };
+
+  readonly #onPointer = ({ target }: Event): void => {
+    const words = this.#words[indexOf(target)];
+    if (words === undefined) return this.#tip.remove();
+    this.#tip.textContent = words;
+    (target as SVGElement).append(this.#tip);
+  };
+
   #zoomTo(zoom: number): void {
     const scroller = this.renderRoot.querySelector('.scroller');
     const middle =
@@ -182,8 +202,8 @@ export class DroverTimeline extends LitElement {
     event.preventDefault();
     this.#choose(next);
     void this.updateComplete.then(() => {
-      const key = CSS.escape(keyOf(next));
-      this.renderRoot.querySelector<SVGElement>(`[data-key="${key}"]`)?.focus();
+      const index = bars.indexOf(next);
+      this.renderRoot.querySelector<SVGElement>(`[data-index="${index}"]`)?.focus();
     });
   };
 }
@@ -192,9 +212,10 @@ function keyOf({ attempt }: TimelineBar): string {
   return `${attempt.task_id} ${attempt.attempt}`;
 }
 
-/** Its work landed, or waits for a person as it is. */
-function isGood({ outcome }: ReportAttempt): boolean {
-  return outcome === 'completed' || outcome === 'needs_review';
+/** Of the bar that an event is for; -1: of none. */
+function indexOf(target: EventTarget | null): number {
+  const { index } = target instanceof SVGElement ? target.dataset : {};
+  return index === undefined ? -1 : Number(index);
 }
 
 function outcomeWords({ outcome }: ReportAttempt, isActive: boolean): string {
@@ -229,6 +250,22 @@ function wordsOf({ attempt, isCritical }: TimelineBar, isActive: boolean): strin
     ...(usd > 0 ? [formatCost(usd)] : []),
     ...(isCritical ? ['on the critical path'] : []),
   ].join(' · ');
+}
+
+function shapesTemplate({ ground, parts, edges }: Shapes): TemplateResult {
+  return svg`<g aria-hidden="true">
+    <path class="ground" d=${ground}></path>
+    ${[...parts].map(([tone, d]) => svg`<path class="part ${tone}" d=${d}></path>`)}
+    ${[...edges].map(([edge, d]) => svg`<path class="edge ${edge}" d=${d}></path>`)}
+  </g>` as TemplateResult;
+}
+
+function labelTemplate({ attempt }: TimelineBar, box?: Box): TemplateResult | typeof nothing {
+  if (box === undefined || box.width < labelWidthMinPx) return nothing;
+  const title = shortLine(attempt.title);
+  const room = Math.floor((box.width - 8) / charWidthPx);
+  const label = title.length <= room ? title : `${title.slice(0, Math.max(0, room - 1))}…`;
+  return svg`<text x=${box.x + 5} y=${box.y + 12} aria-hidden="true">${label}</text>` as TemplateResult;
 }
 
 function tickTemplate(

@@ -30,6 +30,7 @@ export const timelineStyles = css`
     opacity: 0.6;
   }
   .bar {
+    fill: transparent;
     cursor: pointer;
     outline: none;
   }
@@ -66,23 +67,23 @@ export const timelineStyles = css`
     fill: none;
     stroke: var(--vscode-widget-border, var(--vscode-contrastBorder, transparent));
   }
-  .bar.critical .edge {
+  .edge.critical {
     stroke: var(--vscode-charts-yellow, var(--vscode-editorWarning-foreground));
     stroke-width: 2;
   }
-  .bar.failed .edge {
+  .edge.failed {
     stroke: var(--vscode-testing-iconFailed, var(--vscode-errorForeground));
     stroke-width: 1.5;
     stroke-dasharray: 4 2;
   }
-  .bar:hover .part {
-    opacity: 0.65;
+  .bar:hover {
+    fill: var(--vscode-editor-foreground);
+    fill-opacity: 0.15;
   }
-  .bar:focus .edge,
-  .bar[aria-selected='true'] .edge {
+  .bar:focus,
+  .bar[aria-selected='true'] {
     stroke: var(--vscode-focusBorder);
     stroke-width: 2;
-    stroke-dasharray: none;
   }
   .footer {
     display: flex;
