@@ -33,7 +33,7 @@ import {
 } from './run-template.ts';
 import { shortLine, stateWords, timeWords } from './run-words.ts';
 import { TranscriptReader } from './transcript-reader.ts';
-import { timelineOf } from './timeline-model.ts';
+import { type Timeline, timelineOf } from './timeline-model.ts';
 import '../shared/looks/button.ts';
 
 const rowsAtFirst = 15;
@@ -53,6 +53,7 @@ export class DroverRun extends LitElement {
   #seq = -1;
   #hasPainted = false;
   #failed = '';
+  #timeline: { readonly of: Report; readonly timeline: Timeline | null } | null = null;
   readonly #rows = new Map<string, number>();
   readonly #actions: RunActions = {
     openTask: (task, attempt) =>
@@ -84,13 +85,16 @@ export class DroverRun extends LitElement {
       this.#board = new BoardController(this, this.host);
       this.#reader = new RunReader(this, this.host);
       this.#transcripts = new TranscriptReader(this, this.host);
+      // In one message with what the board is asked by.
+      this.#showRun();
     }
     const board = this.#board?.board ?? null;
     if (board === null || board.seq === this.#seq) return;
     const isFirst = this.#seq === -1;
     this.#seq = board.seq;
-    if (isFirst) this.#show();
-    else this.#reader?.touch();
+    if (!isFirst) return this.#reader?.touch();
+    this.#reader?.connected();
+    this.#transcripts?.show(this.#memory.search);
   }
 
   override render(): TemplateResult | typeof nothing {
@@ -157,7 +161,7 @@ export class DroverRun extends LitElement {
   }
 
   #report(report: Report): TemplateResult {
-    const timeline = timelineOf(report);
+    const timeline = this.#timelineOf(report);
     return html`<h1><bdi>${this.#titleOf(report)}</bdi></h1>
       <p>${this.#whenOf(report)}</p>
       ${this.#buttons(report)} ${figuresTemplate(report)}
@@ -182,6 +186,13 @@ export class DroverRun extends LitElement {
       ${timeTemplate(report, this.#actions)} ${waitsTemplate(report, this.#actions)}
       ${costTemplate(report, this.#actions)} ${landedTemplate(report, this.#actions)}
       ${retriesTemplate(report, this.#actions)}`;
+  }
+
+  /** The same one for the same report, which is then not drawn again. */
+  #timelineOf(report: Report): Timeline | null {
+    if (this.#timeline?.of !== report)
+      this.#timeline = { of: report, timeline: timelineOf(report) };
+    return this.#timeline.timeline;
   }
 
   #titleOf({ title, kind, id }: Report): string {
@@ -288,13 +299,13 @@ export class DroverRun extends LitElement {
     this.#failed = '';
     if (change.run !== undefined) this.#rows.clear();
     this.host?.memory.set(this.#memory);
-    this.#show();
+    this.#showRun();
+    this.#transcripts?.show(this.#memory.search);
     this.requestUpdate();
   }
 
-  #show(): void {
+  #showRun(): void {
     this.#reader?.show(this.#memory.run, this.#memory.search);
-    this.#transcripts?.show(this.#memory.search);
   }
 }
 

@@ -1,5 +1,5 @@
-// Reads the list of runs and the report of one, again when the board has changed, and never twice
-// at once.
+// Reads the list of runs and the report of one: as the page starts, again when the board has
+// changed, and never twice at once.
 
 import type { ReactiveController, ReactiveControllerHost } from 'lit';
 import type { Report } from '../../server/core/history/report.ts';
@@ -17,6 +17,7 @@ export class RunReader implements ReactiveController {
   readonly #component: ReactiveControllerHost;
   readonly #host: Host;
   #isReading = false;
+  #hasBackend = false;
   #isWanted = false;
   #timer: ReturnType<typeof setTimeout> | null = null;
   #wantedRun: string | null = null;
@@ -46,6 +47,15 @@ export class RunReader implements ReactiveController {
     void this.#read();
   }
 
+  /** The backend is there: what was refused before is asked again. */
+  connected(): void {
+    this.#hasBackend = true;
+    if (!this.#isWanted) return;
+    if (this.#timer !== null) clearTimeout(this.#timer);
+    this.#timer = null;
+    void this.#read();
+  }
+
   /** The board has changed: what is shown may have, too. */
   touch(): void {
     this.#isWanted = true;
@@ -58,16 +68,21 @@ export class RunReader implements ReactiveController {
     const beganMs = performance.now();
     while (this.#isWanted) {
       this.#isWanted = false;
+      const isSure = this.#hasBackend;
       await this.#readOnce();
-      this.#component.requestUpdate();
+      const isEarly = !isSure && this.failed !== '';
+      if (isEarly) {
+        this.failed = '';
+        this.#isWanted = true;
+      } else this.#component.requestUpdate();
       // Another run or search is read at once, a change of the board after a rest.
-      if (!this.#isStale()) break;
+      if (isEarly ? !this.#hasBackend : !this.#isStale()) break;
     }
     this.#isReading = false;
     const restMs = Math.max(restMinMs, (performance.now() - beganMs) * restPerReading);
     this.#timer = setTimeout(() => {
       this.#timer = null;
-      if (this.#isWanted) void this.#read();
+      if (this.#isWanted && this.#hasBackend) void this.#read();
     }, restMs);
   }
 
@@ -80,19 +95,23 @@ export class RunReader implements ReactiveController {
     const run = this.#wantedRun;
     const search = this.#wantedSearch;
     this.#readFor = { run, search };
-    const reportOf = (id: string): Promise<Report> => this.#host.backend('report', { id });
-    // A chosen run needs no list to be asked for.
-    const asked = run === null ? null : reportOf(run);
+    // Together with the list: only a search says by its answer which run is meant.
+    const asked = run === null && search !== '' ? null : this.#reportOf(run);
     asked?.catch(() => undefined);
     try {
       const list = await this.#host.backend('runs.list', search === '' ? {} : { search });
       this.list = list;
       this.#component.requestUpdate();
-      const id = list.runs[0]?.id ?? null;
-      this.report = await (asked ?? (id === null ? null : reportOf(id)));
+      const id = run ?? list.runs[0]?.id ?? null;
+      this.report = id === null ? null : await (asked ?? this.#reportOf(id));
       this.failed = '';
     } catch (error) {
       this.failed = error instanceof Error ? error.message : String(error);
     }
+  }
+
+  /** Null: of the newest run. */
+  #reportOf(id: string | null): Promise<Report> {
+    return this.#host.backend('report', id === null ? {} : { id });
   }
 }

@@ -112,7 +112,8 @@ export function makeReport(
   const { windows } = scope;
   const tasks = scope.taskIds.flatMap((id) => stories.tasks.get(id) ?? []);
   const used = usage.filter(isIn(new Map(tasks.map((task) => [task.id, task])), windows));
-  const views = tasks.map((task) => taskOf(task, used));
+  const usedBy = Map.groupBy(used, ({ task_id: id }) => id);
+  const views = tasks.map((task) => taskOf(task, usedBy.get(task.id) ?? []));
   const landed = views.filter((view) => landsIn(view.landed_at_ms, windows));
   const waits = tasks.flatMap((task) => waitsOf(task, windows));
   return {
@@ -156,8 +157,7 @@ function overlaps({ startMs, endMs }: AttemptStory, windows: readonly Window[]):
   return windows.some((window) => startMs <= window.endMs && (endMs ?? Infinity) > window.startMs);
 }
 
-function taskOf(task: TaskStory, used: readonly AttemptUsage[]): ReportTask {
-  const own = used.filter((usage) => usage.task_id === task.id);
+function taskOf(task: TaskStory, own: readonly AttemptUsage[]): ReportTask {
   const isLanded = task.status === 'completed';
   return {
     id: task.id,

@@ -59,10 +59,9 @@ export function runList(
   const worked = workedOn(stories);
   const costs = new Map(usage.map((each) => [`${each.task_id} ${each.number}`, each.cost_usd]));
   const words = searchWords(request.search);
-  const newest = [...stories.runs.values()].filter(({ windows }) => windows.length > 0).reverse();
   const lines: RunLine[] = [];
   let found = 0;
-  for (const run of newest) {
+  for (const run of newestFirst(stories)) {
     const own = worked.get(run.id) ?? [];
     const match = words.length === 0 ? null : matchOf(run, own, words, request.epicTitles);
     if (words.length > 0 && match === null) continue;
@@ -70,6 +69,11 @@ export function runList(
     if (lines.length < request.max) lines.push(lineOf(run, own, costs, match, request));
   }
   return { runs: lines, found };
+}
+
+/** Those that were active at some time. */
+export function newestFirst({ runs }: Pick<Stories, 'runs'>): readonly RunStory[] {
+  return [...runs.values()].filter(({ windows }) => windows.length > 0).reverse();
 }
 
 function workedOn(stories: Stories): ReadonlyMap<string, readonly Worked[]> {

@@ -82,8 +82,8 @@ export const runShapes = {
     after: optional(text),
     limit: optional(integer(1, hitsMax)),
   },
-  /** What a run or an epic did with its time and money, from the feed. */
-  report: { id },
+  /** What a run or an epic did with its time and money, from the feed; no id: the newest run. */
+  report: { id: optional(id) },
   /** The spans of a run, an epic or a task, in OTLP's JSON. */
   'trace.export': { id },
   /** As Prometheus reads them. */

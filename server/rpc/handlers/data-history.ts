@@ -43,7 +43,7 @@ export function historyHandlers(deps: DataHandlerDeps): Pick<Handlers, HistoryRe
     }
   };
   return {
-    report: async ({ id }) => {
+    report: async ({ id = null }) => {
       const { readReport } = await loadHistory();
       return readReport(store.db, { id, nowMs: store.sources.clock.now() }, await told());
     },

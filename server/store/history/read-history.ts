@@ -4,7 +4,7 @@ import { Refusal } from '../../core/failure.ts';
 import type { Report, ReportScope } from '../../core/history/report.ts';
 import { type MetricsUsage, prometheusText } from '../../core/history/metrics.ts';
 import { makeReport } from '../../core/history/report.ts';
-import { runList, type RunList } from '../../core/history/run-list.ts';
+import { newestFirst, runList, type RunList } from '../../core/history/run-list.ts';
 import { runsOfTask, spansOf } from '../../core/history/spans.ts';
 import type { RunStory, StoryTeller } from '../../core/history/stories.ts';
 import type { TaskStory } from '../../core/history/task-story.ts';
@@ -17,16 +17,21 @@ import { ToldStories } from './told-stories.ts';
 import type { SpanUsage, TraceSpan } from '../../core/history/trace-span.ts';
 
 /**
- * A run's or an epic's report. Refuses an id that is neither. `told`, here and below: kept by who
- * asks again.
+ * A run's or an epic's report; `id` null: the newest run's. Refuses an id that is neither. `told`,
+ * here and below: kept by who asks again.
  */
 export async function readReport(
   db: Db,
-  { id, nowMs }: { readonly id: string; readonly nowMs: number },
+  request: { readonly id: string | null; readonly nowMs: number },
   told = new ToldStories(),
 ): Promise<Report> {
   return readAtOneMoment(db, async (at) => {
     const stories = await told.read(at);
+    const { nowMs } = request;
+    const id = request.id ?? newestFirst(stories)[0]?.id ?? null;
+    if (id === null) {
+      throw new Refusal('unknown_id', 'No run has been started in this project yet.');
+    }
     const scope =
       runScope(stories, stories.runs.get(id), nowMs, await epicTitles(at)) ??
       (await epicScope(at, stories, id, nowMs));

@@ -2,12 +2,15 @@
 
 import assert from 'node:assert/strict';
 import type { Report } from '../../../server/core/history/report.ts';
+import type { RunList } from '../../../server/core/history/run-list.ts';
 import type { TranscriptSearch } from '../../../server/core/history/transcript-search.ts';
+import type { HostState } from '../../../webview/messages/messages.ts';
 import { largeRun, runLines, smallRun } from '../../doubles/reports.ts';
 import { taskView } from '../../doubles/views.ts';
 import { checkAxe } from '../support/axe.ts';
 import { boardOf, smallBoard } from '../support/boards.ts';
-import { Refusal } from '../support/fake-host.ts';
+import { type FakeHost, Refusal } from '../support/fake-host.ts';
+import { hostState } from '../support/host-state.ts';
 import { themeNames } from '../support/themes.ts';
 import {
   openWebview,
@@ -51,12 +54,25 @@ suite('webview: run', () => {
       ...options,
       prepare: (host) => {
         host.backend('runs.list', () => runLines(runs));
-        host.backend('report', ({ id }) => ({ ...report, id }));
+        host.backend('report', ({ id = 'run-1' }) => ({ ...report, id }));
         host.backend('transcripts.search', (params) => transcripts(params));
         options.prepare?.(host);
       },
     });
     await view.page.getByRole('heading', { level: 1 }).waitFor();
+  };
+  /** Without an answer for the list. */
+  const openUnanswered = async (
+    prepare: (host: FakeHost) => void,
+    state: Partial<HostState> = {},
+  ): Promise<void> => {
+    view = await openWebview('run', {
+      state,
+      prepare: (host) => {
+        host.backend('report', () => smallRun());
+        prepare(host);
+      },
+    });
   };
   const bar = (name: RegExp): ReturnType<typeof view.page.getByRole> =>
     view.page.getByRole('listbox', { name: /^Attempts/ }).getByRole('option', { name });
@@ -226,7 +242,7 @@ suite('webview: run', () => {
     const { host, page } = view;
     await page.getByText(/running for/).waitFor();
     const { state } = host;
-    host.backend('report', ({ id }) => ({ ...smallRun(), id }));
+    host.backend('report', ({ id = 'run-1' }) => ({ ...smallRun(), id }));
     await host.pushState({ board: { ...(state.board ?? smallBoard()), seq: 200 } });
     await page.getByText(/finished after/).waitFor();
     await view.close();
@@ -252,6 +268,62 @@ suite('webview: run', () => {
     await view.close();
   });
 
+  test('the list and the report of the newest run are asked together, before the board is there', async () => {
+    const late = Promise.withResolvers<RunList>();
+    const board = Promise.withResolvers<Record<string, never>>();
+    await openUnanswered((host) => {
+      host.backend('runs.list', () => late.promise);
+      host.action('hello', () => board.promise);
+    });
+    const { host, page } = view;
+    assert.deepEqual(await host.waitFor('report'), {});
+    assert.equal(host.of('runs.list').length, 1);
+    late.resolve(runLines(12));
+    await host.pushState({});
+    await page.getByRole('heading', { name: 'Run of A language' }).waitFor();
+    assert.equal(host.of('report').length, 1);
+    board.resolve({});
+    await view.close();
+  });
+
+  test('what was refused before the backend was there is asked again, and no error is shown', async () => {
+    const { board, connection } = hostState('run');
+    let isThere = false;
+    const refuse = (): void => {
+      if (!isThere) throw new Refusal('gone', 'The connection to the backend was lost.');
+    };
+    await openUnanswered(
+      (host) => {
+        host.backend('runs.list', () => (refuse(), runLines(2)));
+        host.backend('report', () => (refuse(), smallRun()));
+      },
+      { board: null, connection: { kind: 'connecting' } },
+    );
+    const { host, page } = view;
+    await host.waitFor('report');
+    isThere = true;
+    await host.pushState({ board, connection });
+    await page.getByRole('heading', { name: 'Run of A language' }).waitFor();
+    assert.equal(await page.getByRole('alert').count(), 0);
+    await view.close();
+  });
+
+  test('the bar under the pointer says what it is', async () => {
+    await open();
+    await bar(/^Check types, attempt 1/).hover();
+    assert.match(
+      (await view.page.locator('svg rect title').allTextContents()).join(),
+      /^Check types, attempt 1/,
+    );
+    await view.page.getByRole('heading', { name: 'Timeline' }).hover();
+    await bar(/^Write the parser/).hover();
+    assert.match(
+      (await view.page.locator('svg rect title').allTextContents()).join(),
+      /^Write the parser, attempt 1[^,]*/,
+    );
+    await view.close();
+  });
+
   test('a thousand attempts are drawn within half a second', async () => {
     const report = largeRun(1_000);
     await open(report, { state: { board: boardOf([]) } }, 500);
@@ -262,6 +334,9 @@ suite('webview: run', () => {
         .count(),
       1_000,
     );
+    // One element for each attempt; their parts are drawn together.
+    const drawn = await view.page.locator('drover-timeline svg *').count();
+    assert.ok(drawn < 1_100, `${drawn} elements for 1,000 attempts`);
     const { ms } = (await view.host.waitFor('measured')) as { ms: number };
     // The page's own cost is measured with it; the limit leaves room for a shared machine.
     assert.ok(ms < 5_000, `first paint after ${ms} ms`);
