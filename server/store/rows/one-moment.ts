@@ -12,6 +12,9 @@ export type Db = Kysely<StoreTables>;
  */
 export const listPartMax = 5_000;
 
+/** Lent for one moment: transactions of SQLite do not nest, and Kysely knows none of these. */
+const lentNow = new WeakSet<object>();
+
 /**
  * Runs the body on one connection inside a read transaction: it sees one snapshot, whatever other
  * transactions write at the same time.
@@ -20,9 +23,12 @@ export async function readAtOneMoment<Lent extends Db, T>(
   db: Lent,
   body: (db: Lent) => Promise<T>,
 ): Promise<T> {
-  if (db.isTransaction) return body(db);
+  if (db.isTransaction || lentNow.has(db)) return body(db);
   // What is lent closed for queries stays so inside.
-  return readingTransaction(db, (at) => body(at as Lent));
+  return readingTransaction(db, (at) => {
+    lentNow.add(at);
+    return body(at as Lent);
+  });
 }
 
 /** Cuts a list into parts. */

@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import { setImmediate } from 'node:timers/promises';
 import { type Kysely, sql } from 'kysely';
+import { readAtOneMoment } from '../../../server/store/rows/one-moment.ts';
 import type { StoreTables } from '../../../server/store/schema/tables.ts';
 import { tablesOf } from '../../tables.ts';
 import { memoryStore, type TestStore } from './memory-store.ts';
@@ -78,5 +79,17 @@ suite('transactions', () => {
       return Promise.all([titles(), write('y'), titles(), write('z'), titles()]);
     });
     assert.deepEqual(seen, ['x', null, 'y', null, 'z']);
+  });
+
+  test('a reading inside of a reading is of the same moment', async () => {
+    const { db } = project.store;
+    const counted = await readAtOneMoment(db, async (at) =>
+      readAtOneMoment(at, async (same) => {
+        const rows = await tablesOf(same).selectFrom('epics').select('id').execute();
+        return [same === at, rows.length];
+      }),
+    );
+    assert.deepEqual(counted, [true, 0]);
+    await readAtOneMoment(db, async () => {});
   });
 });
