@@ -15,7 +15,7 @@ import { askRemote } from './commands/remote.ts';
 import { ownVariables, seeToRun } from './commands/runs.ts';
 import { setContext } from './notices/context-keys.ts';
 import { MachinesView } from './fleet/machines-view.ts';
-import { isKeyOfTree } from './commands/tree-keys.ts';
+import { isForwarded, isKeyOfTree, KeysOnTheirWay, pushOfKey } from './commands/tree-keys.ts';
 import type { ExportsWhenReady } from './tools/exports.ts';
 import { exportsOf } from './tools/exports-when-ready.ts';
 import type { CommandId, PanelName, SideViewName } from './ids.ts';
@@ -70,6 +70,7 @@ export class DroverWindow implements vscode.Disposable {
   readonly #measurements: { readonly name: string; readonly ms: number }[] = [];
   #focused: WebviewHost | null = null;
   #clicked: string | null = null;
+  readonly #keys = new KeysOnTheirWay(() => vscode.commands.executeCommand('noop'));
   readonly exports: ExportsWhenReady;
 
   constructor(parts: WindowParts) {
@@ -194,8 +195,10 @@ export class DroverWindow implements vscode.Disposable {
   }
 
   async runCommand(id: CommandId, args: readonly unknown[]): Promise<void> {
-    if (isKeyOfTree(args)) return;
-    await this.#run(id, args, this.#focused ?? this.#place(this.#projects.current));
+    const push = isKeyOfTree(args) ? pushOfKey(id) : null;
+    if (push !== null) return this.#views.host('tree')?.push(push);
+    const run = this.#run(id, args, this.#focused ?? this.#place(this.#projects.current));
+    await (isForwarded(id) ? this.#keys.follow(run) : run);
   }
 
   /** A tool that a language model calls. What it refuses is thrown for the model to read. */
@@ -286,6 +289,7 @@ export class DroverWindow implements vscode.Disposable {
         await seeToRun(this.#context([]), project);
       },
       command: this.#commands.run,
+      keysDone: () => this.#keys.done(),
       measured: (webview, name, ms) => this.#measured(`${webview.name} ${name}`, ms),
     });
     return {

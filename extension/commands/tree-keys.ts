@@ -1,10 +1,64 @@
-// Keys that the manifest declares for the task tree, so that menus show them, people can add
-// others, and VS Code does nothing else with them. Pure.
+// Keys that the manifest declares for the task tree. A person may change or remove each of them, so
+// VS Code's keybindings alone decide: the tree's page leaves these keys to them, and acts once
+// their command has come here and went on to the page. Pure.
 
-/**
- * The tree's page has already acted on the key by then: it gets each one first, and at once, also
- * where the extension is far away. So the declared binding only names the command.
- */
+import { isOneOf } from '../../server/core/one-of.ts';
+import type { ToWebview, WebviewAction } from '../../webview/messages/messages.ts';
+import { forwardedCommands, type CommandId } from '../ids.ts';
+
+/** Said by the `args` of a declared key: the same command of a menu or the palette has none. */
 export function isKeyOfTree([first]: readonly unknown[]): boolean {
   return typeof first === 'object' && first !== null && 'key' in first && first.key === 'tree';
+}
+
+/** What the tree does for a key of this command; null: it has none. */
+export function actionOfKey(id: CommandId): WebviewAction | null {
+  if (id === 'drover.openStream') return 'open';
+  if (id === 'drover.runEpic') return 'run';
+  return isForwarded(id) ? forwardedCommands[id] : null;
+}
+
+export function isForwarded(id: CommandId): id is keyof typeof forwardedCommands {
+  return isOneOf(Object.keys(forwardedCommands), id);
+}
+
+/** The push by which the tree carries out its key. */
+export function pushOfKey(id: CommandId): Extract<ToWebview, { type: 'do' }> | null {
+  const action = actionOfKey(id);
+  return action === null ? null : { type: 'do', action, ids: [], byKey: true };
+}
+
+/**
+ * Answers the tree when VS Code has sent all that it makes of the keys pressed so far. The tree
+ * holds what is typed behind such a key until then, as a removed key has no other answer.
+ */
+export class KeysOnTheirWay {
+  readonly #commands = new Set<Promise<void>>();
+  readonly #throughWindow: () => PromiseLike<unknown>;
+
+  /** `throughWindow`: to VS Code's window and back. */
+  constructor(throughWindow: () => PromiseLike<unknown>) {
+    this.#throughWindow = throughWindow;
+  }
+
+  /** A command that a webview carries out: its own key may have called it. */
+  async follow(command: Promise<void>): Promise<void> {
+    this.#commands.add(command);
+    try {
+      await command;
+    } finally {
+      this.#commands.delete(command);
+    }
+  }
+
+  /**
+   * VS Code sends a key's command before the question that the page asks after it, except the first
+   * time: then it asks every extension host about the command before, which takes one way there and
+   * back.
+   */
+  async done(): Promise<void> {
+    await this.#throughWindow();
+    await this.#throughWindow();
+    await Promise.allSettled(this.#commands);
+  }
 }

@@ -21,6 +21,7 @@ export interface HostActionParts extends PlanActionParts {
   ) => Promise<void>;
   readonly preview: (webview: WebviewHost, task: string) => Promise<void>;
   readonly measured: (webview: WebviewHost, name: string, ms: number) => void;
+  readonly keysDone: () => Promise<void>;
 }
 
 type Actions = {
@@ -74,6 +75,10 @@ export function hostActions(parts: HostActionParts): Actions {
     },
     async previewTask(webview, { task }) {
       await parts.preview(webview, text(task, 'task'));
+      return nothing;
+    },
+    async keysDone() {
+      await parts.keysDone();
       return nothing;
     },
     readPlace: (webview) => Promise.resolve({ place: webview.takePlace() }),

@@ -150,6 +150,8 @@ export interface HostActions {
    * and to benches.
    */
   readonly measured: { params: { name: string; ms: number }; result: Nothing };
+  /** Answered behind the commands of all keys that were pressed before and left to VS Code. */
+  readonly keysDone: { params: Nothing; result: Nothing };
 }
 
 type Nothing = Readonly<Record<string, never>>;
@@ -251,9 +253,17 @@ export type Pushed =
   | { readonly type: 'state'; readonly state: Omit<HostState, 'board'>; readonly board: BoardBytes }
   | { readonly type: 'changes'; readonly changes: BoardChanges }
   /** A command of VS Code (key, palette, context menu) that this webview carries out itself. */
-  | { readonly type: 'do'; readonly action: WebviewAction; readonly ids: readonly string[] };
+  | {
+      readonly type: 'do';
+      readonly action: WebviewAction;
+      readonly ids: readonly string[];
+      /** Of a key that the manifest declares for this webview. */
+      readonly byKey?: true;
+    };
 
 export const webviewActions = [
+  'open',
+  'run',
   'newTask',
   'newEpic',
   'rename',

@@ -15,7 +15,7 @@ export class BoardController implements ReactiveController {
   #isAsking = false;
   state: HostState | null = null;
   /** Called for commands of VS Code that the webview carries out itself. */
-  onAction: (action: WebviewAction, ids: readonly string[]) => void = () => {};
+  onAction: (action: WebviewAction, ids: readonly string[], byKey: boolean) => void = () => {};
 
   constructor(component: ReactiveControllerHost, host: Host) {
     this.#component = component;
@@ -39,7 +39,7 @@ export class BoardController implements ReactiveController {
           return this.#take({ ...this.state, board });
         }
         case 'do':
-          return this.onAction(push.action, push.ids);
+          return this.onAction(push.action, push.ids, push.byKey === true);
       }
     });
     this.refresh();

@@ -5,6 +5,7 @@ import { html, LitElement, nothing, type PropertyValues, type TemplateResult } f
 import { repeat } from 'lit/directives/repeat.js';
 import { BoardController } from '../shared/board-controller.ts';
 import { FixedRows } from '../shared/fixed-rows.ts';
+import type { WebviewAction } from '../messages/messages.ts';
 import { AskFailure } from '../shared/asks.ts';
 import type { Host } from '../shared/host.ts';
 import { Ticks } from '../shared/ticks.ts';
@@ -13,15 +14,18 @@ import { statusStyles } from '../shared/status-styles.ts';
 import { tellTime } from '../shared/measured.ts';
 import { controlStyles } from '../shared/looks/control-styles.ts';
 import { focusField, VscodeTextfield } from '../shared/looks/text-field.ts';
-import { icon, iconStyles } from '../shared/looks/icon.ts';
+import { iconStyles } from '../shared/looks/icon.ts';
 import { pageStyles } from '../shared/looks/page-styles.ts';
 import { noticeStyles } from '../shared/plan/notice-styles.ts';
 import { holdsTemplate } from './holds-template.ts';
-import { treeKey, TypeAhead } from './keys.ts';
+import { TypeAhead } from './keys.ts';
+import { focusedField, isOnRows, PressedKeys } from './pressed-keys.ts';
+import { openRowMenu } from './row-menu.ts';
 import { rowTemplate, type RowActions } from './row-template.ts';
+import { failureNote, hoverNote } from './notes.ts';
 import { idOf, titleOf, type Row } from './rows.ts';
-import { goTo, selectClicked, selectOnly } from './selection.ts';
-import { filterBar } from './filter-bar.ts';
+import { selectClicked, selectOnly } from './selection.ts';
+import { filterBar, keepFromWindow } from './filter-bar.ts';
 import { hoverText } from './hover-text.ts';
 import { isStatusFilter } from './status-filter.ts';
 import { rowAt, TreeDrag } from './tree-drag.ts';
@@ -55,12 +59,27 @@ export class DroverTree extends LitElement {
   #parts: TreeParts | null = null;
   #list: FixedRows | null = null;
   #state = new TreeState(readMemory(null));
-  readonly #typed = new TypeAhead();
   #drag: TreeDrag | null = null;
   #said = '';
   #failed = '';
   #changedMs: number | null = null;
   #hasPainted = false;
+  /** Resolves once the filter's field has the focus. */
+  #filterShown = Promise.resolve();
+  readonly #pressed = new PressedKeys({
+    selection: () => this.#state.selection,
+    act: (key) => {
+      this.#failed = '';
+      if (this.#parts !== null) runTreeKey(this.#parts, key);
+      this.#changed();
+    },
+    ask: async () => await this.host?.action('keysDone', {}),
+    field: async () => {
+      await this.updateComplete;
+      await this.#filterShown;
+      return focusedField(this.shadowRoot);
+    },
+  });
   readonly #field = new TitleField({
     state: () => this.#state,
     end: (title, focusesRows) => this.#endText(title, focusesRows),
@@ -119,9 +138,10 @@ export class DroverTree extends LitElement {
       state,
       plan,
       host,
+      typed: new TypeAhead(),
       pageRows: () => Math.floor((this.#scroller()?.clientHeight ?? 0) / rowHeightPx),
       fail: (words) => this.#fail(words),
-      menu: () => this.#openMenu(),
+      menu: () => openRowMenu(this.renderRoot),
       showFilter: () => this.#showFilter(),
       ran: (action) => {
         action.catch((error: unknown) => {
@@ -130,12 +150,7 @@ export class DroverTree extends LitElement {
       },
     };
     this.#board = new BoardController(this, host);
-    this.#board.onAction = (action, ids) => {
-      if (this.#parts === null) return;
-      runTreeAction(this.#parts, action, ids);
-      if (action === 'focus') this.#scroller()?.focus();
-      this.#changed();
-    };
+    this.#board.onAction = (action, ids, byKey) => this.#obey(action, ids, byKey);
   }
 
   override render(): TemplateResult {
@@ -220,16 +235,9 @@ export class DroverTree extends LitElement {
 
   #note(): TemplateResult | typeof nothing {
     const hover = this.#drag?.hovered?.drop ?? null;
-    if (hover !== null) {
-      const isRefused = hover.kind === 'refused';
-      return html`<div class=${isRefused ? 'note error' : 'note'} data-hover>
-        ${icon(isRefused ? 'circle-slash' : 'info')}<bdi>${hover.words}</bdi>
-      </div>`;
-    }
+    if (hover !== null) return hoverNote(hover);
     if (this.#failed === '') return reconnectingNote(this.#board?.state ?? null);
-    return html`<div class="note error" role="alert">
-      ${icon('error')}<bdi>${this.#failed}</bdi>
-    </div>`;
+    return failureNote(this.#failed);
   }
 
   override updated(): void {
@@ -252,7 +260,19 @@ export class DroverTree extends LitElement {
     return this.renderRoot.querySelector<HTMLElement>('.rows');
   }
 
-  #act(action: Parameters<typeof runTreeAction>[1]): void {
+  /** A key of the rows does nothing in the fields and buttons around them. */
+  #obey(action: WebviewAction, ids: readonly string[], byKey: boolean): void {
+    if (this.#parts === null || (byKey && !isOnRows(this.shadowRoot, this.#scroller()))) return;
+    const pressed = this.#pressed.commanded(action, byKey);
+    if (pressed !== null) this.#state.selection = pressed;
+    if (byKey) this.#failed = '';
+    runTreeAction(this.#parts, action, pressed === null ? ids : []);
+    if (action === 'focus') this.#scroller()?.focus();
+    this.#changed();
+    this.#pressed.release();
+  }
+
+  #act(action: WebviewAction): void {
     if (this.#parts === null) return;
     runTreeAction(this.#parts, action, []);
     this.#changed();
@@ -281,7 +301,7 @@ export class DroverTree extends LitElement {
   #showFilter(): void {
     this.#state.hasBar = true;
     this.#changed();
-    void this.updateComplete.then(() =>
+    this.#filterShown = this.updateComplete.then(() =>
       focusField(this.renderRoot.querySelector('vscode-textfield')),
     );
   }
@@ -295,6 +315,7 @@ export class DroverTree extends LitElement {
   };
 
   readonly #onFilterKey = (event: KeyboardEvent): void => {
+    keepFromWindow(event);
     if (event.key !== 'Escape' && event.key !== 'ArrowDown') return;
     if (event.key === 'Escape') {
       this.#state.hasBar = false;
@@ -308,21 +329,8 @@ export class DroverTree extends LitElement {
   };
 
   readonly #onKey = (event: KeyboardEvent): void => {
-    if (this.#parts === null || event.target instanceof HTMLInputElement) return;
-    const key = treeKey(event);
-    if (key === null) return;
-    event.preventDefault();
-    this.#failed = '';
-    if (key.kind === 'type') this.#type(key.text);
-    else runTreeKey(this.#parts, key);
-    this.#changed();
+    if (!(event.target instanceof HTMLInputElement)) this.#pressed.press(event);
   };
-
-  #type(letter: string): void {
-    const titles = this.#state.rows.map(titleOf);
-    const at = this.#typed.find(letter, titles, this.#state.activeIndex, performance.now());
-    if (at >= 0) this.#state.selection = goTo(this.#state.selection, this.#state.keys, at, false);
-  }
 
   /**
    * The mouse focuses before it clicks: nothing may move under it. So the first row in sight is
@@ -385,15 +393,6 @@ export class DroverTree extends LitElement {
     this.#state.selection = selectOnly(found.row.key);
     this.#changed();
   };
-
-  /** VS Code opens its menu on the event that a right click makes. */
-  #openMenu(): void {
-    const row = this.renderRoot.querySelector<HTMLElement>('.row.active');
-    if (row === null) return;
-    const { left, bottom } = row.getBoundingClientRect();
-    const place = { clientX: left + 24, clientY: bottom, bubbles: true, composed: true };
-    row.dispatchEvent(new MouseEvent('contextmenu', { ...place, cancelable: true }));
-  }
 }
 
 customElements.define('drover-tree', DroverTree);

@@ -26,3 +26,9 @@ export function filterBar(
     </select>
   </div>`;
 }
+
+/** Keys of the text: a person may have given one of them to a command of the tree. */
+export function keepFromWindow(event: KeyboardEvent): void {
+  const { key, ctrlKey, metaKey, altKey } = event;
+  if (!ctrlKey && !metaKey && !altKey && !/^F\d/u.test(key)) event.stopPropagation();
+}

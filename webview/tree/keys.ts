@@ -1,4 +1,7 @@
-// What each key means in the tree. The same as in VS Code's own trees where they have it.
+// What each key means in the tree. The same as in VS Code's own trees where they have it. Those that
+// the manifest declares as keybindings are left to VS Code: a person may have changed them.
+
+import type { WebviewAction } from '../messages/messages.ts';
 
 export type TreeKey =
   | {
@@ -11,25 +14,12 @@ export type TreeKey =
         | 'unfold'
         | 'fold'
         | 'unfoldAll'
-        | 'open'
         | 'toggle'
         | 'selectAll'
-        | 'rename'
-        | 'remove'
         | 'undo'
         | 'redo'
-        | 'run'
-        | 'newTask'
-        | 'newEpic'
-        | 'moveUp'
-        | 'moveDown'
         | 'moveOut'
         | 'moveIn'
-        | 'moveToEpic'
-        | 'addBlocker'
-        | 'removeBlocker'
-        | 'duplicate'
-        | 'find'
         | 'copy'
         | 'escape'
         | 'menu';
@@ -50,10 +40,7 @@ const plain: Readonly<Record<string, TreeKey>> = {
   ArrowRight: { kind: 'unfold' },
   ArrowLeft: { kind: 'fold' },
   '*': { kind: 'unfoldAll' },
-  Enter: { kind: 'open' },
   ' ': { kind: 'toggle' },
-  F2: { kind: 'rename' },
-  Delete: { kind: 'remove' },
   Escape: { kind: 'escape' },
   ContextMenu: { kind: 'menu' },
 };
@@ -62,30 +49,31 @@ const withCommand: Readonly<Record<string, TreeKey>> = {
   a: { kind: 'selectAll' },
   z: { kind: 'undo' },
   y: { kind: 'redo' },
-  f: { kind: 'find' },
   c: { kind: 'copy' },
-  Enter: { kind: 'run' },
 };
 
-const withAlt: Readonly<Record<string, TreeKey>> = {
-  ArrowUp: { kind: 'moveUp' },
-  ArrowDown: { kind: 'moveDown' },
-};
-
-/**
- * Alt with a letter alone opens a menu of the window, and with left and right it goes back in its
- * history. Menus open with Shift held, too: no letter here is one of theirs (F E S V G R T H).
- */
 const withAltAndShift: Readonly<Record<string, TreeKey>> = {
   ArrowLeft: { kind: 'moveOut' },
   ArrowRight: { kind: 'moveIn' },
-  KeyN: { kind: 'newTask' },
-  KeyP: { kind: 'newEpic' },
-  KeyM: { kind: 'moveToEpic' },
-  KeyB: { kind: 'addBlocker' },
-  KeyU: { kind: 'removeBlocker' },
-  KeyD: { kind: 'duplicate' },
 };
+
+const declared = {
+  plain: { Enter: 'open', F2: 'rename', Delete: 'remove' },
+  command: { f: 'filter', Enter: 'run' },
+  alt: { ArrowUp: 'moveUp', ArrowDown: 'moveDown' },
+  /**
+   * Alt with a letter alone opens a menu of the window, and with left and right it goes back in its
+   * history. Menus open with Shift held, too: no letter here is one of theirs (F E S V G R T H).
+   */
+  altAndShift: {
+    KeyN: 'newTask',
+    KeyP: 'newEpic',
+    KeyM: 'moveToEpic',
+    KeyB: 'addBlocker',
+    KeyU: 'removeBlocker',
+    KeyD: 'duplicate',
+  },
+} as const satisfies Readonly<Record<string, Readonly<Record<string, WebviewAction>>>>;
 
 const moves = {
   ArrowUp: 'up',
@@ -102,7 +90,7 @@ export function treeKey(pressed: Pressed): TreeKey | null {
   const hasCommand = pressed.ctrlKey || pressed.metaKey;
   if (hasCommand && shiftKey && key.toLowerCase() === 'z') return { kind: 'redo' };
   if (hasCommand) return own(withCommand, key.length === 1 ? key.toLowerCase() : key);
-  if (altKey) return own(shiftKey ? withAltAndShift : withAlt, pressed.code);
+  if (altKey) return shiftKey ? own(withAltAndShift, pressed.code) : null;
   if (Object.hasOwn(moves, key))
     return { kind: 'move', to: moves[key as keyof typeof moves], extend: shiftKey };
   if (shiftKey && key === 'F10') return { kind: 'menu' };
@@ -111,7 +99,18 @@ export function treeKey(pressed: Pressed): TreeKey | null {
   return key.length === 1 ? { kind: 'type', text: key } : null;
 }
 
-function own(table: Readonly<Record<string, TreeKey>>, key: string): TreeKey | null {
+/** What the manifest declares for it; null: nothing. */
+export function declaredAction(pressed: Pressed): WebviewAction | null {
+  const { key, code, altKey, shiftKey } = pressed;
+  if (pressed.ctrlKey || pressed.metaKey)
+    return altKey || shiftKey
+      ? null
+      : own(declared.command, key.length === 1 ? key.toLowerCase() : key);
+  if (altKey) return shiftKey ? own(declared.altAndShift, code) : own(declared.alt, code);
+  return shiftKey ? null : own(declared.plain, key);
+}
+
+function own<T>(table: Readonly<Record<string, T>>, key: string): T | null {
   return Object.hasOwn(table, key) ? (table[key] ?? null) : null;
 }
 

@@ -4,9 +4,9 @@ import type { TaskView } from '../../server/protocol/views.ts';
 import type { WebviewAction } from '../messages/messages.ts';
 import { askForRun, type Host } from '../shared/host.ts';
 import { moveByOne } from './drops.ts';
-import type { TreeKey } from './keys.ts';
+import type { TreeKey, TypeAhead } from './keys.ts';
 import { blockOn, moveTo, type Drop } from '../shared/plan/places.ts';
-import { idOf, type Row } from './rows.ts';
+import { idOf, titleOf, type Row } from './rows.ts';
 import { goTo, selectAll, selectOnly } from './selection.ts';
 import type { TreePlan } from './tree-plan.ts';
 import type { TreeState } from './tree-state.ts';
@@ -15,6 +15,7 @@ export interface TreeParts {
   readonly state: TreeState;
   readonly plan: TreePlan;
   readonly host: Host;
+  readonly typed: TypeAhead;
   readonly pageRows: () => number;
   readonly fail: (words: string) => void;
   /** Opens the context menu of the active row. */
@@ -24,7 +25,7 @@ export interface TreeParts {
 }
 
 export function runTreeKey(parts: TreeParts, key: TreeKey): void {
-  const { state, plan, host, ran } = parts;
+  const { state, plan } = parts;
   const row = state.activeRow;
   switch (key.kind) {
     case 'move':
@@ -36,8 +37,6 @@ export function runTreeKey(parts: TreeParts, key: TreeKey): void {
     case 'unfoldAll':
       if (row !== null) state.unfoldSiblings(row);
       return;
-    case 'open':
-      return openRow(parts, row);
     case 'toggle':
       if (row !== null) state.selection = { ...state.selection, keys: toggled(state, row) };
       return;
@@ -47,26 +46,12 @@ export function runTreeKey(parts: TreeParts, key: TreeKey): void {
     case 'escape':
       if (state.selection.active !== null) state.selection = selectOnly(state.selection.active);
       return;
-    case 'run':
-      return ran(askForRun(host, epicOf(row)));
     case 'undo':
       return plan.undo();
     case 'redo':
       return plan.redo();
-    case 'find':
-      return parts.showFilter();
     case 'menu':
       return parts.menu();
-    case 'newTask':
-    case 'newEpic':
-    case 'rename':
-    case 'remove':
-    case 'moveUp':
-    case 'moveDown':
-    case 'moveToEpic':
-    case 'addBlocker':
-    case 'removeBlocker':
-    case 'duplicate':
     case 'copy':
       return runTreeAction(parts, key.kind, []);
     case 'moveOut':
@@ -74,7 +59,7 @@ export function runTreeKey(parts: TreeParts, key: TreeKey): void {
     case 'moveIn':
       return moveIn(parts);
     case 'type':
-      return; // the tree itself keeps what was typed before
+      return goByLetter(parts, key.text);
   }
 }
 
@@ -88,6 +73,10 @@ export function runTreeAction(
   if (given.length > 0) chooseIds(state, given);
   const isTyping = state.draft !== null || state.renaming !== null;
   switch (action) {
+    case 'open':
+      return openRow(parts, state.activeRow);
+    case 'run':
+      return ran(askForRun(host, epicOf(state.activeRow)));
     case 'newTask':
       // A command of VS Code comes here from the field, too.
       return isTyping ? undefined : state.startDraft(state.draftHere());
@@ -225,6 +214,11 @@ function archive({ state, plan, fail }: TreeParts): void {
   const ids = state.selectedIds().filter((id) => board?.epics.some((epic) => epic.id === id));
   if (board === null || ids.length === 0) return fail('Choose an epic first.');
   plan.archive(board, ids);
+}
+
+function goByLetter({ state, typed }: TreeParts, letter: string): void {
+  const at = typed.find(letter, state.rows.map(titleOf), state.activeIndex, performance.now());
+  if (at >= 0) state.selection = goTo(state.selection, state.keys, at, false);
 }
 
 function goByKey(parts: TreeParts, key: Extract<TreeKey, { kind: 'move' }>): void {

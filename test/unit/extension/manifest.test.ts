@@ -6,7 +6,6 @@ import { join, resolve } from 'node:path';
 import {
   commandIds,
   contextKeys,
-  forwardedCommands,
   machinesViewId,
   panelNames,
   sideViews,
@@ -14,47 +13,13 @@ import {
   webviewIds,
   workersViewId,
 } from '../../../extension/ids.ts';
-import { isKeyOfTree } from '../../../extension/commands/tree-keys.ts';
+import { actionOfKey, isKeyOfTree } from '../../../extension/commands/tree-keys.ts';
 import { settingTable } from '../../../extension/project/settings-table.ts';
 import { runnableStatuses, taskStatuses } from '../../../server/core/plan/state.ts';
 import { personToolNames, personTools } from '../../../server/protocol/person-tools/tools.ts';
 import { droverVersion } from '../../../server/protocol/version.ts';
-import { type Pressed, treeKey } from '../../../webview/tree/keys.ts';
-
-const whileInTree = 'focusedView == drover.tree';
-
-/** The kind of key in the tree that does what the command does. */
-function kindOf(command: string): string | undefined {
-  const others: Readonly<Record<string, string>> = {
-    'drover.openStream': 'open',
-    'drover.runEpic': 'run',
-    'drover.filter': 'find',
-  };
-  const forwarded: Readonly<Record<string, string>> = forwardedCommands;
-  return others[command] ?? forwarded[command];
-}
-
-/** The event of a key as the manifest writes it. */
-function pressed(chord: string): Pressed {
-  const parts = chord.split('+');
-  const name = parts.at(-1) ?? '';
-  const keys: Readonly<Record<string, string>> = {
-    enter: 'Enter',
-    delete: 'Delete',
-    up: 'ArrowUp',
-    down: 'ArrowDown',
-    f2: 'F2',
-  };
-  const key = keys[name] ?? name;
-  return {
-    key,
-    code: key.length === 1 ? `Key${key.toUpperCase()}` : key,
-    ctrlKey: parts.includes('ctrl'),
-    metaKey: false,
-    altKey: parts.includes('alt'),
-    shiftKey: parts.includes('shift'),
-  };
-}
+import { declaredAction, treeKey } from '../../../webview/tree/keys.ts';
+import { keybindingsOf, pressed } from '../../webview/support/keybindings.ts';
 
 const root = resolve(import.meta.dirname, '../../..');
 
@@ -237,15 +202,21 @@ suite('extension manifest', () => {
     );
   });
 
-  test('declares the keys of the tree as the tree reads them', () => {
-    const declared = contributes.keybindings.filter(({ when }) => when === whileInTree);
-    const read = declared.map(({ command, key }) => [command, treeKey(pressed(key))?.kind]);
-    const meant = declared.map(({ command }) => [command, kindOf(command)]);
-    assert.deepEqual(read, meant);
-    // The tree has acted on the key itself: its command must not act on it again.
-    assert.ok(declared.every(({ args }) => isKeyOfTree([args])));
-    const others = contributes.keybindings.filter(({ when }) => when !== whileInTree);
-    assert.ok(others.every(({ args }) => !isKeyOfTree([args])));
+  test('declares the keys that the tree leaves to VS Code, and none that a webview acts on', () => {
+    const declared = keybindingsOf('tree');
+    assert.ok(declared.length > 8);
+    for (const { command, key, args } of declared) {
+      assert.equal(treeKey(pressed(key)), null, key);
+      const id = commandIds.find((each) => each === command);
+      assert.ok(id !== undefined, command);
+      assert.notEqual(actionOfKey(id), null, command);
+      assert.equal(declaredAction(pressed(key)), actionOfKey(id), key);
+      assert.ok(isKeyOfTree([args]), key);
+    }
+    // Only the tree has keys of its own: every other one is of the whole window.
+    const others = contributes.keybindings.filter(({ args }) => !isKeyOfTree([args]));
+    assert.equal(declared.length + others.length, contributes.keybindings.length);
+    assert.ok(others.every(({ key }) => key.startsWith('ctrl+alt+shift+')));
     const inMenu = contributes.menus['webview/context']?.map(({ command }) => command) ?? [];
     const shown = ['openStream', 'rename', 'remove', 'moveUp', 'duplicate', 'newTask'];
     for (const name of shown) {

@@ -5,6 +5,7 @@ import assert from 'node:assert/strict';
 import { applyChanges } from '../../../server/protocol/board.ts';
 import type { BoardChanges } from '../../../server/protocol/panel-views.ts';
 import { boardBytes } from '../../../extension/webviews/board-bytes.ts';
+import { pushOfKey } from '../../../extension/commands/tree-keys.ts';
 import { answerTogether, replyTo } from '../../../extension/webviews/replies.ts';
 import type {
   Ask,
@@ -20,6 +21,7 @@ import type {
   WebviewRequestName,
 } from '../../../webview/messages/messages.ts';
 import { patience } from '../../patience.ts';
+import { commandOf, type PressedInPage } from './keybindings.ts';
 
 /** A refusal, as the backend or the extension would give it. */
 export class Refusal extends Error {
@@ -44,11 +46,17 @@ const waitMaxMs = 40_000 * patience;
 
 export class FakeHost {
   state: HostState;
-  /** Everything that was asked, oldest first; `hello` is left out. */
+  /** Everything that was asked, oldest first; `hello` and `keysDone` are left out. */
   readonly asked: Asked[] = [];
   /** What had the focus last. */
   selection: readonly string[] = [];
   readonly unanswered: string[] = [];
+  /** Commands whose keys a person has removed in VS Code. */
+  readonly removedKeys = new Set<string>();
+  /** What VS Code makes of keys comes behind this. */
+  keysAfter: Promise<void> = Promise.resolve();
+  #commanded = Promise.resolve();
+  #throughPage: () => Promise<unknown> = () => Promise.resolve();
   readonly #answers = new Map<string, AnyAnswer>();
   readonly #listeners = new Set<() => void>();
   #send: (message: ToWebview) => Promise<void> = () => Promise.resolve();
@@ -60,6 +68,11 @@ export class FakeHost {
       return {};
     });
     this.action('measured', () => ({}));
+    this.action('keysDone', async () => {
+      await this.#throughPage();
+      await this.#commanded;
+      return {};
+    });
     this.action('readPlace', () => ({ place: null }));
   }
 
@@ -146,9 +159,20 @@ export class FakeHost {
     });
   }
 
-  /** For the harness: how messages get to the page. */
-  connect(send: (message: ToWebview) => Promise<void>): void {
+  /** For the harness: how messages get to the page, and when all that it has sent is here. */
+  connect(send: (message: ToWebview) => Promise<void>, throughPage: () => Promise<unknown>): void {
     this.#send = send;
+    this.#throughPage = throughPage;
+  }
+
+  /** For the harness: a key that the page leaves to VS Code. */
+  press(key: PressedInPage): void {
+    const id = commandOf(this.state.webview, key);
+    const push = id === null || this.removedKeys.has(id) ? null : pushOfKey(id);
+    this.#commanded = this.#commanded.then(async () => {
+      await this.keysAfter;
+      if (push !== null) await this.#send(push);
+    });
   }
 
   /** For the harness: a message of the page. */
@@ -159,7 +183,7 @@ export class FakeHost {
       return;
     }
     for (const { to, name, params } of message.asks) {
-      if (name !== 'hello') this.asked.push({ to, name, params });
+      if (name !== 'hello' && name !== 'keysDone') this.asked.push({ to, name, params });
     }
     const answers = message.asks.map((ask) => this.#reply(ask));
     answerTogether(answers, (replies) => void this.#send({ type: 'replies', replies }));

@@ -14,6 +14,7 @@ interface TestWindow {
   droverTestReceive(message: unknown): void;
   droverTestViolation(text: string): void;
   droverTestMemory(state: unknown): void;
+  droverTestKey(pressed: unknown): void;
   acquireVsCodeApi(): unknown;
 }
 
@@ -47,6 +48,12 @@ export function beginPage({ theme, memory, reduceMotion }: PageBeginning): void 
     dress();
   });
   observer.observe(document, { childList: true, subtree: true });
+
+  // VS Code's own listener, which a field keeps its keys from.
+  view.addEventListener('keydown', (event) => {
+    const { key, code, ctrlKey, metaKey, altKey, shiftKey, isTrusted } = event;
+    if (isTrusted) view.droverTestKey({ key, code, ctrlKey, metaKey, altKey, shiftKey });
+  });
 
   let state: unknown = memory ?? undefined;
   let isAcquired = false;

@@ -13,6 +13,7 @@ import type {
   FirstState,
   FromWebview,
   HostState,
+  ToWebview,
   WebviewName,
 } from '../../../webview/messages/messages.ts';
 import {
@@ -23,6 +24,7 @@ import {
 } from '../../vscode/host/browser.ts';
 import { FakeHost } from './fake-host.ts';
 import { hostState } from './host-state.ts';
+import type { PressedInPage } from './keybindings.ts';
 import { beginPage, deliver, type PageBeginning } from './in-page.ts';
 import { type PageServer, startPageServer } from './page-server.ts';
 import { readTheme, type ThemeName } from './themes.ts';
@@ -99,17 +101,19 @@ export async function openWebview(
     if (message.type() === 'error') problems.push(`console: ${message.text()}`);
   });
   await page.exposeFunction('droverTestReceive', (message: FromWebview) => host.receive(message));
+  await page.exposeFunction('droverTestKey', (pressed: PressedInPage) => host.press(pressed));
   await page.exposeFunction('droverTestViolation', (text: string) => problems.push(text));
   await page.exposeFunction('droverTestMemory', (state: unknown) => {
     memory = state;
   });
-  host.connect(async (message) => {
+  const send = async (message: ToWebview): Promise<void> => {
     if (page.isClosed()) return;
     const text = JSON.stringify(message, (_key, value: unknown) => {
       return value instanceof Uint8Array ? Buffer.from(value).toString('base64') : value;
     });
     await page.evaluate(deliver, text).catch(() => {});
-  });
+  };
+  host.connect(send, () => page.evaluate(() => {}).catch(() => {}));
   const load = async (): Promise<void> => {
     const entry = options.entry ?? `webview/${name}/main.ts`;
     await page.goto(pages.urlOf(entry, host.state.subject, options.first));

@@ -1,0 +1,17 @@
+// The notes below the rows.
+
+import { html, type TemplateResult } from 'lit';
+import { icon } from '../shared/looks/icon.ts';
+import type { Drop } from '../shared/plan/places.ts';
+
+/** What a drop here would do. */
+export function hoverNote({ kind, words }: Drop): TemplateResult {
+  const isRefused = kind === 'refused';
+  return html`<div class=${isRefused ? 'note error' : 'note'} data-hover>
+    ${icon(isRefused ? 'circle-slash' : 'info')}<bdi>${words}</bdi>
+  </div>`;
+}
+
+export function failureNote(words: string): TemplateResult {
+  return html`<div class="note error" role="alert">${icon('error')}<bdi>${words}</bdi></div>`;
+}

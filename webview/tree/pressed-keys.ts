@@ -1,0 +1,144 @@
+// The keys that are pressed on the rows, in their order. Those that are not the tree's own are left
+// to VS Code, whose keybindings decide what they do: the command of one comes back from the
+// extension a moment later, or never. What is typed in between waits, as it may be meant for the
+// row that moves up or for the field that opens.
+
+import type { WebviewAction } from '../messages/messages.ts';
+import { declaredAction, treeKey, type TreeKey } from './keys.ts';
+import type { Selection } from './selection.ts';
+
+export interface PressParts {
+  readonly selection: () => Selection;
+  readonly act: (key: TreeKey) => void;
+  /** Answered behind all commands of the keys that were pressed before. */
+  readonly ask: () => Promise<unknown>;
+  /** The field that has the focus once everything is drawn. */
+  readonly field: () => Promise<HTMLInputElement | null>;
+}
+
+interface LeftKey {
+  readonly kind: 'left';
+  /** Null: whichever command a person has given it. */
+  readonly action: WebviewAction | null;
+  /** When it was pressed: that is what its command is about. Null: other keys come first. */
+  readonly selection: Selection | null;
+}
+
+type Waiting = LeftKey | { readonly kind: 'typed'; readonly event: KeyboardEvent };
+
+const passing: ReadonlySet<string> = new Set([
+  ...['Shift', 'Control', 'Alt', 'AltGraph', 'Meta', 'CapsLock', 'NumLock', 'ScrollLock'],
+  ...['Dead', 'Process', 'Unidentified', 'Tab'],
+]);
+
+export class PressedKeys {
+  readonly #parts: PressParts;
+  /** The first one is always a key that was left to VS Code. */
+  #waiting: readonly Waiting[] = [];
+
+  constructor(parts: PressParts) {
+    this.#parts = parts;
+  }
+
+  press(event: KeyboardEvent): void {
+    if (passing.has(event.key) || event.isComposing) return;
+    const key = treeKey(event);
+    if (key === null && !this.#isOfText(event)) return this.#leave(event);
+    event.preventDefault();
+    // It would do there what it does on the rows.
+    if (key === null) event.stopPropagation();
+    if (this.#waiting.length > 0) this.#waiting = [...this.#waiting, { kind: 'typed', event }];
+    else if (key !== null) this.#parts.act(key);
+  }
+
+  /** What was selected when the key of this command was pressed; null: no key that waits. */
+  commanded(action: WebviewAction, byKey: boolean): Selection | null {
+    const wanted = byKey ? action : null;
+    const found = this.#waiting.find((each) => each.kind === 'left' && each.action === wanted);
+    if (found?.kind !== 'left') return null;
+    const at = this.#waiting.indexOf(found);
+    // VS Code has found no command for the keys before.
+    const before = this.#waiting.slice(0, at);
+    this.#waiting = this.#waiting.slice(at + 1);
+    this.#actOn(before);
+    return found.selection ?? this.#parts.selection();
+  }
+
+  /** What was typed behind the command that was carried out. */
+  release(): void {
+    void this.#release();
+  }
+
+  async #release(): Promise<void> {
+    while (this.#waiting[0]?.kind === 'typed') {
+      const field = await this.#parts.field();
+      const [next, ...others] = this.#waiting;
+      if (next?.kind !== 'typed') return;
+      this.#waiting = others;
+      if (field === null) this.#actOn([next]);
+      else typeInto(field, next.event);
+    }
+  }
+
+  #actOn(waiting: readonly Waiting[]): void {
+    for (const each of waiting) {
+      const key = each.kind === 'typed' ? treeKey(each.event) : null;
+      if (key !== null) this.#parts.act(key);
+    }
+  }
+
+  /** Enter and the like behind letters: they end or correct the text. */
+  #isOfText({ ctrlKey, metaKey, altKey }: KeyboardEvent): boolean {
+    const isEnd = (each: Waiting): boolean =>
+      each.kind === 'left' || each.event.key === 'Enter' || each.event.key === 'Escape';
+    const text = this.#waiting.slice(this.#waiting.findLastIndex(isEnd) + 1);
+    const hasLetter = text.some((each) => each.kind === 'typed' && isLetter(each.event));
+    return hasLetter && !ctrlKey && !metaKey && !altKey;
+  }
+
+  #leave(event: KeyboardEvent): void {
+    const action = declaredAction(event);
+    // A button on the rows would be pressed, too.
+    if (action !== null) event.preventDefault();
+    const selection = this.#waiting.length === 0 ? this.#parts.selection() : null;
+    const left: LeftKey = { kind: 'left', action, selection };
+    this.#waiting = [...this.#waiting, left];
+    const settle = (): void => {
+      if (!this.#waiting.includes(left)) return;
+      this.#waiting = this.#waiting.filter((each) => each !== left);
+      this.release();
+    };
+    this.#parts.ask().then(settle, settle);
+  }
+}
+
+export function focusedField(root: ShadowRoot | null): HTMLInputElement | null {
+  let focused: Element | null = root?.activeElement ?? null;
+  while (focused?.shadowRoot?.activeElement) focused = focused.shadowRoot.activeElement;
+  return focused instanceof HTMLInputElement ? focused : null;
+}
+
+/** And not in one of their fields, or in what is around them. */
+export function isOnRows(root: ShadowRoot | null, rows: HTMLElement | null): boolean {
+  const focused = root?.activeElement ?? null;
+  if (focused instanceof HTMLInputElement) return false;
+  return focused === null || rows?.contains(focused) === true;
+}
+
+function isLetter({ key, ctrlKey, metaKey, altKey }: KeyboardEvent): boolean {
+  return key.length === 1 && !ctrlKey && !metaKey && !altKey;
+}
+
+/** A browser types nothing for an event that a script sends. */
+function typeInto(field: HTMLInputElement, event: KeyboardEvent): void {
+  if (!isLetter(event) && event.key !== 'Backspace') {
+    field.dispatchEvent(new KeyboardEvent('keydown', event));
+    return;
+  }
+  const end = field.selectionEnd ?? field.value.length;
+  const start = field.selectionStart ?? end;
+  const isSingle = event.key === 'Backspace' && start === end;
+  const text = event.key === 'Backspace' ? '' : event.key;
+  field.setRangeText(text, isSingle ? Math.max(0, start - 1) : start, end, 'end');
+  field.dispatchEvent(new InputEvent('input', { bubbles: true, composed: true }));
+}
