@@ -176,6 +176,7 @@ export const walkthroughId = 'drover.start';
 
 /** Context keys that the extension sets, for the manifest's conditions. */
 export const contextKeys = [
+  'drover.inTree',
   'drover.connected',
   'drover.hasProject',
   'drover.reason',

@@ -6,7 +6,12 @@ import type { ContextKey } from '../ids.ts';
 const told = new Map<ContextKey, unknown>();
 
 export function setContext(key: ContextKey, value: string | number | boolean): void {
+  void contextSet(key, value);
+}
+
+/** Resolves once it counts. */
+export async function contextSet(key: ContextKey, value: string | number | boolean): Promise<void> {
   if (told.get(key) === value) return;
   told.set(key, value);
-  void vscode.commands.executeCommand('setContext', key, value);
+  await vscode.commands.executeCommand('setContext', key, value);
 }

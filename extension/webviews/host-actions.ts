@@ -6,6 +6,7 @@ import { isOneOf } from '../../server/core/one-of.ts';
 import { commandIds, type CommandActionName } from '../ids.ts';
 import { openAtCommit, openFile } from '../links/open-file.ts';
 import { showStepLog } from '../notices/step-log.ts';
+import { contextSet } from '../notices/context-keys.ts';
 import { plainText } from '../notices/plain-text.ts';
 import { planActions, type PlanActionParts } from '../plan/plan-actions.ts';
 import { pickFile } from '../project/pick-file.ts';
@@ -75,6 +76,10 @@ export function hostActions(parts: HostActionParts): Actions {
     },
     async previewTask(webview, { task }) {
       await parts.preview(webview, text(task, 'task'));
+      return nothing;
+    },
+    async keysHere(webview, { here }) {
+      if (webview.name === 'tree') await contextSet('drover.inTree', here === true);
       return nothing;
     },
     async keysDone() {

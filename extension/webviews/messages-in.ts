@@ -47,6 +47,7 @@ const hostActionNames: { readonly [N in HostActionName]: true } = {
   notify: true,
   pick: true,
   measured: true,
+  keysHere: true,
   keysDone: true,
 };
 

@@ -2,6 +2,7 @@
 
 import type * as vscode from 'vscode';
 import { sideViews, type SideViewName } from '../ids.ts';
+import { setContext } from '../notices/context-keys.ts';
 import { noSubject } from './panel-subject.ts';
 import { WebviewHost, type WebviewSurroundings } from './webview-host.ts';
 
@@ -47,9 +48,11 @@ export class SideViews {
     this.#waiting.delete(name);
     view.onDidChangeVisibility(() => {
       if (view.visible) this.#onVisible();
+      else leave(name);
     });
     view.onDidDispose(() => {
       host.dispose();
+      leave(name);
       if (this.#shown.get(name)?.host === host) this.#shown.delete(name);
     });
   }
@@ -84,4 +87,9 @@ export class SideViews {
     for (const name of sideViews) this.#shown.get(name)?.host.dispose();
     this.#shown.clear();
   }
+}
+
+/** A page that is taken away says no more that the keyboard has left it. */
+function leave(name: SideViewName): void {
+  if (name === 'tree') setContext('drover.inTree', false);
 }

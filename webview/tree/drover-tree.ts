@@ -24,6 +24,7 @@ import { openRowMenu } from './row-menu.ts';
 import { rowTemplate, type RowActions } from './row-template.ts';
 import { failureNote, hoverNote } from './notes.ts';
 import { idOf, titleOf, type Row } from './rows.ts';
+import { RowsFocus } from './rows-focus.ts';
 import { selectClicked, selectOnly } from './selection.ts';
 import { filterBar, keepFromWindow } from './filter-bar.ts';
 import { hoverText } from './hover-text.ts';
@@ -92,6 +93,7 @@ export class DroverTree extends LitElement {
   constructor() {
     super();
     this.host = null;
+    new RowsFocus(this, () => isOnRows(this.shadowRoot, this.#scroller()));
     new WindowFocus(this, () => this.#scroller()?.focus());
     new Ticks(this, tickMs, () => {
       if (this.#state.board?.counts.in_progress !== 0) this.requestUpdate();

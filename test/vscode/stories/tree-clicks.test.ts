@@ -8,7 +8,7 @@ import type { Frame, Page } from '../host/browser.ts';
 import { demoProject } from './support/demo-project.ts';
 import { showTasks } from './support/keys.ts';
 import { openDrover, runCommand, webviews } from './support/parts.ts';
-import { row, titleField, treeOf } from './support/tree.ts';
+import { keysAct, row, titleField, treeOf } from './support/tree.ts';
 import { openWorkbench, picture, type Workbench } from './support/workbench.ts';
 
 const titles = ['Draw the cart', 'Count the items', 'Name the price'] as const;
@@ -125,6 +125,7 @@ suite('clicks and keys in the task tree', () => {
     await picture(page, 'look-menu-with-keys');
     await page.keyboard.press('Escape');
     await row(tree, titles[0]).click();
+    await keysAct(tree);
     await page.keyboard.press('F2');
     await titleField(tree).waitFor();
     await titleField(tree).fill('Draw the whole cart');
@@ -135,12 +136,14 @@ suite('clicks and keys in the task tree', () => {
     await page.keyboard.press('Enter');
     await row(tree, 'Draw the whole cart').waitFor();
     await row(tree, 'Draw the whole cart').click();
+    await keysAct(tree);
     await page.keyboard.press('Delete');
     await row(tree, 'Draw the whole cart').waitFor({ state: 'detached' });
     const left = async (): Promise<readonly string[]> =>
       (await project.status()).tasks.map(({ title }) => title);
     assert.deepEqual((await left()).toSorted(), [titles[1], titles[2]].toSorted());
     await row(tree, titles[1]).click();
+    await keysAct(tree);
     await page.keyboard.press('Enter');
     await untilTabs([titles[1]]);
     assert.deepEqual(bench.violations, []);
@@ -173,7 +176,7 @@ suite('clicks and keys in the task tree', () => {
       {
         key: 'ctrl+alt+shift+e',
         command: 'drover.rename',
-        when: 'focusedView == drover.tree',
+        when: 'drover.inTree && !inputFocus && !listFocus',
       },
       { key: 'ctrl+alt+shift+u', command: 'drover.showTree' },
     ]);
@@ -184,11 +187,13 @@ suite('clicks and keys in the task tree', () => {
     const isGone = async (): Promise<boolean> => !/F2/u.test(await keyInMenu());
     await eventually('its menu names no key', isGone, 15_000);
     await row(tree, titles[1]).click();
+    await keysAct(tree);
     await page.keyboard.press('F2');
     // The tree's own keys come behind those of the window: it has none left to wait for.
     await page.keyboard.press('End');
     await eventually('the last row is chosen', () => isActive(titles[2]), 15_000);
     assert.equal(await titleField(tree).count(), 0);
+    await keysAct(tree);
     await page.keyboard.press('Control+Alt+Shift+E');
     await titleField(tree).waitFor();
     await page.keyboard.press('Escape');

@@ -42,11 +42,12 @@ export interface Asked {
 type Answer<P, R> = (params: P) => R | Promise<R>;
 type AnyAnswer = (params: never) => unknown;
 
+const unrecorded: ReadonlySet<string> = new Set(['hello', 'keysHere', 'keysDone']);
 const waitMaxMs = 40_000 * patience;
 
 export class FakeHost {
   state: HostState;
-  /** Everything that was asked, oldest first; `hello` and `keysDone` are left out. */
+  /** Everything that was asked, oldest first; `hello` and those about keys are left out. */
   readonly asked: Asked[] = [];
   /** What had the focus last. */
   selection: readonly string[] = [];
@@ -183,7 +184,7 @@ export class FakeHost {
       return;
     }
     for (const { to, name, params } of message.asks) {
-      if (name !== 'hello' && name !== 'keysDone') this.asked.push({ to, name, params });
+      if (!unrecorded.has(name)) this.asked.push({ to, name, params });
     }
     const answers = message.asks.map((ask) => this.#reply(ask));
     answerTogether(answers, (replies) => void this.#send({ type: 'replies', replies }));

@@ -20,10 +20,12 @@ const manifest = JSON.parse(
   readFileSync(resolve(import.meta.dirname, '../../../package.json'), 'utf8'),
 ) as { readonly contributes: { readonly keybindings: readonly Keybinding[] } };
 
-/** Those that count only while this webview has the focus. */
+/** Those that count only while the keyboard is in this webview: the tree alone has such. */
 export function keybindingsOf(webview: WebviewName): readonly Keybinding[] {
   const { keybindings } = manifest.contributes;
-  return keybindings.filter(({ when }) => when === `focusedView == drover.${webview}`);
+  return keybindings.filter(
+    ({ when }) => webview === 'tree' && when === 'drover.inTree && !inputFocus && !listFocus',
+  );
 }
 
 /** Null: VS Code has nothing of ours for this key. */

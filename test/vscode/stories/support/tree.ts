@@ -41,3 +41,8 @@ export async function treeRows(tree: Frame): Promise<readonly string[]> {
 function escaped(text: string): string {
   return text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
 }
+
+/** VS Code learns a moment after a click that the keyboard is in the rows. */
+export async function keysAct(tree: Frame): Promise<void> {
+  await tree.locator('drover-tree[data-keys=here]').waitFor({ state: 'attached' });
+}

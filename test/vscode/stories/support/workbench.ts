@@ -58,6 +58,7 @@ export interface Workbench {
 export interface KeyRule {
   readonly key: string;
   readonly command: string;
+  readonly when?: string;
 }
 
 const contexts = new Set<BrowserContext>();
