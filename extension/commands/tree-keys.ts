@@ -1,6 +1,6 @@
 // Keys that the manifest declares for the task tree. A person may change or remove each of them, so
 // VS Code's keybindings alone decide: the tree's page leaves these keys to them, and acts once
-// their command has come here and went on to the page. Pure.
+// their command has come here and was passed to the page. Pure.
 
 import { isOneOf } from '../../server/core/one-of.ts';
 import type { ToWebview, WebviewAction } from '../../webview/messages/messages.ts';

@@ -39,6 +39,7 @@ export class SideViews {
   }
 
   resolve(name: SideViewName, view: vscode.WebviewView): void {
+    leave(name);
     const place = { isVisible: () => view.visible, isKept: false };
     const host = new WebviewHost(name, noSubject, view.webview, place, this.#around);
     this.#shown.set(name, { view, host });
@@ -89,7 +90,7 @@ export class SideViews {
   }
 }
 
-/** A page that is taken away says no more that the keyboard has left it. */
+/** A page that is taken away, or was there before this extension host, does not say it itself. */
 function leave(name: SideViewName): void {
   if (name === 'tree') setContext('drover.inTree', false);
 }

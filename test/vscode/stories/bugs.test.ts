@@ -8,7 +8,7 @@ import type { Frame } from '../host/browser.ts';
 import { demoProject, directives } from './support/demo-project.ts';
 import { messageCame } from './support/messages.ts';
 import { openDrover, quickPickRow, webview } from './support/parts.ts';
-import { row, treeOf } from './support/tree.ts';
+import { keysAct, row, treeOf } from './support/tree.ts';
 import { openWorkbench, type Workbench } from './support/workbench.ts';
 
 const epic = 'A small shop';
@@ -49,6 +49,7 @@ suite('bugs that people met', () => {
     await row(tree, goes).dblclick();
     await tab.waitFor();
     await row(tree, goes).click();
+    await keysAct(tree);
     await bench.page.keyboard.press('Delete');
     await tab.waitFor({ state: 'detached' });
   });

@@ -198,8 +198,10 @@ async function focusTree(page: Page, tree: Frame): Promise<void> {
 }
 
 function isTreeFocused(): boolean {
-  const root = document.querySelector('drover-tree')?.shadowRoot;
-  return document.hasFocus() && root?.activeElement?.getAttribute('role') === 'tree';
+  const tree = document.querySelector('drover-tree');
+  const focused = tree?.shadowRoot?.activeElement ?? null;
+  const isOnRows = document.hasFocus() && focused?.getAttribute('role') === 'tree';
+  return isOnRows && tree?.getAttribute('data-keys') === 'here';
 }
 
 async function moveToEpic(page: Page, tree: Frame, title: string): Promise<void> {
