@@ -26,10 +26,12 @@ interface LeftKey {
 
 type Waiting = LeftKey | { readonly kind: 'typed'; readonly event: KeyboardEvent };
 
-const passing: ReadonlySet<string> = new Set([
-  ...['Shift', 'Control', 'Alt', 'AltGraph', 'Meta', 'CapsLock', 'NumLock', 'ScrollLock'],
-  ...['Dead', 'Process', 'Unidentified', 'Tab'],
-]);
+/** Of no command by themselves, of the browser, or a part of a character. */
+const passing: ReadonlySet<string> = new Set(
+  'Shift Control Alt AltGraph Meta CapsLock NumLock ScrollLock Tab Dead Process Unidentified'.split(
+    ' ',
+  ),
+);
 
 export class PressedKeys {
   readonly #parts: PressParts;
