@@ -150,7 +150,7 @@ export interface HostActions {
    * and to benches.
    */
   readonly measured: { params: { name: string; ms: number }; result: Nothing };
-  /** Whether keys go to the rows of the tree: VS Code knows it for no view. Answered when it counts. */
+  /** Whether keys go to the rows of the tree, which VS Code knows of no view. */
   readonly keysHere: { params: { here: boolean }; result: Nothing };
   /** Answered behind the commands of all keys that were pressed before and left to VS Code. */
   readonly keysDone: { params: Nothing; result: Nothing };

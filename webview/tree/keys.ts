@@ -1,5 +1,5 @@
-// What each key means in the tree. The same as in VS Code's own trees where they have it. Those that
-// the manifest declares as keybindings are left to VS Code: a person may have changed them.
+// What each key means in the tree. The same as in VS Code's own trees where they have it. Those
+// that the manifest declares as keybindings are left to VS Code: a person may have changed them.
 
 import type { WebviewAction } from '../messages/messages.ts';
 
