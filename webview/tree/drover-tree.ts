@@ -1,5 +1,4 @@
-// The task tree: epics, tasks and sub-tasks, planned by mouse and by keyboard, live while they are
-// worked on.
+// The task tree: epics, tasks and sub-tasks, planned by mouse and keyboard, live as work continues.
 
 import { html, LitElement, nothing, type PropertyValues, type TemplateResult } from 'lit';
 import { repeat } from 'lit/directives/repeat.js';
@@ -67,6 +66,7 @@ export class DroverTree extends LitElement {
   #hasPainted = false;
   /** Resolves once the filter's field has the focus. */
   #filterShown = Promise.resolve();
+  readonly #focus = new RowsFocus(this, () => isOnRows(this.shadowRoot, this.#scroller()));
   readonly #pressed = new PressedKeys({
     selection: () => this.#state.selection,
     act: (key) => {
@@ -74,6 +74,8 @@ export class DroverTree extends LitElement {
       if (this.#parts !== null) runTreeKey(this.#parts, key);
       this.#changed();
     },
+    mayLeave: () => this.#focus.counts,
+    carryOut: (action) => this.#act(action),
     ask: async () => await this.host?.action('keysDone', {}),
     field: async () => {
       await this.updateComplete;
@@ -93,7 +95,6 @@ export class DroverTree extends LitElement {
   constructor() {
     super();
     this.host = null;
-    new RowsFocus(this, () => isOnRows(this.shadowRoot, this.#scroller()));
     new WindowFocus(this, () => this.#scroller()?.focus());
     new Ticks(this, tickMs, () => {
       if (this.#state.board?.counts.in_progress !== 0) this.requestUpdate();
@@ -275,8 +276,7 @@ export class DroverTree extends LitElement {
   }
 
   #act(action: WebviewAction): void {
-    if (this.#parts === null) return;
-    runTreeAction(this.#parts, action, []);
+    if (this.#parts !== null) runTreeAction(this.#parts, action, []);
     this.#changed();
   }
 

@@ -10,6 +10,9 @@ import type { Selection } from './selection.ts';
 export interface PressParts {
   readonly selection: () => Selection;
   readonly act: (key: TreeKey) => void;
+  /** Whether VS Code would carry out a key that is left to it. */
+  readonly mayLeave: () => boolean;
+  readonly carryOut: (action: WebviewAction) => void;
   /** Answered behind all commands of the keys that were pressed before. */
   readonly ask: () => Promise<unknown>;
   /** The field that has the focus once everything is drawn. */
@@ -102,6 +105,11 @@ export class PressedKeys {
     const action = declaredAction(event);
     // A button on the rows would be pressed, too.
     if (action !== null) event.preventDefault();
+    // Right after the click that brought the keyboard here, VS Code would not act yet.
+    if (action !== null && this.#waiting.length === 0 && !this.#parts.mayLeave()) {
+      event.stopPropagation();
+      return this.#parts.carryOut(action);
+    }
     const selection = this.#waiting.length === 0 ? this.#parts.selection() : null;
     const left: LeftKey = { kind: 'left', action, selection };
     this.#waiting = [...this.#waiting, left];

@@ -10,11 +10,17 @@ export class RowsFocus implements ReactiveController {
   readonly #component: Component;
   readonly #isHere: () => boolean;
   #told = false;
+  #counts = false;
 
   constructor(component: Component, isHere: () => boolean) {
     this.#component = component;
     this.#isHere = isHere;
     component.addController(this);
+  }
+
+  /** Whether VS Code knows that the keyboard is here. */
+  get counts(): boolean {
+    return this.#counts;
   }
 
   hostConnected(): void {
@@ -40,11 +46,13 @@ export class RowsFocus implements ReactiveController {
     const here = document.hasFocus() && this.#isHere();
     if (here === this.#told || host === null) return;
     this.#told = here;
+    this.#counts = false;
     delete this.#component.dataset['keys'];
     host.action('keysHere', { here }).then(
       () => {
-        // For tests: from now on the keybindings count.
-        if (here && this.#told) this.#component.dataset['keys'] = 'here';
+        if (!here || !this.#told) return;
+        this.#counts = true;
+        this.#component.dataset['keys'] = 'here'; // for tests
       },
       () => (this.#told = false),
     );

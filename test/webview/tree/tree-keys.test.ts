@@ -3,6 +3,7 @@
 
 import assert from 'node:assert/strict';
 import type { TaskView } from '../../../server/protocol/views.ts';
+import type { FakeHost } from '../support/fake-host.ts';
 import { smallBoard } from '../support/boards.ts';
 import { openWebview, type OpenWebview } from '../support/webview-page.ts';
 
@@ -12,8 +13,8 @@ suite('webview: keys of the tree', () => {
   const row = (name: RegExp): ReturnType<typeof view.page.getByRole> =>
     view.page.getByRole('treeitem', { name });
   const press = (key: string): Promise<void> => view.page.keyboard.press(key);
-  const open = async (): Promise<void> => {
-    view = await openWebview('tree', { state: { board: smallBoard() } });
+  const open = async (prepare: (host: FakeHost) => void = () => {}): Promise<void> => {
+    view = await openWebview('tree', { state: { board: smallBoard() }, prepare });
     const taskOf = (id: string): TaskView =>
       smallBoard().tasks.find((task) => task.id === id) as TaskView;
     view.host.backend('task.edit', ({ id }) => taskOf(id));
@@ -89,6 +90,26 @@ suite('webview: keys of the tree', () => {
     await host.until('the other row is chosen', () => host.selection[0] === 'icons');
     far.resolve();
     assert.deepEqual(await host.waitFor('task.remove'), { ids: ['readme'] });
+    await view.close();
+  });
+
+  test('a key acts at once, and once, where VS Code does not know yet that the rows have the keyboard', async () => {
+    const told = Promise.withResolvers<{}>();
+    await open((host) => host.action('keysHere', () => told.promise));
+    const { host } = view;
+    await row(/^Write a README/).click();
+    await press('F2');
+    await view.page.keyboard.type('Write the docs');
+    await press('Enter');
+    const renamed = { id: 'readme', title: 'Write the docs' };
+    assert.deepEqual(await host.waitFor('task.edit'), renamed);
+    await press('Delete');
+    assert.deepEqual(await host.waitFor('task.remove'), { ids: ['readme'] });
+    told.resolve({});
+    await view.page.locator('drover-tree[data-keys=here]').waitFor({ state: 'attached' });
+    await press('Delete');
+    await host.waitFor('task.remove', 1);
+    assert.equal(host.of('task.remove').length, 2);
     await view.close();
   });
 
