@@ -218,7 +218,7 @@ class Landing {
       }
       const result = await mergeRow(this.#engine, row, this.#input.line, head);
       if (!result.ok) {
-        const alone = await whyUnmergeable(this.#engine, row, head);
+        const alone = await whyUnmergeable(this.#engine, row, this.#input.line, head);
         if (alone === null) return problem(result.error);
         unmergeable.push({ row, failure: alone });
         continue;

@@ -72,6 +72,7 @@ export async function mergeRow(
 export async function whyUnmergeable(
   engine: Uses<'git' | 'store'>,
   row: LandingRow,
+  line: string,
   head: Sha,
 ): Promise<Failure | null> {
   const { commit_sha: commit, task_id: taskId, attempt } = row;
@@ -83,6 +84,8 @@ export async function whyUnmergeable(
     );
   }
   if ((await engine.git.mergeBase(row.commit_sha, head)) !== null) return null;
+  // People amended the first commit of all away: the work merges with a base of its own.
+  if ((await baseOfRow(engine, row, line, head)) !== null) return null;
   return failure(
     'agent_failed',
     `the work of ${row.task_id} is on an unrelated history, without the commit that it started from; it cannot be merged`,

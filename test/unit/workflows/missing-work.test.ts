@@ -172,7 +172,7 @@ suite('finished work that was never pushed', () => {
     const claim = await claimOn('m-2');
     await moveTask(project, id, ['in_progress']);
     const row = { task_id: id, attempt: 1, commit_sha: commit, epoch: claim.epoch };
-    const reason = await whyUnmergeable(engine, row as LandingRow, 'b'.repeat(40));
+    const reason = await whyUnmergeable(engine, row as LandingRow, 'main', 'b'.repeat(40));
     assert.equal(reason?.kind, 'interrupted');
     assert.match(reason.message, /is in the clone of north alone$/);
     await project.store.transaction((tx) =>
@@ -181,6 +181,25 @@ suite('finished work that was never pushed', () => {
     assert.deepEqual(await task(), { status: 'ready', attempts: 0, blocked_reason: null });
     project.sources.nowMs += 3_600_000;
     assert.equal((await claimOn('m-2')).commitSha, commit);
+  });
+
+  test('a merge that git fails is the fault of no work whose first commit people have removed', async () => {
+    const base = 'b'.repeat(40);
+    await committed();
+    await tablesOf(project.store.db).updateTable('attempts').set({ base_sha: base }).execute();
+    const row = { task_id: id, attempt: 1, commit_sha: commit } as LandingRow;
+    const whereBaseIs = (isThere: boolean): Engine => {
+      const git = {
+        treeOf: async () => ok('tree'),
+        mergeBase: async () => null,
+        isAncestor: async () => isThere,
+        readRef: async () => null,
+      };
+      return { git, store: project.store } as unknown as Engine;
+    };
+    const why = (isThere: boolean) => whyUnmergeable(whereBaseIs(isThere), row, 'main', base);
+    assert.equal(await why(false), null);
+    assert.equal((await why(true))?.kind, 'agent_failed', 'the agent left it out');
   });
 
   /** Held for a person, who is at another machine than the one that lands. */
