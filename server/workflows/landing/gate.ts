@@ -2,12 +2,15 @@
 // to a tree: a passed one is stored, a failed one applies only to its callers.
 
 import { failure, type Failure } from '../../core/failure.ts';
+import { MadeOnce } from '../../core/made-once.ts';
 import { evidenceOf, failureLines } from '../../core/prompt/failure-lines.ts';
+import { KeyedMutex } from '../../core/work/semaphore.ts';
 import type { GitFailure } from '../../git/port.ts';
 import {
   gateVerdict,
   keepGateVerdict,
   leaseSlot,
+  type Reads,
   releaseSlot,
   setSlotAside,
   type Tx,
@@ -50,6 +53,25 @@ export interface GateQuestion {
  * before it counts.
  */
 export async function runGate(
+  engine: Gating,
+  question: GateQuestion,
+  signal: AbortSignal,
+): Promise<GateVerdict> {
+  const turns = turnsOf.of(engine.store.db, () => new KeyedMutex());
+  const aborted = Promise.withResolvers<GateVerdict>();
+  const giveUp = (): void => aborted.resolve({ kind: 'aborted' });
+  signal.addEventListener('abort', giveUp);
+  const turn = turns.run<GateVerdict>(gateHolder(question.commit), async () => {
+    signal.removeEventListener('abort', giveUp);
+    return signal.aborted ? { kind: 'aborted' } : await runAlone(engine, question, signal);
+  });
+  return Promise.race([turn, aborted.promise]);
+}
+
+/** Gates of one commit share its folder. Lines that start at the same commit ask at once. */
+const turnsOf = new MadeOnce<Reads, KeyedMutex>();
+
+async function runAlone(
   engine: Gating,
   question: GateQuestion,
   signal: AbortSignal,
