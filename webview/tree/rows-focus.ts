@@ -10,7 +10,6 @@ export class RowsFocus implements ReactiveController {
   readonly #component: Component;
   readonly #isHere: () => boolean;
   #told = false;
-  #counts = false;
 
   constructor(component: Component, isHere: () => boolean) {
     this.#component = component;
@@ -20,7 +19,7 @@ export class RowsFocus implements ReactiveController {
 
   /** Whether VS Code knows that the keyboard is here. */
   get counts(): boolean {
-    return this.#counts;
+    return this.#component.dataset['keys'] === 'here';
   }
 
   hostConnected(): void {
@@ -46,13 +45,11 @@ export class RowsFocus implements ReactiveController {
     const here = document.hasFocus() && this.#isHere();
     if (here === this.#told || host === null) return;
     this.#told = here;
-    this.#counts = false;
     delete this.#component.dataset['keys'];
     host.action('keysHere', { here }).then(
       () => {
-        if (!here || !this.#told) return;
-        this.#counts = true;
-        this.#component.dataset['keys'] = 'here'; // for tests
+        // Tests wait for it.
+        if (here && this.#told) this.#component.dataset['keys'] = 'here';
       },
       () => (this.#told = false),
     );

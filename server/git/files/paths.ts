@@ -33,3 +33,13 @@ export function splitZero(bytes: Buffer): PathBytes[] {
   if (parts.at(-1) === '') parts.pop();
   return parts;
 }
+
+/** Empty for a path at the top. */
+export function folderOf(path: PathBytes): PathBytes {
+  return path.slice(0, Math.max(path.lastIndexOf('/'), 0));
+}
+
+/** The nearest first, without the top. */
+export function* foldersAbove(path: PathBytes): Generator<PathBytes> {
+  for (let folder = folderOf(path); folder !== ''; folder = folderOf(folder)) yield folder;
+}

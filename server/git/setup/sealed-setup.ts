@@ -11,7 +11,7 @@ import { basename, dirname, isAbsolute, join, resolve } from 'node:path';
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { isSetupInput } from '../../core/work/setup-inputs.ts';
 import type { RepositoryContext } from '../context.ts';
-import { shown, type PathBytes } from '../files/paths.ts';
+import { foldersAbove, shown, type PathBytes } from '../files/paths.ts';
 import { isSha } from '../files/loose-objects.ts';
 import { programOnPath } from '../process/program-path.ts';
 import { runOnce } from '../process/run-once.ts';
@@ -78,12 +78,7 @@ export function rootsOf(entries: readonly PathBytes[], made: Traces): readonly P
   const roots = new Set<PathBytes>();
   const known = new Set(entries);
   for (const path of made.keys()) {
-    for (
-      let above = path;
-      above !== '';
-      above = above.slice(0, Math.max(above.lastIndexOf('/'), 0))
-    )
-      if (known.has(above)) roots.add(above);
+    for (const each of [path, ...foldersAbove(path)]) if (known.has(each)) roots.add(each);
   }
   return [...roots];
 }

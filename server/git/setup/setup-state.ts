@@ -11,7 +11,15 @@ import type { RepositoryContext } from '../context.ts';
 import { failureOf } from '../process/failures.ts';
 import { ownWorktree } from '../work/own-worktree.ts';
 import { forgetSetup, noteVersion, readNote, writeNote } from '../work/setup-note.ts';
-import { absoluteBytes, type PathBytes, shown, splitZero, zeroEnded } from '../files/paths.ts';
+import {
+  absoluteBytes,
+  folderOf,
+  foldersAbove,
+  type PathBytes,
+  shown,
+  splitZero,
+  zeroEnded,
+} from '../files/paths.ts';
 import type { GitResult } from '../port.ts';
 import { copySealed, dropUnsealed, rootsOf, sealSetup } from './sealed-setup.ts';
 import { tracesOf, unversioned } from '../files/setup-traces.ts';
@@ -167,7 +175,10 @@ async function removeExtra(
   wanted: Traces,
   leave: readonly string[],
 ): Promise<void> {
-  const stays = new Set([...wanted.keys(), ...leave.flatMap((path) => foldersAbove(path))]);
+  const stays = new Set([
+    ...wanted.keys(),
+    ...leave.flatMap((path) => [...foldersAbove(bytesOfSetting(path))]),
+  ]);
   for (const [path, trace] of present) {
     if (stays.has(path)) continue;
     const parent = folderOf(path);
@@ -188,13 +199,6 @@ async function isTaken(
   return context.trash.take(join(worktree.path, shown(folder)), worktree.path).catch(() => false);
 }
 
-function folderOf(path: PathBytes): PathBytes {
-  return path.slice(0, Math.max(path.lastIndexOf('/'), 0));
-}
-
-function foldersAbove(path: string): readonly PathBytes[] {
-  const folders: PathBytes[] = [];
-  const bytes = Buffer.from(normalize(path)).toString('latin1');
-  for (let folder = folderOf(bytes); folder !== ''; folder = folderOf(folder)) folders.push(folder);
-  return folders;
+function bytesOfSetting(path: string): PathBytes {
+  return Buffer.from(normalize(path)).toString('latin1');
 }

@@ -25,7 +25,7 @@ import { dirname, join } from 'node:path';
 import { MadeOnce } from '../../core/made-once.ts';
 import { ok } from '../../core/failure.ts';
 import type { RepositoryContext } from '../context.ts';
-import { absoluteBytes, type PathBytes } from '../files/paths.ts';
+import { absoluteBytes, foldersAbove, type PathBytes } from '../files/paths.ts';
 import { factsOf } from '../files/small-files.ts';
 import type { LinkedWorktree } from '../files/worktree-link.ts';
 import type { GitResult } from '../port.ts';
@@ -191,12 +191,7 @@ function isFit(root: string, { entries }: ParsedStatus): boolean {
   for (const entry of entries) {
     if (isNestedRepository(entry) || /(?:^|\/)\.gitattributes$/i.test(entry.path)) return false;
     if (entry.kind !== 'untracked') continue;
-    for (
-      let end = entry.path.lastIndexOf('/');
-      end > 0;
-      end = entry.path.lastIndexOf('/', end - 1)
-    ) {
-      const folder = entry.path.slice(0, end);
+    for (const folder of foldersAbove(entry.path)) {
       if (folders.has(folder)) break;
       folders.add(folder);
     }
