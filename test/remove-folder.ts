@@ -3,6 +3,9 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync, rmSync } from 'node:fs';
 
+const attemptsMax = 6;
+const delayMs = 200;
+
 /** Every file system that is mounted below the folder, the innermost first. */
 export function unmountBelow(folder: string): void {
   if (process.platform !== 'linux') return;
@@ -14,8 +17,19 @@ export function unmountBelow(folder: string): void {
   for (const at of mounted.toReversed()) execFileSync('umount', ['--lazy', at]);
 }
 
-/** Waits a little where something is still being written. */
+/**
+ * Tries again where a process that a test has ended still writes or removes: Node's own `maxRetries` covers only some of
+ * the errors of that race, and none of a folder that goes away while it is read (EBADF).
+ */
 export function removeFolder(folder: string): void {
   unmountBelow(folder);
-  rmSync(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 });
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      rmSync(folder, { recursive: true, force: true });
+      return;
+    } catch (problem) {
+      if (attempt === attemptsMax) throw problem;
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, delayMs);
+    }
+  }
 }

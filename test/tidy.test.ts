@@ -116,6 +116,17 @@ suite('tidy', () => {
     ]);
   });
 
+  test('tests remove folders by one function, which waits for those that still write', () => {
+    const others = readSources(['test'])
+      .filter(({ path }) => path.endsWith('.ts') && path !== 'test/remove-folder.ts')
+      // `fs.`: the text of a script that runs elsewhere.
+      .filter(({ text }) => /(?<!\bfs\.)\brm(?:Sync)?\([^;]*recursive: true/u.test(text));
+    assert.deepEqual(
+      others.map(({ path }) => `${path}: take removeFolder`),
+      [],
+    );
+  });
+
   test('every dependency is used', () => {
     const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
     const used = readSources([...sourceTops, 'bin']).map(({ text }) => text);

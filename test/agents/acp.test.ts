@@ -2,11 +2,12 @@
 // separate processes.
 
 import assert from 'node:assert/strict';
-import { existsSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createDriver } from '../../server/agents/drivers.ts';
 import type { AgentOutcome, AgentRequest } from '../../server/agents/port.ts';
 import { createProcessTable } from '../../server/agents/kit/process/process-table.ts';
+import { removeFolder } from '../remove-folder.ts';
 import {
   assertNothingLeft,
   createRecordingHost,
@@ -99,8 +100,7 @@ suite('ACP driver', () => {
     for (const forget of ['cannot load', 'session is gone', 'was never named']) {
       await start('first', createRecordingHost());
       const env: Record<string, string> = forget === 'cannot load' ? { ACP_FORGETS: '1' } : {};
-      if (forget === 'session is gone')
-        rmSync(join(run.folder, 'home', 'acp-sessions'), { recursive: true });
+      if (forget === 'session is gone') removeFolder(join(run.folder, 'home', 'acp-sessions'));
       if (forget === 'was never named')
         writeFileSync(join(run.folder, 'log', `${run.request.sessionId}.acp.json`), '{');
       const host = createRecordingHost();

@@ -9,7 +9,6 @@ import {
   mkdtempSync,
   readFileSync,
   realpathSync,
-  rmSync,
   writeFileSync,
 } from 'node:fs';
 import { createServer, type AddressInfo, type Server } from 'node:net';
@@ -22,6 +21,7 @@ import {
   withCallFilter,
   writeCallFilter,
 } from '../../server/sandbox/walls.ts';
+import { removeFolder } from '../remove-folder.ts';
 import { withKey } from './escape-calls.ts';
 import { isHere, network, notTheirs, reads, walls, writes, type Words } from './escape-probes.ts';
 
@@ -170,7 +170,7 @@ suite('escapes', function () {
     neighbor.kill('SIGKILL');
     spawnSync('ipcrm', ['-m', shared]);
     await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))));
-    rmSync(place.top, { recursive: true, force: true });
+    removeFolder(place.top);
   });
 
   const wallsOf = (kind: 'open' | 'none'): readonly string[] => {

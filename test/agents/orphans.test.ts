@@ -2,19 +2,20 @@
 
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, realpathSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, realpathSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { processStartTime } from '../../server/agents/kit/process/process-list.ts';
 import { createProcessTable } from '../../server/agents/kit/process/process-table.ts';
 import { eventually } from '../e2e/support/eventually.ts';
+import { removeFolder } from '../remove-folder.ts';
 
 suite('orphans of an agent', () => {
   let folder: string;
   setup(() => {
     folder = realpathSync(mkdtempSync(join(tmpdir(), 'drover-orphans-')));
   });
-  teardown(() => rmSync(folder, { recursive: true, force: true }));
+  teardown(() => removeFolder(folder));
 
   /** Starts a process with an empty environment and without a parent; resolves with its id. */
   async function orphan(name: string): Promise<number> {

@@ -3,13 +3,14 @@
 
 import assert from 'node:assert/strict';
 import { spawn, type ChildProcess } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync } from 'node:fs';
 import { createServer, type Server, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { makeRunGroup, removeGroup } from '../../server/agents/kit/process/run-group.ts';
 import { createProcessTable } from '../../server/agents/kit/process/process-table.ts';
 import { isPeerOfRun } from '../../server/main/requests/peers.ts';
+import { removeFolder } from '../remove-folder.ts';
 import { noGroups } from './support.ts';
 
 const project = 'ab12ab12ab12';
@@ -29,7 +30,7 @@ suite('peers of the socket', function () {
     child?.kill('SIGKILL');
     await createProcessTable().endTree(runId, null, 0);
     server.close();
-    rmSync(folder, { recursive: true, force: true });
+    removeFolder(folder);
   });
 
   /** Connects from a separate process, started by these shell words. */

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -10,6 +10,7 @@ import { processStartTime, runMarker } from '../../server/agents/kit/process/pro
 import { createProcessTable, freeze, thaw } from '../../server/agents/kit/process/process-table.ts';
 import type { AgentProcess } from '../../server/agents/port.ts';
 import { eventually } from '../e2e/support/eventually.ts';
+import { removeFolder } from '../remove-folder.ts';
 
 /** One in a session of its own, one that answers SIGTERM. Both say that they move. */
 const program = `
@@ -35,7 +36,7 @@ suite('an agent that stands still', function () {
   });
   teardown(async () => {
     await table.endTree(runId, agent, 0);
-    rmSync(folder, { recursive: true, force: true });
+    removeFolder(folder);
   });
 
   const moved = (name: string): number => {

@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import { spawn, type ChildProcess } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -21,6 +21,7 @@ import type {
 } from '../../server/agents/port.ts';
 import type { CommandOutcome } from '../../server/core/work/command.ts';
 import type { AgentEvent } from '../../server/protocol/agent-events.ts';
+import { removeFolder } from '../remove-folder.ts';
 
 export interface TestRun {
   readonly folder: string;
@@ -65,7 +66,7 @@ export function createTestRun(options: Partial<AgentRequest> = {}): TestRun {
     folder,
     cwd,
     request,
-    remove: () => rmSync(folder, { recursive: true, force: true, maxRetries: 3 }),
+    remove: () => removeFolder(folder),
   };
 }
 

@@ -2,11 +2,12 @@
 
 import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { mkdirSync, rmSync } from 'node:fs';
+import { mkdirSync } from 'node:fs';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createInterface } from 'node:readline';
 import { pipeline } from 'node:stream/promises';
+import { removeFolder } from '../remove-folder.ts';
 
 export interface StockOptions {
   readonly workspace: string;
@@ -155,7 +156,7 @@ async function takeUpload(
     request.resume();
     return;
   }
-  rmSync(options.workspace, { recursive: true, force: true });
+  removeFolder(options.workspace);
   mkdirSync(options.workspace, { recursive: true });
   const tar = spawn('tar', ['-xzf', '-', '-C', options.workspace, '--no-same-owner']);
   const ended = new Promise<number | null>((resolve) => tar.once('close', resolve));

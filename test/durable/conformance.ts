@@ -1,8 +1,9 @@
 // What every adapter of the durable port must do. `describeDurable` runs all of it against one adapter.
 
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { removeFolder } from '../remove-folder.ts';
 import { startChild, type TestChild } from './child-process.ts';
 import type { ChildOrders } from './child.ts';
 import { describeProcesses } from './conformance-processes.ts';
@@ -57,6 +58,6 @@ async function onBench<Tx>(harness: DurableHarness<Tx>, body: DurableTest): Prom
     await Promise.all(children.map(({ ended }) => ended));
     await Promise.all(stores.map((store) => store.close()));
     await harness.dropStore(location);
-    rmSync(folder, { recursive: true, force: true });
+    removeFolder(folder);
   }
 }

@@ -2,7 +2,7 @@
 // statements.
 
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { sql, type Transaction } from 'kysely';
@@ -12,6 +12,7 @@ import {
 } from '../../server/durable/embedded/embedded.ts';
 import { LostLease, type Clock } from '../../server/durable/port.ts';
 import type { OpenedDatabase } from '../../server/store/sqlite/open.ts';
+import { removeFolder } from '../remove-folder.ts';
 import { openTestDatabase, type TestTables } from './embedded-harness.ts';
 import { ManualClock } from './manual-clock.ts';
 
@@ -49,7 +50,7 @@ function onBench(body: (bench: Bench) => Promise<void>): () => Promise<void> {
     } finally {
       await Promise.all(adapters.map((adapter) => adapter.close()));
       await database.close();
-      rmSync(folder, { recursive: true, force: true });
+      removeFolder(folder);
     }
   };
 }

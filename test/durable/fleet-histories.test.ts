@@ -1,12 +1,13 @@
 // A fleet whose machines are cut off, killed and stopped, over several real processes and a real PostgreSQL.
 
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openFleet, type OpenedFleet } from '../../server/durable/fleet/open.ts';
 import { isDatabaseTrouble } from '../../server/durable/fleet/trouble.ts';
 import { LostLease } from '../../server/durable/port.ts';
+import { removeFolder } from '../remove-folder.ts';
 import { startChild, type TestChild } from './child-process.ts';
 import type { ChildOrders } from './child.ts';
 import { leaseThatNeverEndsMs } from './conformance-processes.ts';
@@ -53,7 +54,7 @@ function onBench(body: (bench: HistoryBench) => Promise<void>): () => Promise<vo
       for (const started of children) started.kill('SIGKILL');
       await Promise.all(children.map(({ ended }) => ended));
       await fleetHarness.dropStore(url);
-      rmSync(folder, { recursive: true, force: true });
+      removeFolder(folder);
     }
   };
 }

@@ -1,7 +1,7 @@
 // What is the fleet adapter's own: DBOS once in a process, taking over, cut connections, and DBOS's own tools beside us.
 
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Kysely, PostgresDialect, sql } from 'kysely';
@@ -13,6 +13,7 @@ import {
 } from '../../server/durable/fleet/open.ts';
 import { grantFleetRole } from '../../server/durable/fleet/grants.ts';
 import { LostLease } from '../../server/durable/port.ts';
+import { removeFolder } from '../remove-folder.ts';
 import {
   closeTestPostgres,
   fleetHarness,
@@ -46,7 +47,7 @@ function onFleet(body: (bench: FleetBench) => Promise<void>): () => Promise<void
     } finally {
       for (const fleet of opened) await fleet.close();
       await fleetHarness.dropStore(url);
-      rmSync(folder, { recursive: true, force: true });
+      removeFolder(folder);
     }
   };
 }

@@ -4,10 +4,11 @@
 // `drover-1` has stored. When this test fails after a change, running work of users would be lost as well.
 
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { sql, type Kysely } from 'kysely';
+import { removeFolder } from '../remove-folder.ts';
 import type { DurableHarness, OpenTestStore } from './harness.ts';
 import { embeddedHarness, openTestDatabase } from './embedded-harness.ts';
 import { closeTestPostgres, fleetHarness, testPostgres } from './fleet-harness.ts';
@@ -111,7 +112,7 @@ async function takesUp<Tx>(
   } finally {
     await store.close();
     await harness.dropStore(location);
-    rmSync(folder, { recursive: true, force: true });
+    removeFolder(folder);
   }
 }
 

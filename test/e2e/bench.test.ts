@@ -1,11 +1,12 @@
 // The benches run from a checkout alone: each part comes to a figure.
 
 import assert from 'node:assert/strict';
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, realpathSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
+import { removeFolder } from '../remove-folder.ts';
 import { sized } from '../tier.ts';
 
 const run = promisify(execFile);
@@ -17,7 +18,7 @@ suite('the benches', function () {
   setup(() => {
     folder = realpathSync(mkdtempSync(join(tmpdir(), 'drover-bench-test-')));
   });
-  teardown(() => rmSync(folder, { recursive: true, force: true }));
+  teardown(() => removeFolder(folder));
 
   async function figuresOf(args: readonly string[]): Promise<Set<string>> {
     mkdirSync(join(folder, 'home'), { recursive: true });

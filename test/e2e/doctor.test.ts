@@ -1,9 +1,10 @@
 // `drover doctor`: every kind of agent, no program of the project started, no backend started.
 
 import assert from 'node:assert/strict';
-import { chmodSync, existsSync, mkdirSync, rmSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { agentKinds } from '../../server/core/plan/task.ts';
+import { removeFolder } from '../remove-folder.ts';
 import { useProjects } from './support/suite-projects.ts';
 
 interface Report {
@@ -64,7 +65,7 @@ suite('e2e: drover doctor', function () {
     assert.match(text, /^ {2}gemini {7}found, /mu);
     assert.match(text, /^ {2}amp {10}not found: npm install/mu);
     // A fresh clone, before "drover init".
-    rmSync(join(here.root, '.drover'), { recursive: true });
+    removeFolder(join(here.root, '.drover'));
     const before = await here.json<Report>(['doctor'], { env });
     assert.equal(before.agents.length, agentKinds.length);
     assert.equal(existsSync(mark), false);

@@ -1,8 +1,9 @@
 // Sub-tasks inside one attempt, the setup of worktrees, files that are copied into them, and secrets that are kept.
 
 import assert from 'node:assert/strict';
-import { readdirSync, readFileSync, rmSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { removeFolder } from '../remove-folder.ts';
 import { makeBarrier, writesOneFile } from './support/agent-scripts.ts';
 import { eventually } from './support/eventually.ts';
 import { landedTasks } from './support/history.ts';
@@ -104,7 +105,7 @@ suite('the setup of worktrees', function () {
     here.git('commit', '-qam', 'keep what is ignored');
     await importPlan(here, ['t4']);
     await here.expect(0, ['run', '--workers', '1', '--gate', gate]);
-    rmSync(`${here.root}.worktrees`, { recursive: true });
+    removeFolder(`${here.root}.worktrees`);
     await importPlan(here, ['t5']);
     await here.expect(0, ['run', '--workers', '1', '--gate', gate]);
     assert.deepEqual(landedTasks(here), ['t1', 't2', 't3', 't4', 't5']);

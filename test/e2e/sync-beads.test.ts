@@ -1,8 +1,9 @@
 // `drover sync beads`, once and watching, on files of the real program and beside a real run.
 
 import assert from 'node:assert/strict';
-import { appendFileSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { appendFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { removeFolder } from '../remove-folder.ts';
 import { makeBarrier, writesOneFile } from './support/agent-scripts.ts';
 import { eventually } from './support/eventually.ts';
 import type { Project } from './support/project.ts';
@@ -114,7 +115,7 @@ suite('e2e: drover sync beads', function () {
       ['b', 'c'].map((id) => tasks.find((task) => task.id === id)?.status),
       ['paused', 'cancelled'],
     );
-    rmSync(join(here.root, '.beads'), { recursive: true });
+    removeFolder(join(here.root, '.beads'));
   });
 
   test('eight agents that all change the committed file land at once, and each issue is closed by its landing', async () => {

@@ -2,13 +2,14 @@
 
 import assert from 'node:assert/strict';
 import { spawn, type ChildProcess } from 'node:child_process';
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { dashboardText } from '../docs/telemetry.ts';
 import { freePort } from '../free-port.ts';
+import { removeFolder } from '../remove-folder.ts';
 import { eventually } from './support/eventually.ts';
 import { beginPlan } from './support/plan.ts';
 import { useProjects } from './support/suite-projects.ts';
@@ -48,7 +49,7 @@ suite('metrics for Prometheus', function () {
     }
     server.closeAllConnections();
     server.close();
-    rmSync(folder, { recursive: true, force: true });
+    removeFolder(folder);
   });
 
   async function scraping(text: () => string): Promise<(query: string) => Promise<Answer>> {

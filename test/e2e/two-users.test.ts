@@ -4,9 +4,10 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { chmodSync, chownSync, existsSync, mkdirSync, mkdtempSync } from 'node:fs';
-import { readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { readFileSync, realpathSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { removeFolder } from '../remove-folder.ts';
 import { eventually } from './support/eventually.ts';
 import { isProcessAlive, killAll, processesOf } from './support/processes.ts';
 import { droverProgram } from './support/program.ts';
@@ -61,7 +62,7 @@ suite('two users of one machine', function () {
     for (const user of [alice, bob]) drover(user, ['server', 'stop', '--force']);
     const none = eventually('no process', () => processesOf(folder).length === 0, 20_000);
     await none.catch(() => killAll(processesOf(folder)));
-    rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
+    removeFolder(folder);
   });
 
   /** Their homes can be entered and listed by others, as on many machines. */

@@ -8,11 +8,11 @@ import {
   readdirSync,
   readFileSync,
   renameSync,
-  rmSync,
   symlinkSync,
 } from 'node:fs';
 import { join } from 'node:path';
 import type { StatusSnapshot, WorktreeView } from '../../server/protocol/api.ts';
+import { removeFolder } from '../remove-folder.ts';
 import { makeBarrier } from './support/agent-scripts.ts';
 import { eventually } from './support/eventually.ts';
 import { landedTasks } from './support/history.ts';
@@ -125,7 +125,7 @@ suite('whose project', function () {
       const doctor = await here.json<DoctorAnswer>(['doctor'], { cwd: clone });
       const check = doctor.checks.find(({ name }) => name === 'project');
       assert.match(check?.message ?? '', /belongs to the repository .*repo, not to .*clone/);
-      rmSync(join(clone, '.drover'), { recursive: true });
+      removeFolder(join(clone, '.drover'));
       await here.expect(0, ['init'], { cwd: clone });
       const { tasks } = await here.json<StatusSnapshot>(['status'], { cwd: clone });
       assert.deepEqual(tasks, []);
@@ -277,8 +277,7 @@ suite('whose project', function () {
     await agentStarted(here);
     const pid = here.backendPid();
     assert.ok(pid !== null);
-    for (const name of ['repo', 'repo.worktrees'])
-      rmSync(join(here.folder, name), { recursive: true, force: true, maxRetries: 5 });
+    for (const name of ['repo', 'repo.worktrees']) removeFolder(join(here.folder, name));
     await eventually('the backend leaves', () => !isProcessAlive(pid));
     run.signal('SIGKILL');
     barrier.close();

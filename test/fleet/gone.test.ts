@@ -2,11 +2,12 @@
 // remaining ones do the rest.
 
 import assert from 'node:assert/strict';
-import { existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { SeededChance } from '../doubles/seeded-chance.ts';
 import { eventually } from '../e2e/support/eventually.ts';
+import { removeFolder } from '../remove-folder.ts';
 import { testSeed } from '../tier.ts';
 import { assertFleetDone } from './support/checks.ts';
 import {
@@ -113,7 +114,7 @@ suite('a fleet whose machines go for good', function () {
         await pause(chance.fork(name).between(aliveMs.atLeast, aliveMs.atMost));
         const goneAtMs = Date.now();
         await here.machine(name).kill();
-        rmSync(here.machine(name).folder, { recursive: true });
+        removeFolder(here.machine(name).folder);
         const written = writtenOn(here, name);
         const lostMs = oldestLostMs(written, tokensOnRemote(here), goneAtMs);
         const habits = begunOn(here, name).map((id) => tokenHabits[Number(id.slice(2)) % 6]);

@@ -8,7 +8,6 @@ import {
   readdirSync,
   readFileSync,
   realpathSync,
-  rmSync,
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -20,6 +19,7 @@ import {
   type GitAdapterOptions,
 } from '../../server/git/adapter.ts';
 import type { GitRepository, GitResult } from '../../server/git/port.ts';
+import { removeFolder } from '../remove-folder.ts';
 
 export interface Fixture {
   /** Everything of the test lies below. */
@@ -96,7 +96,7 @@ export function makeFixture(
     adapter,
     open: async (adapterOptions) => valueOf(await adapter(adapterOptions).open(root)),
     // A git that is ending may still write below.
-    remove: () => rmSync(home, { recursive: true, force: true, maxRetries: 10, retryDelay: 200 }),
+    remove: () => removeFolder(home),
   };
 }
 

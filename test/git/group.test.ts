@@ -3,10 +3,11 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Barrier, makeBarrier } from '../e2e/support/agent-scripts.ts';
+import { removeFolder } from '../remove-folder.ts';
 
 suite('git: signals to the whole group', () => {
   let folder = '';
@@ -20,7 +21,7 @@ suite('git: signals to the whole group', () => {
   teardown(() => {
     begun.close();
     door.close();
-    rmSync(folder, { recursive: true, force: true });
+    removeFolder(folder);
   });
 
   test('git finishes what it has begun', async () => {

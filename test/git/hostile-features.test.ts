@@ -9,6 +9,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { GitRepository } from '../../server/git/port.ts';
 import { checkRemote } from '../../server/git/shared/check.ts';
+import { removeFolder } from '../remove-folder.ts';
 import { makeFleet, openMachine } from './shared-fixture.ts';
 import {
   leftoversOf,
@@ -188,7 +189,7 @@ suite('git: features that run programs', function () {
     task = await startTask(fixture, repository, 's0', 'task-1');
   });
   teardown(() => {
-    rmSync(join(program, '..'), { recursive: true });
+    removeFolder(join(program, '..'));
     fixture.remove();
   });
 

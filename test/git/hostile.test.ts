@@ -16,6 +16,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { overrulesFor } from '../../server/git/process/trusted-config.ts';
 import type { GitRepository } from '../../server/git/port.ts';
+import { removeFolder } from '../remove-folder.ts';
 import {
   leftoversOf,
   makeFixture,
@@ -119,7 +120,7 @@ suite('git: hostile worktrees', () => {
     rmSync(ran);
     await allLooks();
     nothingRan();
-    rmSync(dirname(evil), { recursive: true });
+    removeFolder(dirname(evil));
   });
 
   test('a nested repository is kept by its commits, its hooks and filters unread', async () => {
@@ -238,7 +239,7 @@ suite('git: hostile worktrees', () => {
     const documents = join(fixture.home, 'Documents');
     fixture.write(join(documents, 'thesis.txt'), 'thesis\n');
     fixture.write(join(documents, 'draft-0123abcd', 'x'), 'x\n');
-    rmSync(join(fixture.slots, '.drover-trash'), { recursive: true, force: true });
+    removeFolder(join(fixture.slots, '.drover-trash'));
     symlinkSync(documents, join(fixture.slots, '.drover-trash'));
     const adapter = fixture.adapter();
     repository = valueOf(await adapter.open(fixture.root));

@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { GitRepository } from '../../server/git/port.ts';
+import { removeFolder } from '../remove-folder.ts';
 import {
   kindOf,
   leftoversOf,
@@ -80,7 +81,7 @@ suite('git: leftovers', () => {
   test('a file that becomes a folder, and a folder that becomes a file', async () => {
     rmSync(join(task.path, 'README.md'));
     write('README.md/inner.txt', 'x\n');
-    rmSync(join(task.path, 'src'), { recursive: true });
+    removeFolder(join(task.path, 'src'));
     write('src', 'y\n');
     assert.deepEqual(filesOf(valueOf(await commit()).commit), ['README.md/inner.txt', 'src']);
     assert.equal(inSlot('status', '--porcelain'), '');

@@ -19,6 +19,7 @@ import { join } from 'node:path';
 import type { LentGit } from '../../server/git/lent/lent-folder.ts';
 import { slotNotes } from '../../server/git/files/slot-notes.ts';
 import type { LocalRepository } from '../../server/git/repository.ts';
+import { removeFolder } from '../remove-folder.ts';
 import {
   leftoversOf,
   makeFixture,
@@ -55,7 +56,7 @@ suite('git: what a confined program leaves beside its worktree', function () {
 
   const inPrivate = (name: string): string => join(lent.gitDir, name);
   const link = (name: string, target: string): void => {
-    rmSync(inPrivate(name), { recursive: true, force: true });
+    removeFolder(inPrivate(name));
     symlinkSync(target, inPrivate(name));
   };
   /** Whatever git says afterwards: it must neither wait nor touch what is the user's. */
@@ -128,10 +129,10 @@ suite('git: what a confined program leaves beside its worktree', function () {
 
   test('a folder in place of HEAD and of index, a file in place of logs', async () => {
     for (const name of ['HEAD', 'index']) {
-      rmSync(inPrivate(name), { recursive: true, force: true });
+      removeFolder(inPrivate(name));
       mkdirSync(inPrivate(name));
     }
-    rmSync(inPrivate('logs'), { recursive: true, force: true });
+    removeFolder(inPrivate('logs'));
     writeFileSync(inPrivate('logs'), 'x');
     await useAgain();
   });

@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import type { LentGit } from '../../server/git/lent/lent-folder.ts';
 import type { LocalRepository } from '../../server/git/repository.ts';
 import type { Snapshot } from '../../server/git/snapshot-port.ts';
+import { removeFolder } from '../remove-folder.ts';
 import { gitInside } from './lent-git.ts';
 import { makeFixture, startTask, type Task, valueOf, type Fixture } from './fixture.ts';
 
@@ -74,7 +75,7 @@ suite('git: snapshots beside a confined program', () => {
     write('a.txt', 'a\n');
     inside('add', 'a.txt');
     const objects = join(lent.folder, 'objects');
-    rmSync(join(objects, 'ab'), { recursive: true, force: true });
+    removeFolder(join(objects, 'ab'));
     mkdirSync(join(objects, 'ab', 'c'.repeat(38)), { recursive: true });
     symlinkSync('/etc/passwd', join(objects, 'ab', 'd'.repeat(38)));
     execFileSync('mkfifo', [join(objects, 'ab', 'e'.repeat(38))]);

@@ -16,6 +16,7 @@ import {
 import { join } from 'node:path';
 import type { GitRepository } from '../../server/git/port.ts';
 import type { Snapshot, SnapshotReason } from '../../server/git/snapshot-port.ts';
+import { removeFolder } from '../remove-folder.ts';
 import { makeFixture, startTask, type Task, valueOf, type Fixture } from './fixture.ts';
 
 suite('git: periodic snapshots', () => {
@@ -127,7 +128,7 @@ suite('git: periodic snapshots', () => {
     rmSync(join(task.path, 'made/here.txt'));
     assert.ok(!names(await seen()).includes('made/here.txt'));
     await taken('interval');
-    rmSync(join(task.path, 'made'), { recursive: true });
+    removeFolder(join(task.path, 'made'));
     symlinkSync('kept', join(task.path, 'made'));
     assert.match(fixture.git('ls-tree', await seen(), 'made'), /^120000/);
   });
@@ -191,7 +192,7 @@ suite('git: periodic snapshots', () => {
     inSlot('init', '-q', 'made');
     assert.ok(!names(await seen()).includes('made/here.txt'));
     await taken('interval');
-    rmSync(join(task.path, 'made', '.git'), { recursive: true });
+    removeFolder(join(task.path, 'made', '.git'));
     assert.ok(names(await seen()).includes('made/here.txt'));
   });
 

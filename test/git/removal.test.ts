@@ -13,6 +13,7 @@ import {
 import { join } from 'node:path';
 import type { BinaryGitAdapter } from '../../server/git/adapter.ts';
 import type { GitRepository, RemoveOutcome } from '../../server/git/port.ts';
+import { removeFolder } from '../remove-folder.ts';
 import { kindOf, makeFixture, startTask, valueOf, type Fixture, type Task } from './fixture.ts';
 
 suite('git: removal', () => {
@@ -164,7 +165,7 @@ suite('git: removal', () => {
       inSlot('switch', '-q', '--detach');
       write('one.txt', '1\n');
       const tip = commitAll('detached');
-      rmSync(task.path, { recursive: true });
+      removeFolder(task.path);
       return (ref) => assert.equal(fixture.git('rev-parse', `${ref}^`), tip);
     },
   };
@@ -224,7 +225,7 @@ suite('git: removal', () => {
 
   test('a locked slot whose folder is gone is left for another one', async () => {
     fixture.git('worktree', 'lock', task.path);
-    rmSync(task.path, { recursive: true });
+    removeFolder(task.path);
     const request = { path: task.path, branch: 'drover/task-2/1', sha: task.base } as const;
     const how = { keepBranch: false, dropIgnored: false, sparse: null, use: 'task' } as const;
     assert.equal(kindOf(await repository.prepareSlot({ ...request, ...how })), 'foreign');

@@ -6,7 +6,6 @@ import {
   mkdirSync,
   mkdtempSync,
   readdirSync,
-  rmSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
@@ -17,6 +16,7 @@ import { prune } from '../../server/main/watch/retention.ts';
 import type { PruneReport } from '../../server/protocol/prune-report.ts';
 import { addEpic, closeEpic } from '../../server/store/plan/epics.ts';
 import { addTask } from '../../server/store/plan/tasks.ts';
+import { removeFolder } from '../remove-folder.ts';
 import { memoryStore, moveTask, testSources } from '../unit/store/memory-store.ts';
 import { makeFixture } from './fixture.ts';
 import { makeFleet } from './shared-fixture.ts';
@@ -160,7 +160,7 @@ suite('retention of refs and logs', () => {
       );
     } finally {
       await project.close();
-      rmSync(folder, { recursive: true, force: true });
+      removeFolder(folder);
     }
   });
 

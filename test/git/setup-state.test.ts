@@ -5,6 +5,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, linkSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import type { GitRepository } from '../../server/git/port.ts';
+import { removeFolder } from '../remove-folder.ts';
 import { makeFixture, startTask, valueOf, type Fixture } from './fixture.ts';
 import type { SetupLook, SetupRequest } from '../../server/git/slot-port.ts';
 
@@ -64,7 +65,7 @@ suite('git: setup state', () => {
     write('deps/a/one.js', 'changed\n');
     assert.equal(await stands(), false);
     await setUp();
-    rmSync(join(path, 'deps/a'), { recursive: true });
+    removeFolder(join(path, 'deps/a'));
     assert.equal(await stands(), false);
   });
 
@@ -92,7 +93,7 @@ suite('git: setup state', () => {
 
   test('a worktree that was made anew has none', async () => {
     await setUp();
-    rmSync(path, { recursive: true });
+    removeFolder(path);
     await startTask(fixture, repository, 's0', 't2');
     assert.equal(await stands(), false);
   });

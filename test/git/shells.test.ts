@@ -10,6 +10,7 @@ import { gitEnvironment, shortened } from '../../server/git/process/environment.
 import { programOnPath } from '../../server/git/process/program-path.ts';
 import { runOnce, type GitOutput, type GitRequest } from '../../server/git/process/run-once.ts';
 import { GitShells, shellScript } from '../../server/git/process/shells.ts';
+import { removeFolder } from '../remove-folder.ts';
 
 const environment = gitEnvironment(shortened(process.env));
 
@@ -25,7 +26,7 @@ suite('git from shells', () => {
 
   teardown(() => {
     shells.close();
-    rmSync(folder, { recursive: true, force: true });
+    removeFolder(folder);
   });
 
   const requestOf = (args: readonly string[], more: Partial<GitRequest> = {}): GitRequest => ({

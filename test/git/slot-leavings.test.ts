@@ -5,6 +5,7 @@ import { rmSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
 import type { GitRepository } from '../../server/git/port.ts';
 import type { Snapshot } from '../../server/git/snapshot-port.ts';
+import { removeFolder } from '../remove-folder.ts';
 import { makeFixture, snapshotRef, valueOf, type Fixture } from './fixture.ts';
 import type { SlotOutcome, SlotRequest } from '../../server/git/slot-port.ts';
 
@@ -138,7 +139,7 @@ suite('git: what was left in a slot', () => {
       'a private folder that somebody pruned',
       () => {
         write('README.md', 'mine\n');
-        rmSync(join(fixture.root, '.git', 'worktrees', 's0'), { recursive: true });
+        removeFolder(join(fixture.root, '.git', 'worktrees', 's0'));
       },
       (ref) => fixture.git('show', `${ref}:README.md`) === 'mine',
     ],

@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { GitRepository } from '../../server/git/port.ts';
+import { removeFolder } from '../remove-folder.ts';
 import { kindOf, leftoversOf, makeFixture, startTask, valueOf, type Fixture } from './fixture.ts';
 import type { SlotOutcome, SlotRequest } from '../../server/git/slot-port.ts';
 
@@ -129,10 +130,10 @@ suite('git: slots', () => {
     await prepare();
     write('staged.txt', 'mine\n');
     inSlot('add', '-A');
-    rmSync(fixture.slot('s0'), { recursive: true });
+    removeFolder(fixture.slot('s0'));
     const other = fixture.slot('other');
     await prepare({ path: other, branch: 'drover/o/1' });
-    rmSync(other, { recursive: true });
+    removeFolder(other);
     const outcome = await prepare({ branch: 'drover/t/2' });
     assert.equal(outcome.created, true);
     assert.equal(fixture.git('show', `${outcome.keptRef}:staged.txt`), 'mine');
@@ -145,7 +146,7 @@ suite('git: slots', () => {
     await prepare();
     writeFileSync(join(fixture.root, '.git', 'worktrees', 's0', 'drover-creating'), '');
     rmSync(join(fixture.root, '.git', 'worktrees', 's0', 'index'));
-    rmSync(join(fixture.slot('s0'), 'src'), { recursive: true });
+    removeFolder(join(fixture.slot('s0'), 'src'));
     repository = await fixture.open();
     assert.equal((await prepare({ branch: 'drover/t/2' })).keptRef, null);
     assertReady('drover/t/2');
@@ -173,7 +174,7 @@ suite('git: slots', () => {
     await prepare();
     writeFileSync(join(fixture.root, '.git', 'worktrees', 's0', 'drover-creating'), '');
     rmSync(join(fixture.root, '.git', 'worktrees', 's0', 'index'));
-    rmSync(join(fixture.slot('s0'), 'src'), { recursive: true });
+    removeFolder(join(fixture.slot('s0'), 'src'));
     write('mine.txt', 'mine\n');
     const { keptRef } = await prepare({ branch: 'drover/t/2' });
     assert.equal(fixture.git('show', `${keptRef}:mine.txt`), 'mine');

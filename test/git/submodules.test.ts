@@ -1,9 +1,10 @@
 // D4: what an agent does inside a submodule lands where others can fetch it, or is held; it never vanishes with its slot.
 
 import assert from 'node:assert/strict';
-import { existsSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { GitRepository } from '../../server/git/port.ts';
+import { removeFolder } from '../remove-folder.ts';
 import {
   leftoversOf,
   makeFixture,
@@ -109,7 +110,7 @@ suite('git: submodules', () => {
       write('libs/new.txt', 'token-edit\n');
     },
     'a repository put in its place': () => {
-      rmSync(libs(), { recursive: true });
+      removeFolder(libs());
       fixture.gitIn(task.path, 'clone', '-q', upstream, 'libs');
       write('libs/lib.txt', 'token-edit\n');
     },

@@ -10,7 +10,6 @@ import {
   mkdtempSync,
   readdirSync,
   readFileSync,
-  rmSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
@@ -18,6 +17,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { SeededChance } from '../doubles/seeded-chance.ts';
+import { removeFolder } from '../remove-folder.ts';
 import { applied, drawMutations, lineOf } from './mutations.ts';
 import { nearestTests } from './nearest-tests.ts';
 import { gateSuites, runSuite, soakSuites, type Suite, unitMocha } from './suites.ts';
@@ -95,7 +95,7 @@ function sourceFiles(copy: string): { readonly path: string; readonly text: stri
 }
 
 const copy = copyCheckout();
-process.once('exit', () => rmSync(copy, { recursive: true, force: true }));
+process.once('exit', () => removeFolder(copy));
 for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => process.exit(1));
 const before = values['known-green'] ? null : await noticedBy(copy, null);
 if (before !== null) {

@@ -3,9 +3,10 @@
 
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { removeFolder } from '../remove-folder.ts';
 import { agentActs, agentBody, agentScripts, type AgentAct } from './agent-acts.ts';
 import { tokensInFiles, tokensOf } from './tokens.ts';
 
@@ -29,7 +30,7 @@ suite('neighbours: the ledger of an agent', () => {
     chmodSync(join(stage, 'bin', 'git'), 0o755);
     writeFileSync(join(stage, 'plans', 't1'), 'pace=0\nshares=\n');
   });
-  teardown(() => rmSync(stage, { recursive: true, force: true }));
+  teardown(() => removeFolder(stage));
 
   for (const act of (Object.keys(agentActs) as AgentAct[]).filter((each) => !outlives.has(each))) {
     test(`names nothing that was not written, though git refuses: ${act}`, () => {

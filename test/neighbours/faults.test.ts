@@ -1,9 +1,10 @@
 // Planted faults, to show that schedules would find the loss of each mechanism.
 
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { removeFolder } from '../remove-folder.ts';
 import { faultyProgram, plantedFaults } from './faults.ts';
 import { play } from './play.ts';
 import { drawSchedule } from './schedule.ts';
@@ -18,7 +19,7 @@ suite('schedules with a planted fault', function () {
   suiteSetup(() => {
     folder = mkdtempSync(join(tmpdir(), 'drover-faulty-'));
   });
-  suiteTeardown(() => rmSync(folder, { recursive: true, force: true }));
+  suiteTeardown(() => removeFolder(folder));
 
   for (const [name, { breaks, often, seed }] of Object.entries(plantedFaults)) {
     test(`a fault is found: ${name}`, async () => {

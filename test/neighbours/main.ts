@@ -2,10 +2,11 @@
 // [--program cli.js] [--shrink] [--all] [--keep] [--story]: plays schedules and prints the first
 // that fails with its story, and the command that repeats it.
 
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { removeFolder } from '../remove-folder.ts';
 import { faultyProgram, plantedFaults } from './faults.ts';
 import { drawSchedule, type Schedule, withoutActs } from './schedule.ts';
 import { play, type Played } from './play.ts';
@@ -95,6 +96,6 @@ async function work(): Promise<void> {
 }
 
 await Promise.all(Array.from({ length: Math.min(jobs, count) }, work));
-if (!values.keep) rmSync(folder, { recursive: true, force: true });
+if (!values.keep) removeFolder(folder);
 console.log(`${next - first} of ${count} seeds from ${first}: ${failures} failed`);
 process.exitCode = failures > 0 ? 1 : 0;

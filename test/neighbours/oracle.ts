@@ -1,9 +1,9 @@
 // What must be true after a schedule, whatever was done in it.
 
-import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { trailerKey } from '../../server/core/work/trailers.ts';
 import type { EventView, TaskView } from '../../server/protocol/api.ts';
+import { removeFolder } from '../remove-folder.ts';
 import { ownLines, personFacts, type PersonFacts } from './person-facts.ts';
 import { movesHead } from './agent-acts.ts';
 import type { Play } from './play.ts';
@@ -207,7 +207,7 @@ function checkClone(stage: Stage): readonly string[] {
   const path = join(stage.folder, 'clone');
   stage.git(['clone', '-q', '--branch', 'main', stage.root, path]);
   const code = stage.project.sh(path, 'sh gate.sh');
-  rmSync(path, { recursive: true, force: true });
+  removeFolder(path);
   return code === 0 ? [] : [`red: a clean clone of main does not pass the gate (${code})`];
 }
 

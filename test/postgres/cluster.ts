@@ -2,8 +2,9 @@
 
 import { execFileSync, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { removeFolder } from '../remove-folder.ts';
 
 const root = resolve(import.meta.dirname, '..', '..');
 const prepared = join(root, 'out', 'test', 'postgres');
@@ -37,7 +38,7 @@ export function makeCluster(options: ClusterOptions): string {
     renameSync(half, ready);
   } catch {
     // Another process was quicker.
-    rmSync(half, { recursive: true, force: true });
+    removeFolder(half);
   }
   return data;
 }

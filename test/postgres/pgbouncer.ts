@@ -2,11 +2,12 @@
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chownSync, existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { chownSync, existsSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { freePort } from '../free-port.ts';
+import { removeFolder } from '../remove-folder.ts';
 
 /** It refuses to run as root. 65534 is `nobody` on Debian, Fedora and Alpine. */
 const unprivileged = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
@@ -60,7 +61,7 @@ pool_mode = ${mode}
       child.kill('SIGKILL');
       await ended;
     }
-    rmSync(folder, { recursive: true, force: true });
+    removeFolder(folder);
   };
   return { url: (database) => `postgresql://drover@127.0.0.1:${port}/${database}`, close };
 }

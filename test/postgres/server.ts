@@ -9,7 +9,6 @@ import {
   existsSync,
   mkdtempSync,
   readFileSync,
-  rmSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
@@ -18,6 +17,7 @@ import { dirname, join, relative } from 'node:path';
 import { createInterface } from 'node:readline';
 import pg from 'pg';
 import { freePort } from '../free-port.ts';
+import { removeFolder } from '../remove-folder.ts';
 import { makeCluster } from './cluster.ts';
 
 /** PostgreSQL refuses to run as root. 65534 is `nobody` on Debian, Fedora and Alpine. */
@@ -120,7 +120,7 @@ async function serve({ folder, data, postgres, options }: Served): Promise<Postg
   const close = async (): Promise<void> => {
     // Nothing of it is kept, so it need not write its memory to the disk first.
     await running.stop('SIGQUIT');
-    rmSync(folder, { recursive: true, force: true });
+    removeFolder(folder);
   };
   const startStandby = async (): Promise<PostgresServer> => {
     // A copy of a server that has ended is whole.

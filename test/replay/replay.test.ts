@@ -2,9 +2,10 @@
 // and each state of the manifests is installed once. `node test/replay/main.ts` does the same with a public history.
 
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { removeFolder } from '../remove-folder.ts';
 import { readHistory } from './history.ts';
 import { replay, writeHistory } from './replay.ts';
 
@@ -37,7 +38,7 @@ suite('a replayed history', function () {
   suiteSetup(() => {
     folder = mkdtempSync(join(tmpdir(), 'drover-history-'));
   });
-  suiteTeardown(() => rmSync(folder, { recursive: true, force: true }));
+  suiteTeardown(() => removeFolder(folder));
 
   test('lands whole, with one setup for each state', async () => {
     writeHistory(folder, trees());

@@ -2,9 +2,10 @@
 // when it has ended.
 
 import { type ChildProcess, spawn } from 'node:child_process';
-import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { delimiter, join, resolve } from 'node:path';
 import { killAllOf } from '../e2e/support/processes.ts';
+import { removeFolder } from '../remove-folder.ts';
 import type { Job, Outcome } from './job.ts';
 import type { JobCpu } from './job-cpu.ts';
 import { type Ending, outcomeOf } from './outcome.ts';
@@ -74,7 +75,7 @@ export function startJob(
   });
   const outcome = ended.then(async (ending) => {
     await endAll(child, folder);
-    removeFolder(folder);
+    removeIfPossible(folder);
     return outcomeOf(job, ending);
   });
   return { job, beganMs, outcome, end };
@@ -153,9 +154,9 @@ function signalGroup(child: ChildProcess, name: NodeJS.Signals): void {
 const pauseMs = 50;
 const pause = (): Promise<void> => new Promise((done) => setTimeout(done, pauseMs));
 
-function removeFolder(folder: string): void {
+function removeIfPossible(folder: string): void {
   try {
-    rmSync(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 });
+    removeFolder(folder);
   } catch {
     // Files that cannot be removed are no failure of the test; the runner's folder is removed at its end.
   }

@@ -2,10 +2,11 @@
 // small disk.
 
 import { execFileSync } from 'node:child_process';
-import { chownSync, mkdtempSync, rmSync } from 'node:fs';
+import { chownSync, mkdtempSync } from 'node:fs';
 import { connect, createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { removeFolder } from '../remove-folder.ts';
 
 /** Between a client and the server; while it stalls, what comes on the connections of then is never passed on. */
 export async function stallingProxy(target: number): Promise<{
@@ -61,7 +62,7 @@ export async function onSmallDisk(body: (disk: string) => Promise<void>): Promis
   try {
     execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=32m', 'tmpfs', disk], { stdio: 'ignore' });
   } catch {
-    rmSync(disk, { recursive: true });
+    removeFolder(disk);
     return;
   }
   try {
@@ -69,6 +70,6 @@ export async function onSmallDisk(body: (disk: string) => Promise<void>): Promis
     await body(disk);
   } finally {
     execFileSync('umount', [disk]);
-    rmSync(disk, { recursive: true });
+    removeFolder(disk);
   }
 }

@@ -2,10 +2,11 @@
 
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { schemaVersion } from '../../server/store/schema/schema.ts';
+import { removeFolder } from '../remove-folder.ts';
 import { type TestDatabases, testDatabases } from './databases.ts';
 
 interface Case {
@@ -86,7 +87,7 @@ suite('postgres: drover doctor', function () {
           },
         },
       );
-      rmSync(folder, { recursive: true });
+      removeFolder(folder);
       assert.equal(ended.status, ok ? 0 : 3, ended.stderr);
       const report = JSON.parse(ended.stdout) as {
         readonly checks: readonly { name: string; ok: boolean; message: string }[];

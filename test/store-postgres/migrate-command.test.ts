@@ -2,10 +2,11 @@
 
 import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
-import { mkdtempSync, renameSync, rmSync } from 'node:fs';
+import { mkdtempSync, renameSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { acquireExclusive } from '../../server/store/sqlite/exclusive.ts';
+import { removeFolder } from '../remove-folder.ts';
 import { testDatabases } from './databases.ts';
 
 const root = resolve(import.meta.dirname, '../..');
@@ -38,7 +39,7 @@ async function inProject(body: (folder: string, drover: Drover) => Promise<void>
     assert.equal(drover(['init']).status, 0);
     await body(folder, drover);
   } finally {
-    rmSync(folder, { recursive: true, force: true });
+    removeFolder(folder);
   }
 }
 

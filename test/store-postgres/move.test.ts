@@ -1,7 +1,7 @@
 // A project moves from SQLite to PostgreSQL and back: everything in it is the same, or nothing is moved.
 
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Kysely } from 'kysely';
@@ -16,6 +16,7 @@ import { addTask } from '../../server/store/plan/tasks.ts';
 import { addEpic } from '../../server/store/plan/epics.ts';
 import { addSpending } from '../../server/store/work/spending.ts';
 import { addHint, askQuestion } from '../../server/store/work/questions.ts';
+import { removeFolder } from '../remove-folder.ts';
 import { testSources } from '../unit/store/memory-store.ts';
 import { testDatabases, withStore } from './databases.ts';
 import { tablesOf } from '../tables.ts';
@@ -212,7 +213,7 @@ async function inFolder(body: (folder: string) => Promise<void>): Promise<void> 
   try {
     await body(folder);
   } finally {
-    rmSync(folder, { recursive: true });
+    removeFolder(folder);
   }
 }
 

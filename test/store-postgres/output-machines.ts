@@ -1,7 +1,7 @@
 // Machines of a fleet that store and read agents' output: each with its own folder of logs on one real database.
 
 import assert from 'node:assert/strict';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type EventLog, openEventLog } from '../../server/agents/kit/log/event-log.ts';
@@ -20,6 +20,7 @@ import { workHandlers } from '../../server/rpc/handlers/data-work.ts';
 import type { Store } from '../../server/store/port.ts';
 import { openPostgresStore } from '../../server/store/postgres/open.ts';
 import type { DataHandlerDeps } from '../../server/rpc/handlers/data-deps.ts';
+import { removeFolder } from '../remove-folder.ts';
 import { tablesOf } from '../tables.ts';
 
 export interface Machine {
@@ -50,7 +51,7 @@ export function newFolder(): string {
 export async function closeMachines(): Promise<string[]> {
   const machines = open.splice(0);
   for (const machine of machines) await machine.close();
-  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
+  for (const folder of folders.splice(0)) removeFolder(folder);
   return machines.flatMap((machine) => machine.reports);
 }
 

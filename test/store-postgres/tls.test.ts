@@ -2,11 +2,12 @@
 
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { chownSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { chownSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { sql } from 'kysely';
 import { type PostgresServer, startPostgres } from '../postgres/server.ts';
+import { removeFolder } from '../remove-folder.ts';
 import { run, testDatabases, withStore } from './databases.ts';
 import { isTrouble } from './troubles.ts';
 
@@ -33,7 +34,7 @@ function makeCertificates(): Certificates | null {
       'x509 -req -in request -CA ca.pem -CAkey ca.key -CAcreateserial -days 2 -extfile names -out certificate',
     );
   } catch {
-    rmSync(folder, { recursive: true });
+    removeFolder(folder);
     return null;
   }
   return { folder, authority: join(folder, 'ca.pem') };
@@ -89,7 +90,7 @@ suite('postgres: encryption', function () {
       await assert.rejects(open(`${plain}?${trusted}`), isTrouble('tls', '127.0.0.1'));
     } finally {
       await server.close();
-      rmSync(certificates.folder, { recursive: true });
+      removeFolder(certificates.folder);
     }
   });
 });

@@ -1,11 +1,12 @@
 // A folder for one test, and small things to do with files in it.
 
-import { chmodSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { chmodSync, mkdtempSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { sql } from 'kysely';
 import { Refusal } from '../../server/core/failure.ts';
 import { openSqlite, type OpenedDatabase } from '../../server/store/sqlite/open.ts';
+import { removeFolder } from '../remove-folder.ts';
 
 export interface NotesTables {
   notes: { id: number; text: string | null };
@@ -17,7 +18,7 @@ export async function inFolder(body: (folder: string) => Promise<void>): Promise
   try {
     await body(folder);
   } finally {
-    rmSync(folder, { recursive: true, force: true });
+    removeFolder(folder);
   }
 }
 

@@ -1,8 +1,9 @@
 // Runs that cannot start: workers, targets, repositories, git and agents.
 
-import { chmodSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
+import { removeFolder } from '../../remove-folder.ts';
 import { check, type Row } from './support/check.ts';
 import { nodeProgram } from './support/command.ts';
 import { table } from './support/lanes.ts';
@@ -138,7 +139,7 @@ const repositories: readonly Row[] = [
   }),
   {
     title: 'a project whose repository is gone',
-    prepare: (place) => rmSync(join(place.root, '.git'), { recursive: true }),
+    prepare: (place) => removeFolder(join(place.root, '.git')),
     args: ['run'],
     code: 3,
     kind: 'not_a_repository',

@@ -9,12 +9,12 @@ import {
   mkdtempSync,
   readFileSync,
   realpathSync,
-  rmSync,
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { EventView, StatusSnapshot, TaskView } from '../../../server/protocol/api.ts';
+import { removeFolder } from '../../remove-folder.ts';
 import { writeAgent, writesOneFile } from './agent-scripts.ts';
 import { eventually } from './eventually.ts';
 import { fleetOfOne, shareRepository } from './fleet-of-one.ts';
@@ -290,7 +290,7 @@ class RealProject implements Project {
       killAll(left);
     });
     if (isKept) console.log(`kept: ${this.folder}\n${this.log()}`);
-    else rmSync(this.folder, { recursive: true, force: true, maxRetries: 5 });
+    else removeFolder(this.folder);
     assert.deepEqual(problems, []);
   }
 

@@ -1,7 +1,7 @@
 // The small parts of the Claude driver: limits, permissions, arguments, environment, lock.
 
 import assert from 'node:assert/strict';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { compareVersions, createClaudeDriver } from '../../../server/agents/claude/driver.ts';
@@ -19,6 +19,7 @@ import { Translator } from '../../../server/agents/claude/translate.ts';
 import { toolTitle } from '../../../server/agents/kit/wire/message-blocks.ts';
 import { objectsAt, type Json } from '../../../server/agents/kit/wire/json-line.ts';
 import { noUsage, type AgentOutcome, type AgentSettings } from '../../../server/agents/port.ts';
+import { removeFolder } from '../../remove-folder.ts';
 
 const settings: AgentSettings = {
   kind: 'claude',
@@ -294,7 +295,7 @@ suite('Claude parts', () => {
       writeFileSync(path, 'torn');
       assert.ok('release' in lockSession(path));
     } finally {
-      rmSync(folder, { recursive: true });
+      removeFolder(folder);
     }
   });
 });

@@ -22,6 +22,7 @@ import {
   readLogTail,
 } from '../../../server/agents/kit/log/event-log-reader.ts';
 import type { AgentEvent } from '../../../server/protocol/agent-events.ts';
+import { removeFolder } from '../../remove-folder.ts';
 
 const output = (text: string): AgentEvent => ({ type: 'output', stream: 'stdout', text });
 
@@ -32,7 +33,7 @@ suite('event log', () => {
     folder = mkdtempSync(join(tmpdir(), 'drover-log-'));
     path = join(folder, 'part.ndjson');
   });
-  teardown(() => rmSync(folder, { recursive: true, force: true }));
+  teardown(() => removeFolder(folder));
 
   function texts(fromOffset = 0): string[] {
     const page = readLog(path, { fromOffset, limit: 1_000_000 });

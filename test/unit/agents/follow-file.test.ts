@@ -1,10 +1,11 @@
 // Following a file: lines come whole, in order, once, whatever pieces they were written in.
 
 import assert from 'node:assert/strict';
-import { appendFileSync, mkdtempSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { appendFileSync, mkdtempSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { FileFollower, lineBytesMax } from '../../../server/agents/kit/log/follow-file.ts';
+import { removeFolder } from '../../remove-folder.ts';
 
 suite('follow file', () => {
   let folder: string;
@@ -22,7 +23,7 @@ suite('follow file', () => {
   });
   teardown(() => {
     follower?.stop();
-    rmSync(folder, { recursive: true, force: true });
+    removeFolder(folder);
   });
   function follow(fromOffset = 0): FileFollower {
     follower = new FileFollower({

@@ -1,11 +1,12 @@
 // Which agents `drover doctor` finds, and what it must not start to find out.
 
 import assert from 'node:assert/strict';
-import { existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, realpathSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { type InventoryRequest, lookForAgents } from '../../../server/agents/inventory.ts';
 import { agentKinds } from '../../../server/core/plan/task.ts';
+import { removeFolder } from '../../remove-folder.ts';
 
 suite('inventory of agents', () => {
   let folder = '';
@@ -13,7 +14,7 @@ suite('inventory of agents', () => {
     folder = realpathSync(mkdtempSync(join(tmpdir(), 'drover-inventory-')));
     mkdirSync(join(folder, 'repo'));
   });
-  teardown(() => rmSync(folder, { recursive: true, force: true }));
+  teardown(() => removeFolder(folder));
 
   const program = (path: string, body: string): string => {
     const full = join(folder, path);

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { lowestPidSince, noteBirth } from '../../../server/agents/kit/process/pid-order.ts';
@@ -14,6 +14,7 @@ import {
   runMarker,
   startTimeOfNewChild,
 } from '../../../server/agents/kit/process/process-list.ts';
+import { removeFolder } from '../../remove-folder.ts';
 
 const rest = '1 77 77 0 -1 4194304 1 0 0 0 0 0 0 0 20 0 1 0 987654 0 0';
 
@@ -112,7 +113,7 @@ async function findAtEveryMoment(script: string, runId: string): Promise<void> {
       assert.ok(mine.length > 0, `not in listing ${listing}`);
     }
   } finally {
-    rmSync(folder, { recursive: true, force: true });
+    removeFolder(folder);
     await ended;
   }
 }

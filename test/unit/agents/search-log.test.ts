@@ -1,13 +1,14 @@
 // The search in a log: words of a person are found in what was said and done, wherever the log keeps it.
 
 import assert from 'node:assert/strict';
-import { appendFileSync, mkdtempSync, rmSync } from 'node:fs';
+import { appendFileSync, mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openEventLog } from '../../../server/agents/kit/log/event-log.ts';
 import { readLog } from '../../../server/agents/kit/log/event-log-reader.ts';
 import { findInLog, type FoundLine } from '../../../server/agents/kit/log/search-log.ts';
 import type { AgentEvent } from '../../../server/protocol/agent-events.ts';
+import { removeFolder } from '../../remove-folder.ts';
 
 suite('search in a log', () => {
   let folder: string;
@@ -16,7 +17,7 @@ suite('search in a log', () => {
     folder = mkdtempSync(join(tmpdir(), 'drover-search-'));
     path = join(folder, '1.ndjson');
   });
-  teardown(() => rmSync(folder, { recursive: true, force: true }));
+  teardown(() => removeFolder(folder));
 
   async function write(events: readonly AgentEvent[], maxBytes = 1e8): Promise<void> {
     const log = await openEventLog(path, { maxBytes, now: () => 17 });

@@ -1,18 +1,19 @@
 // `--attach`: images of descriptions from the command line.
 
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { drover } from '../../doubles/drover.ts';
 import { memoryBackend } from '../../doubles/memory-backend.ts';
+import { removeFolder } from '../../remove-folder.ts';
 
 suite('images on the command line', () => {
   let folder = '';
   setup(() => {
     folder = mkdtempSync(join(tmpdir(), 'drover-attach-'));
   });
-  teardown(() => rmSync(folder, { recursive: true, force: true }));
+  teardown(() => removeFolder(folder));
 
   function file(name: string, content: string): string {
     const path = join(folder, name);

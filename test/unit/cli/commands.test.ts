@@ -1,7 +1,7 @@
 // What each command asks of the backend, what it prints, and its exit code.
 
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { buildProgram } from '../../../server/cli/program/program.ts';
@@ -9,13 +9,14 @@ import { taskRules } from '../../../server/core/exchange/task-rules.ts';
 import { drover } from '../../doubles/drover.ts';
 import { memoryBackend } from '../../doubles/memory-backend.ts';
 import { taskView } from '../../doubles/views.ts';
+import { removeFolder } from '../../remove-folder.ts';
 
 suite('commands', () => {
   let folder = '';
   setup(() => {
     folder = mkdtempSync(join(tmpdir(), 'drover-cli-'));
   });
-  teardown(() => rmSync(folder, { recursive: true, force: true }));
+  teardown(() => removeFolder(folder));
 
   function file(name: string, content: string | Buffer): string {
     const path = join(folder, name);

@@ -1,20 +1,21 @@
 // import, export, events and log: what is read, what is written, and when it ends.
 
 import assert from 'node:assert/strict';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Refusal } from '../../../server/core/failure.ts';
 import { drover } from '../../doubles/drover.ts';
 import { memoryBackend } from '../../doubles/memory-backend.ts';
 import { memoryTerminal } from '../../doubles/terminal.ts';
+import { removeFolder } from '../../remove-folder.ts';
 
 suite('exchange and logs', () => {
   let folder = '';
   setup(() => {
     folder = mkdtempSync(join(tmpdir(), 'drover-cli-'));
   });
-  teardown(() => rmSync(folder, { recursive: true, force: true }));
+  teardown(() => removeFolder(folder));
 
   function file(name: string, content: string | Buffer): string {
     const path = join(folder, name);

@@ -2,7 +2,7 @@
 // field, and what a flag lets through the schema of the request lets through.
 
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Command, Option } from 'commander';
@@ -11,6 +11,7 @@ import { readParams, requestShapes } from '../../../server/protocol/requests/rea
 import { commandRequests, otherCommands } from '../../docs/command-requests.ts';
 import { drover } from '../../doubles/drover.ts';
 import { memoryBackend } from '../../doubles/memory-backend.ts';
+import { removeFolder } from '../../remove-folder.ts';
 
 const program = buildProgram({ write() {}, writeError() {}, run: async () => {} });
 const globals = new Set(['--json', '-C', '--no-color']);
@@ -40,7 +41,7 @@ suite('flags and requests', () => {
     writeFileSync(join(folder, 'FILE'), '{"id":"task-9","type":"task","title":"T"}\n');
     writeFileSync(join(folder, 'IMAGE'), 'GIF89a');
   });
-  suiteTeardown(() => rmSync(folder, { recursive: true, force: true }));
+  suiteTeardown(() => removeFolder(folder));
 
   test('every command makes a request, or it is known why not', () => {
     const known = [...Object.keys(commandRequests), ...Object.keys(otherCommands)];

@@ -1,7 +1,7 @@
 // spec: what is asked of the planner, what a person is shown and asked, and what is written when.
 
 import assert from 'node:assert/strict';
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { PlanFromSpecOptions } from '../../../server/cli/backends.ts';
@@ -12,6 +12,7 @@ import type { ImportResultView } from '../../../server/protocol/api.ts';
 import type { SpecPlanView } from '../../../server/protocol/spec-plan.ts';
 import { memoryBackend, type MemoryBackend } from '../../doubles/memory-backend.ts';
 import { memoryTerminal, type MemoryTerminal } from '../../doubles/terminal.ts';
+import { removeFolder } from '../../remove-folder.ts';
 
 const task: SpecPlanView['tasks'][number] = {
   id: 'task-aaaaaaaa',
@@ -61,7 +62,7 @@ suite('spec', () => {
     asked = [];
     writeFileSync(join(folder, 'design.md'), 'A design.\n');
   });
-  teardown(() => rmSync(folder, { recursive: true, force: true }));
+  teardown(() => removeFolder(folder));
 
   function backend(answer: ImportResultView = written): MemoryBackend {
     return memoryBackend(

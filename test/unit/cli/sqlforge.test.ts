@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { openSqlforge } from '../../../server/main/sqlforge.ts';
 import { memoryBackend } from '../../doubles/memory-backend.ts';
 import { memoryTerminal, type MemoryTerminal } from '../../doubles/terminal.ts';
+import { removeFolder } from '../../remove-folder.ts';
 
 suite('sqlforge apply', () => {
   let folder = '';
@@ -20,7 +21,7 @@ suite('sqlforge apply', () => {
     writeFileSync(join(folder, 'project', 'sqlforge.yml'), 'default_environment: dev\n');
     program('');
   });
-  teardown(() => rmSync(folder, { recursive: true, force: true }));
+  teardown(() => removeFolder(folder));
 
   function program(more: string): void {
     const script = `#!/bin/sh\necho "$PWD $*" >> '${log}'\n${more}\n`;

@@ -6,6 +6,7 @@ import { loadSettings, type SettingsRequest } from '../../../server/config/load.
 import { sampleToml } from '../../../server/config/sample.ts';
 import { parseSettingsText } from '../../../server/config/toml-file.ts';
 import { shownSettings, resolveSettings } from '../../../server/core/settings/settings-resolve.ts';
+import { removeFolder } from '../../remove-folder.ts';
 
 suite('loading settings', () => {
   let root = '';
@@ -13,7 +14,7 @@ suite('loading settings', () => {
     root = await mkdtemp(join(tmpdir(), 'drover-config-'));
   });
   teardown(async () => {
-    await rm(root, { recursive: true, force: true });
+    removeFolder(root);
   });
 
   async function load(

@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { readPlainFile } from '../../../server/config/plain-file.ts';
 import { loadSettings } from '../../../server/config/load.ts';
+import { removeFolder } from '../../remove-folder.ts';
 
 suite('plain files', () => {
   let folder = '';
@@ -13,7 +14,7 @@ suite('plain files', () => {
     folder = mkdtempSync(join(tmpdir(), 'drover-plain-'));
   });
   teardown(() => {
-    rmSync(folder, { recursive: true, force: true });
+    removeFolder(folder);
   });
 
   async function check(make: (path: string) => unknown, expected: unknown): Promise<void> {

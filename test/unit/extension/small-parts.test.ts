@@ -1,7 +1,7 @@
 // Small pure parts: targets of commands, settings, refusals, reconnecting, files that others name.
 
 import assert from 'node:assert/strict';
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { BackendFailure, gone, toFailure } from '../../../extension/backend/failure.ts';
@@ -18,6 +18,7 @@ import {
 } from '../../../extension/project/settings-table.ts';
 import { noteSession } from '../../../extension/webviews/host-restart.ts';
 import { reasonOfRefusal, unavailable } from '../../../extension/project/unavailable.ts';
+import { removeFolder } from '../../remove-folder.ts';
 
 suite('extension targets', () => {
   const cases: readonly (readonly [string, readonly unknown[], readonly string[], unknown])[] = [
@@ -135,7 +136,7 @@ suite('extension files of others', () => {
     writeFileSync(join(folder, 'secret.txt'), '');
     symlinkSync(join(folder, 'secret.txt'), join(folder, 'repo', 'link.txt'));
   });
-  suiteTeardown(() => rmSync(folder, { recursive: true, force: true }));
+  suiteTeardown(() => removeFolder(folder));
 
   const cases: readonly (readonly [string, string | null])[] = [
     ['a.txt', 'repo/a.txt'],

@@ -3,11 +3,12 @@
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { commandsEnd, gitProcesses, moverOf } from '../../../server/git/moves/git-processes.ts';
 import { eventually } from '../../e2e/support/eventually.ts';
+import { removeFolder } from '../../remove-folder.ts';
 
 suite('commands of git that a move of a branch waits for', () => {
   for (const [line, command] of [
@@ -33,7 +34,7 @@ suite('a command of git that runs in a checkout', () => {
   });
   teardown(() => {
     command?.kill('SIGKILL');
-    rmSync(folder, { recursive: true, force: true });
+    removeFolder(folder);
   });
 
   async function start(go: string): Promise<void> {

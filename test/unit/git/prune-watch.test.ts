@@ -5,11 +5,12 @@ import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PruneWatch } from '../../../server/git/files/prune-watch.ts';
+import { removeFolder } from '../../remove-folder.ts';
 
 suite('prunes that are watched', () => {
   const folders: string[] = [];
   teardown(() => {
-    for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
+    for (const folder of folders.splice(0)) removeFolder(folder);
   });
 
   function commonDir(): string {

@@ -1,12 +1,13 @@
 // Tokens of agents: one for each part of an attempt, known again in the next life of the backend, and gone with the agent.
 
 import assert from 'node:assert/strict';
-import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { AgentTools } from '../../../server/agents/port.ts';
 import { AgentToolTokens } from '../../../server/main/requests/agent-tools.ts';
 import type { AgentScope } from '../../../server/workflows/kit/engine-ports.ts';
+import { removeFolder } from '../../remove-folder.ts';
 
 const scope = { taskId: 'T-1', part: 'T-1', attempt: 2, epoch: 5, runId: 'run-1' };
 
@@ -30,7 +31,7 @@ suite('tokens of agents', () => {
     folder = mkdtempSync(join(tmpdir(), 'drover-tokens-'));
     log = join(folder, 'T-1', '2.ndjson');
   });
-  teardown(() => rmSync(folder, { recursive: true, force: true }));
+  teardown(() => removeFolder(folder));
 
   test('the token is in a private file and in the environment, never in an argument', async () => {
     const { tools, token } = await open(tokensOf(), log);

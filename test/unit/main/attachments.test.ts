@@ -8,7 +8,6 @@ import {
   mkdtempSync,
   readdirSync,
   readFileSync,
-  rmSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
@@ -17,6 +16,7 @@ import { join } from 'node:path';
 import { attachmentBytesMax } from '../../../server/core/plan/attachments.ts';
 import { keepAttachment, keptAttachments } from '../../../server/main/project/attachments.ts';
 import { isPersonsDecision } from '../../../server/rpc/transport/decisions.ts';
+import { removeFolder } from '../../remove-folder.ts';
 import { refusalOf } from '../store/memory-store.ts';
 
 const image = Buffer.from('GIF89a, an image');
@@ -30,7 +30,7 @@ suite('kept attachments', () => {
     folder = mkdtempSync(join(tmpdir(), 'drover-kept-'));
     attachments = join(folder, 'attachments');
   });
-  teardown(() => rmSync(folder, { recursive: true, force: true }));
+  teardown(() => removeFolder(folder));
 
   test('an image is kept once, for its owner alone', async () => {
     assert.equal(await keepAttachment({ attachments }, image), nameOf(image));

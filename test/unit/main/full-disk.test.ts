@@ -1,17 +1,18 @@
 // Whether a disk takes files, by trying it: nothing stays behind, and what is not there is passed over.
 
 import assert from 'node:assert/strict';
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fullDiskAmong } from '../../../server/main/watch/full-disk.ts';
+import { removeFolder } from '../../remove-folder.ts';
 
 suite('a full disk', () => {
   let folder: string;
   setup(() => {
     folder = mkdtempSync(join(tmpdir(), 'drover-disk-'));
   });
-  teardown(() => rmSync(folder, { recursive: true }));
+  teardown(() => removeFolder(folder));
 
   test('is none with space, and the try leaves nothing', async () => {
     assert.equal(await fullDiskAmong([folder, join(folder, 'none'), folder]), null);

@@ -1,10 +1,11 @@
 // What a person's run is to use is not taken back by a reading of the files that began before it.
 
 import assert from 'node:assert/strict';
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { LiveSettings } from '../../../server/main/project/live-settings.ts';
+import { removeFolder } from '../../remove-folder.ts';
 
 suite('live settings', () => {
   let root = '';
@@ -14,7 +15,7 @@ suite('live settings', () => {
     await mkdir(join(root, '.git'));
     await writeFile(join(root, '.drover.toml'), '[gate]\ncommand = "check"\n');
   });
-  teardown(() => rm(root, { recursive: true, force: true }));
+  teardown(() => removeFolder(root));
 
   const readings = {
     refresh: (live: LiveSettings) => live.refresh(),

@@ -2,9 +2,10 @@
 
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { removeFolder } from '../../remove-folder.ts';
 
 const root = resolve(import.meta.dirname, '..', '..', '..');
 const launcher = join(root, 'bin', 'node24.mjs');
@@ -59,7 +60,7 @@ suite('the Node of the project', () => {
       assert.equal(done.stdout, `own a.ts --b c d by ${join(own, 'bin', 'node')}\n`);
       assert.equal(done.status, 7);
     } finally {
-      rmSync(folder, { recursive: true, force: true });
+      removeFolder(folder);
     }
   });
 

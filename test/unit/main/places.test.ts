@@ -1,10 +1,11 @@
 // Whose `.drover/` counts, looked for from a folder upwards.
 
 import assert from 'node:assert/strict';
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, realpathSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { findProject } from '../../../server/main/project/project-places.ts';
+import { removeFolder } from '../../remove-folder.ts';
 
 suite('places of a project', () => {
   let folder = '';
@@ -13,7 +14,7 @@ suite('places of a project', () => {
     mkdirSync(join(folder, '.drover'));
     mkdirSync(join(folder, 'a', 'b'), { recursive: true });
   });
-  teardown(() => rmSync(folder, { recursive: true }));
+  teardown(() => removeFolder(folder));
 
   test('the nearest folder upwards', () => {
     assert.equal(findProject(join(folder, 'a', 'b')), folder);
@@ -23,7 +24,7 @@ suite('places of a project', () => {
     assert.notEqual(findProject(join(folder, 'a', 'b'), somebodyElse), folder);
   });
   test('nor a plan that a git folder of another user keeps', () => {
-    rmSync(join(folder, '.drover'), { recursive: true });
+    removeFolder(join(folder, '.drover'));
     for (const name of ['objects', 'drover/fence'])
       mkdirSync(join(folder, '.git', name), { recursive: true });
     for (const name of ['HEAD', 'drover/fence/HEAD'])

@@ -1,10 +1,11 @@
 // What is thrown away of a folder of logs: the oldest, never the newest.
 
 import assert from 'node:assert/strict';
-import { mkdtempSync, readdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { removeOldest } from '../../../server/main/watch/upkeep.ts';
+import { removeFolder } from '../../remove-folder.ts';
 
 suite('upkeep', () => {
   test('keeps the newest files of a folder', async () => {
@@ -17,7 +18,7 @@ suite('upkeep', () => {
     assert.equal(readdirSync(folder).length, 4);
     await removeOldest(folder, 2);
     assert.deepEqual(readdirSync(folder).sort(), ['b', 'd']);
-    rmSync(folder, { recursive: true });
+    removeFolder(folder);
     await removeOldest(folder, 2);
   });
 });

@@ -5,13 +5,13 @@ import {
   mkdirSync,
   mkdtempSync,
   readFileSync,
-  rmSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { workFiles } from '../../../server/main/work-files.ts';
+import { removeFolder } from '../../remove-folder.ts';
 
 suite('copies of ignored files', () => {
   let folder = '';
@@ -27,7 +27,7 @@ suite('copies of ignored files', () => {
     writeFileSync(join(root, 'config', 'local.json'), '{}\n');
   });
   teardown(() => {
-    rmSync(folder, { recursive: true, force: true });
+    removeFolder(folder);
   });
 
   const copy = (...paths: string[]): Promise<readonly string[]> =>

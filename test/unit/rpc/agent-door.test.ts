@@ -1,7 +1,7 @@
 // An agent's token opens the door to its own requests and to nothing else; people's clients are not let in by it.
 
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Refusal } from '../../../server/core/failure.ts';
@@ -10,6 +10,7 @@ import { connectAgentSocket, connectSocket } from '../../../server/rpc/transport
 import { ConnectFailure } from '../../../server/rpc/transport/errors.ts';
 import { serveSocket, type ServedSocket } from '../../../server/rpc/transport/server.ts';
 import { memoryBackend } from '../../doubles/memory-backend.ts';
+import { removeFolder } from '../../remove-folder.ts';
 
 const ownersToken = 'a'.repeat(64);
 const agentsToken = 'b'.repeat(64);
@@ -57,7 +58,7 @@ suite('the door for agents', () => {
   teardown(async () => {
     agent.close();
     await served.close('the test is over');
-    rmSync(folder, { recursive: true, force: true });
+    removeFolder(folder);
   });
 
   const send = (name: string, params: unknown): Promise<unknown> =>

@@ -1,7 +1,7 @@
 // The data requests as the wire gives them: parameters checked before use, answers in the shape of the views.
 
 import assert from 'node:assert/strict';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { dataRequests } from '../../../server/protocol/api.ts';
@@ -9,6 +9,7 @@ import { noOutput } from '../../../server/main/output/agent-output.ts';
 import { readParams } from '../../../server/protocol/requests/read.ts';
 import { valueOf } from '../../../server/rpc/transport/errors.ts';
 import { createDataHandlers } from '../../../server/rpc/handlers/data.ts';
+import { removeFolder } from '../../remove-folder.ts';
 import {
   addAttempt,
   memoryStore,
@@ -90,7 +91,7 @@ suite('data requests', () => {
   });
   teardown(async () => {
     await project.close();
-    rmSync(logs, { recursive: true, force: true });
+    removeFolder(logs);
   });
 
   /** As they come from the wire: nothing is known about them. */

@@ -1,7 +1,7 @@
 // What vscode-languageclient says over the socket: its own greeting, then our requests, then its farewell.
 
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -18,6 +18,7 @@ import type { Answer, Notifications } from '../../../server/protocol/api.ts';
 import type { Initialized } from '../../../server/rpc/transport/language-client.ts';
 import { serveSocket, type ServedSocket } from '../../../server/rpc/transport/server.ts';
 import { memoryBackend, type MemoryBackend } from '../../doubles/memory-backend.ts';
+import { removeFolder } from '../../remove-folder.ts';
 
 const token = 'a'.repeat(32);
 const hello = { token, client: 'vscode', version: '0.1.0', protocol: protocolVersion };
@@ -73,7 +74,7 @@ suite('a language client', () => {
       socket.destroy();
     }
     await served.close('');
-    rmSync(folder, { recursive: true, force: true });
+    removeFolder(folder);
   });
 
   async function peer(): Promise<Peer> {

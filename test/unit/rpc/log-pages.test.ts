@@ -1,7 +1,7 @@
 // Pages of a real log on a disk: forwards, backwards, and with a wait for what is yet to be written.
 
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openEventLog, type EventLog } from '../../../server/agents/kit/log/event-log.ts';
@@ -13,6 +13,7 @@ import { logHandlers } from '../../../server/rpc/handlers/data-log.ts';
 import { openStore } from '../../../server/store/open.ts';
 import { addTask } from '../../../server/store/plan/tasks.ts';
 import { ManualClock } from '../../durable/manual-clock.ts';
+import { removeFolder } from '../../remove-folder.ts';
 import { addAttempt, testSources, type TestStore } from '../store/memory-store.ts';
 import type { DataHandlerDeps } from '../../../server/rpc/handlers/data-deps.ts';
 import { tablesOf } from '../../tables.ts';
@@ -45,7 +46,7 @@ suite('pages of a log', () => {
   teardown(async () => {
     await log.close();
     await project.close();
-    rmSync(folder, { recursive: true, force: true });
+    removeFolder(folder);
   });
 
   async function begin(state: AttemptRow['state'] = 'running'): Promise<void> {

@@ -1,7 +1,7 @@
 // The search in transcripts over real logs: newest attempts first, sub-tasks too, bounded, and continued.
 
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openEventLog } from '../../../server/agents/kit/log/event-log.ts';
@@ -11,6 +11,7 @@ import { type AgentOutput, noOutput } from '../../../server/main/output/agent-ou
 import type { DataHandlerDeps } from '../../../server/rpc/handlers/data-deps.ts';
 import { searchHandlers } from '../../../server/rpc/handlers/data-search.ts';
 import { attemptLogFile } from '../../../server/store/work/attempt-log.ts';
+import { removeFolder } from '../../remove-folder.ts';
 import {
   addAttempt,
   addTasks,
@@ -41,7 +42,7 @@ suite('search in transcripts', () => {
   });
   teardown(async () => {
     await project.close();
-    rmSync(folder, { recursive: true, force: true });
+    removeFolder(folder);
   });
 
   async function attempt(title: string, number: number, startedMs: number): Promise<void> {

@@ -1,7 +1,7 @@
 // Server and client over a real socket: greeting, requests, refusals, the feed, and peers that behave badly.
 
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, statSync, writeFileSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -20,6 +20,7 @@ import { BackendGone, ConnectFailure } from '../../../server/rpc/transport/error
 import { serveSocket } from '../../../server/rpc/transport/server.ts';
 import type { ServedSocket, ServeSocketOptions } from '../../../server/rpc/transport/server.ts';
 import { memoryBackend, type MemoryBackend } from '../../doubles/memory-backend.ts';
+import { removeFolder } from '../../remove-folder.ts';
 
 const token = 'a'.repeat(32);
 
@@ -44,7 +45,7 @@ suite('socket transport', () => {
     for (const client of clients.splice(0)) client.close();
     await served?.close('the test is over');
     served = null;
-    rmSync(folder, { recursive: true, force: true });
+    removeFolder(folder);
   });
 
   async function serve(options: Partial<ServeSocketOptions> = {}): Promise<void> {
@@ -91,7 +92,7 @@ suite('socket transport', () => {
     await serve();
     const before = await client();
     await served?.heal();
-    rmSync(join(folder, 'private'), { recursive: true });
+    removeFolder(join(folder, 'private'));
     await assert.rejects(client());
     await served?.heal();
     const after = await client();

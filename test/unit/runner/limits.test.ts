@@ -2,9 +2,10 @@
 
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { removeFolder } from '../../remove-folder.ts';
 import { jobEnvironment } from '../../runner/run-job.ts';
 import { allJobs } from '../../runner/suites.ts';
 import { jobNamed } from './jobs.ts';
@@ -33,7 +34,7 @@ suite('limits of tests', () => {
         spawnSync(process.execPath, args, { cwd: root, env, stdio: 'ignore' }).status;
       assert.deepEqual([codeWith({}), codeWith({ DROVER_TEST_LIMIT_MS: '60000' })], [1, 0]);
     } finally {
-      rmSync(folder, { recursive: true, force: true });
+      removeFolder(folder);
     }
   });
 

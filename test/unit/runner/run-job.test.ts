@@ -2,18 +2,19 @@
 
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { eventually } from '../../e2e/support/eventually.ts';
 import { processesOf } from '../../e2e/support/processes.ts';
+import { removeFolder } from '../../remove-folder.ts';
 import { JobCpu, leftIn } from '../../runner/job-cpu.ts';
 import { startJob } from '../../runner/run-job.ts';
 import { jobNamed } from './jobs.ts';
 
 suite('process of a test job', () => {
   const base = mkdtempSync(join(tmpdir(), 'drover-runner-'));
-  suiteTeardown(() => rmSync(base, { recursive: true, force: true }));
+  suiteTeardown(() => removeFolder(base));
   let count = 0;
   const shell = (script: string, more: Parameters<typeof jobNamed>[1] = {}, cpu?: JobCpu) => {
     count += 1;

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -10,6 +10,7 @@ import { openStore } from '../../../server/store/open.ts';
 import { readSnapshot } from '../../../server/store/board/snapshot.ts';
 import { schemaVersion } from '../../../server/store/schema/schema.ts';
 import { addTask } from '../../../server/store/plan/tasks.ts';
+import { removeFolder } from '../../remove-folder.ts';
 import { refusalOf, testSources } from './memory-store.ts';
 import { tablesOf } from '../../tables.ts';
 
@@ -67,7 +68,7 @@ suite('a database of the Go tool', () => {
     folder = mkdtempSync(join(tmpdir(), 'drover-adopt-'));
     path = join(folder, 'drover.db');
   });
-  teardown(() => rmSync(folder, { recursive: true, force: true }));
+  teardown(() => removeFolder(folder));
 
   function make(...statements: readonly string[]): void {
     const database = new DatabaseSync(path);

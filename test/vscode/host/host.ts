@@ -2,17 +2,10 @@
 // this machine.
 
 import { execFileSync, spawn } from 'node:child_process';
-import {
-  cpSync,
-  existsSync,
-  mkdirSync,
-  openSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
+import { cpSync, existsSync, mkdirSync, openSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { freePort } from '../../free-port.ts';
+import { removeFolder } from '../../remove-folder.ts';
 import { isolatedEnvironment, temporaryFolder } from './isolation.ts';
 
 const program = join(import.meta.dirname, 'node_modules/code-server/out/node/entry.js');
@@ -143,7 +136,7 @@ function liveHost(pid: number, folder: string, port: number): LiveHost {
       signal('SIGKILL');
       live.delete(host);
       if (process.env['DROVER_TEST_KEEP'] === undefined) {
-        rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
+        removeFolder(folder);
       }
     },
     async stop() {
@@ -171,7 +164,7 @@ export function installVsix(vsix: string, extensionsFolder: string): string {
       },
     ).trim();
   } finally {
-    rmSync(folder, { recursive: true, force: true });
+    removeFolder(folder);
   }
 }
 

@@ -16,6 +16,7 @@ import { dirname, join } from 'node:path';
 import { eventually } from '../../e2e/support/eventually.ts';
 import { writeOtherVersion } from '../../e2e/support/newer-program.ts';
 import type { Project } from '../../e2e/support/project.ts';
+import { removeFolder } from '../../remove-folder.ts';
 import type { Frame } from '../host/browser.ts';
 import { demoProject, directives } from './support/demo-project.ts';
 import { openDrover, quickPickRow, runCommand } from './support/parts.ts';
@@ -90,7 +91,7 @@ suite('when something is missing', () => {
       const tree = await open({ folder });
       await says(tree, /not in a git repository/, 'Initialize Git Repository');
     } finally {
-      rmSync(folder, { recursive: true });
+      removeFolder(folder);
     }
   });
 

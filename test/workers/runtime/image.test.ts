@@ -1,11 +1,12 @@
 // docs/drover-worker.Dockerfile: what it copies is built, nothing runs as root or holds a secret, and its entry point is a runtime.
 
 import assert from 'node:assert/strict';
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { droverProgram } from '../../e2e/support/program.ts';
 import { startProgram } from '../../e2e/support/run-program.ts';
+import { removeFolder } from '../../remove-folder.ts';
 import { runtimeProgram, runtimeToken } from '../support/runtime-process.ts';
 
 const root = join(import.meta.dirname, '..', '..', '..');
@@ -94,7 +95,7 @@ suite('image of a worker', () => {
     } finally {
       running.signal('SIGTERM');
       await running.ended;
-      rmSync(folder, { recursive: true, force: true });
+      removeFolder(folder);
     }
   });
 });

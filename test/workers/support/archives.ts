@@ -1,11 +1,12 @@
 // Archives for uploads: of a folder by the system's own tar, and hostile ones entry by entry.
 
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { pack } from 'tar-stream';
+import { removeFolder } from '../../remove-folder.ts';
 
 export type Entry = Parameters<ReturnType<typeof pack>['entry']>[0] & {
   readonly content?: string | Uint8Array;
@@ -39,7 +40,7 @@ export function systemTarGz(files: Readonly<Record<string, string>>): Buffer {
     }
     return execFileSync('tar', ['-czf', '-', '-C', folder, '.'], { maxBuffer: 1 << 28 });
   } finally {
-    rmSync(folder, { recursive: true, force: true });
+    removeFolder(folder);
   }
 }
 

@@ -1,11 +1,12 @@
 // The worker runtime as a separate process on a loopback port, with a workspace in a folder of the
 // test.
 
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { droverProgram } from '../../e2e/support/program.ts';
 import { startProgram, type RunningProgram } from '../../e2e/support/run-program.ts';
+import { removeFolder } from '../../remove-folder.ts';
 
 export interface RuntimeProcess {
   readonly url: string;
@@ -37,7 +38,7 @@ export function useRuntimes(): (start?: RuntimeStart) => Promise<RuntimeProcess>
     running = [];
     for (const { program } of ending) program.signal('SIGTERM');
     await Promise.allSettled(ending.map(({ program }) => program.ended));
-    for (const { folder } of ending) rmSync(folder, { recursive: true, force: true });
+    for (const { folder } of ending) removeFolder(folder);
   });
   return async (start = {}) => {
     const runtime = await startRuntime(start);

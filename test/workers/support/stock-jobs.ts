@@ -2,7 +2,7 @@
 // asked, and that no instance is left.
 
 import assert from 'node:assert/strict';
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { err, ok } from '../../../server/core/failure.ts';
@@ -19,6 +19,7 @@ import {
   type StockOptions,
   type StockWorker,
 } from '../../doubles/stock-worker.ts';
+import { removeFolder } from '../../remove-folder.ts';
 
 const times = {
   health: { firstMs: 1, stepMs: 5, longestStepMs: 10, limitMs: 1_000, requestMs: 500 },
@@ -122,7 +123,7 @@ export function useStockJobs(): StockJobs {
     writeFileSync(join(root, 'a.txt'), 'a\n');
     writeFileSync(join(root, 'b.txt'), 'b\n');
   });
-  teardown(() => rmSync(folder, { recursive: true, force: true }));
+  teardown(() => removeFolder(folder));
 
   const listing = {
     tracked: ['a.txt', 'b.txt'],

@@ -2,8 +2,9 @@
 // as user `nobody`.
 
 import { execFileSync } from 'node:child_process';
-import { chmodSync, cpSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
+import { chmodSync, cpSync, statfsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { removeFolder } from '../../../remove-folder.ts';
 import { mountDisk } from '../../support/small-disk.ts';
 import type { Place } from './place.ts';
 
@@ -24,10 +25,10 @@ export function mountSmallDisk(place: Place): () => void {
   const folder = join(place.root, '.drover');
   const aside = `${folder}.aside`;
   cpSync(folder, aside, { recursive: true });
-  rmSync(folder, { recursive: true });
+  removeFolder(folder);
   const unmount = mountDisk(folder, smallDiskBytes);
   cpSync(aside, folder, { recursive: true });
-  rmSync(aside, { recursive: true });
+  removeFolder(aside);
   const { bavail, bsize } = statfsSync(folder);
   writeFileSync(join(folder, 'filler'), Buffer.alloc(bavail * bsize));
   chmodSync(folder, 0o700);

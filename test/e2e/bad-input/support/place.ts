@@ -13,6 +13,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { removeFolder } from '../../../remove-folder.ts';
 import { runDrover } from './command.ts';
 
 export interface Place {
@@ -55,7 +56,7 @@ const states = `
 const top = realpathSync(mkdtempSync(join(tmpdir(), 'drover-bad-input-')));
 // Some rows run as another user.
 chmodSync(top, 0o755);
-process.on('exit', () => rmSync(top, { recursive: true, force: true }));
+process.on('exit', () => removeFolder(top));
 
 function placeIn(folder: string): Place {
   const root = join(folder, 'repo');
@@ -116,5 +117,5 @@ export async function freshPlace(base: Base): Promise<Place> {
 }
 
 export function removePlace(place: Place): void {
-  rmSync(place.folder, { recursive: true, force: true, maxRetries: 5 });
+  removeFolder(place.folder);
 }

@@ -10,11 +10,11 @@ import {
   readdirSync,
   readFileSync,
   readlinkSync,
-  rmSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { removeFolder } from '../../../remove-folder.ts';
 import type { Place } from './place.ts';
 
 /** Names with what they held; compared as a whole, so that a difference names itself. */
@@ -123,7 +123,7 @@ function databaseOf(path: string): Snapshot {
     return { bytes: digest(path) };
   } finally {
     database?.close();
-    rmSync(folder, { recursive: true, force: true });
+    removeFolder(folder);
   }
 }
 

@@ -1,7 +1,7 @@
 // Where a SQLForge project is found, and which names of environments are taken. Names as in the checklist.
 
 import assert from 'node:assert/strict';
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import {
@@ -9,6 +9,7 @@ import {
   findSqlforge,
   sqlforgeGuidance,
 } from '../../../../server/agents/drover-code/sqlforge.ts';
+import { removeFolder } from '../../../remove-folder.ts';
 
 suite('SQLForge', () => {
   let outside: string;
@@ -21,7 +22,7 @@ suite('SQLForge', () => {
     mkdirSync(inner, { recursive: true });
     writeFileSync(join(root, '.git'), 'gitdir: elsewhere\n');
   });
-  teardown(() => rmSync(outside, { recursive: true, force: true }));
+  teardown(() => removeFolder(outside));
 
   test('S01 found at the root and on the way to it, not above; a link or a folder is none', () => {
     const write = (folder: string): string => {

@@ -1,7 +1,7 @@
 // The feed on real log files, as the backend reads them: forwards, backwards, and over a middle that was dropped.
 
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { readLog, readLogBefore } from '../../../../server/agents/kit/log/event-log-reader.ts';
@@ -13,6 +13,7 @@ import {
   type LogReadParams,
   type LogReadResult,
 } from '../../../../webview/shared/log/read-log.ts';
+import { removeFolder } from '../../../remove-folder.ts';
 
 suite('log feed on real files', () => {
   let folder: string;
@@ -28,7 +29,7 @@ suite('log feed on real files', () => {
   teardown(async () => {
     feed.stop();
     await log.close();
-    rmSync(folder, { recursive: true });
+    removeFolder(folder);
   });
 
   const read = async (params: LogReadParams): Promise<LogReadResult> => {

@@ -1,7 +1,7 @@
 // C18–C27: the stream of a job against a runtime of upstream's form, with its defects.
 
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { HeadlessTranslator } from '../../../../server/agents/drover-code/headless-events.ts';
@@ -10,6 +10,7 @@ import { EventParser } from '../../../../server/workers/client/event-parser.ts';
 import { followJob, type JobEnd } from '../../../../server/workers/client/follow-job.ts';
 import { startJob } from '../../../../server/workers/client/worker-calls.ts';
 import { startStockWorker, type StockOptions } from '../../../doubles/stock-worker.ts';
+import { removeFolder } from '../../../remove-folder.ts';
 
 const times = { firstDelayMs: 5, longestDelayMs: 20, giveUpMs: 2_000, quietMs: 10_000 };
 const tenLines = 'for i in 0 1 2 3 4 5 6 7 8 9; do echo line-$i; done; exit 3';
@@ -47,7 +48,7 @@ async function followed(
     return { end, lines, gaps, streams };
   } finally {
     await worker.close();
-    rmSync(workspace, { recursive: true, force: true });
+    removeFolder(workspace);
   }
 }
 

@@ -1,19 +1,20 @@
 // C40: what the next start destroys, and what it never touches.
 
 import assert from 'node:assert/strict';
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { err, ok } from '../../../../server/core/failure.ts';
 import { reconcileLeases } from '../../../../server/workers/client/destroy.ts';
 import type { Provisioner } from '../../../../server/workers/provisioners/port.ts';
+import { removeFolder } from '../../../remove-folder.ts';
 
 suite('leases of workers', () => {
   let folder: string;
   setup(() => {
     folder = mkdtempSync(join(tmpdir(), 'drover-leases-'));
   });
-  teardown(() => rmSync(folder, { recursive: true, force: true }));
+  teardown(() => removeFolder(folder));
 
   test('C40 only own leases whose follower is gone are destroyed', async () => {
     const destroyed: string[] = [];

@@ -8,7 +8,6 @@ import {
   mkdtempSync,
   readdirSync,
   readFileSync,
-  rmSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
@@ -25,6 +24,7 @@ import {
   unpackResult,
   type ResultCaps,
 } from '../../../../server/workers/client/unpack.ts';
+import { removeFolder } from '../../../remove-folder.ts';
 
 type Entry = readonly [header: Partial<Header> & { readonly name: string }, content?: string];
 
@@ -64,7 +64,7 @@ suite('result of a worker', () => {
     mkdirSync(join(root, '.git'), { recursive: true });
     writeFileSync(join(root, '.git/HEAD'), 'ours');
   });
-  teardown(() => rmSync(folder, { recursive: true, force: true }));
+  teardown(() => removeFolder(folder));
 
   const write = (path: string, text: string): void => {
     mkdirSync(dirname(join(root, path)), { recursive: true });
@@ -146,7 +146,7 @@ suite('result of a worker', () => {
       manifest({}),
     ];
     for (const list of [...lists, null]) {
-      rmSync(join(folder, 'scratch'), { recursive: true });
+      removeFolder(join(folder, 'scratch'));
       mkdirSync(join(folder, 'scratch'));
       const entries: Entry[] = [[{ name: 'b.txt' }, 'b'], ...(list ? [list] : [])];
       const imported = await brought(entries, sent);
@@ -186,7 +186,7 @@ suite('result of a worker', () => {
       assert.match(refused, /unsafe archive/, name);
       assert.deepEqual(readdirSync(folder).toSorted(), ['scratch', 'slot'], name);
       assert.deepEqual(readdirSync(root), ['.git'], name);
-      rmSync(join(folder, 'scratch'), { recursive: true });
+      removeFolder(join(folder, 'scratch'));
       mkdirSync(join(folder, 'scratch'));
     }
   });
@@ -217,7 +217,7 @@ suite('result of a worker', () => {
     const caps = { ...resultCaps, totalBytes: 1_000_000, entries: 10, ratioFromBytes: 100_000 };
     const zeros = '\0'.repeat(2_000_000);
     assert.match(await refusal([[{ name: 'bomb' }, zeros]], caps), /unpacks to more/);
-    rmSync(join(folder, 'scratch'), { recursive: true });
+    removeFolder(join(folder, 'scratch'));
     mkdirSync(join(folder, 'scratch'));
     const large = { ...resultCaps, fileBytes: 10 };
     const refused = await refusal([[{ name: 'large' }, 'x'.repeat(11)]], large);
@@ -242,7 +242,7 @@ suite('result of a worker', () => {
         mine.map(read),
         mine.map((path) => `mine\0${path}`),
       );
-      rmSync(join(folder, 'scratch'), { recursive: true });
+      removeFolder(join(folder, 'scratch'));
       mkdirSync(join(folder, 'scratch'));
     }
   });

@@ -2,11 +2,12 @@
 
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { exclusionOf, safePath, staysInside } from '../../../../server/workers/client/exclusion.ts';
 import { planUpload, type TreeListing } from '../../../../server/workers/client/upload-plan.ts';
+import { removeFolder } from '../../../remove-folder.ts';
 
 const nothing: TreeListing = {
   tracked: [],
@@ -20,7 +21,7 @@ suite('upload plan', () => {
   setup(() => {
     root = mkdtempSync(join(tmpdir(), 'drover-plan-'));
   });
-  teardown(() => rmSync(root, { recursive: true, force: true }));
+  teardown(() => removeFolder(root));
 
   const write = (path: string, bytes = 1): string => {
     mkdirSync(dirname(join(root, path)), { recursive: true });

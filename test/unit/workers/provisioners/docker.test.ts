@@ -1,7 +1,7 @@
 // Workers in containers, against a double of the documented Engine API.
 
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createDockerProvisioner } from '../../../../server/workers/provisioners/docker.ts';
@@ -10,6 +10,7 @@ import {
   type ContainerEngine,
   type EngineOptions,
 } from '../../../doubles/container-engine.ts';
+import { removeFolder } from '../../../remove-folder.ts';
 
 const spec = {
   name: 'drv-0123abcd-1',
@@ -30,7 +31,7 @@ suite('docker provisioner', () => {
   teardown(async () => {
     await engine?.close();
     engine = null;
-    rmSync(folder, { recursive: true, force: true });
+    removeFolder(folder);
   });
   async function open(options: Partial<EngineOptions> = {}) {
     const socketPath = join(folder, 'socket');

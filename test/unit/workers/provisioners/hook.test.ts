@@ -1,11 +1,12 @@
 // Workers that a script makes: what it may print, how long it may take, and what it may leave running.
 
 import assert from 'node:assert/strict';
-import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createHookProvisioner } from '../../../../server/workers/provisioners/hook.ts';
 import type { Provisioner } from '../../../../server/workers/provisioners/port.ts';
+import { removeFolder } from '../../../remove-folder.ts';
 
 const spec = {
   name: 'drv-0123abcd-1',
@@ -23,7 +24,7 @@ suite('hook provisioner', () => {
   setup(() => {
     folder = mkdtempSync(join(tmpdir(), 'drover-hook-'));
   });
-  teardown(() => rmSync(folder, { recursive: true, force: true }));
+  teardown(() => removeFolder(folder));
 
   function hook(body: string, timeoutMs = 60_000): Provisioner {
     const script = join(folder, 'hook');

@@ -1,12 +1,13 @@
 // Workers as processes of this machine, with a stand-in for the runtime.
 
 import assert from 'node:assert/strict';
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { processStartTime } from '../../../../server/agents/kit/process/process-list.ts';
 import { createProcessProvisioner } from '../../../../server/workers/provisioners/process.ts';
 import { eventually } from '../../../e2e/support/eventually.ts';
+import { removeFolder } from '../../../remove-folder.ts';
 
 const runtime = `printf '{"url":"http://127.0.0.1:1","pid":%s}\\n' $$; exec sleep 600`;
 
@@ -15,7 +16,7 @@ suite('process provisioner', () => {
   setup(() => {
     folder = mkdtempSync(join(tmpdir(), 'drover-process-'));
   });
-  teardown(() => rmSync(folder, { recursive: true, force: true }));
+  teardown(() => removeFolder(folder));
 
   test('what is searched for at the end is not older than the runtime', async () => {
     const ended: ({ readonly pid: number; readonly startTime: string } | null)[] = [];

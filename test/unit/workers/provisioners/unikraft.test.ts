@@ -1,7 +1,7 @@
 // C02, C03, C04, C41, C43: instances of Unikraft Cloud, against a double of its platform API.
 
 import assert from 'node:assert/strict';
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { destroyInstance } from '../../../../server/workers/client/destroy.ts';
@@ -12,6 +12,7 @@ import {
   type Platform,
   type PlatformOptions,
 } from '../../../doubles/unikraft-api.ts';
+import { removeFolder } from '../../../remove-folder.ts';
 
 const spec = {
   name: 'drv-0123abcd-1',
@@ -117,7 +118,7 @@ suite('unikraft provisioner', () => {
       assert.deepEqual(readdirSync(leases), isGone ? [] : [`${name}.json`]);
       assert.equal(running.instances.size, isGone ? 0 : 1);
       assert.ok(running.requests.includes('PUT /v1/instances/stop'));
-      rmSync(leases, { recursive: true });
+      removeFolder(leases);
       await running.close();
     }
   });

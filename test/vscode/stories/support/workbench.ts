@@ -2,16 +2,9 @@
 
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import {
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
+import { removeFolder } from '../../../remove-folder.ts';
 import {
   type BrowserContext,
   closeSharedBrowser,
@@ -75,7 +68,7 @@ teardown(async function () {
 
 suiteTeardown(async () => {
   await closeSharedBrowser();
-  if (extensionsFolder !== null) rmSync(dirname(extensionsFolder), { recursive: true });
+  if (extensionsFolder !== null) removeFolder(dirname(extensionsFolder));
 });
 
 let extensionsFolder: string | null = null;
