@@ -35,9 +35,13 @@ const perLayer = 12;
 export const scheduleTasks = layers * perLayer;
 const agentsPerMachine = 2;
 
-/** Runs the epic while the schedule happens, and checks what came of it. */
-export async function runSchedule(fleet: Fleet, schedule: Schedule): Promise<ScheduleResult> {
-  const tasks = layeredPlan(new SeededChance(schedule.seed).fork('plan'), layers, perLayer);
+/** Runs the epic while the schedule happens, and checks what came of it. `width`: tasks of each of its five layers. */
+export async function runSchedule(
+  fleet: Fleet,
+  schedule: Schedule,
+  width = perLayer,
+): Promise<ScheduleResult> {
+  const tasks = layeredPlan(new SeededChance(schedule.seed).fork('plan'), layers, width);
   const desk = fleet.machine('desk');
   desk.writeUserSettings('[fleet]\nagents = 0\n');
   await importEpic(desk, tasks);

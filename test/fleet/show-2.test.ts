@@ -20,6 +20,9 @@ const oneDeath: Schedule = {
   ],
 };
 
+/** Tasks of each of the epic's five layers. */
+const perLayer = sized(5, 12);
+
 const schedules: readonly Schedule[] = sized(
   [oneDeath],
   [oneDeath, ...[1, 2, 3].map((seed) => makeSchedule(seed, cutMs))],
@@ -33,7 +36,7 @@ suite(`a fleet to which things happen (machines are ${how})`, function () {
   for (const schedule of schedules) {
     test(`schedule ${schedule.seed}: ${schedule.actions.map(describeAction).join('; ')}`, async () => {
       const here = await fleet(scheduleOptions(schedule));
-      await runSchedule(here, schedule);
+      await runSchedule(here, schedule, perLayer);
       // Two machines with agents were always there.
       if (schedule === oneDeath)
         assert.ok(!gateMachines(here).has('desk'), 'the desk lands nothing');

@@ -3,8 +3,9 @@
 
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { GitFailure } from '../../server/git/port.ts';
-import { type OpenedStore, openStore } from '../../server/store/open.ts';
+import type { OpenedStore } from '../../server/store/open.ts';
 import type { Db } from '../../server/store/rows/one-moment.ts';
+import { openEmptyStore } from '../doubles/empty-store.ts';
 import { SeededChance } from '../doubles/seeded-chance.ts';
 import { AgentWorld } from '../doubles/simulated-agents.ts';
 import { SimulatedClock } from '../doubles/simulated-clock.ts';
@@ -118,7 +119,7 @@ export class World {
 
   static async create(seed: number, faults: Faults = noFaults): Promise<World> {
     let ids = 0;
-    const opened = await openStore(':memory:', {
+    const opened = await openEmptyStore({
       clock: { now: () => 1_800_000_000_000, timer: () => () => undefined },
       uuid: () => `setup-${(ids += 1)}`,
       random: () => new Uint8Array(8),

@@ -1,37 +1,58 @@
 // The store's own tests, on PostgreSQL: the same files, with a database of their own for each store they open.
 
+import { type Kysely, sql } from 'kysely';
 import { openPostgresStore } from '../../server/store/postgres/open.ts';
-import { type OpenEmpty, openStoresWith } from '../unit/store/memory-store.ts';
+import type { StoreTables } from '../../server/store/schema/tables.ts';
+import { createStore } from '../../server/store/store.ts';
+import { type OpenEmpty, openStoresWith, testSources } from '../unit/store/memory-store.ts';
 import { tables, testDatabases } from './databases.ts';
 
-/** Databases whose store was closed, emptied for the next one: much quicker than a new one for each. */
-const empty: string[] = [];
+interface Kept {
+  readonly db: Kysely<StoreTables>;
+  readonly close: () => Promise<void>;
+}
+
+/** Databases whose store was closed, emptied for the next one, with their connections: much quicker than new ones for each. */
+const empty: Kept[] = [];
+const all: Kept[] = [];
 
 /** As `truncate … restart identity cascade` does, which makes some hundred new files: five times as dear for a few rows. */
 const emptied = [
-  'set session_replication_role = replica',
+  'set local session_replication_role = replica',
   ...tables.split(', ').map((name) => `delete from ${name}`),
   `select setval(format('%I.%I', schemaname, sequencename)::regclass, start_value, false) from pg_sequences`,
+  'update past_start set seq = 0',
+  'update pruned_events set seq = 0',
 ];
 
 const onPostgres: OpenEmpty = async (sources) => {
-  const databases = await testDatabases();
-  const url = empty.pop() ?? (await databases.createWithTables());
-  const opened = await openPostgresStore(url, sources, { listen: false, connectionsMax: 3 });
+  const kept = empty.pop() ?? (await another());
   return {
-    store: opened.store,
+    store: createStore(kept.db, sources),
     close: async () => {
-      await opened.close();
-      await databases.run(
-        url,
-        ...emptied,
-        'update past_start set seq = 0',
-        'update pruned_events set seq = 0',
-      );
-      empty.push(url);
+      await kept.db.transaction().execute(async (tx) => {
+        for (const statement of emptied) await sql.raw(statement).execute(tx);
+      });
+      empty.push(kept);
     },
   };
 };
+
+async function another(): Promise<Kept> {
+  const databases = await testDatabases();
+  const opened = await openPostgresStore(await databases.createWithTables(), testSources(), {
+    listen: false,
+    connectionsMax: 3,
+  });
+  const kept = { db: opened.store.db as Kysely<StoreTables>, close: opened.close };
+  all.push(kept);
+  return kept;
+}
+
+// Before the server ends, which the file of the databases sees to.
+suiteTeardown(async () => {
+  for (const { close } of all) await close();
+});
 
 /** Suites that are made meanwhile run on PostgreSQL, and leave others as they are. */
 const plainSuite = globalThis.suite;

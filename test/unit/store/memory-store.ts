@@ -5,13 +5,11 @@ import type { Insertable } from 'kysely';
 import { Refusal } from '../../../server/core/failure.ts';
 import type { TaskStatus } from '../../../server/core/plan/state.ts';
 import type { TaskFields } from '../../../server/protocol/task-fields.ts';
-import { openStore, type OpenedStore } from '../../../server/store/open.ts';
-import type { AttemptTable, StoreTables } from '../../../server/store/schema/tables.ts';
-import { openSqlite } from '../../../server/store/sqlite/open.ts';
-import { keepPast } from '../../../server/store/sqlite/past-triggers.ts';
-import { createStore } from '../../../server/store/store.ts';
+import type { OpenedStore } from '../../../server/store/open.ts';
+import type { AttemptTable } from '../../../server/store/schema/tables.ts';
 import type { StoreSources, TaskRow } from '../../../server/store/port.ts';
 import { addTask } from '../../../server/store/plan/tasks.ts';
+import { openEmptyStore } from '../../doubles/empty-store.ts';
 import { sized } from '../../tier.ts';
 import { tablesOf } from '../../tables.ts';
 
@@ -43,23 +41,7 @@ export type TestStore = Pick<OpenedStore, 'store' | 'close'> & { readonly source
 
 export type OpenEmpty = (sources: StoreSources) => Promise<Pick<OpenedStore, 'store' | 'close'>>;
 
-/** An empty store as SQLite keeps it: to make its tables took a third of the CPU of all tests of the store. */
-let made: Uint8Array | null = null;
-
-async function emptyStore(): Promise<Uint8Array> {
-  const first = await openStore(':memory:', testSources());
-  const image = first.database.raw.serialize();
-  await first.close();
-  return image;
-}
-
-const openInMemory: OpenEmpty = async (sources) => {
-  made ??= await emptyStore();
-  const database = openSqlite<StoreTables>(':memory:');
-  database.raw.deserialize(made);
-  keepPast(database.raw);
-  return { store: createStore(database.db, sources), close: () => database.close() };
-};
+const openInMemory: OpenEmpty = openEmptyStore;
 let openEmpty = openInMemory;
 
 /** Lets the same tests run on stores of another kind; null: as always. */
