@@ -35,7 +35,7 @@ export async function projectOf(
   agent: string,
 ): Promise<BackendProject> {
   const copy = copyOf(bench.folder, source);
-  await initProject(copy.repository);
+  await initProject(copy.repository, process.env);
   const environment = {
     PATH: process.env['PATH'] ?? '',
     HOME: copy.home,

@@ -19,7 +19,7 @@ export interface CommandProject extends RunFolder {
 export async function commandProject(bench: Bench, agent: string): Promise<CommandProject> {
   const copy = copyOf(bench.folder, repositoryOf(bench.folder, 100));
   git(copy.repository, 'checkout', '-q', 'main');
-  await initProject(copy.repository);
+  await initProject(copy.repository, process.env);
   const environment = {
     PATH: process.env['PATH'] ?? '',
     HOME: copy.home,

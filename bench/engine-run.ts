@@ -162,7 +162,7 @@ function dispatchWaits(events: readonly EventView[]): number[] {
 }
 
 async function main(): Promise<void> {
-  await initProject(values.repository);
+  await initProject(values.repository, process.env);
   const environment = {
     PATH: process.env['PATH'],
     HOME: values.home,

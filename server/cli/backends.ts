@@ -113,6 +113,7 @@ export interface Backends {
   readonly openClient: (options: OpenClientOptions) => Promise<Client | null>;
   readonly initProject: (
     root: string,
+    env: NodeJS.ProcessEnv,
   ) => Promise<{ root: string; database: string; already: boolean }>;
   readonly findProject: (from: string) => string | null;
   /** The power settings of the repository, and a person's acceptance of them if `accept` is set. */

@@ -59,8 +59,8 @@ export const testRemote: typeof RemoteWorkers.testRemote = async (request, accep
 export const destroyRemote: typeof RemoteWorkers.destroyRemote = async (request, name, force) =>
   (await import('./remote/remote-workers.ts')).destroyRemote(request, name, force);
 
-export async function initProject(folder: string): Promise<InitResult> {
-  return await (await import('./project/init.ts')).initProject(folder);
+export async function initProject(folder: string, env: Environment): Promise<InitResult> {
+  return await (await import('./project/init.ts')).initProject(folder, env);
 }
 
 export async function openSqlforge(from: string, env: NodeJS.ProcessEnv): Promise<SqlforgeProject> {

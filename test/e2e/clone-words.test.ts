@@ -65,7 +65,7 @@ const words = new Set(['run', 'resume']);
 
 suite('what a hostile clone starts', function () {
   this.timeout(480_000);
-  const project = useProjects();
+  const project = useProjects({ isEachProcess: true });
   let receiver: WebReceiver;
 
   setup(async () => {

@@ -10,7 +10,7 @@ import { useProjects } from './support/suite-projects.ts';
 
 suite('a copied machine', function () {
   this.timeout(120_000);
-  const makeOne = useProjects();
+  const makeOne = useProjects({ isEachProcess: true });
   let server: PostgresServer;
   suiteSetup(async () => {
     server = await startPostgres();

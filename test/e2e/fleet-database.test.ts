@@ -13,7 +13,7 @@ echo "work of $id" > "$id.txt"
 
 suite("a fleet's database", function () {
   this.timeout(180_000);
-  const project = useProjects();
+  const project = useProjects({ isEachProcess: true });
   const poolers: PgBouncer[] = [];
   let server: PostgresServer;
   suiteSetup(async () => {

@@ -11,7 +11,7 @@ import { useProjects } from './support/suite-projects.ts';
 
 suite('clones that bring files of Drover', function () {
   this.timeout(120_000);
-  const project = useProjects();
+  const project = useProjects({ isEachProcess: true });
 
   /** Clones `repo` to `clone` and moves `repo` away: its author has it elsewhere. */
   const cloned = (here: Project): string => {

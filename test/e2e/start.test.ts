@@ -9,7 +9,7 @@ import { useProjects } from './support/suite-projects.ts';
 
 suite('the start of a command', function () {
   this.timeout(120_000);
-  const project = useProjects();
+  const project = useProjects({ isEachProcess: true });
 
   test('a look at the plan, and a change of it, start no git', async () => {
     const here = project();

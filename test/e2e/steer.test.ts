@@ -32,7 +32,7 @@ function ended(here: Project, id: string): boolean {
 
 suite('steering a run', function () {
   this.timeout(180_000);
-  const project = useProjects();
+  const project = useProjects({ isEachProcess: true });
 
   test('pause ends the agent, keeps the task, lets others go on; resume-task goes on', async () => {
     const here = project({ agent: waits });

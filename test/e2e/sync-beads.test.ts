@@ -14,7 +14,7 @@ const fixture = (version: string): string =>
 
 suite('e2e: drover sync beads', function () {
   this.timeout(120_000);
-  const project = useProjects();
+  const project = useProjects({ isEachProcess: true });
 
   const fileOf = (here: Project): string => join(here.root, '.beads/issues.jsonl');
   const issuesOf = (here: Project): Map<string, Record<string, unknown>> => {

@@ -19,7 +19,7 @@ const blockers: readonly (readonly [string, string])[] = [
 
 suite('from a plan to landed work', function () {
   this.timeout(180_000);
-  const project = useProjects();
+  const project = useProjects({ isEachProcess: true });
 
   test('an imported epic runs to its end once', async () => {
     const here = project({

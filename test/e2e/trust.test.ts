@@ -15,7 +15,7 @@ const gate = (name: string): string => `[gate]\ncommand = "echo ${name} >> $HOME
 
 suite('trust', function () {
   this.timeout(120_000);
-  const project = useProjects();
+  const project = useProjects({ isEachProcess: true });
 
   const gatesOf = (here: Project): readonly string[] =>
     existsSync(join(here.folder, 'home', 'gate.log'))

@@ -17,7 +17,7 @@ exit 1
 
 suite('settings that nobody has accepted', function () {
   this.timeout(120_000);
-  const project = useProjects();
+  const project = useProjects({ isEachProcess: true });
   let receiver: WebReceiver;
 
   setup(async () => {

@@ -41,7 +41,7 @@ async function idsOf(here: Project): Promise<readonly string[]> {
 
 suite('whose project', function () {
   this.timeout(240_000);
-  const project = useProjects();
+  const project = useProjects({ isEachProcess: true });
 
   suite('beside git clean', () => {
     for (const flags of ['-fdx', '-fdX', '-ffdx']) {

@@ -26,7 +26,7 @@ export async function mcp(context: CommandContext): Promise<number> {
     }
   };
   const ensureProject = async (): Promise<void> => {
-    if (findProject(directory) === null) await initProject(directory);
+    if (findProject(directory) === null) await initProject(directory, surroundings.env);
   };
 
   const server = new McpServer({ name: 'drover', version: droverVersion }, { instructions });

@@ -41,8 +41,9 @@ export interface EditOptions extends TaskOptions {
 }
 
 export async function init(context: CommandContext): Promise<number> {
-  const { initProject } = await context.surroundings.loadBackends();
-  const { root, database, already } = await initProject(context.directory);
+  const { env, loadBackends } = context.surroundings;
+  const { initProject } = await loadBackends();
+  const { root, database, already } = await initProject(context.directory, env);
   const text = already
     ? `${root} is a Drover project already; nothing was changed.`
     : `${root} is a Drover project now (database: ${database}). Next: drover add "…", then drover run.`;

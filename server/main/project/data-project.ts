@@ -63,7 +63,7 @@ function repositoryAt(root: string, live: LiveSettings): () => Promise<GitReposi
 
 async function openRepositoryOf(root: string, live: LiveSettings): Promise<LocalRepository> {
   const { openRepositoryAt } = await import('./open-repository.ts');
-  return await openRepositoryAt(root, secretRules(live));
+  return await openRepositoryAt(root, { environment: live.environment, ...secretRules(live) });
 }
 
 function gitOf(look: CheckoutHead, open: () => Promise<GitRepository>): DataGit {

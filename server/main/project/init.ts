@@ -18,7 +18,7 @@ import { openStore } from '../../store/open.ts';
 import { storeSources } from './store-sources.ts';
 import { checkIdentity, markIdentity, refuseTracked } from './identity.ts';
 import { keepPlan, restorePlan } from './kept-plan.ts';
-import { LiveSettings } from './live-settings.ts';
+import { type Environment, LiveSettings } from './live-settings.ts';
 import {
   placesOf,
   projectFolderName,
@@ -33,12 +33,12 @@ export interface InitResult {
 }
 
 /** Makes a project of the repository that holds `folder`; a second call changes nothing. */
-export async function initProject(folder: string): Promise<InitResult> {
-  const opened = await openGitAdapter().open(folder);
+export async function initProject(folder: string, environment: Environment): Promise<InitResult> {
+  const opened = await openGitAdapter({ environment }).open(folder);
   if (!opened.ok) throw new Refusal(opened.error.kind, opened.error.message);
   const { commonDir } = opened.value.facts;
   const root = projectRootOf(commonDir) ?? opened.value.facts.root;
-  const live = await LiveSettings.load(root, process.env, {});
+  const live = await LiveSettings.load(root, environment, {});
   const [problem] = live.loaded.problems;
   if (problem !== undefined) throw new Refusal('bad_configuration', problem.message);
   const places = placesOf(root, live.settings.databasePath);

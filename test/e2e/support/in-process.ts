@@ -1,28 +1,85 @@
-// A command of a test that only wants to see how far things are, or writes what it needs first: by the command's own code,
-// over the socket of the project's backend, without a process. Half of the CPU of many a test was the start of Node.
+// A command that is no subject of its test, by the command's own code in the test's own process: over the socket of the
+// project's backend, or with the project's database, which is closed again before the next command. Half of the CPU of many
+// a test was the start of Node.
 
 import * as connect from '../../../server/main/connect.ts';
+import { openDataProject } from '../../../server/main/project/data-project.ts';
+import { dataOnlyHandlers, feedOf } from '../../../server/main/requests/data-handlers.ts';
+import type { Client } from '../../../server/protocol/api.ts';
+import { localClient } from '../../../server/rpc/transport/local.ts';
 import { memoryTerminal } from '../../doubles/terminal.ts';
 import type { FinishedProgram } from './run-program.ts';
 
-/** Null, and nothing done, where no backend runs: a command reads the database by itself then, or starts one. */
+/** What sets a project up, looks at it or steers it. None of them waits for something that has yet to come. */
+const quickCommands: ReadonlySet<string> = new Set(
+  `init import add edit epic status show why log diff events snapshots pause unpause cancel approve send-back retry resolve
+  answer hint reset resume-task`.split(/\s+/),
+);
+
+export function isQuick(args: readonly string[]): boolean {
+  return (
+    quickCommands.has(args[0] ?? '') && !args.some((arg) => /^(-f|--follow|--watch)$/.test(arg))
+  );
+}
+
+/** Two connections of one process would wait for each other's transaction without an end. */
+let untilClosed: Promise<unknown> = Promise.resolve();
+
+/** Null where it needs a process: it would start a backend, or reach the database of a fleet. */
 export async function runInProcess(
   root: string,
   env: Readonly<Record<string, string>>,
   args: readonly string[],
 ): Promise<FinishedProgram | null> {
-  let hasBackend = true;
+  const local = new LocalClients();
+  let needsProcess = false;
   const terminal = memoryTerminal({
     ...connect,
     openClient: async (options) => {
-      const client = await connect.openClient({ ...options, need: 'existing' });
-      hasBackend = client !== null;
-      return client;
+      const running = await connect.openClient({ ...options, need: 'existing' });
+      if (running !== null) return running;
+      needsProcess = options.need !== 'data' || env['DBOS_SYSTEM_DATABASE_URL'] !== undefined;
+      return needsProcess ? null : await local.open(options);
     },
+    initProject: (folder, given) => local.turn(() => connect.initProject(folder, given)),
   });
+  for (const name of Object.keys(terminal.env)) delete terminal.env[name];
   Object.assign(terminal.env, env);
   terminal.nowMs = Date.now();
   const code = await terminal.run('-C', root, ...args);
-  if (!hasBackend) return null;
+  await local.closed();
+  if (needsProcess) return null;
   return { args, code, stdout: terminal.stdout.text, stderr: terminal.stderr.text };
+}
+
+class LocalClients {
+  #end: (() => void) | null = null;
+  readonly #closing: Promise<void>[] = [];
+
+  async open({ root, env, settingsFlags }: connect.OpenClientOptions): Promise<Client> {
+    await this.#begin();
+    const project = await openDataProject(root, env, settingsFlags);
+    return localClient(dataOnlyHandlers(project), feedOf(project.store), () => {
+      this.#closing.push(project.close());
+    });
+  }
+
+  async turn<T>(work: () => Promise<T>): Promise<T> {
+    await this.#begin();
+    return await work();
+  }
+
+  async closed(): Promise<void> {
+    await Promise.all(this.#closing);
+    this.#end?.();
+  }
+
+  async #begin(): Promise<void> {
+    if (this.#end !== null) return;
+    const before = untilClosed;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    untilClosed = promise;
+    this.#end = resolve;
+    await before;
+  }
 }

@@ -2,8 +2,8 @@
 
 import { makeProject, type Project, type ProjectOptions } from './project.ts';
 
-/** Call in a suite; what it returns makes a project for the running test. */
-export function useProjects(): (options?: ProjectOptions) => Project {
+/** Call in a suite; what it returns makes a project for the running test, with these options where it gives no others. */
+export function useProjects(shared: ProjectOptions = {}): (options?: ProjectOptions) => Project {
   let projects: Project[] = [];
   teardown(async function () {
     const ending = projects;
@@ -13,7 +13,7 @@ export function useProjects(): (options?: ProjectOptions) => Project {
     for (const end of ends) if (end.status === 'rejected') throw end.reason;
   });
   return (options) => {
-    const project = makeProject(options);
+    const project = makeProject({ ...shared, ...options });
     projects.push(project);
     return project;
   };
