@@ -60,8 +60,8 @@ export const quick: Partial<SharedOptions> = {
 export async function makeFleet(kind: 'file' | 'server'): Promise<Fleet> {
   const fixture = makeFixture();
   const bare = join(fixture.home, 'shared.git');
-  fixture.gitIn(fixture.home, 'clone', '-q', '--bare', fixture.root, bare);
-  fixture.gitIn(bare, 'config', 'core.logAllRefUpdates', 'always');
+  const logged = ['-c', 'core.logAllRefUpdates=always'];
+  fixture.gitIn(fixture.home, 'clone', '-q', '--bare', ...logged, fixture.root, bare);
   const port = kind === 'server' ? await freePort() : 0;
   const server = kind === 'server' ? gitServer(fixture, port) : null;
   await server?.start();
@@ -70,9 +70,8 @@ export async function makeFleet(kind: 'file' | 'server'): Promise<Fleet> {
   const remote = (...args: readonly string[]): string => fixture.gitIn(bare, ...args);
   const clone = (name: string): Clone => {
     const root = join(fixture.home, name);
-    fixture.gitIn(fixture.home, 'clone', '-q', url, root);
-    fixture.gitIn(root, 'config', 'user.name', name);
-    fixture.gitIn(root, 'config', 'user.email', `${name}@example.org`);
+    const person = ['-c', `user.name=${name}`, '-c', `user.email=${name}@example.org`];
+    fixture.gitIn(fixture.home, 'clone', '-q', ...person, url, root);
     const git = (...args: readonly string[]): string => fixture.gitIn(root, ...args);
     const commit = (file: string, text: string): string => {
       fixture.write(join(root, file), text);
