@@ -249,6 +249,8 @@ export function finish(stage: Stage): void {
         }
       }),
     );
+    // One that began before the rebase could not end within it.
+    if (has('BISECT_LOG')) stage.taking(() => void stage.git(['bisect', 'reset']));
   }
 }
 

@@ -70,6 +70,9 @@ export function broughtBy(stage: Stage, act: () => void): readonly string[] {
 /** What the person had before the act and does not have after it; work that came in between is among it. */
 export function droppedBy(stage: Stage, act: () => void): readonly string[] {
   const before = visible(stage);
+  // What they have dropped within a rebase is on the branch until the rebase ends.
+  if (existsSync(join(stage.root, '.git', 'rebase-merge')))
+    for (const token of tokensIn(stage, 'refs/heads/main')) before.add(token);
   act();
   for (const back of [1, 2, 3]) {
     for (const token of tokensIn(stage, `HEAD@{${back}}`)) before.add(token);
