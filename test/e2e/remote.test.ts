@@ -10,6 +10,7 @@ import { beginPlan, type PlanRecord } from './support/plan.ts';
 import { processesOf } from './support/processes.ts';
 import type { Project } from './support/project.ts';
 import { useProjects } from './support/suite-projects.ts';
+import { sized } from '../tier.ts';
 
 const onProcess = `
 runs_on = "remote"
@@ -45,8 +46,10 @@ cat ./*.txt > "all-before-$id" 2> /dev/null || true
 echo "work of $id" > "$id.txt"
 `;
 
-/** Twenty tasks: two diamonds, one behind the other, and a chain behind them; the rest is alone. */
-function twentyTasks(): readonly PlanRecord[] {
+/** Two diamonds, one behind the other, and a chain behind them; the rest is alone. */
+const tasksInAll = sized(11, 20);
+
+function diamonds(): readonly PlanRecord[] {
   const blockers: Readonly<Record<number, readonly number[]>> = {
     1: [0],
     2: [0],
@@ -57,7 +60,7 @@ function twentyTasks(): readonly PlanRecord[] {
     7: [6],
     8: [7],
   };
-  return Array.from({ length: 20 }, (_, n) => ({
+  return Array.from({ length: tasksInAll }, (_, n) => ({
     id: `T-${n}`,
     blocked_by: (blockers[n] ?? []).map((blocker) => `T-${blocker}`),
   }));
@@ -91,16 +94,19 @@ suite('remote attempts', function () {
     assert.deepEqual(left(here), []);
   });
 
-  test('twenty tasks with diamonds on four workers, one backend killed: all land once, with what came before', async () => {
+  test('tasks with diamonds on four workers, one backend killed: all land once, with what came before', async () => {
     const here = project({ settings: onProcess });
     here.write('agent.sh', `#!/bin/sh\nid=$DROVER_TASK_ID\n${recorded(here.folder)}`);
-    await beginPlan(here, twentyTasks());
+    await beginPlan(here, diamonds());
     const run = here.start(['run', '--workers', '4']);
-    await eventually('a third has begun', () => here.read('executions').split('\n').length > 6);
+    await eventually(
+      'a third has begun',
+      () => here.read('executions').split('\n').length > tasksInAll / 3,
+    );
     await here.killBackend();
     await run.ended;
     await here.expect(0, ['resume']);
-    const ids = twentyTasks().map(({ id }) => id);
+    const ids = diamonds().map(({ id }) => id);
     assert.deepEqual(here.read('executions').trim().split('\n').toSorted(), ids.toSorted());
     assert.deepEqual(landedTasks(here).toSorted(), ids.toSorted());
     // As a local run leaves it: a file of each task, and the order of the dependencies.

@@ -8,6 +8,7 @@ import { eventually } from './support/eventually.ts';
 import { landedTasks } from './support/history.ts';
 import { beginPlan } from './support/plan.ts';
 import { useProjects } from './support/suite-projects.ts';
+import { sized } from '../tier.ts';
 
 suite('landing: history that people rewrite', function () {
   this.timeout(240_000);
@@ -38,10 +39,9 @@ suite('landing: history that people rewrite', function () {
     assert.equal(here.git('rev-parse', 'main~1'), amended);
     assert.equal(here.read('repo/t1.txt'), 'work of t1\n');
   });
-
   const merging = {
-    'a fast-forward': 'git merge -q main',
     'a merge': `echo first > "$id.first"; git add -A; git commit -qm first; git merge -q --no-edit main`,
+    ...sized({}, { 'a fast-forward': 'git merge -q main' }),
   };
   for (const [how, merge] of Object.entries(merging))
     test(`a commit that an agent had brought in by ${how} does not come back once it is amended away`, async () => {
@@ -118,7 +118,7 @@ suite('landing: history that people rewrite', function () {
     assert.equal(here.git('rev-parse', 'main'), before);
   });
 
-  for (const next of ['nothing', 'a commit'])
+  for (const next of sized(['a commit'], ['nothing', 'a commit']))
     test(`a rebase that is given up while more work waits, with ${next} after it, takes nothing of it back`, async () => {
       const here = project({ agent: writesOneFile });
       await beginPlan(here, ['t1', { id: 't2', blocked_by: ['t1'] }]);
@@ -231,7 +231,7 @@ suite('landing: history that people rewrite', function () {
     assert.equal(here.git('rev-parse', 'main'), landed, 'no second landing of nothing');
   });
 
-  for (const first of [false, true]) {
+  for (const first of sized([false], [false, true])) {
     test(`the conflict of an epic whose ${first ? 'first commit' : 'base'} was amended away is cured by the merge that is advised`, async () => {
       const here = project({
         files: { 'poem.txt': 'one\n', ...(first ? { 'secret.txt': 'token\n' } : {}) },
@@ -270,7 +270,7 @@ suite('landing: history that people rewrite', function () {
     });
   }
 
-  for (const first of [true, false]) {
+  for (const first of sized([true], [true, false])) {
     const what = first ? 'shares no commit' : 'has a commit that was reset';
     test(`a task whose blocker is on a history that ${what} names what brings it alone`, async () => {
       const here = project({ agent: writesOneFile });

@@ -13,7 +13,7 @@ import { isProcessAlive, processesOf } from './support/processes.ts';
 import type { Project } from './support/project.ts';
 import { useProjects } from './support/suite-projects.ts';
 
-const rounds = sized(3, 20);
+const rounds = sized(2, 20);
 const recorded = `echo "$id" >> ../../executions; ${writesOneFile}`;
 
 function executed(here: Project): readonly string[] {
