@@ -5,24 +5,30 @@
 import type { ThemeFixture } from './themes.ts';
 
 export interface PageBeginning {
+  /** Goes with all that the page says: what the page of the test before said last may come late. */
+  readonly visit: number;
+  /** It has nothing of the test before: VS Code's storage of a page ends with it. */
+  readonly isFresh: boolean;
   readonly theme: ThemeFixture;
   readonly memory: unknown;
   readonly reduceMotion: boolean;
 }
 
 interface TestWindow {
-  droverTestReceive(message: unknown): void;
-  droverTestViolation(text: string): void;
-  droverTestMemory(state: unknown): void;
-  droverTestKey(pressed: unknown): void;
+  droverTestReceive(visit: number, message: unknown): void;
+  droverTestViolation(visit: number, text: string): void;
+  droverTestMemory(visit: number, state: unknown): void;
+  droverTestKey(visit: number, pressed: unknown): void;
   acquireVsCodeApi(): unknown;
 }
 
-export function beginPage({ theme, memory, reduceMotion }: PageBeginning): void {
+export function beginPage({ visit, isFresh, theme, memory, reduceMotion }: PageBeginning): void {
   const view = window as unknown as Window & TestWindow;
+  if (isFresh) sessionStorage.clear();
   view.addEventListener('securitypolicyviolation', (event) => {
     const place = `${event.sourceFile}:${event.lineNumber}`;
     view.droverTestViolation(
+      visit,
       `${event.effectiveDirective} refused ${event.blockedURI} ${event.sample} ${place}`,
     );
   });
@@ -52,7 +58,7 @@ export function beginPage({ theme, memory, reduceMotion }: PageBeginning): void 
   // VS Code's own listener, which a field keeps its keys from.
   view.addEventListener('keydown', (event) => {
     const { key, code, ctrlKey, metaKey, altKey, shiftKey, isTrusted } = event;
-    if (isTrusted) view.droverTestKey({ key, code, ctrlKey, metaKey, altKey, shiftKey });
+    if (isTrusted) view.droverTestKey(visit, { key, code, ctrlKey, metaKey, altKey, shiftKey });
   });
 
   let state: unknown = memory ?? undefined;
@@ -61,11 +67,11 @@ export function beginPage({ theme, memory, reduceMotion }: PageBeginning): void 
     if (isAcquired) throw new Error('An instance of the VS Code API has already been acquired');
     isAcquired = true;
     return Object.freeze({
-      postMessage: (message: unknown) => view.droverTestReceive(message),
+      postMessage: (message: unknown) => view.droverTestReceive(visit, message),
       getState: () => state,
       setState: (next: unknown) => {
         state = next;
-        view.droverTestMemory(next);
+        view.droverTestMemory(visit, next);
         return next;
       },
     });

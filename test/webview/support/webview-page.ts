@@ -11,21 +11,15 @@ import { mkdirSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import type {
   FirstState,
-  FromWebview,
   HostState,
   ToWebview,
   WebviewName,
 } from '../../../webview/messages/messages.ts';
-import {
-  browserWaitMs,
-  closeSharedBrowser,
-  type Page,
-  sharedBrowser,
-} from '../../vscode/host/browser.ts';
+import { closeSharedBrowser, type Page } from '../../vscode/host/browser.ts';
 import { FakeHost } from './fake-host.ts';
 import { hostState } from './host-state.ts';
-import type { PressedInPage } from './keybindings.ts';
-import { beginPage, deliver, type PageBeginning } from './in-page.ts';
+import { deliver, type PageBeginning } from './in-page.ts';
+import { closePages, visitPage, type Visitor } from './kept-page.ts';
 import { type PageServer, startPageServer } from './page-server.ts';
 import { readTheme, type ThemeName } from './themes.ts';
 
@@ -69,13 +63,12 @@ const viewports: Readonly<Record<WebviewName, { width: number; height: number }>
 };
 
 let server: Promise<PageServer> | null = null;
-const open = new Set<Page>();
 
 /** Of the whole mocha run: this file is first read while no suite is being defined. */
 suiteTeardown(async () => {
   const running = server;
   server = null;
-  for (const page of open) await page.close();
+  await closePages();
   await closeSharedBrowser();
   if (running !== null) await (await running).close();
 });
@@ -89,25 +82,22 @@ export async function openWebview(
   const host = new FakeHost(hostState(name, options.state));
   options.prepare?.(host);
   const problems: string[] = [];
-  const browser = await sharedBrowser();
-  const page = await browser.newPage({ viewport: options.viewport ?? viewports[name] });
-  page.setDefaultTimeout(browserWaitMs);
-  open.add(page);
   const subject = options.memoryOf ?? host.state.subject;
   let memory: unknown =
     options.memory === undefined ? undefined : { subject, component: options.memory };
-  page.on('pageerror', (error) => problems.push(`error in the page: ${error.stack ?? error}`));
-  page.on('console', (message) => {
-    if (message.type() === 'error') problems.push(`console: ${message.text()}`);
-  });
-  await page.exposeFunction('droverTestReceive', (message: FromWebview) => host.receive(message));
-  await page.exposeFunction('droverTestKey', (pressed: PressedInPage) => host.press(pressed));
-  await page.exposeFunction('droverTestViolation', (text: string) => problems.push(text));
-  await page.exposeFunction('droverTestMemory', (state: unknown) => {
-    memory = state;
-  });
+  const visitor: Visitor = {
+    receive: (message) => host.receive(message),
+    press: (pressed) => host.press(pressed),
+    problem: (text) => problems.push(text),
+    remember: (state) => {
+      memory = state;
+    },
+  };
+  const kept = await visitPage(visitor, options.viewport ?? viewports[name]);
+  const { page } = kept;
+  let isOver = false;
   const send = async (message: ToWebview): Promise<void> => {
-    if (page.isClosed()) return;
+    if (isOver || page.isClosed()) return;
     const text = JSON.stringify(message, (_key, value: unknown) => {
       return value instanceof Uint8Array ? Buffer.from(value).toString('base64') : value;
     });
@@ -118,12 +108,13 @@ export async function openWebview(
     const entry = options.entry ?? `webview/${name}/main.ts`;
     await page.goto(pages.urlOf(entry, host.state.subject, options.first));
   };
-  const beginning: PageBeginning = {
+  const beginning: Omit<PageBeginning, 'visit'> = {
     theme: readTheme(options.theme ?? 'Dark 2026'),
+    isFresh: true,
     memory,
     reduceMotion: host.state.settings.reduceMotion,
   };
-  await page.addInitScript(beginPage, beginning);
+  await kept.begin(beginning);
   await load();
   return {
     page,
@@ -131,13 +122,13 @@ export async function openWebview(
     problems,
     memory: () => componentOf(memory),
     async reload() {
-      // Scripts that are added later run later: this one's memory is what counts.
-      await page.addInitScript(beginPage, { ...beginning, memory });
+      await kept.begin({ ...beginning, isFresh: false, memory });
       await load();
     },
     async close() {
-      open.delete(page);
-      await page.close();
+      isOver = true;
+      const isGood = problems.length === 0 && host.unanswered.length === 0;
+      await (isGood ? kept.leave() : kept.drop());
       assert.deepEqual(problems, []);
       host.assertAnswered();
     },
