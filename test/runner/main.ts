@@ -12,7 +12,7 @@ import { closingText, fileTable, timesTables, untimedText } from './report.ts';
 import { judge, retriesFor, retriesMax } from './retries.ts';
 import { Run } from './run.ts';
 import { patienceDefault } from './run-job.ts';
-import { allJobs, selectJobs, suiteNames } from './suites.ts';
+import { allJobs, selectable, selectJobs, suiteNames } from './suites.ts';
 import { keepTimes, keptTimes, readLastRun, storeRun, untimed } from './times.ts';
 
 const { values, positionals } = parseArgs({
@@ -100,7 +100,7 @@ function printForecast(jobs: readonly Job[]): number {
 async function main(): Promise<number> {
   if (values.times) return printTimes();
   const jobs = allJobs();
-  const known = [...suiteNames(jobs), ...jobs.map(({ name }) => name)];
+  const known = selectable(jobs);
   const unknown = positionals.filter((name) => !known.includes(name));
   if (unknown.length > 0 || !(capacity > 0) || !(patience > 0)) {
     const suites = suiteNames(jobs).join(', ');

@@ -22,8 +22,8 @@ interface Suite {
   /** Of one test, where it does not say otherwise. */
   readonly testMs: number;
   readonly limitMs: number;
-  /** All files in one process: many that take a moment each. */
-  readonly isOneJob?: true;
+  /** The name of one job with all files in one process: many that take a moment each, or that share a browser. */
+  readonly job?: string;
   readonly isRetried: boolean;
   readonly env?: Readonly<Record<string, string>>;
 }
@@ -49,7 +49,7 @@ function suites(): readonly Suite[] {
       after: ['build'],
       testMs: minuteMs,
       limitMs: 6 * minuteMs,
-      isOneJob: true,
+      job: 'unit',
       isRetried: false,
     },
     {
@@ -58,7 +58,7 @@ function suites(): readonly Suite[] {
       after: ['build'],
       testMs: 60_000,
       limitMs: 6 * minuteMs,
-      isOneJob: true,
+      job: 'store',
       isRetried: false,
     },
     {
@@ -78,13 +78,7 @@ function suites(): readonly Suite[] {
     { ...realProcesses, name: 'end-to-end', specs: ['test/e2e'], ...long },
     // Several machines with all of their processes: more than one fleet at once would miss its deadlines.
     { ...realProcesses, name: 'fleet', specs: ['test/fleet'], ...long, isTimed: true },
-    {
-      ...realProcesses,
-      name: 'webview',
-      specs: ['test/webview'],
-      ...medium,
-      after: ['vscode-host'],
-    },
+    ...webviews(),
     {
       ...realProcesses,
       name: 'vscode',
@@ -95,6 +89,24 @@ function suites(): readonly Suite[] {
       ...vscode,
     },
   ];
+}
+
+/** A browser and the bundles of the webviews take as long to make as a small file's tests: several files share them. */
+function webviews(): readonly Suite[] {
+  const parts: Readonly<Record<string, readonly string[]>> = {
+    every: ['accessibility.test.ts', 'controls.test.ts', 'harness.test.ts', 'hostile.test.ts'],
+    pages: ['board', 'inbox', 'plan', 'run'],
+    stream: ['stream'],
+    tree: ['task', 'tree'],
+  };
+  return Object.entries(parts).map(([part, names]) => ({
+    ...realProcesses,
+    ...medium,
+    name: 'webview',
+    job: `webview ${part}`,
+    specs: names.map((name) => `test/webview/${name}`),
+    after: ['vscode-host'],
+  }));
 }
 
 const medium = { testMs: 6 * minuteMs, limitMs: 12 * minuteMs };
@@ -117,15 +129,32 @@ export function suiteNames(jobs: readonly Job[]): readonly string[] {
 
 /** The gate's jobs; or those of these suites and files, and what they need first. A file of the soak runs by its name. */
 export function selectJobs(jobs: readonly Job[], wanted: readonly string[]): readonly Job[] {
+  const single = wanted.flatMap((file) => alone(jobs, file));
   const isWanted = (job: Job): boolean =>
     wanted.includes(job.name) ||
     (job.tier === 'gate' && (wanted.length === 0 || wanted.includes(job.suite)));
-  const names = new Set(jobs.filter(isWanted).map(({ name }) => name));
+  const all = [...jobs, ...single];
+  const names = new Set([...jobs.filter(isWanted), ...single].map(({ name }) => name));
   for (const name of names) {
-    const found = jobs.find((job) => job.name === name);
+    const found = all.find((job) => job.name === name);
     for (const before of found?.after ?? []) names.add(before);
   }
-  return jobs.filter(({ name }) => names.has(name));
+  return all.filter(({ name }) => names.has(name));
+}
+
+/** Every name that `selectJobs` knows: of suites, of jobs, and of files. */
+export function selectable(jobs: readonly Job[]): readonly string[] {
+  return [...suiteNames(jobs), ...jobs.flatMap(({ name, args }) => [name, ...args.filter(isTest)])];
+}
+
+const isTest = (arg: string): boolean => arg.endsWith('.test.ts');
+
+/** A file of a job with several, as a job. */
+function alone(jobs: readonly Job[], file: string): readonly Job[] {
+  const isOther = (arg: string): boolean => isTest(arg) && arg !== file;
+  return jobs
+    .filter(({ name, args }) => name !== file && isTest(file) && args.includes(file))
+    .map((job) => ({ ...job, name: file, args: job.args.filter((arg) => !isOther(arg)) }));
 }
 
 function step(name: string, program: string, args: readonly string[]): Job {
@@ -162,7 +191,7 @@ function steps(): readonly Job[] {
 
 function jobsOf(suite: Suite): readonly Job[] {
   const files = suite.specs.flatMap(testFiles);
-  if (suite.isOneJob === true) return [mochaJob(suite, suite.name, files)];
+  if (suite.job !== undefined) return [mochaJob(suite, suite.job, files)];
   return files.map((file) => mochaJob(suite, file, [file]));
 }
 

@@ -41,6 +41,15 @@ suite('tiers of tests', () => {
     );
   });
 
+  test('a file of a job with several runs by its name, alone', () => {
+    const file = 'test/webview/tree/tree-keys.test.ts';
+    const tests = selectJobs(all, [file]).flatMap(({ args }) =>
+      args.filter((arg) => arg.endsWith('.test.ts')),
+    );
+    assert.deepEqual(tests, [file]);
+    assert.ok(all.every(({ name }) => name !== file));
+  });
+
   test('each has its row, and its guards are in the gate', () => {
     const text = readFileSync(join(root, 'docs', 'testing.md'), 'utf8');
     const table = text.slice(text.indexOf('| left to the soak |')).split('\n\n')[0] ?? '';
@@ -55,7 +64,8 @@ suite('tiers of tests', () => {
         }),
     );
     for (const { name } of left) assert.ok(rows.has(shortName(name)), `${name} has no row`);
-    const names = gate.map((job) => shortName(job.name));
+    const files = gate.flatMap(({ args }) => args.filter((arg) => arg.endsWith('.test.ts')));
+    const names = [...gate.map(({ name }) => name), ...files].map(shortName);
     for (const [name, guards] of rows) {
       const isThere = (guard: string): boolean =>
         guard.startsWith('unit/') ||
