@@ -4,12 +4,16 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, writeFileSync } from 'node:fs';
+import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { GitRepository } from '../../server/git/port.ts';
 import { makeBarrier } from '../e2e/support/agent-scripts.ts';
 import { eventually } from '../e2e/support/eventually.ts';
 import { kindOf, makeFixture, valueOf, type Fixture } from './fixture.ts';
+
+/** The pauses between all checks after a move, together, and a little more. */
+const allChecksMs = 2_300;
 
 suite('git: moves of branches', () => {
   let fixture: Fixture;
@@ -106,10 +110,69 @@ suite('git: moves of branches', () => {
     assert.equal(fixture.git('status', '--porcelain'), 'D  landed.txt');
     const { repairLate } = await import('../../server/git/moves/late-checkouts.ts');
     const { context } = valueOf(await fixture.adapter().open(fixture.root));
-    assert.equal(await repairLate(context, 'refs/heads/main', { from: first, to: tip }), true);
+    assert.equal(await repairLate(context, 'refs/heads/main', { from: first, to: tip }), 'over');
     assert.equal(fixture.git('status', '--porcelain'), '');
     assert.equal(fixture.git('ls-tree', '--name-only', 'HEAD', 'mine.txt'), 'mine.txt');
   });
+
+  test('a checkout whose index git holds is asked again, and is whole in the end', async () => {
+    const first = tipOf('main');
+    const tip = commitOn(first, 'landed.txt');
+    fixture.git('update-ref', 'refs/heads/main', tip);
+    const look = await looks({ from: first, to: tip });
+    // As a program does for a moment that shows what has changed.
+    const lock = join(fixture.root, '.git', 'index.lock');
+    writeFileSync(lock, '');
+    assert.equal(await look(), 'busy');
+    rmSync(lock);
+    assert.equal(await look(), 'over');
+    assert.equal(fixture.git('status', '--porcelain'), '');
+  });
+
+  test('a checkout that is long on its way there is asked again, and is whole in the end', async () => {
+    const from = commitOn(tipOf('main'), 'slow.txt');
+    const to = commitOn(from, 'landed.txt');
+    fixture.git('switch', '-q', '--detach');
+    fixture.git('update-ref', 'refs/heads/main', from);
+    const barrier = makeBarrier(fixture.home, 'switch');
+    const script = join(fixture.home, 'smudge.sh');
+    writeFileSync(script, `: > '${barrier.path}.open'\n${barrier.wait}\ncat\n`);
+    fixture.write(join(fixture.root, '.git', 'info', 'attributes'), 'slow.txt filter=slow\n');
+    fixture.git('config', 'filter.slow.smudge', `sh '${script}'`);
+    const command = spawn('git', ['switch', '-q', 'main'], {
+      cwd: fixture.root,
+      env: { ...fixture.environment },
+      stdio: 'ignore',
+    });
+    const ended = once(command, 'exit');
+    await eventually('the switch has begun', () => existsSync(`${barrier.path}.open`));
+    fixture.git('update-ref', 'refs/heads/main', to);
+    const look = await looks({ from, to });
+    assert.equal(await look(), process.platform === 'linux' ? 'busy' : 'open');
+    barrier.open();
+    assert.deepEqual(await ended, [0, null]);
+    barrier.close();
+    assert.equal(await look(), 'over');
+    assert.equal(fixture.git('status', '--porcelain'), '');
+  });
+
+  test('checks that found the index held use none of their number up', async () => {
+    const tip = commitOn(tipOf('main'), 'landed.txt');
+    fixture.git('switch', '-q', '--detach');
+    valueOf(await repository.follow('main', tip, 'fast-forward'));
+    fixture.git('symbolic-ref', 'HEAD', 'refs/heads/main');
+    const lock = join(fixture.root, '.git', 'index.lock');
+    writeFileSync(lock, '');
+    await delay(allChecksMs);
+    rmSync(lock);
+    await eventually('the checkout is whole', () => fixture.git('status', '--porcelain') === '');
+  });
+
+  async function looks(step: { readonly from: string; readonly to: string }) {
+    const { repairLate } = await import('../../server/git/moves/late-checkouts.ts');
+    const { context } = valueOf(await fixture.adapter().open(fixture.root));
+    return () => repairLate(context, 'refs/heads/main', step);
+  }
 
   test('what a person takes out in such a checkout stays out', async () => {
     const first = tipOf('main');
@@ -120,9 +183,9 @@ suite('git: moves of branches', () => {
     fixture.git('rm', '-q', 'landed.txt');
     const { repairLate } = await import('../../server/git/moves/late-checkouts.ts');
     const { context } = valueOf(await fixture.adapter().open(fixture.root));
-    assert.equal(await repairLate(context, 'refs/heads/main', { from: first, to: tip }), false);
+    assert.equal(await repairLate(context, 'refs/heads/main', { from: first, to: tip }), 'open');
     fixture.git('commit', '-qm', 'without it');
-    assert.equal(await repairLate(context, 'refs/heads/main', { from: first, to: tip }), false);
+    assert.equal(await repairLate(context, 'refs/heads/main', { from: first, to: tip }), 'open');
     assert.equal(fixture.git('status', '--porcelain'), '');
   });
 
@@ -262,9 +325,9 @@ suite('git: moves of branches', () => {
     fixture.git('merge', '-q', '--ff-only', tip);
     fixture.write(join(fixture.root, 'README.md'), 'mine\n');
     fixture.git('add', 'README.md');
-    assert.equal(await look(), false);
+    assert.equal(await look(), 'open');
     fixture.git('rm', '-q', 'landed.txt');
-    assert.equal(await look(), false);
+    assert.equal(await look(), 'open');
     assert.equal(fixture.git('status', '--porcelain'), 'M  README.md\nD  landed.txt');
   });
 
@@ -277,7 +340,7 @@ suite('git: moves of branches', () => {
     fixture.git('update-ref', 'refs/heads/main', tip);
     const since = { isUnderWay: false, mayArriveLate: true };
     const step = { from: `${tip}~1`, to: tip };
-    assert.equal(await repairLate(context, 'refs/heads/main', step, new Map(), since), false);
+    assert.equal(await repairLate(context, 'refs/heads/main', step, new Map(), since), 'open');
     assert.equal(fixture.git('show', ':landed.txt'), 'mine');
   });
 });

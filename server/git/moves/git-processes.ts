@@ -109,7 +109,7 @@ export async function commandsEnd(
   return running === null ? 'waited' : { running };
 }
 
-/** Whether such a command runs there now. */
-export function isCommandRunning(checkout: string): boolean {
-  return moverIn([checkout]) !== null;
+/** Whether such a command runs in one of them now. */
+export function isCommandRunning(...checkouts: readonly string[]): boolean {
+  return moverIn(checkouts) !== null;
 }

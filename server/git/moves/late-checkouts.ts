@@ -11,9 +11,10 @@ import { join } from 'node:path';
 import { isAncestor } from '../read/ancestry.ts';
 import type { RepositoryContext } from '../context.ts';
 import type { FollowStep } from './cut-follow.ts';
-import { isCommandRunning } from './git-processes.ts';
+import { checkoutsOf, isCommandRunning } from './git-processes.ts';
 import { splitZero } from '../files/paths.ts';
 import { exists, factsOf } from '../files/small-files.ts';
+import { lockFileOf } from '../process/failures.ts';
 import { readRef } from '../refs/refs.ts';
 import { branchHolders, unfinishedOperation, type WorktreeHead } from '../refs/worktree-heads.ts';
 
@@ -24,6 +25,10 @@ import { branchHolders, unfinishedOperation, type WorktreeHead } from '../refs/w
 const pausesMs = [0, 150, 350, 500, 1_000];
 /** Where the checkout itself has moved, what is staged a while later is a person's. */
 const pausesInPlaceMs = [0, 150, 350];
+/** A check that finds git there, or its lock, is repeated after this pause and is not counted. */
+const busyPauseMs = 100;
+/** An editor of a person's `git commit` may stay open for hours. */
+const busyMaxMs = 10_000;
 
 /** Returns immediately; the checks cost a few reads of small files each. */
 export function lookForLateCheckouts(
@@ -39,19 +44,26 @@ export function lookForLateCheckouts(
     isUnderWay: inPlace?.wasClean === true,
     mayArriveLate: inPlace === undefined,
   };
-  const look = (index: number): void => {
-    const pauseMs = (inPlace === undefined ? pausesMs : pausesInPlaceMs)[index];
+  const pauses = inPlace === undefined ? pausesMs : pausesInPlaceMs;
+  let busyMs = 0;
+  const look = (index: number, pauseMs: number | undefined): void => {
     if (pauseMs === undefined) return;
     const timer = setTimeout(() => {
       repairLate(context, ref, { from, to }, seen, since).then(
-        (isOver) => (isOver ? undefined : look(index + 1)),
+        (found) => {
+          if (found === 'over') return;
+          const comesAgain = found === 'busy' && busyMs < busyMaxMs;
+          if (comesAgain) busyMs += busyPauseMs;
+          if (comesAgain) look(index, busyPauseMs);
+          else look(index + 1, pauses[index + 1]);
+        },
         // The repository was removed in the meantime: nothing is left to repair.
         () => undefined,
       );
     }, pauseMs);
     timer.unref();
   };
-  look(0);
+  look(0, pauses[0]);
 }
 
 /**
@@ -99,23 +111,30 @@ function stateOf(owner: WorktreeHead, present: string): string {
   return [present, index?.ino, index?.size, index?.mtimeMs, index?.ctimeMs].join(' ');
 }
 
-/** True if nothing is left to check: it was repaired, or the branch has moved on. */
+/**
+ * `over`: it was repaired, or the branch has moved on. `busy`: git is running there, and may be
+ * about to write what it has read before the move. `open`: nothing is to be repaired yet.
+ */
+type LateCheck = 'over' | 'busy' | 'open';
+
+/** One check of all checkouts that hold the branch. */
 export async function repairLate(
   context: RepositoryContext,
   ref: string,
   step: { readonly from: string; readonly to: string },
   seen: SeenStates = new Map(),
   since: BegunBefore = { isUnderWay: false, mayArriveLate: false },
-): Promise<boolean> {
+): Promise<LateCheck> {
   return context.inTurn(`follow ${ref}`, async () => {
     const present = await readRef(context, ref);
-    if (present === null || !(await isAncestor(context, step.to, present))) return true;
+    if (present === null || !(await isAncestor(context, step.to, present))) return 'over';
     const { owners } = await branchHolders(context, ref);
-    let isOver = false;
-    for (const owner of owners) {
-      if (await repairAt(context, owner, { ...step, present }, seen, since)) isOver = true;
-    }
-    return isOver;
+    // A switch says at its end where it has arrived.
+    if (owners.length === 0) return isCommandRunning(...checkoutsOf(context)) ? 'busy' : 'open';
+    const found = new Set<LateCheck>();
+    for (const owner of owners)
+      found.add(await repairAt(context, owner, { ...step, present }, seen, since));
+    return (['over', 'busy'] as const).find((each) => found.has(each)) ?? 'open';
   });
 }
 
@@ -129,37 +148,37 @@ async function repairAt(
   { from, to, present }: { readonly from: string; readonly to: string; readonly present: string },
   seen: SeenStates,
   since: BegunBefore,
-): Promise<boolean> {
-  if (owner.operation !== null || exists(join(owner.gitDir, 'index.lock'))) return false;
+): Promise<LateCheck> {
+  if (owner.operation !== null) return 'open';
+  if (exists(join(owner.gitDir, 'index.lock'))) return 'busy';
   const { isUnderWay } = since;
+  const busy = (): LateCheck => {
+    since.isUnderWay = isUnderWay;
+    return 'busy';
+  };
   since.isUnderWay = false;
   const at = owner.path;
   // Taken before git reads the files: a change in between counts as another state.
   const state = stateOf(owner, present);
-  if (seen.get(at) === state) return false;
+  if (seen.get(at) === state) return 'open';
   const asNow = await context.git(['diff-index', '--cached', '--quiet', present], { at });
   if (asNow.code === 0) {
     since.mayArriveLate = false;
     seen.set(at, state);
     cleanStates.of(context, () => new Map()).set(at, state);
   }
-  if (asNow.code !== 1) return false;
+  if (asNow.code !== 1) return 'open';
   // Its own end is waited for: it may be about to write what it has read before the repair.
-  if (isCommandRunning(at)) return false;
+  if (isCommandRunning(at)) return busy();
   if (isUnderWay && (await isOfAnother(context, at, { from, to })))
-    return putBack(context, at, present);
+    return (await putBack(context, at, present)) ?? busy();
   const asBefore = await context.git(['diff-index', '--cached', '--quiet', from], { at });
   const isAsBefore = asBefore.code === 0;
   if (!isAsBefore && !(await lacksTheStep(context, at, { from, to, present }, since))) {
     seen.set(at, state);
-    return false;
+    return 'open';
   }
-  const next = isAsBefore ? present : to;
-  const moved = await context.git(['read-tree', '-m', '-u', from, next], {
-    at,
-    waitForLocks: false,
-  });
-  return moved.code === 0;
+  return (await takeOver(context, at, from, isAsBefore ? present : to)) ?? busy();
 }
 
 const candidatesMax = 20;
@@ -200,15 +219,30 @@ async function isOfAnother(
   return false;
 }
 
-/** Files that differ from the index are a person's: then git refuses, and nothing is touched. */
-async function putBack(context: RepositoryContext, at: string, present: string): Promise<boolean> {
+/**
+ * Files that differ from the index are a person's: then git refuses, and nothing is touched. Null:
+ * git holds the index.
+ */
+async function putBack(
+  context: RepositoryContext,
+  at: string,
+  present: string,
+): Promise<LateCheck | null> {
   const tree = await context.git(['write-tree'], { at });
-  if (tree.code !== 0) return false;
-  const moved = await context.git(
-    ['read-tree', '-m', '-u', tree.stdout.toString('utf8').trim(), present],
-    { at, waitForLocks: false },
-  );
-  return moved.code === 0;
+  if (tree.code !== 0) return 'open';
+  return takeOver(context, at, tree.stdout.toString('utf8').trim(), present);
+}
+
+/** Index and files from what they are of to what they should be of. Null: git holds the index. */
+async function takeOver(
+  context: RepositoryContext,
+  at: string,
+  from: string,
+  to: string,
+): Promise<LateCheck | null> {
+  const moved = await context.git(['read-tree', '-m', '-u', from, to], { at, waitForLocks: false });
+  if (moved.code === 0) return 'over';
+  return lockFileOf(moved.stderr) === null ? 'open' : null;
 }
 
 /**
