@@ -52,10 +52,9 @@ export function lookForLateCheckouts(
       repairLate(context, ref, { from, to }, seen, since).then(
         (found) => {
           if (found === 'over') return;
-          const comesAgain = found === 'busy' && busyMs < busyMaxMs;
-          if (comesAgain) busyMs += busyPauseMs;
-          if (comesAgain) look(index, busyPauseMs);
-          else look(index + 1, pauses[index + 1]);
+          if (found !== 'busy' || busyMs >= busyMaxMs) return look(index + 1, pauses[index + 1]);
+          busyMs += busyPauseMs;
+          look(index, busyPauseMs);
         },
         // The repository was removed in the meantime: nothing is left to repair.
         () => undefined,
@@ -83,6 +82,8 @@ interface BegunBefore {
    * person has staged went along with their switch.
    */
   mayArriveLate: boolean;
+  /** No command ran since the branch moved: those that come later read it as it is. */
+  hasNoneLeft?: boolean;
 }
 
 /** Checkouts whose index matched their branch: the state in which that was observed. */
@@ -129,8 +130,11 @@ export async function repairLate(
     const present = await readRef(context, ref);
     if (present === null || !(await isAncestor(context, step.to, present))) return 'over';
     const { owners } = await branchHolders(context, ref);
-    // A switch says at its end where it has arrived.
-    if (owners.length === 0) return isCommandRunning(...checkoutsOf(context)) ? 'busy' : 'open';
+    if (owners.length === 0) {
+      // A switch says at its end where it has arrived.
+      since.hasNoneLeft ||= !isCommandRunning(...checkoutsOf(context));
+      return since.hasNoneLeft ? 'open' : 'busy';
+    }
     const found = new Set<LateCheck>();
     for (const owner of owners)
       found.add(await repairAt(context, owner, { ...step, present }, seen, since));

@@ -46,10 +46,13 @@ export async function runInProcess(
   for (const name of Object.keys(terminal.env)) delete terminal.env[name];
   Object.assign(terminal.env, env);
   terminal.nowMs = Date.now();
-  const code = await terminal.run('-C', root, ...args);
-  await local.closed();
-  if (needsProcess) return null;
-  return { args, code, stdout: terminal.stdout.text, stderr: terminal.stderr.text };
+  try {
+    const code = await terminal.run('-C', root, ...args);
+    if (needsProcess) return null;
+    return { args, code, stdout: terminal.stdout.text, stderr: terminal.stderr.text };
+  } finally {
+    await local.closed();
+  }
 }
 
 class LocalClients {
