@@ -57,7 +57,8 @@ export const agentScripts: { readonly [act in AgentAct]: string } = {
   'half-a-merge': `git checkout -q -b "side-$id-$attempt"; say "$id-side.txt"; ${commit}; git checkout -q -; say "$id-here.txt"; ${commit}; git merge -q --no-commit --no-ff "side-$id-$attempt"`,
   bisect: `say "$id-one.txt"; ${commit}; git bisect start -q HEAD HEAD~1; say "$id-found.txt"`,
   'other-branch': `git checkout -q -b "mine-$id-$attempt"; say "$id-branch.txt"; ${commit}; say "$id-more.txt"`,
-  'take-back': `${commit}; say "$id-regret.txt"; ${commit}; gone "$id-regret.txt"; git reset -q --keep HEAD~1`,
+  // A commit fails beside a person's who has the index: then there is nothing to be taken back.
+  'take-back': `${commit} && say "$id-regret.txt" && ${commit} && gone "$id-regret.txt" && git reset -q --keep HEAD~1`,
   fail: `say "$id-half.txt"; fault exit; exit 9`,
   'red-gate': `fault red; echo BAD >> "bad-$id.txt"`,
   'hide-all': `mkdir -p src; echo '*' > src/.gitignore; last=hidden`,

@@ -103,13 +103,11 @@ export class Play {
   }
 
   async status(): Promise<StatusSnapshot> {
-    const done = await this.project.drover(['status', '--json'], this.#with());
-    if (done.code !== 0) throw new Error(`status ended with ${done.code}: ${done.stderr}`);
-    return JSON.parse(done.stdout) as StatusSnapshot;
+    return JSON.parse(await this.#expect(['status', '--json'])) as StatusSnapshot;
   }
 
   events(): Promise<string> {
-    return this.project.expect(0, ['events', '--json'], this.#with());
+    return this.#expect(['events', '--json']);
   }
 
   startRun(args: readonly string[]): void {
@@ -128,6 +126,11 @@ export class Play {
 
   killAgents(): void {
     killAll(processesOf(this.stage.folder).filter(({ what }) => what.includes('agent.sh')));
+  }
+
+  /** Of the program itself, quick commands need no process; a copy with a fault does. */
+  #expect(args: readonly string[]): Promise<string> {
+    return this.project.expect(0, args, this.#program === undefined ? undefined : this.#with());
   }
 
   #with(): { readonly program?: string } {
@@ -163,8 +166,8 @@ export class Play {
       records.push({ id, type, title: `Task ${id}`, epic_id, parent_id, blocked_by });
     }
     project.write('plan.jsonl', `${records.map((record) => JSON.stringify(record)).join('\n')}\n`);
-    await project.expect(0, ['init'], this.#with());
-    await project.expect(0, ['import', join(stage.folder, 'plan.jsonl')], this.#with());
+    await this.#expect(['init']);
+    await this.#expect(['import', join(stage.folder, 'plan.jsonl')]);
     this.#facts = personFacts(stage);
   }
 
