@@ -9,7 +9,7 @@ import { movesHead } from './agent-acts.ts';
 import type { Play } from './play.ts';
 import type { Schedule } from './schedule.ts';
 import type { Stage } from './stage.ts';
-import { attemptOf, authorOf, reachableTokens, tokensIn, tokensOf } from './tokens.ts';
+import { attemptOf, authorOf, reachableTokens, tokensIn, tokensOf, writerOf } from './tokens.ts';
 
 /** Before the person tidies up: everything of theirs is as after their last act. */
 export function checkThePerson(stage: Stage, left: PersonFacts): readonly string[] {
@@ -37,7 +37,7 @@ export async function checkAtTheEnd(play: Play): Promise<readonly string[]> {
   return [
     ...checkReachable(stage),
     ...checkForeign(stage),
-    ...checkLanded(play, completedOf(status.tasks)),
+    ...checkLanded(play, status.tasks),
     ...checkTakenOut(stage),
     ...checkLandedOnce(stage),
     ...checkClone(stage),
@@ -53,7 +53,7 @@ export async function checkAtTheEnd(play: Play): Promise<readonly string[]> {
 export async function checkWhatIsSaid(play: Play): Promise<readonly string[]> {
   const { tasks, target } = await play.status();
   const isOver = tasks.every(({ status }) => ['completed', 'cancelled'].includes(status));
-  return isOver && (target?.pending ?? 0) === 0 ? checkLanded(play, completedOf(tasks)) : [];
+  return isOver && (target?.pending ?? 0) === 0 ? checkLanded(play, tasks) : [];
 }
 
 function completedOf(tasks: readonly TaskView[]): readonly string[] {
@@ -136,8 +136,11 @@ function juggledAttempts(stage: Stage, schedule: Schedule): ReadonlySet<string> 
   return new Set(juggled.map((key) => key.replace(/\.\d+ /, ' ')));
 }
 
-/** Of what is completed, everything that the landed attempt has written is on the target. */
-function checkLanded(play: Play, completed: readonly string[]): readonly string[] {
+/**
+ * Of what is completed, everything that the landed attempt has written is on the target, except
+ * work of parts that the person has cancelled: it is only kept.
+ */
+function checkLanded(play: Play, tasks: readonly TaskView[]): readonly string[] {
   const { stage } = play;
   const { written, removed, unseen } = ledgerOf(stage);
   const tip = new Set(tokensIn(stage, 'refs/heads/main'));
@@ -153,8 +156,11 @@ function checkLanded(play: Play, completed: readonly string[]): readonly string[
     if (attempt !== '') attempts.set(task, Number(attempt));
   }
   const juggled = juggledAttempts(stage, play.schedule);
+  const cancelled = new Set(
+    tasks.filter(({ status }) => status === 'cancelled').map(({ id }) => id),
+  );
   const bad: string[] = [];
-  for (const id of completed) {
+  for (const id of completedOf(tasks)) {
     const own = written.filter((token) => authorOf(token) === id);
     if (own.some((token) => stage.takenOut.has(token))) continue; // people have taken its landing back
     // A person who rewrites a line may leave no commit with the task's name: then its content
@@ -165,7 +171,7 @@ function checkLanded(play: Play, completed: readonly string[]): readonly string[
       bad.push(`not-landed: ${id} is completed, and main has nothing of it`);
     for (const token of own) {
       if (attemptOf(token) !== landed || tip.has(token)) continue;
-      if (juggled.has(`${id} ${landed}`)) continue;
+      if (juggled.has(`${id} ${landed}`) || cancelled.has(writerOf(token))) continue;
       if (removed.has(token) || unseen.has(token) || stage.takenOut.has(token)) continue;
       bad.push(`not-landed: ${token} of completed ${id} is not on main`);
     }

@@ -11,9 +11,14 @@ export function tokensOf(text: string): readonly string[] {
   return text.match(pattern) ?? [];
 }
 
-/** Task or person who wrote it; a part counts as its parent. */
+/** Task, part of a task, or person who wrote it. */
+export function writerOf(token: string): string {
+  return token.split(':')[1] ?? '';
+}
+
+/** The same; a part counts as its parent. */
 export function authorOf(token: string): string {
-  return (token.split(':')[1] ?? '').replace(/\..*$/, '');
+  return writerOf(token).replace(/\..*$/, '');
 }
 
 export function attemptOf(token: string): number {
