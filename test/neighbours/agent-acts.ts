@@ -71,7 +71,8 @@ export const agentScripts: { readonly [act in AgentAct]: string } = {
   'lock-index': 'touch "$(git rev-parse --git-dir)/index.lock"',
   'own-worktree': `git worktree add -q --detach "$stage/agent-$id-$attempt"; hidden "$stage/agent-$id-$attempt/$id-beside.txt"`,
   'stage-only': `say "$id-staged.txt"; git add "$id-staged.txt"; gone "$id-staged.txt"; echo changed > "$id-staged.txt"`,
-  'move-file': `git mv -f README.md "readme-$id.md"; say "readme-$id.md"; git mv "readme-$id.md" README.md`,
+  // An agent of the same attempt may have hidden the file by a flag.
+  'move-file': `how=say; ! git ls-files -v README.md | grep -q '^h' || how=hidden; git mv -f README.md "readme-$id.md"; $how "readme-$id.md"; git mv "readme-$id.md" README.md`,
   gc: `flock -o "$stage/${pruningFile}" git gc -q --prune=now`,
   slow: 'sleep 0.6',
   'lose-pointer': 'fault pointer; rm -f .git',
