@@ -56,6 +56,8 @@ export interface RepositoryContext {
   readonly isBare: boolean;
   /** False if refs are kept in tables (`reftable`): then reading a ref needs a process. */
   readonly refsAreFiles: boolean;
+  /** Git logs the moves of Drover's own refs too: `core.logAllRefUpdates` is `always`. */
+  readonly ownRefsAreLogged: boolean;
   /** Bytes of an object's id: 32 where the repository uses SHA-256. */
   readonly idBytes: 20 | 32;
   /** Age from which a lock in a slot counts as left behind by a killed process. */

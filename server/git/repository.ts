@@ -188,6 +188,7 @@ function contextOf(deps: RepositoryDeps, state: RepositoryState): RepositoryCont
     isBare: place.isBare,
     idBytes: place.config.get('extensions.objectformat') === 'sha256' ? 32 : 20,
     refsAreFiles: (place.config.get('extensions.refstorage') ?? 'files') === 'files',
+    ownRefsAreLogged: place.config.get('core.logallrefupdates')?.toLowerCase() === 'always',
     staleLockMs: deps.staleLockMs,
     durability: deps.durable ? openDurability(place.commonDir) : noDurability,
     ...remembered,

@@ -1,6 +1,8 @@
 // The names of the refs that Drover writes, and of the branches that it reads: each root once.
 
 export const headRoot = 'refs/heads/';
+/** Everything that is no branch. */
+export const droverRefRoot = 'refs/drover/';
 /** Branches of Drover's own: attempts, lines of epics, results. */
 export const droverHeadRoot = `${headRoot}drover/`;
 /** Their prefix, here and on a shared remote unless `[fleet] branch_prefix` changes it. */

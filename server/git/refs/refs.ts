@@ -13,6 +13,7 @@ import { waitForOwnLock } from '../files/own-locks.ts';
 import type { GitResult } from '../port.ts';
 import { readText } from '../files/small-files.ts';
 import type { Sha } from '../sha.ts';
+import { moveHere } from './move-here.ts';
 import { isWhole } from './whole.ts';
 
 export interface RefChange {
@@ -139,16 +140,16 @@ export async function updateRefs(
     const flushed = await flushObjects(context);
     if (!flushed.ok) return flushed;
   }
+  const [only] = changes;
+  if (only !== undefined && changes.length === 1 && (await moveHere(context, only)))
+    return afterMove(context, changes);
   let output = await writeRefs(context, changes, reason);
   for (let left = changes.length; output.code !== 0 && left > 0; left -= 1) {
     const lock = lockFileOf(output.stderr);
     if (lock === null || !(await waitForOwnLock(context, lock))) break;
     output = await writeRefs(context, changes, reason);
   }
-  if (output.code === 0) {
-    context.durability.refsMoved(changes.map((change) => change.ref));
-    return (await movedToWhole(context, changes)) ? ok(undefined) : undo(context, changes);
-  }
+  if (output.code === 0) return afterMove(context, changes);
   const names = changes.map((change) => change.ref).join(', ');
   const error = failureOf(output, `move ${names}`);
   if (error.kind === 'locked' || error.kind === 'disk_full') return { ok: false, error };
@@ -158,6 +159,14 @@ export async function updateRefs(
     ok: false,
     error: moved ? gitFailure('stale', `${moved} was just moved by someone else.`) : error,
   };
+}
+
+async function afterMove(
+  context: RepositoryContext,
+  changes: readonly RefChange[],
+): Promise<GitResult<void>> {
+  context.durability.refsMoved(changes.map((change) => change.ref));
+  return (await movedToWhole(context, changes)) ? ok(undefined) : undo(context, changes);
 }
 
 function movedToWhole(context: RepositoryContext, changes: readonly RefChange[]): Promise<boolean> {
