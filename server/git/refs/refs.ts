@@ -1,5 +1,5 @@
-// Refs: read from their files where possible, moved only by git, several at once in one
-// transaction.
+// Refs: read from their files where possible, moved by git, several at once in one transaction; one
+// of Drover's own is moved without a process where git would do nothing else.
 
 import { headRoot } from '../../core/work/ref-names.ts';
 import { join } from 'node:path';
