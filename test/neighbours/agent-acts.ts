@@ -62,8 +62,7 @@ export const agentScripts: { readonly [act in AgentAct]: string } = {
   fail: `say "$id-half.txt"; fault exit; exit 9`,
   'red-gate': `fault red; echo BAD >> "bad-$id.txt"`,
   'hide-all': `mkdir -p src; echo '*' > src/.gitignore; last=hidden`,
-  'hide-by-flag':
-    'git update-index --assume-unchanged README.md; git update-index --skip-worktree poem.txt; hidden poem.txt',
+  'hide-by-flag': `: > "$stage/flags-\${id%.*}-$attempt"; git update-index --assume-unchanged README.md; git update-index --skip-worktree poem.txt; hidden poem.txt`,
   background: `( sleep 0.15; say "$id-late.txt"; sleep 30 ) > /dev/null 2>&1 &`,
   // It waits until another task has the folder.
   'background-hidden': `env -i PATH="$PATH" setsid sh -c 'n=0; until grep drover/ "$3" | grep -qv "drover/$4/"; do n=$((n+1)); [ $n -lt 150 ] || exit; sleep 0.1; done; sleep 0.2; echo "$1" >> "$2"; sleep 20' sh "$(token)" "$here/stray-$id.txt" "$(git rev-parse --git-dir)/HEAD" "\${id%.*}" > /dev/null 2>&1 &`,
@@ -72,7 +71,7 @@ export const agentScripts: { readonly [act in AgentAct]: string } = {
   'own-worktree': `git worktree add -q --detach "$stage/agent-$id-$attempt"; hidden "$stage/agent-$id-$attempt/$id-beside.txt"`,
   'stage-only': `say "$id-staged.txt"; git add "$id-staged.txt"; gone "$id-staged.txt"; echo changed > "$id-staged.txt"`,
   // An agent of the same attempt may have hidden the file by a flag.
-  'move-file': `how=say; ! git ls-files -v README.md | grep -q '^h' || how=hidden; git mv -f README.md "readme-$id.md"; $how "readme-$id.md"; git mv "readme-$id.md" README.md`,
+  'move-file': `how=say; [ ! -e "$stage/flags-\${id%.*}-$attempt" ] || how=hidden; git mv -f README.md "readme-$id.md"; $how "readme-$id.md"; git mv "readme-$id.md" README.md`,
   gc: `flock -o "$stage/${pruningFile}" git gc -q --prune=now`,
   slow: 'sleep 0.6',
   'lose-pointer': 'fault pointer; rm -f .git',
