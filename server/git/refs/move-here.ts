@@ -1,7 +1,20 @@
 // Moves one of Drover's own refs without a process, by git's rules for a ref that is a file: a lock
 // beside it, the old value compared under the lock, and a rename. Each snapshot moves one.
+//
+// The lock comes into being with its content, flushed, and is gone some microseconds later: a
+// process that is killed leaves none behind for the next one to wait for.
 
-import { closeSync, fsync, mkdirSync, openSync, renameSync, rmSync, writeSync } from 'node:fs';
+import { randomBytes } from 'node:crypto';
+import {
+  closeSync,
+  fsync,
+  linkSync,
+  mkdirSync,
+  openSync,
+  renameSync,
+  rmSync,
+  writeSync,
+} from 'node:fs';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { droverRefRoot } from '../../core/work/ref-names.ts';
@@ -27,30 +40,49 @@ export async function moveHere(
   if (!context.refsAreFiles || context.ownRefsAreLogged || context.signatures() === null)
     return false;
   if (context.prunes.isSuspect() || !context.commits.isLoose(next)) return false;
+  // A name that git's prune takes for a file left behind.
+  const content = join(context.commonDir, 'objects', `tmp_obj_${randomBytes(8).toString('hex')}`);
+  try {
+    await writeFlushed(content, `${next}\n`);
+    return putInPlace(context, content, ref, old);
+  } catch {
+    return false;
+  } finally {
+    rmSync(content, { force: true });
+  }
+}
+
+/** After a power cut, no name may lead to an empty file. */
+async function writeFlushed(file: string, text: string): Promise<void> {
+  const opened = openSync(file, 'wx');
+  try {
+    writeSync(opened, text);
+    await flushed(opened);
+  } finally {
+    closeSync(opened);
+  }
+}
+
+function putInPlace(
+  context: RepositoryContext,
+  content: string,
+  ref: string,
+  old: Sha | null,
+): boolean {
   const file = join(context.commonDir, ref);
   const lock = `${file}.lock`;
-  let opened: number;
+  mkdirSync(dirname(file), { recursive: true });
+  linkSync(content, lock);
+  let isMoved = false;
   try {
-    mkdirSync(dirname(file), { recursive: true });
-    opened = openSync(lock, 'wx');
-  } catch {
-    return false;
-  }
-  try {
-    try {
-      if (valueAt(context, ref) !== old || (old === null && isInTheWay(context, ref)))
-        throw new Error(`${ref} cannot be moved here`);
-      writeSync(opened, `${next}\n`);
-      // After a power cut, the name must not lead to an empty file.
-      await flushed(opened);
-    } finally {
-      closeSync(opened);
-    }
+    const isAsBefore = valueAt(context, ref) === old;
+    if (!isAsBefore || (old === null && isInTheWay(context, ref))) return false;
     renameSync(lock, file);
+    isMoved = true;
     return true;
-  } catch {
-    rmSync(lock, { force: true });
-    return false;
+  } finally {
+    // A lock that is there after the move is another process's.
+    if (!isMoved) rmSync(lock, { force: true });
   }
 }
 
