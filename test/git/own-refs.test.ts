@@ -1,11 +1,13 @@
-// Refs of Drover's own that are moved without a process: as git would move them, or by git.
+// Refs that are moved without a process: as git would move them, or by git.
 
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { existsSync, readdirSync, utimesSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import type { RepositoryContext } from '../../server/git/context.ts';
 import type { GitRepository, GitResult } from '../../server/git/port.ts';
+import { updateRefs } from '../../server/git/refs/refs.ts';
 import { makeFixture, valueOf, type Fixture } from './fixture.ts';
 
 const exec = promisify(execFile);
@@ -26,6 +28,20 @@ suite('git: refs moved here', () => {
 
   function valueIn(name: string): string {
     return fixture.git('for-each-ref', '--format=%(objectname)', name);
+  }
+
+  /** The last line first. */
+  function logOf(branch: string): string[] {
+    const file = join(fixture.root, '.git', 'logs', 'refs', 'heads', branch);
+    return readFileSync(file, 'utf8').trimEnd().split('\n').toReversed();
+  }
+
+  async function opened(): Promise<{
+    readonly context: RepositoryContext;
+    readonly repository: GitRepository;
+  }> {
+    const repository = valueOf(await fixture.adapter().open(fixture.root));
+    return { context: repository.context, repository };
   }
 
   function locks(): string[] {
@@ -137,6 +153,53 @@ suite('git: refs moved here', () => {
     const { done } = await move(repository, ref, missing, null);
     assert.ok(!done.ok);
     assert.equal(valueIn(ref), '');
+  });
+
+  test('a branch in no checkout moves with its log, and not while that is refused', async () => {
+    const first = fixture.git('rev-parse', 'main');
+    const next = commit();
+    fixture.git('switch', '-q', '-c', 'aside');
+    const { context, repository } = await opened();
+    const change = { ref: 'refs/heads/main', next, old: first };
+    const before = repository.processCount;
+    let isFree = false;
+    const move = (): Promise<GitResult<void>> =>
+      updateRefs(context, [change], 'drover: land', () => {
+        assert.deepEqual(locks(), ['heads/main.lock']);
+        return isFree;
+      });
+    const refused = await move();
+    assert.ok(!refused.ok && refused.error.kind === 'stale');
+    assert.equal(fixture.git('rev-parse', 'main'), first);
+    assert.equal(fixture.git('reflog', 'show', '--format=%gs', 'main').includes('land'), false);
+    assert.deepEqual(locks(), []);
+    isFree = true;
+    valueOf(await move());
+    assert.equal(repository.processCount, before);
+    assert.equal(fixture.git('rev-parse', 'main'), next);
+    assert.deepEqual(locks(), []);
+    const [last] = logOf('main');
+    fixture.git('update-ref', '-m', 'drover: land', 'refs/heads/main', first);
+    fixture.git('update-ref', '-m', 'drover: land', 'refs/heads/main', next);
+    const [ofGit] = logOf('main');
+    const withoutTime = (line = ''): string =>
+      line.replace(/^\w+ (\w+) (.*> )\d+ ([+-]\d{4})/u, '$1 $2 $3');
+    assert.equal(withoutTime(last), withoutTime(ofGit));
+    assert.equal(last?.split(' ')[0], first);
+    assert.equal(fixture.git('fsck', '--no-dangling'), '');
+  });
+
+  test('a branch without a log is left to git', async () => {
+    const first = fixture.git('rev-parse', 'main');
+    const next = commit();
+    fixture.git('switch', '-q', '-c', 'aside');
+    rmSync(join(fixture.root, '.git', 'logs', 'refs', 'heads', 'main'));
+    const { context, repository } = await opened();
+    const before = repository.processCount;
+    const change = { ref: 'refs/heads/main', next, old: first };
+    valueOf(await updateRefs(context, [change], 'drover: land', () => true));
+    assert.equal(repository.processCount - before, 1);
+    assert.equal(fixture.git('rev-parse', 'main'), next);
   });
 
   test('lose no move beside those who move them too and pack them', async () => {

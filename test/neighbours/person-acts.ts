@@ -4,7 +4,7 @@ import { existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSyn
 import { join } from 'node:path';
 import type { SeededChance } from '../doubles/seeded-chance.ts';
 import type { Stage } from './stage.ts';
-import { tokensIn, tokensOf } from './tokens.ts';
+import { stagedTokens, tokensIn, tokensOf } from './tokens.ts';
 
 /** How often each is drawn. */
 export const personActs = {
@@ -146,8 +146,10 @@ export const personScripts: { readonly [act in PersonAct]: Act } = {
     stage.git(['branch', '-m', 'named', 'renamed']);
   },
   'delete-a-branch': (stage) => {
-    // What was merged nowhere goes with it.
-    const merged = new Set(tokensIn(stage, 'HEAD').concat(tokensIn(stage, 'main')));
+    // What was merged nowhere goes with it; a merge that failed at its end has left it staged.
+    const merged = new Set(
+      [tokensIn(stage, 'HEAD'), tokensIn(stage, 'main'), stagedTokens(stage)].flat(),
+    );
     const gone = tokensIn(stage, 'side').filter((token) => !merged.has(token));
     if (stage.git(['branch', '-D', 'side']) !== null)
       for (const token of gone) stage.takenOut.add(token);

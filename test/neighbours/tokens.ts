@@ -45,13 +45,17 @@ export function tokensIn(stage: Stage, commit: string): readonly string[] {
   return grep(stage, [], commit);
 }
 
+export function stagedTokens(stage: Stage): readonly string[] {
+  return grep(stage, ['--cached']);
+}
+
 /**
  * What the person has where they are: the commit they are on, and what is theirs of what is staged, in their files and
  * put aside by a rebase. What a landing that is just arriving has written there is not theirs before it has arrived.
  */
 function visible(stage: Stage): Set<string> {
   const seen = new Set([
-    ...grep(stage, ['--cached']),
+    ...stagedTokens(stage),
     ...grep(stage, ['--untracked']),
     ...putAside(stage),
   ]);

@@ -52,7 +52,7 @@ function removeQuietly(file: string): void {
 }
 
 function textOf({ tree, parents, author, committer, message, atMs }: NewCommit): string {
-  const when = timeText(new Date(atMs));
+  const when = gitTime(new Date(atMs));
   const head = [
     `tree ${tree}`,
     ...parents.map((parent) => `parent ${parent}`),
@@ -65,7 +65,7 @@ function textOf({ tree, parents, author, committer, message, atMs }: NewCommit):
 const minutesPerHour = 60;
 
 /** Seconds, and how far the local time is from UTC. */
-function timeText(date: Date): string {
+export function gitTime(date: Date): string {
   const offset = -date.getTimezoneOffset();
   const hours = Math.floor(Math.abs(offset) / minutesPerHour);
   const zone = hours * 100 + (Math.abs(offset) % minutesPerHour);

@@ -10,7 +10,7 @@ import type { BranchMove, FollowOutcome, GitResult } from '../port.ts';
 import { hasLeft, movedFrom, putBackReason } from './branch-log.ts';
 import { isBeadsAlone, pastBeads } from './beads-checkout.ts';
 import { clearCutFollow, type FollowStep, markingFollow } from './cut-follow.ts';
-import { checkoutsOf, commandsEnd } from './git-processes.ts';
+import { checkoutsOf, commandsEnd, isLeftAlone } from './git-processes.ts';
 import { isIndexClean, lookForLateCheckouts, takeBackFiles } from './late-checkouts.ts';
 import { noteRefused, refusedBefore } from './refused-follows.ts';
 import {
@@ -121,7 +121,9 @@ async function followNow(
       return refused === null ? followed(tip) : pending(refused);
     }
     const moved = await markingFollow(context, ref, step, () =>
-      updateRefs(context, [{ ref, next: tip, old: current }], 'drover: land'),
+      updateRefs(context, [{ ref, next: tip, old: current }], 'drover: land', () =>
+        isLeftAlone(context, ref),
+      ),
     );
     if (moved.ok) {
       lookForLateCheckouts(context, ref, step);

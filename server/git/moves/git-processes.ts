@@ -10,6 +10,7 @@ import type { RepositoryContext } from '../context.ts';
 import { exists } from '../files/small-files.ts';
 import { slotNotes } from '../files/slot-notes.ts';
 import { linkedWorktrees } from '../files/worktree-link.ts';
+import { readHead } from '../refs/worktree-heads.ts';
 
 interface GitProcess {
   readonly pid: number;
@@ -112,4 +113,16 @@ export async function commandsEnd(
 /** Whether such a command runs in one of them now. */
 export function isCommandRunning(...checkouts: readonly string[]): boolean {
   return moverIn(checkouts) !== null;
+}
+
+/** No worktree has the branch checked out, and no such command runs in a checkout. */
+export function isLeftAlone(context: RepositoryContext, ref: string): boolean {
+  const gitDirs = [
+    ...(context.isBare ? [] : [context.commonDir]),
+    ...linkedWorktrees(context).map(({ gitDir }) => gitDir),
+  ];
+  return (
+    gitDirs.every((gitDir) => readHead(gitDir).branch !== ref) &&
+    !isCommandRunning(...checkoutsOf(context))
+  );
 }

@@ -1,11 +1,13 @@
-// Moves one of Drover's own refs without a process, by git's rules for a ref that is a file: a lock
-// beside it, the old value compared under the lock, and a rename. Each snapshot moves one.
+// Moves one ref without a process, by git's rules for a ref that is a file: a lock beside it, the
+// old value compared under the lock, a line in its log, and a rename. Each snapshot moves one.
 //
 // The lock comes into being with its content, flushed, and is gone some microseconds later: a
-// process that is killed leaves none behind for the next one to wait for.
+// process that is killed leaves none behind for the next one to wait for, and what is asked under
+// the lock is still true when the ref moves.
 
 import { randomBytes } from 'node:crypto';
 import {
+  appendFileSync,
   closeSync,
   fsync,
   linkSync,
@@ -19,7 +21,9 @@ import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { droverRefRoot } from '../../core/work/ref-names.ts';
 import type { RepositoryContext } from '../context.ts';
-import { factsOf, readText } from '../files/small-files.ts';
+import { exists, factsOf, readText } from '../files/small-files.ts';
+import { gitTime } from '../files/write-commit.ts';
+import type { Signatures } from '../process/identity.ts';
 import type { Sha } from '../sha.ts';
 
 const flushed = promisify(fsync);
@@ -31,25 +35,48 @@ export interface OneMove {
   readonly old: Sha | null;
 }
 
-/** False: nothing was done. Then git tries, and reports the reason. */
+export interface MoveHereOptions {
+  /** For the log of a branch, on one line. */
+  readonly reason: string;
+  /**
+   * Asked under the lock. A branch moves here only with it, and where no checkout holds it: the log
+   * of a HEAD is not written.
+   */
+  readonly mayMove?: (() => boolean) | undefined;
+}
+
+/** `refused`: it may not move now. `left`: nothing was done; git tries, and reports the reason. */
+export type MovedHere = 'moved' | 'refused' | 'left';
+
 export async function moveHere(
   context: RepositoryContext,
-  { ref, next, old }: OneMove,
-): Promise<boolean> {
-  if (next === null || !ref.startsWith(droverRefRoot)) return false;
-  if (!context.refsAreFiles || context.ownRefsAreLogged || context.signatures() === null)
-    return false;
-  if (context.prunes.isSuspect() || !context.commits.isLoose(next)) return false;
+  change: OneMove,
+  options: MoveHereOptions,
+): Promise<MovedHere> {
+  const { ref, next } = change;
+  const signatures = context.signatures();
+  if (next === null || !context.refsAreFiles || signatures === null) return 'left';
+  if (context.prunes.isSuspect() || !context.commits.isLoose(next)) return 'left';
+  const log = ref.startsWith(droverRefRoot) ? null : join(context.commonDir, 'logs', ref);
+  if (log === null ? context.ownRefsAreLogged : options.mayMove === undefined || !exists(log))
+    return 'left';
   // A name that git's prune takes for a file left behind.
   const content = join(context.commonDir, 'objects', `tmp_obj_${randomBytes(8).toString('hex')}`);
   try {
     await writeFlushed(content, `${next}\n`);
-    return putInPlace(context, content, ref, old);
+    const line = log === null ? null : { log, text: logLine(change, signatures, options.reason) };
+    return putInPlace(context, { content, change, line, mayMove: options.mayMove });
   } catch {
-    return false;
+    return 'left';
   } finally {
     rmSync(content, { force: true });
   }
+}
+
+/** As git writes it. */
+function logLine({ next, old }: OneMove, { committer }: Signatures, reason: string): string {
+  const before = old ?? '0'.repeat(next?.length ?? 0);
+  return `${before} ${next} ${committer} ${gitTime(new Date())}\t${reason}\n`;
 }
 
 /** After a power cut, no name may lead to an empty file. */
@@ -63,12 +90,18 @@ async function writeFlushed(file: string, text: string): Promise<void> {
   }
 }
 
+interface Placement {
+  /** File with the content of the ref. */
+  readonly content: string;
+  readonly change: OneMove;
+  readonly line: { readonly log: string; readonly text: string } | null;
+  readonly mayMove: (() => boolean) | undefined;
+}
+
 function putInPlace(
   context: RepositoryContext,
-  content: string,
-  ref: string,
-  old: Sha | null,
-): boolean {
+  { content, change: { ref, old }, line, mayMove }: Placement,
+): MovedHere {
   const file = join(context.commonDir, ref);
   const lock = `${file}.lock`;
   mkdirSync(dirname(file), { recursive: true });
@@ -76,10 +109,12 @@ function putInPlace(
   let isMoved = false;
   try {
     const isAsBefore = valueAt(context, ref) === old;
-    if (!isAsBefore || (old === null && isInTheWay(context, ref))) return false;
+    if (!isAsBefore || (old === null && isInTheWay(context, ref))) return 'left';
+    if (mayMove?.() === false) return 'refused';
+    if (line !== null) appendFileSync(line.log, line.text);
     renameSync(lock, file);
     isMoved = true;
-    return true;
+    return 'moved';
   } finally {
     // A lock that is there after the move is another process's.
     if (!isMoved) rmSync(lock, { force: true });

@@ -123,10 +123,15 @@ export async function resolveRevision(
   return output.code === 0 && isSha(sha) ? ok(sha) : refuse('unknown_ref', unknown);
 }
 
+/**
+ * `mayMove`: asked of a branch that no checkout holds, right before it moves alone, where a process
+ * would move it some time later; false is `stale`.
+ */
 export async function updateRefs(
   context: RepositoryContext,
   changes: readonly RefChange[],
   reason: string,
+  mayMove?: () => boolean,
 ): Promise<GitResult<void>> {
   if (changes.length === 0) return ok(undefined);
   for (const change of changes) {
@@ -141,8 +146,12 @@ export async function updateRefs(
     if (!flushed.ok) return flushed;
   }
   const [only] = changes;
-  if (only !== undefined && changes.length === 1 && (await moveHere(context, only)))
-    return afterMove(context, changes);
+  if (only !== undefined && changes.length === 1) {
+    const done = await moveHere(context, only, { reason: textOf(reason), mayMove });
+    if (done === 'moved') return afterMove(context, changes);
+    if (done === 'refused')
+      return refuse('stale', `${only.ref} is in use by a git command of someone else.`);
+  }
   let output = await writeRefs(context, changes, reason);
   for (let left = changes.length; output.code !== 0 && left > 0; left -= 1) {
     const lock = lockFileOf(output.stderr);
@@ -201,12 +210,16 @@ async function writeRefs(
       ...settings({ 'core.fsync': 'reference' }),
       'update-ref',
       '-m',
-      oneLine(reason) || 'drover',
+      textOf(reason),
       '--stdin',
       '-z',
     ],
     { input: changes.map(transactionLine).join('') },
   );
+}
+
+function textOf(reason: string): string {
+  return oneLine(reason) || 'drover';
 }
 
 /** Objects must be on the disk before a ref names them. */
