@@ -9,6 +9,7 @@ import type { GitRepository } from '../../server/git/port.ts';
 import {
   kindOf,
   leftoversOf,
+  letGitMoveRefs,
   makeFixture,
   startTask,
   type Task,
@@ -60,9 +61,8 @@ exec git "$@"
     fixture.remove();
   });
 
-  /** So that moves of refs are processes, in which a prune can be placed. */
-  const letGitMoveRefs = async (): Promise<void> => {
-    fixture.git('config', 'core.logAllRefUpdates', 'always');
+  const reopened = async (): Promise<void> => {
+    letGitMoveRefs(fixture);
     repository = await fixture.open({ binary });
   };
   const write = (path: string, content: string): void =>
@@ -82,7 +82,7 @@ exec git "$@"
     test(`a snapshot holds everything when a prune comes before ${command}`, async () => {
       // With such a setting only git can make its commit.
       if (command === 'commit-tree') fixture.git('config', 'i18n.commitEncoding', 'utf-8');
-      if (command === 'update-ref') await letGitMoveRefs();
+      if (command === 'update-ref') await reopened();
       write('new.txt', 'mine\n');
       write('sub/README.md', 'also mine\n');
       write('README.md', 'changed\n');
@@ -120,7 +120,7 @@ exec git "$@"
     fixture.gitIn(task.path, 'add', '-A');
     write('README.md', 'changed\n');
     write('new.txt', 'mine\n');
-    await letGitMoveRefs();
+    await reopened();
     prune('update-ref', 3);
     const commit = await taken();
     assert.equal(left(), 0);
@@ -200,7 +200,7 @@ exec git "$@"
       return merged.kind === 'merged' ? merged.commit : assert.fail(merged.kind);
     };
     const ref = 'refs/drover/land/main';
-    await letGitMoveRefs();
+    await reopened();
     const gone = await merge();
     prune('update-ref');
     assert.equal(kindOf(await repository.updateRef(ref, gone, null, 'land')), 'unknown_ref');

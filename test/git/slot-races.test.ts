@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { GitRepository } from '../../server/git/port.ts';
-import { leftoversOf, makeFixture, valueOf, type Fixture } from './fixture.ts';
+import { leftoversOf, letGitMoveRefs, makeFixture, valueOf, type Fixture } from './fixture.ts';
 import type { SlotOutcome, SlotRequest } from '../../server/git/slot-port.ts';
 
 suite('git: a slot that is written into while it is emptied', () => {
@@ -58,6 +58,7 @@ suite('git: a slot that is written into while it is emptied', () => {
     pattern: string,
     script: string,
   ): Promise<void> {
+    if (pattern === afterRefMove) letGitMoveRefs(fixture);
     const file = join(fixture.home, 'watched-git');
     const done = join(fixture.home, 'done');
     const act = `case "$*" in ${pattern}) if [ ! -e "${done}" ]; then touch "${done}"; (cd "${slot()}" && ${script}); fi;; esac`;
@@ -110,6 +111,7 @@ suite('git: a slot that is written into while it is emptied', () => {
   }
 
   const afterLook = '*" status "*|"status "*';
+  const afterRefMove = '*"update-ref "*';
   const edits: readonly (readonly [string, string, string])[] = [
     ['a file that the next base has otherwise', 'README.md', 'late'],
     ['a file that the next base has alike', 'src/a.txt', 'late'],
@@ -135,7 +137,7 @@ suite('git: a slot that is written into while it is emptied', () => {
       await afterOneCommit();
       write('found.txt', 'found\n');
       write('README.md', 'found too\n');
-      await meanwhile('after', '*"update-ref "*', script);
+      await meanwhile('after', afterRefMove, script);
       await prepare({ branch: 'drover/t/2' });
       assert.ok(wasMet());
       assert.ok(isKept(path, content));
@@ -157,7 +159,7 @@ suite('git: a slot that is written into while it is emptied', () => {
   test('a file that a snapshot holds already is changed again', async () => {
     await afterOneCommit();
     write('found.txt', 'found\n');
-    await meanwhile('after', '*"update-ref "*', 'echo later > found.txt');
+    await meanwhile('after', afterRefMove, 'echo later > found.txt');
     await prepare({ branch: 'drover/t/2' });
     assert.ok(isKept('found.txt', 'found'));
     assert.ok(isKept('found.txt', 'later'));
@@ -167,6 +169,7 @@ suite('git: a slot that is written into while it is emptied', () => {
   test('what keeps being written moves aside with its folder', async () => {
     await afterOneCommit();
     write('found.txt', 'found\n');
+    letGitMoveRefs(fixture);
     const file = join(fixture.home, 'noisy-git');
     const act = `case "$*" in *" update-ref "*|"update-ref "*) echo x >> "${slot()}/found.txt";; esac`;
     writeFileSync(file, `#!/bin/sh\n${act}\nexec git "$@"\n`, { mode: 0o755 });
@@ -236,7 +239,7 @@ suite('git: a slot that is written into while it is emptied', () => {
     test(`a removal${found ? ' of what holds more' : ''}: a file that comes in after the look is kept`, async () => {
       await afterOneCommit();
       if (found) write('found.txt', 'found\n');
-      const pattern = found ? '*"update-ref "*' : afterLook;
+      const pattern = found ? afterRefMove : afterLook;
       await meanwhile('after', pattern, 'echo late > late.txt; echo late > README.md');
       const removed = valueOf(
         await repository.removeWorktree({ path: slot(), label: 't/1', force: false }),
