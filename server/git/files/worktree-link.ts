@@ -123,6 +123,12 @@ export function linkedWorktree(
   return found;
 }
 
+/** The main checkout first, then all linked worktrees. */
+export function worktreesOf(context: RepositoryContext): LinkedWorktree[] {
+  const main = { path: context.root, gitDir: context.commonDir };
+  return [...(context.isBare ? [] : [main]), ...linkedWorktrees(context)];
+}
+
 /** All linked worktrees that git knows, whether their folders are there or not. */
 export function linkedWorktrees(context: Pick<RepositoryContext, 'commonDir'>): LinkedWorktree[] {
   const adminRoot = join(context.commonDir, 'worktrees');

@@ -30,8 +30,7 @@ export function writeCommit(objectsDir: string, commit: NewCommit): Sha | null {
   const file = looseFile(objectsDir, sha);
   if (exists(file)) return sha;
   const folder = join(objectsDir, sha.slice(0, 2));
-  // A name that git's prune takes for a file left behind.
-  const unfinished = join(folder, `tmp_obj_${randomBytes(8).toString('hex')}`);
+  const unfinished = unfinishedFile(folder);
   try {
     mkdirSync(folder, { recursive: true });
     writeFileSync(unfinished, deflateSync(bytes), { flag: 'wx', mode: 0o444 });
@@ -41,6 +40,11 @@ export function writeCommit(objectsDir: string, commit: NewCommit): Sha | null {
     removeQuietly(unfinished);
     return null;
   }
+}
+
+/** A name that git's prune takes for a file left behind, in a folder of objects. */
+export function unfinishedFile(folder: string): string {
+  return join(folder, `tmp_obj_${randomBytes(8).toString('hex')}`);
 }
 
 function removeQuietly(file: string): void {

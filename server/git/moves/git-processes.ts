@@ -9,7 +9,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { RepositoryContext } from '../context.ts';
 import { exists } from '../files/small-files.ts';
 import { slotNotes } from '../files/slot-notes.ts';
-import { linkedWorktrees } from '../files/worktree-link.ts';
+import { worktreesOf } from '../files/worktree-link.ts';
 import { readHead } from '../refs/worktree-heads.ts';
 
 interface GitProcess {
@@ -69,10 +69,9 @@ export function moverOf(args: readonly string[]): string | null {
 
 /** Where people work: everything but Drover's slots. */
 export function checkoutsOf(context: RepositoryContext): readonly string[] {
-  const linked = linkedWorktrees(context).filter(
-    ({ gitDir }) => !exists(join(gitDir, slotNotes.owner)),
-  );
-  return [...(context.isBare ? [] : [context.root]), ...linked.map(({ path }) => path)];
+  return worktreesOf(context)
+    .filter(({ gitDir }) => !exists(join(gitDir, slotNotes.owner)))
+    .map(({ path }) => path);
 }
 
 /** A moving command in one of the checkouts, by name and number, or null. */
@@ -117,12 +116,6 @@ export function isCommandRunning(...checkouts: readonly string[]): boolean {
 
 /** No worktree has the branch checked out, and no such command runs in a checkout. */
 export function isLeftAlone(context: RepositoryContext, ref: string): boolean {
-  const gitDirs = [
-    ...(context.isBare ? [] : [context.commonDir]),
-    ...linkedWorktrees(context).map(({ gitDir }) => gitDir),
-  ];
-  return (
-    gitDirs.every((gitDir) => readHead(gitDir).branch !== ref) &&
-    !isCommandRunning(...checkoutsOf(context))
-  );
+  const isHeld = worktreesOf(context).some(({ gitDir }) => readHead(gitDir).branch === ref);
+  return !isHeld && !isCommandRunning(...checkoutsOf(context));
 }

@@ -5,7 +5,6 @@
 // process that is killed leaves none behind for the next one to wait for, and what is asked under
 // the lock is still true when the ref moves.
 
-import { randomBytes } from 'node:crypto';
 import {
   appendFileSync,
   closeSync,
@@ -22,7 +21,7 @@ import { promisify } from 'node:util';
 import { droverRefRoot } from '../../core/work/ref-names.ts';
 import type { RepositoryContext } from '../context.ts';
 import { exists, factsOf, readText } from '../files/small-files.ts';
-import { gitTime } from '../files/write-commit.ts';
+import { gitTime, unfinishedFile } from '../files/write-commit.ts';
 import type { Signatures } from '../process/identity.ts';
 import type { Sha } from '../sha.ts';
 
@@ -60,8 +59,7 @@ export async function moveHere(
   const log = ref.startsWith(droverRefRoot) ? null : join(context.commonDir, 'logs', ref);
   if (log === null ? context.ownRefsAreLogged : options.mayMove === undefined || !exists(log))
     return 'left';
-  // A name that git's prune takes for a file left behind.
-  const content = join(context.commonDir, 'objects', `tmp_obj_${randomBytes(8).toString('hex')}`);
+  const content = unfinishedFile(join(context.commonDir, 'objects'));
   try {
     await writeFlushed(content, `${next}\n`);
     const line = log === null ? null : { log, text: logLine(change, signatures, options.reason) };

@@ -9,7 +9,7 @@ import { finalRef } from './refs.ts';
 import { parseWorktreeList } from '../read/worktree-list-format.ts';
 import { namesIn, readText } from '../files/small-files.ts';
 import type { Sha } from '../sha.ts';
-import { linkedWorktrees, type LinkedWorktree } from '../files/worktree-link.ts';
+import { type LinkedWorktree, worktreesOf } from '../files/worktree-link.ts';
 
 export type Operation = 'merge' | 'rebase' | 'cherry-pick' | 'revert' | 'bisect';
 
@@ -92,10 +92,8 @@ export async function headOf(
 
 /** The main checkout first, then all linked worktrees. */
 export async function worktreeHeads(context: RepositoryContext): Promise<WorktreeHead[]> {
-  const main = { path: context.root, gitDir: context.commonDir };
-  const worktrees = [...(context.isBare ? [] : [main]), ...linkedWorktrees(context)];
   const listed = context.refsAreFiles ? null : await listedHeads(context);
-  return worktrees.map((worktree) => {
+  return worktreesOf(context).map((worktree) => {
     const head = listed?.get(worktree.path) ?? readHead(worktree.gitDir);
     return { ...worktree, ...head, operation: unfinishedOperation(worktree.gitDir) };
   });
