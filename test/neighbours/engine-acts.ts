@@ -1,5 +1,6 @@
 // What a person asks of Drover beside the run, and what happens to its backend.
 
+import { killAll } from '../e2e/support/processes.ts';
 import type { StatusSnapshot, TaskView } from '../../server/protocol/api.ts';
 import type { SeededChance } from '../doubles/seeded-chance.ts';
 import type { Play } from './play.ts';
@@ -42,8 +43,10 @@ function about(
 export const engineScripts: { readonly [act in EngineAct]: Act } = {
   kill: async (play) => void (await play.project.killBackend()),
   'kill-with-agents': async (play) => {
+    // Not those of the next backend, which a waiting command starts at once.
+    const agents = play.agentsRunning();
     await play.project.killBackend();
-    play.killAgents();
+    killAll(agents);
   },
   pause: about(['ready', 'in_progress', 'claimed', 'blocked'], (id) => ['pause', id]),
   unpause: about(['paused'], (id) => ['unpause', id]),

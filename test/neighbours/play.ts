@@ -5,7 +5,7 @@ import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { StatusSnapshot, TaskView } from '../../server/protocol/api.ts';
 import { SeededChance } from '../doubles/seeded-chance.ts';
-import { processesOf, killAll } from '../e2e/support/processes.ts';
+import { processesOf } from '../e2e/support/processes.ts';
 import { makeProject, type Project } from '../e2e/support/project.ts';
 import type { RunningProgram } from '../e2e/support/run-program.ts';
 import { agentBody, agentScripts } from './agent-acts.ts';
@@ -124,8 +124,8 @@ export class Play {
     );
   }
 
-  killAgents(): void {
-    killAll(processesOf(this.stage.folder).filter(({ what }) => what.includes('agent.sh')));
+  agentsRunning(): ReturnType<typeof processesOf> {
+    return processesOf(this.stage.folder).filter(({ what }) => what.includes('agent.sh'));
   }
 
   /** Of the program itself, quick commands need no process; a copy with a fault does. */

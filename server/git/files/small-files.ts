@@ -1,5 +1,6 @@
-// Reads git's own small files synchronously: a read takes some microseconds from the disk cache,
-// while handing it to another thread costs this one ten times as much, thirty times for each task.
+// Reads and writes git's own small files synchronously: a read takes some microseconds from the disk
+// cache, while handing it to another thread costs this one ten times as much, thirty times for each
+// task.
 
 import {
   closeSync,
@@ -9,8 +10,11 @@ import {
   openSync,
   readFileSync,
   readdirSync,
+  rmSync,
+  writeFileSync,
   type Stats,
 } from 'node:fs';
+import { rm } from 'node:fs/promises';
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { absoluteBytes, type PathBytes } from './paths.ts';
 
@@ -22,10 +26,18 @@ const readFlags = constants.O_RDONLY | ((constants as Partial<typeof constants>)
 
 /** Null also where an agent has put a pipe, a device or a flood in the file's place. */
 export function readText(file: string): string | null {
-  return readPlain(file)?.toString('utf8') ?? null;
+  return openedFile(file, textBytesMax, (opened) => readFileSync(opened, 'utf8'));
 }
 
 export function readPlain(file: string | Buffer, bytesMax = textBytesMax): Buffer | null {
+  return openedFile(file, bytesMax, (opened) => readFileSync(opened));
+}
+
+function openedFile<T>(
+  file: string | Buffer,
+  bytesMax: number,
+  read: (opened: number) => T,
+): T | null {
   let opened: number;
   try {
     opened = openSync(file, readFlags);
@@ -34,12 +46,26 @@ export function readPlain(file: string | Buffer, bytesMax = textBytesMax): Buffe
   }
   try {
     const facts = fstatSync(opened);
-    return facts.isFile() && facts.size <= bytesMax ? readFileSync(opened) : null;
+    return facts.isFile() && facts.size <= bytesMax ? read(opened) : null;
   } catch {
     return null;
   } finally {
     closeSync(opened);
   }
+}
+
+/** In place of whatever is there; never through a link, nor into a file that has other names. */
+export async function writeNew(file: string, text: string): Promise<void> {
+  await removeEntry(file);
+  writeFileSync(file, text, { flag: 'wx' });
+}
+
+/** A folder, which only an agent can have put there, may hold a great deal. */
+export async function removeEntry(file: string): Promise<void> {
+  const facts = factsOf(file);
+  if (facts === null) return;
+  if (facts.isDirectory()) await rm(file, { recursive: true, force: true });
+  else rmSync(file, { force: true });
 }
 
 export function exists(path: string): boolean {

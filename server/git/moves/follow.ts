@@ -105,7 +105,7 @@ async function followNow(
     if (!flushed.ok) return pending(flushed.error.message);
     // The checks above take time, in which a person may have moved back: git would follow from
     // there. This one comes last, so that little time is left for a command to start in.
-    const commands = await commandsEnd(owner === null ? checkoutsOf(context) : [owner.path]);
+    const commands = await othersEnd(context, owner, tries === 0);
     if (typeof commands === 'object') return pending(`Git is running: ${commands.running}.`);
     const isOld = commands === 'waited' || (await readRef(context, ref)) !== current;
     if (isOld && tries < maxStaleTries) continue;
@@ -132,6 +132,16 @@ async function followNow(
     if (moved.error.kind === 'locked') return pending(moved.error.message);
     if (moved.error.kind !== 'stale' || tries >= maxStaleTries) return moved;
   }
+}
+
+/** A branch that no checkout holds asks once more as it moves: at first only there. */
+async function othersEnd(
+  context: RepositoryContext,
+  owner: WorktreeHead | null,
+  isFirst: boolean,
+): ReturnType<typeof commandsEnd> {
+  if (owner !== null) return commandsEnd([owner.path]);
+  return isFirst ? 'free' : commandsEnd(checkoutsOf(context));
 }
 
 function followed(sha: Sha): GitResult<FollowOutcome> {

@@ -9,7 +9,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { RepositoryContext } from '../context.ts';
 import { exists } from '../files/small-files.ts';
 import { slotNotes } from '../files/slot-notes.ts';
-import { worktreesOf } from '../files/worktree-link.ts';
+import { type LinkedWorktree, worktreesOf } from '../files/worktree-link.ts';
 import { readHead } from '../refs/worktree-heads.ts';
 
 interface GitProcess {
@@ -25,7 +25,8 @@ export function gitProcesses(): readonly GitProcess[] | null {
   for (const name of readdirSync('/proc')) {
     if (!/^\d+$/.test(name)) continue;
     try {
-      if (!readFileSync(`/proc/${name}/comm`, 'latin1').startsWith('git')) continue;
+      // As utf8, which Node reads in one call: half the time of other encodings.
+      if (!readFileSync(`/proc/${name}/comm`, 'utf8').startsWith('git')) continue;
       found.push({ pid: Number(name), folder: readlinkSync(`/proc/${name}/cwd`) });
     } catch {
       // It has ended meanwhile, or belongs to another user.
@@ -69,7 +70,11 @@ export function moverOf(args: readonly string[]): string | null {
 
 /** Where people work: everything but Drover's slots. */
 export function checkoutsOf(context: RepositoryContext): readonly string[] {
-  return worktreesOf(context)
+  return checkoutsAmong(worktreesOf(context));
+}
+
+function checkoutsAmong(worktrees: readonly LinkedWorktree[]): readonly string[] {
+  return worktrees
     .filter(({ gitDir }) => !exists(join(gitDir, slotNotes.owner)))
     .map(({ path }) => path);
 }
@@ -116,6 +121,7 @@ export function isCommandRunning(...checkouts: readonly string[]): boolean {
 
 /** No worktree has the branch checked out, and no such command runs in a checkout. */
 export function isLeftAlone(context: RepositoryContext, ref: string): boolean {
-  const isHeld = worktreesOf(context).some(({ gitDir }) => readHead(gitDir).branch === ref);
-  return !isHeld && !isCommandRunning(...checkoutsOf(context));
+  const worktrees = worktreesOf(context);
+  const isHeld = worktrees.some(({ gitDir }) => readHead(gitDir).branch === ref);
+  return !isHeld && !isCommandRunning(...checkoutsAmong(worktrees));
 }

@@ -124,8 +124,8 @@ export async function resolveRevision(
 }
 
 /**
- * `mayMove`: asked of a branch that no checkout holds, right before it moves alone, where a process
- * would move it some time later; false is `stale`.
+ * `mayMove`: asked of a branch that no checkout holds, right before it moves alone, or before a
+ * process is started that moves it; false is `stale`.
  */
 export async function updateRefs(
   context: RepositoryContext,
@@ -149,7 +149,7 @@ export async function updateRefs(
   if (only !== undefined && changes.length === 1) {
     const done = await moveHere(context, only, { reason: textOf(reason), mayMove });
     if (done === 'moved') return afterMove(context, changes);
-    if (done === 'refused')
+    if (done === 'refused' || (done === 'left' && mayMove?.() === false))
       return refuse('stale', `${only.ref} is in use by a git command of someone else.`);
   }
   let output = await writeRefs(context, changes, reason);

@@ -44,7 +44,7 @@ export async function lookAtSetup(
     .filter(({ kind }) => kind === 'changed' || kind === 'unmerged')
     .map(({ path }) => path);
   const look = { fingerprint: fingerprint.value, changed };
-  const note = await readNote(worktree);
+  const note = readNote(worktree);
   const traces = await tracesOf(worktree, unversioned(status.value.entries), request.leave);
   const present = new Map(traces);
   const knows = note !== null && note.fingerprint === fingerprint.value;

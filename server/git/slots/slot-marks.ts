@@ -1,9 +1,8 @@
 // What Drover notes in the private folder of a slot: which folder it is, and whose work is in it.
 
-import { rm, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { branchName } from '../refs/refs.ts';
-import { readText } from '../files/small-files.ts';
+import { readText, removeEntry, writeNew } from '../files/small-files.ts';
 import { slotNotes } from '../files/slot-notes.ts';
 import { lengthOfLog } from '../work/dropped-commits.ts';
 import { labelOfBranch } from '../work/work-chain.ts';
@@ -14,7 +13,7 @@ const gateOwner = '(gate)';
 
 /** Records the new user of a slot whose files are complete: its later files belong to that user. */
 export async function markUse(worktree: LinkedWorktree, request: SlotRequest): Promise<void> {
-  await rm(join(worktree.gitDir, slotNotes.creation), { force: true });
+  await removeEntry(join(worktree.gitDir, slotNotes.creation));
   const owner = ownerOf(request);
   if (owner !== null && owner !== readText(join(worktree.gitDir, slotNotes.owner))) {
     await writeNote(join(worktree.gitDir, slotNotes.log), String(lengthOfLog(worktree)));
@@ -24,11 +23,8 @@ export async function markUse(worktree: LinkedWorktree, request: SlotRequest): P
   if (folder !== null) await writeNote(join(worktree.gitDir, slotNotes.folder), folder);
 }
 
-/** Never through a link that an agent has put there. */
 async function writeNote(file: string, text: string): Promise<void> {
-  if (readText(file) === text) return;
-  await rm(file, { recursive: true, force: true });
-  await writeFile(file, text, { flag: 'wx' });
+  if (readText(file) !== text) await writeNew(file, text);
 }
 
 /** Null: the slot changes its commit, not its user. */

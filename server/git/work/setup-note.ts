@@ -1,11 +1,12 @@
 // The setup note of a slot: which setup state it has, and which files the setup created. Such files
 // are no work of an agent, also where git does not ignore them.
 
-import { readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { PathBytes } from '../files/paths.ts';
 import { traceOf } from '../files/setup-traces.ts';
 import { slotNotes } from '../files/slot-notes.ts';
+import { readPlain } from '../files/small-files.ts';
 import type { LinkedWorktree } from '../files/worktree-link.ts';
 import { isReproducible } from '../read/ignored-files.ts';
 import type { ParsedStatus } from '../read/status-format.ts';
@@ -23,13 +24,9 @@ function noteFile(worktree: LinkedWorktree): string {
   return join(worktree.gitDir, slotNotes.setup);
 }
 
-export async function readNote(worktree: LinkedWorktree): Promise<SetupNote | null> {
-  let text: string;
-  try {
-    text = await readFile(noteFile(worktree), 'latin1');
-  } catch {
-    return null;
-  }
+export function readNote(worktree: LinkedWorktree): SetupNote | null {
+  const text = readPlain(noteFile(worktree))?.toString('latin1');
+  if (text === undefined) return null;
   const [version, fingerprint, ...rest] = text.split('\0');
   if (version !== `${noteVersion}` || fingerprint === undefined) return null;
   const made = new Map<PathBytes, string>();
@@ -60,7 +57,7 @@ export async function ignoreSetupFiles(
   status: ParsedStatus,
 ): Promise<ParsedStatus> {
   if (!status.entries.some(({ kind }) => kind === 'untracked')) return status;
-  const note = await readNote(worktree);
+  const note = readNote(worktree);
   if (note === null) return status;
   const { made } = note;
   const folders = reproducibleFolders(made);

@@ -3,7 +3,7 @@
 // agent that outlives this one.
 
 import { createHash, randomBytes } from 'node:crypto';
-import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { AgentTools } from '../../agents/port.ts';
 import type { AgentHandlers } from '../../protocol/agent-requests.ts';
@@ -44,10 +44,10 @@ export class AgentToolTokens implements AgentToolsDoor {
   ): Promise<{ readonly tools: AgentTools; readonly token: string } | null> {
     if (!this.#isWanted()) return null;
     const configPath = configPathOf(logPath);
-    const known = await readToken(configPath);
+    const known = readToken(configPath);
     const token = known ?? randomBytes(32).toString('hex');
     const tools = toolsFor({ root: this.#root, socket: this.#socket }, mark, token, configPath);
-    if (known === null) await writeConfig(tools);
+    if (known === null) writeConfig(tools);
     const digest = digestOf(token);
     const notes = this.#parts.get(digest)?.notes ?? new AgentNotes();
     this.#parts.set(digest, { scope, notes });
@@ -59,7 +59,7 @@ export class AgentToolTokens implements AgentToolsDoor {
     const digest = this.#byLog.get(logPath);
     if (digest !== undefined) this.#parts.delete(digest);
     this.#byLog.delete(logPath);
-    await rm(configPathOf(logPath), { force: true });
+    rmSync(configPathOf(logPath), { force: true });
   }
 
   partOf(token: string): OpenPart | null {
@@ -111,17 +111,17 @@ function toolsFor(
   };
 }
 
-async function writeConfig({ command, args, env, configPath }: AgentTools): Promise<void> {
-  await mkdir(dirname(configPath), { recursive: true });
+function writeConfig({ command, args, env, configPath }: AgentTools): void {
+  mkdirSync(dirname(configPath), { recursive: true });
   // Some agents ignore a server that lists no tools.
   const servers = { mcpServers: { drover: { type: 'stdio', command, args, env, tools: ['*'] } } };
-  await writeFile(configPath, JSON.stringify(servers), { mode: 0o600 });
+  writeFileSync(configPath, JSON.stringify(servers), { mode: 0o600 });
 }
 
 /** The token of this part from an earlier life of the backend, or null. */
-async function readToken(configPath: string): Promise<string | null> {
+function readToken(configPath: string): string | null {
   try {
-    const { mcpServers } = JSON.parse(await readFile(configPath, 'utf8')) as {
+    const { mcpServers } = JSON.parse(readFileSync(configPath, 'utf8')) as {
       mcpServers?: { drover?: { env?: Record<string, unknown> } };
     };
     const token = mcpServers?.drover?.env?.[agentToolVariables.token];

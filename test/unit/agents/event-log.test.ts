@@ -45,7 +45,7 @@ suite('event log', () => {
   }
 
   test('reads back what was appended, with its time', async () => {
-    const log = await openEventLog(path, { maxBytes: 1e6, now: () => 17 });
+    const log = openEventLog(path, { maxBytes: 1e6, now: () => 17 });
     log.append(output('eins'));
     log.append({ type: 'exit', code: 0, signal: null });
     await log.close();
@@ -62,7 +62,7 @@ suite('event log', () => {
       const target = join('/proc/self/fd', fd);
       return existsSync(target) && ['/dev/full', `${path}.marks`].includes(readlinkSync(target));
     };
-    const log = await openEventLog(path, { maxBytes: 1e6 });
+    const log = openEventLog(path, { maxBytes: 1e6 });
     log.append(output('eins'));
     await assert.rejects(log.close(), /ENOSPC/);
     assert.deepEqual(readdirSync('/proc/self/fd').filter(isOurs), []);
@@ -110,7 +110,7 @@ suite('event log', () => {
   ];
   for (const [name, lines, limit, bytesMax] of backwards) {
     test(`read backwards it is the same log: ${name}`, async () => {
-      const log = await openEventLog(path, { maxBytes: 1e7 });
+      const log = openEventLog(path, { maxBytes: 1e7 });
       for (let n = 0; n < lines; n++) log.append(output(`line ${n} ümläut`));
       await log.close();
       const all = readLog(path, { fromOffset: 0, limit: 1e6 }).events;
@@ -126,7 +126,7 @@ suite('event log', () => {
   }
 
   test('read backwards, a line longer than a page comes whole, and the note of a gap comes once', async () => {
-    const log = await openEventLog(path, { maxBytes: 20_000 });
+    const log = openEventLog(path, { maxBytes: 20_000 });
     log.append(output('first'));
     log.append(output('x'.repeat(3_000)));
     for (let n = 0; n < 2_000; n++) log.append(output(`line ${n}`));
@@ -145,7 +145,7 @@ suite('event log', () => {
   });
 
   test('a page that ends inside of a line ends before it', async () => {
-    const log = await openEventLog(path, { maxBytes: 1e6 });
+    const log = openEventLog(path, { maxBytes: 1e6 });
     log.append(output('one'));
     log.append(output('two'));
     await log.close();
@@ -156,7 +156,7 @@ suite('event log', () => {
   });
 
   test('pages follow each other without a gap or a repetition', async () => {
-    const log = await openEventLog(path, { maxBytes: 1e6 });
+    const log = openEventLog(path, { maxBytes: 1e6 });
     for (let n = 0; n < 100; n++) log.append(output(`line ${n} ümläut`));
     await log.close();
     const seen: string[] = [];
@@ -174,7 +174,7 @@ suite('event log', () => {
 
   test('keeps head and tail within the bound and says how many bytes are missing', async () => {
     const maxBytes = 20_000;
-    const log = await openEventLog(path, { maxBytes });
+    const log = openEventLog(path, { maxBytes });
     const lines = Array.from({ length: 5_000 }, (_, n) => `line ${String(n).padStart(5, '0')}`);
     for (const line of lines) {
       log.append(output(line));
@@ -199,7 +199,7 @@ suite('event log', () => {
   });
 
   test('a follower sees each line once while the log rolls', async () => {
-    const log = await openEventLog(path, { maxBytes: 20_000 });
+    const log = openEventLog(path, { maxBytes: 20_000 });
     const seen: string[] = [];
     let offset = 0;
     for (let n = 0; n < 1_000; n++) {
@@ -218,7 +218,7 @@ suite('event log', () => {
   });
 
   test('an event longer than a part of the log is cut in its middle', async () => {
-    const log = await openEventLog(path, { maxBytes: 4_096 });
+    const log = openEventLog(path, { maxBytes: 4_096 });
     log.append(output(`begin${'x'.repeat(50_000)}end`));
     log.append({
       type: 'tool_call',
@@ -235,12 +235,12 @@ suite('event log', () => {
   });
 
   test('after a crash: what was not marked is cut off, marks of the raw output stay', async () => {
-    const dead = await openEventLog(path, { maxBytes: 1e6 });
+    const dead = openEventLog(path, { maxBytes: 1e6 });
     dead.append(output('one'));
     dead.mark({ stdout: 4 });
     await dead.flush();
     appendFileSync(path, '{"at":1,"type":"output","stream":"stdout","text":"two"}\n{"at":1,"ty');
-    const next = await openEventLog(path, { maxBytes: 1e6 });
+    const next = openEventLog(path, { maxBytes: 1e6 });
     assert.deepEqual(next.marks, { stdout: 4, stderr: 0 });
     next.append(output('two'));
     await next.close();
@@ -249,23 +249,23 @@ suite('event log', () => {
   });
 
   test('a log whose marks are gone is kept', async () => {
-    const log = await openEventLog(path, { maxBytes: 1e6 });
+    const log = openEventLog(path, { maxBytes: 1e6 });
     log.append(output('one'));
     await log.close();
     rmSync(`${path}.marks`);
-    await (await openEventLog(path, { maxBytes: 1e6 })).close();
+    await openEventLog(path, { maxBytes: 1e6 }).close();
     assert.deepEqual(texts(), ['one']);
   });
 
   test('after a crash in the tail the log goes on where it was', async () => {
     const maxBytes = 8_000;
-    let log = await openEventLog(path, { maxBytes });
+    let log = openEventLog(path, { maxBytes });
     for (let n = 0; n < 400; n++) {
       log.append(output(`n${n}`));
       if (n % 37 === 0) {
         await log.flush();
         await log.close();
-        log = await openEventLog(path, { maxBytes });
+        log = openEventLog(path, { maxBytes });
       }
     }
     await log.close();

@@ -20,7 +20,7 @@ suite('search in a log', () => {
   teardown(() => removeFolder(folder));
 
   async function write(events: readonly AgentEvent[], maxBytes = 1e8): Promise<void> {
-    const log = await openEventLog(path, { maxBytes, now: () => 17 });
+    const log = openEventLog(path, { maxBytes, now: () => 17 });
     for (const event of events) {
       log.append(event);
       if (log.pendingBytes > 1e6) await log.flush();

@@ -34,7 +34,7 @@ suite('pages of a log', () => {
     project = { ...(await openStore(':memory:', sources)), sources };
     const { store } = project;
     id = (await store.transaction((tx) => addTask(tx, sources, { title: 'Do it' }))).id;
-    log = await openEventLog(join(folder, id, '1.ndjson'), { maxBytes: 1e8, now: () => 1 });
+    log = openEventLog(join(folder, id, '1.ndjson'), { maxBytes: 1e8, now: () => 1 });
     const deps = {
       store,
       logs: folder,

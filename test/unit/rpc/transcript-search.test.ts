@@ -52,7 +52,7 @@ suite('search in transcripts', () => {
 
   async function say(title: string, number: number, words: string, part = title): Promise<void> {
     const file = attemptLogFile(ids[title] ?? '', number, ids[part] ?? '');
-    const log = await openEventLog(join(folder, file), { maxBytes: 1e6, now: () => 5 });
+    const log = openEventLog(join(folder, file), { maxBytes: 1e6, now: () => 5 });
     log.append({ type: 'text', text: 'first line' });
     log.append({ type: 'text', text: words });
     await log.close();

@@ -1,9 +1,18 @@
 // Writes the log of one attempt part: NDJSON of events with `at`, in frames, bounded on disk
 // (layout: event-log-files.ts).
 
-import { closeSync, constants, mkdirSync, openSync, unlinkSync, writeSync } from 'node:fs';
-import { open, type FileHandle } from 'node:fs/promises';
+import {
+  appendFile,
+  appendFileSync,
+  closeSync,
+  constants,
+  mkdirSync,
+  openSync,
+  unlinkSync,
+  writeSync,
+} from 'node:fs';
 import { dirname } from 'node:path';
+import { promisify } from 'node:util';
 import type { AgentEvent } from '../../../protocol/agent-events.ts';
 import { eventLine, outputBytesOf } from './event-line.ts';
 import { logSize } from './event-log-reader.ts';
@@ -31,10 +40,13 @@ export interface EventLogOptions {
 }
 
 const frameMs = 16;
+/** More takes long enough to be written by another thread. */
+const bytesHereMax = 64 * 1024;
+const appended = promisify(appendFile);
 
 /** The file that is appended to: the head or the newest segment. */
 interface CurrentFile {
-  readonly handle: FileHandle;
+  readonly file: number;
   readonly bytesMax: number;
   readonly isHead: boolean;
   bytes: number;
@@ -49,12 +61,12 @@ interface PendingLine {
  * Opens or creates the log; what a dead writer left half stored is cut off and will be read from
  * the raw output again.
  */
-export async function openEventLog(path: string, options: EventLogOptions): Promise<EventLog> {
+export function openEventLog(path: string, options: EventLogOptions): EventLog {
   mkdirSync(dirname(path), { recursive: true });
   const layout = logLayout(options.maxBytes);
   const stored = readMarks(path) ?? { ...noMarks, log: logSize(path) };
   cutToMarks(path, stored);
-  const current = await openCurrent(path, layout, stored);
+  const current = openCurrent(path, layout, stored);
   const writer = new FrameWriter({ path, layout, stored, current });
   return new EventLog({ path, layout, stored, writer, now: options.now ?? Date.now });
 }
@@ -127,7 +139,7 @@ export class EventLog {
     try {
       await this.flush();
     } finally {
-      await this.#opened.writer.close();
+      this.#opened.writer.close();
     }
   }
 
@@ -167,7 +179,7 @@ class FrameWriter {
       if (bytes > 0 && bytes + line.bytes.length > bytesMax) {
         await this.#append(batch);
         batch = [];
-        await this.#startSegment();
+        this.#startSegment();
       }
       batch.push(line);
       this.#current.bytes += line.bytes.length;
@@ -177,42 +189,40 @@ class FrameWriter {
     writeSync(this.#marksFile, encodeMarks(this.#marks), 0, null, 0);
   }
 
-  async close(): Promise<void> {
+  close(): void {
     closeSync(this.#marksFile);
-    await this.#current.handle.close();
+    closeSync(this.#current.file);
   }
 
   async #append(batch: readonly PendingLine[]): Promise<void> {
     if (batch.length === 0) return;
     const bytes = Buffer.concat(batch.map((line) => line.bytes));
-    await this.#current.handle.appendFile(bytes);
+    const { file } = this.#current;
+    if (bytes.length <= bytesHereMax) appendFileSync(file, bytes);
+    else await appended(file, bytes);
     const output = batch.reduce((sum, line) => sum + line.outputBytes, this.#marks.output);
     this.#marks = { ...this.#marks, log: this.#marks.log + bytes.length, output };
   }
 
-  async #startSegment(): Promise<void> {
-    await this.#current.handle.close();
+  #startSegment(): void {
+    closeSync(this.#current.file);
     if (this.#current.isHead) this.#marks = { ...this.#marks, headOutput: this.#marks.output };
     const { log: start, output, headOutput } = this.#marks;
     const header: SegmentHeader = { segment: { start, output, headOutput } };
-    const handle = await open(segmentPath(this.#path, start), 'w', 0o600);
-    await handle.appendFile(`${JSON.stringify(header)}\n`);
-    this.#current = { handle, bytesMax: this.#layout.segmentBytes, isHead: false, bytes: 0 };
+    const file = openSync(segmentPath(this.#path, start), 'w', 0o600);
+    appendFileSync(file, `${JSON.stringify(header)}\n`);
+    this.#current = { file, bytesMax: this.#layout.segmentBytes, isHead: false, bytes: 0 };
     for (const old of segmentsOf(this.#path).slice(0, -2)) unlinkSync(old.path);
   }
 }
 
-async function openCurrent(
-  path: string,
-  layout: LogLayout,
-  stored: LogMarks,
-): Promise<CurrentFile> {
+function openCurrent(path: string, layout: LogLayout, stored: LogMarks): CurrentFile {
   const segment = segmentsOf(path).at(-1);
   if (segment === undefined) {
-    const handle = await open(path, 'a', 0o600);
-    return { handle, bytesMax: layout.headBytes, isHead: true, bytes: stored.log };
+    const file = openSync(path, 'a', 0o600);
+    return { file, bytesMax: layout.headBytes, isHead: true, bytes: stored.log };
   }
-  const handle = await open(segment.path, 'a', 0o600);
+  const file = openSync(segment.path, 'a', 0o600);
   const bytes = stored.log - segment.start;
-  return { handle, bytesMax: layout.segmentBytes, isHead: false, bytes };
+  return { file, bytesMax: layout.segmentBytes, isHead: false, bytes };
 }

@@ -15,8 +15,8 @@ export interface RunRecord {
   close(): Promise<void>;
 }
 
-export async function openRunRecord(request: AgentRequest, host: AgentHost): Promise<RunRecord> {
-  const log = await openEventLog(request.logPath, { maxBytes: request.maxOutputBytes });
+export function openRunRecord(request: AgentRequest, host: AgentHost): RunRecord {
+  const log = openEventLog(request.logPath, { maxBytes: request.maxOutputBytes });
   const mask = createMask(request.secrets);
   const emit = (event: AgentEvent): void => {
     const masked = maskDeep(event, mask);

@@ -33,7 +33,7 @@ export async function endOrphansIn(path: string, agent: AgentProcess): Promise<v
   if (process.platform !== 'linux' || !/^\d+$/.test(agent.startTime)) return;
   let folder: string;
   try {
-    folder = realpathSync(path);
+    folder = realpathSync.native(path);
   } catch {
     return;
   }
@@ -78,7 +78,7 @@ function worksIn(pid: string): string | null {
 
 function factsOf(pid: string): (Listed & { readonly hasTerminal: boolean }) | null {
   try {
-    const text = readFileSync(`/proc/${pid}/stat`, 'latin1');
+    const text = readFileSync(`/proc/${pid}/stat`, 'utf8');
     const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
     if (fields[0] === 'Z') return null;
     return {
@@ -95,7 +95,7 @@ function factsOf(pid: string): (Listed & { readonly hasTerminal: boolean }) | nu
 function isReaper(pid: number): boolean {
   if (pid === 1) return true;
   try {
-    return reapers.has(readFileSync(`/proc/${pid}/comm`, 'latin1').trim());
+    return reapers.has(readFileSync(`/proc/${pid}/comm`, 'utf8').trim());
   } catch {
     return false;
   }

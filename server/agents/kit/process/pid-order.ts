@@ -26,8 +26,8 @@ export function noteBirth(agent: AgentProcess): void {
 /** No descendant of the process has a lower id; 0 if that is unknown. */
 export function lowestPidSince(first: AgentProcess): number {
   try {
-    pidMax ??= Number(readFileSync('/proc/sys/kernel/pid_max', 'latin1'));
-    const lastPid = Number(readFileSync('/proc/loadavg', 'latin1').trim().split(' ').at(-1));
+    pidMax ??= Number(readFileSync('/proc/sys/kernel/pid_max', 'utf8'));
+    const lastPid = Number(readFileSync('/proc/loadavg', 'utf8').trim().split(' ').at(-1));
     if (!(lastPid >= first.pid)) return 0;
     const starts = startsSince(first) ?? startsAtMost(first);
     // Ids in use are skipped, and some were assigned before the start was recorded.
@@ -52,7 +52,7 @@ function startsAtMost(first: AgentProcess): number {
 /** Threads included: they take numbers too. */
 function startsSoFar(): number | null {
   try {
-    const text = readFileSync('/proc/stat', 'latin1');
+    const text = readFileSync('/proc/stat', 'utf8');
     const count = Number(/^processes (\d+)$/mu.exec(text)?.[1] ?? 0);
     return count > 0 ? count : null;
   } catch {

@@ -184,9 +184,8 @@ async function linuxHasMarker(pid: number, marker: string): Promise<boolean> {
   return false;
 }
 
-/** As it appears in an environment that was read byte by byte. */
 function markerOf(runId: string): string {
-  return `\0${runMarker}=${Buffer.from(runId, 'utf8').toString('latin1')}\0`;
+  return `\0${runMarker}=${runId}\0`;
 }
 
 /**
@@ -195,7 +194,7 @@ function markerOf(runId: string): string {
  */
 function readEnvironment(pid: number): string | null {
   try {
-    const variables = readFileSync(`/proc/${pid}/environ`, 'latin1');
+    const variables = readFileSync(`/proc/${pid}/environ`, 'utf8');
     return variables === '' ? '' : `\0${variables}`;
   } catch {
     return null;

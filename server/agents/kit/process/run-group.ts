@@ -96,7 +96,7 @@ export function findRunGroup(runId: string, agent: AgentProcess | null): string 
 export function processesIn(group: string): readonly number[] {
   return [group, ...foldersBelow(group)].flatMap((folder) => {
     try {
-      const text = readFileSync(join(folder, 'cgroup.procs'), 'latin1');
+      const text = readFileSync(join(folder, 'cgroup.procs'), 'utf8');
       return text
         .split('\n')
         .map(Number)
@@ -110,7 +110,7 @@ export function processesIn(group: string): readonly number[] {
 /** Whether the kernel counts a living process in it or below it. */
 export function isPopulated(group: string): boolean {
   try {
-    return readFileSync(join(group, 'cgroup.events'), 'latin1').includes('populated 1');
+    return readFileSync(join(group, 'cgroup.events'), 'utf8').includes('populated 1');
   } catch {
     return false;
   }

@@ -75,7 +75,7 @@ async function recorded<Deps extends ProgramDeps, Outcome>(
   parts: Omit<AgentRun<Deps>, 'record'>,
   body: (run: AgentRun<Deps>) => Promise<Outcome>,
 ): Promise<Outcome> {
-  const record = await openRunRecord(parts.request, parts.host);
+  const record = openRunRecord(parts.request, parts.host);
   try {
     return await body({ ...parts, record });
   } finally {

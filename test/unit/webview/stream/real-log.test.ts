@@ -58,7 +58,7 @@ suite('log feed on real files', () => {
   }
 
   async function open(maxBytes: number, lines: number): Promise<void> {
-    log = await openEventLog(path, { maxBytes, now: () => 1 });
+    log = openEventLog(path, { maxBytes, now: () => 1 });
     await write(0, lines);
     let opened: () => void = () => {};
     const isOpen = new Promise<void>((done) => {
