@@ -8,6 +8,7 @@ import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { GitRepository } from '../../server/git/port.ts';
+import { repairLate } from '../../server/git/moves/late-checkouts.ts';
 import { makeBarrier } from '../e2e/support/agent-scripts.ts';
 import { eventually } from '../e2e/support/eventually.ts';
 import { kindOf, makeFixture, valueOf, type Fixture } from './fixture.ts';
@@ -108,7 +109,6 @@ suite('git: moves of branches', () => {
     fixture.git('add', 'mine.txt');
     fixture.git('commit', '-qm', 'mine', '--', 'mine.txt');
     assert.equal(fixture.git('status', '--porcelain'), 'D  landed.txt');
-    const { repairLate } = await import('../../server/git/moves/late-checkouts.ts');
     const { context } = valueOf(await fixture.adapter().open(fixture.root));
     assert.equal(await repairLate(context, 'refs/heads/main', { from: first, to: tip }), 'over');
     assert.equal(fixture.git('status', '--porcelain'), '');
@@ -169,7 +169,6 @@ suite('git: moves of branches', () => {
   });
 
   async function looks(step: { readonly from: string; readonly to: string }) {
-    const { repairLate } = await import('../../server/git/moves/late-checkouts.ts');
     const { context } = valueOf(await fixture.adapter().open(fixture.root));
     return () => repairLate(context, 'refs/heads/main', step);
   }
@@ -181,7 +180,6 @@ suite('git: moves of branches', () => {
     fixture.write(join(fixture.root, 'mine.txt'), 'mine\n');
     fixture.git('add', 'mine.txt');
     fixture.git('rm', '-q', 'landed.txt');
-    const { repairLate } = await import('../../server/git/moves/late-checkouts.ts');
     const { context } = valueOf(await fixture.adapter().open(fixture.root));
     assert.equal(await repairLate(context, 'refs/heads/main', { from: first, to: tip }), 'open');
     fixture.git('commit', '-qm', 'without it');
@@ -239,6 +237,41 @@ suite('git: moves of branches', () => {
         assert.equal(fixture.git('log', '-1', '--format=%s'), 'mine');
       });
     }
+  }
+
+  if (process.platform === 'linux') {
+    test('a reset that began beside the move, and writes and gives up after a check, takes nothing out', async () => {
+      const own = commitOn(tipOf('main'), 'own.txt');
+      fixture.git('merge', '-q', '--ff-only', own);
+      const tip = commitOn(own, 'landed.txt');
+      const editor = makeBarrier(fixture.home, 'editor');
+      // In place of a reset, which cannot be held: it writes index and files, and sees at its end that HEAD has moved.
+      const script = join(fixture.home, 'editor.sh');
+      const act = `git read-tree -m -u ${tip} ${own}~1; exit 1`;
+      writeFileSync(script, `#!/bin/sh\n: > '${editor.path}.open'\n${editor.wait}\n${act}\n`, {
+        mode: 0o755,
+      });
+      const env = { ...fixture.environment, GIT_EDITOR: `'${script}'` };
+      const args = ['commit', '-q', '--allow-empty', '-e', '-m', 'given up'];
+      const { context } = valueOf(await fixture.adapter().open(fixture.root));
+      fixture.git('merge', '-q', '--ff-only', tip);
+      const command = spawn('git', args, { cwd: fixture.root, env, stdio: 'ignore' });
+      const ended = once(command, 'exit');
+      await eventually('the command has begun', () => existsSync(`${editor.path}.open`));
+      const step = { from: own, to: tip };
+      const seen = new Map<string, string>();
+      const since = { isUnderWay: true, mayArriveLate: false };
+      const check = (): ReturnType<typeof repairLate> =>
+        repairLate(context, 'refs/heads/main', step, seen, since);
+      assert.equal(await check(), 'busy');
+      editor.open();
+      await ended;
+      editor.close();
+      assert.notEqual(fixture.git('status', '--porcelain'), '');
+      assert.equal(await check(), 'over');
+      assert.equal(fixture.git('status', '--porcelain'), '');
+      assert.equal(tipOf('main'), tip);
+    });
   }
 
   test('a reset of a person in the middle of a follow leaves nothing of it behind', async () => {
@@ -317,7 +350,6 @@ suite('git: moves of branches', () => {
   test('what a person takes out after they have arrived stays out, whatever else they stage', async () => {
     const first = tipOf('main');
     const tip = commitOn(first, 'landed.txt');
-    const { repairLate } = await import('../../server/git/moves/late-checkouts.ts');
     const { context } = valueOf(await fixture.adapter().open(fixture.root));
     const since = { isUnderWay: false, mayArriveLate: true };
     const look = () =>
@@ -333,7 +365,6 @@ suite('git: moves of branches', () => {
 
   test('a file that a person has staged otherwise than both sides is left alone', async () => {
     const tip = commitOn(tipOf('main'), 'landed.txt');
-    const { repairLate } = await import('../../server/git/moves/late-checkouts.ts');
     const { context } = valueOf(await fixture.adapter().open(fixture.root));
     fixture.write(join(fixture.root, 'landed.txt'), 'mine\n');
     fixture.git('add', 'landed.txt');

@@ -17,8 +17,8 @@ export interface OutputChildOrders {
 const pauseMs = 10;
 const orders = JSON.parse(process.argv[2] ?? '{}') as OutputChildOrders;
 const machine = await openMachine(orders.url, orders.machine, { logs: orders.logs });
-const logs = await Promise.all(
-  orders.tasks.map((id) => openEventLog(join(machine.logs, fileOf(id)), { maxBytes: 1e8 })),
+const logs = orders.tasks.map((id) =>
+  openEventLog(join(machine.logs, fileOf(id)), { maxBytes: 1e8 }),
 );
 for (let line = 0; ;) {
   for (const log of logs)

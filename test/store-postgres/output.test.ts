@@ -203,7 +203,7 @@ suite("postgres: agents' output", function () {
       .execute();
     const names = ['1.ndjson', '1.T.1.ndjson', '11.ndjson', '1.setup.log'];
     for (const name of names) {
-      const log = await openEventLog(join(one.logs, 'T', name), { maxBytes: 1e6 });
+      const log = openEventLog(join(one.logs, 'T', name), { maxBytes: 1e6 });
       await say(log, name);
       await log.close();
       await one.output.flush(join(one.logs, 'T', name));

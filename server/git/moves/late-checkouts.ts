@@ -166,6 +166,8 @@ async function repairAt(
   const state = stateOf(owner, present);
   if (seen.get(at) === state) return 'open';
   const asNow = await context.git(['diff-index', '--cached', '--quiet', present], { at });
+  // What began beside the move may still be about to write, and gives up afterwards.
+  if (asNow.code === 0 && isUnderWay && isCommandRunning(at)) return busy();
   if (asNow.code === 0) {
     since.mayArriveLate = false;
     seen.set(at, state);
