@@ -39,6 +39,8 @@ export interface GitAdapterOptions {
   readonly lockPatienceMs?: number;
   /** Age from which a lock in a slot counts as left behind by a killed agent. */
   readonly staleLockMs?: number;
+  /** False: as on a system without a shell. */
+  readonly holdsIndexes?: boolean;
   /** False: nothing is flushed to the disk; for throw-away repositories. */
   readonly durable?: boolean;
   readonly maxOutputBytes?: number;
@@ -116,6 +118,7 @@ export function openGitAdapter(options: GitAdapterOptions = {}): BinaryGitAdapte
       durable: options.durable ?? true,
       lockPatienceMs: options.lockPatienceMs ?? defaults.lockPatienceMs,
       staleLockMs: options.staleLockMs ?? defaults.staleLockMs,
+      holdsIndexes: options.holdsIndexes ?? process.platform !== 'win32',
       secretsIn: options.secretsIn ?? null,
       secretsAllowed: options.secretsAllowed ?? (() => false),
       checkoutSettings: settings({

@@ -75,6 +75,7 @@ export interface RepositoryDeps {
   readonly durable: boolean;
   readonly lockPatienceMs: number;
   readonly staleLockMs: number;
+  readonly holdsIndexes: boolean;
   readonly checkoutSettings: readonly string[];
   readonly secretsIn: SecretSearch | null;
   readonly secretsAllowed: (path: string) => boolean;
@@ -190,6 +191,7 @@ function contextOf(deps: RepositoryDeps, state: RepositoryState): RepositoryCont
     refsAreFiles: (place.config.get('extensions.refstorage') ?? 'files') === 'files',
     ownRefsAreLogged: place.config.get('core.logallrefupdates')?.toLowerCase() === 'always',
     staleLockMs: deps.staleLockMs,
+    holdsIndexes: deps.holdsIndexes,
     durability: deps.durable ? openDurability(place.commonDir) : noDurability,
     ...remembered,
     ignores: new IgnoreRules(),

@@ -274,7 +274,7 @@ suite('git: moves of branches', () => {
     });
   }
 
-  test('a reset of a person in the middle of a follow leaves nothing of it behind', async () => {
+  test('without a shell: a reset of a person in the middle of a follow leaves nothing of it behind', async () => {
     const first = tipOf('main');
     const own = commitOn(first, 'own.txt');
     fixture.git('merge', '-q', '--ff-only', own);
@@ -287,7 +287,7 @@ suite('git: moves of branches', () => {
       `#!/bin/sh\ncase "$*" in *"merge -q --no-stat --ff-only"*) ${act};; esac\nexec git "$@"\n`,
       { mode: 0o755 },
     );
-    repository = await fixture.open({ binary: script });
+    repository = await fixture.open({ binary: script, holdsIndexes: false });
     const outcome = valueOf(await repository.follow('main', tip, 'fast-forward'));
     assert.equal(outcome.kind, 'pending');
     assert.equal(tipOf('main'), first);
@@ -296,7 +296,7 @@ suite('git: moves of branches', () => {
 
   for (const isRefused of [false, true]) {
     const how = isRefused ? 'is refused' : 'arrives';
-    test(`a rebase that gives up as it begins, because a landing ${how}, takes nothing out`, async () => {
+    test(`without a shell: a rebase that gives up as it begins, because a landing ${how}, takes nothing out`, async () => {
       const own = commitOn(tipOf('main'), 'own.txt');
       fixture.git('merge', '-q', '--ff-only', own);
       const tip = commitOn(own, 'landed.txt');
@@ -309,7 +309,7 @@ suite('git: moves of branches', () => {
         `#!/bin/sh\ncase "$*" in *"merge -q --no-stat --ff-only"*) ${rebase}; ${then};; esac\nexec git "$@"\n`,
         { mode: 0o755 },
       );
-      repository = await fixture.open({ binary: script });
+      repository = await fixture.open({ binary: script, holdsIndexes: false });
       const outcome = valueOf(await repository.follow('main', tip, 'fast-forward'));
       assert.equal(outcome.kind, isRefused ? 'pending' : 'followed');
       assert.equal(tipOf('main'), isRefused ? own : tip);

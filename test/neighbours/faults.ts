@@ -45,9 +45,9 @@ export const plantedFaults: { readonly [name: string]: PlantedFault } = {
   'force-the-checkout': {
     seed: 3,
     breaks: ['not-ours', 'lost'],
-    file: 'server/git/moves/follow.ts',
-    find: "      'merge',\n      '-q',\n      '--no-stat',\n      '--ff-only',\n      // Without it git overwrites ignored files, such as the user's `.env`.\n      '--no-overwrite-ignore',",
-    replace: "      'reset',\n      '-q',\n      '--hard',",
+    file: 'server/git/moves/held-index.ts',
+    find: 'merge -q --no-stat --ff-only --no-overwrite-ignore "$to"',
+    replace: 'reset -q --hard "$to"',
     often: ['edit', 'stage-and-edit', 'stage'],
   },
   'bring-back-what-was-taken-out': {

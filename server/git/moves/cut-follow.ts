@@ -81,7 +81,7 @@ export async function clearCutFollow(
     const afterMs = (factsOf(file)?.mtimeMs ?? Number.NaN) - begun.mtimeMs;
     return afterMs >= -coarseMs && afterMs <= followMaxMs;
   };
-  const names = ['index.lock', 'HEAD.lock', 'ORIG_HEAD.lock'];
+  const names = ['index.lock', 'index.lock.lock', 'HEAD.lock', 'ORIG_HEAD.lock'];
   const locks = owner === null ? [] : names.map((name) => join(owner.gitDir, name));
   for (const lock of [...locks, join(context.commonDir, `${ref}.lock`)]) {
     if (isOurs(lock)) await rm(lock, { force: true });

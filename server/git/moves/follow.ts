@@ -4,15 +4,13 @@ import { join } from 'node:path';
 import { ok } from '../../core/failure.ts';
 import { firstParentCount, isAncestor } from '../read/ancestry.ts';
 import type { RepositoryContext } from '../context.ts';
-import { settings } from '../process/environment.ts';
-import { lockFileOf, refuse } from '../process/failures.ts';
+import { refuse } from '../process/failures.ts';
 import type { BranchMove, FollowOutcome, GitResult } from '../port.ts';
-import { hasLeft, movedFrom, putBackReason } from './branch-log.ts';
-import { isBeadsAlone, pastBeads } from './beads-checkout.ts';
+import { hasLeft } from './branch-log.ts';
 import { clearCutFollow, type FollowStep, markingFollow } from './cut-follow.ts';
+import { atWork, type Changed, fastForward, hasOvertaken } from './fast-forward.ts';
 import { checkoutsOf, commandsEnd, isLeftAlone } from './git-processes.ts';
-import { isIndexClean, lookForLateCheckouts, takeBackFiles } from './late-checkouts.ts';
-import { noteRefused, refusedBefore } from './refused-follows.ts';
+import { isIndexClean, lookForLateCheckouts } from './late-checkouts.ts';
 import {
   branchName,
   branchRef,
@@ -111,14 +109,11 @@ async function followNow(
     if (isOld && tries < maxStaleTries) continue;
     const step = { from: current, to: tip };
     if (owner !== null) {
-      const refused = await markingFollow(context, ref, step, () =>
-        fastForward(context, ref, owner, step),
-      );
-      const now = refused === null ? step : { from: current, to: current ?? tip };
-      if (refused === null && (await hasOvertaken(context, ref, owner, step)))
-        return refuse('stale', `Someone else moved ${name} meanwhile.`);
-      lookForLateCheckouts(context, ref, now, { wasClean });
-      return refused === null ? followed(tip) : pending(refused);
+      const refused = await followHeld(context, ref, owner, step, wasClean);
+      if (refused === null) return followed(tip);
+      if (typeof refused === 'string') return pending(refused);
+      if (!refused.isTakenBack && tries < maxStaleTries) continue;
+      return refuse('stale', `Someone else moved ${name} meanwhile.`);
     }
     const moved = await markingFollow(context, ref, step, () =>
       updateRefs(context, [{ ref, next: tip, old: current }], 'drover: land', () =>
@@ -228,114 +223,20 @@ async function obstacleAt(
   return null;
 }
 
-function atWork(checkout: string, lock: string): string {
-  return `Git is running in ${checkout} (${lock} exists). Remove the file if no git process is running.`;
-}
-
-/**
- * Null when the checkout has moved; else why git refused, having touched nothing but files of
- * Beads.
- */
-async function fastForward(
+/** Null when the checkout that holds the branch has moved with it; else why it has not. */
+async function followHeld(
   context: RepositoryContext,
   ref: string,
   owner: WorktreeHead,
   step: FollowStep,
-): Promise<string | null> {
-  const before = await refusedBefore(context, owner, step);
-  if (before !== null) return before;
-  const refused = await mergeForward(context, ref, owner, step);
-  if (refused === null) return null;
-  const inTheWay = filesInTheWay(refused);
-  const hasMoved =
-    isBeadsAlone(inTheWay) &&
-    (await pastBeads(context, owner.path, step, inTheWay, async () => {
-      return (await mergeForward(context, ref, owner, step)) === null;
-    }));
-  if (hasMoved) return null;
-  const reason = refusalReason(refused, owner.path);
-  await noteRefused(context, owner, step, { files: inTheWay, reason });
-  return reason;
-}
-
-/** Null if the checkout has moved; otherwise git's message. */
-async function mergeForward(
-  context: RepositoryContext,
-  ref: string,
-  owner: WorktreeHead,
-  { from, to }: FollowStep,
-): Promise<string | null> {
-  const output = await context.git(
-    [
-      ...settings({
-        'merge.autoStash': 'false',
-        'merge.verifySignatures': 'false',
-        'core.fsync': 'reference',
-      }),
-      'merge',
-      '-q',
-      '--no-stat',
-      '--ff-only',
-      // Without it git overwrites ignored files, such as the user's `.env`.
-      '--no-overwrite-ignore',
-      to,
-    ],
-    { at: owner.path, waitForLocks: false },
+  wasClean: boolean,
+): Promise<string | Changed | null> {
+  const refused = await markingFollow(context, ref, step, () =>
+    fastForward(context, ref, owner, step),
   );
-  if (output.code === 0 && (await readRef(context, ref)) === to) {
-    context.durability.refsMoved([ref]);
-    return null;
-  }
-  if (/cannot lock ref/i.test(output.stderr)) {
-    // Git updates the files first and the branch last: what it started must be finished, or the
-    // user sees reverted changes.
-    const finished = await updateRefs(context, [{ ref, next: to, old: from }], 'drover: land');
-    if (finished.ok) return null;
-    await takeBackFiles(context, owner, to);
-  }
-  return output.stderr;
-}
-
-/**
- * Git merges into what the branch is by then. True: since the last check a command of a person had
- * taken something out of it, and the merge that brought it back is taken back.
- */
-async function hasOvertaken(
-  context: RepositoryContext,
-  ref: string,
-  owner: WorktreeHead,
-  { from, to }: FollowStep,
-): Promise<boolean> {
-  const old = movedFrom(context, ref, to);
-  if (old === null || from === null || old === from) return false;
-  if (await isAncestor(context, from, old)) return false;
-  const files = await context.git(['read-tree', '-m', '-u', to, old], { at: owner.path });
-  if (files.code !== 0) return false;
-  const moved = await updateRefs(context, [{ ref, next: old, old: to }], putBackReason);
-  return moved.ok;
-}
-
-/** These are the lines that start with a tab. */
-function filesInTheWay(stderr: string): readonly string[] {
-  return stderr
-    .split('\n')
-    .filter((line) => line.startsWith('\t'))
-    .map((line) => line.trim());
-}
-
-const maxNamedFiles = 5;
-
-/** Reads the answer of `git merge --ff-only`. */
-export function refusalReason(stderr: string, checkout: string): string {
-  const lock = lockFileOf(stderr);
-  if (lock !== null) return atWork(checkout, lock);
-  const files = filesInTheWay(stderr);
-  if (files.length > 0) {
-    const more = files.length > maxNamedFiles ? ` and ${files.length - maxNamedFiles} more` : '';
-    const untracked = /untracked working tree/i.test(stderr);
-    const what = untracked ? 'Files that are not in git' : 'Local changes';
-    return `${what} in ${checkout} are in the way: ${files.slice(0, maxNamedFiles).join(', ')}${more}.`;
-  }
-  const line = stderr.split('\n').find((each) => /^(?:fatal|error):/.test(each));
-  return `Git refused to update ${checkout}: ${line?.replace(/^(?:fatal|error): /, '') ?? 'it gave no reason'}`;
+  if (refused === null && (await hasOvertaken(context, ref, owner, step)))
+    return { isTakenBack: true };
+  const now = refused === null ? step : { from: step.from, to: step.from ?? step.to };
+  lookForLateCheckouts(context, ref, now, { wasClean });
+  return refused;
 }

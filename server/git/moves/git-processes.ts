@@ -103,10 +103,11 @@ const waitMaxMs = 1_500;
  */
 export async function commandsEnd(
   checkouts: readonly string[],
+  maxMs = waitMaxMs,
 ): Promise<'free' | 'waited' | { readonly running: string }> {
   let running = moverIn(checkouts);
   if (running === null) return 'free';
-  for (const endMs = Date.now() + waitMaxMs; Date.now() < endMs;) {
+  for (const endMs = Date.now() + maxMs; Date.now() < endMs;) {
     await delay(pollMs);
     running = moverIn(checkouts);
     if (running === null) return 'waited';

@@ -11,12 +11,14 @@ import { join } from 'node:path';
 import { isAncestor } from '../read/ancestry.ts';
 import type { RepositoryContext } from '../context.ts';
 import type { FollowStep } from './cut-follow.ts';
+import { moveHeld } from './held-index.ts';
 import { checkoutsOf, isCommandRunning } from './git-processes.ts';
 import { splitZero } from '../files/paths.ts';
 import { exists, factsOf } from '../files/small-files.ts';
 import { lockFileOf } from '../process/failures.ts';
 import { readRef } from '../refs/refs.ts';
 import { branchHolders, unfinishedOperation, type WorktreeHead } from '../refs/worktree-heads.ts';
+import type { Sha } from '../sha.ts';
 
 /**
  * Pauses before each check; after a switch that takes longer than all of them, the person sees
@@ -137,9 +139,17 @@ export async function repairLate(
     }
     const found = new Set<LateCheck>();
     for (const owner of owners)
-      found.add(await repairAt(context, owner, { ...step, present }, seen, since));
+      found.add(await repairAt(context, owner, { ref, ...step, present }, seen, since));
     return (['over', 'busy'] as const).find((each) => found.has(each)) ?? 'open';
   });
+}
+
+/** A move of a branch, and where the branch is now. */
+interface MovedUnder {
+  readonly ref: string;
+  readonly from: Sha;
+  readonly to: Sha;
+  readonly present: Sha;
 }
 
 /**
@@ -149,7 +159,7 @@ export async function repairLate(
 async function repairAt(
   context: RepositoryContext,
   owner: WorktreeHead,
-  { from, to, present }: { readonly from: string; readonly to: string; readonly present: string },
+  { ref, from, to, present }: MovedUnder,
   seen: SeenStates,
   since: BegunBefore,
 ): Promise<LateCheck> {
@@ -177,14 +187,15 @@ async function repairAt(
   // Its own end is waited for: it may be about to write what it has read before the repair.
   if (isCommandRunning(at)) return busy();
   if (isUnderWay && (await isOfAnother(context, at, { from, to })))
-    return (await putBack(context, at, present)) ?? busy();
+    return (await putBack(context, owner, ref, { state, present })) ?? busy();
   const asBefore = await context.git(['diff-index', '--cached', '--quiet', from], { at });
   const isAsBefore = asBefore.code === 0;
   if (!isAsBefore && !(await lacksTheStep(context, at, { from, to, present }, since))) {
     seen.set(at, state);
     return 'open';
   }
-  return (await takeOver(context, at, from, isAsBefore ? present : to)) ?? busy();
+  const step = { from, to: isAsBefore ? present : to };
+  return (await takeOver(context, owner, ref, { state, present }, step)) ?? busy();
 }
 
 const candidatesMax = 20;
@@ -225,27 +236,47 @@ async function isOfAnother(
   return false;
 }
 
+/** What was looked into: the commit of the branch, and its state in a checkout. */
+interface Found {
+  readonly state: string;
+  readonly present: Sha;
+}
+
 /**
  * Files that differ from the index are a person's: then git refuses, and nothing is touched. Null:
  * git holds the index.
  */
 async function putBack(
   context: RepositoryContext,
-  at: string,
-  present: string,
+  owner: WorktreeHead,
+  ref: string,
+  found: Found,
 ): Promise<LateCheck | null> {
-  const tree = await context.git(['write-tree'], { at });
+  const tree = await context.git(['write-tree'], { at: owner.path });
   if (tree.code !== 0) return 'open';
-  return takeOver(context, at, tree.stdout.toString('utf8').trim(), present);
+  const step = { from: tree.stdout.toString('utf8').trim(), to: found.present };
+  // Git notes the tree in the index.
+  const state = stateOf(owner, found.present);
+  return takeOver(context, owner, ref, { ...found, state }, step);
 }
 
-/** Index and files from what they are of to what they should be of. Null: git holds the index. */
+/**
+ * Index and files from what they are of to what they should be of, unless they or the branch have
+ * changed since they were looked into. Null: it must be looked into again.
+ */
 async function takeOver(
   context: RepositoryContext,
-  at: string,
-  from: string,
-  to: string,
+  owner: WorktreeHead,
+  ref: string,
+  { state, present }: Found,
+  { from, to }: { readonly from: Sha; readonly to: Sha },
 ): Promise<LateCheck | null> {
+  const at = owner.path;
+  const held = await moveHeld(context, owner, { from, to, ref: null }, async () => {
+    return stateOf(owner, present) === state && (await readRef(context, ref)) === present;
+  });
+  if (held !== null)
+    return held.kind === 'moved' ? 'over' : held.kind === 'refused' ? 'open' : null;
   const moved = await context.git(['read-tree', '-m', '-u', from, to], { at, waitForLocks: false });
   if (moved.code === 0) return 'over';
   return lockFileOf(moved.stderr) === null ? 'open' : null;

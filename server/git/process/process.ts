@@ -2,6 +2,7 @@
 // bounded number at once.
 
 import { ownSettings, withoutHooks } from './environment.ts';
+import { runDialog, type GitDialog } from './dialog.ts';
 import { runOnce, type GitOutput, type GitRequest } from './run-once.ts';
 import { Semaphore } from '../../core/work/semaphore.ts';
 
@@ -28,6 +29,8 @@ export interface GitCommand {
    * error.
    */
   readonly truncate?: boolean;
+  /** A script of ours in place of one process; `args` are settings for all of its processes. */
+  readonly dialog?: GitDialog;
 }
 
 export interface GitProcesses {
@@ -58,6 +61,7 @@ export function openGitProcesses(options: GitProcessOptions): GitProcesses {
   const semaphore = new Semaphore(options.concurrency);
   const start = (command: GitCommand): Promise<GitOutput> => {
     const request = requestOf(options, command);
+    if (command.dialog !== undefined) return runDialog(request, command.dialog);
     const signal = command.signal ?? null;
     return options.elsewhere?.(request, signal) ?? runOnce(request, signal);
   };

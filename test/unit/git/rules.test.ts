@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { gitEnvironment } from '../../../server/git/process/environment.ts';
 import { failureOf, isPassingRace, lockFileOf } from '../../../server/git/process/failures.ts';
-import { refusalReason } from '../../../server/git/moves/follow.ts';
+import { refusalReason } from '../../../server/git/moves/fast-forward.ts';
 import { isHeldFileName } from '../../../server/git/read/held-files.ts';
 import { identityVariables, missingIdentity } from '../../../server/git/process/identity.ts';
 import { isReproducible } from '../../../server/git/read/ignored-files.ts';

@@ -1,0 +1,162 @@
+// Moves the checkout that holds a branch forward with it, or says why that cannot be: by Drover
+// itself while it holds the index, else by a merge, which names the files in the way.
+
+import { join } from 'node:path';
+import { isAncestor } from '../read/ancestry.ts';
+import type { RepositoryContext } from '../context.ts';
+import { lockFileOf } from '../process/failures.ts';
+import { movedFrom, putBackReason } from './branch-log.ts';
+import { isBeadsAlone, pastBeads } from './beads-checkout.ts';
+import type { FollowStep } from './cut-follow.ts';
+import { type HeldMoveEnd, moveHeld, moveSettings } from './held-index.ts';
+import { takeBackFiles } from './late-checkouts.ts';
+import { noteRefused, refusedBefore } from './refused-follows.ts';
+import type { Sha } from '../sha.ts';
+import { readRef, updateRefs } from '../refs/refs.ts';
+import { headOf, unfinishedOperation, type WorktreeHead } from '../refs/worktree-heads.ts';
+
+/** Something has changed since it was looked at: it must be looked at again. */
+export interface Changed {
+  /** The move came after a command that took something out, and was taken back. */
+  readonly isTakenBack: boolean;
+}
+
+/**
+ * Null when the checkout has moved; else why git refused, having touched nothing but files of
+ * Beads.
+ */
+export async function fastForward(
+  context: RepositoryContext,
+  ref: string,
+  owner: WorktreeHead,
+  step: FollowStep,
+): Promise<string | Changed | null> {
+  const before = await refusedBefore(context, owner, step);
+  if (before !== null) return before;
+  const end = await moveForward(context, ref, owner, step);
+  if (end.kind === 'moved') return null;
+  if (end.kind === 'in use') return { isTakenBack: false };
+  if (end.kind === 'locked') return atWork(owner.path, join(owner.gitDir, 'index.lock'));
+  const refused = end.said;
+  const inTheWay = filesInTheWay(refused);
+  const hasMoved =
+    isBeadsAlone(inTheWay) &&
+    (await pastBeads(context, owner.path, step, inTheWay, async () => {
+      return (await moveForward(context, ref, owner, step)).kind === 'moved';
+    }));
+  if (hasMoved) return null;
+  const reason = refusalReason(refused, owner.path);
+  await noteRefused(context, owner, step, { files: inTheWay, reason });
+  return reason;
+}
+
+async function moveForward(
+  context: RepositoryContext,
+  ref: string,
+  owner: WorktreeHead,
+  step: FollowStep,
+): Promise<HeldMoveEnd> {
+  const end =
+    step.from === null ? null : await heldForward(context, ref, owner, step.from, step.to);
+  if (end?.kind === 'moved') context.durability.refsMoved([ref]);
+  if (end !== null) return end;
+  const said = await mergeForward(context, ref, owner, step);
+  return said === null ? { kind: 'moved' } : { kind: 'refused', said };
+}
+
+function heldForward(
+  context: RepositoryContext,
+  ref: string,
+  owner: WorktreeHead,
+  from: Sha,
+  to: Sha,
+): Promise<HeldMoveEnd | null> {
+  return moveHeld(context, owner, { from, to, ref }, async () => {
+    const operation = unfinishedOperation(owner.gitDir)?.kind;
+    if (operation !== owner.operation?.kind) return false;
+    const { branch: name } = await headOf(context, owner);
+    return name === owner.branch && (await readRef(context, ref)) === from;
+  });
+}
+
+/** Null if the checkout has moved; otherwise git's message. */
+async function mergeForward(
+  context: RepositoryContext,
+  ref: string,
+  owner: WorktreeHead,
+  { from, to }: FollowStep,
+): Promise<string | null> {
+  const output = await context.git(
+    [
+      ...moveSettings,
+      'merge',
+      '-q',
+      '--no-stat',
+      '--ff-only',
+      // Without it git overwrites ignored files, such as the user's `.env`.
+      '--no-overwrite-ignore',
+      to,
+    ],
+    { at: owner.path, waitForLocks: false },
+  );
+  if (output.code === 0 && (await readRef(context, ref)) === to) {
+    context.durability.refsMoved([ref]);
+    return null;
+  }
+  if (/cannot lock ref/i.test(output.stderr)) {
+    // Git updates the files first and the branch last: what it started must be finished, or the
+    // user sees reverted changes.
+    const finished = await updateRefs(context, [{ ref, next: to, old: from }], 'drover: land');
+    if (finished.ok) return null;
+    await takeBackFiles(context, owner, to);
+  }
+  return output.stderr;
+}
+
+/**
+ * Git merges into what the branch is by then. True: since the last check a command of a person had
+ * taken something out of it, and the merge that brought it back is taken back.
+ */
+export async function hasOvertaken(
+  context: RepositoryContext,
+  ref: string,
+  owner: WorktreeHead,
+  { from, to }: FollowStep,
+): Promise<boolean> {
+  const old = movedFrom(context, ref, to);
+  if (old === null || from === null || old === from) return false;
+  if (await isAncestor(context, from, old)) return false;
+  const files = await context.git(['read-tree', '-m', '-u', to, old], { at: owner.path });
+  if (files.code !== 0) return false;
+  const moved = await updateRefs(context, [{ ref, next: old, old: to }], putBackReason);
+  return moved.ok;
+}
+
+/** These are the lines that start with a tab. */
+function filesInTheWay(stderr: string): readonly string[] {
+  return stderr
+    .split('\n')
+    .filter((line) => line.startsWith('\t'))
+    .map((line) => line.trim());
+}
+
+const maxNamedFiles = 5;
+
+/** Reads the answer of `git merge --ff-only`. */
+export function refusalReason(stderr: string, checkout: string): string {
+  const lock = lockFileOf(stderr);
+  if (lock !== null) return atWork(checkout, lock);
+  const files = filesInTheWay(stderr);
+  if (files.length > 0) {
+    const more = files.length > maxNamedFiles ? ` and ${files.length - maxNamedFiles} more` : '';
+    const untracked = /untracked working tree/i.test(stderr);
+    const what = untracked ? 'Files that are not in git' : 'Local changes';
+    return `${what} in ${checkout} are in the way: ${files.slice(0, maxNamedFiles).join(', ')}${more}.`;
+  }
+  const line = stderr.split('\n').find((each) => /^(?:fatal|error):/.test(each));
+  return `Git refused to update ${checkout}: ${line?.replace(/^(?:fatal|error): /, '') ?? 'it gave no reason'}`;
+}
+
+export function atWork(checkout: string, lock: string): string {
+  return `Git is running in ${checkout} (${lock} exists). Remove the file if no git process is running.`;
+}

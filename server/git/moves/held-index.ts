@@ -1,0 +1,120 @@
+// Moves a checkout from one commit to another while Drover itself holds its index. A command of a
+// person reads the branch first and the index a little later: if the branch moves in between, it
+// gives up at its end, with files and index of another commit. Git's own merge makes that worse: it
+// reads the index before it locks it.
+//
+// So the index is locked first. What runs in the checkout by then is waited for, untouched; what
+// starts later finds the lock, and ends before it has changed anything. Before the lock is let go,
+// such commands have ended.
+
+import { join } from 'node:path';
+import type { RepositoryContext } from '../context.ts';
+import { settings } from '../process/environment.ts';
+import { exists } from '../files/small-files.ts';
+import type { Sha } from '../sha.ts';
+import { commandsEnd, isCommandRunning } from './git-processes.ts';
+
+interface Checkout {
+  readonly path: string;
+  readonly gitDir: string;
+}
+
+/** From what the index is of to what it should be of: commits or trees. */
+export interface HeldMove {
+  readonly from: Sha;
+  readonly to: Sha;
+  /** The branch, which goes along from the one commit to the other; null: files and index alone. */
+  readonly ref: string | null;
+}
+
+/**
+ * `locked`: someone else holds the index. `in use`: a command is running there, or what was found
+ * before the lock is so no longer. `refused`: files are in the way, or the branch is held. Nothing
+ * is changed then.
+ */
+export type HeldMoveEnd =
+  | { readonly kind: 'moved' }
+  | { readonly kind: 'locked' }
+  | { readonly kind: 'in use' }
+  | { readonly kind: 'refused'; readonly said: string };
+
+/**
+ * Git works on the lock as if it were the index. The answer is `go`; without one, the index is let
+ * go unchanged. It outlives Drover: what it has begun it ends.
+ */
+const script = `
+trap '' HUP INT PIPE TERM
+index=$1 from=$2 to=$3 ref=$4
+shift 4
+lock=$index.lock
+( set -C; cat "$index" > "$lock" ) 2> /dev/null || { echo locked; exit; }
+end() { rm -f "$lock"; echo "$1"; exit; }
+between() { GIT_INDEX_FILE=$lock "$@" < /dev/null 2>&1; }
+echo held
+read -r answer
+[ "$answer" = go ] || end 'in use'
+if [ -z "$ref" ]; then
+  said=$(between "$@" read-tree -m -u "$from" "$to")
+else
+  said=$(between "$@" merge -q --no-stat --ff-only --no-overwrite-ignore "$to")
+fi
+code=$?
+printf '%s\\n' "$said" >&2
+case $code$said in
+  0*) ;;
+  *[Cc]'annot lock ref'*)
+    "$@" update-ref -m 'drover: land' "$ref" "$to" "$from" < /dev/null || {
+      between "$@" read-tree -m -u "$to" "$from"
+      end refused
+    } ;;
+  *) end refused ;;
+esac
+echo written
+read -r answer
+mv -f "$lock" "$index"
+echo moved
+`;
+
+/**
+ * Null: this system has no shell for it, or there is no index.
+ * @param isAsFound is asked under the lock, right before anything is changed
+ */
+export async function moveHeld(
+  context: RepositoryContext,
+  checkout: Checkout,
+  { from, to, ref }: HeldMove,
+  isAsFound: () => Promise<boolean>,
+): Promise<HeldMoveEnd | null> {
+  const index = join(checkout.gitDir, 'index');
+  if (!context.holdsIndexes || !exists(index)) return null;
+  const output = await context.git(moveSettings, {
+    at: checkout.path,
+    waitForLocks: false,
+    dialog: {
+      script,
+      args: [index, from, to, ref ?? ''],
+      answer: async (line) => {
+        if (line === 'held')
+          return !isCommandRunning(checkout.path) && (await isAsFound()) ? 'go' : 'no';
+        if (line !== 'written') return null;
+        await commandsEnd([checkout.path], letGoMs);
+        return 'go';
+      },
+    },
+  });
+  const end = output.stdout.toString('utf8').trimEnd().split('\n').at(-1);
+  const kind = ends.find((one) => one === end);
+  return kind === undefined ? { kind: 'refused', said: output.stderr } : { kind };
+}
+
+const ends = ['moved', 'locked', 'in use'] as const;
+
+/** Of git's own move of a checkout, in whatever way. */
+export const moveSettings: readonly string[] = settings({
+  'merge.autoStash': 'false',
+  'merge.verifySignatures': 'false',
+  'core.fsync': 'reference',
+});
+
+/** A command that has found the index locked ends in a moment; one that asks a person does not. */
+const letGoMs = 500;
