@@ -15,7 +15,7 @@ import type { Sha } from '../sha.ts';
 import { readRef, updateRefs } from '../refs/refs.ts';
 import { headOf, unfinishedOperation, type WorktreeHead } from '../refs/worktree-heads.ts';
 
-/** Something has changed since it was looked at: it must be looked at again. */
+/** Something has changed since it was read: it must be read again. */
 export interface Changed {
   /** The move came after a command that took something out, and was taken back. */
   readonly isTakenBack: boolean;

@@ -40,7 +40,7 @@ export type HeldMoveEnd =
 
 /**
  * Git works on the lock as if it were the index. The answer is `go`; without one, the index is let
- * go unchanged. It outlives Drover: what it has begun it ends.
+ * go unchanged. It outlives Drover, and ends what it has started.
  */
 const script = `
 trap '' HUP INT PIPE TERM

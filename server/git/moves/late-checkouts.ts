@@ -176,7 +176,7 @@ async function repairAt(
   const state = stateOf(owner, present);
   if (seen.get(at) === state) return 'open';
   const asNow = await context.git(['diff-index', '--cached', '--quiet', present], { at });
-  // What began beside the move may still be about to write, and gives up afterwards.
+  // A command that started beside the move may still be about to write, and gives up afterwards.
   if (asNow.code === 0 && isUnderWay && isCommandRunning(at)) return busy();
   if (asNow.code === 0) {
     since.mayArriveLate = false;
@@ -236,7 +236,7 @@ async function isOfAnother(
   return false;
 }
 
-/** What was looked into: the commit of the branch, and its state in a checkout. */
+/** What was read: the commit of the branch, and its state in a checkout. */
 interface Found {
   readonly state: string;
   readonly present: Sha;
@@ -262,7 +262,7 @@ async function putBack(
 
 /**
  * Index and files from what they are of to what they should be of, unless they or the branch have
- * changed since they were looked into. Null: it must be looked into again.
+ * changed since they were read. Null: they must be read again.
  */
 async function takeOver(
   context: RepositoryContext,

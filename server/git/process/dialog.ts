@@ -1,5 +1,5 @@
 // Runs a small script of ours around several git processes, which asks this process questions while
-// it runs. The script outlives this process: what it has begun it ends, or takes back.
+// it runs. The script outlives this process, and ends what it has started, or takes it back.
 
 import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
