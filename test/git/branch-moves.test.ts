@@ -198,26 +198,6 @@ suite('git: moves of branches', () => {
     assert.equal(fixture.git('show', 'HEAD:landed.txt'), 'landed.txt');
   });
 
-  test('a reset of a person right before a repair stays', async () => {
-    const first = tipOf('main');
-    const tip = commitOn(first, 'landed.txt');
-    fixture.git('merge', '-q', '--ff-only', tip);
-    // As a switch leaves it that read the branch before the move.
-    fixture.git('read-tree', '--reset', '-u', first);
-    const script = join(fixture.home, 'late-git');
-    const unset = 'env -u GIT_DIR -u GIT_WORK_TREE -u GIT_COMMON_DIR';
-    const act = `${unset} git reset -q --hard ${first}`;
-    writeFileSync(
-      script,
-      `#!/bin/sh\ncase "$*" in *"diff-index --cached --quiet ${first}") ${act};; esac\nexec git "$@"\n`,
-      { mode: 0o755 },
-    );
-    const { context } = valueOf(await fixture.adapter({ binary: script }).open(fixture.root));
-    assert.equal(await repairLate(context, 'refs/heads/main', { from: first, to: tip }), 'busy');
-    assert.equal(tipOf('main'), first);
-    assert.equal(fixture.git('status', '--porcelain'), '');
-  });
-
   if (process.platform === 'linux') {
     for (const isElsewhere of [false, true]) {
       const where = isElsewhere ? 'in a checkout that has yet to get there' : 'in its checkout';

@@ -5,6 +5,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { repairLate } from '../../server/git/moves/late-checkouts.ts';
 import { moveHeld } from '../../server/git/moves/held-index.ts';
 import type { RepositoryContext } from '../../server/git/context.ts';
 import { makeBarrier } from '../e2e/support/agent-scripts.ts';
@@ -114,4 +115,51 @@ suite('git: an index that is held', () => {
       assert.equal(fixture.git('status', '--porcelain'), '');
     });
   }
+
+  if (process.platform === 'linux') {
+    test('a branch does not wait for a command in a slot inside of its checkout', async () => {
+      const repository = await fixture.open();
+      writeFileSync(join(fixture.root, '.git', 'info', 'exclude'), 'slots\n');
+      fixture.git('worktree', 'add', '-q', '--detach', join(fixture.root, 'slots', 'one'));
+      const editor = makeBarrier(fixture.home, 'editor');
+      const script = join(fixture.home, 'editor.sh');
+      writeFileSync(script, `#!/bin/sh\n: > '${editor.path}.open'\n${editor.wait}\n`, {
+        mode: 0o755,
+      });
+      const command = spawn('git', ['commit', '-q', '--allow-empty', '-m', 'slot', '-e'], {
+        cwd: join(fixture.root, 'slots', 'one'),
+        env: { ...fixture.environment, GIT_EDITOR: `'${script}'` },
+        stdio: 'ignore',
+      });
+      const ended = once(command, 'exit');
+      await eventually('the editor is open', () => existsSync(`${editor.path}.open`));
+      const outcome = valueOf(await repository.follow('main', tip, 'fast-forward'));
+      editor.open();
+      await ended;
+      editor.close();
+      assert.equal(outcome.kind, 'followed');
+      assert.equal(fixture.git('status', '--porcelain'), '');
+    });
+  }
+
+  test('a reset of a person right before a repair stays', async () => {
+    fixture.git('merge', '-q', '--ff-only', tip);
+    // As a switch leaves it that read the branch before the move.
+    fixture.git('read-tree', '--reset', '-u', first);
+    const script = join(fixture.home, 'late-git');
+    const unset = 'env -u GIT_DIR -u GIT_WORK_TREE -u GIT_COMMON_DIR';
+    const act = `${unset} git reset -q --hard ${first}`;
+    writeFileSync(
+      script,
+      `#!/bin/sh\ncase "$*" in *"diff-index --cached --quiet ${first}") ${act};; esac\nexec git "$@"\n`,
+      { mode: 0o755 },
+    );
+    const late = valueOf(await fixture.adapter({ binary: script }).open(fixture.root));
+    assert.equal(
+      await repairLate(late.context, 'refs/heads/main', { from: first, to: tip }),
+      'busy',
+    );
+    assert.equal(fixture.git('rev-parse', 'main'), first);
+    assert.equal(fixture.git('status', '--porcelain'), '');
+  });
 });

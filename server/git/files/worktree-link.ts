@@ -124,7 +124,9 @@ export function linkedWorktree(
 }
 
 /** The main checkout first, then all linked worktrees. */
-export function worktreesOf(context: RepositoryContext): LinkedWorktree[] {
+export function worktreesOf(
+  context: Pick<RepositoryContext, 'commonDir' | 'root' | 'isBare'>,
+): LinkedWorktree[] {
   const main = { path: context.root, gitDir: context.commonDir };
   return [...(context.isBare ? [] : [main]), ...linkedWorktrees(context)];
 }

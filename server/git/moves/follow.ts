@@ -135,8 +135,8 @@ async function othersEnd(
   owner: WorktreeHead | null,
   isFirst: boolean,
 ): ReturnType<typeof commandsEnd> {
-  if (owner !== null) return commandsEnd([owner.path]);
-  return isFirst ? 'free' : commandsEnd(checkoutsOf(context));
+  if (owner !== null) return commandsEnd(context, [owner.path]);
+  return isFirst ? 'free' : commandsEnd(context, checkoutsOf(context));
 }
 
 function followed(sha: Sha): GitResult<FollowOutcome> {

@@ -79,10 +79,13 @@ function checkoutsAmong(worktrees: readonly LinkedWorktree[]): readonly string[]
     .map(({ path }) => path);
 }
 
+type WorktreePlaces = Parameters<typeof worktreesOf>[0];
+
 /** A moving command in one of the checkouts, by name and number, or null. */
-function moverIn(checkouts: readonly string[]): string | null {
+function moverIn(context: WorktreePlaces, checkouts: readonly string[]): string | null {
   for (const { pid, folder } of gitProcesses() ?? []) {
     if (!checkouts.some((checkout) => isBelow(folder, checkout))) continue;
+    if (!checkouts.includes(worktreeAround(context, folder) ?? folder)) continue;
     try {
       const args = readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0');
       const command = moverOf(args);
@@ -94,6 +97,15 @@ function moverIn(checkouts: readonly string[]): string | null {
   return null;
 }
 
+/** Slots may lie inside of a checkout. */
+function worktreeAround(context: WorktreePlaces, folder: string): string | null {
+  const around = worktreesOf(context).filter(({ path }) => isBelow(folder, path));
+  return around.reduce<string | null>(
+    (inner, { path }) => (inner === null || path.length > inner.length ? path : inner),
+    null,
+  );
+}
+
 const pollMs = 20;
 const waitMaxMs = 1_500;
 
@@ -102,27 +114,28 @@ const waitMaxMs = 1_500;
  * again. Else the one that is still running.
  */
 export async function commandsEnd(
+  context: WorktreePlaces,
   checkouts: readonly string[],
   maxMs = waitMaxMs,
 ): Promise<'free' | 'waited' | { readonly running: string }> {
-  let running = moverIn(checkouts);
+  let running = moverIn(context, checkouts);
   if (running === null) return 'free';
   for (const endMs = Date.now() + maxMs; Date.now() < endMs;) {
     await delay(pollMs);
-    running = moverIn(checkouts);
+    running = moverIn(context, checkouts);
     if (running === null) return 'waited';
   }
   return running === null ? 'waited' : { running };
 }
 
 /** Whether such a command runs in one of them now. */
-export function isCommandRunning(...checkouts: readonly string[]): boolean {
-  return moverIn(checkouts) !== null;
+export function isCommandRunning(context: WorktreePlaces, checkouts: readonly string[]): boolean {
+  return moverIn(context, checkouts) !== null;
 }
 
 /** No worktree has the branch checked out, and no such command runs in a checkout. */
 export function isLeftAlone(context: RepositoryContext, ref: string): boolean {
   const worktrees = worktreesOf(context);
   const isHeld = worktrees.some(({ gitDir }) => readHead(gitDir).branch === ref);
-  return !isHeld && !isCommandRunning(...checkoutsAmong(worktrees));
+  return !isHeld && !isCommandRunning(context, checkoutsAmong(worktrees));
 }

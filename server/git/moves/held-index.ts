@@ -95,9 +95,9 @@ export async function moveHeld(
       args: [index, from, to, ref ?? ''],
       answer: async (line) => {
         if (line === 'held')
-          return !isCommandRunning(checkout.path) && (await isAsFound()) ? 'go' : 'no';
+          return !isCommandRunning(context, [checkout.path]) && (await isAsFound()) ? 'go' : 'no';
         if (line !== 'written') return null;
-        await commandsEnd([checkout.path], letGoMs);
+        await commandsEnd(context, [checkout.path], letGoMs);
         return 'go';
       },
     },

@@ -134,7 +134,7 @@ export async function repairLate(
     const { owners } = await branchHolders(context, ref);
     if (owners.length === 0) {
       // A switch says at its end where it has arrived.
-      since.hasNoneLeft ||= !isCommandRunning(...checkoutsOf(context));
+      since.hasNoneLeft ||= !isCommandRunning(context, checkoutsOf(context));
       return since.hasNoneLeft ? 'open' : 'busy';
     }
     const found = new Set<LateCheck>();
@@ -177,7 +177,7 @@ async function repairAt(
   if (seen.get(at) === state) return 'open';
   const asNow = await context.git(['diff-index', '--cached', '--quiet', present], { at });
   // A command that started beside the move may still be about to write, and gives up afterwards.
-  if (asNow.code === 0 && isUnderWay && isCommandRunning(at)) return busy();
+  if (asNow.code === 0 && isUnderWay && isCommandRunning(context, [at])) return busy();
   if (asNow.code === 0) {
     since.mayArriveLate = false;
     seen.set(at, state);
@@ -185,7 +185,7 @@ async function repairAt(
   }
   if (asNow.code !== 1) return 'open';
   // Its own end is waited for: it may be about to write what it has read before the repair.
-  if (isCommandRunning(at)) return busy();
+  if (isCommandRunning(context, [at])) return busy();
   if (isUnderWay && (await isOfAnother(context, at, { from, to })))
     return (await putBack(context, owner, ref, { state, present })) ?? busy();
   const asBefore = await context.git(['diff-index', '--cached', '--quiet', from], { at });

@@ -37,6 +37,16 @@ suite('a command of git that runs in a checkout', () => {
     removeFolder(folder);
   });
 
+  const places = (): {
+    readonly commonDir: string;
+    readonly root: string;
+    readonly isBare: false;
+  } => ({
+    commonDir: join(folder, '.git'),
+    root: folder,
+    isBare: false,
+  });
+
   async function start(go: string): Promise<void> {
     const script = `until [ -e ${go} ]; do sleep 0.01; done`;
     const args = ['-c', script, 'merge'];
@@ -46,12 +56,12 @@ suite('a command of git that runs in a checkout', () => {
   }
 
   test('is named while it runs on, and elsewhere it is no concern', async () => {
-    assert.equal(await commandsEnd([folder]), 'free');
+    assert.equal(await commandsEnd(places(), [folder]), 'free');
     await start('never');
-    const found = await commandsEnd([folder]);
+    const found = await commandsEnd(places(), [folder]);
     assert.ok(typeof found === 'object', JSON.stringify(found));
     assert.match(found.running, /^git merge, process \d+$/);
-    assert.equal(await commandsEnd([join(folder, 'elsewhere')]), 'free');
+    assert.equal(await commandsEnd(places(), [join(folder, 'elsewhere')]), 'free');
   });
 
   test('is waited for when it ends soon', async () => {
@@ -59,7 +69,7 @@ suite('a command of git that runs in a checkout', () => {
       const go = `go-${process.hrtime.bigint()}`;
       await start(go);
       const over = command === null ? null : once(command, 'exit');
-      const waited = commandsEnd([folder]);
+      const waited = commandsEnd(places(), [folder]);
       writeFileSync(join(folder, go), '');
       const found = await waited;
       await over;
