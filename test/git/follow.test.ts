@@ -253,54 +253,6 @@ suite('git: follow', () => {
     assert.equal(fixture.git('status', '--porcelain'), '');
   });
 
-  /** A commit on a branch `side`, which the checkout does not have. */
-  function landedBeside(): string {
-    const tree = fixture.git('rev-parse', 'HEAD^{tree}');
-    const side = fixture.git('commit-tree', '-m', 'side', '-p', 'HEAD', tree);
-    fixture.git('branch', 'side', side);
-    return side;
-  }
-
-  for (const [what, theirs] of [
-    ['a reset', 'reset -q --hard HEAD~1'],
-    ['a commit', 'commit -q --allow-empty -m theirs'],
-    ['a switch', 'switch -q -c other HEAD~1'],
-    ['a rebase', 'rebase -q HEAD~1 side'],
-    ['an add', 'add notes.txt'],
-    ['a stash', 'stash -q -u'],
-  ] as const) {
-    for (const isRefused of [false, true]) {
-      const how = isRefused ? 'is refused' : 'arrives';
-      test(`${what} that a person starts while a landing ${how} finds the index locked, and changes nothing`, async () => {
-        const side = landedBeside();
-        fixture.write(join(fixture.root, 'own.txt'), 'own\n');
-        fixture.git('add', 'own.txt');
-        fixture.git('commit', '-qm', 'own');
-        fixture.write(join(fixture.root, 'notes.txt'), 'mine\n');
-        const files = isRefused ? { 'notes.txt': 'n\n' } : { 'new.txt': 'n\n' };
-        const before = main();
-        const tip = await land(before, files);
-        const refused = join(fixture.home, 'refused');
-        const script = join(fixture.home, 'git-beside-a-person');
-        const unset = 'env -u GIT_INDEX_FILE -u GIT_DIR -u GIT_WORK_TREE -u GIT_COMMON_DIR';
-        const act = `${unset} git ${theirs} 2> /dev/null && exit 99; : > '${refused}'`;
-        writeFileSync(
-          script,
-          `#!/bin/sh\ncase "$*" in *"merge -q --no-stat --ff-only"*) ${act};; esac\nexec git "$@"\n`,
-          { mode: 0o755 },
-        );
-        repository = await fixture.open({ binary: script });
-        assert.equal((await follow(tip)).kind, isRefused ? 'pending' : 'followed');
-        assert.equal(existsSync(refused), true);
-        assert.equal(main(), isRefused ? before : tip);
-        assert.equal(fixture.git('status', '--porcelain'), '?? notes.txt');
-        assert.equal(readFileSync(join(fixture.root, 'notes.txt'), 'utf8'), 'mine\n');
-        assert.equal(fixture.git('rev-parse', 'side'), side);
-        assert.equal(existsSync(join(fixture.root, '.git', 'index.lock')), false);
-      });
-    }
-  }
-
   test('without a shell: what a person takes out between the last check and the merge does not come back', async () => {
     const first = main();
     fixture.write(join(fixture.root, 'dropped.txt'), 'dropped\n');

@@ -10,7 +10,7 @@ import { moveHeld } from '../../server/git/moves/held-index.ts';
 import type { RepositoryContext } from '../../server/git/context.ts';
 import { makeBarrier } from '../e2e/support/agent-scripts.ts';
 import { eventually } from '../e2e/support/eventually.ts';
-import { type Fixture, makeFixture, valueOf } from './fixture.ts';
+import { type Fixture, landedOn, makeFixture, valueOf } from './fixture.ts';
 
 suite('git: an index that is held', () => {
   let fixture: Fixture;
@@ -36,22 +36,35 @@ suite('git: an index that is held', () => {
     gitDir: join(fixture.root, '.git'),
   });
   const move = { ref: 'refs/heads/main' };
+  const asFound = { isAsFound: () => Promise.resolve(true) };
 
   test('is locked when its state is asked, and let go unchanged where that is another', async () => {
     const before = readFileSync(join(fixture.root, '.git', 'index'));
     let wasLocked = false;
-    const end = await moveHeld(context, checkout(), { ...move, from: first, to: tip }, async () => {
-      wasLocked = existsSync(lock());
-      return Promise.resolve(false);
-    });
+    const end = await moveHeld(
+      context,
+      checkout(),
+      { ...move, from: first, to: tip },
+      {
+        isAsFound: () => {
+          wasLocked = existsSync(lock());
+          return Promise.resolve(false);
+        },
+      },
+    );
     assert.deepEqual([end?.kind, wasLocked, existsSync(lock())], ['in use', true, false]);
     assert.deepEqual(readFileSync(join(fixture.root, '.git', 'index')), before);
     assert.equal(fixture.git('rev-parse', 'main'), first);
   });
 
   test('is let go unchanged where the question fails', async () => {
-    const end = await moveHeld(context, checkout(), { ...move, from: first, to: tip }, () =>
-      Promise.reject(new Error('no')),
+    const end = await moveHeld(
+      context,
+      checkout(),
+      { ...move, from: first, to: tip },
+      {
+        isAsFound: () => Promise.reject(new Error('no')),
+      },
     );
     assert.deepEqual([end?.kind, existsSync(lock())], ['in use', false]);
     assert.equal(fixture.git('rev-parse', 'main'), first);
@@ -59,18 +72,14 @@ suite('git: an index that is held', () => {
 
   test('is left alone where someone else holds it', async () => {
     writeFileSync(lock(), '');
-    const end = await moveHeld(context, checkout(), { ...move, from: first, to: tip }, () =>
-      Promise.resolve(true),
-    );
+    const end = await moveHeld(context, checkout(), { ...move, from: first, to: tip }, asFound);
     assert.deepEqual([end?.kind, readFileSync(lock(), 'utf8')], ['locked', '']);
     assert.equal(fixture.git('rev-parse', 'main'), first);
   });
 
   test('says what is in the way, and stays as it was', async () => {
     fixture.write(join(fixture.root, 'new.txt'), 'mine\n');
-    const end = await moveHeld(context, checkout(), { ...move, from: first, to: tip }, () =>
-      Promise.resolve(true),
-    );
+    const end = await moveHeld(context, checkout(), { ...move, from: first, to: tip }, asFound);
     assert.match(end?.kind === 'refused' ? end.said : '', /new\.txt/);
     assert.equal(existsSync(lock()), false);
     assert.equal(fixture.git('status', '--porcelain'), '?? new.txt');
@@ -78,9 +87,7 @@ suite('git: an index that is held', () => {
 
   test('moves alone, without the branch', async () => {
     fixture.git('update-ref', 'refs/heads/main', tip);
-    const end = await moveHeld(context, checkout(), { ref: null, from: first, to: tip }, () =>
-      Promise.resolve(true),
-    );
+    const end = await moveHeld(context, checkout(), { ref: null, from: first, to: tip }, asFound);
     assert.deepEqual([end?.kind, existsSync(lock())], ['moved', false]);
     assert.equal(fixture.git('status', '--porcelain'), '');
   });
@@ -162,4 +169,105 @@ suite('git: an index that is held', () => {
     assert.equal(fixture.git('rev-parse', 'main'), first);
     assert.equal(fixture.git('status', '--porcelain'), '');
   });
+});
+
+suite('git: commands of a person while a checkout moves', () => {
+  let fixture: Fixture;
+  setup(() => {
+    fixture = makeFixture();
+  });
+  teardown(() => fixture.remove());
+
+  const main = (): string => fixture.git('rev-parse', 'main');
+  const land = async (from: string, files: Readonly<Record<string, string>>): Promise<string> =>
+    landedOn(fixture, await fixture.open(), from, files);
+
+  /** A commit on a branch `side`, which the checkout does not have. */
+  function landedBeside(): string {
+    const tree = fixture.git('rev-parse', 'HEAD^{tree}');
+    const side = fixture.git('commit-tree', '-m', 'side', '-p', 'HEAD', tree);
+    fixture.git('branch', 'side', side);
+    return side;
+  }
+
+  for (const [what, theirs] of [
+    ['a reset', 'reset -q --hard HEAD~1'],
+    ['a commit', 'commit -q --allow-empty -m theirs'],
+    ['a switch', 'switch -q -c other HEAD~1'],
+    ['a rebase', 'rebase -q HEAD~1 side'],
+    ['an add', 'add notes.txt'],
+    ['a stash', 'stash -q -u'],
+  ] as const) {
+    for (const isRefused of [false, true]) {
+      const how = isRefused ? 'is refused' : 'arrives';
+      test(`${what} that a person starts while a landing ${how} finds the index locked, and changes nothing`, async () => {
+        const side = landedBeside();
+        fixture.write(join(fixture.root, 'own.txt'), 'own\n');
+        fixture.git('add', 'own.txt');
+        fixture.git('commit', '-qm', 'own');
+        fixture.write(join(fixture.root, 'notes.txt'), 'mine\n');
+        const files = isRefused ? { 'notes.txt': 'n\n' } : { 'new.txt': 'n\n' };
+        const before = main();
+        const tip = await land(before, files);
+        const refused = join(fixture.home, 'refused');
+        const script = join(fixture.home, 'git-beside-a-person');
+        const unset = 'env -u GIT_INDEX_FILE -u GIT_DIR -u GIT_WORK_TREE -u GIT_COMMON_DIR';
+        const act = `${unset} git ${theirs} 2> /dev/null && exit 99; : > '${refused}'`;
+        writeFileSync(
+          script,
+          `#!/bin/sh\ncase "$*" in *"merge -q --no-stat --ff-only"*) ${act};; esac\nexec git "$@"\n`,
+          { mode: 0o755 },
+        );
+        const repository = await fixture.open({ binary: script });
+        const outcome = valueOf(await repository.follow('main', tip, 'fast-forward'));
+        assert.equal(outcome.kind, isRefused ? 'pending' : 'followed');
+        assert.equal(existsSync(refused), true);
+        assert.equal(main(), isRefused ? before : tip);
+        assert.equal(fixture.git('status', '--porcelain'), '?? notes.txt');
+        assert.equal(readFileSync(join(fixture.root, 'notes.txt'), 'utf8'), 'mine\n');
+        assert.equal(fixture.git('rev-parse', 'side'), side);
+        assert.equal(existsSync(join(fixture.root, '.git', 'index.lock')), false);
+      });
+    }
+  }
+
+  for (const [what, theirs, left] of [
+    ['a new branch', 'switch -q -c side', { main: 'own', head: 'own', status: '' }],
+    [
+      'a soft reset',
+      'reset -q --soft HEAD~1',
+      { main: 'first', head: 'first', status: 'A  own.txt' },
+    ],
+  ] as const) {
+    test(`${what} of a person, which needs no index, keeps what they have while a landing arrives`, async () => {
+      const first = main();
+      fixture.write(join(fixture.root, 'own.txt'), 'own\n');
+      fixture.git('add', 'own.txt');
+      fixture.git('commit', '-qm', 'own');
+      const own = main();
+      const tip = await land(own, { 'new.txt': 'n\n' });
+      const script = join(fixture.home, 'git-beside-a-person');
+      const once = join(fixture.home, 'once');
+      const unset = 'env -u GIT_INDEX_FILE -u GIT_DIR -u GIT_WORK_TREE -u GIT_COMMON_DIR';
+      const act = `[ -e '${once}' ] || { : > '${once}'; ${unset} git ${theirs} || exit 99; }`;
+      writeFileSync(
+        script,
+        `#!/bin/sh\ncase "$*" in *"merge -q --no-stat --ff-only"*) ${act};; esac\nexec git "$@"\n`,
+        { mode: 0o755 },
+      );
+      const repository = await fixture.open({ binary: script });
+      await repository.follow('main', tip, 'fast-forward');
+      const name = new Map([
+        [first, 'first'],
+        [own, 'own'],
+        [tip, 'tip'],
+      ]);
+      const found = {
+        main: name.get(main()),
+        head: name.get(fixture.git('rev-parse', 'HEAD')),
+        status: fixture.git('status', '--porcelain'),
+      };
+      assert.deepEqual(found, left);
+    });
+  }
 });

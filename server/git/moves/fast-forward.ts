@@ -36,6 +36,7 @@ export async function fastForward(
   const end = await moveForward(context, ref, owner, step);
   if (end.kind === 'moved') return null;
   if (end.kind === 'in use') return { isTakenBack: false };
+  if (end.kind === 'overtaken') return { isTakenBack: true };
   if (end.kind === 'locked') return atWork(owner.path, join(owner.gitDir, 'index.lock'));
   const refused = end.said;
   const inTheWay = filesInTheWay(refused);
@@ -71,12 +72,26 @@ function heldForward(
   from: Sha,
   to: Sha,
 ): Promise<HeldMoveEnd | null> {
-  return moveHeld(context, owner, { from, to, ref }, async () => {
-    const operation = unfinishedOperation(owner.gitDir)?.kind;
-    if (operation !== owner.operation?.kind) return false;
-    const { branch: name } = await headOf(context, owner);
-    return name === owner.branch && (await readRef(context, ref)) === from;
-  });
+  return moveHeld(
+    context,
+    owner,
+    { from, to, ref },
+    {
+      isAsFound: async () => {
+        const operation = unfinishedOperation(owner.gitDir)?.kind;
+        if (operation !== owner.operation?.kind) return false;
+        const { branch: name } = await headOf(context, owner);
+        return name === owner.branch && (await readRef(context, ref)) === from;
+      },
+      overtakenAt: async () => {
+        // A switch to a new branch, which took along what was meant for the old one.
+        if ((await readRef(context, ref)) !== to) return from;
+        const old = movedFrom(context, ref, to);
+        if (old === null || old === from || (await isAncestor(context, from, old))) return null;
+        return old;
+      },
+    },
+  );
 }
 
 /** Null if the checkout has moved; otherwise git's message. */

@@ -29,18 +29,20 @@ export interface HeldMove {
 
 /**
  * `locked`: someone else holds the index. `in use`: a command is running there, or what was found
- * before the lock is so no longer. `refused`: files are in the way, or the branch is held. Nothing
+ * before the lock is so no longer. `overtaken`: a command that needs no index came in between, and
+ * the move was taken back. `refused`: files are in the way, or the branch is held. Nothing
  * is changed then.
  */
 export type HeldMoveEnd =
   | { readonly kind: 'moved' }
   | { readonly kind: 'locked' }
   | { readonly kind: 'in use' }
+  | { readonly kind: 'overtaken' }
   | { readonly kind: 'refused'; readonly said: string };
 
 /**
- * Git works on the lock as if it were the index. The answer is `go`; without one, the index is let
- * go unchanged. It outlives Drover, and ends what it has started.
+ * Git works on the lock as if it were the index. The first answer is `go`; without it, the index is
+ * let go unchanged. The second may be `back` and the commit that HEAD was at. It outlives Drover, and ends what it has started.
  */
 const script = `
 trap '' HUP INT PIPE TERM
@@ -71,19 +73,32 @@ case $code$said in
 esac
 echo written
 read -r answer
+back=\${answer#back }
+if [ "$back" != "$answer" ] && "$@" update-ref -m 'drover: put back' HEAD "$back" "$to" < /dev/null; then
+  between "$@" read-tree -m -u "$to" "$from"
+  end overtaken
+fi
 mv -f "$lock" "$index"
 echo moved
 `;
 
-/**
- * Null: this system has no shell for it, or there is no index.
- * @param isAsFound is asked under the lock, right before anything is changed
- */
+/** Asked while the index is locked. */
+export interface HeldQuestions {
+  /** Right before anything is changed. */
+  readonly isAsFound: () => Promise<boolean>;
+  /**
+   * When it is changed: where HEAD was, if a command that needs no index has moved it or the branch
+   * meanwhile; then the move is taken back. Null: the move is as it should be.
+   */
+  readonly overtakenAt?: () => Promise<Sha | null>;
+}
+
+/** Null: this system has no shell for it, or there is no index. */
 export async function moveHeld(
   context: RepositoryContext,
   checkout: Checkout,
   { from, to, ref }: HeldMove,
-  isAsFound: () => Promise<boolean>,
+  { isAsFound, overtakenAt }: HeldQuestions,
 ): Promise<HeldMoveEnd | null> {
   const index = join(checkout.gitDir, 'index');
   if (!context.holdsIndexes || !exists(index)) return null;
@@ -98,7 +113,8 @@ export async function moveHeld(
           return !isCommandRunning(context, [checkout.path]) && (await isAsFound()) ? 'go' : 'no';
         if (line !== 'written') return null;
         await commandsEnd(context, [checkout.path], letGoMs);
-        return 'go';
+        const old = (await overtakenAt?.()) ?? null;
+        return old === null ? 'go' : `back ${old}`;
       },
     },
   });
@@ -107,7 +123,7 @@ export async function moveHeld(
   return kind === undefined ? { kind: 'refused', said: output.stderr } : { kind };
 }
 
-const ends = ['moved', 'locked', 'in use'] as const;
+const ends = ['moved', 'locked', 'in use', 'overtaken'] as const;
 
 /** Of git's own move of a checkout, in whatever way. */
 export const moveSettings: readonly string[] = settings({

@@ -272,9 +272,15 @@ async function takeOver(
   { from, to }: { readonly from: Sha; readonly to: Sha },
 ): Promise<LateCheck | null> {
   const at = owner.path;
-  const held = await moveHeld(context, owner, { from, to, ref: null }, async () => {
-    return stateOf(owner, present) === state && (await readRef(context, ref)) === present;
-  });
+  const held = await moveHeld(
+    context,
+    owner,
+    { from, to, ref: null },
+    {
+      isAsFound: async () =>
+        stateOf(owner, present) === state && (await readRef(context, ref)) === present,
+    },
+  );
   if (held !== null)
     return held.kind === 'moved' ? 'over' : held.kind === 'refused' ? 'open' : null;
   const moved = await context.git(['read-tree', '-m', '-u', from, to], { at, waitForLocks: false });
