@@ -278,9 +278,9 @@ export interface GitRepository {
   merge(request: MergeRequest): Promise<GitResult<Merge | MergeConflict>>;
   /**
    * Lets a target branch follow the landing tip: compare-and-swap where it is checked out nowhere,
-   * `merge --ff-only` in the checkout that holds it, whose index is locked meanwhile. Never forces, never touches a branch that is
-   * in the middle of a rebase. `seen`: where the branch was when it was decided that it may follow;
-   * `stale` when a person has moved it since.
+   * `merge --ff-only` in the checkout that holds it, whose index is locked meanwhile. Never forces,
+   * never touches a branch that is in the middle of a rebase. `seen`: where the branch was when it
+   * was decided that it may follow; `stale` when a person has moved it since.
    */
   follow(
     target: string,

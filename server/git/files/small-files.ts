@@ -1,6 +1,6 @@
-// Reads and writes git's own small files synchronously: a read takes some microseconds from the disk
-// cache, while handing it to another thread costs this one ten times as much, thirty times for each
-// task.
+// Reads and writes git's own small files synchronously: a read takes some microseconds from the
+// disk cache, while handing it to another thread costs this one ten times as much, thirty times for
+// each task.
 
 import {
   closeSync,

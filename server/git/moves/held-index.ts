@@ -30,8 +30,8 @@ export interface HeldMove {
 /**
  * `locked`: someone else holds the index. `in use`: a command is running there, or what was found
  * before the lock is so no longer. `overtaken`: a command that needs no index came in between, and
- * the move was taken back. `refused`: files are in the way, or the branch is held. Nothing
- * is changed then.
+ * the move was taken back. `refused`: files are in the way, or the branch is held. Nothing is
+ * changed then.
  */
 export type HeldMoveEnd =
   | { readonly kind: 'moved' }
@@ -42,7 +42,8 @@ export type HeldMoveEnd =
 
 /**
  * Git works on the lock as if it were the index. The first answer is `go`; without it, the index is
- * let go unchanged. The second may be `back` and the commit that HEAD was at. It outlives Drover, and ends what it has started.
+ * let go unchanged. The second may be `back` and the commit that HEAD was at. The script outlives
+ * Drover, and ends what it has started.
  */
 const script = `
 trap '' HUP INT PIPE TERM
