@@ -1,5 +1,5 @@
-// Moves the checkout that holds a branch forward with it, or says why that cannot be: by Drover
-// itself while it holds the index, else by a merge, which names the files in the way.
+// Moves the checkout that holds a branch forward with it, or says why that cannot be. Drover holds
+// its index meanwhile; where it cannot, git's own merge does.
 
 import { join } from 'node:path';
 import { isAncestor } from '../read/ancestry.ts';
