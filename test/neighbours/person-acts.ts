@@ -161,6 +161,8 @@ export const personScripts: { readonly [act in PersonAct]: Act } = {
   },
   pop: (stage) => void stage.git(['stash', 'pop', '-q']),
   gc: (stage) => {
+    // Git itself loses what a rebase has put aside, if it is pruned before the rebase ends.
+    if (existsSync(join(stage.root, '.git', 'rebase-merge', 'autostash'))) return;
     stage.git(['reflog', 'expire', '--expire=now', '--expire-unreachable=now', 'HEAD', 'main']);
     stage.git(['gc', '-q', '--prune=now']);
   },
