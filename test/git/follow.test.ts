@@ -112,7 +112,8 @@ suite('git: follow', () => {
     const tries = (): number => readFileSync(calls, 'utf8').split('\n').length - 1;
     fixture.write(join(fixture.root, 'README.md'), 'mine\n');
     fixture.write(join(fixture.root, 'new.txt'), 'mine\n');
-    const tip = await land(main(), { 'README.md': 'landed\n', 'new.txt': 'landed\n' });
+    const files = { 'README.md': 'landed\n', 'new.txt': 'landed\n' };
+    let tip = await land(main(), files);
     const first = await follow(tip);
     assert.equal(first.kind, 'pending');
     assert.deepEqual(await follow(tip), first);
@@ -120,10 +121,16 @@ suite('git: follow', () => {
     fixture.write(join(fixture.root, 'own.txt'), 'beside it\n');
     fixture.git('add', 'own.txt');
     assert.deepEqual(await follow(tip), first);
+    fixture.git('commit', '-qm', 'own', 'own.txt');
+    tip = await land(main(), files);
+    assert.deepEqual(await follow(tip), first);
     assert.equal(tries(), 1);
+    tip = await land(main(), { ...files, 'README.md': 'landed otherwise\n' });
+    assert.deepEqual(await follow(tip), first);
+    assert.equal(tries(), 2);
     fixture.write(join(fixture.root, 'README.md'), 'mine, and changed\n');
     assert.equal((await follow(tip)).kind, 'pending');
-    assert.equal(tries(), 2);
+    assert.equal(tries(), 3);
     fixture.git('checkout', '-q', 'README.md');
     rmSync(join(fixture.root, 'new.txt'));
     // Now it is only the index that differs.
@@ -131,7 +138,7 @@ suite('git: follow', () => {
     assert.equal((await follow(tip)).kind, 'pending');
     fixture.git('reset', '-q', 'README.md');
     assert.equal((await follow(tip)).kind, 'followed');
-    assert.equal(tries(), 4);
+    assert.equal(tries(), 5);
   });
 
   const beads = '.beads/issues.jsonl';

@@ -1,6 +1,6 @@
-// What git has refused because of files in a checkout, it refuses again while nothing changes.
-// Each try locks the index, and a person's `git add` or `git commit` fails then. So a branch that
-// waits for hours must not be tried every two seconds.
+// What git has refused because of files in a checkout, it refuses again while nothing about them
+// changes. Each try locks the index, and a person's `git add` or `git commit` fails then. So a
+// branch that waits for hours must be tried neither every two seconds, nor after each commit.
 
 import { MadeOnce } from '../../core/made-once.ts';
 import { join } from 'node:path';
@@ -11,8 +11,11 @@ import type { WorktreeHead } from '../refs/worktree-heads.ts';
 
 interface Refused {
   readonly files: readonly string[];
-  /** Of these files, and where the branch was to go. */
+  /** Of these files. */
   readonly state: string;
+  readonly step: string;
+  /** What the step does to these files. */
+  readonly changes: string;
   readonly index: string;
   /** What the index says of these files. */
   readonly entries: string;
@@ -36,11 +39,14 @@ export async function refusedBefore(
 ): Promise<string | null> {
   const before = refusals.of(context, () => new Map()).get(owner.path);
   if (before === undefined || Date.now() - before.atMs > againMs) return null;
-  const { files, state, index, entries, reason } = before;
-  if (state !== stateOf(owner, step, files)) return null;
-  const isSame =
-    index === indexOf(owner) || entries === (await entriesOf(context, owner.path, files));
-  return isSame ? reason : null;
+  const { files, reason } = before;
+  if (before.state !== stateOf(owner, files)) return null;
+  const isSameStep =
+    before.step === nameOf(step) || before.changes === (await changesOf(context, step, files));
+  const isSameIndex = async (): Promise<boolean> =>
+    before.index === indexOf(owner) ||
+    before.entries === (await entriesOf(context, owner.path, files));
+  return isSameStep && (await isSameIndex()) ? reason : null;
 }
 
 /** `files`: those in the way, as git names them. */
@@ -52,22 +58,37 @@ export async function noteRefused(
 ): Promise<void> {
   const known = refusals.of(context, () => new Map());
   known.delete(owner.path);
-  const state = stateOf(owner, step, files);
+  const state = stateOf(owner, files);
+  if (state === null) return;
   const index = indexOf(owner);
-  const entries = state === null ? null : await entriesOf(context, owner.path, files);
-  if (state === null || entries === null) return;
-  known.set(owner.path, { files, state, index, entries, reason, atMs: Date.now() });
+  const entries = await entriesOf(context, owner.path, files);
+  const changes = await changesOf(context, step, files);
+  if (entries === null || changes === null) return;
+  const now = { step: nameOf(step), changes, state, index, entries };
+  known.set(owner.path, { files, reason, ...now, atMs: Date.now() });
 }
 
 /** Null: not all of it can be seen, as of a file that a person has removed. */
-function stateOf(
-  owner: WorktreeHead,
-  { from, to }: FollowStep,
-  files: readonly string[],
-): string | null {
+function stateOf(owner: WorktreeHead, files: readonly string[]): string | null {
   if (files.length === 0 || files.length > filesMax) return null;
   const facts = files.map((file) => factsIn(join(owner.path, file)));
-  return facts.includes('') ? null : [from, to, ...facts].join('\n');
+  return facts.includes('') ? null : facts.join('\n');
+}
+
+function nameOf({ from, to }: FollowStep): string {
+  return `${from} ${to}`;
+}
+
+/** Null: git cannot tell. */
+async function changesOf(
+  context: RepositoryContext,
+  { from, to }: FollowStep,
+  files: readonly string[],
+): Promise<string | null> {
+  if (from === null) return null;
+  const args = ['--literal-pathspecs', 'diff-tree', '-r', '-z', '--no-renames', from, to, '--'];
+  const changed = await context.git([...args, ...files]);
+  return changed.code === 0 ? changed.stdout.toString('latin1') : null;
 }
 
 function indexOf(owner: WorktreeHead): string {
