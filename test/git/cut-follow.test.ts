@@ -89,6 +89,32 @@ suite('git: locks of a killed backend', () => {
     });
   }
 
+  for (const [what, isFinished] of [
+    ['whole', true],
+    ['gone', false],
+  ] as const) {
+    for (const isLater of [false, true]) {
+      const later = isLater ? ', under a later commit' : '';
+      test(`a branch that had moved before the cut gets its index (its lock is ${what})${later}`, async () => {
+        mark(Date.now() - 1_000);
+        fixture.write(join(fixture.root, 'own.txt'), 'staged by a person\n');
+        fixture.git('add', 'own.txt');
+        const index = readFileSync(inGit('index'));
+        fixture.git('merge', '-q', '--ff-only', tip);
+        if (isFinished) writeFileSync(inGit('index.lock'), readFileSync(inGit('index')));
+        writeFileSync(inGit('index'), index);
+        const tree = fixture.git('rev-parse', `${tip}^{tree}`);
+        const next = isLater ? fixture.git('commit-tree', '-m', 'next', '-p', tip, tree) : tip;
+        const repository = await fixture.open();
+        const outcome = valueOf(await repository.follow('main', next, 'fast-forward'));
+        assert.equal(outcome.kind, 'followed');
+        assert.equal(fixture.git('status', '--porcelain'), 'A  own.txt');
+        assert.equal(fixture.git('rev-parse', 'main'), next);
+        assert.equal(existsSync(inGit('index.lock')), false);
+      });
+    }
+  }
+
   test('a file of the user in the way stays, also behind a mark', async () => {
     mark(Date.now() - 1_000);
     const mine = join(fixture.root, 'new.txt');

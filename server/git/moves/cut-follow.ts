@@ -1,17 +1,20 @@
 // A follow that was interrupted: its git was killed together with the backend, in a checkout of the
 // user. Its locks still exist, and files that it had started to write. Drover clears only what
 // appeared after the mark of that follow, only when no git process runs there any more, and a file
-// only if its content is (the start of) what was landing.
+// only if its content is (the start of) what was landing. A branch that has moved already gets the
+// index that was finished for it.
 
 import { rmSync, writeFileSync } from 'node:fs';
-import { rm } from 'node:fs/promises';
+import { rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { RepositoryContext } from '../context.ts';
 import { isSha } from '../files/loose-objects.ts';
 import { absoluteBytes, bytesOf, type PathBytes, splitZero } from '../files/paths.ts';
 import { factsOf, readPlain, readText } from '../files/small-files.ts';
 import type { Sha } from '../sha.ts';
-import { gitProcesses, isBelow } from './git-processes.ts';
+import { isAncestor } from '../read/ancestry.ts';
+import { branchHolders } from '../refs/worktree-heads.ts';
+import { gitProcesses, isBelow, isInside } from './git-processes.ts';
 
 export interface FollowStep {
   readonly from: Sha | null;
@@ -65,32 +68,63 @@ const restMs = 2 * 60_000;
  */
 const coarseMs = 20;
 
-/** Clears what an earlier follow of this branch has left behind when its process was killed. */
+/**
+ * Clears what an earlier follow of this branch has left behind when its process was killed. The
+ * path of a checkout where a git still runs, and nothing is cleared; else null.
+ */
 export async function clearCutFollow(
   context: RepositoryContext,
   ref: string,
   current: Sha | null,
-  owner: Owner | null,
-): Promise<void> {
+): Promise<string | null> {
   const mark = followMark(context.commonDir, ref);
   const begun = factsOf(mark);
-  if (begun === null) return;
-  const places = owner === null ? [context.commonDir] : [owner.path, context.commonDir];
-  if (isGitAtWork(places, begun.mtimeMs)) return;
+  if (begun === null) return null;
+  const owner = (await branchHolders(context, ref)).owners[0] ?? null;
+  if (isGitAtWork(context, owner, begun.mtimeMs)) return owner?.path ?? context.root;
   const isOurs = (file: string | Buffer): boolean => {
     const afterMs = (factsOf(file)?.mtimeMs ?? Number.NaN) - begun.mtimeMs;
     return afterMs >= -coarseMs && afterMs <= followMaxMs;
   };
+  const [from = '', to = ''] = (readText(mark) ?? '').trim().split(' ');
+  const step = isSha(from) && isSha(to) ? { from, to } : null;
+  const hasMoved =
+    step !== null && current !== null && (await isAncestor(context, step.to, current));
+  const isFinished =
+    owner !== null && hasMoved && (await finishIndex(context, owner, step, isOurs));
   const names = ['index.lock', 'index.lock.lock', 'HEAD.lock', 'ORIG_HEAD.lock'];
   const locks = owner === null ? [] : names.map((name) => join(owner.gitDir, name));
   for (const lock of [...locks, join(context.commonDir, `${ref}.lock`)]) {
     if (isOurs(lock)) await rm(lock, { force: true });
   }
-  const [from = '', to = ''] = (readText(mark) ?? '').trim().split(' ');
-  if (owner !== null && from === current && isSha(from) && isSha(to)) {
-    await undoFiles(context, owner.path, { from, to }, isOurs);
+  if (owner !== null && step !== null && !isFinished) {
+    await undoFiles(context, owner.path, step, isOurs);
+    if (hasMoved) await redoFiles(context, owner.path, step.from, current);
   }
   await rm(mark, { force: true });
+  return null;
+}
+
+/** Git writes the new index before it moves the branch, and Drover had it do that in the lock. */
+async function finishIndex(
+  context: RepositoryContext,
+  owner: Owner,
+  { from, to }: { readonly from: Sha; readonly to: Sha },
+  isOurs: (file: string) => boolean,
+): Promise<boolean> {
+  const lock = join(owner.gitDir, 'index.lock');
+  if (!isOurs(lock)) return false;
+  const named = ['-z', '--name-only', '--no-renames'];
+  const changed = await context.git(['diff-tree', '-r', ...named, from, to]);
+  const differing = await context.git(['diff-index', '--cached', ...named, to], {
+    at: owner.path,
+    env: { GIT_INDEX_FILE: lock },
+  });
+  if (changed.code !== 0 || differing.code !== 0) return false;
+  const lacking = new Set(splitZero(differing.stdout));
+  if (splitZero(changed.stdout).some((path) => lacking.has(path))) return false;
+  await rename(lock, join(owner.gitDir, 'index'));
+  return true;
 }
 
 /** Maximum number of half-written files to check; more are left to a person. */
@@ -122,6 +156,18 @@ async function undoFiles(
       await context.git(['checkout-index', '-f', '-z', '--stdin'], { at, input });
     }
   }
+}
+
+/** Changes nothing where the index is as it should be. */
+async function redoFiles(
+  context: RepositoryContext,
+  at: string,
+  from: Sha,
+  to: Sha,
+): Promise<void> {
+  // The other command goes by the times of files, which have been written again.
+  await context.git(['update-index', '-q', '--refresh'], { at });
+  await context.git(['read-tree', '-m', '-u', from, to], { at });
 }
 
 interface Change {
@@ -177,8 +223,12 @@ async function isBeginningOf(
   return there !== null && output.stdout.subarray(0, there.length).equals(there);
 }
 
-function isGitAtWork(places: readonly string[], sinceMs: number): boolean {
+function isGitAtWork(context: RepositoryContext, owner: Owner | null, sinceMs: number): boolean {
   const running = gitProcesses();
   if (running === null) return Date.now() - sinceMs < restMs;
-  return running.some(({ folder }) => places.some((place) => isBelow(folder, place)));
+  return running.some(
+    ({ folder }) =>
+      isBelow(folder, context.commonDir) ||
+      (owner !== null && isInside(context, [owner.path], folder)),
+  );
 }

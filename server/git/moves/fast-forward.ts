@@ -34,21 +34,35 @@ export async function fastForward(
   const before = await refusedBefore(context, owner, step);
   if (before !== null) return before;
   const end = await moveForward(context, ref, owner, step);
-  if (end.kind === 'moved') return null;
-  if (end.kind === 'in use') return { isTakenBack: false };
-  if (end.kind === 'overtaken') return { isTakenBack: true };
-  if (end.kind === 'locked') return atWork(owner.path, join(owner.gitDir, 'index.lock'));
-  const refused = end.said;
-  const inTheWay = filesInTheWay(refused);
-  const hasMoved =
-    isBeadsAlone(inTheWay) &&
-    (await pastBeads(context, owner.path, step, inTheWay, async () => {
-      return (await moveForward(context, ref, owner, step)).kind === 'moved';
-    }));
-  if (hasMoved) return null;
-  const reason = refusalReason(refused, owner.path);
+  if (end.kind !== 'refused') return outcomeOf(end, owner);
+  const inTheWay = filesInTheWay(end.said);
+  if (isBeadsAlone(inTheWay)) {
+    let next: HeldMoveEnd = end;
+    await pastBeads(context, owner.path, step, inTheWay, async () => {
+      next = await moveForward(context, ref, owner, step);
+      return next.kind === 'moved';
+    });
+    if (next.kind !== 'refused') return outcomeOf(next, owner);
+  }
+  const reason = refusalReason(end.said, owner.path);
   await noteRefused(context, owner, step, { files: inTheWay, reason });
   return reason;
+}
+
+function outcomeOf(
+  end: Exclude<HeldMoveEnd, { kind: 'refused' }>,
+  owner: WorktreeHead,
+): string | Changed | null {
+  switch (end.kind) {
+    case 'moved':
+      return null;
+    case 'in use':
+      return { isTakenBack: false };
+    case 'overtaken':
+      return { isTakenBack: true };
+    case 'locked':
+      return atWork(owner.path, join(owner.gitDir, 'index.lock'));
+  }
 }
 
 async function moveForward(
@@ -62,7 +76,8 @@ async function moveForward(
   if (end?.kind === 'moved') context.durability.refsMoved([ref]);
   if (end !== null) return end;
   const said = await mergeForward(context, ref, owner, step);
-  return said === null ? { kind: 'moved' } : { kind: 'refused', said };
+  if (said !== null) return { kind: 'refused', said };
+  return { kind: (await takesBack(context, ref, owner, step)) ? 'overtaken' : 'moved' };
 }
 
 function heldForward(
@@ -86,9 +101,7 @@ function heldForward(
       overtakenAt: async () => {
         // A switch to a new branch, which took along what was meant for the old one.
         if ((await readRef(context, ref)) !== to) return from;
-        const old = movedFrom(context, ref, to);
-        if (old === null || old === from || (await isAncestor(context, from, old))) return null;
-        return old;
+        return overtakenAt(context, ref, { from, to });
       },
     },
   );
@@ -129,21 +142,31 @@ async function mergeForward(
 }
 
 /**
- * Git merges into what the branch is by then. True: since the last check a command of a person had
- * taken something out of it, and the merge that brought it back is taken back.
+ * Where a command of a person had put the branch when git moved it, if that had taken something out
+ * since the last check: git merges into what the branch is by then. Else null.
  */
-export async function hasOvertaken(
+async function overtakenAt(
+  context: RepositoryContext,
+  ref: string,
+  { from, to }: FollowStep,
+): Promise<Sha | null> {
+  const old = movedFrom(context, ref, to);
+  if (old === null || from === null || old === from) return null;
+  return (await isAncestor(context, from, old)) ? null : old;
+}
+
+/** Whether a merge that brought back what a person had taken out is taken back. */
+async function takesBack(
   context: RepositoryContext,
   ref: string,
   owner: WorktreeHead,
-  { from, to }: FollowStep,
+  step: FollowStep,
 ): Promise<boolean> {
-  const old = movedFrom(context, ref, to);
-  if (old === null || from === null || old === from) return false;
-  if (await isAncestor(context, from, old)) return false;
-  const files = await context.git(['read-tree', '-m', '-u', to, old], { at: owner.path });
+  const old = await overtakenAt(context, ref, step);
+  if (old === null) return false;
+  const files = await context.git(['read-tree', '-m', '-u', step.to, old], { at: owner.path });
   if (files.code !== 0) return false;
-  const moved = await updateRefs(context, [{ ref, next: old, old: to }], putBackReason);
+  const moved = await updateRefs(context, [{ ref, next: old, old: step.to }], putBackReason);
   return moved.ok;
 }
 

@@ -8,7 +8,7 @@ import { refuse } from '../process/failures.ts';
 import type { BranchMove, FollowOutcome, GitResult } from '../port.ts';
 import { hasLeft } from './branch-log.ts';
 import { clearCutFollow, type FollowStep, markingFollow } from './cut-follow.ts';
-import { atWork, type Changed, fastForward, hasOvertaken } from './fast-forward.ts';
+import { atWork, type Changed, fastForward } from './fast-forward.ts';
 import { checkoutsOf, commandsEnd, isLeftAlone } from './git-processes.ts';
 import { isIndexClean, lookForLateCheckouts } from './late-checkouts.ts';
 import {
@@ -69,7 +69,8 @@ async function followNow(
 ): Promise<GitResult<FollowOutcome>> {
   for (let tries = 0; ; tries += 1) {
     const current = await readRef(context, ref);
-    if (current === tip) return (await underRebase(context, ref, tip)) ?? followed(tip);
+    const cutIn = await clearCutFollow(context, ref, current);
+    if (current === tip) return (await notArrived(context, ref, tip, cutIn)) ?? followed(tip);
     if (seen !== undefined && seen !== current)
       return refuse('stale', `Someone else moved ${name} meanwhile.`);
     if (
@@ -92,7 +93,6 @@ async function followNow(
       return pending(`${name} is in the middle of a ${busy.operation.kind} in ${busy.path}.`);
     }
     const owner = owners[0] ?? null;
-    await clearCutFollow(context, ref, current, owner);
     // Before the check for operations in progress: a process that writes the index later has
     // already marked itself.
     const wasClean =
@@ -144,14 +144,18 @@ function followed(sha: Sha): GitResult<FollowOutcome> {
 }
 
 /**
- * The branch is at the tip, but a rebase that started while it landed knows only the earlier state:
- * it will put the branch back there. Until the rebase has ended, the tip has not arrived.
+ * The branch is at the tip, but its checkout may not be whole yet; and a rebase that started while
+ * it landed knows only the earlier state: it will put the branch back there. Until the rebase has
+ * ended, the tip has not arrived.
  */
-async function underRebase(
+async function notArrived(
   context: RepositoryContext,
   ref: string,
   tip: Sha,
+  cutIn: string | null,
 ): Promise<GitResult<FollowOutcome> | null> {
+  if (cutIn !== null)
+    return ok({ kind: 'pending', commits: 1, reason: `Git is running in ${cutIn}.` });
   const { busy } = await branchHolders(context, ref);
   const began = busy === null ? null : beganRebaseAt(busy);
   if (busy === null || began === null || (await isAncestor(context, tip, began))) return null;
@@ -234,8 +238,6 @@ async function followHeld(
   const refused = await markingFollow(context, ref, step, () =>
     fastForward(context, ref, owner, step),
   );
-  if (refused === null && (await hasOvertaken(context, ref, owner, step)))
-    return { isTakenBack: true };
   const now = refused === null ? step : { from: step.from, to: step.from ?? step.to };
   lookForLateCheckouts(context, ref, now, { wasClean });
   return refused;

@@ -84,8 +84,7 @@ type WorktreePlaces = Parameters<typeof worktreesOf>[0];
 /** A moving command in one of the checkouts, by name and number, or null. */
 function moverIn(context: WorktreePlaces, checkouts: readonly string[]): string | null {
   for (const { pid, folder } of gitProcesses() ?? []) {
-    if (!checkouts.some((checkout) => isBelow(folder, checkout))) continue;
-    if (!checkouts.includes(worktreeAround(context, folder) ?? folder)) continue;
+    if (!isInside(context, checkouts, folder)) continue;
     try {
       const args = readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0');
       const command = moverOf(args);
@@ -97,7 +96,16 @@ function moverIn(context: WorktreePlaces, checkouts: readonly string[]): string 
   return null;
 }
 
-/** Slots may lie inside of a checkout. */
+/** Slots may lie inside of a checkout, and are no part of it. */
+export function isInside(
+  context: WorktreePlaces,
+  checkouts: readonly string[],
+  folder: string,
+): boolean {
+  if (!checkouts.some((checkout) => isBelow(folder, checkout))) return false;
+  return checkouts.includes(worktreeAround(context, folder) ?? folder);
+}
+
 function worktreeAround(context: WorktreePlaces, folder: string): string | null {
   const around = worktreesOf(context).filter(({ path }) => isBelow(folder, path));
   return around.reduce<string | null>(

@@ -10,7 +10,7 @@ import { MadeOnce } from '../../core/made-once.ts';
 import { join } from 'node:path';
 import { isAncestor } from '../read/ancestry.ts';
 import type { RepositoryContext } from '../context.ts';
-import type { FollowStep } from './cut-follow.ts';
+import { type FollowStep, markingFollow } from './cut-follow.ts';
 import { moveHeld } from './held-index.ts';
 import { checkoutsOf, isCommandRunning } from './git-processes.ts';
 import { splitZero } from '../files/paths.ts';
@@ -272,14 +272,10 @@ async function takeOver(
   { from, to }: { readonly from: Sha; readonly to: Sha },
 ): Promise<LateCheck | null> {
   const at = owner.path;
-  const held = await moveHeld(
-    context,
-    owner,
-    { from, to, ref: null },
-    {
-      isAsFound: async () =>
-        stateOf(owner, present) === state && (await readRef(context, ref)) === present,
-    },
+  const isAsFound = async (): Promise<boolean> =>
+    stateOf(owner, present) === state && (await readRef(context, ref)) === present;
+  const held = await markingFollow(context, ref, { from, to }, () =>
+    moveHeld(context, owner, { from, to, ref: null }, { isAsFound }),
   );
   if (held !== null)
     return held.kind === 'moved' ? 'over' : held.kind === 'refused' ? 'open' : null;
