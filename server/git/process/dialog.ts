@@ -4,13 +4,7 @@
 import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import type { Writable } from 'node:stream';
-import {
-  BoundedBuffer,
-  Ending,
-  maxErrorBytes,
-  type GitOutput,
-  type GitRequest,
-} from './run-once.ts';
+import { type GitOutput, type GitRequest, outputOf } from './run-once.ts';
 
 export interface GitDialog {
   /** A constant text for `/bin/sh`. Behind its own arguments come git's program and settings. */
@@ -21,36 +15,20 @@ export interface GitDialog {
 }
 
 /** The output is what the script has printed; without an answer it reads the end of its input. */
-export function runDialog(request: GitRequest, dialog: GitDialog): Promise<GitOutput> {
-  return new Promise((resolve) => {
-    const args = ['-c', dialog.script, 'drover-git', ...dialog.args, request.binary];
-    const child = spawn('/bin/sh', [...args, ...request.args], {
-      cwd: request.cwd,
-      env: { ...request.environment, ...request.addedEnvironment },
-      stdio: 'pipe',
-      // A Ctrl-C at a worker reaches its whole process group.
-      detached: true,
-    });
-    const stdout = new BoundedBuffer(request.maxOutputBytes);
-    const stderr = new BoundedBuffer(maxErrorBytes);
-    const ending = new Ending(request, null, (name) => child.kill(name));
-    const settle = (code: number): void => {
-      const said = { code, stdout: stdout.bytes(), stderr: stderr.bytes() };
-      resolve(ending.settle(request, said));
-    };
-    child.stdin.on('error', () => undefined);
-    child.stderr.on('data', (chunk: Buffer) => void stderr.add(chunk));
-    child.stdout.on('data', (chunk: Buffer) => void stdout.add(chunk));
-    createInterface({ input: child.stdout }).on('line', (line) => {
-      void reply(child.stdin, dialog, line);
-    });
-    child.on('error', () => {
-      if (child.pid !== undefined) return;
-      ending.problem = 'missing';
-      settle(-1);
-    });
-    child.on('close', (code) => settle(code ?? -1));
+export async function runDialog(request: GitRequest, dialog: GitDialog): Promise<GitOutput> {
+  const args = ['-c', dialog.script, 'drover-git', ...dialog.args, request.binary];
+  const child = spawn('/bin/sh', [...args, ...request.args], {
+    cwd: request.cwd,
+    env: { ...request.environment, ...request.addedEnvironment },
+    stdio: 'pipe',
+    // A Ctrl-C at a worker reaches its whole process group.
+    detached: true,
   });
+  const output = outputOf(request, child, null);
+  createInterface({ input: child.stdout }).on('line', (line) => {
+    void reply(child.stdin, dialog, line);
+  });
+  return output;
 }
 
 async function reply(stdin: Writable, dialog: GitDialog, line: string): Promise<void> {

@@ -1,7 +1,7 @@
 // Runs one git process to its end, with bounded output and bounded time. Knows nothing of
 // repositories.
 
-import { spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 
 /** One git process, fully described. */
 export interface GitRequest {
@@ -109,17 +109,28 @@ export class Ending {
   }
 }
 
-export function runOnce(request: GitRequest, signal: AbortSignal | null): Promise<GitOutput> {
-  if (signal?.aborted) return Promise.resolve(noOutput('aborted'));
+export async function runOnce(request: GitRequest, signal: AbortSignal | null): Promise<GitOutput> {
+  if (signal?.aborted) return noOutput('aborted');
+  const child = spawn(request.binary, request.args, {
+    cwd: request.cwd,
+    env: { ...request.environment, ...request.addedEnvironment },
+    stdio: [request.input === null ? 'ignore' : 'pipe', 'pipe', 'pipe'],
+    windowsHide: true,
+    // A Ctrl-C at a worker reaches its whole process group; git must finish what it has started.
+    detached: process.platform !== 'win32',
+  });
+  const output = outputOf(request, child, signal);
+  child.stdin?.end(request.input);
+  return output;
+}
+
+/** What the process says until it has ended. */
+export function outputOf(
+  request: GitRequest,
+  child: ChildProcess,
+  signal: AbortSignal | null,
+): Promise<GitOutput> {
   return new Promise((resolve) => {
-    const child = spawn(request.binary, request.args, {
-      cwd: request.cwd,
-      env: { ...request.environment, ...request.addedEnvironment },
-      stdio: [request.input === null ? 'ignore' : 'pipe', 'pipe', 'pipe'],
-      windowsHide: true,
-      // A Ctrl-C at a worker reaches its whole process group; git must finish what it has started.
-      detached: process.platform !== 'win32',
-    });
     const stdout = new BoundedBuffer(request.maxOutputBytes);
     const stderr = new BoundedBuffer(maxErrorBytes);
     const ending = new Ending(request, signal, (name) => child.kill(name));
@@ -127,6 +138,8 @@ export function runOnce(request: GitRequest, signal: AbortSignal | null): Promis
       const said = { code, stdout: stdout.bytes(), stderr: stderr.bytes() };
       resolve(ending.settle(request, said));
     };
+    // The exit code of a git that ends before it has read everything shows that.
+    child.stdin?.on('error', () => undefined);
     child.stdout?.on('data', (chunk: Buffer) => {
       if (!stdout.add(chunk)) ending.end('too_much_output');
     });
@@ -138,11 +151,6 @@ export function runOnce(request: GitRequest, signal: AbortSignal | null): Promis
       settle(-1);
     });
     child.on('close', (code) => settle(code ?? -1));
-    if (child.stdin) {
-      // The exit code of a git that ends before it has read everything shows that.
-      child.stdin.on('error', () => undefined);
-      child.stdin.end(request.input);
-    }
   });
 }
 

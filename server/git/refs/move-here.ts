@@ -27,10 +27,11 @@ import type { Sha } from '../sha.ts';
 
 const flushed = promisify(fsync);
 
-export interface OneMove {
+export interface RefChange {
   readonly ref: string;
+  /** Null deletes. */
   readonly next: Sha | null;
-  /** Null: there must be none. */
+  /** The value that must be found; null with a `next`: the ref must not exist. */
   readonly old: Sha | null;
 }
 
@@ -49,7 +50,7 @@ export type MovedHere = 'moved' | 'refused' | 'left';
 
 export async function moveHere(
   context: RepositoryContext,
-  change: OneMove,
+  change: RefChange,
   options: MoveHereOptions,
 ): Promise<MovedHere> {
   const { ref, next } = change;
@@ -72,7 +73,7 @@ export async function moveHere(
 }
 
 /** As git writes it. */
-function logLine({ next, old }: OneMove, { committer }: Signatures, reason: string): string {
+function logLine({ next, old }: RefChange, { committer }: Signatures, reason: string): string {
   const before = old ?? '0'.repeat(next?.length ?? 0);
   return `${before} ${next} ${committer} ${gitTime(new Date())}\t${reason}\n`;
 }
@@ -91,7 +92,7 @@ async function writeFlushed(file: string, text: string): Promise<void> {
 interface Placement {
   /** File with the content of the ref. */
   readonly content: string;
-  readonly change: OneMove;
+  readonly change: RefChange;
   readonly line: { readonly log: string; readonly text: string } | null;
   readonly mayMove: (() => boolean) | undefined;
 }

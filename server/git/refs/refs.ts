@@ -13,16 +13,8 @@ import { waitForOwnLock } from '../files/own-locks.ts';
 import type { GitResult } from '../port.ts';
 import { readText } from '../files/small-files.ts';
 import type { Sha } from '../sha.ts';
-import { moveHere } from './move-here.ts';
+import { moveHere, type RefChange } from './move-here.ts';
 import { isWhole } from './whole.ts';
-
-export interface RefChange {
-  readonly ref: string;
-  /** Null deletes. */
-  readonly next: Sha | null;
-  /** The value that must be found; null with a `next`: the ref must not exist. */
-  readonly old: Sha | null;
-}
 
 const maxSymbolicSteps = 5;
 
@@ -123,6 +115,18 @@ export async function resolveRevision(
   return output.code === 0 && isSha(sha) ? ok(sha) : refuse('unknown_ref', unknown);
 }
 
+/** Whether all are full names of refs, and full ids. */
+export function checkNames(changes: readonly RefChange[]): GitResult<void> {
+  for (const change of changes) {
+    if (!isFullRef(change.ref))
+      return refuse('failed', `"${change.ref}" is not a full name of a ref.`);
+    if ([change.next, change.old].some((sha) => sha !== null && !isSha(sha))) {
+      return refuse('failed', `The values of ${change.ref} must be full commit ids.`);
+    }
+  }
+  return ok(undefined);
+}
+
 /**
  * `mayMove`: asked of a branch that no checkout holds, right before it moves alone, or before a
  * process is started that moves it; false is `stale`.
@@ -134,13 +138,8 @@ export async function updateRefs(
   mayMove?: () => boolean,
 ): Promise<GitResult<void>> {
   if (changes.length === 0) return ok(undefined);
-  for (const change of changes) {
-    if (!isFullRef(change.ref))
-      return refuse('failed', `"${change.ref}" is not a full name of a ref.`);
-    if ([change.next, change.old].some((sha) => sha !== null && !isSha(sha))) {
-      return refuse('failed', `The values of ${change.ref} must be full commit ids.`);
-    }
-  }
+  const named = checkNames(changes);
+  if (!named.ok) return named;
   if (changes.some((change) => change.next !== null)) {
     const flushed = await flushObjects(context);
     if (!flushed.ok) return flushed;

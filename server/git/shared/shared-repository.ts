@@ -3,10 +3,9 @@
 
 import { err, ok } from '../../core/failure.ts';
 import { isAncestor } from '../read/ancestry.ts';
-import { refuse } from '../process/failures.ts';
-import { isSha } from '../files/loose-objects.ts';
 import { type GitRepository, type GitResult, GitRefusal } from '../port.ts';
-import { branchRef, isFullRef, type RefChange } from '../refs/refs.ts';
+import type { RefChange } from '../refs/move-here.ts';
+import { branchRef, checkNames, isFullRef } from '../refs/refs.ts';
 import type { LocalRepository } from '../repository.ts';
 import { Fences } from './fences.ts';
 import { followShared } from './follow.ts';
@@ -131,14 +130,8 @@ class Shared {
     reason: string,
     as?: 'owner',
   ): Promise<GitResult<void>> {
-    for (const change of changes) {
-      if (!isFullRef(change.ref)) {
-        return refuse('failed', `"${change.ref}" is not a full name of a ref.`);
-      }
-      if ([change.next, change.old].some((sha) => sha !== null && !isSha(sha))) {
-        return refuse('failed', `The values of ${change.ref} must be full commit ids.`);
-      }
-    }
+    const named = checkNames(changes);
+    if (!named.ok) return named;
     const of = (...kinds: readonly string[]): readonly RefChange[] =>
       changes.filter(({ ref }) => kinds.includes(placeOf(ref).kind));
     const moved = await this.#moveLines(of('line'), as);
