@@ -197,6 +197,8 @@ export class Play {
     finish(stage);
     stage.git(['add', '-A']);
     stage.git(['commit', '-qm', 'everything of mine']);
+    // A bisect that could not end over what was staged there.
+    finish(stage);
     if (stage.git(['symbolic-ref', '-q', 'HEAD']) !== 'refs/heads/main') {
       if (stage.git(['switch', '-q', 'main']) === null) stage.git(['switch', '-q', '-f', 'main']);
     }
