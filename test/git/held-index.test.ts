@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { repairLate } from '../../server/git/moves/late-checkouts.ts';
 import { moveHeld } from '../../server/git/moves/held-index.ts';
 import type { RepositoryContext } from '../../server/git/context.ts';
+import { unfinishedOperation } from '../../server/git/refs/worktree-heads.ts';
 import { makeBarrier } from '../e2e/support/agent-scripts.ts';
 import { eventually } from '../e2e/support/eventually.ts';
 import { type Fixture, landedOn, makeFixture, valueOf } from './fixture.ts';
@@ -55,6 +56,28 @@ suite('git: an index that is held', () => {
     assert.deepEqual([end?.kind, wasLocked, existsSync(lock())], ['in use', true, false]);
     assert.deepEqual(readFileSync(join(fixture.root, '.git', 'index')), before);
     assert.equal(fixture.git('rev-parse', 'main'), first);
+  });
+
+  test('ends a merge that was about to lock it, and that would be committed without its content', async () => {
+    fixture.git('branch', '-q', 'side', tip);
+    fixture.git('commit', '-q', '--allow-empty', '-m', 'own');
+    const own = fixture.git('rev-parse', 'main');
+    const to = fixture.git('commit-tree', '-m', 'next', '-p', own, `${own}^{tree}`);
+    const end = await moveHeld(
+      context,
+      checkout(),
+      { ...move, from: own, to },
+      {
+        isAsFound: () => {
+          assert.throws(() => fixture.git('merge', '-q', '--no-edit', 'side'), /write index/);
+          assert.notEqual(unfinishedOperation(checkout().gitDir), null);
+          return Promise.resolve(false);
+        },
+      },
+    );
+    assert.equal(end?.kind, 'in use');
+    assert.equal(unfinishedOperation(checkout().gitDir), null);
+    assert.throws(() => fixture.git('commit', '-qm', 'what was to be merged'));
   });
 
   test('is let go unchanged where the question fails', async () => {
@@ -197,6 +220,10 @@ suite('git: commands of a person while a checkout moves', () => {
     ['a rebase', 'rebase -q HEAD~1 side'],
     ['an add', 'add notes.txt'],
     ['a stash', 'stash -q -u'],
+    ['a merge', 'merge -q --no-edit side'],
+    ['a pull', 'pull -q --no-edit --no-rebase . side'],
+    ['a cherry-pick', 'cherry-pick --allow-empty side'],
+    ['a revert', 'revert --no-edit HEAD'],
   ] as const) {
     for (const isRefused of [false, true]) {
       const how = isRefused ? 'is refused' : 'arrives';
@@ -212,7 +239,7 @@ suite('git: commands of a person while a checkout moves', () => {
         const refused = join(fixture.home, 'refused');
         const script = join(fixture.home, 'git-beside-a-person');
         const unset = 'env -u GIT_INDEX_FILE -u GIT_DIR -u GIT_WORK_TREE -u GIT_COMMON_DIR';
-        const act = `${unset} git ${theirs} 2> /dev/null && exit 99; : > '${refused}'`;
+        const act = `[ -e '${refused}' ] || { ${unset} git ${theirs} 2> /dev/null && exit 99; : > '${refused}'; }`;
         writeFileSync(
           script,
           `#!/bin/sh\ncase "$*" in *"merge -q --no-stat --ff-only"*) ${act};; esac\nexec git "$@"\n`,
@@ -226,6 +253,7 @@ suite('git: commands of a person while a checkout moves', () => {
         assert.equal(fixture.git('status', '--porcelain'), '?? notes.txt');
         assert.equal(readFileSync(join(fixture.root, 'notes.txt'), 'utf8'), 'mine\n');
         assert.equal(fixture.git('rev-parse', 'side'), side);
+        assert.equal(unfinishedOperation(join(fixture.root, '.git')), null);
         assert.equal(existsSync(join(fixture.root, '.git', 'index.lock')), false);
       });
     }

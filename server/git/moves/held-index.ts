@@ -5,13 +5,15 @@
 //
 // So the index is locked first. What runs in the checkout by then is waited for, untouched; what
 // starts later finds the lock, and ends before it has changed anything. Before the lock is let go,
-// such commands have ended.
+// such commands have ended. Only `git merge` asks for a commit of its result then, where there is
+// none: that commit would drop what was to be merged. So that merge is ended.
 
 import { join } from 'node:path';
 import type { RepositoryContext } from '../context.ts';
 import { settings } from '../process/environment.ts';
 import { exists } from '../files/small-files.ts';
 import type { Sha } from '../sha.ts';
+import { unfinishedOperation } from '../refs/worktree-heads.ts';
 import { commandsEnd, isCommandRunning } from './git-processes.ts';
 
 interface Checkout {
@@ -42,7 +44,8 @@ export type HeldMoveEnd =
 
 /**
  * Git works on the lock as if it were the index. The first answer is `go`; without it, the index is
- * let go unchanged. The second may be `back` and the commit that HEAD was at. The script outlives
+ * let go unchanged. The second may be `back` and the commit that HEAD was at; a refusal only waits
+ * for it. The script outlives
  * Drover, and ends what it has started.
  */
 const script = `
@@ -52,6 +55,7 @@ shift 4
 lock=$index.lock
 ( set -C; cat "$index" > "$lock" ) 2> /dev/null || { echo locked; exit; }
 end() { rm -f "$lock"; echo "$1"; exit; }
+refuse() { echo refusing; read -r answer; end refused; }
 between() { GIT_INDEX_FILE=$lock "$@" < /dev/null 2>&1; }
 echo held
 read -r answer
@@ -68,9 +72,9 @@ case $code$said in
   *[Cc]'annot lock ref'*)
     "$@" update-ref -m 'drover: land' "$ref" "$to" "$from" < /dev/null || {
       between "$@" read-tree -m -u "$to" "$from"
-      end refused
+      refuse
     } ;;
-  *) end refused ;;
+  *) refuse ;;
 esac
 echo written
 read -r answer
@@ -103,6 +107,8 @@ export async function moveHeld(
 ): Promise<HeldMoveEnd | null> {
   const index = join(checkout.gitDir, 'index');
   if (!context.holdsIndexes || !exists(index)) return null;
+  const hadNone = unfinishedOperation(checkout.gitDir) === null;
+  let hasEndedMerge = false;
   const output = await context.git(moveSettings, {
     at: checkout.path,
     waitForLocks: false,
@@ -112,16 +118,35 @@ export async function moveHeld(
       answer: async (line) => {
         if (line === 'held')
           return !isCommandRunning(context, [checkout.path]) && (await isAsFound()) ? 'go' : 'no';
-        if (line !== 'written') return null;
+        if (line !== 'written' && line !== 'refusing') return null;
         await commandsEnd(context, [checkout.path], letGoMs);
-        const old = (await overtakenAt?.()) ?? null;
-        return old === null ? 'go' : `back ${old}`;
+        if (hadNone) hasEndedMerge = await endMerge(context, checkout);
+        const old = line === 'written' ? await overtakenAt?.() : null;
+        return typeof old === 'string' ? `back ${old}` : 'go';
       },
     },
   });
   const end = output.stdout.toString('utf8').trimEnd().split('\n').at(-1);
   const kind = ends.find((one) => one === end);
-  return kind === undefined ? { kind: 'refused', said: output.stderr } : { kind };
+  if (kind === 'in use' && hadNone) await endMergeOfBefore(context, checkout);
+  if (kind !== undefined) return { kind };
+  return hasEndedMerge ? { kind: 'in use' } : { kind: 'refused', said: output.stderr };
+}
+
+/** One that has started since the index is locked has merged nothing. */
+async function endMerge(context: RepositoryContext, checkout: Checkout): Promise<boolean> {
+  if (unfinishedOperation(checkout.gitDir)?.kind !== 'merge') return false;
+  const ended = await context.git(['merge', '--quit'], { at: checkout.path });
+  return ended.code === 0;
+}
+
+/** One that was about to lock the index itself; any that could has put something in it. */
+async function endMergeOfBefore(context: RepositoryContext, checkout: Checkout): Promise<void> {
+  await commandsEnd(context, [checkout.path], letGoMs);
+  if (unfinishedOperation(checkout.gitDir)?.kind !== 'merge') return;
+  const { path: at } = checkout;
+  const merged = await context.git(['diff-index', '--cached', '--quiet', 'HEAD'], { at });
+  if (merged.code === 0) await endMerge(context, checkout);
 }
 
 const ends = ['moved', 'locked', 'in use', 'overtaken'] as const;
