@@ -189,6 +189,24 @@ echo "work of $id" > "$id.txt"
     }
   });
 
+  test('a task outside that waits for one of its tasks starts, also where it landed without its history', async () => {
+    const here = project({
+      agent: `[ "$id" != t1 ] || read -r line < ../../go; cat > /dev/null; echo "by $id" > shared.txt`,
+    });
+    const barrier = makeBarrier(here.folder, 'go');
+    await beginPlan(here, [epic, ...stories, { id: 'after', blocked_by: ['t1'] }]);
+    const run = here.start(['run', '--epic', 'E1', '--land', 'epic', '--json']);
+    await run.line((line) => line.includes('"worktree.ready"'));
+    here.git('commit', '-q', '--amend', '--allow-empty', '-m', 'another first one');
+    barrier.open();
+    assert.equal((await run.ended).code, 0);
+    assert.match(here.git('log', '-1', '--format=%B', 'main'), /^Drover-Tip: /m);
+    await here.expect(0, ['run']);
+    barrier.close();
+    assert.equal((await here.task('after')).status, 'completed');
+    assert.equal(here.git('show', 'main:shared.txt'), 'by after');
+  });
+
   test('secrets that the agent has committed itself land neither in the tree nor in the history', async () => {
     const here = project({
       files: { 'server.key': 'of the project\n' },

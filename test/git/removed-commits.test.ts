@@ -12,7 +12,7 @@ import type { Engine } from '../../server/workflows/kit/engine-ports.ts';
 import { followLine } from '../../server/workflows/lines/follow-line.ts';
 import { moveLine } from '../../server/workflows/lines/line-holds.ts';
 import { headOn, syncLine } from '../../server/workflows/lines/lines.ts';
-import { isLandedOn, ownBase } from '../../server/workflows/lines/own-range.ts';
+import { landedWith, ownBase } from '../../server/workflows/lines/own-range.ts';
 import { memoryStore, type TestStore } from '../unit/store/memory-store.ts';
 import { landedOn, makeFixture, valueOf, type Fixture } from './fixture.ts';
 
@@ -204,7 +204,7 @@ suite('git: commits that a person removed', () => {
     await project.store.transaction((tx) => landOnLine(tx, 'main', landed));
     amendAway('secret.txt');
     assert.equal((await follow()).pending, 1);
-    assert.equal(await isLandedOn(engine, epic, shaOf(result)), true);
+    assert.equal(await landedWith(engine, epic, shaOf(result)), shaOf(result));
     assert.equal(filesOf(result).includes('secret.txt'), false);
   });
 

@@ -23,7 +23,7 @@ import { gitFailed, orElse, ownLine, whileAway } from '../kit/git-trouble.ts';
 import { landInRounds, type LineMerge } from './land-rounds.ts';
 import { handMerge } from '../lines/hand-merge.ts';
 import { headOn, syncLine } from '../lines/lines.ts';
-import { isLandedOn, ownBase } from '../lines/own-range.ts';
+import { landedWith, ownBase } from '../lines/own-range.ts';
 import type { EngineOfRun } from '../kit/engine-of-run.ts';
 import type { Engine, Uses } from '../kit/engine-ports.ts';
 import type { Sha } from '../../git/sha.ts';
@@ -65,7 +65,7 @@ export async function startEpicLanding(
   const isUnderWay = known !== null && (known.state === 'pending' || known.state === 'running');
   if (known !== null && (isUnderWay || !isAsked)) return !isUnderWay;
   const id = known === null ? name : `${name}/${engine.store.sources.uuid()}`;
-  if (target !== null && (await isLandedOn(engine, tip, target))) {
+  if (target !== null && (await landedWith(engine, tip, target)) !== null) {
     await noteLanded(engine, epicId, row.line);
     return true;
   }

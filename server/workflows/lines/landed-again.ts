@@ -3,7 +3,7 @@
 
 import { baseOfAttemptBranch, lastAttempt, noteLandedAgain, readLine } from '../../store/port.ts';
 import { landingRef } from '../../core/work/ref-names.ts';
-import { landedAgainAs } from './own-range.ts';
+import { landedAgainAs, landedWith } from './own-range.ts';
 import type { Uses } from '../kit/engine-ports.ts';
 import type { Sha } from '../../git/sha.ts';
 
@@ -30,7 +30,8 @@ export async function findAgain(
       if (await engine.git.isAncestor(sha, tip)) continue;
       const attempt = await lastAttempt(engine.store.db, id);
       const task = { id, attempt: attempt?.number ?? null, commit, base };
-      const again = await landedAgainAs(engine, tip, task);
+      const again =
+        (await landedAgainAs(engine, tip, task)) ?? (await landedWith(engine, sha, tip));
       if (again === null || again === sha) continue;
       isFound = true;
       const landed = { was: sha, sha: again, branch };

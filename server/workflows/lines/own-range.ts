@@ -148,15 +148,15 @@ export async function droppedFrom(engine: Uses<'store'>, line: string): Promise<
 }
 
 /**
- * Whether a line's commit has landed on another line: as itself, or as a part of what landed
- * without its history.
+ * The commit with which a line's commit has landed on another line: itself, or one that landed it
+ * without its history. Null: it has not.
  */
-export async function isLandedOn(engine: Uses<'git'>, sha: Sha, target: Sha): Promise<boolean> {
-  if (await engine.git.isAncestor(sha, target)) return true;
+export async function landedWith(engine: Uses<'git'>, sha: Sha, target: Sha): Promise<Sha | null> {
+  if (await engine.git.isAncestor(sha, target)) return sha;
   const listed = await engine.git.lineCommits(null, target, lineMax);
-  if (!listed.ok) return false;
+  if (!listed.ok) return null;
   const undone = new Set<string>();
-  for (const { trailers } of listed.value) {
+  for (const { sha: commit, trailers } of listed.value) {
     for (const line of trailers) {
       const id = trailerValue('undo', line);
       if (id !== null) undone.add(id);
@@ -168,9 +168,9 @@ export async function isLandedOn(engine: Uses<'git'>, sha: Sha, target: Sha): Pr
       trailers.some((each) => undone.has(trailerValue('epic', each) ?? each))
     )
       continue;
-    if (held === sha || (await engine.git.isAncestor(sha, held))) return true;
+    if (held === sha || (await engine.git.isAncestor(sha, held))) return commit;
   }
-  return false;
+  return null;
 }
 
 /**

@@ -26,7 +26,7 @@ import { returnOrphans } from './orphans.ts';
 import { waitsForOtherRuns } from '../attempt/line-waits.ts';
 import { releaseFromMissingBase } from '../attempt/missing-base.ts';
 import { releaseFromRedBase } from '../landing/red-base.ts';
-import { isLandedOn } from '../lines/own-range.ts';
+import { landedWith } from '../lines/own-range.ts';
 import type { EngineOfRun } from '../kit/engine-of-run.ts';
 import type { Engine, Uses } from '../kit/engine-ports.ts';
 import { type ScopeState, scopeState } from '../kit/scope-state.ts';
@@ -314,7 +314,7 @@ async function workElsewhere(
   const found = new Map<string, string[]>();
   for (const { id, sha, branch } of landed) {
     let isThere = false;
-    for (const tip of tips) isThere ||= await isLandedOn(engine, sha, tip);
+    for (const tip of tips) isThere ||= (await landedWith(engine, sha, tip)) !== null;
     if (!isThere) found.set(branch, [...(found.get(branch) ?? []), id]);
   }
   return [...found].map(([branch, tasks]) => ({ branch, tasks }));
@@ -325,7 +325,8 @@ async function epicNotLanded(engine: Uses<'git' | 'store'>, row: RunRow): Promis
   // An epic without its own change has nothing to land.
   const tip = await engine.git.readRef(landingRef(row.line));
   const target = await engine.git.readRef(landingRef(row.target_branch));
-  if (tip === null || (target !== null && (await isLandedOn(engine, tip, target)))) return false;
+  if (tip === null || (target !== null && (await landedWith(engine, tip, target)) !== null))
+    return false;
   const epic = await epicById(engine.store.db, row.epic_id);
   return epic?.landing_state !== 'landed';
 }
