@@ -3,8 +3,9 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { writeMissing } from '../../server/git/moves/arrived-files.ts';
 import { repairLate } from '../../server/git/moves/late-checkouts.ts';
 import { moveHeld } from '../../server/git/moves/held-index.ts';
 import type { RepositoryContext } from '../../server/git/context.ts';
@@ -93,6 +94,17 @@ suite('git: an index that is held', () => {
     assert.equal(fixture.git('rev-parse', 'main'), first);
   });
 
+  test('needs no second git at once for what is asked meanwhile', async () => {
+    const alone = valueOf(await fixture.adapter({ concurrency: 1 }).open(fixture.root)).context;
+    const end = await moveHeld(
+      alone,
+      checkout(),
+      { ...move, from: first, to: tip },
+      { isAsFound: async () => (await alone.git(['rev-parse', 'HEAD'])).code === 0 },
+    );
+    assert.equal(end?.kind, 'moved');
+  });
+
   test('is left alone where someone else holds it', async () => {
     writeFileSync(lock(), '');
     const end = await moveHeld(context, checkout(), { ...move, from: first, to: tip }, asFound);
@@ -113,6 +125,38 @@ suite('git: an index that is held', () => {
     const end = await moveHeld(context, checkout(), { ref: null, from: first, to: tip }, asFound);
     assert.deepEqual([end?.kind, existsSync(lock())], ['moved', false]);
     assert.equal(fixture.git('status', '--porcelain'), '');
+  });
+
+  for (const [what, isKnown, wereCommands, isWritten] of [
+    ['that Drover knows to have arrived is', true, false, true],
+    ['while another command ran is', false, true, true],
+    ['of which nothing tells is not', false, false, false],
+  ] as const) {
+    test(`what is missing after a move ${what} written again`, async () => {
+      if (isKnown) context.touched.note(first, tip, ['new.txt', 'deleted.txt']);
+      fixture.git('merge', '-q', '--ff-only', tip);
+      rmSync(join(fixture.root, 'new.txt'));
+      rmSync(join(fixture.root, 'README.md'));
+      const arrived = { at: fixture.root, index: join(fixture.root, '.git', 'index') };
+      await writeMissing(context, { ...arrived, from: first, to: tip }, wereCommands);
+      const lacking = isWritten ? ' D README.md' : ' D README.md\n D new.txt';
+      assert.equal(fixture.git('status', '--porcelain').trim(), lacking.trim());
+    });
+  }
+
+  test('a clean of a person takes away nothing of what arrives', async () => {
+    const script = join(fixture.home, 'git-before-a-clean');
+    const unset = 'env -u GIT_INDEX_FILE -u GIT_DIR -u GIT_WORK_TREE -u GIT_COMMON_DIR';
+    writeFileSync(
+      script,
+      `#!/bin/sh\ngit "$@"; code=$?\ncase "$*" in *"merge -q --no-stat --ff-only"*) ${unset} git clean -q -fdx;; esac\nexit $code\n`,
+      { mode: 0o755 },
+    );
+    const repository = valueOf(await fixture.adapter({ binary: script }).open(fixture.root));
+    repository.context.touched.note(first, tip, ['new.txt']);
+    assert.equal(valueOf(await repository.follow('main', tip, 'fast-forward')).kind, 'followed');
+    assert.equal(fixture.git('status', '--porcelain'), '');
+    assert.equal(readFileSync(join(fixture.root, 'new.txt'), 'utf8'), 'n\n');
   });
 
   for (const isLocked of [false, true]) {

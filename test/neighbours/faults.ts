@@ -116,7 +116,7 @@ export const plantedFaults: { readonly [name: string]: PlantedFault } = {
     seed: 59,
     breaks: ['again', 'stuck', 'not-landed'],
     file: 'server/workflows/lines/own-range.ts',
-    find: '    if (held === sha || (await engine.git.isAncestor(sha, held))) return true;',
+    find: '    if (held === sha || (await engine.git.isAncestor(sha, held))) return commit;',
     replace: '    if (held === sha && held === target) return true;',
     often: ['amend', 'epic'],
   },

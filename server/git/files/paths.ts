@@ -17,6 +17,10 @@ export function shown(path: PathBytes): string {
   return bytesOf(path).toString('utf8');
 }
 
+export function asBytes(path: string): PathBytes {
+  return Buffer.from(path, 'utf8').toString('latin1');
+}
+
 /** The absolute path for Node's file functions, which take bytes. */
 export function absoluteBytes(root: string, path: PathBytes): Buffer {
   return Buffer.concat([Buffer.from(`${root}/`), bytesOf(path)]);

@@ -39,12 +39,16 @@ export function isBelow(folder: string, place: string): boolean {
   return folder === place || folder.startsWith(`${place}${sep}`);
 }
 
-/** Commands that write what they have read of the branch earlier. */
+/**
+ * Commands that write what they have read of the branch earlier, and the one that removes what the
+ * index did not have then.
+ */
 const movers: ReadonlySet<string> = new Set([
   'am',
   'bisect',
   'checkout',
   'cherry-pick',
+  'clean',
   'commit',
   'merge',
   'pull',

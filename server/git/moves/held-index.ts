@@ -14,6 +14,7 @@ import { settings } from '../process/environment.ts';
 import { exists } from '../files/small-files.ts';
 import type { Sha } from '../sha.ts';
 import { unfinishedOperation } from '../refs/worktree-heads.ts';
+import { writeMissing } from './arrived-files.ts';
 import { commandsEnd, isCommandRunning } from './git-processes.ts';
 
 interface Checkout {
@@ -119,10 +120,14 @@ export async function moveHeld(
         if (line === 'held')
           return !isCommandRunning(context, [checkout.path]) && (await isAsFound()) ? 'go' : 'no';
         if (line !== 'written' && line !== 'refusing') return null;
-        await commandsEnd(context, [checkout.path], letGoMs);
+        const others = await commandsEnd(context, [checkout.path], letGoMs);
         if (hadNone) hasEndedMerge = await endMerge(context, checkout);
-        const old = line === 'written' ? await overtakenAt?.() : null;
-        return typeof old === 'string' ? `back ${old}` : 'go';
+        if (line === 'refusing') return 'go';
+        const old = (await overtakenAt?.()) ?? null;
+        if (old !== null) return `back ${old}`;
+        const arrived = { at: checkout.path, index: `${index}.lock`, from, to };
+        await writeMissing(context, arrived, others !== 'free');
+        return 'go';
       },
     },
   });

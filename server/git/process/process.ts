@@ -61,11 +61,17 @@ export function openGitProcesses(options: GitProcessOptions): GitProcesses {
   const semaphore = new Semaphore(options.concurrency);
   const start = (command: GitCommand): Promise<GitOutput> => {
     const request = requestOf(options, command);
-    if (command.dialog !== undefined) return runDialog(request, command.dialog);
     const signal = command.signal ?? null;
     return options.elsewhere?.(request, signal) ?? runOnce(request, signal);
   };
-  return { run: (command) => semaphore.run(() => start(command), command.urgent) };
+  return {
+    run: (command) => {
+      // What it asks may need a process: so many dialogs at once would wait for each other.
+      if (command.dialog !== undefined)
+        return runDialog(requestOf(options, command), command.dialog);
+      return semaphore.run(() => start(command), command.urgent);
+    },
+  };
 }
 
 const noVariables: Readonly<Record<string, string>> = {};

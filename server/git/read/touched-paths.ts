@@ -7,19 +7,33 @@ const commitsMax = 500;
 /** What has touched more is not remembered: git is asked. */
 const pathsMax = 500;
 
-export class TouchedPaths {
-  readonly #known = new Map<string, readonly string[]>();
+interface Touched {
+  readonly base: Sha | null;
+  readonly paths: readonly string[];
+}
 
-  /** Every path that differs is among them; one may be that was changed and changed back. */
-  note(base: Sha, commit: Sha, paths: readonly string[]): void {
+export class TouchedPaths {
+  readonly #known = new Map<Sha, Touched>();
+
+  /**
+   * Every path that differs is among them; one may be that was changed and changed back. No base:
+   * they are those of a work, which may have taken in others.
+   */
+  note(base: Sha | null, commit: Sha, paths: readonly string[]): void {
     if (paths.length > pathsMax) return;
     const oldest = this.#known.size >= commitsMax ? this.#known.keys().next().value : undefined;
     if (oldest !== undefined) this.#known.delete(oldest);
-    this.#known.set(`${base} ${commit}`, paths);
+    this.#known.set(commit, { base, paths });
   }
 
   /** Null: that is not known. */
   of(base: Sha, commit: Sha): readonly string[] | null {
-    return this.#known.get(`${base} ${commit}`) ?? null;
+    const known = this.#known.get(commit);
+    return known?.base === base ? known.paths : null;
+  }
+
+  /** By the work that ends with the commit; null: that is not known. */
+  by(commit: Sha): readonly string[] | null {
+    return this.#known.get(commit)?.paths ?? null;
   }
 }

@@ -89,6 +89,7 @@ export async function commitLeftovers(
     committedSecrets.push(...secret);
     touched.push(...changed);
   }
+  if (context.touched.by(tip) === null) context.touched.note(null, tip, touched.map(shown));
   const guarded = await protectedChanges(context, { touched, names }, tip, request);
   if (!guarded.ok) return guarded;
   if (entries.some((entry) => isIgnoreFile(entry.path))) context.ignores.touched();
