@@ -117,7 +117,7 @@ export const plantedFaults: { readonly [name: string]: PlantedFault } = {
     breaks: ['again', 'stuck', 'not-landed'],
     file: 'server/workflows/lines/own-range.ts',
     find: '    if (held === sha || (await engine.git.isAncestor(sha, held))) return commit;',
-    replace: '    if (held === sha && held === target) return true;',
+    replace: '    if (held === sha && held === target) return commit;',
     often: ['amend', 'epic'],
   },
   'marks-of-all-projects': {
