@@ -70,6 +70,11 @@ suite('a day of a person beside a run', function () {
     appendFileSync(join(slot, 'notes.txt'), 'mine, in the slot\n');
     letGo('t2');
     await landed('t2');
+    // A command that meets the lock of a landing is refused.
+    await eventually(
+      'it has arrived',
+      () => landedTasks(here).includes('t2') && !existsSync(join(here.root, '.git', 'index.lock')),
+    );
     here.write('repo/notes.txt', 'notes\nput away\n');
     here.git('stash', '-q');
     const stash = here.git('rev-parse', 'stash@{0}');
