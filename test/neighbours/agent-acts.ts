@@ -72,7 +72,8 @@ export const agentScripts: { readonly [act in AgentAct]: string } = {
   'stage-only': `say "$id-staged.txt"; git add "$id-staged.txt"; gone "$id-staged.txt"; echo changed > "$id-staged.txt"`,
   // An agent of the same attempt may have hidden the file by a flag.
   'move-file': `how=say; [ ! -e "$stage/flags-\${id%.*}-$attempt" ] || how=hidden; git mv -f README.md "readme-$id.md"; $how "readme-$id.md"; git mv "readme-$id.md" README.md`,
-  gc: `flock -o "$stage/${pruningFile}" git gc -q --prune=now`,
+  // Git itself loses what an open rebase has put aside.
+  gc: `[ -e "$stage/repo/.git/rebase-merge/autostash" ] || flock -o "$stage/${pruningFile}" git gc -q --prune=now`,
   slow: 'sleep 0.6',
   'lose-pointer': 'fault pointer; rm -f .git',
 };
