@@ -111,6 +111,8 @@ sleep "$pace"
 say "$id.txt"
 mkdir -p src
 ! git check-ignore -q "src/$id.txt" || last=hidden
+# Without its pointer git does not tell what an earlier part has hidden.
+[ -e .git ] || [ ! -e src/.gitignore ] || last=hidden
 $last "src/$id.txt"
 echo "e $id $attempt" >> "$ledger"
 `;
