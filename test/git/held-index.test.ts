@@ -3,10 +3,11 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { writeMissing } from '../../server/git/moves/arrived-files.ts';
 import { repairLate } from '../../server/git/moves/late-checkouts.ts';
+import { gitProcesses } from '../../server/git/moves/git-processes.ts';
 import { moveHeld } from '../../server/git/moves/held-index.ts';
 import type { RepositoryContext } from '../../server/git/context.ts';
 import { unfinishedOperation } from '../../server/git/refs/worktree-heads.ts';
@@ -302,6 +303,40 @@ suite('git: commands of a person while a checkout moves', () => {
       });
     }
   }
+
+  test('what a merge of a person has put aside before it asks for the index comes back', async () => {
+    landedBeside();
+    fixture.write(join(fixture.root, 'staged.txt'), 'staged\n');
+    fixture.git('add', 'staged.txt');
+    fixture.write(join(fixture.root, 'staged.txt'), 'and changed\n');
+    const tip = await land(main(), { 'new.txt': 'n\n' });
+    const [begun, bin] = [join(fixture.home, 'begun'), join(fixture.home, 'bin')];
+    const path = fixture.environment['PATH'] ?? '';
+    // What is put aside is ready once the landing has put its index in place, or after a while.
+    const wait = `left=15; until git ls-files --error-unmatch new.txt > /dev/null 2>&1 || [ $left = 0 ]; do left=$((left - 1)); sleep 0.1; done`;
+    fixture.write(
+      join(bin, 'git'),
+      `#!/bin/sh\nunset GIT_EXEC_PATH; PATH='${path}'\ncase "$*" in "stash create"*) git "$@"; : > '${begun}'; ${wait};; *) exec git "$@";; esac\n`,
+    );
+    chmodSync(join(bin, 'git'), 0o755);
+    const script = join(fixture.home, 'git-beside-a-merge');
+    const unset = 'env -u GIT_INDEX_FILE -u GIT_DIR -u GIT_WORK_TREE -u GIT_COMMON_DIR';
+    const act = `GIT_EXEC_PATH='${bin}' ${unset} git merge -q --no-edit side > /dev/null 2>&1 &`;
+    writeFileSync(
+      script,
+      `#!/bin/sh\ngit "$@"; code=$?\ncase "$*" in *"merge -q --no-stat --ff-only"*) ${act} until [ -e '${begun}' ]; do sleep 0.02; done;; esac\nexit $code\n`,
+      { mode: 0o755 },
+    );
+    const repository = await fixture.open({ binary: script });
+    assert.equal(valueOf(await repository.follow('main', tip, 'fast-forward')).kind, 'followed');
+    await eventually('the merge has ended', () =>
+      (gitProcesses() ?? []).every(({ folder }) => folder !== fixture.root),
+    );
+    assert.equal(main(), tip);
+    assert.equal(fixture.git('status', '--porcelain'), 'AM staged.txt');
+    assert.equal(fixture.git('show', ':staged.txt'), 'staged');
+    assert.equal(readFileSync(join(fixture.root, 'staged.txt'), 'utf8'), 'and changed\n');
+  });
 
   for (const [what, theirs, left] of [
     ['a new branch', 'switch -q -c side', { main: 'own', head: 'own', status: '' }],

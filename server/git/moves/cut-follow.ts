@@ -34,6 +34,11 @@ export function followMark(commonDir: string, ref: string): string {
   return join(commonDir, `drover-following-${encodeURIComponent(ref)}`);
 }
 
+/** Where a finished index is for a moment, before it takes the old one's place. */
+export function placedIndex(index: string): string {
+  return `${index}.drover`;
+}
+
 /**
  * Runs the body with the mark in place. Without one (a full disk), a person must clean up an
  * interrupted follow.
@@ -92,7 +97,13 @@ export async function clearCutFollow(
     step !== null && current !== null && (await isAncestor(context, step.to, current));
   const isFinished =
     owner !== null && hasMoved && (await finishIndex(context, owner, step, isOurs));
-  const names = ['index.lock', 'index.lock.lock', 'HEAD.lock', 'ORIG_HEAD.lock'];
+  const names = [
+    placedIndex('index'),
+    'index.lock',
+    'index.lock.lock',
+    'HEAD.lock',
+    'ORIG_HEAD.lock',
+  ];
   const locks = owner === null ? [] : names.map((name) => join(owner.gitDir, name));
   for (const lock of [...locks, join(context.commonDir, `${ref}.lock`)]) {
     if (isOurs(lock)) await rm(lock, { force: true });
@@ -124,6 +135,7 @@ async function finishIndex(
   const lacking = new Set(splitZero(differing.stdout));
   if (splitZero(changed.stdout).some((path) => lacking.has(path))) return false;
   await rename(lock, join(owner.gitDir, 'index'));
+  // Where both are one file, the lock stays, and goes with the others.
   return true;
 }
 

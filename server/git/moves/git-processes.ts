@@ -83,16 +83,25 @@ function checkoutsAmong(worktrees: readonly LinkedWorktree[]): readonly string[]
     .map(({ path }) => path);
 }
 
+const noCommands: ReadonlySet<string> = new Set();
+
 type WorktreePlaces = Parameters<typeof worktreesOf>[0];
 
+/** Commands that only start others, perhaps after a long time in the net. */
+export const starters: ReadonlySet<string> = new Set(['bisect', 'pull']);
+
 /** A moving command in one of the checkouts, by name and number, or null. */
-function moverIn(context: WorktreePlaces, checkouts: readonly string[]): string | null {
+function moverIn(
+  context: WorktreePlaces,
+  checkouts: readonly string[],
+  except: ReadonlySet<string> = noCommands,
+): string | null {
   for (const { pid, folder } of gitProcesses() ?? []) {
     if (!isInside(context, checkouts, folder)) continue;
     try {
       const args = readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0');
       const command = moverOf(args);
-      if (command !== null) return `git ${command}, process ${pid}`;
+      if (command !== null && !except.has(command)) return `git ${command}, process ${pid}`;
     } catch {
       // It has ended meanwhile.
     }
@@ -128,16 +137,22 @@ const waitMaxMs = 1_500;
 export async function commandsEnd(
   context: WorktreePlaces,
   checkouts: readonly string[],
-  maxMs = waitMaxMs,
+  { maxMs = waitMaxMs, except = noCommands }: WaitOptions = {},
 ): Promise<'free' | 'waited' | { readonly running: string }> {
-  let running = moverIn(context, checkouts);
+  let running = moverIn(context, checkouts, except);
   if (running === null) return 'free';
   for (const endMs = Date.now() + maxMs; Date.now() < endMs;) {
     await delay(pollMs);
-    running = moverIn(context, checkouts);
+    running = moverIn(context, checkouts, except);
     if (running === null) return 'waited';
   }
   return running === null ? 'waited' : { running };
+}
+
+interface WaitOptions {
+  readonly maxMs?: number;
+  /** Commands that are not waited for. */
+  readonly except?: ReadonlySet<string>;
 }
 
 /** Whether such a command runs in one of them now. */

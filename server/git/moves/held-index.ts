@@ -4,10 +4,14 @@
 // reads the index before it locks it.
 //
 // So the index is locked first. What runs in the checkout by then is waited for, untouched; what
-// starts later finds the lock, and ends before it has changed anything. Before the lock is let go,
-// such commands have ended. Only `git merge` asks for a commit of its result then, where there is
-// none: that commit would drop what was to be merged. So that merge is ended.
+// starts later finds the lock, and ends before it has changed anything. The new index takes the old
+// one's place under the lock, and before the lock is let go, commands that may have read the old one
+// have ended: a merge or a rebase puts aside what is staged before it asks for the lock, and what was
+// put aside from an index that is not of HEAD can't be put back. Only `git merge` asks for a commit
+// of its result then, where there is none: that commit would drop what was to be merged. So that
+// merge is ended.
 
+import { linkSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { RepositoryContext } from '../context.ts';
 import { settings } from '../process/environment.ts';
@@ -15,7 +19,8 @@ import { exists } from '../files/small-files.ts';
 import type { Sha } from '../sha.ts';
 import { unfinishedOperation } from '../refs/worktree-heads.ts';
 import { writeMissing } from './arrived-files.ts';
-import { commandsEnd, isCommandRunning } from './git-processes.ts';
+import { placedIndex } from './cut-follow.ts';
+import { commandsEnd, isCommandRunning, starters } from './git-processes.ts';
 
 interface Checkout {
   readonly path: string;
@@ -45,9 +50,9 @@ export type HeldMoveEnd =
 
 /**
  * Git works on the lock as if it were the index. The first answer is `go`; without it, the index is
- * let go unchanged. The second may be `back` and the commit that HEAD was at; a refusal only waits
- * for it. The script outlives
- * Drover, and ends what it has started.
+ * let go unchanged. The second may be `back` and the commit that HEAD was at, or `placed` where the
+ * index has been replaced already; a refusal only waits for it. The script outlives Drover, and ends
+ * what it has started.
  */
 const script = `
 trap '' HUP INT PIPE TERM
@@ -84,7 +89,7 @@ if [ "$back" != "$answer" ] && "$@" update-ref -m 'drover: put back' HEAD "$back
   between "$@" read-tree -m -u "$to" "$from"
   end overtaken
 fi
-mv -f "$lock" "$index"
+if [ "$answer" = placed ] || [ "$lock" -ef "$index" ]; then rm -f "$lock"; else mv -f "$lock" "$index"; fi
 echo moved
 `;
 
@@ -110,6 +115,11 @@ export async function moveHeld(
   if (!context.holdsIndexes || !exists(index)) return null;
   const hadNone = unfinishedOperation(checkout.gitDir) === null;
   let hasEndedMerge = false;
+  const othersEnd = async (): Promise<boolean> => {
+    const others = await commandsEnd(context, [checkout.path], letGo);
+    if (hadNone && (await endMerge(context, checkout))) hasEndedMerge = true;
+    return others !== 'free';
+  };
   const output = await context.git(moveSettings, {
     at: checkout.path,
     waitForLocks: false,
@@ -120,14 +130,15 @@ export async function moveHeld(
         if (line === 'held')
           return !isCommandRunning(context, [checkout.path]) && (await isAsFound()) ? 'go' : 'no';
         if (line !== 'written' && line !== 'refusing') return null;
-        const others = await commandsEnd(context, [checkout.path], letGoMs);
-        if (hadNone) hasEndedMerge = await endMerge(context, checkout);
+        const wereOthers = await othersEnd();
         if (line === 'refusing') return 'go';
         const old = (await overtakenAt?.()) ?? null;
         if (old !== null) return `back ${old}`;
         const arrived = { at: checkout.path, index: `${index}.lock`, from, to };
-        await writeMissing(context, arrived, others !== 'free');
-        return 'go';
+        await writeMissing(context, arrived, wereOthers);
+        if (!placeIndex(index)) return 'go';
+        await othersEnd();
+        return 'placed';
       },
     },
   });
@@ -136,6 +147,19 @@ export async function moveHeld(
   if (kind === 'in use' && hadNone) await endMergeOfBefore(context, checkout);
   if (kind !== undefined) return { kind };
   return hasEndedMerge ? { kind: 'in use' } : { kind: 'refused', said: output.stderr };
+}
+
+/** The lock's content becomes the index, and stays locked. False: not on this file system. */
+function placeIndex(index: string): boolean {
+  const placed = placedIndex(index);
+  try {
+    rmSync(placed, { force: true });
+    linkSync(`${index}.lock`, placed);
+    renameSync(placed, index);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /** One that has started since the index is locked has merged nothing. */
@@ -147,7 +171,7 @@ async function endMerge(context: RepositoryContext, checkout: Checkout): Promise
 
 /** One that was about to lock the index itself; any that could has put something in it. */
 async function endMergeOfBefore(context: RepositoryContext, checkout: Checkout): Promise<void> {
-  await commandsEnd(context, [checkout.path], letGoMs);
+  await commandsEnd(context, [checkout.path], letGo);
   if (unfinishedOperation(checkout.gitDir)?.kind !== 'merge') return;
   const { path: at } = checkout;
   const merged = await context.git(['diff-index', '--cached', '--quiet', 'HEAD'], { at });
@@ -163,5 +187,8 @@ export const moveSettings: readonly string[] = settings({
   'core.fsync': 'reference',
 });
 
-/** A command that has found the index locked ends in a moment; one that asks a person does not. */
-const letGoMs = 500;
+/**
+ * A command that finds the index locked ends soon, on a busy machine within seconds; one that asks a
+ * person may not end.
+ */
+const letGo = { maxMs: 10_000, except: starters };
