@@ -74,6 +74,25 @@ suite('landing: an epic as a whole', function () {
     assert.equal(firstParents(here).at(-1)?.trailers['Drover-Epic'], 'E1');
   });
 
+  test('a task that failed on its branch, and is done outside of it, brings nothing else of the epic', async () => {
+    const fails = `if [ $id = t2 ] && [ ! -e ../../cured ]; then echo half > half.txt; exit 9; fi`;
+    const here = project({ agent: `${fails}; ${writesOneFile}` });
+    await beginPlan(here, [epic, { id: 't1', epic_id: 'E1' }, { id: 't2', epic_id: 'E1' }]);
+    await here.expect(1, ['run', '--epic', 'E1', '--workers', '1']);
+    assert.deepEqual(landedTasks(here, 'drover/epic/E1'), ['t1']);
+    here.write('cured', '');
+    await here.expect(0, ['restore', 't2']);
+    await here.expect(2, ['run', '--land', 'task']);
+    const files = here.git('ls-tree', '--name-only', 'main').split('\n');
+    assert.deepEqual(landedTasks(here), ['t2']);
+    assert.deepEqual(
+      ['half.txt', 't1.txt', 't2.txt'].filter((file) => files.includes(file)),
+      ['half.txt', 't2.txt'],
+    );
+    await here.expect(0, ['run', '--epic', 'E1']);
+    assert.equal(here.read('repo/t1.txt'), 'work of t1\n');
+  });
+
   test('--land task lets the tasks of an epic land one by one', async () => {
     const here = project();
     await beginPlan(here, [epic, ...stories]);

@@ -220,10 +220,10 @@ async function keepEarlierBranch(
   let hasCommitted = true;
   let present = await engine.git.readRef(branchRef(attempt.branch));
   if (present !== null && attempt.base_sha !== null) {
-    if (attempt.base_sha === base || (await engine.git.isAncestor(base, present)))
+    const own = { line, base: attempt.base_sha };
+    if (own.base === base || (await standsOn(engine, base, present, own.base)))
       return { startSha: present, keepBranch: true, ref: null, hasCommitted: true };
     present = await commitUnfinished(engine, claim, attempt, path, present);
-    const own = { line, base: attempt.base_sha };
     const moved = await ontoBase(engine, attempt, base, present, own);
     if (moved !== null)
       return { startSha: moved, keepBranch: false, ref: null, hasCommitted: true };
@@ -279,6 +279,20 @@ async function commitUnfinished(
   return present;
 }
 
+/**
+ * The work holds the present base, and nothing of its own one that the present one does not hold: of
+ * the line of an epic, say, which has not landed, or what people have taken out since.
+ */
+async function standsOn(
+  { git }: Uses<'git'>,
+  base: Sha,
+  work: Sha,
+  ownBase: Sha | null,
+): Promise<boolean> {
+  if (!(await git.isAncestor(base, work))) return false;
+  return ownBase === null || (await git.isAncestor(ownBase, base));
+}
+
 /** Earlier work on top of the present base, when it merges cleanly. */
 async function ontoBase(
   engine: Uses<'git' | 'store'>,
@@ -287,8 +301,8 @@ async function ontoBase(
   earlier: Sha,
   own: { readonly line: string; readonly base: Sha | null },
 ): Promise<Sha | null> {
-  if (await engine.git.isAncestor(base, earlier)) return earlier;
-  if (await engine.git.isAncestor(earlier, base)) return base;
+  if (await standsOn(engine, base, earlier, own.base)) return earlier;
+  if (earlier === own.base || (await engine.git.isAncestor(earlier, base))) return base;
   const merged = await engine.git.merge({
     tip: base,
     commit: earlier,
