@@ -1,7 +1,7 @@
 // Merges and rebases that an agent has left unfinished: concluded where the meaning is plain, refused elsewhere.
 
 import assert from 'node:assert/strict';
-import { existsSync } from 'node:fs';
+import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { GitRepository } from '../../server/git/port.ts';
 import {
@@ -54,6 +54,46 @@ suite('git: unfinished operations', () => {
     write('README.md', 'both\n');
     const done = valueOf(await commit());
     assert.equal(fixture.git('show', `${done.commit}:README.md`), 'both');
+    assert.equal(fixture.git('rev-list', '--parents', '-1', done.commit).split(' ').length, 3);
+  });
+
+  test('refuses a merge that found the index locked, and with which its commit would drop the other side', async () => {
+    const merge = ['merge', '-q', '--no-commit', '--no-ff', 'side'];
+    write('side.txt', 'side\n');
+    inSlot('checkout', '-q', '-b', 'side');
+    inSlot('add', '-A');
+    inSlot('commit', '-qm', 'side');
+    inSlot('checkout', '-q', task.branch);
+    write('here.txt', 'here\n');
+    inSlot('add', '-A');
+    inSlot('commit', '-qm', 'here');
+    const lock = inSlot('rev-parse', '--git-path', 'index.lock');
+    writeFileSync(lock, '');
+    assert.throws(() => inSlot(...merge), /Unable to write index/);
+    rmSync(lock);
+    write('new.txt', 'new\n');
+    const refused = await commit();
+    assert.match(refused.ok ? '' : refused.error.message, /nothing of the other side.*task-1\/1/);
+    assert.equal(fixture.git('show', `${rescued()[0]}:new.txt`), 'new');
+    inSlot('merge', '--abort');
+    inSlot(...merge);
+    const done = valueOf(await commit());
+    const show = (path: string): string => fixture.git('show', `${done.commit}:${path}`);
+    assert.deepEqual(['side.txt', 'here.txt', 'new.txt'].map(show), ['side', 'here', 'new']);
+  });
+
+  test('concludes a merge whose other side the agent has dropped where both conflict', async () => {
+    write('README.md', 'side\n');
+    inSlot('checkout', '-q', '-b', 'side');
+    inSlot('commit', '-qam', 'side');
+    inSlot('checkout', '-q', task.branch);
+    write('README.md', 'here\n');
+    inSlot('commit', '-qam', 'here');
+    assert.throws(() => inSlot('merge', '-q', 'side'));
+    inSlot('checkout', '--ours', 'README.md');
+    inSlot('add', 'README.md');
+    const done = valueOf(await commit());
+    assert.equal(fixture.git('show', `${done.commit}:README.md`), 'here');
     assert.equal(fixture.git('rev-list', '--parents', '-1', done.commit).split(' ').length, 3);
   });
 

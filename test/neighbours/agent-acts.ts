@@ -54,7 +54,7 @@ export const agentScripts: { readonly [act in AgentAct]: string } = {
   detach: `git checkout -q --detach; say "$id-detached.txt"; ${commit}; say "$id-after.txt"`,
   orphan: `fault orphan; git checkout -q --orphan "lost-$id-$attempt"; say "$id-lost.txt"; ${commit}`,
   'half-a-rebase': `fault rebase; say "$id-one.txt"; ${commit}; say "$id-two.txt"; ${commit}; GIT_SEQUENCE_EDITOR='sed -i s/^pick/edit/' git rebase -q -i HEAD~2; say "$id-mid.txt"`,
-  'half-a-merge': `git checkout -q -b "side-$id-$attempt"; say "$id-side.txt"; ${commit}; git checkout -q -; say "$id-here.txt"; ${commit}; git merge -q --no-commit --no-ff "side-$id-$attempt"`,
+  'half-a-merge': `git checkout -q -b "side-$id-$attempt"; say "$id-side.txt"; ${commit}; git checkout -q -; say "$id-here.txt"; ${commit}; git merge -q --no-commit --no-ff "side-$id-$attempt" || fault merge`,
   bisect: `say "$id-one.txt"; ${commit}; git bisect start -q HEAD HEAD~1; say "$id-found.txt"`,
   'other-branch': `git checkout -q -b "mine-$id-$attempt"; say "$id-branch.txt"; ${commit}; say "$id-more.txt"`,
   // A commit fails beside a person's who has the index: then there is nothing to be taken back.

@@ -7,6 +7,10 @@ import { err, ok } from '../../core/failure.ts';
 import type { RepositoryContext } from '../context.ts';
 import { gitFailure } from '../process/failures.ts';
 import type { GitResult } from '../port.ts';
+import { isSha } from '../files/loose-objects.ts';
+import { exists, readText } from '../files/small-files.ts';
+import { merge } from '../moves/merges.ts';
+import { treeOf } from '../read/ancestry.ts';
 import { keepState } from './snapshot.ts';
 import { withMarks } from '../read/conflict-marks.ts';
 import type { ParsedStatus } from '../read/status-format.ts';
@@ -51,12 +55,13 @@ export async function concludable(
 ): Promise<GitResult<UnfinishedOperation | null>> {
   const operation = unfinishedOperation(worktree.gitDir);
   const unmerged = status.entries.filter((entry) => entry.kind === 'unmerged');
-  if (operation?.kind !== 'rebase' && unmerged.length === 0) return ok(operation);
+  const isUnbegun =
+    operation?.kind === 'merge' && (await hasMergedNothing(context, worktree, status));
   const open = await withMarks(
     worktree.path,
     unmerged.map((entry) => entry.path),
   );
-  if (operation?.kind !== 'rebase' && open.length === 0) return ok(operation);
+  if (operation?.kind !== 'rebase' && open.length === 0 && !isUnbegun) return ok(operation);
   const kept = await keepState(context, {
     worktree,
     status,
@@ -69,8 +74,34 @@ export async function concludable(
   const what =
     operation?.kind === 'rebase'
       ? 'The agent left a rebase unfinished'
-      : `The agent left a ${operation?.kind ?? 'merge'} with conflicts in ${open.slice(0, maxNamedFiles).join(', ')}`;
+      : isUnbegun
+        ? 'The agent left a merge that has brought in nothing of the other side, unfinished'
+        : `The agent left a ${operation?.kind ?? 'merge'} with conflicts in ${open.slice(0, maxNamedFiles).join(', ')}`;
   return err(gitFailure('failed', `${what} in ${worktree.path}.${where}`, true));
+}
+
+/**
+ * Git's merge that finds the index locked by another command asks for a commit of its result, and
+ * has none: that commit would drop all of the other side.
+ */
+async function hasMergedNothing(
+  context: RepositoryContext,
+  { gitDir }: LinkedWorktree,
+  { head, entries }: ParsedStatus,
+): Promise<boolean> {
+  // Git notes what it could not merge by itself; whoever settles that may drop the other side.
+  if (head === null || exists(join(gitDir, 'AUTO_MERGE'))) return false;
+  if (
+    entries.some(({ kind, index }) => kind === 'unmerged' || (kind === 'changed' && index !== '.'))
+  )
+    return false;
+  const other = readText(join(gitDir, 'MERGE_HEAD'))?.trim() ?? '';
+  if (!isSha(other)) return false;
+  const subject = 'drover: look';
+  const merged = await merge(context, { tip: head, commit: other, subject, trailers: [] });
+  if (!merged.ok || merged.value.kind === 'conflict') return merged.ok;
+  const own = await treeOf(context, head);
+  return own.ok && own.value !== merged.value.tree;
 }
 
 /** Ends whatever is unfinished without moving HEAD or touching a file: a snapshot holds it. */
