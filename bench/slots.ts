@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { openGitAdapter } from '../server/git/adapter.ts';
 import type { GitResult } from '../server/git/port.ts';
 import type { LocalRepository } from '../server/git/repository.ts';
+import { GitShells } from '../server/git/process/shells.ts';
 import { copyOf, git, repositoryOf, type RunFolder } from './repositories.ts';
 
 export interface Slot {
@@ -18,7 +19,11 @@ export async function openSlot(folder: string, files: number, use: 'task' | 'gat
   const copy = copyOf(folder, repositoryOf(folder, files));
   git(copy.repository, 'checkout', '-q', 'main');
   const environment = { PATH: process.env['PATH'] ?? '', HOME: copy.home };
-  const repository = valueOf(await openGitAdapter({ environment }).open(copy.repository));
+  // As a backend does it.
+  const { run } = new GitShells();
+  const repository = valueOf(
+    await openGitAdapter({ environment, elsewhere: run }).open(copy.repository),
+  );
   const sha = git(copy.repository, 'rev-parse', 'main');
   const slot = { copy, repository, path: join(copy.folder, 'slot'), sha };
   await prepare(slot, use);

@@ -11,6 +11,7 @@ import { failureOf } from './process/failures.ts';
 import {
   askCheckout,
   findRepository,
+  filesSayAll,
   readConfiguration,
   readFacts,
   type RepositoryPlace,
@@ -188,6 +189,7 @@ function contextOf(deps: RepositoryDeps, state: RepositoryState): RepositoryCont
     root: place.root,
     isBare: place.isBare,
     idBytes: place.config.get('extensions.objectformat') === 'sha256' ? 32 : 20,
+    filesSayAll: filesSayAll(place.config),
     refsAreFiles: (place.config.get('extensions.refstorage') ?? 'files') === 'files',
     ownRefsAreLogged: place.config.get('core.logallrefupdates')?.toLowerCase() === 'always',
     staleLockMs: deps.staleLockMs,

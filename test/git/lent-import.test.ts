@@ -105,7 +105,7 @@ for (const format of formats)
         commitFiles(1, line);
         const forged = '1'.repeat(task.base.length);
         const folder = join(lent.folder, 'objects', forged.slice(0, 2));
-        mkdirSync(folder);
+        mkdirSync(folder, { recursive: true });
         writeFileSync(join(folder, forged.slice(2)), deflateSync(Buffer.from(content)));
         await takeBack();
         assert.equal(holds(forged), false);

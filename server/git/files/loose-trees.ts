@@ -1,5 +1,5 @@
-// Compares new trees directly from their object files: every folder that a task changes has one,
-// until git packs them.
+// Reads and compares new trees directly from their object files: every folder that a task changes
+// has one, until git packs them.
 
 import { inflateSync } from 'node:zlib';
 import { looseFile } from './loose-objects.ts';
@@ -12,13 +12,15 @@ export interface TreeChange {
   readonly only: 'first' | 'second' | null;
 }
 
-interface Entry {
+/** Of a tree. */
+export interface Entry {
+  /** As git writes it: `40000` for a folder. */
   readonly mode: string;
   readonly id: string;
 }
 
 const treeBytesMax = 4 * 1024 * 1024;
-const folderMode = '40000';
+export const folderMode = '40000';
 
 /** Files that differ; null if some tree has no file of its own, or more than `most` differ. */
 export function changesBetween(
@@ -58,11 +60,11 @@ export function changesBetween(
 }
 
 /** By name. Null if the tree has no file of its own, or not that of a tree. */
-function readTree(
+export function readTree(
   objectsDir: string,
   id: string,
   idBytes: number,
-): ReadonlyMap<string, Entry> | null {
+): ReadonlyMap<PathBytes, Entry> | null {
   const packed = readPlain(looseFile(objectsDir, id), treeBytesMax);
   if (packed === null) return null;
   let bytes: Buffer;
@@ -72,8 +74,13 @@ function readTree(
     return null;
   }
   if (bytes.toString('latin1', 0, 5) !== 'tree ') return null;
+  return parseTree(bytes.subarray(bytes.indexOf(0) + 1), idBytes);
+}
+
+/** The content of a tree: `<mode> <name>\0<id>` for each entry. Null: it is none. */
+export function parseTree(bytes: Buffer, idBytes: number): ReadonlyMap<PathBytes, Entry> | null {
   const entries = new Map<string, Entry>();
-  for (let at = bytes.indexOf(0) + 1; at < bytes.length;) {
+  for (let at = 0; at < bytes.length;) {
     const space = bytes.indexOf(0x20, at);
     const zero = bytes.indexOf(0, space);
     const next = zero + 1 + idBytes;

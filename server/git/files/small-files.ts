@@ -16,7 +16,7 @@ import {
 } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
-import { absoluteBytes, type PathBytes } from './paths.ts';
+import { absoluteBytes, folderOf, type PathBytes } from './paths.ts';
 
 const maxLooksAtOnce = 200;
 
@@ -91,14 +91,28 @@ export function namesIn(folder: string): string[] {
 
 export interface FileFacts {
   readonly path: PathBytes;
+  /** Null: there is none, or what is there is another folder's. */
   readonly stats: Stats | null;
+  /** A folder above it has been replaced by a link. */
+  readonly isBehindLink: boolean;
 }
 
 /** The facts of many files of a worktree; others get a turn in between. */
 export async function factsOfAll(root: string, paths: readonly PathBytes[]): Promise<FileFacts[]> {
+  const links = new Map<PathBytes, boolean>([['', false]]);
+  const leadsAway = (folder: PathBytes): boolean => {
+    const known = links.get(folder);
+    if (known !== undefined) return known;
+    const isLink = factsOf(absoluteBytes(root, folder))?.isSymbolicLink() === true;
+    const answer = isLink || leadsAway(folderOf(folder));
+    links.set(folder, answer);
+    return answer;
+  };
   const facts: FileFacts[] = [];
   for (const path of paths) {
-    facts.push({ path, stats: factsOf(absoluteBytes(root, path)) });
+    const isBehindLink = leadsAway(folderOf(path));
+    const stats = isBehindLink ? null : factsOf(absoluteBytes(root, path));
+    facts.push({ path, stats, isBehindLink });
     if (facts.length % maxLooksAtOnce === 0) await yieldToEventLoop();
   }
   return facts;

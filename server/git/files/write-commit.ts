@@ -1,12 +1,6 @@
-// Writes a commit just as git's commit-tree does, straight into its object file: that costs a tenth
-// of a process, for every task that lands.
+// Writes a commit just as git's commit-tree does, for every task that lands.
 
-import { createHash, randomBytes } from 'node:crypto';
-import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { deflateSync } from 'node:zlib';
-import { looseFile } from './loose-objects.ts';
-import { exists } from './small-files.ts';
+import { writeObject } from './write-object.ts';
 import type { Sha } from '../sha.ts';
 
 export interface NewCommit {
@@ -23,36 +17,7 @@ export interface NewCommit {
 export function writeCommit(objectsDir: string, commit: NewCommit): Sha | null {
   if (commit.message.includes('\0')) return null;
   const body = Buffer.from(textOf(commit), 'utf8');
-  const bytes = Buffer.concat([Buffer.from(`commit ${body.length}\0`, 'latin1'), body]);
-  const sha = createHash(commit.tree.length === 40 ? 'sha1' : 'sha256')
-    .update(bytes)
-    .digest('hex');
-  const file = looseFile(objectsDir, sha);
-  if (exists(file)) return sha;
-  const folder = join(objectsDir, sha.slice(0, 2));
-  const unfinished = unfinishedFile(folder);
-  try {
-    mkdirSync(folder, { recursive: true });
-    writeFileSync(unfinished, deflateSync(bytes), { flag: 'wx', mode: 0o444 });
-    renameSync(unfinished, file);
-    return sha;
-  } catch {
-    removeQuietly(unfinished);
-    return null;
-  }
-}
-
-/** A name that git's prune takes for a file left behind, in a folder of objects. */
-export function unfinishedFile(folder: string): string {
-  return join(folder, `tmp_obj_${randomBytes(8).toString('hex')}`);
-}
-
-function removeQuietly(file: string): void {
-  try {
-    rmSync(file, { force: true });
-  } catch {
-    // It was never made.
-  }
+  return writeObject(objectsDir, 'commit', body, commit.tree.length / 2);
 }
 
 function textOf({ tree, parents, author, committer, message, atMs }: NewCommit): string {

@@ -21,7 +21,8 @@ import { promisify } from 'node:util';
 import { droverRefRoot } from '../../core/work/ref-names.ts';
 import type { RepositoryContext } from '../context.ts';
 import { exists, factsOf, readText } from '../files/small-files.ts';
-import { gitTime, unfinishedFile } from '../files/write-commit.ts';
+import { gitTime } from '../files/write-commit.ts';
+import { unfinishedFile } from '../files/write-object.ts';
 import type { Signatures } from '../process/identity.ts';
 import type { Sha } from '../sha.ts';
 

@@ -7,9 +7,10 @@ import { join } from 'node:path';
 import { err, ok } from '../../core/failure.ts';
 import type { RepositoryContext, RunOptions } from '../context.ts';
 import { failureOf } from '../process/failures.ts';
+import { intoIndex } from '../files/into-index.ts';
 import { isSha } from '../files/loose-objects.ts';
 import { ownWorktree } from '../work/own-worktree.ts';
-import { shown, zeroEnded, type PathBytes } from '../files/paths.ts';
+import { shown, type PathBytes } from '../files/paths.ts';
 import type { GitResult } from '../port.ts';
 import type {
   Snapshot,
@@ -25,6 +26,7 @@ import { waitForStaleLocks } from '../files/stale-locks.ts';
 import { factsOfAll, readText } from '../files/small-files.ts';
 import { forgetCommitted } from '../work/committed-slots.ts';
 import { keepDropped } from '../work/dropped-commits.ts';
+import { changedTree } from './changed-tree.ts';
 import { dropKeptIndex, periodicStatus } from './kept-index.ts';
 import { copyIndex, ownIndexFile } from './own-index.ts';
 import { slotStatus } from '../work/lost-head.ts';
@@ -218,6 +220,10 @@ async function storeState(
     const tree = context.commits.read(head)?.tree;
     if (tree !== undefined) return ok({ tree, head, branch, indexTree: null, index: null });
   }
+  if (head !== null && !holdIndex && !isAgain) {
+    const tree = await changedTree(context, { worktree, head, entries, paths });
+    if (tree !== null) return ok({ tree, head, branch, indexTree: null, index: null });
+  }
   const isUnmerged = entries.some((entry) => entry.kind === 'unmerged');
   const isStaged = entries.some((entry) => entry.kind === 'changed' && entry.index !== '.');
   const index = await ownIndexFile(context, worktree);
@@ -243,19 +249,11 @@ async function storeState(
       const renewed = await renewIndex(context, head, index, inIndex);
       if (!renewed.ok) return renewed;
     }
-    const added = await context.git(
-      [
-        'update-index',
-        // Otherwise a file that was rewritten with the same content would count as changed.
-        ...(holdIndex ? ['-q', '--unmerged', '--refresh'] : []),
-        '--add',
-        '--remove',
-        '--replace',
-        '-z',
-        '--stdin',
-      ],
-      { ...inIndex, input: zeroEnded(paths) },
-    );
+    const added = await intoIndex(context, worktree.path, paths, {
+      ...inIndex,
+      // Otherwise a file that was rewritten with the same content would count as changed.
+      flags: holdIndex ? ['-q', '--unmerged', '--refresh'] : [],
+    });
     if (added.code !== 0) return err(failureOf(added, `keep the files of ${worktree.path}`));
     // The files are flushed while git writes the trees, which are flushed before the ref moves.
     const [tree, flushed] = await Promise.all([writeTree(context, inIndex), flushObjects(context)]);

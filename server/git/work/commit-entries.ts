@@ -8,7 +8,7 @@ import type { RepositoryContext } from '../context.ts';
 import { failureOf, refuse } from '../process/failures.ts';
 import { isSha } from '../files/loose-objects.ts';
 import { exists, readText } from '../files/small-files.ts';
-import { zeroEnded } from '../files/paths.ts';
+import { intoIndex } from '../files/into-index.ts';
 import type { GitResult } from '../port.ts';
 import type { StatusEntry } from '../read/status-format.ts';
 import { merge } from '../moves/merges.ts';
@@ -80,10 +80,8 @@ async function commitOnce(
     .map((entry) => entry.path);
   if (unstagedPaths.length > 0) {
     // Not `add -A`: it would search for files a second time, and could find more than was checked.
-    const added = await context.git(
-      ['update-index', '--add', '--remove', '--replace', '-z', '--stdin'],
-      { at: worktree.path, input: zeroEnded(unstagedPaths) },
-    );
+    const { path: at } = worktree;
+    const added = await intoIndex(context, at, unstagedPaths, { at });
     if (added.code !== 0) return err(failureOf(added, `add the files left in ${worktree.path}`));
   }
   const output = await context.git(

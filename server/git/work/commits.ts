@@ -16,14 +16,14 @@ import { isIgnoreFile } from '../files/ignore-rules.ts';
 import { concludable } from '../snapshot/leftover-operations.ts';
 import { merge } from '../moves/merges.ts';
 import { ownWorktree } from './own-worktree.ts';
-import { absoluteBytes, shown, splitZero, zeroEnded, type PathBytes } from '../files/paths.ts';
+import { shown, splitZero, zeroEnded, type PathBytes } from '../files/paths.ts';
 import type { GitResult } from '../port.ts';
 import { branchRef, isBranchName, readRef, updateRefs } from '../refs/refs.ts';
 import { treeOf } from '../read/ancestry.ts';
 import { keepDropped } from './dropped-commits.ts';
 import { slotStatus } from './lost-head.ts';
 import { isNestedRepository, type ParsedStatus, type StatusEntry } from '../read/status-format.ts';
-import { factsOf, factsOfAll } from '../files/small-files.ts';
+import { factsOfAll } from '../files/small-files.ts';
 import { takeFromShared } from './shared-leavings.ts';
 import { waitForStaleLocks } from '../files/stale-locks.ts';
 import { heldSubmodules } from '../nested/submodule-work.ts';
@@ -255,7 +255,8 @@ async function heldByContent(
   for (const entry of entries) if (!held.has(entry)) asked.set(entry.path, entry);
   const paths = [...asked.keys()];
   // A missing file may exist elsewhere under another name.
-  const removed = paths.filter((path) => factsOf(absoluteBytes(worktree.path, path)) === null);
+  const facts = await factsOfAll(worktree.path, paths);
+  const removed = facts.filter(({ stats }) => stats === null).map(({ path }) => path);
   const found = await secretsInFiles(context, worktree.path, base, { present: paths, removed });
   if (!found.ok) return found;
   const pairs = [...found.value].flatMap(([path, what]) => {
