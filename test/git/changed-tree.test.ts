@@ -14,6 +14,7 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { GitRepository } from '../../server/git/port.ts';
+import { removeFolder } from '../remove-folder.ts';
 import { SeededChance } from '../doubles/seeded-chance.ts';
 import { sized, testSeed } from '../tier.ts';
 import {
@@ -101,10 +102,10 @@ suite('git: trees of changed files', () => {
     chmodSync(join(slot.path, 'README.md'), 0o755);
     symlinkSync('src/a.txt', join(slot.path, 'link'));
     assert.equal(await isAsGit(slot), withoutAnIndex);
-    rmSync(join(slot.path, 'src'), { recursive: true });
+    removeFolder(join(slot.path, 'src'));
     rmSync(join(slot.path, 'README.md'));
     rmSync(join(slot.path, 'link'));
-    rmSync(join(slot.path, 'made'), { recursive: true });
+    removeFolder(join(slot.path, 'made'));
     assert.equal(await isAsGit(slot), withNothingToHash);
     assert.equal(slot.fixture.git('fsck', '--strict', '--no-dangling'), '');
   });
@@ -140,7 +141,7 @@ suite('git: trees of changed files', () => {
   });
 
   test('know a file that has become a folder, and the other way round', async () => {
-    rmSync(join(slot.path, 'src'), { recursive: true });
+    removeFolder(join(slot.path, 'src'));
     write(slot, 'src', 'a file\n');
     rmSync(join(slot.path, 'README.md'));
     write(slot, 'README.md/now/a/folder', 'deep\n');
@@ -149,7 +150,7 @@ suite('git: trees of changed files', () => {
     inSlot(slot, 'commit', '-qm', 'turned');
     rmSync(join(slot.path, 'src'));
     write(slot, 'src/a.txt', 'a file again\n');
-    rmSync(join(slot.path, 'README.md'), { recursive: true });
+    removeFolder(join(slot.path, 'README.md'));
     symlinkSync('src', join(slot.path, 'README.md'));
     assert.equal(await isAsGit(slot), withoutAnIndex);
   });
@@ -169,7 +170,7 @@ suite('git: folders that have become links', () => {
   ] as const) {
     const becomeLink = (): void => {
       prepare();
-      rmSync(join(slot.path, 'src'), { recursive: true, force: true });
+      removeFolder(join(slot.path, 'src'));
       symlinkSync('moved', join(slot.path, 'src'));
     };
 
@@ -244,7 +245,7 @@ suite('git: trees of changed files that need a whole index', () => {
   test('a folder that has become a link while something is staged', async () => {
     write(slot, 'README.md', 'staged\n');
     inSlot(slot, 'add', 'README.md');
-    rmSync(join(slot.path, 'src'), { recursive: true });
+    removeFolder(join(slot.path, 'src'));
     symlinkSync('elsewhere', join(slot.path, 'src'));
     await needsIndex();
   });
@@ -331,6 +332,6 @@ function clearWay(root: string, name: string): void {
     const facts = lstatSync(above, { throwIfNoEntry: false });
     if (facts !== undefined && !facts.isDirectory()) rmSync(above);
   }
-  rmSync(join(root, name), { recursive: true, force: true });
+  removeFolder(join(root, name));
   assert.ok(readdirSync(root).length > 0);
 }

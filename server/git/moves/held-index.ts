@@ -5,11 +5,11 @@
 //
 // So the index is locked first. What runs in the checkout by then is waited for, untouched; what
 // starts later finds the lock, and ends before it has changed anything. The new index takes the old
-// one's place under the lock, and before the lock is let go, commands that may have read the old one
-// have ended: a merge or a rebase puts aside what is staged before it asks for the lock, and what was
-// put aside from an index that is not of HEAD can't be put back. Only `git merge` asks for a commit
-// of its result then, where there is none: that commit would drop what was to be merged. So that
-// merge is ended.
+// one's place under the lock, and before the lock is let go, commands that may have read the old
+// one have ended: a merge or a rebase puts aside what is staged before it asks for the lock, and
+// what was put aside from an index that is not of HEAD can't be put back. Only `git merge` asks for
+// a commit of its result then, where there is none: that commit would drop what was to be merged.
+// So that merge is ended.
 
 import { linkSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -51,8 +51,8 @@ export type HeldMoveEnd =
 /**
  * Git works on the lock as if it were the index. The first answer is `go`; without it, the index is
  * let go unchanged. The second may be `back` and the commit that HEAD was at, or `placed` where the
- * index has been replaced already; a refusal only waits for it. The script outlives Drover, and ends
- * what it has started.
+ * index has been replaced already; a refusal only waits for it. The script outlives Drover, and
+ * ends what it has started.
  */
 const script = `
 trap '' HUP INT PIPE TERM
@@ -188,7 +188,7 @@ export const moveSettings: readonly string[] = settings({
 });
 
 /**
- * A command that finds the index locked ends soon, on a busy machine within seconds; one that asks a
- * person may not end.
+ * A command that finds the index locked ends soon, on a busy machine within seconds; one that asks
+ * a person may not end.
  */
 const letGo = { maxMs: 10_000, except: starters };

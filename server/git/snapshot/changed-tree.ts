@@ -1,5 +1,5 @@
-// The tree of a snapshot from HEAD's and the files that differ from it. Git hashes only those, in an
-// index of nothing else: what it costs does not depend on the size of the repository.
+// The tree of a snapshot from HEAD's and the files that differ from it. Git hashes only those, in
+// an index of nothing else: what it costs does not depend on the size of the repository.
 
 import { rm } from 'node:fs/promises';
 import { basename, join } from 'node:path';

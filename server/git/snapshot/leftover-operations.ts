@@ -89,7 +89,7 @@ async function hasMergedNothing(
   { gitDir }: LinkedWorktree,
   { head, entries }: ParsedStatus,
 ): Promise<boolean> {
-  // Git notes what it could not merge by itself; whoever settles that may drop the other side.
+  // Git notes what it could not merge alone: an agent that settles that may drop the other side.
   if (head === null || exists(join(gitDir, 'AUTO_MERGE'))) return false;
   if (
     entries.some(({ kind, index }) => kind === 'unmerged' || (kind === 'changed' && index !== '.'))

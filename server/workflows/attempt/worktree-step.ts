@@ -280,8 +280,8 @@ async function commitUnfinished(
 }
 
 /**
- * The work holds the present base, and nothing of its own one that the present one does not hold: of
- * the line of an epic, say, which has not landed, or what people have taken out since.
+ * The work holds the present base, and nothing of its own one that the present one does not hold:
+ * of the line of an epic, say, which has not landed, or what people have taken out since.
  */
 async function standsOn(
   { git }: Uses<'git'>,
