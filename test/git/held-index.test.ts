@@ -82,6 +82,18 @@ suite('git: an index that is held', () => {
     assert.throws(() => fixture.git('commit', '-qm', 'what was to be merged'));
   });
 
+  test('has its new content before it is let go', async () => {
+    let seen: readonly [string, boolean] | null = null;
+    const overtakenAt = (): Promise<null> => {
+      seen = [fixture.git('diff-index', '--cached', tip), existsSync(lock())];
+      return Promise.resolve(null);
+    };
+    const steps = { ...asFound, overtakenAt };
+    const end = await moveHeld(context, checkout(), { ...move, from: first, to: tip }, steps);
+    assert.deepEqual([end?.kind, seen, existsSync(lock())], ['moved', ['', true], false]);
+    assert.equal(fixture.git('status', '--porcelain'), '');
+  });
+
   test('is let go unchanged where the question fails', async () => {
     const end = await moveHeld(
       context,

@@ -50,9 +50,9 @@ export type HeldMoveEnd =
 
 /**
  * Git works on the lock as if it were the index. The first answer is `go`; without it, the index is
- * let go unchanged. The second may be `back` and the commit that HEAD was at, or `placed` where the
- * index has been replaced already; a refusal only waits for it. The script outlives Drover, and
- * ends what it has started.
+ * let go unchanged. Before the second, Drover may have put the index in place under the lock; the
+ * answer may be `back` and the commit that HEAD was at; a refusal only waits for it. The script
+ * outlives Drover, and ends what it has started.
  */
 const script = `
 trap '' HUP INT PIPE TERM
@@ -61,6 +61,7 @@ shift 4
 lock=$index.lock
 ( set -C; cat "$index" > "$lock" ) 2> /dev/null || { echo locked; exit; }
 end() { rm -f "$lock"; echo "$1"; exit; }
+put() { mv -f "$lock" "$index"; echo "$1"; exit; }
 refuse() { echo refusing; read -r answer; end refused; }
 between() { GIT_INDEX_FILE=$lock "$@" < /dev/null 2>&1; }
 echo held
@@ -84,13 +85,16 @@ case $code$said in
 esac
 echo written
 read -r answer
+placed=
+[ ! "$lock" -ef "$index" ] || placed=yes
 back=\${answer#back }
 if [ "$back" != "$answer" ] && "$@" update-ref -m 'drover: put back' HEAD "$back" "$to" < /dev/null; then
   between "$@" read-tree -m -u "$to" "$from"
+  [ -z "$placed" ] || put overtaken
   end overtaken
 fi
-if [ "$answer" = placed ] || [ "$lock" -ef "$index" ]; then rm -f "$lock"; else mv -f "$lock" "$index"; fi
-echo moved
+[ -z "$placed" ] || end moved
+put moved
 `;
 
 /** Asked while the index is locked. */
@@ -130,15 +134,14 @@ export async function moveHeld(
         if (line === 'held')
           return !isCommandRunning(context, [checkout.path]) && (await isAsFound()) ? 'go' : 'no';
         if (line !== 'written' && line !== 'refusing') return null;
+        if (line === 'written') placeIndex(index);
         const wereOthers = await othersEnd();
         if (line === 'refusing') return 'go';
         const old = (await overtakenAt?.()) ?? null;
         if (old !== null) return `back ${old}`;
         const arrived = { at: checkout.path, index: `${index}.lock`, from, to };
         await writeMissing(context, arrived, wereOthers);
-        if (!placeIndex(index)) return 'go';
-        await othersEnd();
-        return 'placed';
+        return 'go';
       },
     },
   });
@@ -149,16 +152,15 @@ export async function moveHeld(
   return hasEndedMerge ? { kind: 'in use' } : { kind: 'refused', said: output.stderr };
 }
 
-/** The lock's content becomes the index, and stays locked. False: not on this file system. */
-function placeIndex(index: string): boolean {
+/** The lock's content becomes the index, and stays locked, where the file system can do that. */
+function placeIndex(index: string): void {
   const placed = placedIndex(index);
   try {
     rmSync(placed, { force: true });
     linkSync(`${index}.lock`, placed);
     renameSync(placed, index);
-    return true;
   } catch {
-    return false;
+    rmSync(placed, { force: true });
   }
 }
 
