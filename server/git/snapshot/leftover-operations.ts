@@ -75,7 +75,7 @@ export async function concludable(
     operation?.kind === 'rebase'
       ? 'The agent left a rebase unfinished'
       : isUnbegun
-        ? 'The agent left a merge that has brought in nothing of the other side, unfinished'
+        ? 'The agent left a merge that brought in nothing of the other side (run "git merge --abort" and merge again)'
         : `The agent left a ${operation?.kind ?? 'merge'} with conflicts in ${open.slice(0, maxNamedFiles).join(', ')}`;
   return err(gitFailure('failed', `${what} in ${worktree.path}.${where}`, true));
 }
