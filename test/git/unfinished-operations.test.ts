@@ -35,6 +35,18 @@ suite('git: unfinished operations', () => {
       .split('\n')
       .filter(Boolean);
 
+  /** A branch `side` beside the task's own, each with a file of its own. */
+  const twoBranches = (): void => {
+    write('side.txt', 'side\n');
+    inSlot('checkout', '-q', '-b', 'side');
+    inSlot('add', '-A');
+    inSlot('commit', '-qm', 'side');
+    inSlot('checkout', '-q', task.branch);
+    write('here.txt', 'here\n');
+    inSlot('add', '-A');
+    inSlot('commit', '-qm', 'here');
+  };
+
   test('concludes a merge that the agent resolved, refuses one that it did not', async () => {
     fixture.git('branch', 'side', task.base);
     write('README.md', 'task\n');
@@ -59,14 +71,7 @@ suite('git: unfinished operations', () => {
 
   test('refuses a merge that found the index locked, and with which its commit would drop the other side', async () => {
     const merge = ['merge', '-q', '--no-commit', '--no-ff', 'side'];
-    write('side.txt', 'side\n');
-    inSlot('checkout', '-q', '-b', 'side');
-    inSlot('add', '-A');
-    inSlot('commit', '-qm', 'side');
-    inSlot('checkout', '-q', task.branch);
-    write('here.txt', 'here\n');
-    inSlot('add', '-A');
-    inSlot('commit', '-qm', 'here');
+    twoBranches();
     const lock = inSlot('rev-parse', '--git-path', 'index.lock');
     writeFileSync(lock, '');
     assert.throws(() => inSlot(...merge), /Unable to write index/);
@@ -98,14 +103,7 @@ suite('git: unfinished operations', () => {
   });
 
   test('what is changed beside a merge that git makes alone outlives a rebase over it', async () => {
-    write('side.txt', 'side\n');
-    inSlot('checkout', '-q', '-b', 'side');
-    inSlot('add', '-A');
-    inSlot('commit', '-qm', 'side');
-    inSlot('checkout', '-q', task.branch);
-    write('here.txt', 'here\n');
-    inSlot('add', '-A');
-    inSlot('commit', '-qm', 'here');
+    twoBranches();
     const before = inSlot('rev-parse', 'HEAD');
     inSlot('merge', '-q', '--no-commit', '--no-ff', 'side');
     write('side.txt', 'side, and more\n');
