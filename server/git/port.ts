@@ -347,7 +347,10 @@ export interface GitRepository {
     limit: number,
     which?: 'first-parent' | 'all',
   ): Promise<GitResult<readonly LineCommit[]>>;
-  /** A best common ancestor; null when there is none, or when a commit does not exist. */
+  /**
+   * A best common ancestor; null when there is none, or when a commit does not exist. Throws
+   * `GitRefusal` if git could not tell.
+   */
   mergeBase(one: Sha, two: Sha): Promise<Sha | null>;
   /** `--oneline`-like subjects of from..to, newest first, at most `limit`. */
   subjects(from: Sha, to: Sha, limit: number): Promise<GitResult<readonly string[]>>;

@@ -51,7 +51,7 @@ export function isStale(stderr: string): boolean {
 
 /** True when git was given a commit that the repository does not have. */
 function namesUnknownCommit(stderr: string): boolean {
-  return /not a valid branch point|invalid reference|reference is not a tree|not a valid object name|not something we can merge|bad object|unknown revision|nonexistent object/i.test(
+  return /not a valid branch point|invalid reference|reference is not a tree|not a valid (?:object|commit) name|not something we can merge|bad object|unknown revision|nonexistent object/i.test(
     stderr,
   );
 }

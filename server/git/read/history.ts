@@ -6,7 +6,7 @@ import type { RepositoryContext } from '../context.ts';
 import { failureOf, refuse } from '../process/failures.ts';
 import { isSha } from '../files/loose-objects.ts';
 import { shown, splitZero } from '../files/paths.ts';
-import type { GitResult, LineCommit } from '../port.ts';
+import { GitRefusal, type GitResult, type LineCommit } from '../port.ts';
 import { exists } from '../files/small-files.ts';
 import type { Sha } from '../sha.ts';
 
@@ -145,7 +145,11 @@ export async function mergeBase(
   if (!isSha(one) || !isSha(two)) return null;
   const output = await context.git(['merge-base', one, two]);
   const sha = output.stdout.toString('utf8').split('\n', 1)[0]?.trim() ?? '';
-  return output.code === 0 && isSha(sha) ? sha : null;
+  if (output.code === 0 && isSha(sha)) return sha;
+  if (output.code === 1 && output.problem === null) return null;
+  const failed = failureOf(output, `find what ${one} and ${two} share`);
+  if (failed.kind === 'unknown_ref') return null;
+  throw new GitRefusal(failed);
 }
 
 async function between(

@@ -83,7 +83,12 @@ export async function whyUnmergeable(
       await wordsOfMissing(engine.store.db, { taskId, attempt, commit }),
     );
   }
-  if ((await engine.git.mergeBase(row.commit_sha, head)) !== null) return null;
+  for (const sha of [commit, head]) {
+    // What this process remembers of a commit does not say that git can read it now.
+    const read = await engine.git.lineCommits(null, sha, 1);
+    if (!read.ok) return null;
+  }
+  if ((await engine.git.mergeBase(commit, head)) !== null) return null;
   // People amended the first commit of all away: the work merges with a base of its own.
   if ((await baseOfRow(engine, row, line, head)) !== null) return null;
   return failure(

@@ -188,18 +188,21 @@ suite('finished work that was never pushed', () => {
     await committed();
     await tablesOf(project.store.db).updateTable('attempts').set({ base_sha: base }).execute();
     const row = { task_id: id, attempt: 1, commit_sha: commit } as LandingRow;
-    const whereBaseIs = (isThere: boolean): Engine => {
+    const whereBaseIs = (isThere: boolean, isRead = true): Engine => {
       const git = {
         treeOf: async () => ok('tree'),
+        lineCommits: async () => (isRead ? ok([]) : nowhere),
         mergeBase: async () => null,
         isAncestor: async () => isThere,
         readRef: async () => null,
       };
       return { git, store: project.store } as unknown as Engine;
     };
-    const why = (isThere: boolean) => whyUnmergeable(whereBaseIs(isThere), row, 'main', base);
+    const why = (...where: Parameters<typeof whereBaseIs>) =>
+      whyUnmergeable(whereBaseIs(...where), row, 'main', base);
     assert.equal(await why(false), null);
     assert.equal((await why(true))?.kind, 'agent_failed', 'the agent left it out');
+    assert.equal(await why(true, false), null, 'git cannot read it at the moment');
   });
 
   /** Held for a person, who is at another machine than the one that lands. */
