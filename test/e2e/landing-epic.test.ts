@@ -93,6 +93,40 @@ suite('landing: an epic as a whole', function () {
     assert.equal(here.read('repo/t1.txt'), 'work of t1\n');
   });
 
+  test('what conflicts after a commit below it was taken out lands as its message says', async () => {
+    const here = project({
+      agent: `if [ $id = t1 ]; then read -r line < ../../go; fi; echo "by $id" >> shared.txt`,
+    });
+    const barrier = makeBarrier(here.folder, 'go');
+    const commitShared = (content: string, message: string): void => {
+      here.write('repo/shared.txt', content);
+      here.git('add', 'shared.txt');
+      here.git('commit', '-qm', message);
+    };
+    await beginPlan(here, [epic, ...stories]);
+    commitShared('all\n', 'shared');
+    commitShared('all\nmine\n', 'taken out later');
+    const run = here.start(['run', '--epic', 'E1', '--json']);
+    await run.line((line) => line.includes('"worktree.ready"'));
+    here.git('reset', '-q', '--hard', 'HEAD~1');
+    barrier.open();
+    assert.equal((await run.ended).code, 2);
+    barrier.close();
+    const note = (await here.status()).epics[0]?.landing_note ?? '';
+    const picks =
+      /conflicts with main in shared\.txt; run git cherry-pick -m 1 ([0-9a-f ]+) on main \(/u;
+    const commits = picks.exec(note)?.[1]?.split(' ') ?? [];
+    assert.equal(commits.length, 2, note);
+    assert.throws(() => here.git('cherry-pick', '-m', '1', ...commits));
+    here.write('repo/shared.txt', 'all\nby t1\n');
+    here.git('add', 'shared.txt');
+    here.git('-c', 'core.editor=true', 'cherry-pick', '--continue');
+    await here.expect(0, ['run', '--epic', 'E1']);
+    await here.expect(0, ['run']);
+    assert.equal((await here.status()).epics[0]?.landing_state, 'landed');
+    assert.equal(here.git('show', 'main:shared.txt'), 'all\nby t1\nby t2');
+  });
+
   test('--land task lets the tasks of an epic land one by one', async () => {
     const here = project();
     await beginPlan(here, [epic, ...stories]);

@@ -221,7 +221,7 @@ export class Play {
       if (isDone && open.length === 0 && waiting === 0) return [];
       if (waiting > 0 && round > 1) this.#bringByHand();
       const clash = status.epics.find(({ landing_state: state }) => state === 'conflict');
-      if (clash !== undefined) this.#mergeIntoEpic(clash.landing_note ?? '');
+      if (clash !== undefined) this.#settleEpic(clash.landing_note ?? '');
       for (const [branch, options] of branchesToMerge(open))
         this.#mergeByHand(stage.root, branch, ...options);
       for (const commits of picksOf(open)) this.#pickByHand(commits);
@@ -298,9 +298,11 @@ export class Play {
     }
   }
 
-  /** As the landing's note says: in a worktree of their own. */
-  #mergeIntoEpic(note: string): void {
+  /** As the landing's note says: picked, or merged in a worktree of their own. */
+  #settleEpic(note: string): void {
     const { stage } = this;
+    const picks = pickAdvice.exec(note)?.groups?.['commits'];
+    if (picks !== undefined) return this.#pickByHand(picks.split(' '));
     const place = join(stage.folder, 'epic-wt');
     if (stage.git(['worktree', 'add', '-q', place, 'drover/epic/E']) === null) return;
     const option = '--allow-unrelated-histories';
@@ -348,11 +350,12 @@ function branchesToMerge(tasks: readonly TaskView[]): ReadonlyMap<string, readon
   );
 }
 
+const pickAdvice = /; run git cherry-pick -m 1 (?<commits>[0-9a-f ]+) on main \(/;
+
 /** The commits of each pick that is advised, once. */
 function picksOf(tasks: readonly TaskView[]): readonly (readonly string[])[] {
-  const advice = /; run git cherry-pick -m 1 (?<commits>[0-9a-f ]+) on main \(/;
   const found = tasks.map(
-    ({ blocked_reason: words }) => advice.exec(words ?? '')?.groups?.['commits'],
+    ({ blocked_reason: words }) => pickAdvice.exec(words ?? '')?.groups?.['commits'],
   );
   return [...new Set(found)].flatMap((commits) =>
     commits === undefined ? [] : [commits.split(' ')],

@@ -21,7 +21,7 @@ import { gateOfRun, landQueue, limitLandQueue } from '../attempt/submission.ts';
 import { gateFailure } from './gate.ts';
 import { gitFailed, orElse, ownLine, whileAway } from '../kit/git-trouble.ts';
 import { landInRounds, type LineMerge } from './land-rounds.ts';
-import { handMerge } from '../lines/hand-merge.ts';
+import { handMerge, handPick, isPicked } from '../lines/hand-merge.ts';
 import { headOn, syncLine } from '../lines/lines.ts';
 import { landedWith, ownBase } from '../lines/own-range.ts';
 import type { EngineOfRun } from '../kit/engine-of-run.ts';
@@ -65,7 +65,8 @@ export async function startEpicLanding(
   const isUnderWay = known !== null && (known.state === 'pending' || known.state === 'running');
   if (known !== null && (isUnderWay || !isAsked)) return !isUnderWay;
   const id = known === null ? name : `${name}/${engine.store.sources.uuid()}`;
-  if (target !== null && (await landedWith(engine, tip, target)) !== null) {
+  const into = target === null ? null : { branch: row.target_branch, tip: target };
+  if (into !== null && (await isEpicOn(engine, { branch: row.line, tip }, into))) {
     await noteLanded(engine, epicId, row.line);
     return true;
   }
@@ -82,7 +83,17 @@ export async function startEpicLanding(
   return false;
 }
 
-/** A person has merged the line by hand. */
+/** The epic has landed, or a person has merged or picked all of it by hand. */
+export async function isEpicOn(
+  engine: Uses<'git' | 'store'>,
+  line: { readonly branch: string; readonly tip: Sha },
+  target: { readonly branch: string; readonly tip: Sha },
+): Promise<boolean> {
+  if ((await landedWith(engine, line.tip, target.tip)) !== null) return true;
+  return isPicked(engine, line, target);
+}
+
+/** A person has brought the line there by hand. */
 async function noteLanded(engine: Uses<'store'>, epicId: string, line: string): Promise<void> {
   if (!(await holdsLandedWork(engine.store.db, line))) return;
   await engine.store.transaction((tx) => markEpicLanded(tx, epicId, null));
@@ -172,7 +183,11 @@ async function buildEpic(
   if (merged.value.kind === 'conflict') {
     const files = merged.value.files.join(', ');
     const target = { branch: input.target, tip: head.value };
-    const advice = await handMerge(engine, target, { branch: input.line, tip: input.tip });
+    const line = { branch: input.line, tip: input.tip };
+    // Where people have taken out what the line is based on, the target has nothing to merge into it.
+    const advice =
+      (base === null ? null : await handPick(engine, line, target)) ??
+      (await handMerge(engine, target, line));
     return {
       kind: 'conflict',
       failure: failure(

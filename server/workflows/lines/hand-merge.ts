@@ -3,7 +3,8 @@
 
 import type { Uses } from '../kit/engine-ports.ts';
 import type { Sha } from '../../git/sha.ts';
-import { changesNothing, droppedFrom, ownBase } from './own-range.ts';
+import { attemptMark } from '../../core/work/trailers.ts';
+import { changesNothing, droppedFrom, lineMax, ownBase } from './own-range.ts';
 
 interface Side {
   readonly branch: string;
@@ -41,23 +42,53 @@ export async function handPick(
   from: Side,
   into: Side,
 ): Promise<string | null> {
+  const picks = await landingsLeft(engine, from, into);
+  if (picks === null || picks.length === 0) return null;
+  const named = picks.map((sha) => sha.slice(0, shortLength)).join(' ');
+  return `run git cherry-pick -m 1 ${named} on ${into.branch} (a merge of ${from.branch} brings back what was taken out of ${into.branch})`;
+}
+
+/**
+ * A person has picked, as advised, all that the line holds besides what was taken out of the other
+ * branch.
+ */
+export async function isPicked(
+  engine: Uses<'git' | 'store'>,
+  from: Side,
+  into: Side,
+): Promise<boolean> {
+  return (await landingsLeft(engine, from, into))?.length === 0;
+}
+
+/**
+ * Landings of `from`, oldest first, of which `into` has neither the name nor the content. Null: a
+ * merge brings back nothing that was taken out, or git could not tell.
+ */
+async function landingsLeft(
+  engine: Uses<'git' | 'store'>,
+  from: Side,
+  into: Side,
+): Promise<readonly Sha[] | null> {
   const work = { head: into.tip, commit: from.tip, base: null };
   const base = await ownBase(engine, from.branch, work);
   if (base === null) return null;
   const listed = await engine.git.lineCommits(base, from.tip, picksMax);
   if (!listed.ok) return null;
+  const there = await engine.git.lineCommits(base, into.tip, lineMax);
+  const marks = there.ok ? there.value.map(({ trailers }) => attemptMark(trailers)) : [];
   // One base cannot hold all that was taken out where its tips lie side by side.
   const others = [base, into.tip, ...(await droppedFrom(engine, from.branch))];
-  const picks: string[] = [];
-  for (const { sha, parents } of listed.value.toReversed()) {
+  const left: Sha[] = [];
+  for (const { sha, parents, trailers } of listed.value.toReversed()) {
     const [before, ...theirs] = parents;
+    const mark = attemptMark(trailers);
+    if (mark !== null && marks.includes(mark)) continue;
     // What a take-in has brought there is of the other line, or was taken out of it.
     if (before === undefined || (await isAnyIn(engine, theirs, others))) continue;
     if (await changesNothing(engine, into.tip, sha, before)) continue;
-    picks.push(sha.slice(0, shortLength));
+    left.push(sha);
   }
-  if (picks.length === 0) return null;
-  return `run git cherry-pick -m 1 ${picks.join(' ')} on ${into.branch} (a merge of ${from.branch} brings back what was taken out of ${into.branch})`;
+  return left;
 }
 
 async function isAnyIn(

