@@ -329,7 +329,7 @@ async function dropPicked(
   found: Map<string, readonly string[]>,
   target: { readonly branch: string; readonly tip: Sha },
 ): Promise<void> {
-  for (const branch of [...found.keys()]) {
+  for (const branch of found.keys()) {
     const tip = await engine.git.readRef(landingRef(branch));
     if (tip !== null && (await isPicked(engine, { branch, tip }, target))) found.delete(branch);
   }
