@@ -59,14 +59,12 @@ export async function startEpicLanding(
   const synced = await syncLine(engine, row.line);
   const tip = synced.ok ? synced.value : await engine.git.readRef(landingRef(row.line));
   if (tip === null) return true;
-  const target = await engine.git.readRef(landingRef(row.target_branch));
   const name = `land-epic/${epicId}/${row.id}/${tip.slice(0, 16)}/${(await approvedTree(engine, epicId)) ?? 'none'}`;
   const known = await engine.durable.get(name);
   const isUnderWay = known !== null && (known.state === 'pending' || known.state === 'running');
   if (known !== null && (isUnderWay || !isAsked)) return !isUnderWay;
   const id = known === null ? name : `${name}/${engine.store.sources.uuid()}`;
-  const into = target === null ? null : { branch: row.target_branch, tip: target };
-  if (into !== null && (await isEpicOn(engine, { branch: row.line, tip }, into))) {
+  if (await isOnTarget(engine, row, tip)) {
     await noteLanded(engine, epicId, row.line);
     return true;
   }
@@ -83,14 +81,17 @@ export async function startEpicLanding(
   return false;
 }
 
-/** The epic has landed, or a person has merged or picked all of it by hand. */
-export async function isEpicOn(
+/** The run's line has landed up to `tip`, or a person has merged or picked all of it by hand. */
+export async function isOnTarget(
   engine: Uses<'git' | 'store'>,
-  line: { readonly branch: string; readonly tip: Sha },
-  target: { readonly branch: string; readonly tip: Sha },
+  row: Pick<RunRow, 'line' | 'target_branch'>,
+  tip: Sha,
 ): Promise<boolean> {
-  if ((await landedWith(engine, line.tip, target.tip)) !== null) return true;
-  return isPicked(engine, line, target);
+  const target = await engine.git.readRef(landingRef(row.target_branch));
+  if (target === null) return false;
+  if ((await landedWith(engine, tip, target)) !== null) return true;
+  const into = { branch: row.target_branch, tip: target };
+  return isPicked(engine, { branch: row.line, tip }, into);
 }
 
 /** A person has brought the line there by hand. */

@@ -20,7 +20,7 @@ import {
 import { settleAll } from '../attempt/candidates.ts';
 import { dispatch, isStillFull, nextWakeMs } from './dispatch.ts';
 import { isPassingTrouble } from '../kit/git-trouble.ts';
-import { isEpicOn, startEpicLanding } from '../landing/land-epic.ts';
+import { isOnTarget, startEpicLanding } from '../landing/land-epic.ts';
 import { isPicked } from '../lines/hand-merge.ts';
 import { followAsOfNow } from '../lines/follow-line.ts';
 import { returnOrphans } from './orphans.ts';
@@ -339,10 +339,7 @@ async function epicNotLanded(engine: Uses<'git' | 'store'>, row: RunRow): Promis
   if (row.epic_id === null || row.land === 'task') return false;
   // An epic without its own change has nothing to land.
   const tip = await engine.git.readRef(landingRef(row.line));
-  const target = await engine.git.readRef(landingRef(row.target_branch));
-  if (tip === null) return false;
-  const into = target === null ? null : { branch: row.target_branch, tip: target };
-  if (into !== null && (await isEpicOn(engine, { branch: row.line, tip }, into))) return false;
+  if (tip === null || (await isOnTarget(engine, row, tip))) return false;
   const epic = await epicById(engine.store.db, row.epic_id);
   return epic?.landing_state !== 'landed';
 }
