@@ -1,6 +1,8 @@
 // The user's own checkout while work lands on the branch that is checked out in it, or on another one.
 
 import assert from 'node:assert/strict';
+import { utimesSync } from 'node:fs';
+import { join } from 'node:path';
 import { makeBarrier, writesOneFile } from './support/agent-scripts.ts';
 import { checkoutFacts, everyByte } from './support/checkout.ts';
 import { eventually } from './support/eventually.ts';
@@ -43,6 +45,23 @@ suite('landing: the checkout of the user', function () {
     assert.deepEqual(checkoutFacts(here, mine), before);
     assert.equal(here.read('repo/t1.txt'), 'work of t1\n');
     assert.equal((await here.status()).target?.pending, 0);
+  });
+
+  test('an edit of the same size, in the second of the index, is still shown by git', async () => {
+    const here = project({ files: { version: '1.2.3\n', 'poem.txt': poemText } });
+    await beginPlan(here, ['t1', 't2']);
+    here.git('config', 'core.trustctime', 'false');
+    const [file, index] = [join(here.root, 'version'), join(here.root, '.git', 'index')];
+    const second = Math.floor(Date.now() / 1000) - 60;
+    utimesSync(file, second, second);
+    here.git('update-index', '-q', '--refresh');
+    utimesSync(index, second, second);
+    here.write('repo/version', '1.2.4\n');
+    utimesSync(file, second, second);
+    await here.expect(0, ['run']);
+    assert.equal(here.read('repo/t1.txt'), 'work of t1\n');
+    assert.match(here.git('status', '--porcelain'), /^ ?M version$/m);
+    assert.match(here.git('diff'), /^\+1\.2\.4$/m);
   });
 
   test('with checkout.follow "never" no byte of it changes', async () => {

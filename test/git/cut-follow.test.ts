@@ -1,7 +1,7 @@
 // What a killed git of ours leaves locked does not stop the next backend; what others hold is left alone.
 
 import assert from 'node:assert/strict';
-import { existsSync, mkdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { followMark } from '../../server/git/moves/cut-follow.ts';
 import type { FollowOutcome } from '../../server/git/port.ts';
@@ -65,6 +65,17 @@ suite('git: locks of a killed backend', () => {
       assert.equal(existsSync(left), true);
     });
   }
+
+  test('index.lock that is still the copy of the index, with its time, is removed', async () => {
+    const { mtimeMs } = statSync(inGit('index'));
+    mark(Date.now() - 1_000);
+    writeFileSync(inGit('index.lock'), readFileSync(inGit('index')));
+    for (const name of ['index', 'index.lock'])
+      utimesSync(inGit(name), mtimeMs / 1000 - 60, mtimeMs / 1000 - 60);
+    assert.equal((await follow()).kind, 'followed');
+    assert.equal(existsSync(inGit('index.lock')), false);
+    assert.equal(fixture.git('status', '--porcelain'), '');
+  });
 
   test('a branch that is checked out nowhere', async () => {
     fixture.git('checkout', '-q', '-b', 'other');

@@ -87,10 +87,9 @@ export async function clearCutFollow(
   if (begun === null) return null;
   const owner = (await branchHolders(context, ref)).owners[0] ?? null;
   if (isGitAtWork(context, owner, begun.mtimeMs)) return owner?.path ?? context.root;
-  const isOurs = (file: string | Buffer): boolean => {
-    const afterMs = (factsOf(file)?.mtimeMs ?? Number.NaN) - begun.mtimeMs;
-    return afterMs >= -coarseMs && afterMs <= followMaxMs;
-  };
+  const isDuring = (timeMs = Number.NaN): boolean =>
+    timeMs - begun.mtimeMs >= -coarseMs && timeMs - begun.mtimeMs <= followMaxMs;
+  const isOurs = (file: string | Buffer): boolean => isDuring(factsOf(file)?.mtimeMs);
   const [from = '', to = ''] = (readText(mark) ?? '').trim().split(' ');
   const step = isSha(from) && isSha(to) ? { from, to } : null;
   const hasMoved =
@@ -108,12 +107,20 @@ export async function clearCutFollow(
   for (const lock of [...locks, join(context.commonDir, `${ref}.lock`)]) {
     if (isOurs(lock)) await rm(lock, { force: true });
   }
+  if (owner !== null && isDuring(copiedAtMs(owner)))
+    await rm(join(owner.gitDir, 'index.lock'), { force: true });
   if (owner !== null && step !== null && !isFinished) {
     await undoFiles(context, owner.path, step, isOurs);
     if (hasMoved) await redoFiles(context, owner.path, step.from, current);
   }
   await rm(mark, { force: true });
   return null;
+}
+
+/** When a lock was made that is a copy of the index: Drover gives it the index's time. */
+function copiedAtMs({ gitDir }: Owner): number | undefined {
+  const [index, lock] = ['index', 'index.lock'].map((name) => factsOf(join(gitDir, name)));
+  return index?.mtimeMs === lock?.mtimeMs ? lock?.ctimeMs : undefined;
 }
 
 /** Git writes the new index before it moves the branch, and Drover had it do that in the lock. */

@@ -53,6 +53,9 @@ export type HeldMoveEnd =
  * let go unchanged. Before the second, Drover may have put the index in place under the lock; the
  * answer may be `back` and the commit that HEAD was at; a refusal only waits for it. The script
  * outlives Drover, and ends what it has started.
+ *
+ * The copy gets the time of the index: git reads a file again if it is as new as the index, because
+ * it may have changed unseen in that second. A copy with a later time would hide such a change.
  */
 const script = `
 trap '' HUP INT PIPE TERM
@@ -60,6 +63,7 @@ index=$1 from=$2 to=$3 ref=$4
 shift 4
 lock=$index.lock
 ( set -C; cat "$index" > "$lock" ) 2> /dev/null || { echo locked; exit; }
+touch -r "$index" "$lock" || { rm -f "$lock"; echo 'in use'; exit; }
 end() { rm -f "$lock"; echo "$1"; exit; }
 put() { mv -f "$lock" "$index"; echo "$1"; exit; }
 refuse() { echo refusing; read -r answer; end refused; }
