@@ -1,15 +1,14 @@
 // Which agents this machine has: found, version, signed in, and how to get what is missing. Nothing
 // that a project brings or names is started, and no login file is read: that it exists is enough.
 
-import { execFile } from 'node:child_process';
 import { existsSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, isAbsolute, join, relative } from 'node:path';
-import { promisify } from 'node:util';
 import { acpPrograms } from './acp/programs.ts';
 import { claudeAccount } from './claude/account.ts';
 import { agentEnvironment } from './kit/process/environment.ts';
 import { findProgram } from './kit/process/find-program.ts';
+import { runToEnd } from '../platform/run-to-end.ts';
 import { agentKinds, type AgentKind } from '../core/plan/task.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -128,7 +127,6 @@ const knownPrograms: { readonly [K in Exclude<AgentKind, 'demo'>]: KnownProgram 
 
 const versionTimeoutMs = 10_000;
 const outputBytesMax = 64 * 1024;
-const run = promisify(execFile);
 
 /** One entry for each kind, in the order of `agentKinds`. */
 export async function lookForAgents(request: InventoryRequest): Promise<readonly InventoryEntry[]> {
@@ -180,19 +178,19 @@ async function versionOf(
   if (versionArguments === null) return null;
   const cwd = mkdtempSync(join(tmpdir(), 'drover-version-'));
   try {
-    const asked = run(path, [...versionArguments], {
+    const { stdout, code, problem } = await runToEnd({
+      program: path,
+      args: versionArguments,
       cwd,
       env,
-      timeout: versionTimeoutMs,
-      killSignal: 'SIGKILL',
-      maxBuffer: outputBytesMax,
+      // One that does not know the flag may wait for input.
+      input: '',
+      timeoutMs: versionTimeoutMs,
+      signal: null,
+      maxOutputBytes: outputBytesMax,
     });
-    // One that does not know the flag may wait for input.
-    asked.child.stdin?.end();
-    const { stdout } = await asked;
-    return /\d+\.\d+[\w.+-]*/u.exec(stdout)?.[0] ?? null;
-  } catch {
-    return null;
+    if (problem !== null || code !== 0) return null;
+    return /\d+\.\d+[\w.+-]*/u.exec(stdout.toString('utf8'))?.[0] ?? null;
   } finally {
     rmSync(cwd, { recursive: true, force: true });
   }

@@ -1,10 +1,10 @@
 // Is bubblewrap there, and does it hold? Asked by trying, with the very arguments that programs
 // get.
 
-import { execFile } from 'node:child_process';
 import { mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { runToEnd } from '../platform/run-to-end.ts';
 import { bwrapArguments, withCallFilter, writeCallFilter } from './walls.ts';
 
 export type Proof =
@@ -68,15 +68,12 @@ function firstLine(text: string): string {
   return text.trim().split('\n', 1)[0] ?? '';
 }
 
-export function run([program = '', ...args]: readonly string[]): Promise<{
+export async function run([program = '', ...args]: readonly string[]): Promise<{
   readonly text: string;
 }> {
-  const options = { timeout: timeoutMs, env: { PATH: '/usr/bin:/bin' } };
-  return new Promise((resolve) => {
-    execFile(program, args, options, (error, stdout, stderr) => {
-      resolve({
-        text: `${stdout}${stderr}${error !== null && stdout + stderr === '' ? error.message : ''}`,
-      });
-    });
-  });
+  const env = { PATH: '/usr/bin:/bin' };
+  const limits = { timeoutMs, signal: null, maxOutputBytes: 1024 * 1024 };
+  const end = await runToEnd({ program, args, env, input: null, ...limits });
+  const late = end.problem === 'timeout' ? `it did not end within ${timeoutMs / 1000} s` : '';
+  return { text: `${end.stdout.toString('utf8')}${end.stderr.toString('utf8')}` || late };
 }

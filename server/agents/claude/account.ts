@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { AgentAccount, AgentSettings } from '../port.ts';
+import { signalGroup } from '../../platform/ending.ts';
 import { claudeEnvironment } from './invocation.ts';
 
 const answerTimeoutMs = 10_000;
@@ -34,10 +35,22 @@ export async function claudeAccount(
       '--strict-mcp-config',
       '--no-session-persistence',
     ],
-    { cwd, env: claudeEnvironment(env, settings), stdio: ['pipe', 'pipe', 'ignore'] },
+    {
+      cwd,
+      env: claudeEnvironment(env, settings),
+      stdio: ['pipe', 'pipe', 'ignore'],
+      detached: process.platform !== 'win32',
+    },
   );
-  const ended = new Promise<void>((done) => child.once('close', () => done()));
-  const timer = setTimeout(() => child.kill('SIGKILL'), answerTimeoutMs);
+  const ended = new Promise<void>((done) => {
+    for (const event of ['exit', 'error']) child.once(event, () => done());
+  });
+  const end = (): void => {
+    signalGroup(child, 'SIGKILL');
+    // A process that left the group may still hold the output open.
+    child.stdout.destroy();
+  };
+  const timer = setTimeout(end, answerTimeoutMs);
   child.on('error', () => {});
   child.stdin.on('error', () => {});
   child.stdin.write(`${JSON.stringify(greeting)}\n`);
@@ -49,7 +62,7 @@ export async function claudeAccount(
     return null;
   } finally {
     clearTimeout(timer);
-    child.kill('SIGKILL');
+    end();
     await ended;
     rmSync(cwd, { recursive: true, force: true });
   }

@@ -100,9 +100,16 @@ export async function runBridge(
   return maskOutcome(bridgeOutcome(run, bridge, end, answer), record.mask);
 }
 
+/** How long the output is read after the exit. */
+const outputGraceMs = 2_000;
+
 function exitOf(child: ChildProcessWithoutNullStreams): Promise<AgentExit> {
   return new Promise((resolve) => {
     child.once('close', (code, signal) => resolve({ code, signal }));
+    // A process that it left behind may hold the output open.
+    child.once('exit', (code, signal) => {
+      setTimeout(() => resolve({ code, signal }), outputGraceMs).unref();
+    });
     child.once('error', () => resolve({ code: null, signal: null }));
   });
 }

@@ -1,25 +1,26 @@
 // Did a run leave anything in its worktree? Asked only when its policy refused a tool, to tell a
 // refusal from a success.
 
-import { execFile } from 'node:child_process';
-import { promisify } from 'node:util';
+import { runToEnd } from '../../platform/run-to-end.ts';
 
-const run = promisify(execFile);
 const gitMs = 30_000;
 
 type Environment = Readonly<Record<string, string>>;
 
 async function git(cwd: string, args: readonly string[], env: Environment): Promise<string | null> {
-  try {
-    const { PATH = '', HOME = '' } = env as { PATH?: string; HOME?: string };
-    const own = { PATH, HOME, LC_ALL: 'C', GIT_OPTIONAL_LOCKS: '0' };
-    const options = { cwd, env: own, timeout: gitMs, maxBuffer: 16 * 1024 * 1024 };
+  const { PATH = '', HOME = '' } = env as { PATH?: string; HOME?: string };
+  const { stdout, code, problem } = await runToEnd({
+    program: 'git',
     // The worktree's own settings must start no program of theirs.
-    const { stdout } = await run('git', ['-c', 'core.fsmonitor=false', ...args], options);
-    return stdout.trim();
-  } catch {
-    return null;
-  }
+    args: ['-c', 'core.fsmonitor=false', ...args],
+    cwd,
+    env: { PATH, HOME, LC_ALL: 'C', GIT_OPTIONAL_LOCKS: '0' },
+    input: null,
+    timeoutMs: gitMs,
+    signal: null,
+    maxOutputBytes: 16 * 1024 * 1024,
+  });
+  return problem === null && code === 0 ? stdout.toString('utf8').trim() : null;
 }
 
 /** The commit of a worktree; null outside a repository. */

@@ -24,6 +24,8 @@ export interface ClaudeProgram {
 
 const timeoutMs = 10 * 60_000;
 const endGraceMs = 2_000;
+/** How long the output is read after the exit. */
+const outputGraceMs = 2_000;
 const outputCharactersMax = 8 * 1024 * 1024;
 const reasonCharactersMax = 500;
 
@@ -128,6 +130,8 @@ async function runToEnd(
       resolve(null);
     });
     child.on('close', resolve);
+    // A process that it left behind may hold the output open.
+    child.on('exit', (exitCode) => setTimeout(() => resolve(exitCode), outputGraceMs).unref());
   });
   clearTimeout(timer);
   signal.removeEventListener('abort', onAbort);

@@ -4,7 +4,8 @@
 import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import type { Writable } from 'node:stream';
-import { type GitOutput, type GitRequest, outputOf } from './run-once.ts';
+import { endOfProgram } from '../../platform/run-to-end.ts';
+import { gitOutput, limitsOf, type GitOutput, type GitRequest } from './run-once.ts';
 
 export interface GitDialog {
   /** A constant text for `/bin/sh`. Behind its own arguments come git's program and settings. */
@@ -24,11 +25,11 @@ export async function runDialog(request: GitRequest, dialog: GitDialog): Promise
     // A Ctrl-C at a worker reaches its whole process group.
     detached: true,
   });
-  const output = outputOf(request, child, null);
+  const end = endOfProgram(child, limitsOf(request, null));
   createInterface({ input: child.stdout }).on('line', (line) => {
     void reply(child.stdin, dialog, line);
   });
-  return output;
+  return gitOutput(request, await end);
 }
 
 async function reply(stdin: Writable, dialog: GitDialog, line: string): Promise<void> {

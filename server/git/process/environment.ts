@@ -81,28 +81,51 @@ export function gitEnvironment(source: Variables): Record<string, string> {
 }
 
 /** Exits when the other side is gone, so that a broken connection does not outlive its git. */
-const quietSsh =
-  'ssh -o BatchMode=yes -o ConnectTimeout=10 -o ServerAliveInterval=5 -o ServerAliveCountMax=3';
+const aliveOptions = '-o ConnectTimeout=10 -o ServerAliveInterval=5 -o ServerAliveCountMax=3';
+const quietSsh = `ssh -o BatchMode=yes ${aliveOptions}`;
 
 /**
- * For processes that speak with other machines: nothing asks for a password, in a terminal or in a
- * window. An ssh program that the user has chosen stays as it is. `configured` holds keys as `git
- * config` lists them.
+ * For processes that talk to other machines: nothing asks for a password, in a terminal or in a
+ * window. An ssh program that the user has chosen stays, and gets the options of a connection that
+ * ends when the other side is silent. `configured` holds keys as `git config` lists them.
  */
 export function networkVariables(
   source: Variables,
   configured: ReadonlyMap<string, string>,
 ): Record<string, string> {
-  const isChosen =
-    source['GIT_SSH_COMMAND'] || source['GIT_SSH'] || configured.get('core.sshcommand');
+  const ssh = sshCommand(source, configured);
   return {
     GIT_TERMINAL_PROMPT: '0',
     // Empty: neither `core.askPass` nor `SSH_ASKPASS` is started.
     GIT_ASKPASS: '',
     SSH_ASKPASS_REQUIRE: 'never',
     GCM_INTERACTIVE: 'never',
-    ...(isChosen ? {} : { GIT_SSH_COMMAND: quietSsh }),
+    ...(ssh === null ? {} : { GIT_SSH_COMMAND: ssh }),
   };
+}
+
+/**
+ * In git's own order: GIT_SSH_COMMAND, core.sshCommand, GIT_SSH. Returns null for a program that is
+ * not OpenSSH by its name (git decides in the same way which options it understands); it is ended
+ * after the time limit of its git. Options that the user has set win: ssh takes the first of two,
+ * and ours come last.
+ */
+function sshCommand(source: Variables, configured: ReadonlyMap<string, string>): string | null {
+  const command = source['GIT_SSH_COMMAND'] || configured.get('core.sshcommand');
+  if (command) return isOpenSsh(firstWord(command)) ? `${command} ${aliveOptions}` : null;
+  const program = source['GIT_SSH'];
+  if (!program) return quietSsh;
+  const quoted = `'${program.replaceAll("'", String.raw`'\''`)}'`;
+  return isOpenSsh(program) ? `${quoted} ${aliveOptions}` : null;
+}
+
+function firstWord(command: string): string {
+  const [, single, double, plain] = /^\s*(?:'([^']*)'|"([^"]*)"|(\S+))/.exec(command) ?? [];
+  return single ?? double ?? plain ?? '';
+}
+
+function isOpenSsh(program: string): boolean {
+  return /^ssh(?:\.exe)?$/i.test(program.split(/[/\\]/).at(-1) ?? '');
 }
 
 /**

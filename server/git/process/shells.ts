@@ -8,15 +8,10 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import type { Socket } from 'node:net';
+import { BoundedBuffer } from '../../platform/bounded-buffer.ts';
+import { Ending, signalGroup } from '../../platform/ending.ts';
 import type { RunElsewhere } from './process.ts';
-import {
-  BoundedBuffer,
-  Ending,
-  maxErrorBytes,
-  noOutput,
-  type GitOutput,
-  type GitRequest,
-} from './run-once.ts';
+import { gitOutput, limitsOf, noOutput, type GitOutput, type GitRequest } from './run-once.ts';
 
 /**
  * A request is the folder and then one line for each word: `.` an argument, `=` a variable, `+` the
@@ -58,6 +53,9 @@ done
 const codeMissing = 127;
 /** From here on it says which signal ended it. */
 const codeOfSignals = 129;
+const maxErrorBytes = 64 * 1024;
+/** How long a shell's output is read after its exit. */
+const outputGraceMs = 500;
 /** A longer request is not worth the way: a shell reads it byte by byte. */
 const requestMax = 16 * 1024;
 
@@ -153,6 +151,11 @@ class Shell {
     };
     this.#child.on('error', end);
     this.#child.on('close', end);
+    // A process that git left behind may hold the output open long after that.
+    this.#child.on('exit', () => {
+      onEnd();
+      setTimeout(end, outputGraceMs).unref();
+    });
     this.#child.stdin?.on('error', () => undefined);
     for (const stream of ['stdout', 'stderr'] as const) {
       this.#child[stream]?.on('data', (chunk: Buffer) => this.#work?.hear(stream, chunk));
@@ -179,14 +182,20 @@ class Shell {
     return new Promise((resolve) => {
       const stdout = new MarkedOutput(this.#mark, request.maxOutputBytes);
       const stderr = new MarkedOutput(this.#mark, maxErrorBytes);
-      const ending = new Ending(request, signal, (name) => this.#kill(name));
       const settle = (code: number): void => {
         this.#work = null;
         this.#keepAlive(false);
+        ending.clear();
         // A signal that came after git had ended may still end the shell.
         if (ending.problem !== null) this.retire();
-        resolve(ending.settle(request, { code, stdout: stdout.bytes(), stderr: stderr.bytes() }));
+        const output = { stdout: stdout.bytes(), stderr: stderr.bytes() };
+        resolve(gitOutput(request, { code, ...output, problem: ending.problem }));
       };
+      const ending = new Ending(
+        limitsOf(request, signal),
+        (name) => this.#kill(name),
+        () => this.#work?.lost(),
+      );
       this.#work = {
         hear: (stream, chunk) => {
           if (stream === 'stderr') stderr.add(chunk);
@@ -215,13 +224,8 @@ class Shell {
   }
 
   #kill(signal: NodeJS.Signals): void {
-    const { pid, exitCode, signalCode } = this.#child;
-    if (pid === undefined || exitCode !== null || signalCode !== null) return;
-    try {
-      process.kill(-pid, signal);
-    } catch {
-      // It has ended by itself.
-    }
+    const { exitCode, signalCode } = this.#child;
+    if (exitCode === null && signalCode === null) signalGroup(this.#child, signal);
   }
 }
 

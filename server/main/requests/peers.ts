@@ -2,10 +2,10 @@
 // is asked for the other socket (`ss`), and for the process that has it open. Where that does not
 // answer, the token alone counts.
 
-import { execFile } from 'node:child_process';
 import { readdirSync, readlinkSync } from 'node:fs';
 import type { Socket } from 'node:net';
 import { findProgram } from '../../agents/kit/process/find-program.ts';
+import { runToEnd } from '../../platform/run-to-end.ts';
 import { isOfRun } from '../../agents/kit/process/run-of-process.ts';
 
 const answerBytesMax = 16 * 1024 * 1024;
@@ -37,10 +37,9 @@ function inodeAt(path: string): string | null {
 async function peerInode(own: string): Promise<string | null> {
   const program = findProgram('ss', { PATH: '/usr/bin:/bin:/usr/sbin:/sbin' }, '/');
   if (program === null) return null;
-  const options = { timeout: answerWaitMs, maxBuffer: answerBytesMax, env: { LC_ALL: 'C' } };
-  const text = await new Promise<string>((resolve) => {
-    execFile(program, ['-xnH'], options, (_error, stdout) => resolve(stdout));
-  });
+  const limits = { timeoutMs: answerWaitMs, signal: null, maxOutputBytes: answerBytesMax };
+  const request = { program, args: ['-xnH'], env: { LC_ALL: 'C' }, input: null, ...limits };
+  const text = (await runToEnd(request)).stdout.toString('utf8');
   return new RegExp(String.raw`\s${own} +\* +(\d+)\s*$`, 'm').exec(text)?.[1] ?? null;
 }
 

@@ -1,8 +1,9 @@
 // Runs a provisioner's program to its end: argument arrays, a short environment, input from memory,
 // bounded output and time.
 
-import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { err, ok, type Result } from '../../core/failure.ts';
+import type { ProgramProblem } from '../../platform/ending.ts';
+import { runToEnd } from '../../platform/run-to-end.ts';
 import { oneLine } from '../client/request.ts';
 
 export interface ProgramRequest {
@@ -19,7 +20,7 @@ const outputBytesMax = 4 * 1024 * 1024;
 
 /** How a program ended. */
 export interface ProgramEnd {
-  /** Null: it did not end by itself, and `problem` says why. */
+  /** Null if it did not end by itself; `problem` is the reason then. */
   readonly code: number | null;
   readonly stdout: string;
   readonly stderr: string;
@@ -43,58 +44,33 @@ export function outputOf(program: string, end: ProgramEnd): Result<string, strin
 const wordsMax = 300;
 
 export async function programEnd(request: ProgramRequest): Promise<ProgramEnd> {
-  const { program, args, env, cwd } = request;
-  const limit = AbortSignal.timeout(request.timeoutMs);
-  const signal = request.signal === undefined ? limit : AbortSignal.any([limit, request.signal]);
-  const child = spawn(program, [...args], {
-    env,
-    cwd,
-    stdio: 'pipe',
-    signal,
-    killSignal: 'SIGKILL',
-  });
-  const out = gather(child.stdout);
-  const said = gather(child.stderr);
-  child.stdin.on('error', () => undefined);
-  child.stdin.end(request.input);
-  const end = await endOf(child);
-  const problem = limit.aborted
-    ? `${program} did not end within ${request.timeoutMs / 1000} s.`
-    : end instanceof Error
-      ? `${program} could not be run: ${oneLine(end.message)}.`
-      : null;
+  const { program, args, env, cwd, input, timeoutMs, signal = null } = request;
+  const limits = { timeoutMs, signal, maxOutputBytes: outputBytesMax };
+  const end = await runToEnd({ program, args, env, cwd, input, ...limits });
+  const stderr = end.stderr.toString('utf8');
   return {
-    code: typeof end === 'number' ? end : null,
-    stdout: Buffer.concat(out).toString('utf8'),
-    stderr: Buffer.concat(said).toString('utf8'),
-    problem,
+    code: end.problem === null ? end.code : null,
+    stdout: end.stdout.toString('utf8'),
+    stderr,
+    problem: problemSentence(request, end, stderr),
   };
 }
 
-/** What it has left running may hold its output open: a worker, or a shared connection of ssh. */
-const heldOutputMs = 500;
-
-async function endOf(child: ChildProcessWithoutNullStreams): Promise<number | Error | null> {
-  let held: NodeJS.Timeout | undefined;
-  const end = await new Promise<number | Error | null>((resolve) => {
-    child.once('error', resolve);
-    child.once('close', resolve);
-    child.once('exit', (code) => {
-      held = setTimeout(() => resolve(code), heldOutputMs);
-    });
-  });
-  clearTimeout(held);
-  child.stdout.destroy();
-  child.stderr.destroy();
-  return end;
-}
-
-function gather(stream: NodeJS.ReadableStream): Buffer[] {
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  stream.on('data', (chunk: Buffer) => {
-    bytes += chunk.length;
-    if (bytes <= outputBytesMax) chunks.push(chunk);
-  });
-  return chunks;
+function problemSentence(
+  { program, timeoutMs }: ProgramRequest,
+  { problem }: { readonly problem: ProgramProblem | null },
+  stderr: string,
+): string | null {
+  switch (problem) {
+    case null:
+      return null;
+    case 'timeout':
+      return `${program} did not end within ${timeoutMs / 1000} s.`;
+    case 'missing':
+      return `${program} could not be run: ${oneLine(stderr)}.`;
+    case 'aborted':
+      return `${program} was stopped.`;
+    case 'too_much_output':
+      return `${program} printed more than ${outputBytesMax / 1024 / 1024} MiB.`;
+  }
 }

@@ -1,7 +1,7 @@
 // Small decisions of the git layer: what is held, what a failure means, which names are refs.
 
 import assert from 'node:assert/strict';
-import { gitEnvironment } from '../../../server/git/process/environment.ts';
+import { gitEnvironment, networkVariables } from '../../../server/git/process/environment.ts';
 import { failureOf, isPassingRace, lockFileOf } from '../../../server/git/process/failures.ts';
 import { refusalReason } from '../../../server/git/moves/fast-forward.ts';
 import { isHeldFileName } from '../../../server/git/read/held-files.ts';
@@ -192,6 +192,28 @@ suite('git rules', () => {
       'PATH',
     ]);
     assert.deepEqual([environment['LC_ALL'], environment['GIT_OPTIONAL_LOCKS']], ['C', '0']);
+  });
+
+  test('a chosen ssh gets the options of a connection that ends', () => {
+    const alive = '-o ConnectTimeout=10 -o ServerAliveInterval=5 -o ServerAliveCountMax=3';
+    const check = (
+      source: Readonly<Record<string, string>>,
+      configured: string | null,
+      expected: string | undefined,
+    ): void => {
+      const config = new Map(configured === null ? [] : [['core.sshcommand', configured]]);
+      assert.equal(networkVariables(source, config)['GIT_SSH_COMMAND'], expected);
+    };
+    check({}, null, `ssh -o BatchMode=yes ${alive}`);
+    check({ GIT_SSH_COMMAND: 'ssh -i k' }, null, `ssh -i k ${alive}`);
+    check({ GIT_SSH_COMMAND: 'ssh -i k' }, 'ssh -F c', `ssh -i k ${alive}`);
+    check({}, "'/opt/my ssh/ssh' -F c", `'/opt/my ssh/ssh' -F c ${alive}`);
+    check({}, '"C:/Git/ssh.exe" -F c', `"C:/Git/ssh.exe" -F c ${alive}`);
+    check({ GIT_SSH: "/o'x/ssh" }, null, String.raw`'/o'\''x/ssh' ${alive}`);
+    // Git would not know which options these understand, so neither does Drover.
+    check({ GIT_SSH: '/opt/plink' }, null, undefined);
+    check({}, 'tsh ssh', undefined);
+    check({ GIT_SSH: '/usr/bin/ssh' }, 'own-ssh', undefined);
   });
 
   test('identities', () => {

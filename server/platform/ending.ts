@@ -1,0 +1,80 @@
+// Ends a program that runs too long, prints too much, or is no longer wanted.
+
+import type { ChildProcess } from 'node:child_process';
+
+/** Why a program has no exit code of its own. */
+export type ProgramProblem = 'missing' | 'timeout' | 'aborted' | 'too_much_output';
+
+/** Git removes its lock files on SIGTERM, which takes a moment on a busy machine. */
+const killGraceMsDefault = 5_000;
+/** A process in an uninterruptible system call survives SIGKILL for as long as the call takes. */
+const abandonGraceMs = 2_000;
+
+export interface EndingLimits {
+  readonly timeoutMs: number;
+  readonly signal: AbortSignal | null;
+  /** Between SIGTERM and SIGKILL; 5 s by default. */
+  readonly killGraceMs?: number;
+}
+
+/**
+ * Sends SIGTERM, then SIGKILL, then calls `abandon`: nothing waits for the program longer than
+ * `timeoutMs` + `killGraceMs` + 2 s after its start. `clear` ends all of that.
+ */
+export class Ending {
+  readonly #signal: AbortSignal | null;
+  readonly #killGraceMs: number;
+  readonly #kill: (signal: NodeJS.Signals) => void;
+  readonly #abandon: () => void;
+  #timer: NodeJS.Timeout;
+  problem: ProgramProblem | null = null;
+
+  constructor(
+    { timeoutMs, signal, killGraceMs = killGraceMsDefault }: EndingLimits,
+    kill: (signal: NodeJS.Signals) => void,
+    abandon: () => void,
+  ) {
+    this.#kill = kill;
+    this.#abandon = abandon;
+    this.#signal = signal;
+    this.#killGraceMs = killGraceMs;
+    this.#timer = setTimeout(() => this.end('timeout'), timeoutMs);
+    signal?.addEventListener('abort', this.#onAbort, { once: true });
+  }
+
+  readonly #onAbort = (): void => this.end('aborted');
+
+  end(why: ProgramProblem): void {
+    if (this.problem !== null) return;
+    this.problem = why;
+    this.clear();
+    this.#kill('SIGTERM');
+    this.#timer = setTimeout(() => {
+      this.#kill('SIGKILL');
+      this.#timer = setTimeout(this.#abandon, abandonGraceMs);
+    }, this.#killGraceMs);
+  }
+
+  clear(): void {
+    clearTimeout(this.#timer);
+    this.#signal?.removeEventListener('abort', this.#onAbort);
+  }
+}
+
+/**
+ * Signals a child and its whole process group: a program's children (ssh, a credential helper, a
+ * hook) outlive it if only the program is signaled. The child must have been started with
+ * `detached`. Windows has no process groups, so only the child is signaled there.
+ */
+export function signalGroup(child: ChildProcess, signal: NodeJS.Signals): void {
+  if (child.pid === undefined) return;
+  if (process.platform === 'win32') {
+    child.kill(signal);
+    return;
+  }
+  try {
+    process.kill(-child.pid, signal);
+  } catch {
+    // The whole group has ended.
+  }
+}
