@@ -161,7 +161,7 @@ export class DroverWindow implements vscode.Disposable {
     if (!(await isFreshSample(this.#parts.extension.globalState, roots))) return;
     await this.runCommand('drover.showTree', []);
     const words =
-      'The sample is ready: an epic of eight tasks, worked on by an agent without a model.';
+      'The sample is ready: an epic with eight tasks for the demo agent, which needs no model.';
     const chosen = await this.#messages.show('info', words, ['Run the Epic', 'Show Me How']);
     if (chosen === 'Run the Epic') await this.runCommand('drover.runEpic', []);
     if (chosen === 'Show Me How') await this.runCommand('drover.openWalkthrough', []);
@@ -356,7 +356,7 @@ export class DroverWindow implements vscode.Disposable {
       case 'answer': {
         const answer = { id: action.question, choice: action.choice };
         await project.request('answer', answer).catch((error: unknown) => {
-          this.#messages.fail('The answer was not taken', error);
+          this.#messages.fail('The answer was not sent', error);
         });
         return;
       }

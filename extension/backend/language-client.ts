@@ -79,7 +79,7 @@ export async function connectClient(
         error: () => ({ action: ErrorAction.Continue, handled: true }),
         closed: () => {
           closed();
-          const message = 'The connection to the backend has ended.';
+          const message = 'The backend closed the connection.';
           return { action: CloseAction.DoNotRestart, handled: true, message };
         },
       },

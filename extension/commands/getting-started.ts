@@ -164,7 +164,7 @@ export const gettingStartedHandlers: Handlers<GettingStarted> = {
   'drover.removeApiKey': async ({ extension, messages }) => {
     const variable = readSettings(null).apiKeyVariable;
     await removeKey(extension.secrets, variable);
-    messages.tell('info', `No key is stored for ${variable} any more.`);
+    messages.tell('info', `The key for ${variable} was removed.`);
   },
   'drover.setFleetDatabase': async ({ extension, messages, projects }) => {
     const project = projects.current;

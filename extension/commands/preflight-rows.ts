@@ -2,7 +2,7 @@
 // problem with its remedy, and the passed checks folded into one row. Pure.
 
 import type { QuickPickItem } from 'vscode';
-import { formatCount } from '../../server/core/format.ts';
+import { formatCost, formatCount } from '../../server/core/format.ts';
 import type {
   PreflightCheck,
   PreflightDecision,
@@ -58,11 +58,11 @@ export function preflightRows(
   const others = solved.filter(({ outcome }) => outcome !== 'error');
   return [
     ...startRows(view, request),
-    ...(errors.length === 0 ? [] : [heading('Solve first'), ...errors.map(checkRow)]),
-    heading('You decide'),
+    ...(errors.length === 0 ? [] : [heading('Fix first'), ...errors.map(checkRow)]),
+    heading('Choices'),
     ...view.decisions.map(decisionRow),
     ...(request.hasChoices ? [settingsRow] : []),
-    ...(others.length === 0 ? [] : [heading('Worth knowing'), ...others.map(checkRow)]),
+    ...(others.length === 0 ? [] : [heading('Good to know'), ...others.map(checkRow)]),
     ...fineRows(fine, request.isUnfolded),
   ];
 }
@@ -173,7 +173,7 @@ export function valueWords(name: DecisionName, value: PreflightDecision['value']
     case 'gate':
     case 'budget':
       if (value === null) return 'none';
-      return typeof value === 'number' ? `$${value}` : String(value);
+      return typeof value === 'number' ? formatCost(value) : String(value);
     case 'agent':
     case 'workers':
       return String(value);
@@ -207,6 +207,8 @@ function checkRow(check: PreflightCheck): PreflightRow {
   };
 }
 
+const openSettings = button('settings-gear', 'Open .drover.toml', 'drover.openProjectSettings');
+
 /** What helps, the usual one first. */
 function fixesOf({ name, outcome }: PreflightCheck): readonly RowButton[] {
   if (outcome === 'ok') return [];
@@ -239,8 +241,10 @@ function fixesOf({ name, outcome }: PreflightCheck): readonly RowButton[] {
       return [button('git-commit', 'Make a First Commit…', 'drover.firstCommit')];
     case 'target':
     case 'setup':
+      return [openSettings];
     case 'sandbox':
-      return [button('settings-gear', 'Open .drover.toml', 'drover.openProjectSettings')];
+      // A sandbox that a person switched off needs no remedy.
+      return outcome === 'note' ? [] : [openSettings];
     case 'git':
     case 'disk':
     case 'machines':

@@ -5,6 +5,7 @@ import * as vscode from 'vscode';
 import type { PreflightView } from '../../server/protocol/panel-views.ts';
 import type { EpicView, TaskView } from '../../server/protocol/views.ts';
 import { toFailure } from '../backend/failure.ts';
+import { withTitles } from '../notices/named-ids.ts';
 import { plainText } from '../notices/plain-text.ts';
 import type { Project } from '../project/project.ts';
 import { settingsSection } from '../project/settings.ts';
@@ -92,11 +93,22 @@ async function check(
 ): Promise<PreflightView> {
   const title = `Drover: checking before a run of ${nameOf(scope)}`;
   return await vscode.window.withProgress({ location: vscode.ProgressLocation.Window, title }, () =>
-    project.request('preflight', {
-      ...scopeParams(scope),
-      ...withSettings(project.settings, choices),
-    }),
+    project
+      .request('preflight', {
+        ...scopeParams(scope),
+        ...withSettings(project.settings, choices),
+      })
+      .then((view) => withTitlesOfTasks(view, project.board)),
   );
+}
+
+/** The backend's sentences name tasks by their ids. */
+function withTitlesOfTasks(view: PreflightView, board: Project['board']): PreflightView {
+  const checks = view.checks.map((check) => ({
+    ...check,
+    message: withTitles(check.message, board),
+  }));
+  return { ...view, checks };
 }
 
 /** Null: the choices stay as they are. */

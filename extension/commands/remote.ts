@@ -97,7 +97,7 @@ async function testConnection(
   const list = await view.list();
   if (list?.provisioner === null) {
     const setUpNow = 'Set Up Remote Workers';
-    const words = 'Nothing creates remote workers yet.';
+    const words = 'Remote workers are not set up yet.';
     if ((await context.messages.show('warning', words, [setUpNow])) === setUpNow) {
       await vscode.commands.executeCommand('drover.setUpWorkers');
     }
@@ -313,7 +313,7 @@ async function setKey({ extension, messages }: CommandContext, project: Project)
   const title = 'Set Key of Remote Workers';
   const variable = await vscode.window.showInputBox({
     title,
-    prompt: 'Variable that the key is passed in',
+    prompt: 'Environment variable for the key',
     value: usual,
     ignoreFocusOut: true,
     validateInput: (text) =>

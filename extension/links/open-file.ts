@@ -52,7 +52,7 @@ export function registerWorktreeDocuments(projects: Projects): vscode.Disposable
       const project = projects.byRoot(uri.query);
       // Any web page can create such an address, so it is checked again.
       const file = project === null ? null : await fileInside(uri.path, worktreesOf(project));
-      if (file === null) throw new Error('This file is in no worktree of this repository.');
+      if (file === null) throw new Error('This file is not in a worktree of this repository.');
       const { size } = await stat(file);
       if (size > shownBytesMax) return `This file is too large to be shown (${size} bytes).\n`;
       return await readFile(file, 'utf8');

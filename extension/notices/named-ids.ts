@@ -5,10 +5,11 @@ import type { StatusSnapshot } from '../../server/protocol/views.ts';
 
 const titleCharsMax = 60;
 /**
- * As Drover makes them: an imported id may be a word. A dot behind one ends the sentence; a part of
- * a path or of a branch is none.
+ * As Drover makes them, and imported ones that have a number: one without may be a word. A dot
+ * behind one ends the sentence; a part of a path or of a branch is none.
  */
-const id = /(?<![\w./-])(?:task|epic)-[a-z0-9]+(?:\.[0-9]+)*(?![\w/-])/gu;
+const id =
+  /(?<![\w./-])(?:(?:task|epic)-[a-z0-9]+|[A-Za-z][A-Za-z0-9_]*-(?=[A-Za-z_-]*[0-9])[\w-]+)(?:\.[0-9]+)*(?![\w/-])/gu;
 
 /** The same text with the title in the place of each id that is on the board. */
 export function withTitles(

@@ -134,7 +134,7 @@ function taskNotice(task: TaskView): readonly Notice[] {
         {
           key,
           level: 'warning',
-          text: `${task.title} has failed. ${why}`,
+          text: `${task.title} failed. ${why}`,
           buttons: [stream, { title: 'Retry', action: { kind: 'retry', task: task.id } }],
           isBlocking: true,
         },

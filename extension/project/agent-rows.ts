@@ -1,6 +1,7 @@
 // The agents that can be chosen, as this machine has them: what is found and signed in comes first.
 // Pure.
 
+import { agentTitles } from '../../server/core/plan/agent-titles.ts';
 import { agentKinds, type AgentKind } from '../../server/core/plan/task.ts';
 
 export interface AgentRow {
@@ -20,18 +21,7 @@ interface Found {
   readonly remedy: string | null;
 }
 
-const names: { readonly [K in AgentKind]: string } = {
-  claude: 'Claude Code',
-  codex: 'Codex',
-  opencode: 'OpenCode',
-  gemini: 'Gemini CLI',
-  copilot: 'GitHub Copilot CLI',
-  acp: 'Another agent that speaks ACP',
-  'drover-code': 'Drover Code',
-  amp: 'Amp',
-  command: 'A command of your own',
-  demo: 'Demo agent (no model, no cost)',
-};
+const names = { ...agentTitles, demo: 'Demo agent (no model, no cost)' };
 
 /** `doctor`: what `drover doctor --json` printed; anything else tells nothing of any agent. */
 export function agentRows(doctor: string, current: string): readonly AgentRow[] {

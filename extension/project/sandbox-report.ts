@@ -28,7 +28,7 @@ export function sandboxReport(answer: string): SandboxReport {
   });
   const table = [`Sandbox: ${holds}`, ...lines].join('\n');
   if (probes.length === 0) {
-    const sentence = 'The sandbox was not tried: this folder is no Drover project.';
+    const sentence = 'The sandbox was not tested: this folder is not a Drover project.';
     return { level: 'warning', sentence, table };
   }
   const tried = formatCount(probes.length, 'attempt');

@@ -186,7 +186,7 @@ const uploadId = 'upload';
 
 function wordsOf({ provisioner, workers }: RemoteList): string {
   if (workers.length > 0) return '';
-  return provisioner === null ? 'Nothing creates workers yet: set them up first.' : 'No workers.';
+  return provisioner === null ? 'Remote workers are not set up yet.' : 'No workers.';
 }
 
 function makesWorkers(board: StatusSnapshot | null): boolean {

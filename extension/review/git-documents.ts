@@ -13,7 +13,7 @@ export function registerGitDocuments(projects: Projects): vscode.Disposable {
 
 async function textOf(projects: Projects, uri: vscode.Uri): Promise<string> {
   const file = readUri(uri);
-  if (file === null) throw new Error('This address names no file of a review.');
+  if (file === null) throw new Error('This address does not name a file of a review.');
   const project = projects.byRoot(file.root);
   if (project === null) throw new Error('The repository of this review is not open here.');
   if (file.path === null) return '';

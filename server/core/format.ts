@@ -2,11 +2,11 @@
 
 import type { TaskStatus } from './plan/state.ts';
 
-/** `850 ms`, `12 s`, `3 min 5 s`, `2 h 10 min`, `3 d 4 h`. */
+/** `< 1 s`, `12 s`, `3 min 5 s`, `2 h 10 min`, `3 d 4 h`. */
 export function formatDuration(ms: number): string {
   if (!Number.isFinite(ms)) return 'unknown';
   const positive = Math.max(ms, 0);
-  if (positive < 1_000) return `${Math.round(positive)} ms`;
+  if (positive > 0 && positive < 1_000) return '< 1 s';
   const seconds = Math.round(positive / 1_000);
   if (seconds < 60) return `${seconds} s`;
   const minutes = Math.floor(seconds / 60);
@@ -34,11 +34,10 @@ export function formatBytes(bytes: number): string {
   return `${value.toFixed(digits).replace(/\.0$/, '')} ${units[unit] ?? 'TB'}`;
 }
 
-/** `$0`, `$0.0042`, `$1.25`: small costs keep their meaning. */
+/** `$0.00`, `< $0.01`, `$1.25`. */
 export function formatCost(usd: number): string {
-  if (usd <= 0) return '$0';
-  if (usd >= 0.01) return `$${usd.toFixed(2)}`;
-  return usd >= 0.0001 ? `$${usd.toFixed(4)}` : '<$0.0001';
+  if (usd > 0 && usd < 0.01) return '< $0.01';
+  return `$${Math.max(usd, 0).toFixed(2)}`;
 }
 
 export function formatCount(count: number, one: string, many = `${one}s`): string {

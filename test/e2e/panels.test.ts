@@ -285,6 +285,18 @@ echo "work of $id" > "$id.txt"
     assert.equal((await client.call('preflight', {})).can_run, false);
   });
 
+  test('the look before a run names what switched the sandbox off, and what one task is', async () => {
+    const here = project({ env: { DROVER_SANDBOX: 'off' } });
+    await beginPlan(here, ['a']);
+    here.write('repo/README.md', 'changed\n');
+    const client = await open(here);
+    const { checks, decisions } = await client.call('preflight', {});
+    const said = (name: string) => checks.find((check) => check.name === name)?.message ?? '';
+    assert.match(said('sandbox'), /^Sandbox: switched off by DROVER_SANDBOX: agents run/);
+    assert.match(said('checkout'), /your checkout stays behind until you commit or stash them/);
+    assert.equal(decisions[1]?.why, 'There is one task, so one agent works.');
+  });
+
   test('a look while a run works changes nothing of it', async () => {
     const here = project({
       agent: 'cat > /dev/null; while [ ! -e ../../go ]; do sleep 0.05; done; echo x > x.txt',

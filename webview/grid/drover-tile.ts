@@ -4,7 +4,7 @@ import { css, html, LitElement, nothing, type TemplateResult } from 'lit';
 import { SizeController } from '../shared/size-controller.ts';
 import { statusStyles } from '../shared/status-styles.ts';
 import { statusLook, statusWords, runsOnWorker } from '../shared/status-words.ts';
-import { wholeSecondsText } from '../shared/log/attempt-facts.ts';
+import { formatDuration } from '../../server/core/format.ts';
 import { controlStyles } from '../shared/looks/control-styles.ts';
 import { icon, iconStyles } from '../shared/looks/icon.ts';
 import { visibleLine } from '../shared/looks/visible-text.ts';
@@ -196,7 +196,7 @@ export class DroverTile extends LitElement {
 
   #timeAt(nowMs: number): string | null {
     const startedAt = this.agent?.task.started_at ?? null;
-    return startedAt === null ? null : wholeSecondsText(Math.max(0, nowMs - startedAt * 1_000));
+    return startedAt === null ? null : formatDuration(nowMs - startedAt * 1_000);
   }
 
   focusHead(): void {

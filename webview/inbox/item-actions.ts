@@ -18,13 +18,13 @@ export function actionTitle(action: ItemAction): string {
     case 'merge':
       return 'Merge in Editor';
     case 'sendBack':
-      return 'Send Back …';
+      return 'Send Back…';
     case 'resolve':
-      return 'Resolve …';
+      return 'Resolve…';
     case 'agentMerges':
-      return 'Let the Agent Merge …';
+      return 'Let the Agent Merge…';
     case 'hintAndRetry':
-      return 'Hint and Retry …';
+      return 'Retry with a Hint…';
   }
 }
 
@@ -34,7 +34,7 @@ export function wordsAsked(action: ItemAction): string | null {
     case 'sendBack':
       return 'What should be different?';
     case 'resolve':
-      return 'What did you do about it?';
+      return 'What should the agent know?';
     case 'agentMerges':
       return 'How do the two changes belong together?';
     case 'hintAndRetry':

@@ -169,7 +169,7 @@ export class DroverRun extends LitElement {
         <h2 id="title-timeline">Timeline</h2>
         ${
           timeline === null
-            ? html`<p>No attempt has been started in this run.</p>`
+            ? html`<p>This run has not started an attempt yet.</p>`
             : html`<p>
                   One bar for each attempt, one row for each worker that was busy. Arrow keys move,
                   Enter opens.

@@ -2,7 +2,7 @@
 // became of each task.
 
 import { html, nothing, type TemplateResult } from 'lit';
-import { formatCost, formatCount, formatDuration, stepText } from '../../server/core/format.ts';
+import { formatCost, formatDuration, stepText } from '../../server/core/format.ts';
 import type { PathStep } from '../../server/core/history/critical-path.ts';
 import type { Report, ReportTask } from '../../server/core/history/report.ts';
 import type { PeriodKind } from '../../server/core/history/task-story.ts';
@@ -58,7 +58,7 @@ export function pathTemplate(report: Report, actions: RunActions): TemplateResul
     {
       name: 'path',
       title: 'Critical path',
-      note: `${formatCount(steps.length, 'task')} decided when the run ended: ${Math.round(share * 100)} % of its time. Faster tasks elsewhere would not have ended it earlier.`,
+      note: pathNote(steps.length, share),
     },
     [
       'Task',
@@ -69,6 +69,13 @@ export function pathTemplate(report: Report, actions: RunActions): TemplateResul
     steps,
     (step) => pathRow(step, steps, actions),
   );
+}
+
+function pathNote(count: number, share: number): string {
+  const time = `${Math.round(share * 100)} % of the time`;
+  return count === 1
+    ? `This task set the pace (${time}). Speeding up others would not have helped.`
+    : `These ${count} tasks set the pace (${time}). Speeding up others would not have helped.`;
 }
 
 function pathRow(step: PathStep, steps: readonly PathStep[], actions: RunActions): TemplateResult {

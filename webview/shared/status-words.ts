@@ -31,7 +31,7 @@ const byHand: StatusLook = { icon: 'person', words: 'taken over', tone: 'quiet' 
 const asks: StatusLook = { icon: 'question', words: 'asks you', tone: 'asks' };
 const blockedOutside: StatusLook = {
   icon: 'lock',
-  words: 'blocked from outside',
+  words: 'blocked, needs you',
   tone: 'asks',
 };
 

@@ -179,7 +179,7 @@ export class Translator {
       const id = textAt(block, 'tool_use_id') ?? '';
       this.facts.openTools.delete(id);
       const isError = block['is_error'] === true;
-      const text = contentText(block['content']);
+      const text = withoutErrorTag(contentText(block['content']));
       return [{ kind: 'event', event: { type: 'tool_result', id, isError, text } }];
     });
   }
@@ -238,4 +238,10 @@ function note(level: 'info' | 'warning', text: string): Notice {
 /** The reference gives seconds; milliseconds are recognised by their size. */
 function unixMs(time: number): number {
   return time < 1e12 ? time * 1000 : time;
+}
+
+/** Claude Code wraps the error of a tool in a tag that is meant for the model alone. */
+function withoutErrorTag(text: string): string {
+  const inside = /^<tool_use_error>([\s\S]*)<\/tool_use_error>\s*$/u.exec(text);
+  return inside?.[1] ?? text;
 }

@@ -95,11 +95,14 @@ export async function doctor(root: string | null): Promise<Doctor> {
   checks.push(
     ...(await telemetryChecks(live, placesOf(root, live.settings.databasePath).database)),
   );
-  const sandbox = await sandboxState(live.settings.sandbox);
+  const sandbox = await sandboxState(
+    live.settings.sandbox,
+    live.loaded.values['sandbox.mode'].source,
+  );
   checks.push({
     name: 'sandbox',
     ok: !sandbox.refuses,
-    message: sandbox.holds === 'nothing' ? `nothing holds: ${sandbox.message}` : sandbox.message,
+    message: sandbox.holds === 'nothing' ? `no sandbox: ${sandbox.message}` : sandbox.message,
   });
   const address = runningAddress(root);
   return {

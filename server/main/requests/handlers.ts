@@ -49,7 +49,8 @@ export function allHandlers(
       return {
         warnings: await warningsOf(project, offer),
         engine: host.engineWith(offer),
-        sandbox: () => sandboxState(offer.settings.sandbox),
+        sandbox: () =>
+          sandboxState(offer.settings.sandbox, offer.loaded.values['sandbox.mode'].source),
         programOfProject: (kind) => programOfProject(offer, project.places.root, kind),
         settingOf: (key) => offer.loaded.values[key],
       };
@@ -97,7 +98,7 @@ async function warningsOf(project: Project, offer: LiveSettings): Promise<readon
         ];
   const problem = whyNoWorktrees(project.places.root, settings.worktreeRoot);
   if (problem !== null) throw new Refusal('bad_configuration', problem);
-  const sandbox = await sandboxState(settings.sandbox);
+  const sandbox = await sandboxState(settings.sandbox, offer.loaded.values['sandbox.mode'].source);
   if (sandbox.refuses) {
     throw new Refusal('sandbox', `The sandbox does not hold: ${sandbox.message}`);
   }

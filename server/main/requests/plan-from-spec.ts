@@ -52,7 +52,7 @@ export async function planFromSpec(options: PlanFromSpecOptions): Promise<Result
   if (end.value.kind === 'planned') return ok(viewOf(end.value.asked, source, model.name));
   throw new Refusal(
     'bad_plan',
-    `${model.name} returned no usable plan: ${end.value.fault}. Nothing was written. Try again, choose another model with --model, or make the design clearer.`,
+    `The plan from ${model.name} could not be used: ${end.value.fault}. Try again, or make the design clearer.`,
   );
 }
 

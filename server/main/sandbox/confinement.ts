@@ -55,7 +55,8 @@ export class Confinement {
   }
 
   state(): Promise<SandboxState> {
-    return sandboxState(this.#project.live.settings.sandbox);
+    const { live } = this.#project;
+    return sandboxState(live.settings.sandbox, live.loaded.values['sandbox.mode'].source);
   }
 
   /** The same driver, whose programs run behind walls. */

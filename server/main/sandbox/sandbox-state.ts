@@ -9,6 +9,7 @@ import {
   type SandboxMode,
   type SandboxSettings,
 } from '../../core/settings/sandbox-settings.ts';
+import type { SettingSource } from '../../core/settings/settings.ts';
 import type { SandboxView } from '../../protocol/views.ts';
 import { proveBwrap, type Proof } from '../../sandbox/probe.ts';
 
@@ -25,8 +26,26 @@ export interface SandboxState {
 
 const proofs = new Map<string, Promise<Proof>>();
 
-/** Bubblewrap is proved once in the life of this process. */
-export async function sandboxState(settings: SandboxSettings): Promise<SandboxState> {
+/** Where a person finds the switch. */
+function switchedOffBy(source: SettingSource): string {
+  switch (source) {
+    case 'env':
+      return ' by DROVER_SANDBOX';
+    case 'project':
+      return ' in .drover.toml ([sandbox] mode = "off")';
+    case 'user':
+      return ' in your settings file ([sandbox] mode = "off")';
+    case 'flag':
+    case 'default':
+      return ' ([sandbox] mode = "off")';
+  }
+}
+
+/** Bubblewrap is proved once in the life of this process; `modeSource`: what sets the mode. */
+export async function sandboxState(
+  settings: SandboxSettings,
+  modeSource: SettingSource = 'default',
+): Promise<SandboxState> {
   const { mode, required } = settings;
   const nothing = (refuses: boolean, message: string): SandboxState => ({
     mode,
@@ -35,7 +54,7 @@ export async function sandboxState(settings: SandboxSettings): Promise<SandboxSt
     message,
   });
   if (mode === 'off') {
-    const text = 'switched off ([sandbox] mode = "off"): agents run with all your permissions';
+    const text = `switched off${switchedOffBy(modeSource)}: agents run with all your permissions`;
     return nothing(required, required ? `${text}, but [sandbox] required = true` : text);
   }
   if (mode === 'srt') {

@@ -24,6 +24,7 @@ export interface DecisionFacts {
   /** How many tasks could run at the same time with enough workers. */
   readonly width: number;
   readonly workers: number;
+  readonly tasks: number;
 }
 
 export async function preflightDecisions(
@@ -66,14 +67,14 @@ function agentDecision(deps: EngineHandlerDeps, params: Params<'preflight'>): Pr
 function workersDecision(
   deps: EngineHandlerDeps,
   params: Params<'preflight'>,
-  { width, workers }: DecisionFacts,
+  { width, workers, tasks }: DecisionFacts,
 ): PreflightDecision {
   const cores = availableParallelism();
   const better = Math.min(width, Math.max(2, cores));
   const isMore = better > workers;
   const why =
     width <= 1
-      ? 'Each task waits for the one before it, so one agent works at a time.'
+      ? oneAtATimeWords(tasks)
       : isMore
         ? `${width} tasks can run at once, and this machine has ${cores} cores.`
         : `${width} tasks can run at once.`;
@@ -83,6 +84,12 @@ function workersDecision(
     recommended: isMore ? better : null,
     why,
   });
+}
+
+function oneAtATimeWords(tasks: number): string {
+  return tasks <= 1
+    ? 'There is one task, so one agent works.'
+    : 'Each task waits for the one before it, so one agent works at a time.';
 }
 
 function landDecision(

@@ -5,6 +5,7 @@ import { branchRef, landingRef } from '../../core/work/ref-names.ts';
 import { cycleText, findCycle } from '../../core/plan/graph.ts';
 import { Refusal } from '../../core/failure.ts';
 import { formatCount } from '../../core/format.ts';
+import { agentTitle } from '../../core/plan/agent-titles.ts';
 import type { Params } from '../../protocol/api.ts';
 import type { PreflightCheck, PreflightView } from '../../protocol/panel-views.ts';
 import { type Board, readBoard } from '../../store/board/board.ts';
@@ -71,6 +72,7 @@ export async function preflight(
       branch: target.branch,
       width: work.width,
       workers,
+      tasks: work.tasks,
     }),
   };
 }
@@ -188,14 +190,16 @@ async function graphCheck(engine: Uses<'store'>, board: Board, work: Work): Prom
   }
   const [first] = work.stuck;
   if (first !== undefined) {
-    const count = formatCount(work.stuck.length, 'task can not start', 'tasks can not start');
+    const count = formatCount(work.stuck.length, 'task cannot start', 'tasks cannot start');
     const cause = stuckCauses(board).get(first) ?? -1;
     return check('graph', 'warning', `${count}: ${stuckReason(board, first, cause)}`);
   }
   if (work.tasks === 0) {
-    return check('graph', 'warning', 'Nothing to do.', 'Add tasks first.');
+    return board.tasks.length === 0
+      ? check('graph', 'warning', 'The plan has no tasks.', 'Add tasks first.')
+      : check('graph', 'warning', 'No task is left to start.', 'Retry failed tasks, or add tasks.');
   }
-  return check('graph', 'ok', 'No task waits for itself, and none is stuck.');
+  return check('graph', 'ok', 'The dependencies have no loop, and no task is stuck.');
 }
 
 function gitCheck(engine: Uses<'git'>): Check {
@@ -291,8 +295,8 @@ async function agentCheck(
   const account = (await driver.account?.(engine.agentEnvironment(kind, null))) ?? null;
   if (account?.isSignedIn === false) return check('agent', 'error', account.message);
   const version = probe.version === null ? '' : ` ${probe.version}`;
-  const login = account === null ? '' : ', and a user is signed in';
-  return check('agent', 'ok', `Agent ${kind}${version} found${login}.`);
+  const state = account === null ? 'is installed' : 'is installed and signed in';
+  return check('agent', 'ok', `${agentTitle(kind)}${version} ${state}.`);
 }
 
 async function gateCheck(
@@ -323,7 +327,7 @@ function setupCheck(engine: Uses<'mask' | 'settings'>, board: Board): Check {
   const command = engine.settings().setupCommand;
   const failed = board.tasks.find((task) => task.blocked_reason?.startsWith('setup: ') ?? false);
   if (failed !== undefined) {
-    const remedy = `Fix it, then resolve ${failed.id}.`;
+    const remedy = 'Fix it, then retry the task.';
     return check('setup', 'warning', `The setup failed for ${failed.id}.`, remedy);
   }
   if (command === null) return check('setup', 'ok', 'Worktrees need no setup.');
@@ -347,9 +351,14 @@ async function checkoutCheck(engine: Uses<'git'>, branch: string | null): Promis
   const named = changed.slice(0, namedMax).join(', ');
   const more = changed.length > namedMax ? ` and ${changed.length - namedMax} more` : '';
   const what = `Your checkout has changes that are not committed (${named}${more}).`;
-  if (headBranch !== branch) return check('checkout', 'note', `${what} Agents do not see them.`);
-  const effect = `Agents do not see them, and ${branch} waits where they are in the way.`;
-  return check('checkout', 'note', `${what} ${effect}`, 'Commit them first if agents need them.');
+  if (headBranch !== branch) return check('checkout', 'note', `${what} Agents don’t see them.`);
+  const effect = `Agents don’t see them. If a landing touches the same files, your checkout stays behind until you commit or stash them.`;
+  return check(
+    'checkout',
+    'note',
+    `${what} ${effect}`,
+    'Commit them first if the agents need them.',
+  );
 }
 
 /** Of a fleet: nothing would start, or not all of it. */

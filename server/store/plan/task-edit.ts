@@ -114,7 +114,7 @@ async function moveTask(
   if (row.parent_id !== null) {
     throw new Refusal(
       'bad_value',
-      `${row.id} is a sub-task and belongs to the epic of its parent; change the epic of ${await rootOf(tx, row.id)} instead.`,
+      `${row.id} is a sub-task and belongs to the epic of its parent. Change the epic of ${await rootOf(tx, row.id)} instead.`,
     );
   }
   await refuseMoveOfWork(tx, row);
@@ -131,7 +131,7 @@ async function refuseMoveOfWork(tx: Tx, row: TaskRow): Promise<void> {
   if (ownedStatuses.has(row.status)) {
     throw new Refusal(
       'bad_state',
-      `${row.id} is running and lands with ${row.epic_id ?? 'no epic'}; pause it, or move it when it is done.`,
+      `${row.id} is running and lands with ${row.epic_id ?? 'no epic'}. Pause it first, or move it when it is done.`,
     );
   }
   if (row.status !== 'completed' || row.epic_id === null) return;
@@ -139,7 +139,7 @@ async function refuseMoveOfWork(tx: Tx, row: TaskRow): Promise<void> {
   if (`${epicLinePrefix}${epic.id}` !== row.landed_on || epic.landing_state === 'landed') return;
   throw new Refusal(
     'bad_state',
-    `${row.id} is completed on the branch of ${epic.id}, which has not landed yet; move it after the epic has landed.`,
+    `${row.id} is done, but its epic ${epic.id} has not landed. Move it after that.`,
   );
 }
 

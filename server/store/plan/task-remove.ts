@@ -64,7 +64,7 @@ async function refuseBegun(tx: Tx, row: TaskRow): Promise<void> {
   if (attempt !== undefined || !removable.has(row.status)) {
     throw new Refusal(
       'illegal',
-      `${row.id} is ${row.status} and has a history, which is kept; cancel it in place of removing it.`,
+      `${row.id} is ${row.status} and has a history, which is kept. Cancel it instead.`,
     );
   }
   if (row.parent_id === null) return;
@@ -89,7 +89,7 @@ async function refuseNeeded(tx: Tx, gone: ReadonlySet<string>): Promise<void> {
     if (needed === undefined) continue;
     throw new Refusal(
       'illegal',
-      `${needed.task_id} waits for ${needed.blocked_by}; remove that dependency first, or remove both tasks.`,
+      `${needed.task_id} waits for ${needed.blocked_by}. Remove that dependency first, or both tasks.`,
     );
   }
 }

@@ -11,8 +11,8 @@ const blockersNamedMax = 10;
 export async function whyBlocked(db: Db, row: TaskRow): Promise<string[]> {
   if (row.blocked_reason !== null) {
     const reason = row.blocked_reason.replace(/\s+/gu, ' ').trim();
-    const resolve = `When that is cured, use "drover resolve ${row.id} --note <text>" (or "drover retry ${row.id}").`;
-    return [`${row.id} is blocked from outside: ${reason.replace(/\.$/u, '')}.`, resolve];
+    const resolve = `When that is fixed, use "drover resolve ${row.id} --note <text>" (or "drover retry ${row.id}").`;
+    return [`${row.id} is blocked: ${reason.replace(/\.$/u, '')}.`, resolve];
   }
   const board = await readBoard(db);
   const number = board.numbers.get(row.id) ?? -1;

@@ -1,15 +1,24 @@
 // The gate's output for a task's work: its telling lines, and where its whole output is.
 
 import { sql } from 'kysely';
+import type { FailureKind } from '../../core/failure.ts';
 import type { Db } from '../rows/one-moment.ts';
 import type { TaskRow } from '../schema/tables.ts';
 
 /** As many are in the task's last error already. */
 const toldAlready = 3;
+const gateFailed: FailureKind = 'gate_failed';
 
 /** Nothing when the task's last failure was not the gate's. */
-export async function whyGate(db: Db, row: Pick<TaskRow, 'id' | 'last_error'>): Promise<string[]> {
-  if (row.last_error?.includes('the gate is red') !== true) return [];
+export async function whyGate(db: Db, row: Pick<TaskRow, 'id'>): Promise<string[]> {
+  const attempt = await db
+    .selectFrom('attempts')
+    .select('failure_kind')
+    .where('task_id', '=', row.id)
+    .orderBy('number', 'desc')
+    .limit(1)
+    .executeTakeFirst();
+  if (attempt?.failure_kind !== gateFailed) return [];
   const found = await db
     .selectFrom('events')
     .select('data')

@@ -21,9 +21,14 @@ export function commandEnd({ isLate, exitCode, telling, limit }: CommandEnd): st
     : exitCode === null
       ? 'was killed'
       : `ended with exit code ${exitCode}`;
-  const said = telling
+  const said = tellingText(telling);
+  return said === '' ? how : `${how}: ${said}`;
+}
+
+/** The first telling lines on one line; empty without any. */
+export function tellingText(telling: readonly string[]): string {
+  return telling
     .slice(0, linesMax)
     .map((line) => (line.length > lineMax ? `${line.slice(0, lineMax)}…` : line))
     .join('; ');
-  return said === '' ? how : `${how}: ${said}`;
 }

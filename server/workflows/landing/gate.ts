@@ -15,7 +15,7 @@ import {
   setSlotAside,
   type Tx,
 } from '../../store/port.ts';
-import { commandEnd } from '../kit/command-ends.ts';
+import { commandEnd, tellingText } from '../kit/command-ends.ts';
 import type { Uses } from '../kit/engine-ports.ts';
 import { orFullDisk } from '../kit/full-disk.ts';
 import { gateRunId } from '../kit/run-ids.ts';
@@ -43,8 +43,8 @@ export interface GateQuestion {
   readonly taskIds: readonly string[];
   /** A red answer that is older (Unix ms) is not believed: what made it red may be over. */
   readonly redSinceMs: number;
-  /** What is red, for the sentence; absent: the merged tree. */
-  readonly about?: string;
+  /** What is red, for the sentence; absent: the merged code. */
+  readonly about?: string | null;
 }
 
 /**
@@ -354,11 +354,18 @@ async function keepVerdict(
 
 function redGate(
   engine: Uses<'mask' | 'settings'>,
-  { command, about = 'the gate is red on the merged tree' }: GateQuestion,
+  { command, about = null }: GateQuestion,
   last: Pick<GateTry, 'kind' | 'exitCode' | 'tail' | 'telling'>,
 ): Failure {
   const { exitCode, tail, telling } = last;
   const limit = { name: '[gate] timeout', ms: engine.settings().gateTimeoutMs };
-  const how = commandEnd({ isLate: last.kind === 'timed_out', exitCode, telling, limit });
-  return failure('gate_failed', `${about}: ${engine.mask(command)} ${how}`, tail);
+  const end = { isLate: last.kind === 'timed_out', exitCode, limit };
+  const shown = engine.mask(command);
+  if (about !== null) {
+    return failure('gate_failed', `${about}: ${shown} ${commandEnd({ ...end, telling })}`, tail);
+  }
+  const said = tellingText(telling);
+  const how = `${shown} ${commandEnd({ ...end, telling: [] })}`;
+  const why = said === '' ? how : `${said} (${how})`;
+  return failure('gate_failed', `The gate failed on the merged code: ${why}`, tail);
 }

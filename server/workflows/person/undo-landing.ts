@@ -237,9 +237,9 @@ async function testUndo(
     command: input.gate,
     taskIds: input.tasks.map(({ id }) => id),
     redSinceMs,
+    about: `without ${input.id}, the gate is red`,
   };
-  const failed = await gateFailure(engine, question, signal);
-  return failed && { ...failed, message: `without ${input.id}, ${failed.message}` };
+  return await gateFailure(engine, question, signal);
 }
 
 async function recordUndone(

@@ -68,6 +68,32 @@ function kindOf(...lines: Json[]): string {
   return outcome.kind === 'failed' ? outcome.failure.kind : outcome.kind;
 }
 
+suite('what Claude Code prints', () => {
+  test('the error of a tool is shown without the tag that is meant for the model', () => {
+    const translator = new Translator({
+      cwd: '/',
+      sessionId: 's',
+      resumed: false,
+      usageBefore: noUsage,
+    });
+    const content = (text: string): Json => ({
+      type: 'user',
+      message: {
+        content: [{ type: 'tool_result', tool_use_id: 'a', is_error: true, content: text }],
+      },
+    });
+    const shown = (text: string): unknown =>
+      translator
+        .take(content(text))
+        .flatMap((notice) => (notice.kind === 'event' ? [notice.event] : []))
+        .map((event) => (event.type === 'tool_result' ? event.text : null));
+    assert.deepEqual(shown('<tool_use_error>File has not been read yet.</tool_use_error>'), [
+      'File has not been read yet.',
+    ]);
+    assert.deepEqual(shown('see <tool_use_error>'), ['see <tool_use_error>']);
+  });
+});
+
 suite('Claude outcome', () => {
   test('errors of the API by status, then by their name', () => {
     assert.equal(

@@ -111,9 +111,10 @@ suite('formats', () => {
 
   test('texts for people', () => {
     const durations: readonly [number, string][] = [
-      [0, '0 ms'],
-      [-5, '0 ms'],
-      [999, '999 ms'],
+      [0, '0 s'],
+      [-5, '0 s'],
+      [1, '< 1 s'],
+      [999, '< 1 s'],
       [12_000, '12 s'],
       [59_900, '1 min'],
       [185_000, '3 min 5 s'],
@@ -131,9 +132,10 @@ suite('formats', () => {
     ];
     for (const [bytes, wanted] of sizes) assert.equal(formatBytes(bytes), wanted);
     const costs: readonly [number, string][] = [
-      [0, '$0'],
-      [0.00001, '<$0.0001'],
-      [0.0042, '$0.0042'],
+      [0, '$0.00'],
+      [0.00001, '< $0.01'],
+      [0.0042, '< $0.01'],
+      [0.01, '$0.01'],
       [1.254, '$1.25'],
     ];
     for (const [usd, wanted] of costs) assert.equal(formatCost(usd), wanted);

@@ -11,6 +11,9 @@ suite('ids in sentences', () => {
       taskView({ id: 'task-vcple3ff', title: 'Call the  bank' }),
       taskView({ id: 'task-vcple3ff.2', title: 'Its second part' }),
       taskView({ id: 'a', title: 'A word' }),
+      taskView({ id: 'CHK-8', title: 'Write the receipt' }),
+      taskView({ id: 'CHK-7', title: 'Charge the card' }),
+      taskView({ id: 'read-only', title: 'Words' }),
       taskView({ id: 'task-long8', title: 'x'.repeat(80) }),
     ],
     [['epic-hc6gue2g', 'Take payments']],
@@ -26,6 +29,11 @@ suite('ids in sentences', () => {
     ['src/task-vcple3ff/b.ts', 'src/task-vcple3ff/b.ts'],
     ['on drover/epic/epic-hc6gue2g', 'on drover/epic/epic-hc6gue2g'],
     ['no a here', 'no a here'],
+    [
+      'CHK-8 waits for CHK-7. Remove that dependency first, or both tasks.',
+      '“Write the receipt” waits for “Charge the card”. Remove that dependency first, or both tasks.',
+    ],
+    ['it is read-only, as UTF-8 is', 'it is read-only, as UTF-8 is'],
     ['task-long8 here', `“${'x'.repeat(59)}…” here`],
   ];
   for (const [text, shown] of rows) {

@@ -54,7 +54,7 @@ suite('extension notices', () => {
     ],
     [
       { status: 'failed', last_error: 'The setup command ended with 1.' },
-      'Title of t has failed. The setup command ended with 1.',
+      'Title of t failed. The setup command ended with 1.',
       ['Show', 'Retry'],
     ],
   ];

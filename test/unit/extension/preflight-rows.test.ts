@@ -73,7 +73,7 @@ suite('decision before a run', () => {
     const rows = preflightRows(view({ can_run: false, checks }), plain);
     assert.match(rows[0]?.label ?? '', /This run cannot start/);
     assert.equal(rows[0]?.action, undefined);
-    assert.equal(rows[1]?.label, 'Solve first');
+    assert.equal(rows[1]?.label, 'Fix first');
     const agent = rows[2];
     assert.deepEqual(agent?.action, { kind: 'decide', name: 'agent' });
     assert.equal(agent?.detail, 'Install it. Enter: Select Agent…');

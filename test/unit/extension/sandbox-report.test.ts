@@ -28,6 +28,6 @@ suite('the check of the sandbox', () => {
   test('nothing was tried where there is no project', () => {
     const { level, sentence } = sandboxReport(JSON.stringify({ checks: [] }));
     assert.equal(level, 'warning');
-    assert.match(sentence, /not tried/);
+    assert.match(sentence, /not tested/);
   });
 });

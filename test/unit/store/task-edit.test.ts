@@ -66,7 +66,7 @@ suite('editTask', () => {
       .execute();
     await tablesOf(db).updateTable('epics').set({ branch }).where('id', '=', one.id).execute();
     const completed = await refusalOf(edit(A, { epic: two.id }));
-    assert.match(completed.message, /has not landed yet/u);
+    assert.match(completed.message, /has not landed\. Move it after that/u);
     await tablesOf(db)
       .updateTable('epics')
       .set({ landing_state: 'landed' })

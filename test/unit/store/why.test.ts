@@ -138,7 +138,7 @@ suite('why', () => {
       'a cause outside',
       ['claimed', 'in_progress', 'blocked'],
       { blocked_reason: 'setup: npm ci failed.' },
-      [/^A is blocked from outside: setup: npm ci failed\.$/, /"drover resolve A --note/],
+      [/^A is blocked: setup: npm ci failed\.$/, /"drover resolve A --note/],
     ],
     [
       'the quota',

@@ -225,7 +225,10 @@ suite('a line that its branch does not hold', () => {
       await eventually('it was looked often', () => looks.clock.now() === 4);
       following.end();
       const row = await readLine(project.store.db, 'main');
-      assert.match(row?.pending_reason ?? '', isRed ? /gate is red/ : /README/);
+      assert.match(
+        row?.pending_reason ?? '',
+        isRed ? /^The gate failed on the merged code: red/ : /README/,
+      );
       assert.equal(merges, 1);
     });
   }

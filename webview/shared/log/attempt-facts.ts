@@ -63,21 +63,6 @@ export function isRunning(task: TaskView | null): boolean {
   return task !== null && (task.phase !== null || task.status === 'in_progress');
 }
 
-/** `1.2 s`, `48 s`, `3 min 05 s`, `2 h 10 min`. */
-export function durationText(ms: number): string {
-  const seconds = ms / 1000;
-  if (seconds < 10) return `${(Math.floor(seconds * 10) / 10).toFixed(1)} s`;
-  if (seconds < 60) return `${Math.floor(seconds)} s`;
-  const minutes = Math.floor(seconds / 60);
-  if (minutes < 60) return `${minutes} min ${two(Math.floor(seconds % 60))} s`;
-  return `${Math.floor(minutes / 60)} h ${two(minutes % 60)} min`;
-}
-
-/** The same for running ones: their tenths of a second are not shown. */
-export function wholeSecondsText(ms: number): string {
-  return ms < 10_000 ? `${Math.floor(ms / 1000)} s` : durationText(ms);
-}
-
 function two(number: number): string {
   return String(number).padStart(2, '0');
 }
@@ -86,11 +71,6 @@ export function tokensText(tokens: number): string {
   if (tokens < 1000) return `${tokens} tokens`;
   if (tokens < 1_000_000) return `${(tokens / 1000).toFixed(tokens < 10_000 ? 1 : 0)}k tokens`;
   return `${(tokens / 1_000_000).toFixed(1)}M tokens`;
-}
-
-export function costText(costUsd: number): string {
-  if (costUsd === 0) return '';
-  return costUsd < 0.01 ? '< $0.01' : `$${costUsd.toFixed(2)}`;
 }
 
 export function clockText(atMs: number): string {

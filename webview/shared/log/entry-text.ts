@@ -1,6 +1,7 @@
 // An entry as plain text: for copying, search and screen readers.
 
 import { formatCount } from '../../../server/core/format.ts';
+import { agentTitle } from '../../../server/core/plan/agent-titles.ts';
 import type { Entry, EntryBody } from './transcript.ts';
 import { inputText } from './tool-view.ts';
 import { visibleLine, visibleText } from '../looks/visible-text.ts';
@@ -40,9 +41,9 @@ function rawText(body: EntryBody): string {
 }
 
 export function startedText(body: Extract<EntryBody, { kind: 'started' }>): string {
-  const who = visibleLine(body.agent) || 'The agent';
+  const who = agentTitle(visibleLine(body.agent)) || 'The agent';
   const model = visibleLine(body.model ?? '');
-  return `${who} ${body.resumed ? 'resumes' : 'starts'}${model === '' ? '' : ` with ${model}`}`;
+  return `${who} ${body.resumed ? 'resumed' : 'started'}${model === '' ? '' : ` (${model})`}`;
 }
 
 export function exitText(body: Extract<EntryBody, { kind: 'exit' }>): string {

@@ -53,7 +53,7 @@ export function criteriaTemplate({ task, editor, isReadOnly }: ListParts): Templ
           </li>`,
       )}
     </ul>
-    ${isReadOnly ? empty(criteria.length === 0, 'There are none.') : nothing}
+    ${isReadOnly ? empty(criteria.length === 0, 'None') : nothing}
     ${
       isReadOnly
         ? nothing
@@ -111,7 +111,7 @@ export function dependenciesTemplate(parts: ListParts): TemplateResult {
         ${add('Add a task to wait for', (other) => editor.edit(id, { add_blockers: [other] }))}
       </h2>
       ${chips(blockers, parts, (other) => editor.edit(id, { remove_blockers: [other] }))}
-      ${empty(blockers.length === 0, 'It can start at once.')}
+      ${empty(blockers.length === 0, 'Nothing')}
     </section>
     <section aria-labelledby="blocks">
       <h2 id="blocks">
@@ -119,7 +119,7 @@ export function dependenciesTemplate(parts: ListParts): TemplateResult {
         ${add('Add a task that waits for this one', (other) => editor.edit(other, { add_blockers: [id] }))}
       </h2>
       ${chips(dependents, parts, (other) => editor.edit(other, { remove_blockers: [id] }))}
-      ${empty(dependents.length === 0, 'No task waits for it.')}
+      ${empty(dependents.length === 0, 'Nothing')}
     </section>`;
 }
 

@@ -1,7 +1,7 @@
 // The header of a stream: the task, its state, the attempt, the time, the cost, and its steps.
 
 import { html, LitElement, nothing, type TemplateResult } from 'lit';
-import { stepText } from '../../../server/core/format.ts';
+import { formatCost, formatDuration, stepText } from '../../../server/core/format.ts';
 import {
   stepNames,
   type AttemptView,
@@ -12,8 +12,6 @@ import type { TaskView } from '../../../server/protocol/views.ts';
 import { statusLook, statusLooks, runsOnWorker } from '../../shared/status-words.ts';
 import { statusStyles } from '../../shared/status-styles.ts';
 import {
-  costText,
-  durationText,
   elapsedMs,
   stepFacts,
   tokensText,
@@ -120,9 +118,9 @@ export class DroverStreamHeader extends LitElement {
         ${fact(agentOf(attempt) ?? agentOf(task) ?? '', 'Agent')}
         ${fact(attempt?.machine ?? task?.machine ?? '', 'Machine')}
         ${fact(isOnWorker ? 'on a worker' : '', 'Where its agent runs')} ${this.#attemptChoice()}
-        ${elapsed === null ? nothing : html`<span title="Time">${durationText(elapsed)}</span>`}
+        ${elapsed === null ? nothing : html`<span title="Time">${formatDuration(elapsed)}</span>`}
         ${tokens === 0 ? nothing : fact(tokensText(tokens), 'Tokens read and written')}
-        ${fact(costText(costUsd), 'Estimated cost')}
+        ${fact(costUsd === 0 ? '' : formatCost(costUsd), 'Estimated cost')}
       </div>
       <ol class="steps" aria-label="Steps" @keydown=${this.#onStepKey}>
         ${stepFacts(attempt, now).map((step) => this.#step(step))}
@@ -231,7 +229,7 @@ export class DroverStreamHeader extends LitElement {
       <span>${name}</span><span class="hidden">${stepWords[state]}</span> ${
         durationMs === null
           ? nothing
-          : html`<span class="duration">${durationText(durationMs)}</span>`
+          : html`<span class="duration">${formatDuration(durationMs)}</span>`
       }`;
     if (state === 'waiting' || state === 'skipped')
       return html`<li class="step ${state}">${inside}</li>`;

@@ -155,7 +155,7 @@ export class StreamSession implements ReactiveController {
   async answer(question: QuestionView, choice: string): Promise<void> {
     this.answering = new Set([...this.answering, question.id]);
     this.#component.requestUpdate();
-    await this.#try('The answer was not taken', () =>
+    await this.#try('The answer was not sent', () =>
       this.#parts.host.backend('answer', { id: question.id, choice }),
     );
     this.answering = new Set([...this.answering].filter((id) => id !== question.id));

@@ -206,7 +206,7 @@ function questionTemplate(
     <div class="pre mono" data-find>${plainTemplate(body.text)}</div>
     ${
       question === null
-        ? html`<div class="end">${end === '' ? 'Not open any more.' : end}</div>`
+        ? html`<div class="end">${end === '' ? 'No longer open.' : end}</div>`
         : html`<drover-answer
             .question=${question}
             .isBusy=${look.isAnswering}

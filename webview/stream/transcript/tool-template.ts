@@ -2,7 +2,7 @@
 // open.
 
 import { html, nothing, type TemplateResult } from 'lit';
-import { durationText } from '../../shared/log/attempt-facts.ts';
+import { formatDuration } from '../../../server/core/format.ts';
 import { codeLineTemplate } from '../../shared/text/code-template.ts';
 import type { EntryActions, EntryLook } from './entry-view.ts';
 import { moreButton, outputTemplate } from './cut-template.ts';
@@ -65,7 +65,7 @@ function resultSign(entry: Entry, body: ToolBody): TemplateResult {
     >`;
   }
   const ms = body.result.atMs - entry.atMs - body.result.waitedMs;
-  const time = ms < 100 ? '' : durationText(ms);
+  const time = ms < 1_000 ? '' : formatDuration(ms);
   return body.result.isError
     ? html`<span class="outcome bad"
         >${time} ${icon('error')}<span class="hidden">failed</span></span

@@ -27,7 +27,7 @@ suite('inbox items', () => {
     const [item, ...more] = inboxItems(snapshotOf([waits]));
     assert.ok(item !== undefined && more.length === 0);
     assert.deepEqual([item.kind, item.text, item.seen], ['plan', '# Plan', 'plan-3']);
-    assert.deepEqual(item.actions.map(actionTitle), ['Approve', 'Send Back …', 'Open']);
+    assert.deepEqual(item.actions.map(actionTitle), ['Approve', 'Send Back…', 'Open']);
     const asked: unknown[] = [];
     const host = {
       backend: async (name: string, params: unknown) => void asked.push([name, params]),

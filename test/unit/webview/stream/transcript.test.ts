@@ -227,7 +227,7 @@ suite('transcript of real agents', () => {
       const transcript = new Transcript(0);
       transcript.append(recorded(name), true);
       assert.deepEqual(transcript.entries.map(entryLabel), [
-        'Agent: claude starts with claude-opus-5-5',
+        'Agent: Claude Code started (claude-opus-5-5)',
         ...expected,
       ]);
     });

@@ -1,0 +1,30 @@
+// What the kinds of agents are called in text for people.
+
+import { agentKinds, type AgentKind } from './task.ts';
+
+export const agentTitles: { readonly [K in AgentKind]: string } = {
+  claude: 'Claude Code',
+  codex: 'Codex',
+  opencode: 'OpenCode',
+  gemini: 'Gemini CLI',
+  copilot: 'GitHub Copilot CLI',
+  acp: 'Another agent that speaks ACP',
+  'drover-code': 'Drover Code',
+  amp: 'Amp',
+  command: 'A command of your own',
+  demo: 'Demo agent',
+};
+
+/** The name as it is for an agent that is not of a known kind. */
+export function agentTitle(name: string): string {
+  const kind = agentKinds.find((each) => each === name);
+  switch (kind) {
+    case undefined:
+      return name;
+    case 'acp':
+    case 'command':
+      return 'The agent';
+    default:
+      return agentTitles[kind];
+  }
+}
