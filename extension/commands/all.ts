@@ -6,6 +6,7 @@ import type { RemoteView } from '../remote/remote-view.ts';
 import { shownReviewHandlers, type ReviewParts } from '../review/review-commands.ts';
 import { takeOverHandlers, type TakeOvers } from '../take-over.ts';
 import type { WebviewHost } from '../webviews/webview-host.ts';
+import { agentHandlers } from './agents.ts';
 import type { CommandContext, CommandHandler, Handlers } from './context.ts';
 import { fromTemplateHandlers } from './from-template.ts';
 import { gettingStartedHandlers } from './getting-started.ts';
@@ -26,6 +27,7 @@ export interface CommandParts {
 export function allHandlers({ takeOvers, review, remote }: CommandParts): Handlers<CommandId> {
   return {
     ...gettingStartedHandlers,
+    ...agentHandlers,
     ...panelHandlers,
     ...runHandlers,
     ...planFromSpecHandlers,

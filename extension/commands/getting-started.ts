@@ -2,21 +2,12 @@
 
 import * as vscode from 'vscode';
 import { formatCount } from '../../server/core/format.ts';
-import type { AgentKind } from '../../server/core/plan/task.ts';
 import { plainText } from '../notices/plain-text.ts';
-import { agentRows } from '../project/agent-rows.ts';
 import { personEnvironment } from '../project/project.ts';
 import { openSample } from '../project/sample-project.ts';
-import {
-  fleetVariables,
-  isFleetDatabase,
-  isVariableName,
-  removeKey,
-  storeFleetDatabase,
-  storeKey,
-} from '../project/secrets.ts';
+import { fleetVariables, isFleetDatabase, storeFleetDatabase } from '../project/secrets.ts';
 import { sandboxReport } from '../project/sandbox-report.ts';
-import { readSettings, settingsSection } from '../project/settings.ts';
+import { readSettings } from '../project/settings.ts';
 import { walkthroughId } from '../ids.ts';
 import { withProject, type CommandContext, type Handlers } from './context.ts';
 import { pickProject } from './pick.ts';
@@ -29,7 +20,6 @@ type GettingStarted =
   | 'drover.createRepository'
   | 'drover.firstCommit'
   | 'drover.installGit'
-  | 'drover.installAgent'
   | 'drover.trustWorkspace'
   | 'drover.selectProject'
   | 'drover.reconnect'
@@ -39,9 +29,6 @@ type GettingStarted =
   | 'drover.showOutput'
   | 'drover.openSettings'
   | 'drover.openProjectSettings'
-  | 'drover.selectAgent'
-  | 'drover.setApiKey'
-  | 'drover.removeApiKey'
   | 'drover.setFleetDatabase';
 
 const gitHome = 'https://git-scm.com/downloads';
@@ -89,12 +76,6 @@ export const gettingStartedHandlers: Handlers<GettingStarted> = {
   'drover.installGit': async () => {
     await vscode.env.openExternal(vscode.Uri.parse(gitHome));
   },
-  'drover.installAgent': async () => {
-    const terminal = vscode.window.createTerminal({ name: 'Install Claude Code' });
-    terminal.show();
-    // Typed, not run: what is installed is the person's decision.
-    terminal.sendText('npm install -g @anthropic-ai/claude-code', false);
-  },
   'drover.trustWorkspace': async () => {
     await vscode.commands.executeCommand('workbench.trust.manage');
   },
@@ -136,36 +117,6 @@ export const gettingStartedHandlers: Handlers<GettingStarted> = {
     const file = vscode.Uri.joinPath(vscode.Uri.file(project.root), '.drover.toml');
     await vscode.window.showTextDocument(file);
   }),
-  'drover.selectAgent': async (context) => {
-    const chosen = await vscode.window.showQuickPick(agentItems(context), {
-      title: 'Select Agent',
-      placeHolder: 'Which agent works on the tasks of this workspace?',
-      matchOnDescription: true,
-    });
-    if (chosen?.agent === undefined) return;
-    const section = vscode.workspace.getConfiguration(settingsSection);
-    await section.update('agent', chosen.agent, vscode.ConfigurationTarget.Workspace);
-    const words = `${chosen.label} works on the tasks of this workspace (in .vscode/settings.json).`;
-    context.messages.tell('info', words);
-  },
-  'drover.setApiKey': async ({ extension, messages }) => {
-    const variable = readSettings(null).apiKeyVariable;
-    if (!isVariableName(variable)) throw new Error(`${variable} is not the name of a variable.`);
-    const key = await vscode.window.showInputBox({
-      title: `Key for ${variable}`,
-      prompt: 'Kept in the secret storage of VS Code; agents get it as a variable.',
-      password: true,
-      ignoreFocusOut: true,
-    });
-    if (key === undefined || key.trim() === '') return;
-    await storeKey(extension.secrets, variable, key.trim());
-    messages.tell('info', `The key is stored. Runs get it as ${variable}.`);
-  },
-  'drover.removeApiKey': async ({ extension, messages }) => {
-    const variable = readSettings(null).apiKeyVariable;
-    await removeKey(extension.secrets, variable);
-    messages.tell('info', `The key for ${variable} was removed.`);
-  },
   'drover.setFleetDatabase': async ({ extension, messages, projects }) => {
     const project = projects.current;
     if (project === null) throw new Error('Set up Drover in this repository first.');
@@ -200,25 +151,6 @@ async function pickFolder(title: string): Promise<string | null> {
   if (folders.length <= 1) return only?.uri.fsPath ?? null;
   const items = folders.map(({ name, uri }) => ({ label: name, description: uri.fsPath, uri }));
   return (await vscode.window.showQuickPick(items, { title }))?.uri.fsPath ?? null;
-}
-
-type AgentItem = vscode.QuickPickItem & { readonly agent?: AgentKind };
-
-/** What this machine has comes from `drover doctor`, which starts no agent. */
-async function agentItems({ access, projects }: CommandContext): Promise<readonly AgentItem[]> {
-  const folder = projects.current?.root ?? vscode.workspace.workspaceFolders?.[0]?.uri.fsPath;
-  const settings = readSettings(null);
-  const doctor =
-    folder === undefined
-      ? ''
-      : await access
-          .command(['doctor', '--json'], folder, personEnvironment(settings))
-          .then(({ stdout }) => stdout)
-          .catch(() => '');
-  return agentRows(doctor, settings.agent).flatMap(({ kind, group, ...row }): AgentItem[] => {
-    const separator = { label: group, kind: vscode.QuickPickItemKind.Separator };
-    return [...(group === '' ? [] : [separator]), { ...row, agent: kind }];
-  });
 }
 
 async function command(

@@ -8,7 +8,7 @@ import { toFailure } from '../backend/failure.ts';
 import { withTitles } from '../notices/named-ids.ts';
 import { plainText } from '../notices/plain-text.ts';
 import type { Project } from '../project/project.ts';
-import { settingsSection } from '../project/settings.ts';
+import { writeUserSetting } from '../project/settings.ts';
 import type { CommandContext } from './context.ts';
 import { accepted, decide } from './preflight-decide.ts';
 import { preflightRows, type PreflightRow, type RowAction } from './preflight-rows.ts';
@@ -54,6 +54,7 @@ export async function askPreflight(
       scope,
       view,
       preflightRows(view, { failed, hasChoices, isUnfolded }),
+      (error) => messages.fail(null, error),
     );
     const changed = action === null ? null : await changedBy(action, choices, view, epic !== null);
     if (changed !== null) {
@@ -166,6 +167,7 @@ function choose(
   scope: RunScope,
   view: PreflightView,
   rows: readonly PreflightRow[],
+  fail: (error: unknown) => void,
 ): Promise<RowAction | null> {
   const pick = vscode.window.createQuickPick<Item>();
   pick.title = `Run ${nameOf(scope)}`;
@@ -185,9 +187,8 @@ function choose(
       pick.hide();
     };
     pick.onDidTriggerButton(() => {
-      const section = vscode.workspace.getConfiguration(settingsSection);
-      void section.update('showPreflight', false, vscode.ConfigurationTarget.Global);
       pick.buttons = [];
+      writeUserSetting('showPreflight', false).catch((error: unknown) => fail(error));
     });
     pick.onDidTriggerItemButton(({ item, button }) => {
       const fix = item.row.fixes.find(({ tooltip }) => tooltip === button.tooltip);

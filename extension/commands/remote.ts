@@ -9,6 +9,7 @@ import type { RemoteProvisioner } from '../../server/core/settings/remote-settin
 import type { RemoteTest } from '../../server/protocol/remote-views.ts';
 import { BackendFailure } from '../backend/failure.ts';
 import { plainText } from '../notices/plain-text.ts';
+import { changeProjectFile } from '../project/project-file.ts';
 import type { Project } from '../project/project.ts';
 import { storeRemoteKey } from '../project/remote-secrets.ts';
 import { isVariableName } from '../project/secrets.ts';
@@ -223,7 +224,9 @@ async function setUp(project: Project): Promise<boolean> {
   );
   if (which === undefined) return false;
   const remote = { provisioner: chosen.label, ...more };
-  await writeSettings(project, { remote, runsOn: which.runsOn });
+  await changeProjectFile(project.root, 'remote workers', (text) =>
+    withRemote(text, { remote, runsOn: which.runsOn }),
+  );
   return true;
 }
 
@@ -282,27 +285,6 @@ async function pickHost(): Promise<string | null> {
         });
   if (chosen === otherHost) return await inputOf('Host, as you would name it to ssh');
   return chosen ?? null;
-}
-
-async function writeSettings(
-  project: Project,
-  request: Parameters<typeof withRemote>[1],
-): Promise<void> {
-  const uri = vscode.Uri.file(join(project.root, '.drover.toml'));
-  const edit = new vscode.WorkspaceEdit();
-  edit.createFile(uri, { ignoreIfExists: true });
-  await vscode.workspace.applyEdit(edit);
-  const document = await vscode.workspace.openTextDocument(uri);
-  await vscode.window.showTextDocument(document);
-  const text = withRemote(document.getText(), request);
-  if (text === null) {
-    throw new Error('This .drover.toml sets up remote workers in a form that only you can change.');
-  }
-  const change = new vscode.WorkspaceEdit();
-  const all = new vscode.Range(0, 0, document.lineCount, 0);
-  change.replace(uri, all, text);
-  await vscode.workspace.applyEdit(change);
-  await document.save();
 }
 
 async function setKey({ extension, messages }: CommandContext, project: Project): Promise<void> {

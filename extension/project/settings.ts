@@ -11,6 +11,18 @@ export function readSettings(scope: vscode.Uri | null): ExtensionSettings {
   return Object.fromEntries(read) as unknown as ExtensionSettings;
 }
 
+/**
+ * Writes the person's own setting, which VS Code allows for every scope. A settings file of a
+ * workspace may set only some of them.
+ */
+export async function writeUserSetting<K extends keyof ExtensionSettings>(
+  name: K,
+  value: ExtensionSettings[K],
+): Promise<void> {
+  const section = vscode.workspace.getConfiguration(settingsSection);
+  await section.update(name, value, vscode.ConfigurationTarget.Global);
+}
+
 /** As in VS Code's own lists: whether a single click shows what the next one replaces. */
 export function opensBySingleClick(): boolean {
   const section = vscode.workspace.getConfiguration('workbench');

@@ -1,7 +1,7 @@
 // The manifest and the code name the same commands, settings, views, panels and context keys: both ways.
 
 import assert from 'node:assert/strict';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, globSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import {
   commandIds,
@@ -119,6 +119,26 @@ suite('extension manifest', () => {
       definition,
     ]);
     assert.deepEqual(Object.fromEntries(declared), Object.fromEntries(wanted));
+  });
+
+  test('writes each setting to a target that its scope allows', () => {
+    const writes = globSync('extension/**/*.ts', { cwd: root }).flatMap((file) => {
+      const text = readFileSync(join(root, file), 'utf8');
+      return [...text.matchAll(/\.update\(\s*(\w+|'\w+'),[^;]*?ConfigurationTarget\.(\w+)/g)].map(
+        ([, name = '', target = '']) => ({ file, name, target }),
+      );
+    });
+    assert.ok(writes.length > 0);
+    const isAllowed = ({ name, target }: { name: string; target: string }): boolean => {
+      if (target === 'Global') return true;
+      // The setting's name must be readable here: the scope depends on it.
+      const scope = contributes.configuration.properties[`drover.${name.slice(1, -1)}`]?.scope;
+      return scope === 'resource' || (scope === 'window' && target === 'Workspace');
+    };
+    assert.deepEqual(
+      writes.filter((write) => !isAllowed(write)),
+      [],
+    );
   });
 
   test('has the views and panels of the code', () => {

@@ -210,12 +210,7 @@ suite('the extension in its host', () => {
     try {
       const making = vscode.commands.executeCommand('drover.makeTask', { test: item, message });
       // The title as it is proposed, then the first place.
-      let isOver = false;
-      void making.then(() => (isOver = true));
-      while (!isOver) {
-        await vscode.commands.executeCommand('workbench.action.acceptSelectedQuickOpenItem');
-        await new Promise((resolve) => setTimeout(resolve, 200));
-      }
+      await acceptUntilOver(making);
       const title = 'Fix the failing test: rounds the total';
       const { board } = await untilBoard(exports, ({ tasks }) =>
         tasks.some((task) => task.title === title),
@@ -226,6 +221,20 @@ suite('the extension in its host', () => {
       await project.request('task.remove', { ids: [made?.id ?? ''] });
     } finally {
       controller.dispose();
+    }
+  });
+
+  test('the selected agent is saved in the user settings, and the message says so', async () => {
+    await untilBoard(exports, () => true);
+    const setting = () => vscode.workspace.getConfiguration('drover');
+    try {
+      const selecting = vscode.commands.executeCommand('drover.selectAgent');
+      await acceptUntilOver(selecting);
+      const chosen = setting().inspect<string>('agent')?.globalValue;
+      assert.ok(chosen !== undefined && chosen !== '', String(chosen));
+      await untilShown(exports, /works on your tasks \(user setting drover\.agent\)/);
+    } finally {
+      await setting().update('agent', undefined, vscode.ConfigurationTarget.Global);
     }
   });
 
@@ -309,4 +318,18 @@ function untilTabs(holds: (types: readonly string[]) => boolean): Promise<void> 
     }, waitMs);
     look();
   });
+}
+
+/** Accepts the first choice of every question that the command asks. */
+async function acceptUntilOver(command: Thenable<unknown>): Promise<void> {
+  let isOver = false;
+  const end = (): void => {
+    isOver = true;
+  };
+  command.then(end, end);
+  while (!isOver) {
+    await vscode.commands.executeCommand('workbench.action.acceptSelectedQuickOpenItem');
+    await new Promise((resolve) => setTimeout(resolve, 200));
+  }
+  await command;
 }

@@ -1,0 +1,120 @@
+// The agent that works on tasks: which one, how it is installed, and the key it signs in with.
+
+import * as vscode from 'vscode';
+import type { AgentKind } from '../../server/core/plan/task.ts';
+import { agentRows } from '../project/agent-rows.ts';
+import { changeProjectFile } from '../project/project-file.ts';
+import { personEnvironment, type Project } from '../project/project.ts';
+import { isVariableName, removeKey, storeKey } from '../project/secrets.ts';
+import { readSettings, writeUserSetting } from '../project/settings.ts';
+import { withTable } from '../project/toml-text.ts';
+import type { CommandContext, Handlers } from './context.ts';
+
+type AgentCommand =
+  | 'drover.installAgent'
+  | 'drover.selectAgent'
+  | 'drover.setApiKey'
+  | 'drover.removeApiKey';
+
+export const agentHandlers: Handlers<AgentCommand> = {
+  'drover.installAgent': async () => {
+    const terminal = vscode.window.createTerminal({ name: 'Install Claude Code' });
+    terminal.show();
+    // Typed, not run: what is installed is the person's decision.
+    terminal.sendText('npm install -g @anthropic-ai/claude-code', false);
+  },
+  'drover.selectAgent': async (context) => {
+    const chosen = await vscode.window.showQuickPick(agentItems(context), {
+      title: 'Select Agent',
+      placeHolder: 'Which agent works on your tasks?',
+      matchOnDescription: true,
+    });
+    if (chosen?.agent === undefined) return;
+    await save(context, chosen.agent, chosen.label);
+  },
+  'drover.setApiKey': async ({ extension, messages }) => {
+    const variable = readSettings(null).apiKeyVariable;
+    if (!isVariableName(variable)) throw new Error(`${variable} is not the name of a variable.`);
+    const key = await vscode.window.showInputBox({
+      title: `Key for ${variable}`,
+      prompt: 'Kept in the secret storage of VS Code; agents get it as a variable.',
+      password: true,
+      ignoreFocusOut: true,
+    });
+    if (key === undefined || key.trim() === '') return;
+    await storeKey(extension.secrets, variable, key.trim());
+    messages.tell('info', `The key is stored. Runs get it as ${variable}.`);
+  },
+  'drover.removeApiKey': async ({ extension, messages }) => {
+    const variable = readSettings(null).apiKeyVariable;
+    await removeKey(extension.secrets, variable);
+    messages.tell('info', `The key for ${variable} was removed.`);
+  },
+};
+
+type AgentItem = vscode.QuickPickItem & { readonly agent?: AgentKind };
+
+/** What this machine has comes from `drover doctor`, which starts no agent. */
+async function agentItems({ access, projects }: CommandContext): Promise<readonly AgentItem[]> {
+  const folder = projects.current?.root ?? vscode.workspace.workspaceFolders?.[0]?.uri.fsPath;
+  const settings = readSettings(null);
+  const doctor =
+    folder === undefined
+      ? ''
+      : await access
+          .command(['doctor', '--json'], folder, personEnvironment(settings))
+          .then(({ stdout }) => stdout)
+          .catch(() => '');
+  return agentRows(doctor, settings.agent).flatMap(({ kind, group, ...row }): AgentItem[] => {
+    const separator = { label: group, kind: vscode.QuickPickItemKind.Separator };
+    return [...(group === '' ? [] : [separator]), { ...row, agent: kind }];
+  });
+}
+
+/** Where the choice is saved; without a project, only the person's own settings remain. */
+async function save(
+  { messages, projects: { current: project } }: CommandContext,
+  agent: AgentKind,
+  label: string,
+): Promise<void> {
+  const place = project === null ? 'user' : await pickPlace(project);
+  switch (place) {
+    case null:
+      return;
+    case 'user': {
+      await writeUserSetting('agent', agent);
+      messages.tell('info', `${label} works on your tasks (user setting drover.agent).`);
+      return;
+    }
+    case 'project': {
+      const { root, name } = project as Project;
+      const change = (text: string): string | null => withTable(text, 'agent', { kind: agent });
+      await changeProjectFile(root, 'the agent', change);
+      const own = readSettings(null).agent;
+      const saved = `${label} is the agent in .drover.toml of ${name}. Commit that file to share it.`;
+      if (own === '' || own === agent) return messages.tell('info', saved);
+      const words = `${saved} Your user setting drover.agent still selects ${own}.`;
+      const remove = 'Remove My Setting';
+      if ((await messages.show('warning', words, [remove])) === remove)
+        await writeUserSetting('agent', '');
+    }
+  }
+}
+
+async function pickPlace({ name }: Project): Promise<'user' | 'project' | null> {
+  const items = [
+    {
+      label: '$(account) For me, in all repositories',
+      detail: 'Saved in your user settings as drover.agent.',
+      place: 'user' as const,
+    },
+    {
+      label: `$(repo) For everyone who works on ${name}`,
+      detail: 'Saved in .drover.toml, a file to commit.',
+      place: 'project' as const,
+    },
+  ];
+  const title = 'Select Agent: Save';
+  const placeHolder = 'For whom does this choice apply?';
+  return (await vscode.window.showQuickPick(items, { title, placeHolder }))?.place ?? null;
+}

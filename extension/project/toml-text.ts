@@ -1,0 +1,77 @@
+// Changes single values in the text of a `.drover.toml`, and leaves all else as it is. Pure.
+
+type TomlValue = string | number;
+
+const tablePattern = /^\s*\[/;
+
+/**
+ * Sets keys of a table. Returns null if the file contains the table in a form that cannot be safely
+ * changed line by line (dotted keys, an inline table): a person must change it.
+ */
+export function withTable(
+  text: string,
+  table: string,
+  values: Readonly<Record<string, TomlValue>>,
+): string | null {
+  const lines = linesIn(text);
+  const isDotted = (line: string): boolean => new RegExp(`^\\s*"?${table}"?\\s*[.=]`).test(line);
+  if (lines.slice(0, topEnd(lines)).some(isDotted)) return null;
+  const isHeader = (line: string): boolean => new RegExp(`^\\s*\\[\\s*${table}\\s*\\]`).test(line);
+  if (!lines.some(isHeader)) {
+    if (lines.length > 0) lines.push('');
+    lines.push(`[${table}]`);
+  }
+  const header = lines.findIndex(isHeader);
+  const below = lines.slice(header + 1).findIndex((line) => tablePattern.test(line));
+  let tableEnd = below === -1 ? lines.length : header + 1 + below;
+  let last = header;
+  for (const [key, value] of Object.entries(values)) {
+    const at = keyAt(lines, key, header + 1, tableEnd);
+    const line = `${key} = ${JSON.stringify(value)}`;
+    if (at !== null && !isOneLine(lines[at] ?? '')) return null;
+    if (at !== null) lines[at] = line;
+    else {
+      lines.splice(last + 1, 0, line);
+      tableEnd += 1;
+      last += 1;
+    }
+  }
+  return joined(text, lines);
+}
+
+/** Sets a key above all tables. */
+export function withTopValue(text: string, key: string, value: TomlValue): string {
+  const lines = linesIn(text);
+  const at = keyAt(lines, key, 0, topEnd(lines));
+  const line = `${key} = ${JSON.stringify(value)}`;
+  if (at === null) lines.unshift(line, ...(tablePattern.test(lines[0] ?? '') ? [''] : []));
+  else lines[at] = line;
+  return joined(text, lines);
+}
+
+function linesIn(text: string): string[] {
+  return text === '' ? [] : text.replace(/\r?\n$/, '').split(/\r?\n/);
+}
+
+/** With the line ends of the text before. */
+function joined(before: string, lines: readonly string[]): string {
+  const end = /\r\n/.test(before) ? '\r\n' : '\n';
+  return lines.join(end) + end;
+}
+
+function topEnd(lines: readonly string[]): number {
+  const at = lines.findIndex((line) => tablePattern.test(line));
+  return at === -1 ? lines.length : at;
+}
+
+function keyAt(lines: readonly string[], key: string, from: number, to: number): number | null {
+  const pattern = new RegExp(`^\\s*"?${key}"?\\s*=`);
+  const at = lines.slice(from, to).findIndex((line) => pattern.test(line));
+  return at === -1 ? null : from + at;
+}
+
+/** A plain value that ends where its line does. */
+function isOneLine(line: string): boolean {
+  const value = line.slice(line.indexOf('=') + 1).trim();
+  return !/^("""|'''|\[|\{)/.test(value);
+}
