@@ -5,6 +5,7 @@ import * as vscode from 'vscode';
 import type { PreflightView } from '../../server/protocol/panel-views.ts';
 import type { EpicView, TaskView } from '../../server/protocol/views.ts';
 import { toFailure } from '../backend/failure.ts';
+import { keyboardBack } from '../notices/keyboard-back.ts';
 import { withTitles } from '../notices/named-ids.ts';
 import { plainText } from '../notices/plain-text.ts';
 import type { Project } from '../project/project.ts';
@@ -35,6 +36,7 @@ export async function askPreflight(
   const { epic } = scope;
   const { extension, messages, log } = context;
   const memory = extension.workspaceState;
+  const back = keyboardBack();
   let choices = chosenFor(memory, project.root, epic?.id ?? null);
   let isUnfolded = false;
   for (;;) {
@@ -64,11 +66,14 @@ export async function askPreflight(
     }
     switch (action?.kind) {
       case undefined:
+        await back();
         return null;
       case 'run':
+        await back();
         return choices;
       case 'retryAndRun':
         for (const id of action.tasks) await project.request('task.retry', { id });
+        await back();
         return choices;
       case 'command':
         await vscode.commands.executeCommand(action.id);

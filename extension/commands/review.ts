@@ -2,6 +2,7 @@
 // own matter.
 
 import type { EpicView, TaskView } from '../../server/protocol/views.ts';
+import { asksInPlace } from './asks-in-place.ts';
 import { withProject, type Handlers } from './context.ts';
 import { pickTask } from './pick.ts';
 import type { Project } from '../project/project.ts';
@@ -29,7 +30,7 @@ export function reviewHandlers(
       const meant = await pickReviewed(project, target, 'Send Back');
       if (meant !== null) await sendBack(context, project, comments(), meant.id);
     }),
-    'drover.undoLanding': withProject(async ({ messages }, project, target) => {
+    'drover.undoLanding': asksInPlace(async ({ messages }, project, target) => {
       const fits = ({ landed_sha }: TaskView): boolean => landed_sha !== null;
       const task = await pickTask(project, target, 'Undo a Landing', fits);
       if (task === null) return;

@@ -10,6 +10,7 @@ import { linkTo } from '../links/links.ts';
 import { withTitles } from '../notices/named-ids.ts';
 import { plainText } from '../notices/plain-text.ts';
 import type { Project } from '../project/project.ts';
+import { asksInPlace } from './asks-in-place.ts';
 import { withProject, type CommandContext, type Handlers } from './context.ts';
 import { epicOf, pickTask, pickTasks, taskOf } from './pick.ts';
 import { seeToRun } from './runs.ts';
@@ -57,7 +58,7 @@ export const taskHandlers: Handlers<TaskCommand> = {
       say: (id) => project.request('task.unpause', { id }),
     });
   }),
-  'drover.cancelTask': withProject(async (context, project, target) => {
+  'drover.cancelTask': asksInPlace(async (context, project, target) => {
     const fits = ({ status }: TaskView): boolean => !terminalStatuses.has(status);
     const tasks = await pickTasks(project, target, 'Cancel Task', fits);
     if (tasks === null) return;
@@ -78,7 +79,7 @@ export const taskHandlers: Handlers<TaskCommand> = {
     const epic = taskOf(project, first ?? '')?.epic_id ?? null;
     if (done > 0) await seeToRun(context, project, { epic, ids: target.ids });
   }),
-  'drover.startOver': withProject(async (context, project, target) => {
+  'drover.startOver': asksInPlace(async (context, project, target) => {
     const fits = ({ status }: TaskView): boolean => mayStartOver.has(status);
     const task = await pickTask(project, target, 'Start Over from a Snapshot', fits);
     if (task === null) return;
@@ -87,7 +88,7 @@ export const taskHandlers: Handlers<TaskCommand> = {
     await project.request('task.restore', { id: task.id, snapshot });
     await seeToRun(context, project, { epic: task.epic_id, ids: [task.id] });
   }),
-  'drover.hintTask': withProject(async (_context, project, target) => {
+  'drover.hintTask': asksInPlace(async (_context, project, target) => {
     const fits = ({ status }: TaskView): boolean => !terminalStatuses.has(status);
     const task = await pickTask(project, target, 'Send a Hint', fits);
     if (task === null) return;
@@ -130,7 +131,7 @@ export const taskHandlers: Handlers<TaskCommand> = {
     const kind = epic === null ? 'task' : 'epic';
     await vscode.env.clipboard.writeText(linkTo(vscode.env.uriScheme, kind, about.id));
   }),
-  'drover.resolveConflict': withProject(async (context, project, target) => {
+  'drover.resolveConflict': asksInPlace(async (context, project, target) => {
     const fits = ({ status }: TaskView): boolean => status === 'conflict';
     const task = await pickTask(project, target, 'Resolve a Conflict', fits);
     if (task === null) return;

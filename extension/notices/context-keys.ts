@@ -9,6 +9,10 @@ export function setContext(key: ContextKey, value: string | number | boolean): v
   void contextSet(key, value);
 }
 
+export function contextValue(key: ContextKey): unknown {
+  return told.get(key);
+}
+
 /** Resolves once it counts. */
 export async function contextSet(key: ContextKey, value: string | number | boolean): Promise<void> {
   if (told.get(key) === value) return;

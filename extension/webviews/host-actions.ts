@@ -4,6 +4,7 @@ import * as vscode from 'vscode';
 import type { HostActionName, HostActions } from '../../webview/messages/messages.ts';
 import { isOneOf } from '../../server/core/one-of.ts';
 import { commandIds, type CommandActionName } from '../ids.ts';
+import { keyboardBack } from '../notices/keyboard-back.ts';
 import { openAtCommit, openFile } from '../links/open-file.ts';
 import { showStepLog } from '../notices/step-log.ts';
 import { contextSet } from '../notices/context-keys.ts';
@@ -61,17 +62,19 @@ export function hostActions(parts: HostActionParts): Actions {
       const titles = (buttons ?? []).slice(0, 3).map((button) => text(button, 'button'));
       return { button: await messages.show(known, text(words, 'text'), titles) };
     },
-    async pick(_webview, { title, items }) {
+    async pick(webview, { title, items }) {
       if (!Array.isArray(items)) throw new Error('items must be a list.');
       const choices = items.slice(0, pickedFromMax).map((item) => ({
         id: text(item.id, 'id'),
         label: plainText(text(item.label, 'label')),
         detail: plainText(text(item.detail ?? '', 'detail')),
       }));
+      const back = keyboardBack(webview.name);
       const chosen = await vscode.window.showQuickPick(choices, {
         title: text(title, 'title'),
         matchOnDetail: true,
       });
+      await back();
       return { id: chosen?.id ?? null };
     },
     async previewTask(webview, { task }) {

@@ -46,7 +46,7 @@ export class DroverColumn extends LitElement {
       scroller: () => this.#scroller(),
       count: () => this.cards.length,
       heightPx: cardHeightPx,
-      kept: () => this.activeIndex,
+      kept: () => [this.activeIndex],
     });
   }
 

@@ -39,7 +39,7 @@ export class DroverRunList extends LitElement {
       scroller: () => this.renderRoot.querySelector<HTMLElement>('.rows'),
       count: () => this.#runs.length,
       heightPx: rowHeightPx,
-      kept: () => this.#chosenIndex,
+      kept: () => [this.#chosenIndex],
     });
   }
 

@@ -9,8 +9,8 @@ export interface FixedRowsParts {
   readonly scroller: () => HTMLElement | null;
   readonly count: () => number;
   readonly heightPx: number;
-  /** Index that stays on the page although it is out of sight; -1: none. */
-  readonly kept: () => number;
+  /** Indexes that stay on the page although they are out of sight; -1: none. */
+  readonly kept: () => readonly number[];
 }
 
 const overscan = 10;
@@ -30,7 +30,7 @@ export class FixedRows implements ReactiveController {
         estimateSize: () => heightPx,
         overscan,
       }),
-      () => [kept()],
+      kept,
     );
     this.#list = rows.list;
     component.addController(this);

@@ -18,6 +18,7 @@ import type {
 } from '../messages/messages.ts';
 import { Asks } from './asks.ts';
 import { inflated } from './inflated.ts';
+import { reportUnhandled } from './report-failure.ts';
 
 interface VsCodeApi {
   postMessage(message: unknown): void;
@@ -118,7 +119,9 @@ export function connectHost(page: ReusablePage | null = null): Host {
     ...(api.subject === undefined ? {} : { subject: api.subject }),
     first: firstState(api.first ?? null),
   });
-  return hostNow(0);
+  const host = hostNow(0);
+  reportUnhandled(host);
+  return host;
 }
 
 function memoryOf(api: VsCodeApi, subject: Host['subject']): Host['memory'] {

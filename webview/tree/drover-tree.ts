@@ -5,7 +5,6 @@ import { repeat } from 'lit/directives/repeat.js';
 import { BoardController } from '../shared/board-controller.ts';
 import { FixedRows } from '../shared/fixed-rows.ts';
 import type { WebviewAction } from '../messages/messages.ts';
-import { AskFailure } from '../shared/asks.ts';
 import type { Host } from '../shared/host.ts';
 import { Ticks } from '../shared/ticks.ts';
 import { WindowFocus } from '../shared/window-focus.ts';
@@ -15,13 +14,14 @@ import { controlStyles } from '../shared/looks/control-styles.ts';
 import { focusField, VscodeTextfield } from '../shared/looks/text-field.ts';
 import { iconStyles } from '../shared/looks/icon.ts';
 import { pageStyles } from '../shared/looks/page-styles.ts';
+import { FailureNote } from '../shared/plan/failure-note.ts';
 import { noticeStyles } from '../shared/plan/notice-styles.ts';
 import { holdsTemplate } from './holds-template.ts';
 import { TypeAhead } from './keys.ts';
 import { focusedField, isOnRows, PressedKeys } from './pressed-keys.ts';
 import { openRowMenu } from './row-menu.ts';
 import { rowTemplate, type RowActions } from './row-template.ts';
-import { failureNote, hoverNote } from './notes.ts';
+import { hoverNote } from './notes.ts';
 import { idOf, titleOf, type Row } from './rows.ts';
 import { RowsFocus } from './rows-focus.ts';
 import { selectClicked, selectOnly } from './selection.ts';
@@ -61,16 +61,16 @@ export class DroverTree extends LitElement {
   #state = new TreeState(readMemory(null));
   #drag: TreeDrag | null = null;
   #said = '';
-  #failed = '';
+  readonly #failed = new FailureNote(this);
   #changedMs: number | null = null;
   #hasPainted = false;
   /** Resolves once the filter's field has the focus. */
   #filterShown = Promise.resolve();
-  readonly #focus = new RowsFocus(this, () => isOnRows(this.shadowRoot, this.#scroller()));
+  readonly #focus = new RowsFocus(this, () => this.#scroller());
   readonly #pressed = new PressedKeys({
     selection: () => this.#state.selection,
     act: (key) => {
-      this.#failed = '';
+      this.#failed.clear();
       if (this.#parts !== null) runTreeKey(this.#parts, key);
       this.#changed();
     },
@@ -124,11 +124,11 @@ export class DroverTree extends LitElement {
       scroller: () => this.renderRoot.querySelector<HTMLElement>('.rows'),
       count: () => this.#state.rows.length,
       heightPx: rowHeightPx,
-      kept: () => this.#state.activeIndex,
+      kept: () => [this.#state.activeIndex, this.#state.fieldIndex],
     });
     const plan = new TreePlan(host, {
       say: (words) => this.#say(words),
-      fail: (words) => this.#fail(words),
+      fail: (error) => this.#failed.show(error),
       choose: (key) => {
         this.#state.await(key);
         this.requestUpdate();
@@ -143,13 +143,11 @@ export class DroverTree extends LitElement {
       host,
       typed: new TypeAhead(),
       pageRows: () => Math.floor((this.#scroller()?.clientHeight ?? 0) / rowHeightPx),
-      fail: (words) => this.#fail(words),
+      fail: (words) => this.#failed.show(words),
       menu: () => openRowMenu(this.renderRoot),
       showFilter: () => this.#showFilter(),
       ran: (action) => {
-        action.catch((error: unknown) => {
-          this.#fail(error instanceof AskFailure ? error.message : String(error));
-        });
+        action.catch((error: unknown) => this.#failed.show(error));
       },
     };
     this.#board = new BoardController(this, host);
@@ -165,7 +163,11 @@ export class DroverTree extends LitElement {
       onNewTask: () => this.#act('newTask'),
     };
     const unavailable = unavailableTemplate(state.connection, welcome, state.board !== null);
-    if (unavailable !== null) return unavailable;
+    if (unavailable !== null)
+      return html`<div class="page">
+        <div class="fill">${unavailable}</div>
+        ${this.#note()}
+      </div>`;
     const { board, rows, draft } = this.#state;
     const isEmpty = board?.tasks.length === 0 && board.epics.length === 0 && draft === null;
     return html`<div class="page">
@@ -239,8 +241,7 @@ export class DroverTree extends LitElement {
   #note(): TemplateResult | typeof nothing {
     const hover = this.#drag?.hovered?.drop ?? null;
     if (hover !== null) return hoverNote(hover);
-    if (this.#failed === '') return reconnectingNote(this.#board?.state ?? null);
-    return failureNote(this.#failed);
+    return this.#failed.template() ?? reconnectingNote(this.#board?.state ?? null);
   }
 
   override updated(): void {
@@ -268,7 +269,7 @@ export class DroverTree extends LitElement {
     if (this.#parts === null || (byKey && !isOnRows(this.shadowRoot, this.#scroller()))) return;
     const pressed = this.#pressed.commanded(action, byKey);
     if (pressed !== null) this.#state.selection = pressed;
-    if (byKey) this.#failed = '';
+    if (byKey) this.#failed.clear();
     runTreeAction(this.#parts, action, pressed === null ? ids : []);
     if (action === 'focus') this.#scroller()?.focus();
     this.#changed();
@@ -276,6 +277,7 @@ export class DroverTree extends LitElement {
   }
 
   #act(action: WebviewAction): void {
+    this.#failed.clear();
     if (this.#parts !== null) runTreeAction(this.#parts, action, []);
     this.#changed();
   }
@@ -283,7 +285,8 @@ export class DroverTree extends LitElement {
   /** After whatever a person has done. */
   #changed(): void {
     this.#state.update(this.#state.board);
-    this.#list?.show(this.#state.activeIndex);
+    const { activeIndex, fieldIndex } = this.#state;
+    this.#list?.show(fieldIndex < 0 ? activeIndex : fieldIndex);
     this.host?.memory.set(this.#state.memory);
     this.host?.select(this.#state.selectedIds());
     this.requestUpdate();
@@ -291,12 +294,7 @@ export class DroverTree extends LitElement {
 
   #say(words: string): void {
     this.#said = words;
-    this.#failed = '';
-    this.requestUpdate();
-  }
-
-  #fail(words: string): void {
-    this.#failed = words;
+    this.#failed.clear();
     this.requestUpdate();
   }
 
@@ -356,7 +354,7 @@ export class DroverTree extends LitElement {
     else if (title !== null && id !== null && board !== null)
       this.#parts?.plan.rename(board, id, title);
     this.#changed();
-    if (focusesRows) this.#scroller()?.focus();
+    if (focusesRows) this.#focus.focusRows();
   }
 
   readonly #onClick = (event: MouseEvent): void => {
@@ -368,7 +366,7 @@ export class DroverTree extends LitElement {
       this.#parts?.ran(this.#parts.host.action('runEpic', { epic: found.row.epic.id }));
       return;
     }
-    this.#failed = '';
+    this.#failed.clear();
     const how = { toggle: event.ctrlKey || event.metaKey, range: event.shiftKey };
     state.selection = selectClicked(state.selection, state.keys, found.row.key, how);
     if (isOn('[data-twisty]')) state.toggle(found.row);

@@ -1,4 +1,4 @@
-// The notes below the rows.
+// The note below the rows while something is dragged over them.
 
 import { html, type TemplateResult } from 'lit';
 import { icon } from '../shared/looks/icon.ts';
@@ -10,8 +10,4 @@ export function hoverNote({ kind, words }: Drop): TemplateResult {
   return html`<div class=${isRefused ? 'note error' : 'note'} data-hover>
     ${icon(isRefused ? 'circle-slash' : 'info')}<bdi>${words}</bdi>
   </div>`;
-}
-
-export function failureNote(words: string): TemplateResult {
-  return html`<div class="note error" role="alert">${icon('error')}<bdi>${words}</bdi></div>`;
 }

@@ -47,6 +47,8 @@ export class PressedKeys {
 
   press(event: KeyboardEvent): void {
     if (passing.has(event.key) || event.isComposing) return;
+    // The window would switch its editors to overtype.
+    if (isPlainInsert(event)) return event.stopPropagation();
     const key = treeKey(event);
     if (key === null && !this.#isOfText(event)) return this.#leave(event);
     event.preventDefault();
@@ -133,6 +135,10 @@ export function isOnRows(root: ShadowRoot | null, rows: HTMLElement | null): boo
   const focused = root?.activeElement ?? null;
   if (focused instanceof HTMLInputElement) return false;
   return focused === null || rows?.contains(focused) === true;
+}
+
+function isPlainInsert({ key, ctrlKey, metaKey, altKey, shiftKey }: KeyboardEvent): boolean {
+  return key === 'Insert' && !ctrlKey && !metaKey && !altKey && !shiftKey;
 }
 
 function isLetter({ key, ctrlKey, metaKey, altKey }: KeyboardEvent): boolean {

@@ -71,7 +71,7 @@ export function rowTemplate(row: Row, look: RowLook, actions: RowActions): Templ
     draggable=${row.kind === 'task' && look.renaming === null ? 'true' : 'false'}
     .style=${`transform: translateY(${look.startPx}px); padding-left: ${row.level * indentPx}px`}
   >
-    ${row.kind === 'draft' ? nothing : twisty(row.expanded)}
+    ${twisty(row.kind === 'draft' ? null : row.expanded)}
     ${look.renaming === null ? content(row, look, actions) : textField(look.renaming, actions, 'New title')}
   </div>`;
 }
@@ -93,7 +93,8 @@ function content(row: Row, look: RowLook, actions: RowActions): TemplateResult {
     case 'task':
       return taskContent(row.task, look);
     case 'draft':
-      return textField('', actions, draftLabel(row.draft));
+      return html`${row.draft.kind === 'task' ? icon('circle') : nothing}
+      ${textField('', actions, draftLabel(row.draft))}`;
   }
 }
 

@@ -3,18 +3,27 @@
 
 import type { ReactiveController, ReactiveControllerHost } from 'lit';
 import type { Host } from '../shared/host.ts';
+import { isOnRows } from './pressed-keys.ts';
 
 type Component = ReactiveControllerHost & HTMLElement & { readonly host: Host | null };
 
 export class RowsFocus implements ReactiveController {
   readonly #component: Component;
-  readonly #isHere: () => boolean;
+  readonly #rows: () => HTMLElement | null;
   #told = false;
+  /** The rows get the keyboard as soon as they are drawn. */
+  #isWanted = false;
 
-  constructor(component: Component, isHere: () => boolean) {
+  constructor(component: Component, rows: () => HTMLElement | null) {
     this.#component = component;
-    this.#isHere = isHere;
+    this.#rows = rows;
     component.addController(this);
+  }
+
+  /** Passes the keyboard to the rows, which may not be drawn yet. */
+  focusRows(): void {
+    this.#isWanted = true;
+    this.#focusIfDrawn();
   }
 
   /** Whether VS Code knows that the keyboard is here. */
@@ -35,14 +44,23 @@ export class RowsFocus implements ReactiveController {
   }
 
   hostUpdated(): void {
+    this.#focusIfDrawn();
     this.#check();
+  }
+
+  #focusIfDrawn(): void {
+    const rows = this.#rows();
+    if (!this.#isWanted || rows === null) return;
+    this.#isWanted = false;
+    // Since then, the person may have gone elsewhere.
+    if (document.hasFocus()) rows.focus();
   }
 
   readonly #checkSoon = (): void => queueMicrotask(this.#check);
 
   readonly #check = (): void => {
     const { host } = this.#component;
-    const here = document.hasFocus() && this.#isHere();
+    const here = document.hasFocus() && isOnRows(this.#component.shadowRoot, this.#rows());
     if (here === this.#told || host === null) return;
     this.#told = here;
     delete this.#component.dataset['keys'];

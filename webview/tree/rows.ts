@@ -27,7 +27,13 @@ export interface TreeLook {
 
 export type Draft =
   | { readonly kind: 'epic' }
-  | { readonly kind: 'task'; readonly epic: string | null; readonly parent: string | null };
+  | {
+      readonly kind: 'task';
+      readonly epic: string | null;
+      readonly parent: string | null;
+      /** The sibling that it is written above; null: below all of them. */
+      readonly before: string | null;
+    };
 
 interface Place {
   readonly key: string;
@@ -146,9 +152,14 @@ class RowWriter {
   ): void {
     const draft = this.#draftIn(epic, parent);
     const setSize = tasks.length + (draft === null ? 0 : 1);
-    for (const [index, task] of tasks.entries()) this.#task(task, level, index + 1, setSize);
-    if (draft !== null)
-      this.rows.push({ kind: 'draft', draft, key: 'draft', level, position: setSize, setSize });
+    const found = tasks.findIndex(({ id }) => draft?.kind === 'task' && draft.before === id);
+    const draftAt = found === -1 ? tasks.length : found;
+    for (let at = 0; at < setSize; at += 1) {
+      const task = draft === null || at < draftAt ? tasks[at] : tasks[at - 1];
+      if (draft !== null && at === draftAt)
+        this.rows.push({ kind: 'draft', draft, key: 'draft', level, position: at + 1, setSize });
+      else if (task !== undefined) this.#task(task, level, at + 1, setSize);
+    }
   }
 
   #task(task: TaskView, level: number, position: number, setSize: number): void {

@@ -1,7 +1,6 @@
 // People's edits of the plan in the tree, which can be undone, with their messages.
 
 import type { StatusSnapshot } from '../../server/protocol/views.ts';
-import { AskFailure } from '../shared/asks.ts';
 import type { Host } from '../shared/host.ts';
 import {
   addEpicEdit,
@@ -21,8 +20,8 @@ import { epicKey, taskKey, type Draft } from './rows.ts';
 export interface PlanVoice {
   /** Announced to screen readers. */
   readonly say: (words: string) => void;
-  /** Shown until the next thing is done. */
-  readonly fail: (words: string) => void;
+  /** Shown until the next action. */
+  readonly fail: (error: unknown) => void;
   /** A row that should be chosen once the board has it. */
   readonly choose: (key: string) => void;
 }
@@ -110,8 +109,6 @@ export class TreePlan {
   }
 
   #ask(body: () => Promise<void>): void {
-    body().catch((error: unknown) => {
-      this.#voice.fail(error instanceof AskFailure ? error.message : String(error));
-    });
+    body().catch((error: unknown) => this.#voice.fail(error));
   }
 }

@@ -110,6 +110,12 @@ export class TreeState {
     return this.selection.active === null ? -1 : this.keys.indexOf(this.selection.active);
   }
 
+  /** The row with the field in which a title is written, or -1. */
+  get fieldIndex(): number {
+    if (this.draft === null && this.renaming === null) return -1;
+    return this.keys.indexOf(this.renaming ?? 'draft');
+  }
+
   get activeRow(): Row | null {
     return this.rows[this.activeIndex] ?? null;
   }
@@ -155,13 +161,21 @@ export class TreeState {
     this.changed();
   }
 
-  /** A new task goes where the keyboard is: into that epic, or beside that task. */
+  /** A new task goes right below the active row: into that epic, or beside that task. */
   draftHere(): Draft {
     const row = this.activeRow;
-    if (row?.kind === 'epic') return { kind: 'task', epic: row.epic.id, parent: null };
-    if (row?.kind === 'task')
-      return { kind: 'task', epic: row.task.epic_id, parent: row.task.parent_id };
-    return { kind: 'task', epic: null, parent: null };
+    const epic =
+      row?.kind === 'epic' ? row.epic.id : row?.kind === 'task' ? row.task.epic_id : null;
+    const parent = row?.kind === 'task' ? row.task.parent_id : null;
+    if (row?.kind !== 'epic' && row?.kind !== 'task')
+      return { kind: 'task', epic, parent, before: null };
+    const siblings = (this.#board?.tasks ?? []).filter((task) =>
+      parent === null
+        ? task.parent_id === null && task.epic_id === epic
+        : task.parent_id === parent,
+    );
+    const at = row.kind === 'task' ? siblings.findIndex(({ id }) => id === row.task.id) : -1;
+    return { kind: 'task', epic, parent, before: siblings[at + 1]?.id ?? null };
   }
 
   startDraft(draft: Draft): void {

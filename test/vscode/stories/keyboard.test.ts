@@ -83,6 +83,8 @@ suite('the first run, without a mouse', () => {
       await page.keyboard.press('Escape');
       await tree.locator('input.text').waitFor({ state: 'detached' });
     }
+    await goTo(page, tree, tasks[0]);
+    await page.keyboard.press('Insert');
     const overtype = page.locator('.statusbar-item', { hasText: 'OVR' });
     assert.equal(await overtype.count(), 0, 'the editor still inserts');
   });
@@ -91,6 +93,15 @@ suite('the first run, without a mouse', () => {
     await goTo(page, tree, tasks[0]);
     await moveToEpic(page, tree, epics[0]);
     await inEpic(project, epics[0], 1);
+    const isBack = (): Promise<boolean> => tree.evaluate(isTreeFocused);
+    await eventually('the rows have the keyboard after a choice', isBack);
+    await page.keyboard.press('Alt+Shift+KeyM');
+    await quickPickRow(page, epics[1]).waitFor();
+    await page.keyboard.press('Escape');
+    await eventually('the rows have the keyboard after Escape', isBack);
+    await page.keyboard.press('F2');
+    await fieldFocused(tree);
+    await page.keyboard.press('Escape');
     await goTo(page, tree, tasks[1]);
     await page.keyboard.press('Shift+ArrowDown');
     await moveToEpic(page, tree, epics[0]);
@@ -99,6 +110,10 @@ suite('the first run, without a mouse', () => {
 
   test('the epic runs once its checks were read', async () => {
     await goTo(page, tree, epics[0]);
+    await page.keyboard.press('Control+Enter');
+    await quickPickRow(page, '3 tasks, up to 3 at once').waitFor();
+    await page.keyboard.press('Escape');
+    await eventually('the rows have the keyboard again', () => tree.evaluate(isTreeFocused));
     await page.keyboard.press('Control+Enter');
     await quickPickRow(page, '3 tasks, up to 3 at once').waitFor();
     await page.keyboard.press('Enter');

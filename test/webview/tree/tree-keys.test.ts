@@ -113,6 +113,20 @@ suite('webview: keys of the tree', () => {
     await view.close();
   });
 
+  test('Insert on the rows does not reach the window, whose editors would overtype', async () => {
+    await open();
+    await view.page.evaluate(() => {
+      window.addEventListener('keydown', ({ key }) => document.body.append(` ${key}`));
+    });
+    await row(/^Write a README/).click();
+    await press('Insert');
+    await press('F7');
+    const seen = await view.page.evaluate(() => document.body.innerText);
+    assert.match(seen, /F7/);
+    assert.doesNotMatch(seen, /Insert/);
+    await view.close();
+  });
+
   test("a key that is not the rows' does nothing to them", async () => {
     await open();
     await row(/^Write a README/).click();

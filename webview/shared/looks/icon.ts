@@ -6,6 +6,7 @@ import { css, html, type TemplateResult } from 'lit';
 /** Names of the icon font with their characters. */
 export const iconCharacters = {
   terminal: '\uea85',
+  close: '\uea76',
   file: '\uea7b',
   'new-file': '\uea7f',
   edit: '\uea73',
@@ -40,7 +41,6 @@ export const iconCharacters = {
   'chevron-right': '\ueab6',
   'chevron-down': '\ueab4',
   check: '\ueab2',
-  close: '\uea76',
   copy: '\uebcc',
   loading: '\ueb19',
   warning: '\uea6c',

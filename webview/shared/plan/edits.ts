@@ -181,17 +181,18 @@ export function renameEdit(kind: 'task' | 'epic', id: string, from: string, to: 
 
 export function addTaskEdit(
   title: string,
-  place: Pick<TaskPlace, 'epic' | 'parent'>,
+  { epic, parent, before }: TaskPlace,
   onAdded: (id: string) => void,
 ): Edit {
   let id: string | null = null;
   return {
     words: `Add ${title}`,
     run: async (host) => {
-      const where = place.parent === null ? { epic: place.epic } : { parent: place.parent };
+      const where = parent === null ? { epic } : { parent };
       const added = await host.backend('task.add', { title, ...where });
       id = added.id;
       onAdded(id);
+      if (before !== null) await host.backend('task.move', { ids: [id], epic, parent, before });
     },
     undo: async (host) => {
       if (id !== null) await host.backend('task.remove', { ids: [id] });

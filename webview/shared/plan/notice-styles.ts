@@ -17,6 +17,13 @@ export const noticeStyles = css`
     background: var(--vscode-inputValidation-errorBackground);
     border: 1px solid var(--vscode-inputValidation-errorBorder, transparent);
   }
+  .note .words {
+    flex: 1;
+  }
+  .note .icon,
+  .note button {
+    flex: none;
+  }
   .welcome {
     display: flex;
     flex-direction: column;

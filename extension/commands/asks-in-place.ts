@@ -1,0 +1,15 @@
+// Commands that ask something and then change the plan: the keyboard goes back where it was.
+
+import { keyboardBack } from '../notices/keyboard-back.ts';
+import { withProject, type CommandHandler } from './context.ts';
+
+export function asksInPlace(onProject: Parameters<typeof withProject>[0]): CommandHandler {
+  return withProject(async (context, project, target) => {
+    const back = keyboardBack();
+    try {
+      await onProject(context, project, target);
+    } finally {
+      await back();
+    }
+  });
+}
