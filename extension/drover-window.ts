@@ -7,6 +7,7 @@ import type { PersonToolName } from '../server/protocol/person-tools/tools.ts';
 import type { StatusSnapshot } from '../server/protocol/views.ts';
 import type { HostState } from '../webview/messages/messages.ts';
 import type { BackendAccess } from './backend/access.ts';
+import { BackendFailure, toFailure } from './backend/failure.ts';
 import { allHandlers } from './commands/all.ts';
 import { Commands, type CommandPlace } from './commands/commands.ts';
 import type { CommandContext } from './commands/context.ts';
@@ -257,8 +258,9 @@ export class DroverWindow implements vscode.Disposable {
     try {
       await this.#commands.run(id, args, place);
     } catch (error) {
-      const words = error instanceof Error ? error.message : String(error);
-      this.#messages.fail(null, withTitles(words, place.project?.board ?? null));
+      const { kind, message } = toFailure(error);
+      const words = withTitles(message, place.project?.board ?? null);
+      this.#messages.fail(null, new BackendFailure(kind, words));
     }
   }
 

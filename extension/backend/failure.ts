@@ -17,6 +17,21 @@ export function gone(): BackendFailure {
   return new BackendFailure('gone', 'The connection to the backend was lost. Reconnecting …');
 }
 
+/** What a command with `--json` printed in place of its result; null if that is no failure. */
+export function printedFailure(stdout: string): BackendFailure | null {
+  let said: unknown;
+  try {
+    said = JSON.parse(stdout);
+  } catch {
+    return null;
+  }
+  const { error } = (typeof said === 'object' && said !== null ? said : {}) as {
+    readonly error?: { readonly kind?: unknown; readonly message?: unknown };
+  };
+  if (typeof error?.kind !== 'string' || typeof error.message !== 'string') return null;
+  return new BackendFailure(error.kind, error.message);
+}
+
 /** Every refusal and fault as the same kind of value: a kind and a sentence. */
 export function toFailure(error: unknown): BackendFailure {
   if (error instanceof BackendFailure) return error;

@@ -76,7 +76,7 @@ export class BackendLink {
   /** Disconnects from the backend until `connect` is called again. */
   pause(): void {
     this.#disconnect();
-    this.#say(unavailable('backend_failed', 'The backend was stopped.'));
+    this.#say(unavailable('backend_stopped'));
   }
 
   close(): void {

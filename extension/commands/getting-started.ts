@@ -2,7 +2,9 @@
 
 import * as vscode from 'vscode';
 import { formatCount } from '../../server/core/format.ts';
+import { printedFailure } from '../backend/failure.ts';
 import { plainText } from '../notices/plain-text.ts';
+import { projectFile } from '../project/project-file.ts';
 import { personEnvironment } from '../project/project.ts';
 import { openSample } from '../project/sample-project.ts';
 import { fleetVariables, isFleetDatabase, storeFleetDatabase } from '../project/secrets.ts';
@@ -37,7 +39,7 @@ export const gettingStartedHandlers: Handlers<GettingStarted> = {
   'drover.initialise': async (context) => {
     const folder = await pickFolder('Set Up Drover');
     if (folder === null) return;
-    await command(context, ['init'], folder);
+    await command(context, ['init', '--json'], folder);
     await context.projects.look();
     context.projects.current?.connect();
   },
@@ -113,10 +115,13 @@ export const gettingStartedHandlers: Handlers<GettingStarted> = {
     const query = `@ext:${extension.extension.id}`;
     await vscode.commands.executeCommand('workbench.action.openSettings', query);
   },
-  'drover.openProjectSettings': withProject(async (_context, project) => {
-    const file = vscode.Uri.joinPath(vscode.Uri.file(project.root), '.drover.toml');
-    await vscode.window.showTextDocument(file);
-  }),
+  'drover.openProjectSettings': async ({ access }, _target, project) => {
+    const folder = project?.root ?? (await pickFolder('Open .drover.toml'));
+    if (folder === null) return;
+    const state = project === null ? await access.rootOf(folder) : null;
+    const root = state === null || state.kind === 'no_repository' ? folder : state.root;
+    await vscode.window.showTextDocument(projectFile(root));
+  },
   'drover.setFleetDatabase': async ({ extension, messages, projects }) => {
     const project = projects.current;
     if (project === null) throw new Error('Set up Drover in this repository first.');
@@ -163,6 +168,6 @@ async function command(
     ...(await fleetVariables(extension.secrets, folder)),
   };
   const { code, stdout, stderr } = await access.command(args, folder, environment);
-  if (code !== 0) throw new Error(stderr.trim() === '' ? stdout.trim() : stderr.trim());
-  return stdout;
+  if (code === 0) return stdout;
+  throw printedFailure(stdout) ?? new Error(stderr.trim() === '' ? stdout.trim() : stderr.trim());
 }

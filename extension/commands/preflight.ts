@@ -44,7 +44,9 @@ export async function askPreflight(
     try {
       view = await check(project, scope, { ...choices, env });
     } catch (error) {
-      const { message } = toFailure(error);
+      const { kind, message } = toFailure(error);
+      // No run could start either.
+      if (kind === 'bad_configuration') throw error;
       log.warn(`preflight: ${message}`);
       const text = `The checks before the run could not be made: ${message}`;
       const isWanted = (await messages.show('warning', text, ['Run Anyway'])) === 'Run Anyway';

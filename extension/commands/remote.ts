@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import * as vscode from 'vscode';
 import type { RemoteProvisioner } from '../../server/core/settings/remote-settings.ts';
 import type { RemoteTest } from '../../server/protocol/remote-views.ts';
-import { BackendFailure } from '../backend/failure.ts';
+import { printedFailure } from '../backend/failure.ts';
 import { plainText } from '../notices/plain-text.ts';
 import { changeProjectFile } from '../project/project-file.ts';
 import type { Project } from '../project/project.ts';
@@ -68,13 +68,11 @@ export function askRemote({ access, extension }: Pick<CommandContext, 'access' |
     const environment = await runEnvironment(extension.secrets, project);
     const all = ['remote', ...args, '--json'];
     const { stdout, stderr } = await access.command(all, project.root, environment);
+    const failure = printedFailure(stdout);
+    if (failure !== null) throw failure;
     const said = jsonOf(stdout);
     if (said === null)
       throw new Error(stderr.trim() === '' ? 'Drover printed nothing.' : stderr.trim());
-    const { error } = said as {
-      readonly error?: { readonly kind: string; readonly message: string };
-    };
-    if (error !== undefined) throw new BackendFailure(error.kind, error.message);
     return said as T;
   };
   return ask;

@@ -4,7 +4,7 @@ import type * as vscode from 'vscode';
 import { runnableStatuses } from '../../server/core/plan/state.ts';
 import type { RunOptions } from '../../server/protocol/requests/runs.ts';
 import type { TaskView } from '../../server/protocol/views.ts';
-import { toFailure } from '../backend/failure.ts';
+import { BackendFailure, toFailure } from '../backend/failure.ts';
 import { personEnvironment, type Project } from '../project/project.ts';
 import { remoteVariables } from '../project/remote-secrets.ts';
 import { fleetVariables, secretVariables } from '../project/secrets.ts';
@@ -132,7 +132,8 @@ async function run(
     if (started.joined) messages.tell('info', started.message);
     if (!asksFirst) for (const warning of started.warnings) messages.tell('warning', warning);
   } catch (error) {
-    throw new Error(`The run could not start: ${toFailure(error).message}`, { cause: error });
+    const { kind, message } = toFailure(error);
+    throw new BackendFailure(kind, `The run could not start: ${message}`);
   }
 }
 

@@ -2,10 +2,14 @@
 // them.
 
 import * as vscode from 'vscode';
+import { toFailure } from '../backend/failure.ts';
+import type { CommandId } from '../ids.ts';
 import { plainText } from './plain-text.ts';
 
 export type MessageLevel = 'info' | 'warning' | 'error';
 
+const openSettings = 'Open .drover.toml';
+const openSettingsCommand: CommandId = 'drover.openProjectSettings';
 const shownMax = 200;
 const textMax = 400;
 /** A fingerprint and a verb. */
@@ -50,10 +54,13 @@ export class Messages {
 
   /** A failure that a person has caused or must know of; `what` could not be done. */
   fail(what: string | null, error: unknown): void {
-    const reason = error instanceof Error ? error.message : String(error);
-    const text = what === null ? reason : `${what}: ${reason}`;
+    const { kind, message } = toFailure(error);
+    const text = what === null ? message : `${what}: ${message}`;
     this.#log.error(text);
-    this.tell('error', text);
+    if (kind !== 'bad_configuration') return this.tell('error', text);
+    void this.show('error', text, [openSettings]).then((pressed) => {
+      if (pressed === openSettings) void vscode.commands.executeCommand(openSettingsCommand);
+    });
   }
 
   #note(text: string): string {

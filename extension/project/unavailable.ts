@@ -38,12 +38,16 @@ const waysOn: { readonly [R in UnavailableReason]: WayOn } = {
   },
   not_initialised: {
     message:
-      'Drover is not set up in this repository yet. Setting it up adds a .drover folder (kept out of git) and a sample .drover.toml.',
+      'Drover is not set up in this repository yet. Setting it up adds a .drover folder, which git ignores, and .drover.toml, a file with your settings to commit.',
     action: { command: 'drover.initialise', title: 'Set Up Drover' },
   },
   backend_version: {
     message: 'The backend that is running for this repository has a different version.',
     action: { command: 'drover.reconnect', title: 'Try Again' },
+  },
+  backend_stopped: {
+    message: 'The backend was stopped.',
+    action: { command: 'drover.reconnect', title: 'Start the Backend' },
   },
   backend_failed: {
     message: 'The backend did not start.',

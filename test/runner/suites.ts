@@ -94,7 +94,13 @@ function suites(): readonly Suite[] {
 /** A browser and the bundles of the webviews take as long to make as a small file's tests: several files share them. */
 function webviews(): readonly Suite[] {
   const parts: Readonly<Record<string, readonly string[]>> = {
-    every: ['accessibility.test.ts', 'controls.test.ts', 'harness.test.ts', 'hostile.test.ts'],
+    every: [
+      'accessibility.test.ts',
+      'controls.test.ts',
+      'failing-buttons.test.ts',
+      'harness.test.ts',
+      'hostile.test.ts',
+    ],
     pages: ['board', 'inbox', 'plan', 'run'],
     stream: ['stream'],
     tree: ['task', 'tree'],

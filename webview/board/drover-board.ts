@@ -12,7 +12,7 @@ import { pageStyles } from '../shared/looks/page-styles.ts';
 import { noticeStyles } from '../shared/plan/notice-styles.ts';
 import {
   emptyTemplate,
-  unavailableTemplate,
+  unavailablePage,
   type WelcomeActions,
 } from '../shared/plan/welcome-template.ts';
 import { freshMemory, readMemory, type BoardMemory, type BoardMode } from './board-memory.ts';
@@ -69,7 +69,7 @@ export class DroverBoard extends LitElement {
     const state = this.#board?.state ?? null;
     if (state === null) return nothing;
     const welcome = this.#welcome();
-    const unavailable = unavailableTemplate(state.connection, welcome, state.board !== null);
+    const unavailable = unavailablePage(state, this.host);
     if (unavailable !== null) return unavailable;
     const { board } = state;
     if (board === null) return nothing;

@@ -133,8 +133,9 @@ export class DroverInbox extends LitElement {
     const state = this.#board?.state ?? null;
     if (state === null) return html`${nothing}`;
     if (state.board === null)
+      // The reason stands in the view above.
       return html`<div class="empty">
-        ${state.connection.kind === 'unavailable' ? visibleText(state.connection.message) : ''}
+        ${state.connection.kind === 'unavailable' ? 'Questions, reviews and failures appear here.' : ''}
       </div>`;
     if (this.#items.length === 0)
       return html`<div class="empty" role="status">Nothing waits for you.</div>`;

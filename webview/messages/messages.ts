@@ -191,7 +191,8 @@ export type Connection =
         | 'no_repository'
         | 'not_initialised'
         | 'backend_version'
-        | 'backend_failed';
+        | 'backend_failed'
+        | 'backend_stopped';
       readonly message: string;
       readonly action: { readonly command: string; readonly title: string } | null;
     };

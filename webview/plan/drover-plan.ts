@@ -10,7 +10,7 @@ import { icon, iconStyles } from '../shared/looks/icon.ts';
 import { quietStyles } from '../shared/looks/quiet-styles.ts';
 import { visibleLine, visibleText } from '../shared/looks/visible-text.ts';
 import { noticeStyles } from '../shared/plan/notice-styles.ts';
-import { unavailableTemplate } from '../shared/plan/welcome-template.ts';
+import { unavailablePage } from '../shared/plan/welcome-template.ts';
 import { statusStyles } from '../shared/status-styles.ts';
 import {
   changeEpic,
@@ -72,15 +72,7 @@ export class DroverPlan extends LitElement {
   override render(): TemplateResult | typeof nothing {
     const state = this.#board?.state ?? null;
     if (state === null) return nothing;
-    const unavailable = unavailableTemplate(
-      state.connection,
-      {
-        onCommand: (id) => this.#do(async () => this.host?.action('command', { id })),
-        onNewEpic: () => {},
-        onNewTask: () => {},
-      },
-      state.board !== null,
-    );
+    const unavailable = unavailablePage(state, this.host);
     if (unavailable !== null) return unavailable;
     if (this.#plan === undefined) return html`<p class="page" role="status">Reading the plan …</p>`;
     if (this.#plan === null) {

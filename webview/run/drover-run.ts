@@ -13,7 +13,7 @@ import { controlStyles } from '../shared/looks/control-styles.ts';
 import { icon, iconStyles } from '../shared/looks/icon.ts';
 import { visibleText } from '../shared/looks/visible-text.ts';
 import { noticeStyles } from '../shared/plan/notice-styles.ts';
-import { unavailableTemplate } from '../shared/plan/welcome-template.ts';
+import { unavailablePage } from '../shared/plan/welcome-template.ts';
 import './drover-run-list.ts';
 import './drover-timeline.ts';
 import { foundTemplate } from './found-template.ts';
@@ -100,15 +100,7 @@ export class DroverRun extends LitElement {
   override render(): TemplateResult | typeof nothing {
     const state = this.#board?.state ?? null;
     if (state === null) return nothing;
-    const unavailable = unavailableTemplate(
-      state.connection,
-      {
-        onCommand: (id) => this.#ask(async () => this.host?.action('command', { id })),
-        onNewEpic: () => {},
-        onNewTask: () => {},
-      },
-      state.board !== null,
-    );
+    const unavailable = unavailablePage(state, this.host);
     if (unavailable !== null) return unavailable;
     const { list, report, failed } = this.#reader ?? { list: null, report: null, failed: '' };
     return html`<div class="page">

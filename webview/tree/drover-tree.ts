@@ -11,7 +11,7 @@ import { WindowFocus } from '../shared/window-focus.ts';
 import { statusStyles } from '../shared/status-styles.ts';
 import { tellTime } from '../shared/measured.ts';
 import { controlStyles } from '../shared/looks/control-styles.ts';
-import { focusField, VscodeTextfield } from '../shared/looks/text-field.ts';
+import { focusField, type VscodeTextfield } from '../shared/looks/text-field.ts';
 import { iconStyles } from '../shared/looks/icon.ts';
 import { pageStyles } from '../shared/looks/page-styles.ts';
 import { FailureNote } from '../shared/plan/failure-note.ts';
@@ -25,9 +25,8 @@ import { hoverNote } from './notes.ts';
 import { idOf, titleOf, type Row } from './rows.ts';
 import { RowsFocus } from './rows-focus.ts';
 import { selectClicked, selectOnly } from './selection.ts';
-import { filterBar, keepFromWindow } from './filter-bar.ts';
+import { closeFilter, filterBar, keepFromWindow, readFilter } from './filter-bar.ts';
 import { hoverText } from './hover-text.ts';
-import { isStatusFilter } from './status-filter.ts';
 import { rowAt, TreeDrag } from './tree-drag.ts';
 import { openRow, previewRow, runTreeAction, runTreeKey, type TreeParts } from './tree-keys.ts';
 import { readMemory } from './tree-memory.ts';
@@ -95,7 +94,7 @@ export class DroverTree extends LitElement {
   constructor() {
     super();
     this.host = null;
-    new WindowFocus(this, () => this.#scroller()?.focus());
+    new WindowFocus(this, () => this.#focusMain());
     new Ticks(this, tickMs, () => {
       if (this.#state.board?.counts.in_progress !== 0) this.requestUpdate();
     });
@@ -162,7 +161,11 @@ export class DroverTree extends LitElement {
       onNewEpic: () => this.#act('newEpic'),
       onNewTask: () => this.#act('newTask'),
     };
-    const unavailable = unavailableTemplate(state.connection, welcome, state.board !== null);
+    const unavailable = unavailableTemplate(
+      state.connection,
+      welcome.onCommand,
+      state.board !== null,
+    );
     if (unavailable !== null)
       return html`<div class="page">
         <div class="fill">${unavailable}</div>
@@ -260,6 +263,11 @@ export class DroverTree extends LitElement {
     }
   }
 
+  /** The rows, or the first button of a view without rows. */
+  #focusMain(): void {
+    (this.#scroller() ?? this.renderRoot.querySelector<HTMLElement>('vscode-button'))?.focus();
+  }
+
   #scroller(): HTMLElement | null {
     return this.renderRoot.querySelector<HTMLElement>('.rows');
   }
@@ -271,7 +279,7 @@ export class DroverTree extends LitElement {
     if (pressed !== null) this.#state.selection = pressed;
     if (byKey) this.#failed.clear();
     runTreeAction(this.#parts, action, pressed === null ? ids : []);
-    if (action === 'focus') this.#scroller()?.focus();
+    if (action === 'focus') this.#focusMain();
     this.#changed();
     this.#pressed.release();
   }
@@ -307,22 +315,14 @@ export class DroverTree extends LitElement {
   }
 
   readonly #onFilter = (event: Event): void => {
-    const field = event.target as VscodeTextfield | HTMLSelectElement;
-    if (field instanceof VscodeTextfield) this.#state.text = field.value;
-    else if (isStatusFilter(field.value)) this.#state.filter = field.value;
-    this.#state.changed();
+    readFilter(this.#state, event.target as VscodeTextfield | HTMLSelectElement);
     this.#changed();
   };
 
   readonly #onFilterKey = (event: KeyboardEvent): void => {
     keepFromWindow(event);
     if (event.key !== 'Escape' && event.key !== 'ArrowDown') return;
-    if (event.key === 'Escape') {
-      this.#state.hasBar = false;
-      this.#state.text = '';
-      this.#state.filter = 'all';
-      this.#state.changed();
-    }
+    if (event.key === 'Escape') closeFilter(this.#state);
     this.#scroller()?.focus();
     this.#changed();
     event.preventDefault();

@@ -1,8 +1,8 @@
 // The bar above the rows: the text and states of the filter.
 
 import { html, type TemplateResult } from 'lit';
-import '../shared/looks/text-field.ts';
-import { statusFilters } from './status-filter.ts';
+import { VscodeTextfield } from '../shared/looks/text-field.ts';
+import { isStatusFilter, statusFilters } from './status-filter.ts';
 import type { TreeState } from './tree-state.ts';
 
 export function filterBar(
@@ -31,4 +31,17 @@ export function filterBar(
 export function keepFromWindow(event: KeyboardEvent): void {
   const { key, ctrlKey, metaKey, altKey } = event;
   if (!ctrlKey && !metaKey && !altKey && !/^F\d/u.test(key)) event.stopPropagation();
+}
+
+export function readFilter(state: TreeState, field: VscodeTextfield | HTMLSelectElement): void {
+  if (field instanceof VscodeTextfield) state.text = field.value;
+  else if (isStatusFilter(field.value)) state.filter = field.value;
+  state.changed();
+}
+
+export function closeFilter(state: TreeState): void {
+  state.hasBar = false;
+  state.text = '';
+  state.filter = 'all';
+  state.changed();
 }

@@ -39,7 +39,7 @@ suite('trouble with the backend', () => {
 
   test('a backend that a person stops stays stopped until a person starts it', async () => {
     await vscode.commands.executeCommand('drover.stopBackend');
-    await untilReason('backend_failed', /^The backend was stopped/);
+    await untilReason('backend_stopped', /^The backend was stopped/);
     await untilNoAddress();
   });
 

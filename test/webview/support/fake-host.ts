@@ -7,6 +7,7 @@ import type { BoardChanges } from '../../../server/protocol/panel-views.ts';
 import { boardBytes } from '../../../extension/webviews/board-bytes.ts';
 import { pushOfKey } from '../../../extension/commands/tree-keys.ts';
 import { answerTogether, replyTo } from '../../../extension/webviews/replies.ts';
+import { readingRequests } from '../../../webview/messages/messages.ts';
 import type {
   Ask,
   BackendRequests,
@@ -45,6 +46,20 @@ type AnyAnswer = (params: never) => unknown;
 const unrecorded: ReadonlySet<string> = new Set(['hello', 'keysHere', 'keysDone']);
 const waitMaxMs = 40_000 * patience;
 
+const ofPages: ReadonlySet<string> = new Set([
+  ...readingRequests,
+  ...unrecorded,
+  'measured',
+  'notify',
+  'readPlace',
+  'readImage',
+  'readPlan',
+]);
+
+function isOfPerson(name: string): boolean {
+  return !ofPages.has(name);
+}
+
 export class FakeHost {
   state: HostState;
   /** Everything that was asked, oldest first; `hello` and those about keys are left out. */
@@ -56,6 +71,8 @@ export class FakeHost {
   readonly removedKeys = new Set<string>();
   /** What VS Code makes of keys comes behind this. */
   keysAfter: Promise<void> = Promise.resolve();
+  /** Refuses what a person asks by a button, and not what a page reads by itself. */
+  refuses: ((name: string) => Refusal) | null = null;
   #commanded = Promise.resolve();
   #throughPage: () => Promise<unknown> = () => Promise.resolve();
   readonly #answers = new Map<string, AnyAnswer>();
@@ -199,8 +216,10 @@ export class FakeHost {
   async #reply({ ask, to, name, params }: Ask): Promise<Reply> {
     const key = `${to} ${name}`;
     const answer = this.#answers.get(key);
-    if (answer === undefined && to === 'backend') this.unanswered.push(key);
+    const isRefused = this.refuses !== null && isOfPerson(name);
+    if (answer === undefined && to === 'backend' && !isRefused) this.unanswered.push(key);
     try {
+      if (this.refuses !== null && isOfPerson(name)) throw this.refuses(name);
       if (answer === undefined && to === 'backend') throw new Refusal('unknown', `no ${name} here`);
       const result = answer === undefined ? {} : await answer(params as never);
       return replyTo({ ask, name }, result ?? {});

@@ -2,9 +2,12 @@
 
 import { html, nothing, type TemplateResult } from 'lit';
 import type { Connection, HostState } from '../../messages/messages.ts';
+import type { Host } from '../host.ts';
 import { icon } from '../looks/icon.ts';
 import { visibleText } from '../looks/visible-text.ts';
 import '../looks/button.ts';
+
+type Unavailable = Extract<Connection, { readonly kind: 'unavailable' }>;
 
 export interface WelcomeActions {
   readonly onCommand: (id: string) => void;
@@ -12,10 +15,26 @@ export interface WelcomeActions {
   readonly onNewTask: () => void;
 }
 
-/** Null: there is a board. */
+const purpose =
+  'Describe the work; Drover runs agents in parallel, tests each result on the merged code, and lands what passes.';
+
+/** Before Drover has a project, the page also says what Drover is for. */
+const isFirstUse: { readonly [R in Unavailable['reason']]: boolean } = {
+  no_folder: true,
+  untrusted: true,
+  no_git: true,
+  git_too_old: true,
+  no_repository: true,
+  not_initialised: true,
+  backend_version: false,
+  backend_failed: false,
+  backend_stopped: false,
+};
+
+/** Returns null if there is a board. */
 export function unavailableTemplate(
   connection: Connection,
-  actions: WelcomeActions,
+  onCommand: (id: string) => void,
   hasBoard = false,
 ): TemplateResult | null {
   switch (connection.kind) {
@@ -26,39 +45,52 @@ export function unavailableTemplate(
       if (hasBoard) return null;
       return html`<div class="welcome" role="status"><p>Connecting …</p></div>`;
     case 'unavailable': {
-      const { action, message } = connection;
+      const { action, message, reason } = connection;
+      const isFirst = isFirstUse[reason];
       return html`<div class="welcome">
+        ${isFirst ? html`<p>${purpose}</p>` : nothing}
         <p role="alert">${visibleText(message)}</p>
+        ${action === null ? nothing : commandButton(action.title, action.command, onCommand, true)}
         ${
-          action === null
-            ? nothing
-            : html`<vscode-button @click=${() => actions.onCommand(action.command)}>
-                ${action.title}
-              </vscode-button>`
-        }
-        ${
-          connection.reason === 'no_folder'
-            ? html`<vscode-button secondary @click=${() => actions.onCommand('drover.openSample')}>
-                Try a Sample Project
-              </vscode-button>`
+          // The sample is a folder of its own, which git makes and which must be trusted, too.
+          isFirst && reason !== 'no_git' && reason !== 'git_too_old' && reason !== 'untrusted'
+            ? commandButton('Try a Sample Project', 'drover.openSample', onCommand)
             : nothing
         }
+        ${isFirst ? commandButton('Show Me How', 'drover.openWalkthrough', onCommand) : nothing}
       </div>`;
     }
   }
 }
 
+/** The same for a page without a place for failures: VS Code shows them. */
+export function unavailablePage(
+  { connection, board }: HostState,
+  host: Host | null,
+): TemplateResult | null {
+  const onCommand = (id: string): void => void host?.action('command', { id });
+  return unavailableTemplate(connection, onCommand, board !== null);
+}
+
+function commandButton(
+  title: string,
+  id: string,
+  onCommand: (id: string) => void,
+  isPrimary = false,
+): TemplateResult {
+  return html`<vscode-button ?secondary=${!isPrimary} @click=${() => onCommand(id)}>
+    ${title}
+  </vscode-button>`;
+}
+
 export function emptyTemplate(actions: WelcomeActions): TemplateResult {
   return html`<div class="welcome">
-    <p>
-      Nothing is planned yet. An epic holds tasks that land together; agents work on them in
-      parallel.
-    </p>
-    <vscode-button @click=${actions.onNewEpic}>New Epic</vscode-button>
+    <p>${purpose}</p>
+    <p>Nothing is planned yet. Let an agent plan it, or write an epic: tasks that land together.</p>
+    ${commandButton('Plan from a Prompt…', 'drover.planFromPrompt', actions.onCommand, true)}
+    <vscode-button secondary @click=${actions.onNewEpic}>New Epic</vscode-button>
     <vscode-button secondary @click=${actions.onNewTask}>New Task</vscode-button>
-    <vscode-button secondary @click=${() => actions.onCommand('drover.openWalkthrough')}>
-      Show Me How
-    </vscode-button>
+    ${commandButton('Show Me How', 'drover.openWalkthrough', actions.onCommand)}
   </div>`;
 }
 

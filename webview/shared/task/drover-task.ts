@@ -189,7 +189,7 @@ export class DroverTask extends LitElement {
 
   readonly #openFile = ({ path, line }: FileReference): void => {
     const at = line === null ? {} : { line };
-    void this.host?.action('openFile', { path, ...at }).catch(() => undefined);
+    void this.host?.action('openFile', { path, ...at });
   };
 
   readonly #image = (name: string, words: string): TemplateResult =>

@@ -7,6 +7,7 @@ import type { Host } from '../../shared/host.ts';
 import { controlStyles } from '../../shared/looks/control-styles.ts';
 import { icon, iconStyles } from '../../shared/looks/icon.ts';
 import { iconButton } from '../../shared/looks/icon-button.ts';
+import { reportFailure } from '../../shared/report-failure.ts';
 import {
   actionsFor,
   actionTexts,
@@ -176,7 +177,10 @@ export class DroverComposer extends LitElement {
     if (field === null || this.host === null) return;
     const at = field.selectionStart;
     // Without a file, the text is still the person's to send.
-    const { path } = await this.host.action('pickFile', {}).catch(() => ({ path: null }));
+    const { path } = await this.host.action('pickFile', {}).catch((error: unknown) => {
+      if (this.host !== null) void reportFailure(this.host, error);
+      return { path: null };
+    });
     const before = this.draft.slice(0, hasSign ? at - 1 : at);
     const rest = this.draft.slice(at);
     if (path !== null) {

@@ -16,6 +16,7 @@ import type { StreamPlace } from '../../shared/log/stream-memory.ts';
 import { sendsBack, type TaskAction } from '../header/task-actions.ts';
 import type { Entry } from '../../shared/log/transcript.ts';
 import { visibleLine } from '../../shared/looks/visible-text.ts';
+import { reportFailure } from '../../shared/report-failure.ts';
 
 export interface SessionParts {
   readonly host: Host;
@@ -299,10 +300,7 @@ export class StreamSession implements ReactiveController {
       await action();
       return true;
     } catch (error) {
-      const reason = error instanceof Error ? error.message : String(error);
-      const text = `${what}: ${visibleLine(reason)}`;
-      // If this message is lost, the extension no longer exists.
-      await this.#parts.host.action('notify', { level: 'error', text }).catch(() => undefined);
+      await reportFailure(this.#parts.host, error, what);
       return false;
     }
   }

@@ -1,0 +1,106 @@
+// Every button of every webview says why it failed: in its page, or by a message of VS Code.
+
+import assert from 'node:assert/strict';
+import type { WebviewName } from '../../webview/messages/messages.ts';
+import { everyWebview, openAny } from './support/every-webview.ts';
+import { smallBoard } from './support/boards.ts';
+import { Refusal } from './support/fake-host.ts';
+import type { OpenWebview } from './support/webview-page.ts';
+
+const broken = '.drover.toml, line 1: `land` is a value; use a table: [land]';
+
+suite('webview: buttons that fail', () => {
+  const saidBy = async ({ host, page }: OpenWebview, words: string): Promise<boolean> => {
+    const isNotified = host
+      .of('notify')
+      .some(({ params }) => (params as { text: string }).text.includes(words));
+    return isNotified || (await page.getByText(words).count()) > 0;
+  };
+  const settle = async ({ page }: OpenWebview): Promise<void> => {
+    await page.evaluate(
+      () => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))),
+    );
+  };
+  const untilSaid = async (view: OpenWebview, words: string): Promise<boolean> => {
+    for (let tries = 0; tries < 40; tries += 1) {
+      if (await saidBy(view, words)) return true;
+      await settle(view);
+    }
+    return false;
+  };
+
+  for (const [name] of everyWebview) {
+    // The inbox has no button of its own there: the tree stands above it.
+    if (name !== 'inbox')
+      test(`the way on of ${name} says that .drover.toml is broken, and opens it`, async () => {
+        const view = await openAny(name, {
+          state: {
+            board: null,
+            connection: {
+              kind: 'unavailable',
+              reason: 'not_initialised',
+              message: 'Not set up.',
+              action: { command: 'drover.initialise', title: 'Set Up Drover' },
+            },
+          },
+          prepare: (host) => {
+            host.action('command', ({ id }) => {
+              if (id === 'drover.initialise') throw new Refusal('bad_configuration', broken);
+              return {};
+            });
+            host.action('notify', ({ buttons }) => ({ button: buttons?.[0] ?? null }));
+          },
+        });
+        await view.page.getByRole('button', { name: 'Set Up Drover' }).click();
+        assert.ok(await untilSaid(view, broken), 'the reason is shown');
+        const open = view.page.getByRole('button', { name: 'Open .drover.toml' });
+        if ((await open.count()) > 0) await open.click();
+        assert.deepEqual(await view.host.waitFor('command', 1), {
+          id: 'drover.openProjectSettings',
+        });
+        await view.close();
+      });
+
+    test(`no button of ${name} fails silently`, async () => {
+      const silent = await pressAll(name);
+      assert.deepEqual(silent, []);
+    });
+  }
+
+  /** The buttons whose request was refused without a word, with the request. */
+  async function pressAll(name: WebviewName): Promise<readonly string[]> {
+    const view = await openAny(name);
+    const words = everyWebview.find(([each]) => each === name)?.[1] ?? '';
+    await view.page.getByText(words).first().waitFor();
+    view.host.backend('past.status', () => ({ ...smallBoard(), at_ms: 0 }));
+    // The buttons of a row show once it is chosen.
+    if (name === 'tree') await view.page.getByRole('treeitem', { name: /^A server/ }).click();
+    const refused: { readonly name: string; readonly words: string }[] = [];
+    view.host.refuses = (asked) => {
+      const reason = `Refused for test ${refused.length}, please.`;
+      refused.push({ name: asked, words: reason });
+      return new Refusal('bad_configuration', reason);
+    };
+    const silent: string[] = [];
+    let pressed = 0;
+    for (let index = 0; index < 60; index += 1) {
+      const button = view.page.getByRole('button').nth(index);
+      if ((await button.count()) === 0) break;
+      const title = (await button.getAttribute('aria-label')) ?? (await button.innerText());
+      const before = refused.length;
+      try {
+        await button.click({ timeout: 1_000 });
+      } catch {
+        continue; // hidden or disabled
+      }
+      pressed += 1;
+      await settle(view);
+      for (const { name: request, words: reason } of refused.slice(before)) {
+        if (!(await untilSaid(view, reason))) silent.push(`${title}: ${request}`);
+      }
+    }
+    assert.ok(pressed > 0, 'buttons were pressed');
+    await view.close();
+    return silent;
+  }
+});
