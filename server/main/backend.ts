@@ -63,7 +63,7 @@ export async function runBackend(options: BackendOptions): Promise<void> {
   const flags: SettingFlags = request?.flags ?? {};
   let report: (error: unknown, where: string) => void = () => {};
   const project = await openProject(options.root, process.env, flags, {
-    thorough: true,
+    opener: 'backend',
     // It may find a run to continue: nothing counts by then but what a person has accepted for it.
     view: request === undefined ? 'accepted' : 'offered',
     report: (error, where) => report(error, where),

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
-import { mkdtempSync, renameSync } from 'node:fs';
+import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { acquireExclusive } from '../../server/store/sqlite/exclusive.ts';
@@ -51,20 +51,58 @@ suite('postgres: drover migrate', function () {
       const { create } = await testDatabases();
       const url = await create();
       for (const title of ['One', 'Two']) assert.equal(drover(['add', title]).status, 0);
-      const before = drover(['list', '--json']).stdout;
+      const before = drover(['export', '-f', 'jsonl']).stdout;
       const there = drover(['migrate', '--to', url]);
       assert.equal(there.status, 0, there.stderr);
       assert.match(there.stdout, /every table has the same rows and the same hash/);
       assert.match(there.stdout, /tasks: 2 /);
-      assert.equal(drover(['list', '--json']).stdout, before);
       const database = join(folder, '.drover', 'drover.db');
-      assert.equal(drover(['migrate', '--from'], url).status, 3, 'the file holds it already');
-      renameSync(database, `${database}.away`);
+      const left = drover(['status']);
+      assert.equal(left.status, 3);
+      assert.match(left.stderr, /plan is in the fleet's database/);
+      assert.equal(drover(['export', '-f', 'jsonl'], url).stdout, before);
       const back = drover(['migrate', '--from', '--json'], url);
       assert.equal(back.status, 0, back.stderr);
       const report = JSON.parse(back.stdout) as { readonly rows: number; readonly to: string };
       assert.equal(report.to, database);
-      assert.equal(drover(['list', '--json']).stdout, before);
+      assert.equal(drover(['export', '-f', 'jsonl']).stdout, before);
+    }));
+
+  test('a database that was left refuses, and changes nothing here', () =>
+    inProject(async (folder, drover) => {
+      const { create } = await testDatabases();
+      const url = await create();
+      assert.equal(drover(['add', 'One']).status, 0);
+      assert.equal(drover(['migrate', '--to', url]).status, 0);
+      assert.equal(drover(['migrate', '--from'], url).status, 0);
+      assert.equal(drover(['add', 'Two']).status, 0);
+      for (const words of [['status'], ['add', 'Three'], ['worker']]) {
+        const refused = drover(words, url);
+        assert.equal(refused.status, 3, words.join(' '));
+        assert.match(refused.stderr, /was moved from postgresql:.* to .*drover\.db on /);
+        assert.match(refused.stderr, /To move it back: drover migrate --to\./);
+      }
+      const again = drover(['migrate', '--from'], url);
+      assert.match(again.stderr, /was moved from postgresql:/);
+      const titles = drover(['export', '-f', 'jsonl']).stdout;
+      assert.match(titles, /Two/, 'the plan in the file is still the one that counts');
+      assert.equal(drover(['migrate', '--to', url]).status, 0);
+      assert.match(drover(['export', '-f', 'jsonl'], url).stdout, /Two/);
+      removeFolder(join(folder, '.drover', 'fleet'));
+      const unnoted = drover(['status']);
+      assert.equal(unnoted.status, 3);
+      assert.match(
+        unnoted.stderr,
+        /was moved from .*drover\.db to postgresql:.*drover migrate --from/,
+      );
+    }));
+
+  test('a command that reads does not join a fleet while this clone has a plan', () =>
+    inProject(async (_folder, drover) => {
+      const { createWithTables } = await testDatabases();
+      assert.equal(drover(['add', 'One']).status, 0);
+      assert.equal(drover(['status'], await createWithTables()).status, 0);
+      assert.match(drover(['export', '-f', 'jsonl']).stdout, /One/);
     }));
 
   test('refused: no database named, none there, a backend at work', () =>

@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import type { Kysely } from 'kysely';
 import { failAttempt } from '../../server/store/work/attempt-end.ts';
 import { claimTask } from '../../server/store/work/claims.ts';
+import { markMovedAway, readMovedTo } from '../../server/store/exchange/moved-away.ts';
 import { moveStore } from '../../server/store/exchange/move-project.ts';
 import { movedTables } from '../../server/store/exchange/move-tables.ts';
 import { openStore } from '../../server/store/open.ts';
@@ -217,6 +218,8 @@ async function inFolder(body: (folder: string) => Promise<void>): Promise<void> 
   }
 }
 
+const unmarked = async (): Promise<void> => {};
+
 suite('moving a project', function () {
   this.timeout(120_000);
 
@@ -234,11 +237,11 @@ suite('moving a project', function () {
         [],
       );
       await withStore(await databases.createWithTables(), async ({ store: moved }) => {
-        const there = await moveStore(first.store.db, moved.db);
+        const there = await moveStore(first.store.db, moved.db, unmarked);
         assert.equal(await contentOf(moved.db), before);
         assert.equal(await shown(moved.db), seen);
         const second = await openStore(join(folder, 'second.db'), sources);
-        const back = await moveStore(moved.db, second.store.db);
+        const back = await moveStore(moved.db, second.store.db, unmarked);
         assert.deepEqual(back, there);
         assert.equal(await contentOf(second.store.db), before);
         assert.equal(await shown(second.store.db), seen);
@@ -254,7 +257,7 @@ suite('moving a project', function () {
     const databases = await testDatabases();
     const first = await openStore(':memory:', testSources());
     await withStore(await databases.createWithTables(), async ({ store }) => {
-      const report = await moveStore(first.store.db, store.db);
+      const report = await moveStore(first.store.db, store.db, unmarked);
       assert.equal(report.rows, 0);
       await goesOn(store);
     });
@@ -267,9 +270,28 @@ suite('moving a project', function () {
     await withStore(await databases.createWithTables(), async ({ store }) => {
       await store.transaction((tx) => addTask(tx, store.sources, { title: 'Here already' }));
       await assert.rejects(
-        moveStore(first.store.db, store.db),
+        moveStore(first.store.db, store.db, unmarked),
         /holds tasks already; nothing was changed\. Name an empty one/,
       );
+    });
+    await first.close();
+  });
+
+  test('back into the database that it was moved away from, with all changes', async () => {
+    const databases = await testDatabases();
+    const sources = testSources();
+    const first = await openStore(':memory:', sources);
+    await fill(first.store, 20);
+    await withStore(await databases.createWithTables(), async ({ store: moved }) => {
+      await moveStore(first.store.db, moved.db, (tx) => markMovedAway(tx, sources, 'a fleet'));
+      assert.equal(await readMovedTo(first.store.db), 'a fleet');
+      assert.equal(await readMovedTo(moved.db), null);
+      await moved.transaction((tx) => addTask(tx, moved.sources, { title: 'Added there' }));
+      const after = await contentOf(moved.db);
+      await moveStore(moved.db, first.store.db, (tx) => markMovedAway(tx, sources, 'a file'));
+      assert.equal(await contentOf(first.store.db), after);
+      assert.equal(await readMovedTo(first.store.db), null);
+      assert.equal(await readMovedTo(moved.db), 'a file');
     });
     await first.close();
   });
@@ -282,7 +304,10 @@ suite('moving a project', function () {
       await first.store.transition(tx, { taskId: id, to: 'claimed', event: 'task.claimed' });
     });
     await withStore(await databases.createWithTables(), async ({ store }) => {
-      await assert.rejects(moveStore(first.store.db, store.db), /is running; nothing was changed/);
+      await assert.rejects(
+        moveStore(first.store.db, store.db, unmarked),
+        /is running; nothing was changed/,
+      );
       assert.equal((await tablesOf(store.db).selectFrom('tasks').selectAll().execute()).length, 0);
     });
     await first.close();
@@ -295,7 +320,10 @@ suite('moving a project', function () {
     await fill(first.store, 20);
     await databases.run(url, 'alter table holds add constraint none check (false)');
     await withStore(url, async ({ store }) => {
-      await assert.rejects(moveStore(first.store.db, store.db), /violates check constraint/);
+      await assert.rejects(
+        moveStore(first.store.db, store.db, unmarked),
+        /violates check constraint/,
+      );
       for (const { table } of movedTables)
         assert.deepEqual(
           await tablesOf(store.db).selectFrom(table).selectAll().execute(),

@@ -122,8 +122,8 @@ export async function migrate(
     `Copied ${report.rows} rows from ${report.from} to ${report.to}; every table has the same rows and the same hash.`,
     ...filled.map(({ table, rows, hash }) => `  ${table}: ${rows} (${hash.slice(0, 12)})`),
     options.direction === 'to'
-      ? 'The SQLite file stays as it was. Set DBOS_SYSTEM_DATABASE_URL to work from the database, on every machine of the fleet.'
-      : 'The PostgreSQL database stays as it was.',
+      ? 'The SQLite file is marked as moved. Set DBOS_SYSTEM_DATABASE_URL to work from the database, on every machine of the fleet. To move back: drover migrate --from.'
+      : 'The PostgreSQL database is marked as moved: machines that still use it are refused. Unset DBOS_SYSTEM_DATABASE_URL. To move back: drover migrate --to.',
   ];
   context.answer(report, lines.map(plainLine).join('\n'));
   return exitCodes.done;

@@ -3,7 +3,7 @@
 // only there.
 
 import { randomBytes } from 'node:crypto';
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Refusal } from '../../core/failure.ts';
 import type { FleetSettings } from '../../core/settings/fleet-settings.ts';
@@ -12,6 +12,7 @@ import type { LocalRepository } from '../../git/repository.ts';
 import { checkRemote } from '../../git/shared/check.ts';
 import type { SharedWork } from '../../git/shared/old-work.ts';
 import { createSharedRepository } from '../../git/shared/shared-repository.ts';
+import { refuseMovedAway } from '../../store/exchange/moved-away.ts';
 import type { Store } from '../../store/port.ts';
 import { openPostgresStore } from '../../store/postgres/open.ts';
 import { FleetClock } from './fleet-clock.ts';
@@ -36,18 +37,25 @@ export interface FleetProject {
   readonly close: () => Promise<void>;
 }
 
+interface FleetOptions extends Pick<FleetSettings, 'remote' | 'branchPrefix'> {
+  /** True for a backend, which takes part in the fleet; false for a command. */
+  readonly joins: boolean;
+}
+
 export async function openFleetProject(
   url: string,
   places: ProjectPlaces,
-  { remote, branchPrefix }: Pick<FleetSettings, 'remote' | 'branchPrefix'>,
+  { remote, branchPrefix, joins }: FleetOptions,
   local: LocalRepository,
   report: (error: unknown, where: string) => void,
 ): Promise<FleetProject> {
   const clock = new FleetClock();
   const opened = await openPostgresStore(url, { ...storeSources, clock });
   try {
+    await refuseMovedAway(opened.store.db, { shown: opened.shown, kind: 'fleet' });
     await clock.compare(opened.store.db);
-    noteFleet(places, opened.shown);
+    // A command that only reads must not lead this clone away from a plan in its own file.
+    if (joins || !existsSync(places.database)) noteFleet(places, opened.shown);
     const machineId = machineIdOf(places);
     const { store, shown, onOutput } = opened;
     const output = createFleetOutput({ store, logs: places.logs, machineId, onOutput });

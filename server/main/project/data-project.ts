@@ -4,6 +4,7 @@
 import { readCheckoutHead, type CheckoutHead } from '../../git/refs/head-from-files.ts';
 import type { GitRepository } from '../../git/port.ts';
 import type { LocalRepository } from '../../git/repository.ts';
+import { refuseMovedAway } from '../../store/exchange/moved-away.ts';
 import { openStore } from '../../store/open.ts';
 import { refuseFileOfFleet } from '../fleet/fleet-note.ts';
 import { checkIdentity, refuseTrackedLinks } from './identity.ts';
@@ -46,6 +47,7 @@ export async function openDataProject(
     durability: 'grouped',
   });
   try {
+    await refuseMovedAway(store.db, { shown: places.database, kind: 'file' });
     await checkIdentity({ places, store, openLocal: () => openRepositoryOf(root, live) });
   } catch (error) {
     await close();

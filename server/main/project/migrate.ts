@@ -1,15 +1,17 @@
 // `drover migrate`: copies the whole project from its SQLite file to PostgreSQL, or back, and
 // verifies the copy.
 
+import { hostname } from 'node:os';
 import { Refusal } from '../../core/failure.ts';
 import { moveStore, type MoveReport } from '../../store/exchange/move-project.ts';
+import { markMovedAway, refuseMovedAway } from '../../store/exchange/moved-away.ts';
 import { openStore } from '../../store/open.ts';
 import { type Store, liveMachines } from '../../store/port.ts';
 import { openPostgresStore } from '../../store/postgres/open.ts';
 import { acquireExclusive } from '../../store/sqlite/exclusive.ts';
 import { storeSources } from './store-sources.ts';
 import { type Environment, LiveSettings } from './live-settings.ts';
-import { forgetFleet } from '../fleet/fleet-note.ts';
+import { forgetFleet, noteFleet } from '../fleet/fleet-note.ts';
 import { placesOf } from './project-places.ts';
 
 /** One side waits in its transaction while a whole table of the other is read. */
@@ -42,7 +44,7 @@ async function refuseWhileWorking({ db }: Store): Promise<void> {
   );
 }
 
-/** The source is left as it was. */
+/** The source refuses everything but a move back afterwards. */
 export async function migrateProject(options: MigrateOptions): Promise<MigrateReport> {
   const { root, direction } = options;
   const live = await LiveSettings.load(root, options.env, {});
@@ -72,14 +74,19 @@ export async function migrateProject(options: MigrateOptions): Promise<MigrateRe
       if (direction === 'from') await refuseWhileWorking(fleet.store);
       const file = await openStore(places.database, storeSources);
       try {
-        const [from, to] =
-          direction === 'to' ? [file.store.db, fleet.store.db] : [fleet.store.db, file.store.db];
-        const report = await moveStore(from, to);
+        const sides = [
+          { kind: 'file', db: file.store.db, shown: places.database },
+          { kind: 'fleet', db: fleet.store.db, shown: fleet.shown },
+        ] as const;
+        const [from, to] = direction === 'to' ? sides : ([sides[1], sides[0]] as const);
+        await refuseMovedAway(from.db, from);
+        const where = to.kind === 'file' ? `${to.shown} on ${hostname()}` : to.shown;
+        const report = await moveStore(from.db, to.db, (tx) =>
+          markMovedAway(tx, storeSources, where),
+        );
         if (direction === 'from') forgetFleet(places);
-        const names = [places.database, fleet.shown] as const;
-        return direction === 'to'
-          ? { from: names[0], to: names[1], ...report }
-          : { from: names[1], to: names[0], ...report };
+        else noteFleet(places, fleet.shown);
+        return { from: from.shown, to: to.shown, ...report };
       } finally {
         await file.close();
       }

@@ -4,6 +4,7 @@
 import type { FleetSettings } from '../../core/settings/fleet-settings.ts';
 import type { GitRepository } from '../../git/port.ts';
 import type { SettingsView } from './accepted-settings.ts';
+import { refuseMovedAway } from '../../store/exchange/moved-away.ts';
 import { openStore } from '../../store/open.ts';
 import { refuseFileOfFleet } from '../fleet/fleet-note.ts';
 import { GitShells } from '../../git/process/shells.ts';
@@ -23,12 +24,13 @@ export async function openProject(
   environment: Environment,
   flags: SettingFlags,
   options: {
-    readonly thorough: boolean;
+    /** A backend checks the database thoroughly, and takes part in the fleet. */
+    readonly opener: 'backend' | 'command';
     readonly report?: Report;
     readonly view?: SettingsView;
     /** Called as soon as they are known, before anything else is opened. */
     readonly onSettings?: (live: LiveSettings) => void;
-  } = { thorough: false },
+  } = { opener: 'command' },
 ): Promise<Project> {
   const live = await LiveSettings.load(root, environment, flags, options.view);
   options.onSettings?.(live);
@@ -44,7 +46,8 @@ export async function openProject(
   if (url !== null) {
     const { openFleetProject } = await import('../fleet/fleet-project.ts');
     const report = options.report ?? ((): void => {});
-    const opening = openFleetProject(url, places, fleetFor(live, options.view), local, report);
+    const settings = { ...fleetFor(live, options.view), joins: options.opener === 'backend' };
+    const opening = openFleetProject(url, places, settings, local, report);
     const { shown, checkRemote, clock, close, work, ...parts } = await opening;
     const closeAll = async (): Promise<void> => {
       await close();
@@ -62,9 +65,12 @@ export async function openProject(
     shells.close();
     throw error;
   }
-  const storeOptions = { thorough: options.thorough, durability: 'grouped' } as const;
-  const store = await openStore(places.database, storeSources, storeOptions);
+  const store = await openStore(places.database, storeSources, {
+    thorough: options.opener === 'backend',
+    durability: 'grouped',
+  });
   try {
+    await refuseMovedAway(store.store.db, { shown: places.database, kind: 'file' });
     await checkIdentity({ places, store: store.store, openLocal: async () => local });
   } catch (error) {
     await store.close();
@@ -76,15 +82,8 @@ export async function openProject(
     shells.close();
   };
   const openRepository = async (): Promise<GitRepository> => local;
-  const parts = {
-    places,
-    live,
-    store: store.store,
-    git: local,
-    local,
-    openRepository,
-    close,
-  };
+  const data = { places, live, store: store.store };
+  const parts = { ...data, git: local, local, openRepository, close };
   return { machineId: '', fleet: null, output: noOutput, ...parts };
 }
 

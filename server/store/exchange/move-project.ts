@@ -1,15 +1,16 @@
-// Copies a whole project, history included, into an empty database of either kind, and verifies the
-// copy.
+// Copies a whole project into a database of either kind that is empty or was moved away from, and
+// verifies the copy.
 //
 // All or nothing: the target gets everything in one transaction, which is only committed if each
 // table has the same number of rows and the same hash as its source. The source cannot change
-// during the copy, and is left unchanged.
+// during the copy, and afterwards is marked as moved away from.
 
 import { type Kysely, sql } from 'kysely';
 import { Refusal } from '../../core/failure.ts';
 import { isPostgres } from '../schema/dialect.ts';
 import { chunksOf, movedTables, type MovedTable, type Row, tableHash } from './move-tables.ts';
 import type { StoreTables, Tx } from '../schema/tables.ts';
+import { readMovedTo } from './moved-away.ts';
 import { activeRunsIn } from '../work/runs.ts';
 
 export interface MovedTableReport {
@@ -24,21 +25,34 @@ export interface MoveReport {
   readonly rows: number;
 }
 
-/** In both the caller must be alone, but for other readers. */
+/**
+ * In both the caller must be alone, but for other readers. `mark` marks the source once the target
+ * is committed.
+ */
 export async function moveStore(
   from: Kysely<StoreTables>,
   to: Kysely<StoreTables>,
+  mark: (source: Tx) => Promise<void>,
 ): Promise<MoveReport> {
   return from.transaction().execute(async (source) => {
     await refuseWorking(source);
-    return to.transaction().execute(async (target) => {
-      await refuseFilled(target);
+    const report = await to.transaction().execute(async (target) => {
+      // All that a database holds that was moved away from is elsewhere, or was changed there.
+      if ((await readMovedTo(target)) === null) await refuseFilled(target);
+      else await empty(target);
       for (const { table } of movedTables) await copyTable(source, target, table);
       await raiseCounters(target);
       await forgetPast(target);
       return compare(source, target);
     });
+    await mark(source);
+    return report;
   });
+}
+
+async function empty(target: Tx): Promise<void> {
+  await target.updateTable('tasks').set({ parent_id: null }).execute();
+  for (const { table } of movedTables.toReversed()) await target.deleteFrom(table).execute();
 }
 
 /** Workflows are not moved: running work would have no owner afterwards. */

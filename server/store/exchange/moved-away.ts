@@ -1,0 +1,44 @@
+// The mark that a project's plan was moved away from a database: its last event. Nothing is
+// appended after it, because a marked database is refused to everything but a move.
+
+import { type Kysely } from 'kysely';
+import { Refusal } from '../../core/failure.ts';
+import { appendEvent, type StoreSources } from '../feed/feed.ts';
+import type { StoreTables, Tx } from '../schema/tables.ts';
+
+const movedType = 'database.moved';
+
+/** `to`: the place of the plan from now on, without a password. */
+export async function markMovedAway(tx: Tx, sources: StoreSources, to: string): Promise<void> {
+  await appendEvent(tx, sources, { type: movedType, data: { to } });
+}
+
+/** Returns the place that the plan was moved to, or null if it is here. */
+export async function readMovedTo(db: Kysely<StoreTables>): Promise<string | null> {
+  const last = await db
+    .selectFrom('events')
+    .select(['type', 'data'])
+    .orderBy('seq', 'desc')
+    .limit(1)
+    .executeTakeFirst();
+  if (last?.type !== movedType) return null;
+  const { to } = JSON.parse(last.data) as { readonly to?: unknown };
+  return typeof to === 'string' ? to : '';
+}
+
+/** @throws Refusal that names where the plan is, and the command that brings it back */
+export async function refuseMovedAway(
+  db: Kysely<StoreTables>,
+  from: { readonly shown: string; readonly kind: 'file' | 'fleet' },
+): Promise<void> {
+  const to = await readMovedTo(db);
+  if (to === null) return;
+  const [remedy, back] =
+    from.kind === 'file'
+      ? ['Set DBOS_SYSTEM_DATABASE_URL to it (with its password).', '--from']
+      : ['Unset DBOS_SYSTEM_DATABASE_URL to use it.', '--to'];
+  throw new Refusal(
+    'bad_configuration',
+    `This project's plan was moved from ${from.shown} to ${to}. ${remedy} To move it back: drover migrate ${back}.`,
+  );
+}
