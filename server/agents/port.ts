@@ -159,8 +159,11 @@ export interface AgentAccount {
 export interface AgentDriver {
   readonly kind: AgentKind;
   readonly capabilities: AgentCapabilities;
-  /** Is it installed and usable? `message` describes what was found, or the remedy. */
-  probe(): Promise<{
+  /**
+   * Is it installed and usable in this environment, whose PATH counts? `message` describes what was
+   * found, or the remedy.
+   */
+  probe(env: Readonly<Record<string, string>>): Promise<{
     readonly ok: boolean;
     readonly version: string | null;
     readonly message: string;
@@ -174,7 +177,10 @@ export interface AgentDriver {
    * The agent's own program for a person, as a list of arguments, resuming a session (null: none
    * yet). Absent if an agent has no such program.
    */
-  interactive?(sessionId: string | null): readonly string[] | null;
+  interactive?(
+    sessionId: string | null,
+    env: Readonly<Record<string, string>>,
+  ): readonly string[] | null;
   /** Runs the agent to the end of its work. Never rejects for what the agent does. */
   run(request: AgentRequest, host: AgentHost, signal: AbortSignal): Promise<AgentOutcome>;
   /**

@@ -192,7 +192,7 @@ suite('ACP driver', () => {
   test('a program that is not there names the remedy', async () => {
     const deps = { processTable: createProcessTable(), baseDir: '/', version: '1' };
     const driver = createDriver(settingsOf('gemini', { path: '/nowhere/gemini' }), deps);
-    const probe = await driver.probe();
+    const probe = await driver.probe({ PATH: process.env['PATH'] ?? '' });
     assert.equal(probe.ok, false);
     assert.match(probe.message, /npm install -g @google\/gemini-cli/);
   });

@@ -317,10 +317,13 @@ suite('amp driver', function () {
   });
 
   test('tells its version, and what to do where it is missing', async () => {
-    const { ok, version } = await bench.driver().probe();
+    const { ok, version } = await bench.driver().probe({ PATH: process.env['PATH'] ?? '' });
     assert.deepEqual([ok, version], [true, '0.0.1790142911-g7618fb']);
     const missing = bench.driver({ path: './no amp' });
-    assert.match((await missing.probe()).message, /npm install -g @ampcode\/cli/);
+    assert.match(
+      (await missing.probe({ PATH: process.env['PATH'] ?? '' })).message,
+      /npm install -g @ampcode\/cli/,
+    );
     const signal = new AbortController().signal;
     const outcome = await missing.run(bench.request(), bench.host, signal);
     assert.equal(failureOf(outcome)[0], 'agent_missing');

@@ -32,7 +32,7 @@ suite('Claude driver with the real Claude Code', function () {
   teardown(() => bench.close());
 
   test('finds it and reads its version', async () => {
-    assert.deepEqual(await bench.driver().probe(), {
+    assert.deepEqual(await bench.driver().probe({ PATH: process.env['PATH'] ?? '' }), {
       ok: true,
       version: '2.1.329',
       message: bench.claude,

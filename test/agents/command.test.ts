@@ -103,7 +103,7 @@ suite('command driver', function () {
     assert.equal(outcome.failure.kind, 'agent_missing');
     assert.equal(outcome.failure.retryable, false);
     assert.match(outcome.failure.message, /"\.\/no such agent" was not found.*\[agent\] path/);
-    assert.equal((await missing.probe()).ok, false);
+    assert.equal((await missing.probe({ PATH: process.env['PATH'] ?? '' })).ok, false);
   });
 
   test('gets the environment it was given and the marker, nothing of ours', async () => {

@@ -241,7 +241,7 @@ export const plantedFaults: { readonly [name: string]: PlantedFault } = {
           return {
             kind: driver.kind,
             capabilities: { ...capabilities, adopt: false },
-            probe: () => driver.probe(),
+            probe: (env) => driver.probe(env),
             run: (request, host, signal) => driver.run(request, host, signal),
             adopt: () => Promise.resolve(null),
           };

@@ -20,7 +20,7 @@ export function createAmpDriver(settings: AgentSettings, deps: AmpDeps): AgentDr
     program: name,
     missing: `Amp ("${name}") was not found or cannot be executed: install it (npm install -g @ampcode/cli), or set [agent] path (DROVER_AGENT_PATH).`,
     deps,
-    probe: (program) => probeVersion(program, noUpdate),
+    probe: (program, env) => probeVersion(program, env, noUpdate),
     run: async (run, program) => await runThread(run, settings, program),
     adopt: adoptAmp,
   });

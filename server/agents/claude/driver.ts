@@ -55,15 +55,18 @@ export function createClaudeDriver(settings: AgentSettings, deps: ClaudeDeps): A
       const program = findProgram(name, env, deps.baseDir);
       return program === null ? null : await claudeAccount(program, env, settings);
     },
-    interactive: (sessionId) => {
-      const program = findProgram(name, process.env, deps.baseDir) ?? name;
+    interactive: (sessionId, env) => {
+      const program = findProgram(name, env, deps.baseDir) ?? name;
       return sessionId === null ? [program] : [program, '--resume', sessionId];
     },
   };
 }
 
-async function probeClaude(program: string): ReturnType<AgentDriver['probe']> {
-  const found = await probeVersion(program, {}, probeTimeoutMs);
+async function probeClaude(
+  program: string,
+  env: Readonly<Record<string, string>>,
+): ReturnType<AgentDriver['probe']> {
+  const found = await probeVersion(program, env, {}, probeTimeoutMs);
   const isOld = found.version !== null && compareVersions(found.version, testedVersion) < 0;
   if (!isOld) return found;
   const message = `${program}; older than ${testedVersion}, with which Drover is tested`;

@@ -33,8 +33,8 @@ export function createDroverCodeDriver(settings: AgentSettings, deps: DroverCode
     program: name,
     missing: `Drover Code ("${name}") was not found or cannot be executed: install it, or set [agent] path (DROVER_AGENT_PATH).`,
     deps,
-    probe: async (program) => {
-      const kind = await binaryKind(program, process.env['PATH'] ?? '', deps.processTable);
+    probe: async (program, env) => {
+      const kind = await binaryKind(program, env['PATH'] ?? '', deps.processTable);
       const way = kind === 'bridge' ? 'driven over its bridge' : 'driven headless';
       return { ok: true, version: null, message: `${program} (${way})` };
     },

@@ -11,7 +11,8 @@ import { activeRuns } from '../../workflows/run/start-run.ts';
 import { pruneWorktrees } from '../../workflows/attempt/worktrees.ts';
 import type { EngineHost } from '../compose.ts';
 import { dataHandlers, worktreeParts, worktreeView } from './data-handlers.ts';
-import type { LiveSettings, SettingFlags } from '../project/live-settings.ts';
+import { withBackendPath } from '../project/client-environment.ts';
+import type { Environment, LiveSettings, SettingFlags } from '../project/live-settings.ts';
 import { programOfProject } from '../project/named-programs.ts';
 import { whyNoWorktrees } from '../project/project-places.ts';
 import { webhookHandlers } from '../webhooks/requests.ts';
@@ -38,13 +39,13 @@ export function allHandlers(
     taskView: (id) => data['task.show']({ id }),
     epicView: (id) => data['epic.show']({ id }),
     configure: async (env, flags) => {
-      const environment = env ?? project.live.environment;
+      const environment = environmentFor(project, env);
       const offer = await project.live.offer(environment, flags as SettingFlags);
       const warnings = await warningsOf(project, offer);
       return { ...project.live.take(offer), warnings };
     },
     offer: async (env, flags) => {
-      const environment = env ?? project.live.environment;
+      const environment = environmentFor(project, env);
       const offer = await project.live.offer(environment, flags as SettingFlags);
       return {
         warnings: await warningsOf(project, offer),
@@ -88,6 +89,10 @@ export function allHandlers(
 }
 
 /** Of a run with these settings; refuses where it would not be confined as they say. */
+function environmentFor({ live }: Project, env: Environment | undefined): Environment {
+  return env === undefined ? live.environment : withBackendPath(env, process.env);
+}
+
 async function warningsOf(project: Project, offer: LiveSettings): Promise<readonly string[]> {
   const { settings, warnings } = offer.loaded;
   const later =

@@ -290,9 +290,10 @@ async function agentCheck(
   kind: string,
 ): Promise<Check> {
   const driver = engine.driverFor(kind);
-  const probe = await driver.probe();
+  const env = engine.agentEnvironment(kind, null);
+  const probe = await driver.probe(env);
   if (!probe.ok) return check('agent', 'error', probe.message);
-  const account = (await driver.account?.(engine.agentEnvironment(kind, null))) ?? null;
+  const account = (await driver.account?.(env)) ?? null;
   if (account?.isSignedIn === false) return check('agent', 'error', account.message);
   const version = probe.version === null ? '' : ` ${probe.version}`;
   const state = account === null ? 'is installed' : 'is installed and signed in';

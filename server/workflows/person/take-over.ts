@@ -39,7 +39,9 @@ async function refuseElsewhere(engine: Uses<'machineId' | 'store'>, id: string):
 }
 
 export async function takeOver(
-  engine: Uses<'clock' | 'driverFor' | 'files' | 'machineId' | 'store' | 'switchboard'>,
+  engine: Uses<
+    'agentEnvironment' | 'clock' | 'driverFor' | 'files' | 'machineId' | 'store' | 'switchboard'
+  >,
   id: string,
 ): Promise<TakenOver> {
   const row = await requireRoot(engine, id, 'taken over');
@@ -82,7 +84,7 @@ export async function takeOver(
     attempt: attempt.number,
     worktreePath: path,
     sessionId: attempt.session_id,
-    command: driver.interactive?.(session) ?? null,
+    command: driver.interactive?.(session, engine.agentEnvironment(attempt.agent, null)) ?? null,
     branch: attempt.branch,
   };
 }

@@ -192,7 +192,7 @@ async function begin(
 
 /** Resumes the last unfinished run; null if there is none. */
 export async function resumeRun(
-  engine: Uses<'driverFor' | 'durable' | 'mask' | 'settings' | 'store'>,
+  engine: Uses<'agentEnvironment' | 'driverFor' | 'durable' | 'mask' | 'settings' | 'store'>,
   { accept } = nothingToAccept,
 ): Promise<RunBegun | null> {
   const [active] = await activeRuns(engine);
@@ -228,7 +228,7 @@ export async function checkEpic(engine: Uses<'store'>, epicId: string | null): P
 
 /** Every agent that the scope needs must be found before the first task starts. */
 async function checkAgents(
-  engine: Uses<'driverFor' | 'settings' | 'store'>,
+  engine: Uses<'agentEnvironment' | 'driverFor' | 'settings' | 'store'>,
   scope: AskedScope,
 ): Promise<void> {
   const missing = new Map<string, string | null>();
@@ -244,9 +244,12 @@ async function checkAgents(
   }
 }
 
-async function whyMissing(engine: Uses<'driverFor'>, kind: string): Promise<string | null> {
+async function whyMissing(
+  engine: Uses<'agentEnvironment' | 'driverFor'>,
+  kind: string,
+): Promise<string | null> {
   try {
-    const probe = await engine.driverFor(kind).probe();
+    const probe = await engine.driverFor(kind).probe(engine.agentEnvironment(kind, null));
     return probe.ok ? null : probe.message;
   } catch (error) {
     if (error instanceof Refusal) return error.message;

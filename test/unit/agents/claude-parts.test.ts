@@ -338,7 +338,7 @@ suite('the interactive program of Claude Code', () => {
   test('is the same program, and goes on with the session', () => {
     const own = { ...settings, path: process.execPath };
     const driver = createClaudeDriver(own, { processTable, baseDir: '/', trusted: false });
-    assert.deepEqual(driver.interactive?.('s1'), [process.execPath, '--resume', 's1']);
-    assert.deepEqual(driver.interactive?.(null), [process.execPath]);
+    assert.deepEqual(driver.interactive?.('s1', {}), [process.execPath, '--resume', 's1']);
+    assert.deepEqual(driver.interactive?.(null, {}), [process.execPath]);
   });
 });

@@ -19,7 +19,8 @@ export function findProgram(
       ? [resolve(baseDir, name)]
       : (environment['PATH'] ?? environment['Path'] ?? '')
           .split(delimiter)
-          .filter((folder) => folder !== '')
+          // A relative entry would mean whichever folder the backend happens to be in.
+          .filter((folder) => isAbsolute(folder))
           .map((folder) => join(folder, name));
   const endings =
     process.platform === 'win32'

@@ -6,13 +6,14 @@ import type { AgentDriver } from '../../port.ts';
 const maxOutputBytes = 1024 * 1024;
 const timeoutMsDefault = 20_000;
 
-/** With no more of our environment than it needs to be found. */
+/** With no more of the environment `base` than the program needs to be found and to start. */
 export async function probeVersion(
   program: string,
+  base: Readonly<Record<string, string>>,
   env: Readonly<Record<string, string>> = {},
   timeoutMs = timeoutMsDefault,
 ): ReturnType<AgentDriver['probe']> {
-  const own = { PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '', ...env };
+  const own = { PATH: base['PATH'] ?? '', HOME: base['HOME'] ?? '', ...env };
   const limits = { timeoutMs, signal: null, maxOutputBytes };
   const args = ['--version'];
   const end = await runToEnd({ program, args, env: own, input: null, ...limits });

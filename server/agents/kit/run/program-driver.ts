@@ -28,7 +28,7 @@ export interface ProgramDriver<Deps extends ProgramDeps> {
   /** Its sessions outlive its processes, and it has no lock of its own. */
   readonly locksSession?: boolean;
   /** The message for a program that was found; by default its path. */
-  probe?(program: string): ReturnType<AgentDriver['probe']>;
+  probe?(program: string, env: Readonly<Record<string, string>>): ReturnType<AgentDriver['probe']>;
   run(run: AgentRun<Deps>, program: string): Promise<AgentOutcome>;
   /** Absent: nothing can follow it but the process that started it. */
   adopt?(run: AgentRun<Deps>, process: AgentProcess): Promise<AgentOutcome | null>;
@@ -39,10 +39,10 @@ export function programDriver<Deps extends ProgramDeps>(own: ProgramDriver<Deps>
   return {
     kind,
     capabilities,
-    probe: async () => {
-      const found = name === null ? null : findProgram(name, process.env, deps.baseDir);
+    probe: async (env) => {
+      const found = name === null ? null : findProgram(name, env, deps.baseDir);
       if (found === null) return { ok: false, version: null, message: own.missing };
-      return (await own.probe?.(found)) ?? { ok: true, version: null, message: found };
+      return (await own.probe?.(found, env)) ?? { ok: true, version: null, message: found };
     },
     run: async (request, host, signal) => {
       if (signal.aborted) return { kind: 'stopped' };
