@@ -19,6 +19,7 @@ import type {
   SlotOutcome,
   SetupRequest,
   SetupLook,
+  WithIgnoredRequest,
   WithoutHeldRequest,
 } from './slot-port.ts';
 
@@ -234,6 +235,8 @@ export interface GitRepository {
    * private folder.
    */
   keepSetup(request: SetupRequest, look: SetupLook): Promise<GitResult<void>>;
+  /** The slot is set up: ignored files that are written from now on are the attempt's. */
+  startWork(path: string): Promise<GitResult<void>>;
   /** `marksSince`: whether something is unfinished there, compared with this commit. */
   status(path: string, marksSince?: Sha): Promise<GitResult<WorktreeStatus>>;
   /**
@@ -328,6 +331,8 @@ export interface GitRepository {
    * commit itself when it has none, null when nothing is left.
    */
   withoutHeld(request: WithoutHeldRequest): Promise<GitResult<Sha | null>>;
+  /** A commit on the given one with ignored files that a snapshot keeps; secrets are refused. */
+  withIgnored(request: WithIgnoredRequest): Promise<GitResult<Sha>>;
   /**
    * A commit on top of the given one that takes it back: what its first parent held. Nothing names
    * it yet.

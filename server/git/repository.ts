@@ -55,6 +55,8 @@ import { exists } from './files/small-files.ts';
 import { lastSnapshot, restoreSnapshot, snapshotAt } from './snapshot/restore.ts';
 import { listSnapshots, sizeOfChange } from './snapshot/snapshot-list.ts';
 import { takeSnapshot } from './snapshot/snapshot.ts';
+import { withIgnored } from './work/ignored-results.ts';
+import { startWork } from './work/work-start.ts';
 import { worktreeStatus } from './read/status.ts';
 import { isLent, takeBack } from './lent/taken-back.ts';
 import { Trash } from './files/trash.ts';
@@ -276,6 +278,8 @@ function operations(
     changedFiles: (from, to) => changedFiles(context, from, to),
     fileAt: (commit, path, bytesMax) => fileAt(context, commit, path, bytesMax),
     withoutHeld: (request) => withoutHeld(context, request),
+    withIgnored: (request) => withIgnored(context, request),
+    startWork: (path) => startWork(context, path),
     revertOf: (request) => revertOf(context, request),
     lineCommits: (from, to, limit, which) => lineCommits(context, from, to, limit, which),
     mergeBase: (one, two) => mergeBase(context, one, two),

@@ -37,6 +37,29 @@ export interface CommitLeftoversOutcome {
    * hold it.
    */
   readonly aside?: boolean;
+  /** Absent: the attempt wrote no ignored files. */
+  readonly ignored?: IgnoredResults;
+}
+
+/** Ignored files that an attempt created or changed, except those of known caches. */
+export interface IgnoredResults {
+  /** If they are not kept: the ignored files and folders that git lists. */
+  readonly files: readonly string[];
+  /** The ref of the snapshot that keeps them. */
+  readonly ref: string | null;
+  /** What they are, if they are too many to be kept; null: all are kept. */
+  readonly unkept: string | null;
+}
+
+export interface WithIgnoredRequest {
+  readonly commit: Sha;
+  /** The snapshot that holds the files. */
+  readonly snapshot: Sha;
+  readonly paths: readonly string[];
+  /** Bytes; a larger file does not land. */
+  readonly maxFileSize: number;
+  readonly subject: string;
+  readonly trailers: readonly string[];
 }
 
 export interface SlotRequest {

@@ -19,6 +19,7 @@ export type SnapshotReason =
   | 'taken_over' // before or after a person worked in it
   | 'plan' // written while planning
   | 'found' // in a slot before its next use
+  | 'ignored' // files that git ignores, of an attempt that ended well
   | 'nested' // commits of a repository inside the worktree
   | 'dropped' // commits that an agent left behind: by a reset, an amend or a rebase
   | 'kept'; // commits that a branch was about to lose

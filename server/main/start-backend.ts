@@ -36,9 +36,9 @@ export async function startBackend<T>(
   options: StartOptions,
   connectRunning: () => Promise<T | null>,
 ): Promise<T> {
-  const begunMs = Date.now();
+  const startMs = Date.now();
   let started = spawnBackend(options);
-  for (let starts = 1; mayAnswer(Date.now() - begunMs, started.end !== null);) {
+  for (let starts = 1; mayAnswer(Date.now() - startMs, started.end !== null);) {
     const client = await connectRunning();
     if (client !== null) return client;
     const { end } = started;

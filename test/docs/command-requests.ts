@@ -119,7 +119,7 @@ export const commandRequests: Readonly<Record<string, CommandRequest>> = {
   },
   approve: {
     request: 'approve',
-    lines: [words('task-1 --plan-file FILE')],
+    lines: [words('task-1 --plan-file FILE --with-ignored')],
     left: { seen: 'for panels, which know what they have shown' },
   },
   'send-back': { request: 'task.send_back', lines: [['task-1', 'words']] },

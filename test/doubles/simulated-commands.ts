@@ -63,14 +63,14 @@ export class CommandWorld {
     signal: AbortSignal,
     done: (outcome: CommandOutcome) => void,
   ): void {
-    const begunMs = this.#clock.now();
+    const startMs = this.#clock.now();
     const before = this.#treeAt(request.cwd);
     const end = (kind: CommandOutcome['kind'], exitCode: number | null): void => {
       signal.removeEventListener('abort', abort);
       done({
         kind,
         exitCode,
-        durationMs: this.#clock.now() - begunMs,
+        durationMs: this.#clock.now() - startMs,
         tail: `exit ${exitCode}`,
         telling: [],
       });

@@ -34,6 +34,15 @@ export class SimulatedContents {
     return Promise.resolve(ok([]));
   }
 
+  startWork(): Promise<GitResult<void>> {
+    return Promise.resolve(ok(undefined));
+  }
+
+  withIgnored(): ReturnType<GitRepository['withIgnored']> {
+    const message = 'No file is ignored.';
+    return Promise.resolve(err({ kind: 'failed', retryable: false, message }));
+  }
+
   sizeOfChange(): ReturnType<GitRepository['sizeOfChange']> {
     return Promise.resolve(ok({ files: 0, insertions: 0, deletions: 0 }));
   }

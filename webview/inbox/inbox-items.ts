@@ -1,5 +1,6 @@
 // Everything that waits for a person as items of the inbox, with what can be done about each. Pure.
 
+import { hasIgnoredResults } from '../../server/core/plan/task.ts';
 import { needsOf, type EpicNeed, type Need, type TaskNeed } from '../../server/protocol/needs.ts';
 import type {
   EpicView,
@@ -11,7 +12,7 @@ import type {
 /** What a person can do about an item; the first one is the usual one. */
 export type ItemAction =
   | { readonly kind: 'answer'; readonly choice: string }
-  | { readonly kind: 'open' | 'review' | 'approve' | 'retry' | 'merge' }
+  | { readonly kind: 'open' | 'review' | 'approve' | 'approveIgnored' | 'retry' | 'merge' }
   /** Asks for a text first. */
   | { readonly kind: 'sendBack' | 'resolve' | 'agentMerges' | 'hintAndRetry' };
 
@@ -115,7 +116,12 @@ function taskItem(need: TaskNeed, task: TaskView): InboxItem {
         actions: planActions,
       };
     case 'review':
-      return { ...base, kind: 'review', text: reviewText(task), actions: reviewActions };
+      return {
+        ...base,
+        kind: 'review',
+        text: reviewText(task),
+        actions: hasIgnoredResults(task) ? ignoredActions : reviewActions,
+      };
     case 'conflict': {
       const files = task.conflict_files.join(', ');
       const text = `Its work conflicts with what has landed: ${files === '' ? 'see its log' : files}`;
@@ -134,6 +140,12 @@ function taskItem(need: TaskNeed, task: TaskView): InboxItem {
 
 const reviewActions: readonly ItemAction[] = [
   { kind: 'review' },
+  { kind: 'approve' },
+  { kind: 'sendBack' },
+];
+/** It has no change to show: the files are in a snapshot. */
+const ignoredActions: readonly ItemAction[] = [
+  { kind: 'approveIgnored' },
   { kind: 'approve' },
   { kind: 'sendBack' },
 ];
@@ -159,6 +171,8 @@ const blockedActions: readonly ItemAction[] = [
 ];
 
 function reviewText(task: TaskView): string {
+  if (hasIgnoredResults(task))
+    return `Its result: ${task.verdict_reason ?? task.held_files.join(', ')}.`;
   if (task.held_files.length > 0)
     return `It holds files that are never committed automatically: ${task.held_files.join(', ')}`;
   if (task.review_kind === 'protected')

@@ -13,6 +13,8 @@ export function actionTitle(action: ItemAction): string {
       return 'Review';
     case 'approve':
       return 'Approve';
+    case 'approveIgnored':
+      return 'Land Ignored Files';
     case 'retry':
       return 'Retry';
     case 'merge':
@@ -43,6 +45,7 @@ export function wordsAsked(action: ItemAction): string | null {
     case 'open':
     case 'review':
     case 'approve':
+    case 'approveIgnored':
     case 'retry':
     case 'merge':
       return null;
@@ -72,6 +75,9 @@ export async function carryOut(
         id,
         ...(item.seen === undefined ? {} : { seen: item.seen }),
       });
+      return;
+    case 'approveIgnored':
+      await host.backend('approve', { id, with_ignored: true });
       return;
     case 'retry':
       await host.action('retry', { task: id });

@@ -2,6 +2,7 @@
 
 import { html, nothing, type TemplateResult } from 'lit';
 import './drover-answer.ts';
+import { hasIgnoredResults } from '../../server/core/plan/task.ts';
 import type { QuestionView } from '../../server/protocol/views.ts';
 import type { FollowState } from './transcript/follow.ts';
 import { icon } from '../shared/looks/icon.ts';
@@ -132,21 +133,32 @@ function partTemplate(session: StreamSession, question: QuestionView): TemplateR
 }
 
 function reviewTemplate(session: StreamSession): TemplateResult {
-  const isPlan = session.task?.review_kind === 'plan';
+  const { task } = session;
+  const isPlan = task?.review_kind === 'plan';
+  const hasIgnored = task !== null && hasIgnoredResults(task);
   const why = isPlan
     ? 'The plan above waits for your approval.'
-    : (session.task?.verdict_reason ?? 'This waits for your review.');
+    : (task?.verdict_reason ?? 'This waits for your review.');
   return html`<section class="waiting" aria-label="Waiting for your review">
     <div class="words">
       ${icon('eye')}<span>${visibleLine(why)}</span>
       ${
-        isPlan
+        isPlan || hasIgnored
           ? nothing
           : html`<vscode-button secondary @click=${() => void session.act('review')}>
               Review Changes
             </vscode-button>`
       }
-      <vscode-button @click=${() => void session.approve()}>Approve</vscode-button>
+      ${
+        hasIgnored
+          ? html`<vscode-button @click=${() => void session.approve('with_ignored')}>
+              Land Ignored Files
+            </vscode-button>`
+          : nothing
+      }
+      <vscode-button ?secondary=${hasIgnored} @click=${() => void session.approve()}>
+        Approve
+      </vscode-button>
     </div>
   </section>`;
 }

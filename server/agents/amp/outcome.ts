@@ -21,7 +21,7 @@ export interface AmpEnd {
   readonly exit: AgentExit;
   readonly result: AmpResult | null;
   /** Its protocol has started: from then on, its other output may be anything. */
-  readonly hasBegun: boolean;
+  readonly hasStarted: boolean;
   /**
    * Output that is not of its protocol: before the protocol starts, it explains there why it did
    * not start.
@@ -105,7 +105,7 @@ function withoutResult(end: AmpEnd): AgentOutcome {
         ? `was killed by signal ${code - 128}`
         : `ended with exit code ${code}`;
   const last = lastLine(end.plainTail).trim().slice(0, errorCharsMax);
-  const said = end.hasBegun || code === null || code > 128 ? null : byKnownError(end.plainTail);
+  const said = end.hasStarted || code === null || code > 128 ? null : byKnownError(end.plainTail);
   if (said !== null) return said;
   const why = last === '' ? '' : `: ${last}`;
   return failed(

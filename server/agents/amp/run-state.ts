@@ -7,12 +7,12 @@ import { parseLine, textAt } from '../kit/wire/json-line.ts';
 import type { AmpResult } from './translate.ts';
 
 export interface AmpState {
-  readonly hasBegun: boolean;
+  readonly hasStarted: boolean;
   readonly result: AmpResult | null;
   readonly exitIsTold: boolean;
 }
 
-export const newState: AmpState = { hasBegun: false, result: null, exitIsTold: false };
+export const newState: AmpState = { hasStarted: false, result: null, exitIsTold: false };
 
 function statePath(logPath: string): string {
   return `${logPath}.amp-state.json`;

@@ -133,7 +133,7 @@ class AmpFollower implements ProgramFollower<OwnEnd> {
   takeLine(stream: OutputStream, line: string): void {
     this.#silence.touch();
     if (stream === 'stderr') this.#emit({ type: 'output', stream, text: line });
-    else if (!this.#state.hasBegun && (this.#isLogin ||= loginText.test(line))) {
+    else if (!this.#state.hasStarted && (this.#isLogin ||= loginText.test(line))) {
       // The address to sign in at that follows is for one person's eyes, not for a log.
       this.#end.resolve('auth');
     } else this.#takeNews(this.#translator.take(line));
@@ -152,14 +152,14 @@ class AmpFollower implements ProgramFollower<OwnEnd> {
   }
 
   outcome({ why, exit }: ProgramEnd<OwnEnd>): AgentOutcome {
-    const { hasBegun, result } = this.#state;
+    const { hasStarted, result } = this.#state;
     const { plainTail } = this.#facts;
     const { planning = false, timeoutMs } = this.#run.request;
     const outcome = ampOutcome({
       why: this.#isLogin && why === 'exited' ? 'auth' : why,
       exit,
       result,
-      hasBegun,
+      hasStarted,
       plainTail,
       planning,
       timeoutMs,
@@ -171,7 +171,7 @@ class AmpFollower implements ProgramFollower<OwnEnd> {
       why === 'exited' &&
       isFailed &&
       outcome.failure.kind === 'agent_failed' &&
-      !hasBegun &&
+      !hasStarted &&
       /\bthread\b/i.test(plainTail);
     // Ended together with its backend, by a machine that was going down: its thread is continued.
     if (result !== null) this.isCertain = !(wasInterrupted(result) && isFailed);
@@ -181,7 +181,7 @@ class AmpFollower implements ProgramFollower<OwnEnd> {
   #takeNews({ events, threadId, result }: AmpNews): void {
     if (threadId !== undefined) {
       keepSession('amp', this.#run.request, threadId);
-      this.#keep({ hasBegun: true });
+      this.#keep({ hasStarted: true });
     }
     for (const event of events) this.#emit(event);
     // What a process reports about its end after its result (that it got our signal) is not

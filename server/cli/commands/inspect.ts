@@ -39,6 +39,8 @@ function shownTask(task: TaskView): readonly string[] {
     ['labels', task.labels.join(', ')],
     ['branch', task.branch],
     ['landed', task.landed_sha],
+    ['result', task.verdict_reason === task.last_error ? null : task.verdict_reason],
+    ['kept', task.rescue_refs.join(', ')],
     ['last error', task.last_error],
   ];
   const said = facts.flatMap(([name, text]) =>

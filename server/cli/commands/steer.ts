@@ -94,12 +94,16 @@ export async function resolveTask(
 export async function approve(
   context: CommandContext,
   id: string,
-  { planFile }: { readonly planFile?: string },
+  { planFile, withIgnored }: { readonly planFile?: string; readonly withIgnored?: boolean },
 ): Promise<number> {
   const plan = planFile === undefined ? undefined : await readTextInput(context, planFile, 'plan');
   const client = await context.client('engine');
   const { seq } = await client.call('events.read', { limit: 1 });
-  const item = await client.call('approve', { id, ...(plan !== undefined && { plan }) });
+  const item = await client.call('approve', {
+    id,
+    ...(plan !== undefined && { plan }),
+    ...(withIgnored === true && { with_ignored: true }),
+  });
   const landed =
     'epic_id' in item
       ? await untilTaskLanded(context, client, item)

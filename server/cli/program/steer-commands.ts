@@ -18,7 +18,8 @@ export function defineSteerCommands(program: Command, host: ProgramHost): void {
   ]);
   approve
     .option('--plan-file <file>', 'Approve this version of its plan (- = stdin)')
-    .action((id: string, options: { planFile?: string }) =>
+    .option('--with-ignored', 'Also land the ignored files that its agent wrote')
+    .action((id: string, options: { planFile?: string; withIgnored?: boolean }) =>
       steer(approve, (to) => (context) => to.approve(context, id, options)),
     );
 

@@ -1,6 +1,7 @@
 // `drover status` for people.
 
 import { countsLine } from '../../core/format.ts';
+import { hasIgnoredResults } from '../../core/plan/task.ts';
 import type { MachineView, RunView, StatusSnapshot, TaskView } from '../../protocol/api.ts';
 import { plainLine } from '../plain-text.ts';
 import { costText, durationText, progressBar } from './figures.ts';
@@ -182,5 +183,8 @@ function decisionLines(task: TaskView, width: number): string[] {
     wrap(`  ${task.id}: ${what}`, width, '    '),
     `    drover diff ${task.id}`,
     `    drover approve ${task.id}   (or: drover send-back ${task.id} "…")`,
+    ...(hasIgnoredResults(task)
+      ? [`    drover approve ${task.id} --with-ignored   (also lands these ignored files)`]
+      : []),
   ];
 }

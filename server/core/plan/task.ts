@@ -60,6 +60,14 @@ export const reviewKinds = [
 ] as const;
 export type ReviewKind = (typeof reviewKinds)[number];
 
+/** The attempt changed nothing that git tracks, and its ignored files may land. */
+export function hasIgnoredResults(task: {
+  readonly review_kind: string | null;
+  readonly held_files: readonly string[];
+}): boolean {
+  return task.review_kind === 'no_changes' && task.held_files.length > 0;
+}
+
 /** Step of a running attempt. */
 export const phases = ['worktree', 'setup', 'agent', 'commit', 'gate', 'land'] as const;
 export type Phase = (typeof phases)[number];

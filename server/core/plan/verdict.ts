@@ -18,6 +18,14 @@ export interface WorkFacts {
   readonly task: { readonly type: string };
   /** Nothing was changed, but the agent has put work in a stash or on another branch. */
   readonly aside?: boolean;
+  /** Ignored files that the attempt wrote. */
+  readonly ignored?: IgnoredFiles;
+}
+
+export interface IgnoredFiles {
+  readonly files: readonly string[];
+  /** What they are, if they are too many to be kept; null: a snapshot keeps all of them. */
+  readonly unkept: string | null;
 }
 
 export interface Judgement {
@@ -39,33 +47,62 @@ const heldNamed = 5;
 export function judgeWork(facts: WorkFacts): Judgement {
   // Held files come first: landing the rest would leave half of the work behind.
   if (facts.held.length > 0) {
-    const also = facts.protected.length > 0 ? `; ${changesProtected(facts.protected)}` : '';
+    const also = [
+      ...(facts.protected.length > 0 ? [changesProtected(facts.protected)] : []),
+      ...ignoredSentence(facts),
+    ];
     return {
       verdict: 'unknown',
-      reason: firstLine(`held back, never committed: ${named(withReasons(facts))}${also}`),
+      reason: firstLine(
+        [`held back, never committed: ${named(withReasons(facts))}`, ...also].join('; '),
+      ),
       next: { kind: 'needs_review', review: 'held_files' },
     };
   }
   if (facts.changed && facts.protected.length > 0) {
     return {
       verdict: 'unknown',
-      reason: firstLine(changesProtected(facts.protected)),
+      reason: firstLine([changesProtected(facts.protected), ...ignoredSentence(facts)].join('; ')),
       next: { kind: 'needs_review', review: 'protected' },
     };
   }
-  const summary = firstLine(facts.summary);
+  const summary = withIgnored(facts);
   if (facts.changed) return { verdict: 'pass', reason: summary, next: { kind: 'land' } };
   if (!expectsCommit(facts.task)) {
     return { verdict: 'pass', reason: summary, next: { kind: 'complete_without_commit' } };
   }
   return {
     verdict: 'unknown',
-    reason:
-      facts.aside === true
-        ? 'the agent succeeded but changed nothing; work that it has put aside (a stash, another branch) is kept as a snapshot'
-        : 'the agent succeeded but changed nothing',
+    reason: firstLine(
+      [
+        facts.ignored === undefined
+          ? 'the agent succeeded but changed nothing'
+          : 'the agent succeeded but changed nothing that git tracks',
+        ...ignoredSentence(facts),
+        ...(facts.aside === true
+          ? ['work that it has put aside (a stash, another branch) is kept as a snapshot']
+          : []),
+      ].join('; '),
+    ),
     next: { kind: 'needs_review', review: 'no_changes' },
   };
+}
+
+/** The summary, with the ignored files where they are not cut off. */
+function withIgnored(facts: WorkFacts): string {
+  const { summary } = facts;
+  const [said] = ignoredSentence(facts);
+  if (said === undefined) return firstLine(summary);
+  const own = firstLine(summary, maxReasonLength - said.length - ' ()'.length);
+  return firstLine(own === '' ? said : `${own} (${said})`);
+}
+
+function ignoredSentence({ ignored }: Pick<WorkFacts, 'ignored'>): readonly string[] {
+  if (ignored === undefined) return [];
+  const { files, unkept } = ignored;
+  if (unkept !== null) return [`${unkept} are neither committed nor kept: ${named(files)}`];
+  const count = files.length === 1 ? '1 ignored file was' : `${files.length} ignored files were`;
+  return [`${count} not committed: ${named(files)}`];
 }
 
 function withReasons({ held, heldFor = {} }: WorkFacts): readonly string[] {
@@ -84,8 +121,8 @@ function named(files: readonly string[]): string {
 }
 
 /** The first line with content, shortened; this is the value of `verdict_reason`. */
-export function firstLine(text: string): string {
+export function firstLine(text: string, max = maxReasonLength): string {
   const line = text.split(/[\r\n]+/).find((candidate) => candidate.trim() !== '') ?? '';
   const clean = line.trim();
-  return clean.length > maxReasonLength ? `${clean.slice(0, maxReasonLength - 1)}…` : clean;
+  return clean.length > max ? `${clean.slice(0, Math.max(max - 1, 0))}…` : clean;
 }

@@ -9,6 +9,8 @@ export const slotNotes = {
   folder: 'drover-folder',
   /** How long the log of the slot's HEAD was when its user came. */
   log: 'drover-log',
+  /** Its time is when the agent could start, after the setup. */
+  start: 'drover-start',
   /** Which setup state the slot has, and the files that the setup made. */
   setup: 'drover-setup',
   /** What the setup has made inside of submodules. */

@@ -68,7 +68,7 @@ export async function removeEntry(file: string): Promise<void> {
   else rmSync(file, { force: true });
 }
 
-export function exists(path: string): boolean {
+export function exists(path: string | Buffer): boolean {
   return factsOf(path) !== null;
 }
 

@@ -1,10 +1,12 @@
-// Which ignored files of a worktree may be work: all small files that no tool would create again.
+// Which ignored files of a worktree may be work: all small files that no tool would create again,
+// and files that an attempt wrote.
 
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import type { PathBytes } from '../files/paths.ts';
 import { absoluteBytes } from '../files/paths.ts';
-import { factsOf } from '../files/small-files.ts';
+import { exists, factsOf } from '../files/small-files.ts';
 import type { ParsedStatus } from './status-format.ts';
 
 export type IgnoredWork =
@@ -18,8 +20,11 @@ export interface IgnoredLimits {
 
 const defaultLimits: IgnoredLimits = { files: 20_000, bytes: 64 * 1024 * 1024 };
 
+/** Folders of builds: a build can fill them again, but a task's result may be in them too. */
+const outputFolders = ['dist', 'build', 'out'];
+
 /** Folders that package managers, compilers and test runners fill and can fill again. */
-const reproducibleFolders: ReadonlySet<string> = new Set([
+const cacheFolders: ReadonlySet<string> = new Set([
   'node_modules',
   'bower_components',
   'jspm_packages',
@@ -54,19 +59,22 @@ const reproducibleFolders: ReadonlySet<string> = new Set([
   'Pods',
   'coverage',
   'target',
-  'dist',
-  'build',
-  'out',
   'obj',
 ]);
+
+const reproducibleFolders: ReadonlySet<string> = new Set([...cacheFolders, ...outputFolders]);
 
 const reproducibleEndings = ['.pyc', '.pyo', '.o', '.obj', '.class', '.tsbuildinfo', '.DS_Store'];
 
 export function isReproducible(path: string): boolean {
+  return isMadeAgain(path, reproducibleFolders);
+}
+
+function isMadeAgain(path: string, folders: ReadonlySet<string>): boolean {
   const parts = path.split('/').filter((part) => part !== '');
   const name = parts.at(-1) ?? '';
   return (
-    parts.some((part) => reproducibleFolders.has(part) || part.endsWith('.egg-info')) ||
+    parts.some((part) => folders.has(part) || part.endsWith('.egg-info')) ||
     reproducibleEndings.some((ending) => name.endsWith(ending))
   );
 }
@@ -104,4 +112,64 @@ export async function ignoredWork(
     }
   }
   return { kind: 'files', paths: paths.reverse() };
+}
+
+export interface WrittenIgnored {
+  /** If there are too many: the ignored files and folders that git lists. */
+  readonly paths: readonly PathBytes[];
+  /** What they are more than; null: the paths are all of them. */
+  readonly beyond: string | null;
+}
+
+const writtenLimits: IgnoredLimits = { files: 500, bytes: 64 * 1024 * 1024 };
+const looksMax = 20_000;
+/** Entries to check before yielding to other work. */
+const looksAtOnce = 500;
+
+/**
+ * Ignored files that were created or changed after a time, except those of caches: a cache is not
+ * even listed.
+ */
+export async function ignoredSince(
+  root: string,
+  status: ParsedStatus,
+  sinceMs: number,
+): Promise<WrittenIgnored> {
+  const listed = status.entries
+    .filter(({ kind, path }) => kind === 'ignored' && !isMadeAgain(path, cacheFolders))
+    .map(({ path }) => path);
+  const { files, bytes: bytesMax } = writtenLimits;
+  const paths: PathBytes[] = [];
+  let bytes = 0;
+  let looks = 0;
+  const waiting = [...listed];
+  for (let path = waiting.pop(); path !== undefined; path = waiting.pop()) {
+    if (isMadeAgain(path, cacheFolders)) continue;
+    const facts = factsOf(absoluteBytes(root, path));
+    looks += 1;
+    if (facts?.isDirectory()) {
+      const folder = path.endsWith('/') ? path : `${path}/`;
+      const repository = absoluteBytes(root, `${folder}.git`);
+      if (exists(repository)) {
+        if ((factsOf(repository)?.ctimeMs ?? 0) <= sinceMs) continue;
+        return { paths: [folder], beyond: 'a repository in an ignored folder' };
+      }
+      const names = await readdir(absoluteBytes(root, folder), 'latin1').catch((): string[] => []);
+      waiting.push(...names.map((name) => `${folder}${name}`));
+    } else if ((facts?.isFile() || facts?.isSymbolicLink()) && facts.ctimeMs > sinceMs) {
+      paths.push(path);
+      bytes += facts.size;
+    }
+    if (paths.length > files) return { paths: listed, beyond: `more than ${files} ignored files` };
+    if (bytes > bytesMax) {
+      const size = Math.floor(bytesMax / 1024 / 1024);
+      return { paths: listed, beyond: `ignored files of more than ${size} MB` };
+    }
+    if (looks > looksMax || waiting.length > looksMax) {
+      if (paths.length === 0) return { paths, beyond: null };
+      return { paths: listed, beyond: `files in ignored folders of more than ${looksMax} files` };
+    }
+    if (looks % looksAtOnce === 0) await yieldToEventLoop();
+  }
+  return { paths: paths.sort(), beyond: null };
 }

@@ -77,14 +77,14 @@ export class RemoteRefs {
 
   #look(key: string, refs: readonly string[]): Promise<GitResult<void>> {
     return this.#alone(key, async () => {
-      const begunMs = Date.now();
+      const startMs = Date.now();
       const fetched = await this.#remote.fetch(fetchPatterns(refs), ['--prune']);
       if (!fetched.ok) return fetched;
       for (const ref of refs) {
         const value = await readRef(this.#remote.context, privateRef(ref));
         const since = this.#seen.get(ref);
         // A push of ours that ended in the meantime has a newer value.
-        if (since === undefined || since.atMs <= begunMs) {
+        if (since === undefined || since.atMs <= startMs) {
           this.#remember(ref, { value, atMs: Date.now() });
         }
       }

@@ -74,16 +74,16 @@ export function openRemote(context: RepositoryContext, options: RemoteOptions): 
     doing: string,
   ): Promise<GitResult<GitOutput>> => {
     for (let tries = 0; ; tries += 1) {
-      const begunMs = Date.now();
+      const startMs = Date.now();
       // A caller that waited for a request without an answer need not repeat it.
-      const answer = async (): Promise<GitOutput> => calls.awayAnswerSince(begunMs) ?? ask();
+      const answer = async (): Promise<GitOutput> => calls.awayAnswerSince(startMs) ?? ask();
       const output = await context.inTurn('fetch', answer);
       if (output.code === 0) return ok(output);
       // Not the remote's fault: git reads the HEAD of every worktree before it fetches.
       if (await dropHalfMade(context)) continue;
       const failure = remoteFailure(output, remote, doing);
       const pauseMs = pausesMs[tries];
-      const isSlow = failure.isAway === true && Date.now() - begunMs > quickMs;
+      const isSlow = failure.isAway === true && Date.now() - startMs > quickMs;
       if (pauseMs === undefined || isSlow || !mayPass(output, failure)) return err(failure);
       await delay(pauseMs);
     }

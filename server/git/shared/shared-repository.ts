@@ -240,6 +240,7 @@ class Shared {
   ): Promise<GitResult<CommitLeftoversOutcome>> {
     const done = await this.with([request.base], () => this.local.commitLeftovers(request));
     if (!done.ok) return done;
+    this.work.add(done.value.ignored?.ref ?? null);
     const ref = branchRef(request.branch);
     const secrets = done.value.committedSecrets ?? [];
     if (secrets.length > 0) {
@@ -274,10 +275,13 @@ type WorkMethods = Pick<
   | 'listSnapshots'
   | 'sizeOfChange'
   | 'restore'
+  | 'withIgnored'
 >;
 
 function workMethods(local: LocalRepository, shared: Shared): WorkMethods {
   return {
+    withIgnored: (request) =>
+      shared.with([request.commit, request.snapshot], () => local.withIgnored(request)),
     snapshot: async (request) => {
       const taken = await local.snapshot({ ...request, forOthers: true });
       if (taken.ok && taken.value?.isNew === true) shared.work.add(taken.value.ref);
@@ -358,6 +362,7 @@ function sharedMethods(local: LocalRepository, shared: Shared): SharedRepository
     canonicalBranch: (branch) => local.canonicalBranch(branch),
     withoutHeld: (request) =>
       shared.with([request.base, request.commit], () => local.withoutHeld(request)),
+    startWork: (path) => local.startWork(path),
     revertOf: (request) => shared.with([request.commit], () => local.revertOf(request)),
     ...looksAtCommits(local, shared),
     sync: () => local.sync(),

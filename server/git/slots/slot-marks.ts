@@ -16,6 +16,7 @@ export async function markUse(worktree: LinkedWorktree, request: SlotRequest): P
   await removeEntry(join(worktree.gitDir, slotNotes.creation));
   const owner = ownerOf(request);
   if (owner !== null && owner !== readText(join(worktree.gitDir, slotNotes.owner))) {
+    await removeEntry(join(worktree.gitDir, slotNotes.start));
     await writeNote(join(worktree.gitDir, slotNotes.log), String(lengthOfLog(worktree)));
     await writeNote(join(worktree.gitDir, slotNotes.owner), owner);
   }

@@ -46,7 +46,7 @@ interface KeptIndex {
   readonly ownIndex: string;
   /** The copy as it was left. */
   readonly copy: string;
-  readonly begunMs: number;
+  readonly startMs: number;
   readonly writtenMs: number;
 }
 
@@ -136,7 +136,7 @@ async function indexToUse(
 ): Promise<KeptIndex | null> {
   if (known.file !== null) {
     const isSame = known.copy === identityOf(known.file, context.idBytes);
-    const ageMs = Date.now() - known.begunMs;
+    const ageMs = Date.now() - known.startMs;
     if (isSame && ageMs >= 0 && ageMs < keptMs) return known;
     await removeIndex(known.file);
   }
@@ -144,7 +144,7 @@ async function indexToUse(
   if (!(await copyIndex(join(worktree.gitDir, 'index'), file))) return null;
   const copy = identityOf(file, context.idBytes);
   const { ownIndex } = known;
-  if (copy !== null) return { file, ownIndex, copy, begunMs: Date.now(), writtenMs: 0 };
+  if (copy !== null) return { file, ownIndex, copy, startMs: Date.now(), writtenMs: 0 };
   await removeIndex(file);
   return null;
 }

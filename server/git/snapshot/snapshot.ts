@@ -30,6 +30,7 @@ import { changedTree } from './changed-tree.ts';
 import { dropKeptIndex, periodicStatus } from './kept-index.ts';
 import { copyIndex, ownIndexFile } from './own-index.ts';
 import { slotStatus } from '../work/lost-head.ts';
+import { hasStarted, ignoredByAttempt } from '../work/work-start.ts';
 import { isNestedRepository, type ParsedStatus, type StatusEntry } from '../read/status-format.ts';
 import { appendSnapshot, type WorkState } from '../work/work-chain.ts';
 import { stampOfIndex, type LinkedWorktree } from '../files/worktree-link.ts';
@@ -95,8 +96,15 @@ export async function takeSnapshot(
   if (!imported.ok) return imported;
   const isPeriodic = request.reason === 'interval';
   if (!isPeriodic) await dropKeptIndex(context, worktree.value);
-  const status = await (isPeriodic ? periodicStatus : slotStatus)(context, worktree.value);
+  const status = isPeriodic
+    ? await periodicStatus(context, worktree.value)
+    : await slotStatus(context, worktree.value, { ignored: hasStarted(worktree.value) });
   if (!status.ok) return status;
+  const written = isPeriodic
+    ? ok({ paths: [], beyond: null })
+    : await ignoredByAttempt(context, worktree.value, status.value, request.base);
+  if (!written.ok) return written;
+  const ignored = written.value.beyond === null ? written.value.paths : [];
   const { head, branch } = status.value;
   if (!isPeriodic) {
     const dropped = await keepDropped(context, worktree.value, head, request.label);
@@ -107,7 +115,8 @@ export async function takeSnapshot(
     ...(await committedSoFar(context, worktree.value, head)),
     ...(forOthers ? listedStashes(context, `drover/${request.label}`) : []),
   ];
-  if (!isDirty(status.value) && alongside(worktree.value).length + beside.length === 0) {
+  const others = alongside(worktree.value).length + beside.length + ignored.length;
+  if (!isDirty(status.value) && others === 0) {
     const isBase = head === null || head === request.base;
     const isOnBranch = branch !== null && branchRef(branch) === `${droverHeadRoot}${request.label}`;
     if (isBase || (isOnBranch && isPeriodic && !forOthers)) return ok(null);
@@ -119,6 +128,7 @@ export async function takeSnapshot(
     reason: request.reason,
     author: request.author,
     beside,
+    ignored,
   });
   return kept.ok ? ok(kept.value.snapshot) : kept;
 }

@@ -27,6 +27,8 @@ import { factsOfAll } from '../files/small-files.ts';
 import { takeFromShared } from './shared-leavings.ts';
 import { waitForStaleLocks } from '../files/stale-locks.ts';
 import { heldSubmodules } from '../nested/submodule-work.ts';
+import { keepIgnored } from './ignored-results.ts';
+import { hasStarted } from './work-start.ts';
 import { keepCommit, labelOfBranch, readSnapshot, workRef } from './work-chain.ts';
 import type { LinkedWorktree } from '../files/worktree-link.ts';
 import type { Sha } from '../sha.ts';
@@ -41,7 +43,20 @@ export async function commitLeftovers(
   }
   const left = await whatIsLeft(context, request);
   if (!left.ok) return left;
-  const { worktree, status, stashed } = left.value;
+  const done = await commitLeft(context, request, left.value);
+  if (!done.ok) return done;
+  const { worktree, status } = left.value;
+  const tip = done.value.commit;
+  const ignored = await keepIgnored(context, worktree, status, { ...request, tip });
+  if (!ignored.ok) return ignored;
+  return ignored.value === null ? done : ok({ ...done.value, ignored: ignored.value });
+}
+
+async function commitLeft(
+  context: RepositoryContext,
+  request: CommitLeftoversRequest,
+  { worktree, status, stashed }: Left,
+): Promise<GitResult<CommitLeftoversOutcome>> {
   const operation = await concludable(context, worktree, status, request.branch);
   if (!operation.ok) return operation;
   const attached: GitResult<Standing> =
@@ -120,7 +135,7 @@ async function whatIsLeft(
   await waitForStaleLocks(worktree, context.staleLockMs);
   const shared = await takeFromShared(context, worktree.path, branch);
   if (!shared.ok) return shared;
-  const status = await slotStatus(context, worktree);
+  const status = await slotStatus(context, worktree, { ignored: hasStarted(worktree) });
   if (!status.ok) return status;
   const { head } = status.value;
   const dropped = await keepDropped(context, worktree, head, labelOfBranch(branch));

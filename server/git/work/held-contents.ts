@@ -29,7 +29,7 @@ type Found = Map<PathBytes, readonly SecretFound[]>;
 export async function secretsInFiles(
   context: RepositoryContext,
   root: string,
-  base: Sha,
+  base: Sha | null,
   paths: { readonly present: readonly PathBytes[]; readonly removed: readonly PathBytes[] },
 ): Promise<GitResult<SecretPaths>> {
   const found: Found = new Map();

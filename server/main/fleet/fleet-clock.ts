@@ -31,9 +31,9 @@ export class FleetClock implements Clock {
    * back.
    */
   async comparing(ask: () => Promise<number>): Promise<void> {
-    const begunMs = performance.now();
+    const startMs = performance.now();
     const databaseMs = await ask();
-    const tookMs = performance.now() - begunMs;
+    const tookMs = performance.now() - startMs;
     const offsetMs = Math.round(databaseMs + tookMs / 2 - systemClock.now());
     // Within the possible latency, the last reported time is equally accurate: it must not jitter.
     if (Math.abs(offsetMs - this.#offsetMs) > Math.max(tookMs, trembleMs)) {

@@ -16,9 +16,10 @@ export const reviewShapes = {
   /**
    * `seen`: the commit that was reviewed. For a task, the request is refused if the commit has
    * changed; for an epic, its tree is approved. `plan`: the waiting plan as the person wants it;
-   * `seen` is then `plan-<number>`.
+   * `seen` is then `plan-<number>`. `with_ignored`: the ignored files that an attempt without
+   * changes has written land too.
    */
-  approve: { id, seen: optional(word), plan: optional(word) },
+  approve: { id, seen: optional(word), plan: optional(word), with_ignored: optional(flag) },
   questions: {},
   answer: { id, choice: word },
   /**

@@ -277,8 +277,8 @@ function taskHandlers(deps: EngineHandlerDeps): Pick<Handlers, TaskRequests> {
       return taskView(id);
     },
     'task.send_back': async ({ id, text: words }) => either(await sendBack(engine, id, words), id),
-    approve: async ({ id, seen, plan }) =>
-      either(await approve(engine, id, seen ?? null, plan ?? null), id),
+    approve: async ({ id, seen, plan, with_ignored: isWithIgnored }) =>
+      either(await approve(engine, id, seen ?? null, plan ?? null, isWithIgnored), id),
     answer: async ({ id, choice }) => taskView(await answerQuestion(engine, id, choice)),
     undo: async ({ id, dry_run: isDry, by }) => {
       const asker = by?.slice(0, askerMax) ?? 'person';

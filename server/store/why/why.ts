@@ -219,7 +219,7 @@ function whyReview(row: TaskRow): string[] {
       ];
     case 'no_changes':
       return [
-        `${id} needs a review: its agent succeeded but changed nothing, and a commit was expected.`,
+        ...whyNoChanges(row),
         `Use "drover approve ${id}" if no change was needed, or "drover send-back ${id} <text>" to state what is missing; "drover log ${id}" shows what it said.`,
       ];
     case 'plan':
@@ -237,6 +237,21 @@ function whyReview(row: TaskRow): string[] {
     default:
       return [`${id} needs a review: a person must decide.`, ...lastError(row), decide];
   }
+}
+
+/** The verdict names the ignored files, or says that there are too many to be kept. */
+function whyNoChanges(row: TaskRow): string[] {
+  const { id } = row;
+  if (row.held_files === '[]') {
+    return [
+      `${id} needs a review: its agent succeeded but changed nothing, and a commit was expected.`,
+    ];
+  }
+  return [
+    `${id} needs a review: ${row.verdict_reason ?? 'its agent wrote only ignored files'}.`,
+    ...keptWork(row),
+    `Use "drover approve ${id} --with-ignored" to land these ignored files.`,
+  ];
 }
 
 function whyConflict(row: TaskRow): string[] {

@@ -25,7 +25,8 @@ import { takesOver } from './fallback.ts';
 import type { AttemptInRun, Uses } from '../kit/engine-ports.ts';
 import { stoppedInstead } from './stops.ts';
 import type { Place } from './worktree-step.ts';
-import type { CommitLeftoversOutcome } from '../../git/slot-port.ts';
+import type { CommitLeftoversOutcome, IgnoredResults } from '../../git/slot-port.ts';
+import { type KeptNote, nameKeptRefs } from './kept-work.ts';
 
 interface JudgedTask {
   readonly fallback_from: number;
@@ -53,8 +54,10 @@ export async function submit(
   const { committed, task } = submission;
   await foreseeSubmission(tx, claim, task.fallback_from);
   const { changed, held, heldFor = {}, commit, protected: guarded, aside = false } = committed;
+  const { ignored } = committed;
   const summary = engine.mask(submission.summary);
-  const facts = { summary, changed, held, heldFor, protected: guarded, aside };
+  const left = ignored === undefined ? {} : { ignored };
+  const facts = { summary, changed, held, heldFor, protected: guarded, aside, ...left };
   const judgement = judgeWork({ ...facts, task });
   // A write would make these questions new ones: before it, their answers come together.
   const isCandidate = (await candidateOf(tx, claim.taskId)) !== null;
@@ -62,6 +65,9 @@ export async function submit(
   const conflict = isUntouched ? await conflictLeft(tx, claim) : null;
   const wasCutOff = !changed && (await workWasCutOff(tx, claim));
   await setAttempt(tx, claim.taskId, claim.attempt, { commit_sha: changed ? commit : null });
+  if (typeof ignored?.ref === 'string') {
+    await nameKeptRefs(tx, engine.store, [ignored.ref], claim.taskId, ignoredNote);
+  }
   if (conflict !== null) return recordFailure(engine, tx, claim, conflict.reason, conflict.files);
   switch (judgement.next.kind) {
     case 'complete_without_commit':
@@ -80,12 +86,15 @@ export async function submit(
         protected: guarded,
         commit: changed ? commit : null,
         wasCutOff,
+        ...left,
       });
     case 'land':
       if (isCandidate) return holdCandidate(engine, tx, claim, committed, judgement.reason);
       return queueWork(engine, tx, claim, submission, judgement.reason);
   }
 }
+
+const ignoredNote: KeptNote = { reason: 'ignored', author: 'agent' };
 
 /**
  * An attempt that changes nothing after a conflict has not resolved it: the earlier work still has
@@ -229,15 +238,17 @@ async function review(
     readonly commit: string | null;
     /** What an interruption has left of it is in its snapshots. */
     readonly wasCutOff: boolean;
+    readonly ignored?: IgnoredResults;
   },
 ): Promise<void> {
   if (await stoppedInstead(engine, tx, claim)) return;
   const kind = judgement.next.kind === 'needs_review' ? judgement.next.review : 'no_changes';
-  if (kind === 'no_changes' && facts.wasCutOff)
-    return beginAnew(engine, tx, claim, cutOffWords(claim));
-  if (kind === 'no_changes' && (await hasAnotherTry(engine, tx, claim))) {
+  const isEmpty = kind === 'no_changes' && facts.ignored === undefined;
+  if (isEmpty && facts.wasCutOff) return beginAnew(engine, tx, claim, cutOffWords(claim));
+  if (isEmpty && (await hasAnotherTry(engine, tx, claim))) {
     return recordFailure(engine, tx, claim, failure('no_changes', judgement.reason));
   }
+  const left = kind === 'no_changes' ? (facts.ignored?.files ?? []) : facts.held;
   await setAttempt(tx, claim.taskId, claim.attempt, {
     state: 'submitted',
     failure_kind: kind,
@@ -251,12 +262,12 @@ async function review(
     runId: claim.runId,
     data: {
       kind,
-      files: kind === 'protected' ? facts.protected : facts.held,
+      files: kind === 'protected' ? facts.protected : left,
       reason: judgement.reason,
     },
     set: {
       review_kind: kind,
-      held_files: JSON.stringify(facts.held),
+      held_files: JSON.stringify(left),
       commit_sha: facts.commit,
       verdict: judgement.verdict,
       verdict_reason: judgement.reason,
@@ -264,7 +275,9 @@ async function review(
       last_error: judgement.reason,
     },
   });
-  if (kind === 'no_changes') await releaseSlot(tx, 'task', claim.taskId);
+  // The slot has the only copy of files that were too many to be kept.
+  const isOnlyCopy = typeof facts.ignored?.unkept === 'string';
+  if (kind === 'no_changes' && !isOnlyCopy) await releaseSlot(tx, 'task', claim.taskId);
 }
 
 /**

@@ -144,6 +144,8 @@ async function prepareIn(
   const isBase = isNew && rescued.startSha === base && !rescued.keepBranch;
   const setup = await runSetup(engine, claim, slot, isBase, signal);
   if (setup !== null) return { kind: 'failed', failure: setup };
+  const started = await engine.git.startWork(slot.path);
+  if (!started.ok) return { kind: 'failed', failure: gitFailed(started.error) };
   const keptRefs = [rescued.ref, prepared.value.keptRef].filter((ref) => ref !== null);
   return {
     kind: 'ready',

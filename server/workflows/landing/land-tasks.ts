@@ -71,7 +71,7 @@ class Landing {
   readonly #input: LandInput;
   readonly #own: () => Promise<GitResult<void>>;
   /** A red verdict from before is another attempt's: it serves the halving of this batch alone. */
-  readonly #begunMs: number;
+  readonly #startMs: number;
 
   constructor(
     engine: Engine,
@@ -83,7 +83,7 @@ class Landing {
     this.#run = run;
     this.#input = input;
     this.#own = own;
-    this.#begunMs = engine.clock.now();
+    this.#startMs = engine.clock.now();
   }
 
   async land(rows: readonly LandingRow[], path: string, rebuilds: number): Promise<void> {
@@ -233,7 +233,7 @@ class Landing {
       }
     }
     const base = { line: this.#input.line, commit: start.value };
-    const verdict = await testBatch(this.#engine, merged, base, this.#begunMs, stop);
+    const verdict = await testBatch(this.#engine, merged, base, this.#startMs, stop);
     if (verdict.kind === 'aborted' && this.#run.signal.aborted) throw this.#run.signal.reason;
     return { tip, merged, conflicts, deferred, unmergeable, verdict, problem: null };
   }

@@ -36,9 +36,11 @@ export async function approve(
   id: string,
   seen: string | null = null,
   plan: string | null = null,
+  isWithIgnored = false,
 ): Promise<'task' | 'epic'> {
   const epic = await epicById(engine.store.db, id);
   if (plan !== null && epic !== null) throw noPlan(id);
+  if (isWithIgnored && epic !== null) throw noIgnored(id);
   if (epic !== null) {
     const tree = seen === null ? epic.review_tree : await treeSeen(engine, seen);
     await approveEpic(engine, id, epic.landing_state, tree);
@@ -55,14 +57,22 @@ export async function approve(
     return 'task';
   }
   if (plan !== null) throw noPlan(id);
+  const hasIgnored = row.review_kind === 'no_changes' && row.held_files !== '[]';
+  if (isWithIgnored && !hasIgnored) throw noIgnored(id);
   if (seen !== null && row.commit_sha !== null && row.commit_sha !== seen) throw changedSince(id);
   if (row.candidate_of !== null) {
     await chooseByPerson(engine, id);
     return 'task';
   }
   // Already approved: it is about to land.
-  if (!isHeld(row)) await approveTask(engine, row);
+  if (isHeld(row)) return 'task';
+  await (isWithIgnored ? landIgnored(engine, row) : approveTask(engine, row));
   return 'task';
+}
+
+function noIgnored(id: string): Refusal {
+  const message = `${id} has no ignored files that wait for a decision. Leave --with-ignored out.`;
+  return new Refusal('illegal', message);
 }
 
 async function treeSeen(engine: Uses<'git'>, seen: string): Promise<string> {
@@ -129,11 +139,45 @@ async function commitToLand(engine: Uses<'git'>, row: TaskRow): Promise<string |
   const made = await engine.git.withoutHeld({ base, commit, held, subject, trailers });
   if (!made.ok) throw new Refusal('git', made.error.message);
   if (made.value === null || made.value === commit) return made.value;
-  // Named, so that nothing removes it before it has landed.
-  const ref = `${approvedRoot}${row.id}/${made.value.slice(0, 12)}`;
-  const kept = await engine.git.updateRef(ref, made.value, null, 'drover: approve');
-  if (!kept.ok) throw new Refusal('git', kept.error.message);
+  await nameApproved(engine, row.id, made.value);
   return made.value;
+}
+
+/** The result is ignored files: they land as a commit on the attempt's base. */
+async function landIgnored(
+  engine: Uses<'durable' | 'git' | 'machineId' | 'settings' | 'store'>,
+  row: TaskRow,
+): Promise<void> {
+  const attempt = await lastAttempt(engine.store.db, row.id);
+  const label = `${row.id}/${attempt?.number ?? 1}/ignored`;
+  const found = await engine.git.lastSnapshot(label, 'anywhere');
+  if (!found.ok) throw new Refusal('git', found.error.message);
+  if (found.value === null || row.base_sha === null) {
+    const place = row.worktree_path === null ? '' : ` They are in ${row.worktree_path}.`;
+    const message = `The ignored files of ${row.id} are in no snapshot.${place} Copy those you want, then approve without --with-ignored.`;
+    throw new Refusal('illegal', message);
+  }
+  const made = await engine.git.withIgnored({
+    commit: row.base_sha,
+    snapshot: found.value.commit,
+    paths: JSON.parse(row.held_files) as string[],
+    maxFileSize: engine.settings().maxCommitFileSize,
+    subject: `${row.id}: ${firstLineOf(row.title)}`,
+    trailers: [trailer('task', row.id)],
+  });
+  if (!made.ok) throw new Refusal('git', made.error.message);
+  await nameApproved(engine, row.id, made.value);
+  await approveTask(engine, { ...row, commit_sha: made.value }, async (tx) => {
+    if (attempt === null) return;
+    await setAttempt(tx, row.id, attempt.number, { commit_sha: made.value });
+  });
+}
+
+/** Names a commit, so that nothing removes it before it has landed. */
+async function nameApproved(engine: Uses<'git'>, id: string, commit: string): Promise<void> {
+  const ref = `${approvedRoot}${id}/${commit.slice(0, 12)}`;
+  const kept = await engine.git.updateRef(ref, commit, null, 'drover: approve');
+  if (!kept.ok) throw new Refusal('git', kept.error.message);
 }
 
 /** Whatever machine lands it has to find it. */

@@ -39,6 +39,29 @@ suite('verdict', () => {
     assert.equal(reason, 'changes protected files: .drover.toml, a/.claude/settings.json');
   });
 
+  test('ignored files are named, whatever follows', () => {
+    const ignored = { files: ['dist/report.pdf', 'a.csv'], unkept: null };
+    const said = '2 ignored files were not committed: dist/report.pdf, a.csv';
+    check({ changed: false, ignored }, 'unknown', 'needs_review no_changes');
+    check({ ignored }, 'pass', 'land');
+    const reasonOf = (change: Partial<WorkFacts>): string =>
+      judgeWork({ ...facts, ignored, ...change }).reason;
+    assert.equal(
+      reasonOf({ changed: false }),
+      `the agent succeeded but changed nothing that git tracks; ${said}`,
+    );
+    assert.equal(reasonOf({}), `Did it. (${said})`);
+    assert.equal(reasonOf({ summary: '' }), said);
+    const long = reasonOf({ summary: 'x'.repeat(300) });
+    assert.ok(long.length === 200 && long.endsWith(`… (${said})`), long);
+    assert.equal(reasonOf({ held: ['.env'] }), `held back, never committed: .env; ${said}`);
+    const many = { files: ['dist/'], unkept: 'more than 500 ignored files' };
+    assert.match(
+      reasonOf({ changed: false, ignored: many }),
+      /; more than 500 ignored files are neither committed nor kept: dist\/$/u,
+    );
+  });
+
   test('words in the text decide nothing', () => {
     for (const summary of [
       'blocked by the missing key',

@@ -189,7 +189,7 @@ async function measureStream(): Promise<void> {
 
 /** Reported by the page itself as it changes: polling it would take time from what is measured. */
 async function measureReload(bench: Workbench): Promise<void> {
-  const begunMs = Date.now();
+  const startMs = Date.now();
   await bench.reload();
   const upMs = Date.now();
   const [branchMs, saidMs] = await Promise.all([
@@ -197,7 +197,7 @@ async function measureReload(bench: Workbench): Promise<void> {
     seenInPage(bench, '.notification-toast', 'Reattached'),
   ]);
   const { willMs } = await loadOfCode(bench);
-  print('reload: window asked for until it is up', upMs - begunMs, "VS Code's own");
+  print('reload: window asked for until it is up', upMs - startMs, "VS Code's own");
   print("reload: window up until VS Code's own Git tells the branch", branchMs - upMs, 'none');
   print('reload: window up until VS Code loads our code', willMs - upMs, "VS Code's own");
   print('reload: our code loaded until re-attached is said', saidMs - willMs, '<= 1000');

@@ -187,10 +187,11 @@ export class StreamSession implements ReactiveController {
     this.queuedHints = this.queuedHints.filter((text) => !told.includes(text));
   }
 
-  async approve(): Promise<void> {
+  async approve(what: 'with_ignored' | null = null): Promise<void> {
     const id = this.#subject;
     if (id === null) return;
-    await this.#try('Not approved', () => this.#parts.host.backend('approve', { id }));
+    const more = what === null ? {} : { with_ignored: true };
+    await this.#try('Not approved', () => this.#parts.host.backend('approve', { id, ...more }));
   }
 
   async openPart(id: string): Promise<void> {

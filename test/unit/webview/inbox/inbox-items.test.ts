@@ -40,6 +40,33 @@ suite('inbox items', () => {
     ]);
   });
 
+  test('a result that git ignores is named, to land it or to do without', async () => {
+    const [item] = inboxItems(
+      snapshotOf([
+        taskView({
+          id: 'a',
+          status: 'needs_review',
+          review_kind: 'no_changes',
+          held_files: ['dist/report.pdf'],
+          verdict_reason: 'changed nothing; 1 ignored file was not committed: dist/report.pdf',
+        }),
+      ]),
+    );
+    assert.ok(item !== undefined);
+    assert.match(item.text, /1 ignored file was not committed: dist\/report\.pdf\.$/u);
+    const titles = ['Land Ignored Files', 'Approve', 'Send Back…'];
+    assert.deepEqual(item.actions.map(actionTitle), titles);
+    const asked: unknown[] = [];
+    const host = {
+      backend: async (name: string, params: unknown) => void asked.push([name, params]),
+    } as unknown as Host;
+    for (const action of item.actions.slice(0, 2)) await carryOut(host, item, action, '');
+    assert.deepEqual(asked, [
+      ['approve', { id: 'a', with_ignored: true }],
+      ['approve', { id: 'a' }],
+    ]);
+  });
+
   test('a review is a review', () => {
     const [item] = inboxItems(snapshotOf([taskView({ id: 'a', status: 'needs_review' })]));
     assert.deepEqual([item?.kind, item?.seen], ['review', undefined]);
