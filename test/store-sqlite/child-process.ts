@@ -16,6 +16,7 @@ export interface SqliteChild {
   /** Ends it with SIGKILL, and waits until it is gone. */
   kill(): Promise<void>;
   readonly ended: Promise<void>;
+  readonly pid: number;
 }
 
 export function startSqliteChild(orders: ChildOrders): SqliteChild {
@@ -27,6 +28,7 @@ export function startSqliteChild(orders: ChildOrders): SqliteChild {
   const ended = once(child, 'exit').then(() => undefined);
   return {
     ended,
+    pid: child.pid ?? -1,
     nextLine: async () => {
       const next = await lines.next();
       return next.done === true ? null : next.value;

@@ -1,6 +1,7 @@
 // A second process for the tests of files: opens, migrates or locks as its one JSON argument says.
 
 import { writeSync } from 'node:fs';
+import { DatabaseSync } from 'node:sqlite';
 import { acquireExclusive } from '../../server/store/sqlite/exclusive.ts';
 import { migrate } from '../../server/store/sqlite/migrate.ts';
 import { openSqlite } from '../../server/store/sqlite/open.ts';
@@ -8,7 +9,8 @@ import { notesMigrations } from './notes-migrations.ts';
 
 export type ChildOrders =
   | { readonly act: 'migrate'; readonly path: string; readonly version: number }
-  | { readonly act: 'lock'; readonly path: string };
+  | { readonly act: 'lock'; readonly path: string }
+  | { readonly act: 'read'; readonly path: string };
 
 function tell(line: string): void {
   writeSync(1, `${line}\n`);
@@ -35,6 +37,14 @@ async function main(orders: ChildOrders): Promise<void> {
       tell(lock === null ? 'refused' : 'locked');
       await inputEnded();
       lock?.release();
+      return;
+    }
+    case 'read': {
+      const reader = new DatabaseSync(orders.path, { readOnly: true });
+      reader.exec('begin; select count(*) from sqlite_schema');
+      tell('reading');
+      await inputEnded();
+      reader.close();
       return;
     }
   }

@@ -13,8 +13,10 @@ import {
   writeSync,
 } from 'node:fs';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { sql } from 'kysely';
 import { openSqlite } from '../../server/store/sqlite/open.ts';
+import { startSqliteChild } from './child-process.ts';
 import {
   bytesOf,
   countNotes,
@@ -125,6 +127,30 @@ suite('sqlite: trouble', () => {
       holder.raw.exec('rollback');
       await waiter.db.insertInto('notes').values({ id: 2, text: 'x' }).execute();
       await Promise.all([holder.close(), waiter.close()]);
+    }));
+
+  test('a file that is out of WAL mode, and that another program reads', () =>
+    inFolder(async (folder) => {
+      const path = join(folder, 'a.db');
+      await makeNotes(path, 1);
+      const raw = new DatabaseSync(path);
+      raw.exec('pragma journal_mode = delete');
+      raw.close();
+      const reader = startSqliteChild({ act: 'read', path });
+      assert.equal(await reader.nextLine(), 'reading');
+      const startMs = performance.now();
+      const holder = process.platform === 'linux' ? `process ${reader.pid}` : 'another process';
+      assert.throws(
+        () => openSqlite<NotesTables>(path, { busyTimeoutMs: 200 }),
+        isRefusal('database', path, holder, 'try again'),
+      );
+      // A bound of all tries, not of each of them.
+      assert.ok(performance.now() - startMs < 3_000);
+      reader.goOn();
+      await reader.ended;
+      const opened = openSqlite<NotesTables>(path);
+      assert.equal(opened.raw.prepare('pragma journal_mode').get()?.['journal_mode'], 'wal');
+      await opened.close();
     }));
 
   test('a limit of pages is a full disk: the transaction is undone, the next one works', () =>

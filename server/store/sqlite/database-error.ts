@@ -3,6 +3,7 @@
 import { readdirSync, statfsSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { Refusal } from '../../core/failure.ts';
+import { openers } from './openers.ts';
 
 /** The primary result codes of SQLite that a person can do something about. */
 const codes = {
@@ -51,7 +52,7 @@ function messageOf(code: number, path: string, detail: string): string | null {
   switch (code) {
     case codes.busy:
     case codes.locked:
-      return `The database ${path} is locked by another process and did not become free in time; nothing was changed. End that process or wait, then try again.`;
+      return `The database ${path} is locked by ${holderOf(path)} and did not become free in time; nothing was changed. End that process or wait, then try again.`;
     case codes.readOnly:
       return `The database ${path} cannot be written; nothing was changed. Make the file and its folder writable, then try again.`;
     case codes.ioError:
@@ -69,6 +70,14 @@ function messageOf(code: number, path: string, detail: string): string | null {
     default:
       return null;
   }
+}
+
+/** Only Linux exposes which processes have a file open. */
+function holderOf(path: string): string {
+  const found = openers(path);
+  if (found.length === 0) return 'another process';
+  const names = found.map(({ pid, program }) => `process ${pid} (${program})`).join(', ');
+  return `another process: ${names} ${found.length === 1 ? 'has' : 'have'} it open`;
 }
 
 const roomBytesMin = 64 * 1024;

@@ -167,21 +167,24 @@ function checkWritable(raw: DatabaseSync): void {
 }
 
 /**
- * SQLite does not wait when several processes switch a new file at the same time: it answers
- * "locked" immediately. So Drover waits. It blocks, but only for the first opening of a new file,
- * and not longer than the busy timeout.
+ * When several processes switch a new file at the same time, SQLite answers "locked" immediately;
+ * when another program reads a file that is out of WAL mode, it waits for the busy timeout in each
+ * try. So SQLite must not wait here, and Drover tries again until one busy timeout is over. It
+ * blocks, but only for a file that is not in WAL mode.
  */
 function switchToWal(raw: DatabaseSync, busyTimeoutMs: number): void {
   const pauseMs = 10;
-  const triesMax = Math.ceil(busyTimeoutMs / pauseMs) + 1;
+  const endMs = performance.now() + busyTimeoutMs;
   const pause = new Int32Array(new SharedArrayBuffer(4));
-  for (let tries = 1; ; tries += 1) {
+  raw.exec('pragma busy_timeout = 0');
+  for (;;) {
     try {
       raw.exec('pragma journal_mode = wal');
-      return;
+      break;
     } catch (error) {
-      if (!isBusy(error) || tries >= triesMax) throw error;
+      if (!isBusy(error) || performance.now() >= endMs) throw error;
       Atomics.wait(pause, 0, 0, pauseMs);
     }
   }
+  raw.exec(`pragma busy_timeout = ${busyTimeoutMs}`);
 }
