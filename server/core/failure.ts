@@ -20,6 +20,7 @@ export const failureKinds = [
   'conflict', // the work cannot be merged with what has landed
   'line_held', // a change that Drover did not make stopped the line; uses no attempt, continues when a person has decided
   'push_refused', // the fleet's git server refuses the work: uses no attempt, continues when a person has changed a rule
+  'commit_failed', // git could not commit what a finished agent left: uses no attempt, and the agent is not started again
   'git_failed', // git refused something it should not have
   'disk_full', // a disk of this machine had no space: uses no attempt
   'worker_failed', // no remote worker could be had, or it was lost before its result was fetched
@@ -48,6 +49,7 @@ const retryableKinds: ReadonlySet<FailureKind> = new Set([
   'gate_failed',
   'conflict',
   'line_held',
+  'commit_failed',
   'git_failed',
   'disk_full',
   'worker_failed',

@@ -1,7 +1,7 @@
 // What a further attempt knows of the ones before it: sub-tasks that are done stay done, a conflict stays one until it is cured.
 
 import assert from 'node:assert/strict';
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { eventually } from './support/eventually.ts';
 import { landedTasks } from './support/history.ts';
@@ -114,5 +114,31 @@ echo "$id" > shared.txt
       new RegExp(`git show ${(task.commit_sha ?? '-').slice(0, 12)}`),
     );
     assert.equal(here.read('repo/both.txt'), 'first\n');
+  });
+
+  test('a finished agent is not started again because git cannot commit its work', async () => {
+    const here = project({
+      agent: `
+cat > /dev/null
+echo "$attempt" >> "../../starts-$id"
+echo "work of $id" > "$id.txt"
+git config core.repositoryFormatVersion 1
+git config extensions.unheardOf true
+`,
+    });
+    await beginPlan(here, [{ id: 't1', max_attempts: 1 }]);
+    assert.notEqual((await here.drover(['run'])).code, 0);
+    const held = await here.task('t1');
+    assert.equal(held.status, 'blocked');
+    assert.match(held.blocked_reason ?? '', /unheardof.*agent has finished/isu);
+    // Not cured yet: the work goes on waiting.
+    const config = join(here.root, '.git', 'config');
+    const broken = readFileSync(config, 'utf8');
+    writeFileSync(config, broken.replace(/^\s*unheardOf.*$/imu, ''));
+    await here.expect(0, ['resolve', 't1', '--note', 'taken out of the configuration']);
+    await here.expect(0, ['run']);
+    assert.deepEqual(landedTasks(here), ['t1']);
+    assert.equal(here.read('starts-t1'), '1\n');
+    assert.equal((await here.task('t1')).attempts, 0);
   });
 });

@@ -159,6 +159,7 @@ export function failuresBeforeNext(kind: string, after: number): number | null {
     case 'conflict':
     case 'line_held':
     case 'push_refused':
+    case 'commit_failed':
     case 'git_failed':
     case 'disk_full':
     case 'worker_failed':

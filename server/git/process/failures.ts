@@ -130,6 +130,10 @@ function lastWords(text: string): string {
     .split('\n')
     .map((line) => line.trim())
     .filter((line) => line !== '' && !line.startsWith('hint:'));
-  const reasons = lines.filter((line) => /^(?:fatal|error):/.test(line));
+  // Git lists what it does not accept below its sentence: the names of extensions, of files.
+  const reasons = lines.filter(
+    (line, at) =>
+      /^(?:fatal|error):/.test(line) || /^(?:fatal|error):.*:$/.test(lines[at - 1] ?? ''),
+  );
   return (reasons.length > 0 ? reasons : lines.slice(-6)).join(' ').slice(0, 600);
 }

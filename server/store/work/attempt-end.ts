@@ -39,10 +39,11 @@ export interface NextAgent {
 const freeMax = 5;
 
 /**
- * Kinds that the task did not cause: an unreachable remote, a full disk, a lock, a lost worker, an
- * interrupted landing.
+ * Kinds that the task did not cause: an unreachable remote, a full disk, a lock (also when finished
+ * work is committed), a lost worker, an interrupted landing.
  */
 const passingKinds: ReadonlySet<string> = new Set([
+  'commit_failed',
   'git_failed',
   'disk_full',
   'worker_failed',

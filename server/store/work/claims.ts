@@ -44,6 +44,8 @@ export interface Claim {
   readonly parts: readonly string[];
   /** Work that was committed before the attempt was interrupted: it only has to land. */
   readonly commitSha: string | null;
+  /** The part whose agent has finished, although git could not commit its work. */
+  readonly finishedPart?: string | null;
   /** The attempt makes a plan and nothing else. Absent in claims of older versions. */
   readonly planning?: boolean;
 }
@@ -94,6 +96,7 @@ export async function claimTask(
     branch: attempt.branch,
     parts,
     commitSha: attempt.commitSha,
+    finishedPart: attempt.finishedPart,
     planning: attempt.planning,
   };
 }
@@ -149,6 +152,7 @@ interface OpenedAttempt {
   readonly model: string | null;
   readonly branch: string;
   readonly commitSha: string | null;
+  readonly finishedPart: string | null;
   readonly planning: boolean;
 }
 
@@ -193,7 +197,9 @@ async function openAttempt(
         ended_at_ms: null,
       });
       const { number, agent, model, branch, commit_sha: commitSha } = last;
-      return { number, agent, model, branch, commitSha, planning: last.planning === 1 };
+      const finishedPart = last.failure_kind === 'commit_failed' ? last.pid_part : null;
+      const planning = last.planning === 1;
+      return { number, agent, model, branch, commitSha, finishedPart, planning };
     }
     await setAttempt(tx, row.id, last.number, {
       state: isHere ? 'failed' : 'interrupted',
@@ -226,7 +232,7 @@ async function openAttempt(
     })
     .execute();
   const { agent, model } = request;
-  return { number, agent, model, branch, commitSha: null, planning };
+  return { number, agent, model, branch, commitSha: null, finishedPart: null, planning };
 }
 
 /** An attempt that starts without the work of an earlier one must run its sub-tasks again. */

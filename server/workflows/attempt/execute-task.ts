@@ -24,7 +24,7 @@ import type { EngineOfRun } from '../kit/engine-of-run.ts';
 import type { AttemptOfTask, Engine, StartedAttempt, Uses } from '../kit/engine-ports.ts';
 import { makePlan } from './plan-attempt.ts';
 import { nameKeptRefs } from './kept-work.ts';
-import { publishAgain } from './refused-work.ts';
+import { holdFinished, publishAgain } from './refused-work.ts';
 import { isStopRequested, settleStop, stoppedInstead } from './stops.ts';
 import { gateOf, submitLanding } from './submission.ts';
 import { workParts } from './work-parts.ts';
@@ -218,6 +218,9 @@ async function failedPlace(
   if (await isStopRequested(engine, claim)) return settleStop(engine, run, claim);
   const reason = { ...found, message: engine.mask(found.message) };
   await run.commit('worktree_failed', async (tx) => {
+    if (typeof claim.finishedPart === 'string') {
+      return holdFinished(engine, tx, claim, reason.message, null);
+    }
     const goesOn = await goesOnAfter(tx, claim, reason);
     const isPassing = reason.kind !== 'setup_failed' || goesOn !== null;
     if (isPassing) return recordFailure(engine, tx, claim, reason);

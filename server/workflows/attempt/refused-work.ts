@@ -9,9 +9,12 @@ import type { GitFailure } from '../../git/port.ts';
 import {
   candidateOf,
   type Claim,
+  goesOnAfter,
+  lastAttempt,
   machineName,
   type Reads,
   releaseSlot,
+  setAttempt,
   type Tx,
 } from '../../store/port.ts';
 import { beginAnew, blockTask, recordFailure } from './attempt-ends.ts';
@@ -23,25 +26,65 @@ import type { CommitLeftoversOutcome } from '../../git/slot-port.ts';
 
 type Refused = Uses<'chance' | 'clock' | 'mask' | 'owner' | 'settings' | 'store'>;
 
+interface UncommittedWork {
+  readonly part: string;
+  /** The folder that holds the work. */
+  readonly path: string;
+  readonly trouble: GitFailure;
+}
+
 /**
- * Ends an attempt whose work could not be committed or pushed. `isWhole` marks a commit that only
+ * Ends an attempt whose work could not be committed or pushed; the agent of `part` has finished.
+ * `isWhole` marks a commit that only
  * has to land: once the task is resolved, no agent works on it again.
  */
 export async function endUncommitted(
   engine: Refused,
   run: DurableRun<Tx>,
   claim: Claim,
-  trouble: GitFailure,
+  { part, path, trouble }: UncommittedWork,
   isWhole: (made: CommitLeftoversOutcome) => boolean,
 ): Promise<void> {
   const { kind, made, message } = trouble;
   await run.commit('commit_failed', async (tx) => {
     if (kind !== 'refused' || made === undefined) {
-      return recordFailure(engine, tx, claim, failure('git_failed', message));
+      return endFinished(engine, tx, claim, { part, path, trouble });
     }
     const lands = isWhole(made) && (await candidateOf(tx, claim.taskId)) === null;
     await holdRefused(engine, tx, claim, { words: message, commit: made.commit, lands });
   });
+}
+
+/**
+ * Only the commit is tried again: a few times by itself if the problem may pass, otherwise when a
+ * person has cured it. The slot stays leased, because it has the only copy of the work.
+ */
+async function endFinished(
+  engine: Refused,
+  tx: Tx,
+  claim: Claim,
+  { part, path, trouble }: UncommittedWork,
+): Promise<void> {
+  const reason = failure('commit_failed', trouble.message);
+  const isRetried = trouble.retryable && (await goesOnAfter(tx, claim, reason)) !== null;
+  if (isRetried) await recordFailure(engine, tx, claim, reason);
+  else await holdFinished(engine, tx, claim, trouble.message, path);
+  await setAttempt(tx, claim.taskId, claim.attempt, { pid_part: part });
+}
+
+/** Blocks a task whose agent has finished until a person has cured git. */
+export async function holdFinished(
+  engine: Uses<'clock' | 'mask' | 'store'>,
+  tx: Tx,
+  claim: Claim,
+  words: string,
+  path: string | null,
+): Promise<void> {
+  if (await stoppedInstead(engine, tx, claim)) return;
+  const place = path === null ? '' : ` Its work is in ${path}.`;
+  const message = `${engine.mask(words).replace(/\.?$/u, '.')} The agent has finished and is not started again.${place}`;
+  const reason = failure('commit_failed', message);
+  await blockTask(engine, tx, claim, reason, { last_error: message, phase: null });
 }
 
 /**
@@ -123,4 +166,15 @@ async function holdRefused(
   const block = lands ? { ...reason, commit } : reason;
   await blockTask(engine, tx, claim, block, { last_error: reason.message, phase: null });
   await releaseSlot(tx, 'task', claim.taskId);
+}
+
+/** `committed`: a git server has not taken the work. `uncommitted`: git could not commit it. */
+export type Finished = 'committed' | 'uncommitted';
+
+/** Returns null if an agent has to work on the task. */
+export async function finishedAs(tx: Reads, id: string): Promise<Finished | null> {
+  const last = await lastAttempt(tx, id);
+  if (last?.state !== 'interrupted') return null;
+  if (last.failure_kind === 'commit_failed') return 'uncommitted';
+  return last.failure_kind === 'push_refused' && last.commit_sha !== null ? 'committed' : null;
 }

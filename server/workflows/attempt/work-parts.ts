@@ -200,6 +200,10 @@ export async function runAgent(
   ]);
   if (isStoppedBefore) return { ended: await settleStop(engine, run, claim) };
   if (attempt === null) throw new Error(`attempt of ${claim.taskId} is missing`);
+  if (claim.finishedPart === part) {
+    const parts = await partsOf(engine.store.db, claim.taskId);
+    return { ended: null, summary: attempt.summary ?? '', parts };
+  }
   if (!own) await run.commit(`begin:${part}`, (tx) => beginSubTask(tx, engine.store.sources, part));
   const done = await run.step(
     step ?? (own ? 'agent_done' : `agent_done:${part}`),
@@ -301,6 +305,7 @@ async function commitWork(
     },
   );
   if (committed.ok) return true;
-  await endUncommitted(engine, run, claim, committed.error, (made) => isWhole(made, task));
+  const work = { part, path: place.path, trouble: committed.error };
+  await endUncommitted(engine, run, claim, work, (made) => isWhole(made, task));
   return false;
 }

@@ -24,6 +24,7 @@ import {
   withdrawQuestions,
 } from '../../store/port.ts';
 import { chooseByPerson, isChoice } from '../attempt/candidates.ts';
+import { type Finished, finishedAs } from '../attempt/refused-work.ts';
 import { nextAction } from './next-action.ts';
 import { nextAppend } from '../kit/next-append.ts';
 import type { Uses } from '../kit/engine-ports.ts';
@@ -180,13 +181,16 @@ export async function retryTask(engine: Changing, id: string, force: boolean): P
       'illegal',
       `${id} was a candidate of a choice that is over. Run "drover retry ${row.candidate_of ?? ''} --force" to start over.`,
     );
-  const begun = await engine.store.transaction((tx) => freshStart(engine, tx, row, 'task.retry'));
+  const begun = await engine.store.transaction(async (tx) => {
+    const isFinished = !force && (await finishedAs(tx, id)) === 'uncommitted';
+    return freshStart(engine, tx, row, 'task.retry', { goesOn: isFinished ? 'uncommitted' : null });
+  });
   if (!begun) throw new Refusal('illegal', `${id} was just changed by someone else. Try again.`);
 }
 
 interface FreshStart {
-  /** The last attempt is continued. */
-  readonly goesOn?: boolean;
+  /** The last attempt, whose agent has finished, is continued; null: a new one starts. */
+  readonly goesOn?: Finished | null;
   /** Additional data of the event. */
   readonly more?: Readonly<Record<string, unknown>>;
 }
@@ -197,7 +201,7 @@ export async function freshStart(
   tx: Tx,
   row: TaskRow,
   event: string,
-  { goesOn = false, more = {} }: FreshStart = {},
+  { goesOn = null, more = {} }: FreshStart = {},
 ): Promise<boolean> {
   const last = await lastAttempt(tx, row.id);
   const outcome = await engine.store.transition(tx, {
@@ -219,17 +223,16 @@ export async function freshStart(
       data: { title: row.title, by: 'person', ...more },
     });
   }
-  if (!goesOn && last !== null && ['interrupted', 'waiting', 'running'].includes(last.state)) {
+  if (
+    goesOn === null &&
+    last !== null &&
+    ['interrupted', 'waiting', 'running'].includes(last.state)
+  ) {
     await setAttempt(tx, row.id, last.number, { state: 'failed', ended_at_ms: engine.clock.now() });
   }
-  await releaseSlot(tx, 'task', row.id);
+  // Uncommitted work is nowhere else.
+  if (goesOn !== 'uncommitted') await releaseSlot(tx, 'task', row.id);
   return true;
-}
-
-/** The work is finished and kept; a git server has not taken it. */
-async function onlyLands(tx: Tx, id: string): Promise<boolean> {
-  const last = await lastAttempt(tx, id);
-  return last?.failure_kind === 'push_refused' && last.commit_sha !== null;
 }
 
 /**
@@ -324,7 +327,7 @@ export async function resolveTask(engine: Changing, id: string, note: string): P
   await engine.store.transaction(async (tx) => {
     await addHint(tx, engine.store.sources, id, note);
     const isBegun = await freshStart(engine, tx, row, 'task.unblocked', {
-      goesOn: await onlyLands(tx, id),
+      goesOn: await finishedAs(tx, id),
     });
     if (isBegun) return;
     throw new Refusal('illegal', `${id} was just changed by someone else. Try again.`);

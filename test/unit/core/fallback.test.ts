@@ -118,6 +118,7 @@ suite('who takes over from an agent', () => {
         'conflict',
         'line_held',
         'push_refused',
+        'commit_failed',
         'git_failed',
         'disk_full',
         'worker_failed',
