@@ -68,6 +68,7 @@ export async function benchLines(bench: Bench): Promise<Figure[]> {
       onGap: (): void => {
         wrong += 1;
       },
+      onAway: (): void => {},
     };
     const startedMs = performance.now();
     const print = `for (i = 0; i < ${lines}; i++) print "line " i " of an agent that tells all it does"`;

@@ -107,6 +107,7 @@ function commonOf(
       onGap: (count) => {
         note(count === null ? 'Output was lost here.' : `Output was lost here: ${count} lines.`);
       },
+      onAway: (message) => note(`The connection to the worker is lost: ${message}. Trying again.`),
     },
     note,
   };

@@ -14,6 +14,8 @@ export interface JobOutput {
   onLine(stream: OutputStream, line: string): void;
   /** Output was lost; `count` is null where the number is not known. */
   onGap(count: number | null): void;
+  /** The worker cannot be reached; called once until it answers again. */
+  onAway(message: string): void;
 }
 
 export type JobEnd =
@@ -125,6 +127,7 @@ class Follower {
           break;
         case 'failed':
           if (await this.#isGone()) return { kind: 'lost', message: 'The worker has ended.' };
+          if (failedSince === null) this.#output.onAway(connection.message);
           failedSince ??= performance.now();
           if (performance.now() - failedSince >= this.#times.giveUpMs) {
             return { kind: 'lost', message: `The worker is unreachable: ${connection.message}.` };

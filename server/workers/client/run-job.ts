@@ -228,6 +228,7 @@ function hidingToken(request: JobRequest, token: string): JobRequest {
     output: {
       onLine: (stream, line) => output.onLine(stream, withoutText(line, token)),
       onGap: (count) => output.onGap(count),
+      onAway: (message) => output.onAway(withoutText(message, token)),
     },
     note: (text) => note(withoutText(text, token)),
   };
@@ -346,6 +347,7 @@ async function follow(request: JobRequest, worker: Instance, job: Job): Promise<
       if (!isOurs) request.output.onLine(stream, line);
     },
     onGap: (count) => request.output.onGap(count),
+    onAway: (message) => request.output.onAway(message),
   };
   const { times, isGone } = patienceOf(request, worker);
   const options = { times, isGone };

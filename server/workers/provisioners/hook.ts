@@ -4,7 +4,7 @@
 import * as z from 'zod';
 import { err, ok, type Result } from '../../core/failure.ts';
 import { badAddress, oneLine } from '../client/request.ts';
-import type { Provisioner } from './port.ts';
+import type { InstanceRef, Provisioner } from './port.ts';
 import { runProgram } from './run-program.ts';
 
 export interface HookOptions {
@@ -25,20 +25,29 @@ const listedSchema = z.array(
   z.object({ name: z.string().max(200), id: z.string().max(500).nullable().optional() }),
 );
 
-export function createHookProvisioner(options: HookOptions): Provisioner {
-  const call = async (
+class HookScript {
+  readonly #options: HookOptions;
+  /** Workers that a list has named: only such a hook's list can tell that one is gone. */
+  readonly #isListed = new Set<string>();
+
+  constructor(options: HookOptions) {
+    this.#options = options;
+  }
+
+  async call(
     verb: 'create' | 'destroy' | 'list',
     input: unknown,
     signal?: AbortSignal,
-  ): Promise<Result<unknown, string>> => {
-    if (options.script === null) return err('set [remote] hook to the script that makes workers.');
+  ): Promise<Result<unknown, string>> {
+    const { script, cwd, env, timeoutMs } = this.#options;
+    if (script === null) return err('set [remote] hook to the script that makes workers.');
     const said = await runProgram({
-      program: options.script,
+      program: script,
       args: [verb],
-      env: options.env,
-      cwd: options.cwd,
+      env,
+      cwd,
       input: JSON.stringify(input),
-      timeoutMs: options.timeoutMs,
+      timeoutMs,
       ...(signal === undefined ? {} : { signal }),
     });
     if (!said.ok) return said;
@@ -48,7 +57,29 @@ export function createHookProvisioner(options: HookOptions): Provisioner {
     } catch {
       return err(`the hook's ${verb} printed no JSON: ${oneLine(said.value)}.`);
     }
-  };
+  }
+
+  async list(owner: string): Promise<Result<readonly InstanceRef[], string>> {
+    const said = await this.call('list', { owner });
+    if (!said.ok) return said;
+    const listed = listedSchema.safeParse(said.value ?? []);
+    if (!listed.success) return err('the hook\'s list must print [{"name":"…","id":"…"}].');
+    for (const { name } of listed.data) this.#isListed.add(name);
+    return ok(listed.data.map(({ name, id }) => ({ name, id: id ?? null })));
+  }
+
+  /** Whether the list named this worker before, and names it no longer. */
+  async hasDropped(name: string, owner: string): Promise<boolean> {
+    if (!this.#isListed.has(name)) return false;
+    const listed = await this.list(owner);
+    return listed.ok && !listed.value.some((one) => one.name === name);
+  }
+}
+
+export function createHookProvisioner(options: HookOptions): Provisioner {
+  const script = new HookScript(options);
+  /** Empty after a restart: a worker that is lost then is given up when its time is over. */
+  const owners = new Map<string, string>();
   return {
     kind: 'hook',
     capabilities: { env: true, list: true, foreignPaths: true },
@@ -56,7 +87,7 @@ export function createHookProvisioner(options: HookOptions): Provisioner {
       const { name, owner, token, env, image, ttlMs } = spec;
       const input = { name, owner, token, env, image, ttl_seconds: Math.ceil(ttlMs / 1000) };
       const failed = (message: string) => err({ message, isCertain: options.script === null });
-      const said = await call('create', input, signal);
+      const said = await script.call('create', input, signal);
       if (!said.ok) return failed(said.error);
       const created = createdSchema.safeParse(said.value);
       if (!created.success) {
@@ -64,18 +95,19 @@ export function createHookProvisioner(options: HookOptions): Provisioner {
       }
       const { id, url, token: own = token } = created.data;
       const problem = badAddress(url);
-      return problem === null ? ok({ name, id, url, token: own }) : failed(problem);
+      if (problem !== null) return failed(problem);
+      owners.set(name, owner);
+      void script.list(owner);
+      return ok({ name, id, url, token: own });
+    },
+    isGone: async ({ name }) => {
+      const owner = owners.get(name);
+      return owner !== undefined && (await script.hasDropped(name, owner));
     },
     destroy: async ({ name, id }) => {
-      const said = await call('destroy', { name, id });
+      const said = await script.call('destroy', { name, id });
       return said.ok ? ok(null) : said;
     },
-    list: async (owner) => {
-      const said = await call('list', { owner });
-      if (!said.ok) return said;
-      const listed = listedSchema.safeParse(said.value ?? []);
-      if (!listed.success) return err('the hook\'s list must print [{"name":"…","id":"…"}].');
-      return ok(listed.data.map(({ name, id }) => ({ name, id: id ?? null })));
-    },
+    list: (owner) => script.list(owner),
   };
 }

@@ -40,6 +40,7 @@ suite('execution client over a bad network', () => {
       onLine: (_: string, line: string) => void followed.lines.push(line),
       // The notice itself has the number of the first event that is missing.
       onGap: (count: number | null) => void (followed.lost += count ?? 1),
+      onAway: () => undefined,
     };
     const signal = AbortSignal.timeout(60_000);
     const end = followJob(worker, job.value, output, signal, { times });

@@ -165,6 +165,7 @@ export function useStockJobs(): StockJobs {
           options.onLine?.(line);
         },
         onGap: () => undefined,
+        onAway: () => undefined,
       },
       note: (text) => void notes.push(text),
       stop: options.stop ?? new AbortController().signal,

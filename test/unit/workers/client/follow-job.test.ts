@@ -21,6 +21,7 @@ interface Followed {
   readonly lines: readonly string[];
   readonly gaps: readonly (number | null)[];
   readonly streams: readonly string[];
+  readonly away: readonly string[];
 }
 
 async function followed(
@@ -32,10 +33,12 @@ async function followed(
   const worker = await startStockWorker({ workspace, token: 't', ...options });
   const lines: string[] = [];
   const gaps: (number | null)[] = [];
+  const away: string[] = [];
   const address = { url: worker.url, token: 't' };
   const output = {
     onLine: (_: string, line: string) => void lines.push(line),
     onGap: (count: number | null) => void gaps.push(count),
+    onAway: (message: string) => void away.push(message),
   };
   try {
     const signal = new AbortController().signal;
@@ -45,7 +48,7 @@ async function followed(
       times: { ...times, ...own },
     });
     const streams = worker.requests.filter((request) => request.includes('/stream'));
-    return { end, lines, gaps, streams };
+    return { end, lines, gaps, streams, away };
   } finally {
     await worker.close();
     removeFolder(workspace);
@@ -138,7 +141,9 @@ suite('stream of a job', () => {
   });
 
   test('C23 503, 502 and 429 are passing; 404 is a lost job; 401 is fatal', async () => {
-    assert.deepEqual((await followed(tenLines, { refusals: [503, 502, 429] })).end, done);
+    const passing = await followed(tenLines, { refusals: [503, 502, 429] });
+    assert.deepEqual(passing.end, done);
+    assert.equal(passing.away.length, 1, 'the outage is told once');
     const lost = await followed(tenLines, { refusals: [404] });
     assert.deepEqual(lost.end, {
       kind: 'lost',

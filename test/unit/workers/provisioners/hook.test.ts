@@ -1,7 +1,7 @@
 // Workers that a script makes: what it may print, how long it may take, and what it may leave running.
 
 import assert from 'node:assert/strict';
-import { chmodSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createHookProvisioner } from '../../../../server/workers/provisioners/hook.ts';
@@ -43,7 +43,7 @@ suite('hook provisioner', () => {
 
   test('gets what an instance needs as JSON, and may give it a token of its own', async () => {
     const made = await hook(
-      `cat > '${folder}/asked'; echo '{"id":"i-1","url":"https://w.example","token":"own"}'`,
+      `[ $1 = create ] || exit 0; cat > '${folder}/asked'; echo '{"id":"i-1","url":"https://w.example","token":"own"}'`,
     ).create(spec, signal);
     assert.ok(made.ok);
     const { name } = spec;
@@ -89,4 +89,44 @@ suite('hook provisioner', () => {
     assert.deepEqual(JSON.parse(readFileSync(join(folder, 'asked'), 'utf8')), ref);
     assert.ok(!(await hook('exit 1').destroy(ref)).ok);
   });
+
+  /** `list` prints the file `listed`, as the person's cloud would. */
+  const cloud = (): Provisioner =>
+    hook(`cat > /dev/null; case $1 in
+      create) echo '[{"name":"${spec.name}"}]' > '${folder}/listed'; ${answer} ;;
+      list) cat '${folder}/listed'; touch '${folder}/asked' ;;
+    esac`);
+
+  async function untilListed(): Promise<void> {
+    while (!existsSync(join(folder, 'asked'))) await tick();
+  }
+
+  test('a worker that its list named, and names no longer, is gone', async () => {
+    const provisioner = cloud();
+    assert.ok((await provisioner.create(spec, signal)).ok);
+    await untilListed();
+    const ref = { name: spec.name, id: 'i-1' };
+    assert.equal(await provisioner.isGone?.(ref), false);
+    writeFileSync(join(folder, 'listed'), '[]\n');
+    // The answer of the list that followed the creation may still be on its way.
+    while (!(await provisioner.isGone?.(ref))) await tick();
+  });
+
+  for (const [what, words] of [
+    ['is always empty', "echo '[]'"],
+    ['prints nothing', 'true'],
+    ['fails', 'exit 1'],
+  ] as const) {
+    test(`a hook whose list ${what} does not tell that a worker is gone`, async () => {
+      const provisioner = hook(`cat > /dev/null; case $1 in
+        create) ${answer} ;;
+        list) touch '${folder}/asked'; ${words} ;;
+      esac`);
+      assert.ok((await provisioner.create(spec, signal)).ok);
+      await untilListed();
+      assert.equal(await provisioner.isGone?.({ name: spec.name, id: 'i-1' }), false);
+    });
+  }
 });
+
+const tick = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
