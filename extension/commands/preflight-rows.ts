@@ -20,6 +20,8 @@ export type RowAction =
   | { readonly kind: 'decide'; readonly name: DecisionName }
   | { readonly kind: 'accept'; readonly decision: PreflightDecision }
   | { readonly kind: 'command'; readonly id: CommandId | 'workbench.view.scm' }
+  /** The gate on the branch that work would land on. */
+  | { readonly kind: 'testBase' }
   | { readonly kind: 'useSettings' }
   | { readonly kind: 'unfold' };
 
@@ -210,7 +212,7 @@ function checkRow(check: PreflightCheck): PreflightRow {
 const openSettings = button('settings-gear', 'Open .drover.toml', 'drover.openProjectSettings');
 
 /** What helps, the usual one first. */
-function fixesOf({ name, outcome }: PreflightCheck): readonly RowButton[] {
+function fixesOf({ name, outcome, can_test }: PreflightCheck): readonly RowButton[] {
   if (outcome === 'ok') return [];
   switch (name) {
     case 'agent':
@@ -220,10 +222,12 @@ function fixesOf({ name, outcome }: PreflightCheck): readonly RowButton[] {
         button('key', 'Set API Key…', 'drover.setApiKey'),
       ];
     case 'gate':
-      // A gate that is there needs no other one.
-      if (outcome === 'note') return [];
       return [
-        { icon: 'beaker', tooltip: 'Set the Gate…', action: { kind: 'decide', name: 'gate' } },
+        ...(can_test === true
+          ? [testBase(outcome === 'note' ? 'Run It Now' : 'Run It Again')]
+          : []),
+        // A gate that is there needs no other one.
+        ...(outcome === 'note' ? [] : [setGate]),
       ];
     case 'width':
       return [
@@ -250,6 +254,16 @@ function fixesOf({ name, outcome }: PreflightCheck): readonly RowButton[] {
     case 'machines':
       return [];
   }
+}
+
+const setGate: RowButton = {
+  icon: 'beaker',
+  tooltip: 'Set the Gate…',
+  action: { kind: 'decide', name: 'gate' },
+};
+
+function testBase(tooltip: string): RowButton {
+  return { icon: 'play', tooltip, action: { kind: 'testBase' } };
 }
 
 function button(icon: string, tooltip: string, id: CommandId | 'workbench.view.scm'): RowButton {

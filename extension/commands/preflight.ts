@@ -82,6 +82,9 @@ export async function askPreflight(
         // The checks are made again: nothing else keeps a new repository from running.
         if (action.id === 'drover.firstCommit') continue;
         return null;
+      case 'testBase':
+        await testBase(context, project, scope, { ...choices, env });
+        continue;
       case 'unfold':
         isUnfolded = true;
         continue;
@@ -119,6 +122,28 @@ function withTitlesOfTasks(view: PreflightView, board: Project['board']): Prefli
   return { ...view, checks };
 }
 
+/** The gate on the branch that work would land on; its result is a row of the next check. */
+async function testBase(
+  { messages }: CommandContext,
+  project: Project,
+  scope: RunScope,
+  choices: RunChoices & { readonly env: Readonly<Record<string, string>> },
+): Promise<void> {
+  const { tasks: _tasks, ...params } = scopeParams(scope);
+  const title = 'Drover: running the gate before any work';
+  const location = vscode.ProgressLocation.Notification;
+  try {
+    const { outcome, message } = await vscode.window.withProgress({ location, title }, () =>
+      project.request('gate.test', { ...params, ...withSettings(project.settings, choices) }),
+    );
+    // The row says whether it passed.
+    if (outcome === 'unknown')
+      messages.tell('warning', `The gate could not run${message === null ? '.' : `: ${message}`}`);
+  } catch (error) {
+    messages.tell('warning', `The gate could not run: ${toFailure(error).message}`);
+  }
+}
+
 /** Null: the choices stay as they are. */
 async function changedBy(
   action: RowAction,
@@ -138,6 +163,7 @@ async function changedBy(
     case 'run':
     case 'retryAndRun':
     case 'command':
+    case 'testBase':
     case 'unfold':
       return null;
   }

@@ -68,8 +68,9 @@ export const taskHandlers: Handlers<TaskCommand> = {
     await all(context, 'Cancel Task', tasks, (id) => project.request('task.cancel', { id }));
   }),
   'drover.retryTask': withProject(async (context, project, target) => {
-    const fits = ({ status }: TaskView): boolean =>
-      ['failed', 'cancelled', 'conflict'].includes(status);
+    const fits = ({ status, blocked_reason: reason }: TaskView): boolean =>
+      ['failed', 'cancelled', 'conflict'].includes(status) ||
+      (status === 'blocked' && reason !== null);
     const done = await forEach(context, project, target, {
       title: 'Retry Task',
       fits,

@@ -105,8 +105,13 @@ function taskActions(parts: HostActionParts): Pick<Actions, 'sendBack' | 'resolv
       await parts.andRun(webview, (project) => project.request('task.send_back', params));
       return nothing;
     },
-    async resolve(webview, { task, note }) {
-      const params = { id: text(task, 'task'), note: text(note, 'note') };
+    async resolve(webview, { task, note, anyway }) {
+      const words = text(note, 'note').trim();
+      const params = {
+        id: text(task, 'task'),
+        ...(words === '' ? {} : { note: words }),
+        ...(anyway === true ? { anyway } : {}),
+      };
       await parts.andRun(webview, (project) => project.request('task.resolve', params));
       return nothing;
     },

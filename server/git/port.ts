@@ -310,10 +310,7 @@ export interface GitRepository {
    * is fast-forwarded, or kept.
    */
   moveBranch(branch: string, next: Sha | null, from: Sha | null): Promise<GitResult<BranchMove>>;
-  /**
-   * The branch that a name means: at the end of a chain of symbolic refs; the name itself when it
-   * is none.
-   */
+  /** The branch that a name means, at the end of any chain of symbolic refs. */
   canonicalBranch(branch: string): Promise<string>;
   /** Unified diff between two commits (from…to three-dot when `mergeBase`). */
   diff(from: Sha, to: Sha): Promise<GitResult<string>>;
@@ -324,6 +321,8 @@ export interface GitRepository {
   changedPaths(from: Sha, to: Sha): Promise<GitResult<readonly string[]>>;
   /** Files that differ between two commits, renames found. */
   changedFiles(from: Sha, to: Sha): Promise<GitResult<readonly ChangedFile[]>>;
+  /** Names of files and folders at the root of a commit. */
+  namesAtRoot(commit: Sha): Promise<GitResult<readonly string[]>>;
   /** A file as it is in a commit (a path from the root, with slashes); null when there is none. */
   fileAt(commit: Sha, path: string, bytesMax: number): Promise<GitResult<FileAtCommit | null>>;
   /**

@@ -18,7 +18,7 @@ import {
 } from './read/repository-facts.ts';
 import { peoplesTips, takenBackUnseen, tipsOf } from './moves/branch-log.ts';
 import { follow, moveBranch } from './moves/follow.ts';
-import { changedFiles, fileAt, revertOf } from './read/contents.ts';
+import { changedFiles, fileAt, namesAtRoot, revertOf } from './read/contents.ts';
 import {
   changedPaths,
   diff,
@@ -276,6 +276,7 @@ function operations(
     diff: (from, to) => diff(context, from, to),
     changedPaths: (from, to) => changedPaths(context, from, to),
     changedFiles: (from, to) => changedFiles(context, from, to),
+    namesAtRoot: (commit) => namesAtRoot(context, commit),
     fileAt: (commit, path, bytesMax) => fileAt(context, commit, path, bytesMax),
     withoutHeld: (request) => withoutHeld(context, request),
     withIgnored: (request) => withIgnored(context, request),

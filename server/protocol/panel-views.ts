@@ -123,6 +123,8 @@ export interface PreflightCheck {
   readonly message: string;
   /** The remedy; null if none is needed. */
   readonly remedy: string | null;
+  /** `gate.test` would tell more. */
+  readonly can_test?: true;
 }
 
 /** One thing that a person decides before a run. */

@@ -1,6 +1,7 @@
 // What clients see: the shapes that `--json` prints to the letter and that panels render. Keys are
 // snake_case on the wire; times are Unix seconds; absent things are null.
 
+import type { BlockCause } from '../core/plan/block-cause.ts';
 import type { TaskRuleView } from './task-fields.ts';
 import type { MachineState } from '../core/work/machines.ts';
 import type { TaskStatus } from '../core/plan/state.ts';
@@ -20,6 +21,8 @@ export interface TaskView extends TaskRuleView {
   /** The blockers that are not yet completed and landed. */
   readonly waits_for: readonly string[];
   readonly blocked_reason: string | null;
+  /** The same as data, for the causes that clients offer something special for. */
+  readonly block: BlockCause | null;
   readonly review_kind: string | null;
   readonly attempts: number;
   readonly max_attempts: number;

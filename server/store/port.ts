@@ -129,7 +129,20 @@ export {
   enterOwnedPhase,
   takeByHand,
 } from './work/phases.ts';
-export { gateVerdict, keepGateVerdict, tasksWithGate } from './work/gate-verdicts.ts';
+export {
+  askBaseGate,
+  type BaseGateRow,
+  endBaseGate,
+  gateVerdict,
+  isLandedTip,
+  keepGateVerdict,
+  lastGateDurationMs,
+  readBaseGate,
+  tasksBehindRedBases,
+  tasksWithGate,
+  waiveRedBase,
+  writeBaseGate,
+} from './work/gate-verdicts.ts';
 export {
   approveEpicTree,
   endEpicLanding,

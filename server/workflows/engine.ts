@@ -3,6 +3,12 @@
 import { executeTask, executeWorkflow } from './attempt/execute-task.ts';
 import { endGivenAway } from './run/given-away.ts';
 import { endOrphanCommands } from './landing/orphan-commands.ts';
+import {
+  type BaseGateInput,
+  baseGateWorkflow,
+  stopBaseGate,
+  testBase,
+} from './landing/base-gate.ts';
 import { landEpic, landEpicWorkflow, type LandEpicInput } from './landing/land-epic.ts';
 import { landTasks, type LandInput } from './landing/land-tasks.ts';
 import { nextAppend } from './kit/next-append.ts';
@@ -48,6 +54,10 @@ export function createEngine(deps: EngineDeps): Engine {
   register<LandInput, number>(engine, landWorkflow, async (fenced, run, input) => {
     await useRunOf(fenced, input.runId);
     return landTasks(fenced, run, input);
+  });
+  register<BaseGateInput, string>(engine, baseGateWorkflow, async (fenced, run, input) => {
+    if (input.runId !== null) await useRunOf(fenced, input.runId);
+    return fenced.switchboard.whileWorking(() => testBase(fenced, run, input));
   });
   register<LandEpicInput, string>(engine, landEpicWorkflow, async (fenced, run, input) => {
     await useRunOf(fenced, input.runId);
@@ -135,7 +145,9 @@ export async function launchEngine(
  * with the runs' ids.
  */
 export async function stopRuns(
-  engine: Uses<'clock' | 'git' | 'machineId' | 'report' | 'settings' | 'store' | 'switchboard'>,
+  engine: Uses<
+    'clock' | 'durable' | 'git' | 'machineId' | 'report' | 'settings' | 'store' | 'switchboard'
+  >,
   runId: string | null,
 ): Promise<readonly string[]> {
   const active = (await activeRuns(engine)).filter((row) => runId === null || row.id === runId);
@@ -161,7 +173,10 @@ export async function stopRuns(
   const owned = await tasksOwnedByRuns(engine.store.db, ids);
   for (const id of owned) await requestStop(engine, id, 'stop', 'the run was stopped');
   await untilGivenBack(engine, owned);
-  for (const run of runs) await finishStopped(engine, run);
+  for (const run of runs) {
+    await stopBaseGate(engine, run.line);
+    await finishStopped(engine, run);
+  }
   return ids;
 }
 

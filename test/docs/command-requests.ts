@@ -132,7 +132,7 @@ export const commandRequests: Readonly<Record<string, CommandRequest>> = {
   'resume-task': { request: 'task.unpause', lines: [words('task-1 --hint words')] },
   hint: { request: 'task.hint', lines: [['task-1', 'words']] },
   answer: { request: 'answer', lines: [['q-1', 'yes']] },
-  resolve: { request: 'task.resolve', lines: [words('task-1 --note words')] },
+  resolve: { request: 'task.resolve', lines: [words('task-1 --note words --anyway')] },
   cancel: { request: 'task.cancel', lines: [words('task-1 --reason words')] },
   retry: { request: 'task.retry', lines: [words('task-1 --force')] },
   restore: { request: 'task.restore', lines: [words('task-1 --snapshot 1')] },

@@ -88,6 +88,13 @@ export class SimulatedContents {
     });
   }
 
+  namesAtRoot(commit: Sha): ReturnType<GitRepository['namesAtRoot']> {
+    return this.#calls.run('git.namesAtRoot', () => {
+      const names = [...this.#repository.objects.filesOf(commit).keys()];
+      return ok([...new Set(names.map((path) => path.split('/', 1)[0] ?? path))]);
+    });
+  }
+
   #changed(from: Sha, to: Sha): string[] {
     const { objects } = this.#repository;
     return changedBetween(objects.filesOf(from), objects.filesOf(to));

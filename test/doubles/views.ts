@@ -23,6 +23,7 @@ export function taskView(task: Partial<TaskView> & { readonly id: string }): Tas
     blocked_by: [],
     waits_for: [],
     blocked_reason: null,
+    block: null,
     review_kind: null,
     attempts: 0,
     max_attempts: 3,
@@ -150,3 +151,13 @@ export function snapshotOf(
     ...rest,
   };
 }
+
+/** As it blocks a task whose branch fails the gate by itself. */
+export const redBase = {
+  kind: 'red_base',
+  line: 'main',
+  on: 'main',
+  commit: 'bd56f7f1'.padEnd(40, '0'),
+  branch: null,
+  at_ms: 1,
+} as const;

@@ -1,7 +1,8 @@
 // What a verdict of the gate may depend on: the tree, its setup and the command, and nothing that others have left behind.
 
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import type { EventView } from '../../server/protocol/api.ts';
 import { writesOneFile } from './support/agent-scripts.ts';
 import { landedTasks } from './support/history.ts';
@@ -87,10 +88,11 @@ if test -e bad; then echo x > target/of-bad; false; fi`;
     const here = project({ files: { 'made.txt': 'old\n' } });
     await beginPlan(here, ['t1']);
     await here.expect(0, ['run', '--gate', 'echo asked >> ../../asked; echo new > made.txt']);
-    assert.equal(here.read('asked'), 'asked\nasked\n');
+    // Twice on the base, before the agent, and twice with its work.
+    assert.equal(here.read('asked'), 'asked\nasked\nasked\nasked\n');
     assert.deepEqual(
       ofType(await here.events(), 'gate.passed').map(({ data }) => data['changed_files']),
-      [['made.txt']],
+      [['made.txt'], ['made.txt']],
     );
     assert.equal(here.read('repo/made.txt'), 'old\n');
   });
@@ -105,19 +107,33 @@ if test -e bad; then echo x > target/of-bad; false; fi`;
     assert.deepEqual(landedTasks(here), []);
   });
 
-  test('a base that is red before any task blames none of them, until it is mended', async () => {
+  test('a base that is red before any task costs no agent, and blames no task, until it is mended', async () => {
     const here = project({
       files: { broken: 'x\n' },
       agent: `${writesOneFile}\necho "$id" >> ../../agents`,
     });
     await beginPlan(here, ['t1', 't2', { id: 't3', max_attempts: 1 }]);
-    const gate = 'if [ -e broken ]; then echo "✖ the thing works"; exit 1; fi';
+    const gate =
+      'echo gate >> ../../gates; if [ -e broken ]; then echo "✖ the thing works"; exit 1; fi';
     await here.expect(2, ['run', '--gate', gate]);
-    for (const { status, attempts, blocked_reason } of (await here.status()).tasks) {
+    const head = here.git('rev-parse', 'main').trim();
+    const words = new RegExp(
+      `^The gate already fails on main \\(${head.slice(0, 7)}\\), without any task's work: .*✖ the thing works`,
+    );
+    const { tasks } = await here.status();
+    for (const { status, attempts, blocked_reason, block } of tasks) {
       assert.deepEqual([status, attempts], ['blocked', 0]);
-      assert.match(blocked_reason ?? '', /^main is red before any task .*✖ the thing works/);
+      assert.match(blocked_reason ?? '', words);
+      const { kind, line, on, commit } = block ?? {};
+      assert.deepEqual([kind, line, on, commit], ['red_base', 'main', 'main', head]);
     }
-    assert.match(await here.expect(0, ['why', 't1']), /main is red before any task/);
+    assert.equal(existsSync(join(here.folder, 'agents')), false, 'no agent was paid');
+    assert.equal(here.read('gates').trim().split('\n').length, 2, 'one gate, tried twice');
+    assert.match(await here.expect(0, ['why', 't1']), /The gate already fails on main/);
+    // Without a change it is asked again, once: what made it red may have been outside of it.
+    await here.expect(2, ['run', '--gate', gate]);
+    assert.equal(existsSync(join(here.folder, 'agents')), false, 'no agent was paid');
+    assert.equal(here.read('gates').trim().split('\n').length, 4);
     here.git('rm', '-q', 'broken');
     here.git('commit', '-qm', 'mend it');
     await here.expect(0, ['run', '--gate', gate]);
@@ -127,6 +143,24 @@ if test -e bad; then echo x > target/of-bad; false; fi`;
       (await here.status()).tasks.map((task) => task.attempts),
       [0, 0, 0],
     );
+  });
+
+  test('a base with nothing to test yet is not asked: the first task makes what its gate tests', async () => {
+    const here = project();
+    await beginPlan(here, ['t1', { id: 't2', blocked_by: ['t1'] }]);
+    await here.expect(0, ['run', '--gate', 'test -e t1.txt']);
+    assert.deepEqual(landedTasks(here), ['t1', 't2']);
+  });
+
+  test('a retried task whose base was mended outside of git starts, and so do the others', async () => {
+    const here = project({ files: { 'made.txt': 'x\n' } });
+    await beginPlan(here, ['t1', 't2']);
+    const gate = 'test -e ../../service';
+    await here.expect(2, ['run', '--gate', gate]);
+    writeFileSync(join(here.folder, 'service'), 'up\n');
+    await here.expect(0, ['retry', 't1']);
+    await here.expect(0, ['run', '--gate', gate]);
+    assert.deepEqual([...landedTasks(here)].sort(), ['t1', 't2']);
   });
 
   test('a gate that one task alone was given is its goal: red on the base excuses nothing', async () => {
@@ -149,7 +183,7 @@ case "$id $attempt" in "goal 1") echo draft > "$id.txt" ;; *) echo done > "$id.t
     assert.doesNotMatch(never?.last_error ?? '', /before any task/);
   });
 
-  test('a task that mends a red base lands, and so does what waited for that', async () => {
+  test('a task that a person starts on a red base mends it and lands, and so does what waited for that', async () => {
     const here = project({
       files: { broken: 'x\n' },
       agent: `
@@ -159,9 +193,13 @@ case $id in mends) git rm -q broken ;; *) echo "$id" > "$id.txt" ;; esac
 `,
     });
     await beginPlan(here, [{ id: 'waits', priority: 'critical' }, 'mends']);
-    await here.expect(0, ['run', '--workers', '1', '--gate', 'test ! -e broken']);
+    const run = ['run', '--workers', '1', '--gate', 'test ! -e broken'];
+    await here.expect(2, run);
+    assert.match(await here.expect(0, ['why', 'mends']), /drover resolve mends --anyway --note/);
+    await here.expect(0, ['resolve', 'mends', '--anyway', '--note', 'Remove it.']);
+    await here.expect(0, run);
     assert.deepEqual(landedTasks(here), ['mends', 'waits']);
-    assert.equal(here.read('agents'), 'waits 1\nmends 1\n');
+    assert.equal(here.read('agents'), 'mends 1\nwaits 1\n');
   });
 
   test('what it says is told by its telling lines, wherever they stand', async () => {

@@ -6,8 +6,8 @@ import {
   cancelTask,
   pauseTask,
   resetTasks,
-  resolveTask,
 } from '../../server/workflows/person/controls.ts';
+import { resolveTask } from '../../server/workflows/person/resolve-task.ts';
 import { stopRuns } from '../../server/workflows/engine.ts';
 import { startRun } from '../../server/workflows/run/start-run.ts';
 import type { World } from './world.ts';
@@ -101,7 +101,8 @@ export class Requests {
   }
 
   resolve(id: string): void {
-    this.one('resolve', id, (engine, task) => resolveTask(engine, task, 'there it is'));
+    const resolution = { note: 'there it is', anyway: false };
+    this.one('resolve', id, (engine, task) => resolveTask(engine, task, resolution));
   }
 
   reset(id: string): void {

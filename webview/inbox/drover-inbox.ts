@@ -10,7 +10,7 @@ import { controlStyles } from '../shared/looks/control-styles.ts';
 import { icon, iconStyles, type IconName } from '../shared/looks/icon.ts';
 import { wordsForm, wordsFormStyles } from '../shared/looks/words-form.ts';
 import { visibleLine, visibleText } from '../shared/looks/visible-text.ts';
-import { actionTitle, carryOut, wordsAsked } from './item-actions.ts';
+import { actionTitle, carryOut, mayBeBlank, wordsAsked } from './item-actions.ts';
 import { inboxItems, type InboxItem, type ItemAction } from './inbox-items.ts';
 import '../shared/looks/button.ts';
 import { focusField, VscodeTextfield } from '../shared/looks/text-field.ts';
@@ -188,6 +188,7 @@ export class DroverInbox extends LitElement {
       hasPlaceholder: true,
       button: 'Send',
       isBusy: false,
+      isOptional: mayBeBlank(action),
       onWords: (words) => {
         this.#asking = null;
         this.#carryOut(item, action, words);

@@ -12,9 +12,18 @@ import type {
 /** What a person can do about an item; the first one is the usual one. */
 export type ItemAction =
   | { readonly kind: 'answer'; readonly choice: string }
-  | { readonly kind: 'open' | 'review' | 'approve' | 'approveIgnored' | 'retry' | 'merge' }
+  | {
+      readonly kind:
+        | 'open'
+        | 'review'
+        | 'approve'
+        | 'approveIgnored'
+        | 'retry'
+        | 'merge'
+        | 'gateOutput';
+    }
   /** Asks for a text first. */
-  | { readonly kind: 'sendBack' | 'resolve' | 'agentMerges' | 'hintAndRetry' };
+  | { readonly kind: 'sendBack' | 'resolve' | 'startAnyway' | 'agentMerges' | 'hintAndRetry' };
 
 export interface InboxItem {
   readonly key: string;
@@ -133,7 +142,13 @@ function taskItem(need: TaskNeed, task: TaskView): InboxItem {
     }
     case 'blocked': {
       const text = task.blocked_reason ?? '';
-      return { ...base, kind: 'blocked', text, actions: blockedActions };
+      const isRedBase = task.block?.kind === 'red_base';
+      return {
+        ...base,
+        kind: 'blocked',
+        text,
+        actions: isRedBase ? redBaseActions : blockedActions,
+      };
     }
   }
 }
@@ -167,6 +182,13 @@ const failedActions: readonly ItemAction[] = [
 const blockedActions: readonly ItemAction[] = [
   { kind: 'resolve' },
   { kind: 'retry' },
+  { kind: 'open' },
+];
+
+const redBaseActions: readonly ItemAction[] = [
+  { kind: 'retry' },
+  { kind: 'gateOutput' },
+  { kind: 'startAnyway' },
   { kind: 'open' },
 ];
 

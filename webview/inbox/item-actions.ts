@@ -23,6 +23,10 @@ export function actionTitle(action: ItemAction): string {
       return 'Send Back…';
     case 'resolve':
       return 'Resolve…';
+    case 'gateOutput':
+      return 'Gate Output';
+    case 'startAnyway':
+      return 'Start Anyway…';
     case 'agentMerges':
       return 'Let the Agent Merge…';
     case 'hintAndRetry':
@@ -36,7 +40,8 @@ export function wordsAsked(action: ItemAction): string | null {
     case 'sendBack':
       return 'What should be different?';
     case 'resolve':
-      return 'What should the agent know?';
+    case 'startAnyway':
+      return 'What should the agent know? (optional)';
     case 'agentMerges':
       return 'How do the two changes belong together?';
     case 'hintAndRetry':
@@ -48,8 +53,14 @@ export function wordsAsked(action: ItemAction): string | null {
     case 'approveIgnored':
     case 'retry':
     case 'merge':
+    case 'gateOutput':
       return null;
   }
+}
+
+/** The action is carried out without a word as well. */
+export function mayBeBlank({ kind }: ItemAction): boolean {
+  return kind === 'resolve' || kind === 'startAnyway';
 }
 
 export async function carryOut(
@@ -91,6 +102,12 @@ export async function carryOut(
     case 'resolve':
     case 'agentMerges':
       await host.action('resolve', { task: id, note: words });
+      return;
+    case 'startAnyway':
+      await host.action('resolve', { task: id, note: words, anyway: true });
+      return;
+    case 'gateOutput':
+      await host.action('openStepLog', { task: id, attempt: 0, step: 'gate' });
       return;
     case 'hintAndRetry':
       await host.backend('task.hint', { id, text: words });

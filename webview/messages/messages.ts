@@ -68,7 +68,11 @@ export interface HostActions {
   readonly retry: { params: { task: string }; result: Nothing };
   /** Sends a reviewed task or epic back with feedback, and starts a run if none is active. */
   readonly sendBack: { params: { id: string; text: string }; result: Nothing };
-  readonly resolve: { params: { task: string; note: string }; result: Nothing };
+  /** A blank note is none; `anyway`: although its branch fails the gate. */
+  readonly resolve: {
+    params: { task: string; note: string; anyway?: boolean };
+    result: Nothing;
+  };
   readonly stopRun: { params: Nothing; result: Nothing };
   /** `place`: where in the log of the attempt, instead of its end. */
   readonly openStream: {

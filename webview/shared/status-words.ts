@@ -5,6 +5,7 @@ import type { TaskStatus } from '../../server/core/plan/state.ts';
 import { byHandPhase } from '../../server/core/plan/task.ts';
 import type { TaskView } from '../../server/protocol/views.ts';
 import type { IconName } from './looks/icon.ts';
+import { visibleLine } from './looks/visible-text.ts';
 
 export interface StatusLook {
   readonly icon: IconName;
@@ -35,15 +36,18 @@ const blockedOutside: StatusLook = {
   tone: 'asks',
 };
 
-type Stated = Pick<TaskView, 'status' | 'phase' | 'blocked_reason'>;
+type Stated = Pick<TaskView, 'status' | 'phase' | 'blocked_reason' | 'block'>;
 
 /** `isAsking`: its agent has asked and waits for the answer. */
 export function statusLook(
-  { status, phase, blocked_reason }: Stated,
+  { status, phase, blocked_reason, block }: Stated,
   isAsking = false,
 ): StatusLook {
   if (isAsking && (status === 'in_progress' || status === 'claimed')) return asks;
-  if (status === 'blocked' && blocked_reason !== null) return blockedOutside;
+  if (status === 'blocked' && blocked_reason !== null) {
+    if (block === null) return blockedOutside;
+    return { ...blockedOutside, words: `blocked: ${visibleLine(block.on)} fails its gate` };
+  }
   return status === 'paused' && phase === byHandPhase ? byHand : statusLooks[status];
 }
 

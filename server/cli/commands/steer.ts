@@ -85,10 +85,11 @@ export async function answer(context: CommandContext, id: string, choice: string
 export async function resolveTask(
   context: CommandContext,
   id: string,
-  note: string,
+  { note, anyway = false }: { readonly note: string; readonly anyway?: boolean },
 ): Promise<number> {
   const client = await context.client('engine');
-  return done(context, await client.call('task.resolve', { id, note }));
+  const request = { id, note, ...(anyway && { anyway }) };
+  return done(context, await client.call('task.resolve', request));
 }
 
 export async function approve(

@@ -80,11 +80,13 @@ function defineEndings(
 ): void {
   const resolve = define(program, 'resolve <id>', 'Mark an external blocker as resolved', [
     'resolve task-2m8x4q1z --note "The account exists now."',
+    'resolve task-2m8x4q1z --note "Mend the tests." --anyway',
   ]);
   resolve
     .requiredOption('--note <text>', 'What was done')
-    .action((id: string, options: { note: string }) =>
-      steer(resolve, (to) => (context) => to.resolveTask(context, id, options.note)),
+    .option('--anyway', 'Start the task although its branch fails the gate')
+    .action((id: string, options: { note: string; anyway?: boolean }) =>
+      steer(resolve, (to) => (context) => to.resolveTask(context, id, options)),
     );
 
   const cancel = define(program, 'cancel <id>', 'Cancel a task and keep its work', [

@@ -53,6 +53,16 @@ export async function changedFiles(
   return ok(parseNameStatus(output.stdout));
 }
 
+export async function namesAtRoot(
+  context: RepositoryContext,
+  commit: Sha,
+): Promise<GitResult<readonly string[]>> {
+  if (!isSha(commit)) return refuse('unknown_ref', `"${commit}" must be a full commit id.`);
+  const listed = await context.git(['ls-tree', '-z', '--name-only', '--full-tree', commit]);
+  if (listed.code !== 0) return err(failureOf(listed, `list the files of ${commit}`));
+  return ok(splitZero(listed.stdout));
+}
+
 /** Null: no file has this name (folders and submodules do not count). */
 export async function fileAt(
   context: RepositoryContext,

@@ -321,6 +321,7 @@ function sharedMethods(local: LocalRepository, shared: Shared): SharedRepository
       return local.isAncestor(ancestor, descendant);
     },
     treeOf: (commit) => shared.with([commit], () => local.treeOf(commit)),
+    namesAtRoot: (commit) => shared.with([commit], () => local.namesAtRoot(commit)),
     prepareSlot: async (request) => {
       const prepared = await shared.with([request.sha], () => local.prepareSlot(request));
       if (prepared.ok) shared.work.add(prepared.value.keptRef);

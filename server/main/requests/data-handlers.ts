@@ -81,6 +81,7 @@ export function dataOnlyHandlers(project: DataProject): RequestHandlers {
     'worktree.prune': refuse,
     shutdown: refuse,
     preflight: refuse,
+    'gate.test': refuse,
     'task.take_over': refuse,
     'task.give_back': refuse,
     conflict: refuse,

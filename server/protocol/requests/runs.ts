@@ -68,6 +68,8 @@ export const runShapes = {
    */
   'run.stop': { run: optional(text) },
   preflight: { ...wanted, tasks, env },
+  /** Runs the gate on the target branch as it is, and answers when it has ended. */
+  'gate.test': { ...wanted, env },
   /**
    * The runs of the project, newest first; `search`: words that a run's tasks, errors or epic must
    * contain.
@@ -97,6 +99,7 @@ export interface RunAnswers {
   'run.resume': RunStarted | { run: null; message: string };
   'run.stop': { stopped: readonly string[] };
   preflight: PreflightView;
+  'gate.test': { branch: string; outcome: 'green' | 'red' | 'unknown'; message: string | null };
   'runs.list': RunList;
   'transcripts.search': TranscriptSearch;
   report: Report;

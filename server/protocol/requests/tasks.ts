@@ -53,7 +53,11 @@ export const taskShapes = {
   /** The next attempt starts from a snapshot; without a number, from the last one. */
   'task.restore': { id, snapshot: optional(number) },
   'task.hint': { id, text: word },
-  'task.resolve': { id, note: word },
+  /**
+   * `anyway`: the task starts although its line fails the gate without it; for the task that is to
+   * mend that.
+   */
+  'task.resolve': { id, note: optional(word), anyway: optional(flag) },
   /** Both sides of a task's conflict, and what they started from. */
   conflict: { id },
   /**

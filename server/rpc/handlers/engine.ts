@@ -9,10 +9,10 @@ import {
   hintTask,
   pauseTask,
   resetTasks,
-  resolveTask,
   retryTask,
   unpauseTask,
 } from '../../workflows/person/controls.ts';
+import { resolveTask } from '../../workflows/person/resolve-task.ts';
 import { restoreTask } from '../../workflows/person/restore-task.ts';
 import { stopRuns } from '../../workflows/engine.ts';
 import { returnOrphans } from '../../workflows/run/orphans.ts';
@@ -272,8 +272,8 @@ function taskHandlers(deps: EngineHandlerDeps): Pick<Handlers, TaskRequests> {
       const reaches = await hintTask(engine, id, words);
       return { ...(await taskView(id)), hint_reaches: reaches };
     },
-    'task.resolve': async ({ id, note }) => {
-      await resolveTask(engine, id, note);
+    'task.resolve': async ({ id, note, anyway }) => {
+      await resolveTask(engine, id, { note: note ?? null, anyway: anyway === true });
       return taskView(id);
     },
     'task.send_back': async ({ id, text: words }) => either(await sendBack(engine, id, words), id),

@@ -1,14 +1,19 @@
 // The requests of panels that need the engine.
 
-import type { Handlers } from '../../protocol/api.ts';
+import { Refusal } from '../../core/failure.ts';
+import type { Answer, Handlers, Params } from '../../protocol/api.ts';
+import { testBaseNow } from '../../workflows/landing/base-gate.ts';
 import { conflictSides, landPersonsMerge } from '../../workflows/person/settle-conflict.ts';
 import { giveBack, takeOver } from '../../workflows/person/take-over.ts';
+import { activeRuns, chooseTarget } from '../../workflows/run/start-run.ts';
 import { preflight } from './preflight.ts';
+import { runFlags } from './run-flags.ts';
 import { readStepLog } from './step-log.ts';
 import type { EngineHandlerDeps } from './engine-deps.ts';
 
 export type PanelEngineRequests =
   | 'preflight'
+  | 'gate.test'
   | 'task.take_over'
   | 'task.give_back'
   | 'conflict'
@@ -20,6 +25,7 @@ export function panelEngineHandlers(deps: EngineHandlerDeps): Pick<Handlers, Pan
   const { engine, taskView } = deps;
   return {
     preflight: (params) => preflight(deps, params),
+    'gate.test': (params) => testBase(deps, params),
     'task.take_over': async ({ id }) => {
       const taken = await takeOver(engine, id);
       return {
@@ -44,4 +50,28 @@ export function panelEngineHandlers(deps: EngineHandlerDeps): Pick<Handlers, Pan
     'step.log': (params) => readStepLog(deps, params),
     'backend.leave': ({ force }) => deps.shutdown(force === true),
   };
+}
+
+/** The gate on the target branch, because a person asks for it before a run. */
+async function testBase(
+  deps: EngineHandlerDeps,
+  params: Params<'gate.test'>,
+): Promise<Answer<'gate.test'>> {
+  const { engine } = deps;
+  // Active runs keep the settings that they were started with.
+  const isBusy = (await activeRuns(engine)).length > 0;
+  const start = isBusy ? null : await deps.configure(params.env, runFlags(params));
+  try {
+    const { target, gateCommand } = engine.settings();
+    if (gateCommand === null)
+      throw new Refusal('illegal', 'No gate is configured. Set [gate] command in .drover.toml.');
+    const branch = await chooseTarget(engine, params.target ?? target);
+    // It runs a command of the repository, as a run would.
+    await start?.accept();
+    const { state, reason } = await testBaseNow(engine, branch, gateCommand);
+    const outcome = state === 'green' || state === 'red' ? state : 'unknown';
+    return { branch, outcome, message: reason };
+  } finally {
+    start?.putBack();
+  }
 }

@@ -4,13 +4,14 @@
 import { branchRef, landingRef } from '../../core/work/ref-names.ts';
 import { cycleText, findCycle } from '../../core/plan/graph.ts';
 import { Refusal } from '../../core/failure.ts';
-import { formatCount } from '../../core/format.ts';
+import { formatCount, formatDuration } from '../../core/format.ts';
 import { agentTitle } from '../../core/plan/agent-titles.ts';
 import type { Params } from '../../protocol/api.ts';
 import type { PreflightCheck, PreflightView } from '../../protocol/panel-views.ts';
 import { type Board, readBoard } from '../../store/board/board.ts';
 import { readGraph } from '../../store/status/graph-rows.ts';
-import { gateVerdict, readLine } from '../../store/port.ts';
+import { failureLines } from '../../core/prompt/failure-lines.ts';
+import { gateVerdict, readBaseGate, readLine } from '../../store/port.ts';
 import { unmetWants } from '../../store/board/machine-wants.ts';
 import { stuckCauses, stuckReason } from '../../store/board/stuck.ts';
 import {
@@ -318,10 +319,24 @@ async function gateCheck(
   const tree = tip === null ? null : await engine.git.treeOf(tip);
   const known =
     tree === null || !tree.ok ? null : await gateVerdict(engine.store.db, tree.value, command);
-  if (known === null) return check('gate', 'note', `${shown} has not run on ${branch} yet.`);
-  if (known.ok === 1) return check('gate', 'ok', `${shown} is green on ${branch}.`);
-  const remedy = 'Make it green first: no work can land on a red base.';
-  return check('gate', 'warning', `${shown} was red on ${branch}.`, remedy);
+  const running = branch === null ? null : await readBaseGate(engine.store.db, branch);
+  if (running?.state === 'running' && running.commit_sha === tip && running.command === command)
+    return check('gate', 'note', `\`${shown}\` is running on ${branch} now.`);
+  if (known === null)
+    return {
+      ...check('gate', 'note', `It is not known yet whether \`${shown}\` passes on ${branch}.`),
+      ...(branch === null ? {} : { can_test: true as const }),
+    };
+  const took = formatDuration(known.duration_ms);
+  if (known.ok === 1)
+    return check('gate', 'ok', `\`${shown}\` passes on ${branch} (it took ${took}).`);
+  const [first] = failureLines(known.output_tail);
+  const said = first === undefined ? '' : `: ${engine.mask(first)}`;
+  const remedy = 'No agent starts before it passes, unless you let a task start anyway.';
+  return {
+    ...check('gate', 'warning', `\`${shown}\` fails on ${branch}${said}`, remedy),
+    can_test: true,
+  };
 }
 
 function setupCheck(engine: Uses<'mask' | 'settings'>, board: Board): Check {

@@ -4,10 +4,11 @@
 import { readdir, open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Refusal } from '../../core/failure.ts';
+import { readBlockCause } from '../../core/plan/block-cause.ts';
 import type { Answer, Params } from '../../protocol/api.ts';
 import type { EngineHandlerDeps } from './engine-deps.ts';
 import { lastGatedTree } from '../../store/feed/find-events.ts';
-import { taskOrRefuse } from '../../store/port.ts';
+import { taskOrRefuse, type TaskRow } from '../../store/port.ts';
 
 /** The end of a log contains the reason; more than this is not read. */
 const shownBytesMax = 2 * 1024 * 1024;
@@ -16,10 +17,10 @@ export async function readStepLog(
   { engine }: EngineHandlerDeps,
   { id, attempt, step }: Params<'step.log'>,
 ): Promise<Answer<'step.log'>> {
-  await taskOrRefuse(engine.store.db, id);
+  const task = await taskOrRefuse(engine.store.db, id);
   const { logs } = engine.places;
   const path =
-    step === 'setup' ? join(logs, id, `${attempt}.setup.log`) : await gateLog(engine, id, logs);
+    step === 'setup' ? join(logs, id, `${attempt}.setup.log`) : await gateLog(engine, task, logs);
   const read = path === null ? null : await readEnd(path);
   if (path === null || read === null) {
     const what = step === 'setup' ? 'setup command' : 'gate';
@@ -31,13 +32,15 @@ export async function readStepLog(
   return { path, text: engine.mask(read.text), is_cut: read.isCut };
 }
 
-/** Of the newest merged tree that the task's work was part of. */
+/** Of the red base that blocks the task, else of the newest tree that its work was part of. */
 async function gateLog(
   engine: EngineHandlerDeps['engine'],
-  id: string,
+  { id, blocked_reason: reason, blocked_by: stored }: TaskRow,
   logs: string,
 ): Promise<string | null> {
-  const tree = await lastGatedTree(engine.store.db, id);
+  const cause = reason === null ? null : readBlockCause(stored);
+  const base = cause === null ? null : await engine.git.treeOf(cause.commit);
+  const tree = base?.ok === true ? base.value : await lastGatedTree(engine.store.db, id);
   if (tree === null || !/^[0-9a-f]+$/u.test(tree)) return null;
   const folder = join(logs, 'gate');
   const names = await readdir(folder).catch(() => []);

@@ -75,6 +75,7 @@ export const deciders: { readonly [N in RequestName]: Decider } = {
   undo: 'person',
   // It starts agents to ask for their version and login.
   preflight: 'person',
+  'gate.test': 'person',
   'run.start': 'person',
   'run.resume': 'person',
   'run.stop': 'person',

@@ -1,6 +1,7 @@
 // The stuck tasks, found from what holds them: the same result as `stuckViews` for the whole board,
 // at the cost of only the stuck tasks.
 
+import { readBlockCause } from '../../core/plan/block-cause.ts';
 import { type Kysely, sql } from 'kysely';
 import type { StuckView } from '../../protocol/api.ts';
 import { findCycle } from '../../core/plan/graph.ts';
@@ -90,6 +91,7 @@ async function readHolders(at: Db): Promise<readonly Holder[]> {
       'status',
       'last_error',
       'blocked_reason',
+      'blocked_by',
       'position',
       sql<number>`rowid`.as('rowid'),
     ]);
@@ -98,7 +100,9 @@ async function readHolders(at: Db): Promise<readonly Holder[]> {
     .where('blocked_reason', 'is not', null)
     .where('status', '=', 'blocked')
     .execute();
-  return [...holding, ...outside].sort(byPlace);
+  return [...holding, ...outside]
+    .map(({ blocked_by: stored, ...row }) => ({ ...row, block: readBlockCause(stored) }))
+    .sort(byPlace);
 }
 
 function byPlace(

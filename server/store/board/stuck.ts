@@ -4,7 +4,7 @@
 import type { StuckView, TaskView } from '../../protocol/api.ts';
 import type { Board } from './board.ts';
 
-export type Held = Pick<TaskView, 'id' | 'status' | 'last_error' | 'blocked_reason'>;
+export type Held = Pick<TaskView, 'id' | 'status' | 'last_error' | 'blocked_reason' | 'block'>;
 
 /**
  * What holds the others, as the end of a sentence that starts with its id; null for tasks that
@@ -24,8 +24,9 @@ export function holdsOthers(task: Held): string | null {
     case 'paused':
       return `is paused; use "drover unpause ${id}"`;
     case 'blocked':
-      return task.blocked_reason === null
-        ? null
+      if (task.blocked_reason === null) return null;
+      return task.block?.kind === 'red_base'
+        ? `waits until ${task.block.on} passes its gate (${task.block.commit.slice(0, 7)} fails it); run "drover why ${id}"`
         : `is blocked from outside${inBrackets(task.blocked_reason)}; use "drover resolve ${id}"`;
     case 'ready':
     case 'claimed':

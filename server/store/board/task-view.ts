@@ -2,6 +2,7 @@
 // most columns of most tasks hold their default: so those are read only for tasks where they
 // differ.
 
+import { readBlockCause } from '../../core/plan/block-cause.ts';
 import { keysOf } from '../../core/keys-of.ts';
 import type { TaskRuleView } from '../../protocol/task-fields.ts';
 import { type RawBuilder, sql } from 'kysely';
@@ -35,6 +36,7 @@ export interface CommonRow extends Pick<
 
 const ownColumns = [
   'blocked_reason',
+  'blocked_by',
   'review_kind',
   'next_attempt_at_ms',
   'waiting_until_ms',
@@ -63,6 +65,7 @@ export type RareRow = Pick<TaskRow, (typeof rareColumns)[number]>;
 const usual: RareRow = {
   ...unsaidColumns,
   blocked_reason: null,
+  blocked_by: null,
   review_kind: null,
   next_attempt_at_ms: null,
   waiting_until_ms: null,
@@ -206,6 +209,7 @@ export function taskView({ common, rare, proposal }: TaskRows, facts: ViewFacts)
     blocked_by: facts.blockedBy,
     waits_for: facts.waitsFor,
     blocked_reason: rare.blocked_reason,
+    block: rare.blocked_reason === null ? null : readBlockCause(rare.blocked_by),
     review_kind: rare.review_kind,
     attempts: common.attempts,
     max_attempts: common.max_attempts,

@@ -1,6 +1,7 @@
 // Creates the tables. The public design schema comes first, unchanged; our additions follow.
 
 import { type Kysely, sql } from 'kysely';
+import { causeOfOldReason, storedCause } from '../../core/plan/block-cause.ts';
 import { isPostgres } from './dialect.ts';
 import { addPastTriggers } from '../postgres/past-triggers.ts';
 import { addToFirstTables, forPostgres } from '../postgres/tables.ts';
@@ -252,8 +253,16 @@ const exporterStatements: readonly string[] = [
 /** The model that the agent of a task is asked for. */
 const modelStatements: readonly string[] = [`ALTER TABLE tasks ADD COLUMN model TEXT`];
 
+/** What blocks a task, as data, and what is known of the gate on the tips of lines. */
+const redBaseStatements: readonly string[] = [
+  `ALTER TABLE tasks ADD COLUMN blocked_by TEXT`,
+  `CREATE TABLE base_gates (
+    line TEXT PRIMARY KEY, state TEXT NOT NULL, asked_ms INTEGER NOT NULL, commit_sha TEXT, command TEXT,
+    workflow TEXT, since_ms INTEGER NOT NULL, wait_ms INTEGER NOT NULL, reason TEXT) WITHOUT ROWID`,
+];
+
 /** The version of the schema that this code reads and writes (`PRAGMA user_version`). */
-export const schemaVersion = 16;
+export const schemaVersion = 17;
 
 export async function createStoreTables<Tables>(db: Kysely<Tables>): Promise<void> {
   await executeAll(db, statements);
@@ -321,6 +330,18 @@ export async function addModel<Tables>(db: Kysely<Tables>): Promise<void> {
   await executeAll(db, modelStatements);
 }
 
+export async function addRedBases<Tables>(db: Kysely<Tables>): Promise<void> {
+  await executeAll(db, redBaseStatements);
+  const found = await sql<{ id: string; blocked_reason: string }>`
+    select id, blocked_reason from tasks
+    where status = 'blocked' and blocked_reason like '% is red before any task (%'`.execute(db);
+  for (const { id, blocked_reason: reason } of found.rows) {
+    const cause = causeOfOldReason(reason);
+    if (cause === null) continue;
+    await sql`update tasks set blocked_by = ${storedCause(cause)} where id = ${id}`.execute(db);
+  }
+}
+
 async function executeAll<Tables>(db: Kysely<Tables>, list: readonly string[]): Promise<void> {
   const inItsWords = isPostgres(db) ? forPostgres : (statement: string) => statement;
   for (const statement of list) await sql.raw(inItsWords(statement)).execute(db);
@@ -351,4 +372,5 @@ export const storeSteps: readonly SchemaStep[] = [
   { version: 14, name: 'exporters of the feed', up: addExporters },
   { version: 15, name: 'which work a machine can continue', up: addCompatibility },
   { version: 16, name: 'which model a task asks for', up: addModel },
+  { version: 17, name: 'lines that fail their gate', up: addRedBases },
 ];

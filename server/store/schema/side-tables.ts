@@ -5,4 +5,20 @@ import type { RepositoryTable } from './repository-table.ts';
 
 export interface SideTables extends OutgoingTables {
   repository: RepositoryTable;
+  base_gates: BaseGateTable;
+}
+
+export interface BaseGateTable {
+  line: string;
+  /** `asked`: it has to run before the next start. `unknown`: it could not tell. */
+  state: 'asked' | 'running' | 'green' | 'red' | 'unknown';
+  /** A red verdict from before this time (Unix ms) is not believed. */
+  asked_ms: number;
+  commit_sha: string | null;
+  command: string | null;
+  workflow: string | null;
+  since_ms: number;
+  /** How long agents wait for it before they start beside it. */
+  wait_ms: number;
+  reason: string | null;
 }

@@ -71,6 +71,8 @@ export interface TaskTable extends RuleColumns {
   landed_on: Defaulted<string | null>;
   worktree_path: Defaulted<string | null>;
   blocked_reason: Defaulted<string | null>;
+  /** A `BlockCause` as JSON: what blocks it besides its blockers, where code has to know. */
+  blocked_by: Defaulted<string | null>;
   review_kind: Defaulted<ReviewKind | null>;
   conflict_files: Defaulted<string>;
   held_files: Defaulted<string>;

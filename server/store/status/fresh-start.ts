@@ -12,6 +12,7 @@ export function freshFields(last: number): TransitionSet {
     fallback_from: last,
     next_attempt_at_ms: null,
     blocked_reason: null,
+    blocked_by: null,
     held_files: '[]',
     conflict_files: '[]',
     landed_sha: null,

@@ -1,5 +1,6 @@
 // Why a task is blocked: its blockers, and what is at the root of each.
 
+import { readBlockCause } from '../../core/plan/block-cause.ts';
 import type { TaskView } from '../../protocol/api.ts';
 import { type Board, readBoard } from '../board/board.ts';
 import type { Db } from '../rows/one-moment.ts';
@@ -11,6 +12,10 @@ const blockersNamedMax = 10;
 export async function whyBlocked(db: Db, row: TaskRow): Promise<string[]> {
   if (row.blocked_reason !== null) {
     const reason = row.blocked_reason.replace(/\s+/gu, ' ').trim();
+    if (readBlockCause(row.blocked_by)?.kind === 'red_base') {
+      const next = `Mend it and commit, then run again: the task starts once the gate passes. If the task itself is to mend it, use "drover resolve ${row.id} --anyway --note <text>".`;
+      return [`${row.id} is blocked. ${reason.replace(/\.$/u, '')}.`, next];
+    }
     const resolve = `When that is fixed, use "drover resolve ${row.id} --note <text>" (or "drover retry ${row.id}").`;
     return [`${row.id} is blocked: ${reason.replace(/\.$/u, '')}.`, resolve];
   }

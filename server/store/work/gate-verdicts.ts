@@ -1,7 +1,9 @@
 // Verdicts of gate commands by tree, so that the same tree is not tested twice with the same
-// command.
+// command, and the gates on the tips of lines, before any task's work.
 
 import type { Selectable } from 'kysely';
+import { type RedBase, readBlockCause, storedCause } from '../../core/plan/block-cause.ts';
+import type { BaseGateTable } from '../schema/side-tables.ts';
 import type { GateVerdictTable, Reads, Tx } from '../schema/tables.ts';
 
 export type GateVerdictRow = Selectable<GateVerdictTable>;
@@ -44,4 +46,118 @@ export async function tasksWithGate(
     .limit(limit)
     .execute();
   return rows.map(({ id }) => id);
+}
+
+export type BaseGateRow = Selectable<BaseGateTable>;
+
+export async function readBaseGate(db: Reads, line: string): Promise<BaseGateRow | null> {
+  const row = await db
+    .selectFrom('base_gates')
+    .selectAll()
+    .where('line', '=', line)
+    .executeTakeFirst();
+  return row ?? null;
+}
+
+export async function writeBaseGate(tx: Tx, row: BaseGateRow): Promise<void> {
+  const { line: _line, ...rest } = row;
+  await tx
+    .insertInto('base_gates')
+    .values(row)
+    .onConflict((conflict) => conflict.column('line').doUpdateSet(rest))
+    .execute();
+}
+
+/**
+ * From now on no earlier red verdict counts on this line: what made it red may be over. A gate that
+ * runs keeps running; `keepsGreen`: a green one is not asked again either.
+ */
+export async function askBaseGate(
+  tx: Tx,
+  line: string,
+  atMs: number,
+  { keepsGreen = false } = {},
+): Promise<void> {
+  const known = await readBaseGate(tx, line);
+  if (known?.state === 'running' || (keepsGreen && known?.state === 'green')) return;
+  await writeBaseGate(tx, {
+    line,
+    state: 'asked',
+    asked_ms: atMs,
+    commit_sha: null,
+    command: null,
+    workflow: null,
+    since_ms: 0,
+    wait_ms: 0,
+    reason: null,
+  });
+}
+
+/** Does nothing if the workflow is no longer the one that was asked. */
+export async function endBaseGate(
+  tx: Tx,
+  line: string,
+  workflow: string,
+  end: Pick<BaseGateRow, 'state' | 'reason'>,
+): Promise<void> {
+  await tx
+    .updateTable('base_gates')
+    .set(end)
+    .where('line', '=', line)
+    .where('workflow', '=', workflow)
+    .where('state', '=', 'running')
+    .execute();
+}
+
+/** How long the command took last, on any tree; null: it has never come to an end. */
+export async function lastGateDurationMs(db: Reads, command: string): Promise<number | null> {
+  const row = await db
+    .selectFrom('gate_verdicts')
+    .select('duration_ms')
+    .where('command', '=', command)
+    .orderBy('at_ms', 'desc')
+    .limit(1)
+    .executeTakeFirst();
+  return row?.duration_ms ?? null;
+}
+
+/** The commit is on the line because Drover has landed a task as it, so its tree was tested. */
+export async function isLandedTip(db: Reads, line: string, sha: string): Promise<boolean> {
+  const row = await db
+    .selectFrom('tasks')
+    .select('id')
+    .where('landed_sha', '=', sha)
+    .where('landed_on', '=', line)
+    .limit(1)
+    .executeTakeFirst();
+  return row !== undefined;
+}
+
+export interface BehindRedBase {
+  readonly id: string;
+  readonly cause: RedBase;
+}
+
+/** Tasks that wait because a line fails its gate. */
+export async function tasksBehindRedBases(db: Reads): Promise<readonly BehindRedBase[]> {
+  const rows = await db
+    .selectFrom('tasks')
+    .select(['id', 'blocked_by'])
+    .where('status', '=', 'blocked')
+    .where('blocked_reason', 'is not', null)
+    .where('blocked_by', 'is not', null)
+    .execute();
+  return rows.flatMap(({ id, blocked_by: stored }) => {
+    const cause = readBlockCause(stored);
+    return cause === null ? [] : [{ id, cause }];
+  });
+}
+
+/** The task starts although its base fails the gate. */
+export async function waiveRedBase(tx: Tx, id: string, cause: RedBase): Promise<void> {
+  await tx
+    .updateTable('tasks')
+    .set({ blocked_by: storedCause({ ...cause, waived: true }) })
+    .where('id', '=', id)
+    .execute();
 }

@@ -1,7 +1,7 @@
 // Tasks that may start now, in their order.
 
 import type { Expression, ExpressionBuilder, SqlBool } from 'kysely';
-import type { Reads, StoreTables } from '../schema/tables.ts';
+import type { Reads, StoreTables, TaskRow } from '../schema/tables.ts';
 
 export interface Startable {
   readonly id: string;
@@ -16,6 +16,10 @@ export interface Startable {
   readonly epoch: number;
   readonly runs_on: string | null;
   readonly epic_id: string | null;
+  readonly test_mode: TaskRow['test_mode'];
+  readonly test_scope: TaskRow['test_scope'];
+  readonly test_command: string | null;
+  readonly blocked_by: string | null;
 }
 
 /**
@@ -53,6 +57,10 @@ export async function startableTasks(
       'epoch',
       'runs_on',
       'epic_id',
+      'test_mode',
+      'test_scope',
+      'test_command',
+      'blocked_by',
     ])
     .where('parent_id', 'is', null)
     .$if(options.epicId !== null, (query) => query.where('epic_id', '=', options.epicId))

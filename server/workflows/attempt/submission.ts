@@ -156,7 +156,7 @@ async function queueWork(
 export function gateOf(
   engine: Uses<'settings'>,
   run: Pick<RunRow, 'flags'>,
-  task: Omit<JudgedTask, 'fallback_from'>,
+  task: Omit<JudgedTask, 'fallback_from' | 'type'>,
 ): string | null {
   const covered = hasGate({
     testMode: task.test_mode,
@@ -192,6 +192,11 @@ export function landQueue(line: string): string {
  */
 export function limitLandQueue(engine: Uses<'durable' | 'machineId'>, line: string): void {
   if (engine.machineId === '') engine.durable.queue(landQueue(line), { concurrency: 1 });
+}
+
+/** Not behind the landings of the line; on the same machines. */
+export function baseGateQueue(line: string): string {
+  return `${landPrefix}${line} base`;
 }
 
 export function isLandQueue(queue: string): boolean {

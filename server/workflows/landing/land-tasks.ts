@@ -3,6 +3,7 @@
 // halved until the bad task is alone.
 
 import { failure, type Failure } from '../../core/failure.ts';
+import type { RedBase } from '../../core/plan/block-cause.ts';
 import type { DurableRun } from '../../durable/port.ts';
 import type { GitFailure, GitResult } from '../../git/port.ts';
 import {
@@ -30,7 +31,7 @@ import { headOn, syncLine } from '../lines/lines.ts';
 import type { EngineOfRun } from '../kit/engine-of-run.ts';
 import type { Engine } from '../kit/engine-ports.ts';
 import { settleStopIn } from '../attempt/stops.ts';
-import { waitForLine } from './red-base.ts';
+import { readRedBase, waitForLine } from './red-base.ts';
 import { testBatch } from './test-batch.ts';
 import type { Sha } from '../../git/sha.ts';
 
@@ -146,7 +147,7 @@ class Landing {
       case 'unusable':
         return this.#giveBack(rows, path, verdict.failure);
       case 'red_base':
-        return this.#waitForLine(rows, path, verdict.failure);
+        return this.#waitForLine(rows, path, verdict.failure, verdict.red);
       case 'red':
         if (rows.length === 1 && rows[0] !== undefined)
           return this.#returnRed(rows[0], path, verdict.failure);
@@ -354,9 +355,15 @@ class Landing {
     await this.#run.commit(`returned:${path}`, (tx) => this.#fail(tx, row, reason, 'failed'));
   }
 
-  async #waitForLine(rows: readonly LandingRow[], path: string, reason: Failure): Promise<void> {
+  async #waitForLine(
+    rows: readonly LandingRow[],
+    path: string,
+    reason: Failure,
+    found: RedBase | undefined,
+  ): Promise<void> {
+    const red = found ?? (await readRedBase(this.#engine, this.#input.line));
     await this.#run.commit(`returned:${path}`, async (tx) => {
-      for (const row of rows) await waitForLine(this.#engine, tx, this.#claimOf(row), reason);
+      for (const row of rows) await waitForLine(this.#engine, tx, this.#claimOf(row), reason, red);
     });
   }
 

@@ -1,6 +1,7 @@
 // What the landing of a batch hands from one step to the next; all of it is stored as JSON.
 
 import type { Failure } from '../../core/failure.ts';
+import type { RedBase } from '../../core/plan/block-cause.ts';
 import type { LandingRow } from '../../store/port.ts';
 import type { GateVerdict } from './gate.ts';
 import type { Sha } from '../../git/sha.ts';
@@ -29,7 +30,12 @@ export interface LandingBatch {
     | GateVerdict
     | { readonly kind: 'none' }
     /** Red, and so is what it was merged onto. */
-    | { readonly kind: 'red_base'; readonly failure: Failure };
+    | {
+        readonly kind: 'red_base';
+        readonly failure: Failure;
+        /** Absent in steps of earlier releases. */
+        readonly red?: RedBase;
+      };
   readonly problem: Failure | null;
 }
 

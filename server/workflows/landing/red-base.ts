@@ -1,13 +1,15 @@
-// A line whose tip fails the gate by itself: no task is to blame, so finished work waits, blocked,
-// until the line has moved.
+// A line whose tip fails the gate by itself: no task is to blame, so tasks wait, blocked, until the
+// line has moved or its gate is green.
 
 import { branchRef, landingRef } from '../../core/work/ref-names.ts';
+import { type RedBase, storedCause } from '../../core/plan/block-cause.ts';
 import { failure, type Failure } from '../../core/failure.ts';
 import {
   endLanding,
+  readBaseGate,
+  readLine,
   taskOrRefuse,
-  type TaskRow,
-  tasksBlockedLike,
+  tasksBehindRedBases,
   type Tx,
 } from '../../store/port.ts';
 import { blockTask } from '../attempt/attempt-ends.ts';
@@ -16,22 +18,43 @@ import { syncLine } from '../lines/lines.ts';
 import type { Uses, AttemptInRun } from '../kit/engine-ports.ts';
 import { stoppedInstead } from '../attempt/stops.ts';
 
-/**
- * The start of the sentence that reports it; `releaseFromRedBase` parses the line and the location
- * from it.
- */
-export async function redBaseWords(engine: Uses<'git'>, line: string): Promise<string> {
-  return `${line} is red before any task (${await placeOf(engine, line)})`;
+/** The line as it is now, or as it was at `commit`. */
+export async function readRedBase(
+  engine: Uses<'clock' | 'git' | 'store'>,
+  line: string,
+  commit: string | null = null,
+): Promise<RedBase> {
+  const now = await readTips(engine, line);
+  const tip = commit ?? now.tip;
+  const on = await knownBranch(engine, line, tip);
+  const atMs = engine.clock.now();
+  return { kind: 'red_base', line, on, commit: tip, branch: now.branch, at_ms: atMs };
 }
 
-const redBasePattern = /^(\S+) is red before any task \(([0-9a-f+]+)\)/;
+/** The start of the sentence that reports it. */
+export function redBaseWords({ on, commit }: RedBase): string {
+  return `The gate already fails on ${on} (${commit.slice(0, 7)}), without any task's work`;
+}
 
-/** The current state of the line: its tip, and the branch if that is elsewhere. */
-async function placeOf(engine: Uses<'git'>, line: string): Promise<string> {
+async function readTips(
+  engine: Uses<'git'>,
+  line: string,
+): Promise<{ readonly tip: string; readonly branch: string | null }> {
   const tip = (await engine.git.readRef(landingRef(line))) ?? '';
   const branch = (await engine.git.readRef(branchRef(line))) ?? tip;
-  const places = tip === branch ? [tip] : [tip, branch];
-  return places.map((sha) => sha.slice(0, 12)).join('+');
+  return { tip, branch: branch === tip ? null : branch };
+}
+
+/** An epic's line that has landed nothing of its own yet fails as its target does. */
+async function knownBranch(
+  engine: Uses<'git' | 'store'>,
+  line: string,
+  tip: string,
+): Promise<string> {
+  const parent = (await readLine(engine.store.db, line))?.parent_branch ?? null;
+  if (parent === null || tip === '') return line;
+  const target = await engine.git.readRef(landingRef(parent));
+  return target !== null && (await engine.git.isAncestor(tip, target)) ? parent : line;
 }
 
 export function redBaseFailure(red: Failure): Failure {
@@ -44,50 +67,98 @@ export async function waitForLine(
   tx: Tx,
   claim: AttemptInRun,
   reason: Failure,
+  red: RedBase,
 ): Promise<void> {
   await endLanding(tx, claim, 'returned');
   if (await stoppedInstead(engine, tx, claim)) return;
   const task = await taskOrRefuse(tx, claim.taskId);
   if (task.status === 'needs_review') return backToReview(engine, tx, claim, reason);
-  await blockTask(engine, tx, claim, reason, { last_error: reason.message, phase: null });
+  const set = { last_error: reason.message, phase: null, blocked_by: storedCause(red) };
+  await blockTask(engine, tx, claim, reason, set);
 }
 
-/** Tasks that waited for a line which has moved since are ready again. Resolves with how many. */
+/** A task that no agent has started on waits for its line. False if it is no longer ready. */
+export async function blockBeforeStart(
+  engine: Uses<'store'>,
+  tx: Tx,
+  task: { readonly taskId: string; readonly runId: string },
+  reason: string,
+  red: RedBase,
+): Promise<boolean> {
+  const outcome = await engine.store.transition(tx, {
+    ...task,
+    to: 'blocked',
+    from: ['ready'],
+    event: 'task.blocked',
+    data: { reason, red_base: { line: red.line, commit: red.commit } },
+    set: { blocked_reason: reason, last_error: reason, blocked_by: storedCause(red) },
+  });
+  return outcome.ok;
+}
+
+/**
+ * Tasks that waited for a line which has moved since, or whose gate has passed since, are ready
+ * again. Resolves with how many.
+ */
 export async function releaseFromRedBase(
   engine: Uses<'git' | 'machineId' | 'store'>,
 ): Promise<number> {
-  const rows = await tasksBlockedLike(engine.store.db, '% is red before any task (%');
+  const waiting = await tasksBehindRedBases(engine.store.db);
   let released = 0;
-  for (const row of rows) {
-    if (!(await hasMoved(engine, row.blocked_reason ?? ''))) continue;
-    released += await engine.store.transaction((tx) => release(engine, tx, row));
+  for (const { id, cause } of waiting) {
+    const why = (await hasMoved(engine, cause))
+      ? 'the line has moved'
+      : (await isGreenSince(engine, cause))
+        ? 'the gate of the line has passed'
+        : null;
+    if (why !== null)
+      released += await engine.store.transaction((tx) => release(engine, tx, id, why));
   }
   return released;
 }
 
+/** The tips of reasons from before they were data are abbreviated. */
+function isTip(tip: string | null, noted: string | null): boolean {
+  return tip === null || noted === null ? tip === noted : noted !== '' && tip.startsWith(noted);
+}
+
 async function hasMoved(
   engine: Uses<'git' | 'machineId' | 'store'>,
-  reason: string,
+  { line, commit, branch }: RedBase,
 ): Promise<boolean> {
-  const [, line, place] = redBasePattern.exec(reason) ?? [];
-  if (line === undefined || place === undefined) return false;
   // Commits of people count once the line has taken them in.
   const synced = await syncLine(engine, line);
-  return synced.ok && (await placeOf(engine, line)) !== place;
+  if (!synced.ok) return false;
+  const now = await readTips(engine, line);
+  return !isTip(now.tip, commit) || !isTip(now.branch, branch);
+}
+
+/**
+ * Only a gate that ran after the task was blocked counts, so that one that fails by chance alone
+ * does not release a task again and again.
+ */
+async function isGreenSince(
+  { store }: Uses<'store'>,
+  { line, commit, branch, at_ms: atMs }: RedBase,
+): Promise<boolean> {
+  if (branch !== null) return false;
+  const gate = await readBaseGate(store.db, line);
+  return gate?.state === 'green' && isTip(gate.commit_sha, commit) && gate.since_ms > atMs;
 }
 
 async function release(
   engine: Uses<'store'>,
   tx: Tx,
-  row: Pick<TaskRow, 'id' | 'blocked_reason'>,
+  taskId: string,
+  reason: string,
 ): Promise<number> {
   const outcome = await engine.store.transition(tx, {
-    taskId: row.id,
+    taskId,
     to: 'ready',
     from: ['blocked'],
     event: 'task.unblocked',
-    data: { reason: 'the line has moved' },
-    set: { blocked_reason: null, last_error: null },
+    data: { reason },
+    set: { blocked_reason: null, blocked_by: null, last_error: null },
   });
   return outcome.ok ? 1 : 0;
 }

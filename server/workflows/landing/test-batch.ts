@@ -4,7 +4,7 @@
 import { runGate, type Gating } from './gate.ts';
 import type { LandingBatch, Merged } from './landing-batch.ts';
 
-import { redBaseFailure, redBaseWords } from './red-base.ts';
+import { readRedBase, redBaseFailure, redBaseWords } from './red-base.ts';
 import type { Sha } from '../../git/sha.ts';
 import { tasksWithGate } from '../../store/port.ts';
 import type { Uses } from '../kit/engine-ports.ts';
@@ -65,7 +65,8 @@ async function testBase(
 ): Promise<LandingBatch['verdict'] | null> {
   const tree = await engine.git.treeOf(question.commit);
   if (!tree.ok) return null;
-  const about = await redBaseWords(engine, line);
+  const red = await readRedBase(engine, line);
+  const about = redBaseWords(red);
   const verdict = await runGate(
     engine,
     { ...question, tree: tree.value, taskIds: [], about },
@@ -73,5 +74,5 @@ async function testBase(
   );
   if (verdict.kind === 'aborted') return verdict;
   if (verdict.kind !== 'red') return null;
-  return { kind: 'red_base', failure: redBaseFailure(verdict.failure) };
+  return { kind: 'red_base', failure: redBaseFailure(verdict.failure), red };
 }

@@ -3,9 +3,11 @@
 // no sense.
 
 import { Refusal } from '../../core/failure.ts';
+import { readBlockCause } from '../../core/plan/block-cause.ts';
 import { ownedStatuses, type TaskStatus } from '../../core/plan/state.ts';
 import {
   addHint,
+  askBaseGate,
   askToStop,
   endQuestion,
   freshenBlocked,
@@ -232,6 +234,9 @@ export async function freshStart(
   }
   // Uncommitted work is nowhere else.
   if (goesOn !== 'uncommitted') await releaseSlot(tx, 'task', row.id);
+  // A person may have mended what no commit shows.
+  const cause = row.blocked_reason === null ? null : readBlockCause(row.blocked_by);
+  if (cause !== null) await askBaseGate(tx, cause.line, engine.clock.now());
   return true;
 }
 
@@ -312,26 +317,6 @@ function pickChoice(choices: readonly string[], text: string): string | null {
   if (/^\d+$/.test(wanted)) return choices[Number(wanted) - 1] ?? null;
   const starting = choices.filter((choice) => choice.toLowerCase().startsWith(wanted));
   return wanted !== '' && starting.length === 1 ? (starting[0] ?? null) : null;
-}
-
-/** A person has dealt with what blocked the task from outside, or with its conflict. */
-export async function resolveTask(engine: Changing, id: string, note: string): Promise<void> {
-  const row = await requireRoot(engine, id, 'resolved');
-  const outside = row.status === 'blocked' && row.blocked_reason !== null;
-  if (!outside && row.status !== 'conflict') {
-    throw new Refusal(
-      'illegal',
-      `${id} is ${row.status}. Only a task that is blocked from outside or in conflict can be resolved; ${nextAction(id, row.status)}.`,
-    );
-  }
-  await engine.store.transaction(async (tx) => {
-    await addHint(tx, engine.store.sources, id, note);
-    const isBegun = await freshStart(engine, tx, row, 'task.unblocked', {
-      goesOn: await finishedAs(tx, id),
-    });
-    if (isBegun) return;
-    throw new Refusal('illegal', `${id} was just changed by someone else. Try again.`);
-  });
 }
 
 export async function resetTasks(

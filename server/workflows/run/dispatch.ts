@@ -1,6 +1,7 @@
 // Who starts next: ready tasks in their order, as many as there are free workers, each claimed and
 // given to its own workflow in one transaction.
 
+import { readBlockCause } from '../../core/plan/block-cause.ts';
 import { landingsWaitingMax } from '../../core/plan/schedule.ts';
 import {
   activeRunsIn,
@@ -25,8 +26,10 @@ import { executeWorkflow, executeWorkflowId } from '../attempt/execute-task.ts';
 import { chooseAgent } from '../attempt/fallback.ts';
 import { startRules, type StartRules } from '../kit/holds.ts';
 import { type Arrived, arrivedCommits, waitForLines, type Waiting } from '../attempt/line-waits.ts';
+import { gateOf, gateOfRun } from '../attempt/submission.ts';
 import { releaseFromMissingBase } from '../attempt/missing-base.ts';
-import { releaseFromRedBase } from '../landing/red-base.ts';
+import { type BaseState, baseState, isLineAwaited } from '../landing/base-gate.ts';
+import { blockBeforeStart, releaseFromRedBase } from '../landing/red-base.ts';
 import type { Engine, Uses } from '../kit/engine-ports.ts';
 import { isStopped } from '../kit/scope-state.ts';
 import { openRemotePlaces } from './remote-places.ts';
@@ -154,8 +157,16 @@ export async function dispatch(engine: Engine, run: RunRow): Promise<Dispatched>
     startableTasks(db, look),
     arrivedCommits(engine, active),
   ]);
-  if (startable.length === 0) return { started: 0, full: false };
-  return { started: await claimAndStart(engine, run, rules, arrived), full: false };
+  if (startable.length === 0) {
+    // Asked again, its gate may be green now.
+    if (await isLineAwaited(db, run.line)) await baseState(engine, run);
+    return { started: 0, full: false };
+  }
+  const bases = new Map<string, BaseState>();
+  for (const row of [run, ...active]) {
+    if (!bases.has(row.id)) bases.set(row.id, await baseState(engine, row));
+  }
+  return { started: await claimAndStart(engine, run, { rules, arrived, bases }), full: false };
 }
 
 async function scopeOf(
@@ -175,6 +186,7 @@ interface Round {
   readonly engine: Engine;
   readonly tx: Tx;
   readonly rules: StartRules;
+  readonly bases: Looked['bases'];
   readonly active: readonly RunRow[];
   readonly waiting: Waiting;
   readonly places: Placement;
@@ -184,11 +196,18 @@ interface Round {
   readonly left: Map<string, number>;
 }
 
+/** What was found out before the transaction of the claims. */
+interface Looked {
+  readonly rules: StartRules;
+  readonly arrived: Arrived;
+  /** By run: of the tip that its tasks would start from. */
+  readonly bases: ReadonlyMap<string, BaseState>;
+}
+
 async function claimAndStart(
   engine: Engine,
   run: RunRow,
-  rules: StartRules,
-  arrived: Arrived,
+  { rules, arrived, bases }: Looked,
 ): Promise<number> {
   let opened = 0;
   const claims = await engine.store.transaction(async (tx) => {
@@ -203,7 +222,8 @@ async function claimAndStart(
     if (!isOn || stopped || free.own === 0) return 0;
     const waiting = await waitForLines(engine, tx, active, arrived);
     const left = new Map(rules.free);
-    const round: Round = { engine, tx, rules, active, waiting, places, remote, limited, left };
+    const found = { rules, bases, active, waiting, places, remote, limited, left };
+    const round: Round = { engine, tx, ...found };
     let taken = 0;
     for (const other of await starvingRuns(tx, run, active)) {
       if (taken >= free.all || (await isStopped(tx, other))) continue;
@@ -234,6 +254,13 @@ async function claimFor(
   for (const task of ready) {
     if (claimed >= most) break;
     await foreseeClaim(tx, task);
+    const base = heldByBase(round, run, task);
+    if (base?.kind === 'runs') continue;
+    if (base?.kind === 'red') {
+      const named = { taskId: task.id, runId: run.id };
+      if (await blockBeforeStart(engine, tx, named, base.reason, base.red)) opened += 1;
+      continue;
+    }
     if (await beginCandidates(engine, tx, run, task)) {
       opened += 1;
       continue;
@@ -270,6 +297,17 @@ async function claimFor(
     claimed += 1;
   }
   return { claimed, opened };
+}
+
+/**
+ * Null if the task may start whatever the gate says of its base: it has a gate of its own or none,
+ * its agent has started before its account's limit, or a person wants it to.
+ */
+function heldByBase({ engine, bases }: Round, run: RunRow, task: Startable): BaseState | null {
+  const base = bases.get(run.id) ?? null;
+  if (base === null || base.kind === 'clear' || task.status !== 'ready') return null;
+  if (gateOf(engine, run, task) !== gateOfRun(engine, run)) return null;
+  return readBlockCause(task.blocked_by)?.waived === true ? null : base;
 }
 
 async function readyTasksFor(

@@ -20,6 +20,7 @@ import {
 import { settleAll } from '../attempt/candidates.ts';
 import { dispatch, isStillFull, nextWakeMs } from './dispatch.ts';
 import { isPassingTrouble } from '../kit/git-trouble.ts';
+import { awaitsBaseGate } from '../landing/base-gate.ts';
 import { isOnTarget, startEpicLanding } from '../landing/land-epic.ts';
 import { isPicked } from '../lines/hand-merge.ts';
 import { followAsOfNow } from '../lines/follow-line.ts';
@@ -227,7 +228,9 @@ async function goThrough(
       if (state.moving === 0 && (await settleAll(engine)) > 0) continue;
       if (state.moving === 0 && (await releaseFromRedBase(engine)) > 0) continue;
       if (state.moving === 0 && (await releaseFromMissingBase(engine)) > 0) continue;
-      const waits = state.moving === 0 && (await waitsForOtherRuns(engine, row));
+      const waits =
+        state.moving === 0 &&
+        ((await awaitsBaseGate(engine, row)) || (await waitsForOtherRuns(engine, row)));
       if (!waits && state.moving === 0 && (await settled(engine, row, state))) {
         const summary = await finish(engine, run, row, ends);
         if (summary !== null) return summary;

@@ -9,6 +9,7 @@ import type { WorktreeEntry } from '../../git/port.ts';
 import {
   activeRunsIn,
   agentsNamed,
+  askBaseGate,
   epicOrRefuse,
   flagsWithTasks,
   insertRun,
@@ -161,7 +162,7 @@ async function refuseOtherTerms(
 }
 
 async function begin(
-  engine: Uses<'durable' | 'mask' | 'settings' | 'store'>,
+  engine: Uses<'clock' | 'durable' | 'mask' | 'settings' | 'store'>,
   tx: Tx,
   row: RunRow,
   event: string,
@@ -184,6 +185,8 @@ async function begin(
       ...(tasks !== null && { tasks: tasks.length }),
     },
   });
+  // What made its base red in an earlier run may be over.
+  await askBaseGate(tx, row.line, engine.clock.now(), { keepsGreen: true });
   const id = `run/${row.id}/${engine.store.sources.uuid()}`;
   // It stores no step, so that any release can continue it.
   const options = { queue: runQueue, isForAnyRelease: true };
@@ -192,7 +195,9 @@ async function begin(
 
 /** Resumes the last unfinished run; null if there is none. */
 export async function resumeRun(
-  engine: Uses<'agentEnvironment' | 'driverFor' | 'durable' | 'mask' | 'settings' | 'store'>,
+  engine: Uses<
+    'agentEnvironment' | 'clock' | 'driverFor' | 'durable' | 'mask' | 'settings' | 'store'
+  >,
   { accept } = nothingToAccept,
 ): Promise<RunBegun | null> {
   const [active] = await activeRuns(engine);

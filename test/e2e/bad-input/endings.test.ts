@@ -111,7 +111,7 @@ const commands: readonly EndingRow[] = [
     toml: "[gate]\ncommand = 'sleep 1000 & sleep 1001'\ntimeout = '1s'",
     code: 2,
     status: 'blocked',
-    words: ['main is red before any task', 'gate', '1 s', 'timeout'],
+    words: ['The gate already fails on main', 'gate', '1 s', 'timeout'],
   }),
   {
     title: 'a gate that ignores SIGTERM and never ends',
@@ -119,7 +119,7 @@ const commands: readonly EndingRow[] = [
     toml: `[gate]\ncommand = "trap '' TERM; while :; do sleep 1; done"\ntimeout = "1s"`,
     code: 2,
     status: 'blocked',
-    words: ['main is red before any task', 'gate', '1 s', 'timeout'],
+    words: ['The gate already fails on main', 'gate', '1 s', 'timeout'],
   },
   {
     title: 'a gate that is not there',
@@ -127,7 +127,7 @@ const commands: readonly EndingRow[] = [
     toml: '[gate]\ncommand = "no-such-gate --all"',
     code: 2,
     status: 'blocked',
-    words: ['main is red before any task', 'no-such-gate --all', '127', 'not found'],
+    words: ['The gate already fails on main', 'no-such-gate --all', '127', 'not found'],
   },
   {
     title: 'a gate that is red',
@@ -135,7 +135,7 @@ const commands: readonly EndingRow[] = [
     toml: '[gate]\ncommand = "echo $((1 + 2)) tests failed; exit 9"',
     code: 2,
     status: 'blocked',
-    words: ['main is red before any task', 'exit code 9', '3 tests failed'],
+    words: ['The gate already fails on main', 'exit code 9', '3 tests failed'],
   },
   {
     title: 'a gate that floods',

@@ -64,6 +64,16 @@ suite('decision before a run', () => {
     assert.equal(gate?.fixes[0]?.action.kind, 'accept');
   });
 
+  test('a gate that nothing is known of is run by Enter on its row', () => {
+    const message = 'It is not known yet whether `npm test` passes on main.';
+    const checks: readonly PreflightCheck[] = [
+      { name: 'gate', outcome: 'note', message, remedy: null, can_test: true },
+    ];
+    const row = preflightRows(view({ checks }), plain).find(({ label }) => label.includes(message));
+    assert.deepEqual(row?.action, { kind: 'testBase' });
+    assert.deepEqual([row?.detail, row?.fixes.length], ['Enter: Run It Now', 1]);
+  });
+
   test('what has to be solved stands above the decisions, with its remedy on the row', () => {
     const checks: readonly PreflightCheck[] = [
       ok,

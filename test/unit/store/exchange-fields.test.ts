@@ -57,6 +57,7 @@ const task: Row = {
   landed_on: 'main',
   worktree_path: '/somewhere',
   blocked_reason: 'a reason',
+  blocked_by: '{"kind":"red_base"}',
   review_kind: 'held_files',
   conflict_files: '["c.txt"]',
   held_files: '["h.txt"]',
@@ -107,6 +108,7 @@ const neverOfTask = {
   candidate_of: 'candidates are no part of the plan',
   changed_lines: 'only candidates have it',
   worktree_path: clone,
+  blocked_by: clone,
   landed_on: clone,
   waiting_until_ms: 'nobody works on an imported task, so it waits for no quota',
 };

@@ -198,7 +198,7 @@ suite('retention', () => {
       const linked = await tablesOf(project.store.db)
         .selectFrom('task_dependencies')
         .innerJoin('tasks', 'tasks.id', 'task_dependencies.task_id')
-        .select('blocked_by')
+        .select('task_dependencies.blocked_by')
         .where('tasks.status', 'not in', ['completed', 'cancelled'])
         .execute();
       for (const { blocked_by: id } of linked) {

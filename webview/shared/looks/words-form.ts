@@ -1,4 +1,4 @@
-// A text field with a button that sends it; blank text is not sent.
+// A text field with a button that sends it; blank text is sent only where it is optional.
 
 import { css, html, nothing, type TemplateResult } from 'lit';
 import './button.ts';
@@ -9,6 +9,7 @@ export interface WordsForm {
   readonly hasPlaceholder: boolean;
   readonly button: string;
   readonly isBusy: boolean;
+  readonly isOptional?: boolean;
   readonly onWords: (words: string) => void;
 }
 
@@ -30,6 +31,7 @@ export function wordsForm({
   hasPlaceholder,
   button,
   isBusy,
+  isOptional = false,
   onWords,
 }: WordsForm): TemplateResult {
   return html`<form
@@ -37,7 +39,7 @@ export function wordsForm({
       event.preventDefault();
       const form = event.currentTarget as HTMLFormElement;
       const words = form.querySelector('vscode-textfield')?.value.trim() ?? '';
-      if (words !== '') onWords(words);
+      if (isOptional || words !== '') onWords(words);
     }}
   >
     <vscode-textfield

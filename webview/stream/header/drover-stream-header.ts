@@ -46,7 +46,12 @@ const stepTitles: { readonly [N in StepName]: string } = {
 };
 
 /** What helps after a failure; everything else stays at the bottom. */
-const failureActions: ReadonlySet<TaskAction> = new Set(['retry', 'review', 'openWorktree']);
+const failureActions: ReadonlySet<TaskAction> = new Set([
+  'retry',
+  'startAnyway',
+  'review',
+  'openWorktree',
+]);
 
 const stepWords = {
   waiting: 'not begun',
@@ -174,15 +179,20 @@ export class DroverStreamHeader extends LitElement {
   #trouble(): TemplateResult | typeof nothing {
     const { task, attempt } = this;
     const isNewest = attempt === null || attempt.number === this.attempts.at(-1)?.number;
-    const text = attempt?.error ?? (isNewest ? task?.last_error : null) ?? null;
-    const isOver = attempt === null || attempt.ended_at_ms !== null;
+    const block = isNewest && task?.status === 'blocked' ? task.blocked_reason : null;
+    const text = block ?? attempt?.error ?? (isNewest ? task?.last_error : null) ?? null;
+    const isOver = block !== null || attempt === null || attempt.ended_at_ms !== null;
     if (text === null || text === '' || !isOver || task?.status === 'completed') return nothing;
     const actions = actionsFor(task).filter((action) => failureActions.has(action));
     const failed = stepFacts(attempt, 0).find(({ state }) => state === 'failed')?.name ?? null;
     const isGate = /\bgate\b/u.test(text);
     const step = failed === 'setup' ? 'setup' : failed === 'gate' || isGate ? 'gate' : null;
-    return html`<div class="trouble" role="group" aria-label="What failed">
-      ${icon('error')}
+    return html`<div
+      class="trouble"
+      role="group"
+      aria-label=${block === null ? 'What failed' : 'Why it is blocked'}
+    >
+      ${icon(block === null ? 'error' : 'lock')}
       <div class="what">
         ${text.split('\n').map((line) => html`<div>${visibleLine(line)}</div>`)}
         <div class="next">

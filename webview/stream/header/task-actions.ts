@@ -12,6 +12,7 @@ export const taskActions = [
   'cancel',
   'merge',
   'retry',
+  'startAnyway',
   'takeOver',
   'giveBack',
   'openWorktree',
@@ -26,6 +27,7 @@ export const actionTexts: { readonly [A in TaskAction]: { label: string; icon: I
   cancel: { label: 'Cancel', icon: 'circle-slash' },
   merge: { label: 'Merge in Editor', icon: 'git-merge' },
   retry: { label: 'Retry', icon: 'debug-restart' },
+  startAnyway: { label: 'Start Anyway', icon: 'play' },
   takeOver: { label: 'Take Over', icon: 'person' },
   giveBack: { label: 'Return to Agent', icon: 'reply' },
   openWorktree: { label: 'Open Worktree', icon: 'empty-window' },
@@ -38,7 +40,8 @@ const allowed: { readonly [A in TaskAction]: readonly TaskStatus[] } = {
   resume: ['paused'],
   cancel: ['ready', 'blocked', 'claimed', 'in_progress', 'paused', 'waiting', 'needs_review'],
   merge: ['conflict'],
-  retry: ['failed', 'cancelled', 'conflict'],
+  retry: ['failed', 'cancelled', 'conflict', 'blocked'],
+  startAnyway: ['blocked'],
   takeOver: ['in_progress', 'paused'],
   giveBack: ['paused'],
   openWorktree: [
@@ -59,6 +62,9 @@ export function actionsFor(task: TaskView | null): readonly TaskAction[] {
   return taskActions.filter((action) => {
     if (task.parent_id !== null) return action === 'review' && task.commit_sha !== null;
     if (!allowed[action].includes(task.status)) return false;
+    // Its blockers alone decide when it starts.
+    if (action === 'retry' && task.status === 'blocked') return task.blocked_reason !== null;
+    if (action === 'startAnyway') return task.block?.kind === 'red_base';
     if (action === 'openWorktree') return task.worktree_path !== null;
     if (action === 'takeOver') return task.status === 'paused' || task.phase === 'agent';
     if (action === 'review') return task.commit_sha !== null || task.base_sha !== null;

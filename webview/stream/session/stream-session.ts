@@ -256,6 +256,10 @@ export class StreamSession implements ReactiveController {
       case 'retry':
         await this.#try('Not retried', () => host.action('retry', { task: id }));
         return;
+      case 'startAnyway':
+        return void (await this.#try('Not started', () =>
+          host.action('resolve', { task: id, note: '', anyway: true }),
+        ));
       case 'cancel':
         return this.#cancel(id);
       case 'takeOver':

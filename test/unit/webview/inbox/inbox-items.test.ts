@@ -1,10 +1,16 @@
 // What waits for a person, as items: a plan is one of them, approved by the number that was read.
 
 import assert from 'node:assert/strict';
-import { actionTitle, carryOut } from '../../../../webview/inbox/item-actions.ts';
+import {
+  actionTitle,
+  carryOut,
+  mayBeBlank,
+  wordsAsked,
+} from '../../../../webview/inbox/item-actions.ts';
 import { inboxItems } from '../../../../webview/inbox/inbox-items.ts';
 import type { Host } from '../../../../webview/shared/host.ts';
-import { snapshotOf, taskView } from '../../../doubles/views.ts';
+import { statusLook } from '../../../../webview/shared/status-words.ts';
+import { redBase, snapshotOf, taskView } from '../../../doubles/views.ts';
 
 suite('inbox items', () => {
   const proposal = {
@@ -65,6 +71,26 @@ suite('inbox items', () => {
       ['approve', { id: 'a', with_ignored: true }],
       ['approve', { id: 'a' }],
     ]);
+  });
+
+  test('a task behind a branch that fails its gate is retried, shown why, or started anyway', async () => {
+    const reason = "The gate already fails on main (bd56f7f), without any task's work: npm test";
+    const task = taskView({ id: 'a', status: 'blocked', blocked_reason: reason, block: redBase });
+    const [item] = inboxItems(snapshotOf([task]));
+    assert.deepEqual(
+      [item?.text, item?.actions.map((action) => actionTitle(action))],
+      [reason, ['Retry', 'Gate Output', 'Start Anyway…', 'Open']],
+    );
+    assert.equal(statusLook(task).words, 'blocked: main fails its gate');
+    const anyway = item?.actions[2];
+    assert.ok(item !== undefined && anyway !== undefined && mayBeBlank(anyway));
+    assert.equal(wordsAsked(anyway), 'What should the agent know? (optional)');
+    const calls: unknown[] = [];
+    const host = {
+      action: (name: string, params: unknown) => Promise.resolve(calls.push([name, params])),
+    } as unknown as Host;
+    await carryOut(host, item, anyway, '');
+    assert.deepEqual(calls, [['resolve', { task: 'a', note: '', anyway: true }]]);
   });
 
   test('a review is a review', () => {

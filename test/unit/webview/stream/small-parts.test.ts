@@ -191,7 +191,12 @@ suite('head of a stream', () => {
     for (const [name, character] of Object.entries(iconCharacters)) {
       assert.equal(character.charCodeAt(0).toString(16), known.get(name)?.toLowerCase(), name);
     }
-    const byHand = statusLook({ status: 'paused', phase: 'by_hand', blocked_reason: null });
+    const byHand = statusLook({
+      status: 'paused',
+      phase: 'by_hand',
+      blocked_reason: null,
+      block: null,
+    });
     for (const { icon } of [...Object.values(statusLooks), byHand]) {
       assert.ok(Object.hasOwn(iconCharacters, icon), icon);
     }
