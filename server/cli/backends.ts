@@ -111,6 +111,8 @@ export interface Backends {
     force: boolean,
   ) => Promise<{ readonly name: string; readonly destroyed: true }>;
   readonly openClient: (options: OpenClientOptions) => Promise<Client | null>;
+  /** Waits up to 30 s for the backend of a project to end. Resolves with whether it has. */
+  readonly untilStopped: (root: string) => Promise<boolean>;
   readonly initProject: (
     root: string,
     env: NodeJS.ProcessEnv,

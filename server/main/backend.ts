@@ -18,7 +18,7 @@ import {
 } from '../rpc/transport/server.ts';
 import { acquireExclusive } from '../store/sqlite/exclusive.ts';
 import { writeBack } from '../store/sqlite/write-back.ts';
-import { isIdle, launchEngine } from '../workflows/engine.ts';
+import { isIdle, launchEngine, stopRuns } from '../workflows/engine.ts';
 import { LineFollowing } from '../workflows/run/keep-following.ts';
 import { followFleetRequests } from '../workflows/kit/requests-from-fleet.ts';
 import { agentDoor } from './requests/agent-tools.ts';
@@ -227,6 +227,9 @@ class BackendLife {
         reason: 'tasks are running; use --force to release them and stop it',
       };
     }
+    // Otherwise a command that follows a run would start the next backend, to continue it. The
+    // other machines of a fleet continue its runs.
+    if (!this.#idle && this.#project.fleet === null) await stopRuns(this.#host.engine, null);
     setImmediate(() => this.leave('asked to leave'));
     return { leaving: true, reason: 'asked to leave' };
   }

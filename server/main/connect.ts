@@ -3,6 +3,7 @@
 
 import { accessSync, constants, existsSync, lstatSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { WorkerRuntimeRequest } from '../core/settings/worker-runtime.ts';
 import { secretValues } from '../agents/kit/process/environment.ts';
 import { createMask } from '../agents/kit/log/masking.ts';
@@ -156,6 +157,25 @@ export async function connectRunning(root: string): Promise<Client | null> {
     throw error instanceof ConnectFailure ? new Refusal('backend', error.message) : error;
   }
 }
+
+/** Waits up to 30 s for the backend of a project to end. Returns whether it has. */
+export async function untilStopped(root: string): Promise<boolean> {
+  const { LiveSettings } = await import('./project/live-settings.ts');
+  const { placesOf } = await import('./project/project-places.ts');
+  const { acquireExclusive } = await import('../store/sqlite/exclusive.ts');
+  const live = await LiveSettings.load(root, {}, {});
+  const { lock: path } = placesOf(root, live.settings.databasePath);
+  for (let waitedMs = 0; waitedMs < stopWaitMs; waitedMs += stopLookMs) {
+    const lock = acquireExclusive(path);
+    lock?.release();
+    if (lock !== null) return true;
+    await delay(stopLookMs);
+  }
+  return false;
+}
+
+const stopWaitMs = 30_000;
+const stopLookMs = 50;
 
 /**
  * Runs get the caller's environment: the backend decides what agents may see of it. Its secrets are

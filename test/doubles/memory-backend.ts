@@ -164,6 +164,7 @@ export function memoryBackend(
       tasks.set(task.id, taskView({ ...tasks.get(task.id), ...task }));
     },
     backends: {
+      untilStopped: async () => true,
       openClient: async (options) => {
         opened.push(options);
         return localClient(handlers, feed);

@@ -59,6 +59,25 @@ suite('steering a run', function () {
     for (const barrier of [held, open]) barrier.close();
   });
 
+  test('a forced stop of the backend also ends the command that follows the run', async () => {
+    const here = project({ agent: waits });
+    const barrier = makeBarrier(here.folder, 'go-a');
+    await beginPlan(here, ['a']);
+    const run = here.start(['run']);
+    await began(here, 'a');
+    assert.match(await here.expect(0, ['server', 'stop', '--force']), /The backend has stopped\./);
+    assert.equal(ended(here, 'a'), true);
+    assert.equal((await run.ended).code, 2);
+    const { backend } = await here.json<{ backend: { running: boolean } }>(['doctor']);
+    assert.equal(backend.running, false, 'no command started the next backend');
+    assert.equal((await here.task('a')).attempts, 0);
+    const resumed = here.start(['resume']);
+    await began(here, 'a');
+    barrier.open();
+    assert.equal((await resumed.ended).code, 0);
+    barrier.close();
+  });
+
   test('cancel ends the agent first; what depends on it is said to be stuck', async () => {
     const here = project({ agent: waits });
     const barrier = makeBarrier(here.folder, 'go-a');

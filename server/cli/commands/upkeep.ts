@@ -154,7 +154,12 @@ export async function serverStop(
   }
   const answer = await client.call('shutdown', { force: options.force === true });
   if (!answer.leaving) throw new Refusal('busy', answer.reason);
-  context.answer(answer, 'The backend is stopping.');
+  const { untilStopped } = await context.surroundings.loadBackends();
+  const hasStopped = await untilStopped(await context.root());
+  context.answer(
+    answer,
+    hasStopped ? 'The backend has stopped.' : 'The backend is still stopping.',
+  );
   return exitCodes.done;
 }
 
