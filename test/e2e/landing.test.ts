@@ -112,7 +112,10 @@ echo "$id" > "$id.txt"
     await here.expect(1, ['run', '--gate', gate]);
     const task = await here.task('t1');
     assert.equal(task.status, 'failed');
-    assert.match(task.last_error ?? '', /did not finish within/);
+    assert.match(
+      task.last_error ?? '',
+      /did not finish within .*; it was still running and silent: is it a watch mode\?/,
+    );
     await eventually('only the backend is left', () =>
       [...processesOf(here.folder), ...processesOf(sleep)].every(
         ({ pid }) => pid === here.backendPid(),

@@ -15,6 +15,8 @@ export interface CommandOutcome {
   readonly kind: 'exited' | 'timed_out' | 'aborted' | 'not_started';
   readonly exitCode: number | null;
   readonly durationMs: number;
+  /** How long it had printed nothing when it ended. */
+  readonly silentMs?: number;
   /** The end of its output, bounded. */
   readonly tail: string;
   /** The lines of its whole output that tell what is wrong, bounded. */

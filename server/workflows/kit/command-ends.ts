@@ -5,6 +5,8 @@ import { formatDuration } from '../../core/format.ts';
 
 export interface CommandEnd {
   readonly isLate: boolean;
+  /** How long it had printed nothing when its time was over. */
+  readonly silentMs?: number;
   /** null: a signal ended it. */
   readonly exitCode: number | null;
   readonly telling: readonly string[];
@@ -15,9 +17,12 @@ export interface CommandEnd {
 const linesMax = 3;
 const lineMax = 160;
 
-export function commandEnd({ isLate, exitCode, telling, limit }: CommandEnd): string {
+export function commandEnd({ isLate, silentMs = 0, exitCode, telling, limit }: CommandEnd): string {
+  // A watch mode prints its result and then waits for changes; a question waits for an answer.
+  const isQuiet = silentMs >= limit.ms / 2;
+  const quiet = isQuiet ? '; it was still running and silent: is it a watch mode?' : '';
   const how = isLate
-    ? `did not finish within ${formatDuration(limit.ms)} (${limit.name})`
+    ? `did not finish within ${formatDuration(limit.ms)} (${limit.name})${quiet}`
     : exitCode === null
       ? 'was killed'
       : `ended with exit code ${exitCode}`;

@@ -128,7 +128,8 @@ async function runCommand(
   const tail = evidenceOf(telling, engine.mask(outcome.tail));
   const limit = { name: '[setup] timeout', ms: timeoutMs };
   const isLate = outcome.kind === 'timed_out';
-  const how = commandEnd({ isLate, exitCode: outcome.exitCode, telling, limit });
+  const { exitCode, silentMs = 0 } = outcome;
+  const how = commandEnd({ isLate, silentMs, exitCode, telling, limit });
   const where = job.only ? "in the gate's worktree " : '';
   const message = `the setup command ${engine.mask(command)} ${where}${how}; its log is ${logPath}`;
   const failed = failure('setup_failed', message, tail);

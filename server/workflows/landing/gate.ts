@@ -114,7 +114,7 @@ async function knownVerdict(
   if (known.at_ms < question.redSinceMs) return null;
   const { exit_code: exitCode, output_tail: tail } = known;
   const telling = failureLines(tail);
-  const last = { kind: 'exited' as const, exitCode, tail, telling };
+  const last = { kind: 'exited' as const, exitCode, silentMs: 0, tail, telling };
   const red = redGate(engine, question, last);
   return { kind: 'red', cached: true, failure: red };
 }
@@ -239,6 +239,7 @@ interface GateTry {
   readonly ok: boolean;
   readonly exitCode: number | null;
   readonly durationMs: number;
+  readonly silentMs: number;
   /** The end of its output, with the telling lines that it no longer holds before it. */
   readonly tail: string;
   readonly telling: readonly string[];
@@ -275,6 +276,7 @@ async function runOnce(
     ok: outcome.kind === 'exited' && outcome.exitCode === 0,
     exitCode: outcome.exitCode,
     durationMs: outcome.durationMs,
+    silentMs: outcome.silentMs ?? 0,
     tail: evidenceOf(telling, engine.mask(tail)),
     telling,
     logPath,
@@ -355,11 +357,11 @@ async function keepVerdict(
 function redGate(
   engine: Uses<'mask' | 'settings'>,
   { command, about = null }: GateQuestion,
-  last: Pick<GateTry, 'kind' | 'exitCode' | 'tail' | 'telling'>,
+  last: Pick<GateTry, 'kind' | 'exitCode' | 'silentMs' | 'tail' | 'telling'>,
 ): Failure {
-  const { exitCode, tail, telling } = last;
+  const { exitCode, silentMs, tail, telling } = last;
   const limit = { name: '[gate] timeout', ms: engine.settings().gateTimeoutMs };
-  const end = { isLate: last.kind === 'timed_out', exitCode, limit };
+  const end = { isLate: last.kind === 'timed_out', silentMs, exitCode, limit };
   const shown = engine.mask(command);
   if (about !== null) {
     return failure('gate_failed', `${about}: ${shown} ${commandEnd({ ...end, telling })}`, tail);

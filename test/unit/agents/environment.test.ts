@@ -68,8 +68,13 @@ suite('agent environment', () => {
     };
     check('command', names, { base: { ...tools, ...secret } });
     const gate = commandEnvironment({ ...ours, ...tools, ...secret }, ['AWS_*']);
-    const seen = [...everyAgent, ...names, 'AWS_SECRET_ACCESS_KEY'];
+    const seen = [...everyAgent, ...names, 'AWS_SECRET_ACCESS_KEY', 'CI'];
     assert.deepEqual(Object.keys(gate).sort(), seen.sort());
+  });
+  test("gates and setups run as in CI, unless the user's own variable says otherwise", () => {
+    assert.equal(commandEnvironment(ours, [])['CI'], 'true');
+    assert.equal(commandEnvironment({ ...ours, CI: 'false' }, [])['CI'], 'false');
+    assert.equal(agentEnvironment(ours, 'command', {}, [])['CI'], undefined);
   });
   test('secret values by the name of their variable', () => {
     assert.deepEqual(

@@ -63,12 +63,15 @@ export function agentEnvironment(
   };
 }
 
-/** What a gate or a setup inherits: as an agent, without any provider's variables. */
+/**
+ * What a gate or a setup inherits: as an agent, without any provider's variables. `CI` makes test
+ * runners run once and installers never ask; the user's own value wins.
+ */
 export function commandEnvironment(
   base: Environment,
   allowList: readonly string[],
 ): Record<string, string> {
-  return inherited(base, allowList, () => false);
+  return { CI: 'true', ...inherited(base, allowList, () => false) };
 }
 
 function inherited(

@@ -61,6 +61,7 @@ export async function runShellCommand(
   const end = (why: 'timed_out' | 'aborted'): void => {
     if (ending !== null) return;
     ending = why;
+    output.noteSilence();
     void processes.endTree(request.runId, agent, endGraceMs).then(() => {
       // A process that left the tree may still hold the pipes, so we close them.
       child.stdout.destroy();
@@ -87,6 +88,7 @@ export async function runShellCommand(
     kind: ending ?? (exit.problem === null ? 'exited' : 'not_started'),
     exitCode: exit.code,
     durationMs: performance.now() - startedMs,
+    silentMs: output.silentMs,
     tail: exit.problem ?? output.tail(),
     telling: exit.problem === null ? output.telling(request.cwd) : [exit.problem],
   };
@@ -130,6 +132,9 @@ class KeptOutput {
   #written = 0;
   readonly #telling = new FailureLines();
   readonly #decoder = new StringDecoder('utf8');
+  #printedMs = performance.now();
+  /** How long the command had printed nothing when it had to end. */
+  silentMs = 0;
 
   constructor(logPath: string) {
     mkdirSync(dirname(logPath), { recursive: true });
@@ -137,7 +142,12 @@ class KeptOutput {
     this.#log.on('error', () => this.#log.destroy());
   }
 
+  noteSilence(): void {
+    this.silentMs = performance.now() - this.#printedMs;
+  }
+
   add(chunk: Buffer): void {
+    this.#printedMs = performance.now();
     if (this.#written < logBytesMax && !this.#log.destroyed) {
       this.#log.write(chunk.subarray(0, logBytesMax - this.#written));
       this.#written += chunk.length;
