@@ -51,10 +51,20 @@ export async function importFile(
     if (context.json) context.printJson({ ...result, error: { kind: 'bad_import', message } });
     return exitCodes.refused;
   }
+  if (isNothing(result)) {
+    context.tell(`drover: ${file} has no epic and no task to import; nothing was imported.`);
+    if (context.json) context.printJson(result);
+    return exitCodes.failed;
+  }
   context.answer(result, importSentence(file, result, options.dryRun === true));
   if (options.continue !== true || options.dryRun === true) return exitCodes.done;
   client.close();
   return await (await import('./run.ts')).run(context, {});
+}
+
+/** The file has no record that could be used, now or at an earlier import. */
+function isNothing({ imported, unchanged, differs }: ImportResultView): boolean {
+  return imported.epics + imported.tasks + unchanged + differs.length === 0;
 }
 
 /**

@@ -2,21 +2,38 @@
 
 export type ImportFormat = 'session' | 'jsonl' | 'beads';
 
-/** JSONL by default, because its messages are the most useful ones. */
+type Line = Readonly<Record<string, unknown>>;
+
+/** Headers and notes of other tools come first, and are few. */
+const shapelessMax = 1_000;
+
+/**
+ * By the first record that has the shape of a format: files may have a header, or notes of the tool
+ * that wrote them, before it. JSONL by default, because its messages are the most useful ones.
+ */
 export function sniffFormat(file: { readonly text: string; readonly file: string }): ImportFormat {
   const text = file.text.replace(/^\uFEFF/u, '').trimStart();
-  const first = firstRecord(text);
-  if (first !== null) {
-    if ('version' in first && ('tasks' in first || 'exportedAt' in first)) return 'session';
-    const isShapeA =
-      isObject(first['data']) && ['epic', 'bead', 'link'].includes(String(first['type']));
-    const isShapeB = 'title' in first && 'status' in first && !('type' in first);
-    if (isShapeA || isShapeB || 'issue_type' in first) return 'beads';
-    return 'jsonl';
+  let shapeless = 0;
+  for (const line of linesOf(text)) {
+    const record = recordOf(line);
+    // A session is usually one object over many lines.
+    if (record === null && /^\{\s*$/u.test(line)) return 'session';
+    const format = record === null ? null : formatOf(record);
+    if (format !== null) return format;
+    shapeless += 1;
+    if (shapeless > shapelessMax) break;
   }
-  // A session is usually one object over many lines.
-  if (/^\{\s*\r?\n/u.test(text) || file.file.toLowerCase().endsWith('.drover')) return 'session';
-  return 'jsonl';
+  return file.file.toLowerCase().endsWith('.drover') ? 'session' : 'jsonl';
+}
+
+/** Returns null if the record has the shape of no format. */
+function formatOf(record: Line): ImportFormat | null {
+  const { type } = record;
+  if ('version' in record && ('tasks' in record || 'exportedAt' in record)) return 'session';
+  if (isObject(record['data']) && ['epic', 'bead', 'link'].includes(String(type))) return 'beads';
+  if ('issue_type' in record) return 'beads';
+  if ('title' in record && 'status' in record && !('type' in record)) return 'beads';
+  return 'title' in record && type !== undefined ? 'jsonl' : null;
 }
 
 /**
@@ -28,25 +45,27 @@ export function isYaml(file: { readonly text: string; readonly file: string }): 
   return /\.ya?ml$/iu.test(file.file) || /^(?:---\s*\n)?version: /u.test(file.text);
 }
 
-function firstRecord(text: string): Readonly<Record<string, unknown>> | null {
+/** Without blank lines and comments. */
+function* linesOf(text: string): Generator<string> {
   for (let start = 0; start < text.length;) {
     const found = text.indexOf('\n', start);
     const end = found === -1 ? text.length : found;
     const line = text.slice(start, end).trim();
     start = end + 1;
-    if (line === '' || line.startsWith('#')) continue;
-    try {
-      const value: unknown = JSON.parse(line);
-      // bd stores its own notes in the file.
-      if (isObject(value) && value['_type'] === 'memory') continue;
-      return isObject(value) ? value : null;
-    } catch {
-      return null;
-    }
+    if (line !== '' && !line.startsWith('#')) yield line;
   }
-  return null;
 }
 
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+/** Returns null if the line is not one object. */
+function recordOf(line: string): Line | null {
+  try {
+    const value: unknown = JSON.parse(line);
+    return isObject(value) ? value : null;
+  } catch {
+    return null;
+  }
+}
+
+function isObject(value: unknown): value is Line {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

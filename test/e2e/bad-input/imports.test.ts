@@ -174,9 +174,9 @@ const formats: readonly Row[] = [
   file('JSONL read as a session', lines(story('X')), ['version'], {
     args: ['import', '../plan.jsonl', '--format', 'session'],
   }),
-  file('JSONL read as Beads is left out with a warning', lines(story('X')), [':1', 'left out'], {
+  file('JSONL read as Beads imports nothing', lines(story('X')), ['no epic and no task'], {
     args: ['import', '../plan.jsonl', '--format', 'beads'],
-    code: 0,
+    code: 1,
     works: true,
   }),
   file('a session of another version', '{"version":"7.0","tasks":[]}', ['7.0', '1.0'], {
@@ -255,7 +255,16 @@ const files: readonly Row[] = [
       words: [],
     },
   ),
-  file('an empty file writes nothing', '', [], { code: 0, works: true, words: [] }),
+  file('an empty file imports nothing', '', ['no epic and no task'], {
+    code: 1,
+    works: true,
+  }),
+  file(
+    'a file of which every record is left out imports nothing',
+    lines({ type: 'task', title: 'without an id' }),
+    ['no epic and no task'],
+    { args: ['import', '../plan.jsonl', '--skip-invalid'], code: 1, works: true },
+  ),
 ];
 
 tableHere('contents of import files', contents);

@@ -32,9 +32,21 @@ suite('exchange and logs', () => {
       warnings: [],
     };
 
+    const one = { ...nothing, imported: { epics: 0, tasks: 1 } };
+
+    test('a file from which nothing is imported is a failure, and nothing runs after it', async () => {
+      const path = file('plan.jsonl', '');
+      const backend = memoryBackend({ import: () => nothing });
+      const { code, out, err } = await drover(['import', path, '--continue', '--json'], backend);
+      assert.equal(code, 1);
+      assert.deepEqual(JSON.parse(out), nothing);
+      assert.match(err, /has no epic and no task to import; nothing was imported\./u);
+      assert.equal(backend.calls.length, 1);
+    });
+
     test('the text and the lines that are no UTF-8 are handed over', async () => {
       const path = file('plan.jsonl', Buffer.from([0x61, 10, 0xff, 0xfe, 10, 0x62, 10, 0xc3]));
-      const backend = memoryBackend({ import: () => nothing });
+      const backend = memoryBackend({ import: () => one });
       const { code } = await drover(['import-jsonl', path, '--dry-run', '--rename'], backend);
       assert.equal(code, 0);
       assert.deepEqual(backend.calls[0]?.params, {
@@ -75,7 +87,7 @@ suite('exchange and logs', () => {
 
     test('--continue runs and is judged by the run', async () => {
       const path = file('plan.jsonl', '{}');
-      const backend = memoryBackend({ import: () => nothing });
+      const backend = memoryBackend({ import: () => one });
       backend.setTask({ id: 'task-1', status: 'failed' });
       void backend
         .answered('run.start')
@@ -86,7 +98,7 @@ suite('exchange and logs', () => {
         .trim()
         .split('\n')
         .map((line) => JSON.parse(line));
-      assert.deepEqual(lines[0], nothing);
+      assert.deepEqual(lines[0], one);
       assert.equal(lines.at(-1).type, 'run.finished');
     });
   });

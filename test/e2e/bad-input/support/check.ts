@@ -18,7 +18,7 @@ export interface Row {
   readonly prepare?: (place: Place) => void | (() => void) | Promise<void | (() => void)>;
   readonly args: readonly string[] | ((place: Place) => readonly string[]);
   readonly call?: Partial<Call> | ((place: Place) => Partial<Call>);
-  readonly code: 0 | 3 | 64;
+  readonly code: 0 | 1 | 3 | 64;
   /** Kind of the refusal in the JSON. */
   readonly kind?: string;
   /** All of them in the one sentence: the thing and the remedy. For code 0: on standard error. */
