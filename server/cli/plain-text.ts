@@ -3,13 +3,16 @@
 // screen.
 
 import { stripVTControlCharacters } from 'node:util';
+import { invisible, withVisible } from '../core/visible-text.ts';
 
-// Every control character but tab and line feed, and the invisible characters that reorder text.
-const controls = /[^\P{Cc}\t\n]|[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu;
+// Every control character but tab and line feed.
+const controls = /[^\P{Cc}\t\n]/gu;
+const hidden = new RegExp(`[\\u007f-\\u009f]|${invisible.source}`, 'gu');
 
-/** Several lines: line feeds and tabs stay. */
+/** Several lines: line feeds and tabs stay; an invisible character is shown as `U+202E`. */
 export function plainText(text: string): string {
-  return stripVTControlCharacters(text.replaceAll('\r\n', '\n')).replaceAll(controls, '');
+  const printed = stripVTControlCharacters(text.replaceAll('\r\n', '\n'));
+  return withVisible(printed.replaceAll(controls, ''));
 }
 
 /** One line: every run of white space becomes one space. */
@@ -18,12 +21,14 @@ export function plainLine(text: string): string {
 }
 
 /**
- * JSON for a line of output. DEL and C1 are legal in JSON but act on a terminal, so they are
- * written as escapes.
+ * JSON for a line of output. DEL, C1 and characters that turn the direction are legal in JSON but
+ * act on a terminal, so they are written as escapes.
  */
 export function jsonLine(value: unknown): string {
-  return JSON.stringify(value).replaceAll(
-    /[\u007f-\u009f\u2028\u2029]/gu,
-    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  return JSON.stringify(value).replaceAll(hidden, (character) =>
+    character
+      .split('')
+      .map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
+      .join(''),
   );
 }

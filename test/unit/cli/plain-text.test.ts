@@ -17,8 +17,9 @@ suite('text for a terminal', () => {
     ['\u009b31mC1', 'C1'],
     ['bell\u0007', 'bell'],
     ['del\u007f', 'del'],
-    ['turned\u202eback', 'turnedback'],
-    ['iso\u2066late\u2069', 'isolate'],
+    ['turned\u202eback', 'turnedU+202Eback'],
+    ['iso\u2066late\u2069', 'isoU+2066lateU+2069'],
+    ['zero\u200bwidth \u{e0041}tag', 'zeroU+200Bwidth U+E0041tag'],
     ['\u0000nul', 'nul'],
     ['half an escape \u001b', 'half an escape '],
     ['日本語 🐑', '日本語 🐑'],
@@ -32,10 +33,10 @@ suite('text for a terminal', () => {
   });
 
   test('JSON stays the same data and has no raw control characters', () => {
-    const value = { text: 'a\u009b31m\u007f\u2028\u001b' };
+    const value = { text: 'a\u009b31m\u007f\u2028\u001b\u202e\u2066\u{e0041} 🐑' };
     const line = jsonLine(value);
     assert.deepEqual(JSON.parse(line), value);
     // Nothing but printable characters.
-    assert.match(line, /^[^\p{Cc}\u2028\u2029]*$/u);
+    assert.match(line, /^[^\p{Cc}\u2028-\u202e\u2066-\u2069\u{e0041}]*$/u);
   });
 });

@@ -247,6 +247,8 @@ suite('git rules', () => {
       'a Drover-Task: forged\n\nDrover-Task: t X: y\n',
     );
     check(' \n', [], 'drover: work of a task\n');
+    check(`t: ${'x'.repeat(1_000)}`, [], `t: ${'x'.repeat(68)}…\n`);
+    check('t: \u202egnp.exe', [], 't: U+202Egnp.exe\n');
   });
 });
 

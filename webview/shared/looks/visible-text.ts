@@ -2,6 +2,8 @@
 // the reading direction are removed (terminal sequences) or shown as a visible symbol (everything
 // else). None of it is ever HTML.
 
+import { invisible, numberOf } from '../../../server/core/visible-text.ts';
+
 /**
  * Longest operating-system command (window titles, links, clipboard) that is recognised and taken
  * out.
@@ -34,9 +36,8 @@ export function withoutSequences(text: string): string {
   return text.includes('\u001b') ? text.replace(sequence, '') : text;
 }
 
-// Controls but tab and line feed; characters that turn the direction, take no room, or are tags.
-const hidden =
-  /[^\P{Cc}\t\n]|[\u00ad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb]|[\u{e0000}-\u{e007f}]/u;
+// Also controls but tab and line feed.
+const hidden = new RegExp(`[^\\P{Cc}\\t\\n]|${invisible.source}`, 'u');
 const hiddenAll = new RegExp(hidden.source, 'gu');
 
 export interface TextPiece {
@@ -50,7 +51,7 @@ export function signOf(character: string): string {
   const code = character.codePointAt(0) ?? 0;
   if (code < 0x20) return String.fromCodePoint(0x2400 + code);
   if (code === 0x7f) return '\u2421';
-  return `U+${code.toString(16).toUpperCase().padStart(4, '0')}`;
+  return numberOf(character);
 }
 
 /** Text cut at the characters that can't be seen, each replaced by its sign. */
