@@ -70,4 +70,26 @@ suite('e2e: drover doctor', function () {
     assert.equal(before.agents.length, agentKinds.length);
     assert.equal(existsSync(mark), false);
   });
+
+  test('the identity that commits will bear is named, and a missing one is a warning', async () => {
+    const here = project();
+    await here.expect(0, ['init']);
+    const identity = async (): Promise<string> => {
+      const { checks } = await here.json<Report>(['doctor']);
+      return checks.find(({ name }) => name === 'identity')?.message ?? '';
+    };
+    here.git('config', '--global', '--unset-all', 'user.name');
+    here.git('config', '--global', '--unset-all', 'user.email');
+    assert.match(
+      await identity(),
+      /^warning: commits will bear Drover <drover@localhost>; user\.name or user\.email is not set/u,
+    );
+    here.git('config', 'user.name', 'Ada');
+    here.git('config', 'user.email', 'ada@example.com');
+    assert.equal(await identity(), 'commits will bear Ada <ada@example.com>');
+    // Settings of other files are for git alone to read.
+    here.write('identity.ini', '[user]\n\temail = ada@work.example\n');
+    here.git('config', 'include.path', join(here.folder, 'identity.ini'));
+    assert.equal(await identity(), 'commits will bear Ada <ada@work.example>');
+  });
 });

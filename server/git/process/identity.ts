@@ -10,7 +10,7 @@ import type { Signature } from '../slot-port.ts';
 export type Identity = Readonly<Record<string, string>>;
 
 const droverName = 'Drover';
-const droverEmail = 'drover@localhost';
+export const droverEmail = 'drover@localhost';
 
 /** For commits in a repository that no configuration of the user's belongs to. */
 export const ownIdentity: Identity = missingIdentity(new Map(), {});

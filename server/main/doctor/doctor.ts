@@ -23,6 +23,7 @@ import { heldSentence } from '../project/accepted-settings.ts';
 import { namedPrograms } from '../project/named-programs.ts';
 import { LiveSettings } from '../project/live-settings.ts';
 import { identityProblem } from '../project/identity.ts';
+import { identityCheck } from './identity-check.ts';
 import { openRepositoryAt } from '../project/open-repository.ts';
 import {
   placesOf,
@@ -71,7 +72,7 @@ export async function doctor(root: string | null): Promise<Doctor> {
     const agents = (await agentsOf(null)).map(agentView);
     return { backend: { running: false, pid: null, version: null }, checks, agents };
   }
-  checks.push(await repositoryCheck(root), diskCheck(root));
+  checks.push(...(await repositoryChecks(root)), diskCheck(root));
   const live = await LiveSettings.load(root, process.env, {});
   for (const problem of live.loaded.problems)
     checks.push({ name: 'configuration', ok: false, message: problem.message });
@@ -138,10 +139,14 @@ async function gitCheck(): Promise<Check> {
     : { name: 'git', ok: false, message: version.error.message };
 }
 
-async function repositoryCheck(root: string): Promise<Check> {
+async function repositoryChecks(root: string): Promise<readonly Check[]> {
   const opened = await openGitAdapter().open(root);
-  if (!opened.ok) return { name: 'repository', ok: false, message: opened.error.message };
-  const { headSha, headBranch } = opened.value.facts;
+  if (!opened.ok) return [{ name: 'repository', ok: false, message: opened.error.message }];
+  return [repositoryCheck(root, opened.value), await identityCheck(opened.value)];
+}
+
+function repositoryCheck(root: string, { facts }: LocalRepository): Check {
+  const { headSha, headBranch } = facts;
   if (headSha === null)
     return {
       name: 'repository',
