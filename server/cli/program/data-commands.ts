@@ -14,7 +14,7 @@ export function defineDataCommands(program: Command, host: ProgramHost): void {
   bring
     .alias('import-jsonl')
     .addOption(
-      new Option('--format <format>', 'Format of the file')
+      new Option('-f, --format <format>', 'Format of the file')
         .choices(['auto', 'session', 'jsonl', 'beads'])
         .default('auto'),
     )

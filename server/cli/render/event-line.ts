@@ -25,9 +25,16 @@ const detailLengthMax = 160;
 export function eventLine(event: EventView): string {
   const subject = event.task_id ?? event.epic_id ?? event.run_id ?? '';
   const ended = event.type === 'run.finished' ? endCounts(event.data) : '';
-  const detail = [detailOf(event.data), ended].filter((part) => part !== '').join(' · ');
+  const added = event.type === 'agent.added' ? addedText(event.data) : null;
+  const detail = [added ?? detailOf(event.data), ended].filter((part) => part !== '').join(' · ');
   const head = `${clockText(event.at_ms)}  ${plainLine(event.type).padEnd(18)}`;
   return `${head} ${plainLine(subject)}${detail === '' ? '' : `  ${detail}`}`.trimEnd();
+}
+
+/** `follow-up task-x: Title`: what an agent added, by the id that commands take. */
+export function addedText(data: EventView['data']): string {
+  const kind = data['kind'] === 'follow_up' ? 'follow-up' : 'sub-task';
+  return shortened(`${kind} ${textOf(data['task'])}: ${textOf(data['title'])}`);
 }
 
 function detailOf(data: EventView['data']): string {
@@ -39,7 +46,10 @@ function detailOf(data: EventView['data']): string {
     if (text === '') continue;
     parts.push(key === 'sha' ? text.slice(0, 10) : text);
   }
-  const detail = parts.join(' · ');
+  return shortened(parts.join(' · '));
+}
+
+function shortened(detail: string): string {
   return detail.length > detailLengthMax ? `${detail.slice(0, detailLengthMax - 1)}…` : detail;
 }
 

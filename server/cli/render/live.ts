@@ -4,6 +4,7 @@
 import type { Client, RunView, StatusSnapshot } from '../../protocol/api.ts';
 import type { CommandContext } from '../context.ts';
 import { DurationBook, liveText } from './live-text.ts';
+import { addedText } from './event-line.ts';
 import { screenOf } from './screen.ts';
 import type { RunDisplay } from '../run-display.ts';
 
@@ -40,6 +41,9 @@ class LiveDisplay implements RunDisplay {
 
   onEvents(events: Parameters<RunDisplay['onEvents']>[0]): void {
     this.#book.learn(events);
+    const added = events.findLast(({ type }) => type === 'agent.added');
+    if (added !== undefined)
+      this.onNotice(`${added.task_id ?? 'An agent'} added ${addedText(added.data)}`);
     this.#read();
   }
 

@@ -23,6 +23,14 @@ suite('event lines', () => {
 
   check(
     {
+      type: 'agent.added',
+      task_id: 'task-a',
+      data: { attempt: 1, part: 'task-a', task: 'task-b', kind: 'follow_up', title: 'Write docs' },
+    },
+    'agent.added        task-a  follow-up task-b: Write docs',
+  );
+  check(
+    {
       type: 'task.started',
       task_id: 'task-a',
       epic_id: 'epic-a',
