@@ -73,4 +73,24 @@ suite('secrets', function () {
     const folder = join(here.root, '.drover');
     for (const text of [secret, agentSecret]) assert.deepEqual(filesWith(folder, text), []);
   });
+
+  test('settings files that projects commit are held only if they contain a credential', async () => {
+    const agent = `
+cat > /dev/null
+case $id in
+  harmless) printf 'save-exact=true\\n' > .npmrc; printf 'nodeLinker: node-modules\\n' > .yarnrc.yml;;
+  weak) printf '[pypi]\\nusername = ada\\npassword = hunter2\\n' > .pypirc;;
+esac`;
+    const here = project({ agent });
+    await here.expect(0, ['init']);
+    const plan = ['harmless', 'weak'].map((id) => ({ type: 'task', id, title: id }));
+    here.write('plan.jsonl', plan.map((task) => `${JSON.stringify(task)}\n`).join(''));
+    await here.expect(0, ['import', join(here.folder, 'plan.jsonl')]);
+    await here.expect(2, ['run']);
+    assert.equal((await here.task('harmless')).status, 'completed');
+    assert.equal(here.git('show', 'HEAD:.npmrc'), 'save-exact=true');
+    const held = await here.task('weak');
+    assert.deepEqual([held.status, held.review_kind], ['needs_review', 'held_files']);
+    assert.match(held.last_error ?? '', /\.pypirc \(holds what looks like a secret\)/u);
+  });
 });

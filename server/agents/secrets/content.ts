@@ -3,6 +3,7 @@
 // deliberately hidden ones (for example encrypted).
 
 import { assignedSecrets } from './assignments.ts';
+import { credentialsInSettings } from './tool-settings.ts';
 import { type KnownSecret, writtenForms } from './known-secrets.ts';
 
 /**
@@ -46,7 +47,7 @@ export function secretSearch(
     const keys = (await keysByFormat(part, path)).map(({ what, value }) => ({ what, id: value }));
     const named = new Set(keys.map(({ id }) => id));
     const assigned = generated.test(path) ? [] : assignedSecrets(part);
-    const others = assigned
+    const others = [...new Set([...assigned, ...credentialsInSettings(part, path)])]
       .filter((value) => !named.has(value))
       .map((value) => ({ what: 'secret', id: value }));
     return [...found, ...keys, ...others];

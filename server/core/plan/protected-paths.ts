@@ -13,7 +13,6 @@ export const protectedByDefault: readonly string[] = [
   '.mcp.json',
   '.vscode',
   '.devcontainer',
-  '.npmrc',
   '.envrc',
   '.github/workflows',
   '.github/actions',

@@ -1,12 +1,13 @@
 // Which files are never committed because of their name: private keys, tokens, local settings, and
-// names that would act on the terminal that lists them.
+// names that would act on the terminal that lists them. Settings files that projects commit, such
+// as .npmrc, are not among them: those are held for what they contain.
 
 const harmless = /\.(?:example|sample)$/i;
 
 /** Of the last part of a path. */
 const heldNames: readonly RegExp[] = [
   /^\.env(?:\..*)?$/i,
-  /^\.(?:envrc|npmrc|netrc|git-credentials|pypirc|pgpass|dockercfg|htpasswd)$/i,
+  /^\.(?:netrc|git-credentials|pgpass|dockercfg|htpasswd)$/i,
   /\.(?:pem|key|p12|pfx|jks|keystore|kdbx|tfstate)$/i,
   /\.tfstate\.backup$/i,
   /^id_(?:rsa|ed25519)/i,

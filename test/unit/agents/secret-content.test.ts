@@ -83,4 +83,38 @@ suite('secrets in contents', () => {
       ['value of A'],
     );
   });
+
+  for (const [path, text] of [
+    ['.npmrc', '//registry.npmjs.org/:_authToken=hunter2-token'],
+    ['a/.npmrc', 'registry=https://npm.corp/\n_auth = YWRhOmh1bnRlcjI=\n'],
+    ['.yarnrc.yml', 'nodeLinker: node-modules\nnpmAuthToken: "hunter2hunter2"\n'],
+    ['.yarnrc.yml', 'npmScopes:\n  corp:\n    npmAuthIdent: ada:hunter2\n'],
+    ['pip.conf', `[global]\nindex-url = https://ada:${random(12)}@pypi.corp.io/simple\n`],
+    ['.pypirc', '[pypi]\nusername = ada\npassword = hunter2\n'],
+    ['.envrc', 'export DEPLOY_TOKEN=hunter2'],
+    ['nuget.config', '<add key="ClearTextPassword" value="hunter2" />'],
+    ['gradle.properties', 'mavenPassword=hunter2'],
+    ['.mvn/settings.xml', '<server><password>hunter2</password></server>'],
+  ] as const) {
+    test(`a credential in ${path}: ${text.slice(0, 30)}`, async () => {
+      assert.notDeepEqual(await found(text, path), []);
+    });
+  }
+
+  for (const [path, text] of [
+    ['.npmrc', 'save-exact=true\nengine-strict=true\n'],
+    ['.npmrc', 'registry=https://registry.npmjs.org/\n//npm.corp/:_authToken=${NPM_TOKEN}\n'],
+    ['.yarnrc.yml', 'nodeLinker: node-modules\nyarnPath: .yarn/releases/yarn-4.9.1.cjs\n'],
+    ['.yarnrc.yml', 'npmAuthToken: "${NPM_TOKEN:-}"\n'],
+    ['pip.conf', '[global]\nindex-url = https://pypi.org/simple\nno-cache-dir = true\n'],
+    ['.pypirc', '[distutils]\nindex-servers = pypi\n[pypi]\nusername = __token__\n'],
+    ['.envrc', 'use flake\nexport DEPLOY_TOKEN=$(pass deploy)\nexport EDITOR=vim\n'],
+    ['nuget.config', '<add key="nuget.org" value="https://api.nuget.org/v3/index.json" />'],
+    ['gradle.properties', 'org.gradle.parallel=true\nmavenPassword=${env.MAVEN_PASSWORD}\n'],
+    ['src/config.ts', 'password = hunter2'],
+  ] as const) {
+    test(`no credential in ${path}: ${text.slice(0, 30)}`, async () => {
+      assert.deepEqual(await found(text, path), []);
+    });
+  }
 });

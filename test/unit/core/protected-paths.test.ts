@@ -9,7 +9,7 @@ suite('protected paths', () => {
 
   test('by default, in any folder and in any case', () => {
     const guarded =
-      '.drover.toml .drover/x .claude/settings.json pkg/.claude/hooks/a.sh .mcp.json a/.vscode/tasks.json .github/workflows/ci.yml .husky/pre-commit .gitattributes a/b/.gitattributes .gitmodules .lfsconfig CLAUDE.md docs/AGENTS.md Agents.md .npmrc .envrc';
+      '.drover.toml .drover/x .claude/settings.json pkg/.claude/hooks/a.sh .mcp.json a/.vscode/tasks.json .github/workflows/ci.yml .husky/pre-commit .gitattributes a/b/.gitattributes .gitmodules .lfsconfig CLAUDE.md docs/AGENTS.md Agents.md .envrc';
     check(guarded, protectedByDefault, guarded);
     check(
       'src/a.ts README.md claude/x .github/ISSUE_TEMPLATE.md workflows/ci.yml my.drover.toml AGENTS.md.txt .gitignore docs/vscode/x',

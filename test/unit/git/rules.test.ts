@@ -15,9 +15,9 @@ import { KeyedMutex, Semaphore, mapBounded } from '../../../server/core/work/sem
 suite('git rules', () => {
   test('held names', () => {
     const held =
-      '.env a/.env .env.local x.pem x.PEM deep/er/x.key x.p12 id_rsa id_rsa.pub id_ed25519_work credentials credentials.json a/credentials-prod .ENV .Env.Local .envrc .npmrc a/.netrc .git-credentials .pypirc id_dsa ID_ECDSA id_ecdsa.pub x.pfx x.P12 a.jks a.keystore terraform.tfstate terraform.tfstate.backup kubeconfig kubeconfig.yaml service-account.json service-account-prod.json service_account.json secrets.json secrets.yaml Secrets.toml secrets.env secrets.ts src/secrets.py Credentials.json .htpasswd';
+      '.env a/.env .env.local x.pem x.PEM deep/er/x.key x.p12 id_rsa id_rsa.pub id_ed25519_work credentials credentials.json a/credentials-prod .ENV .Env.Local a/.netrc .git-credentials id_dsa ID_ECDSA id_ecdsa.pub x.pfx x.P12 a.jks a.keystore terraform.tfstate terraform.tfstate.backup kubeconfig kubeconfig.yaml service-account.json service-account-prod.json service_account.json secrets.json secrets.yaml Secrets.toml secrets.env secrets.ts src/secrets.py Credentials.json .htpasswd';
     const free =
-      '.env.example .env.sample credentials.example x.pem.sample .npmrc.example env a.env key pem src/keys.ts id_generator.ts id_dsafoo secrets secrets.example my-secrets.md mykubeconfig accounts.json tfstate mycredentials .env/file x.keys Credentials.java';
+      '.npmrc .yarnrc.yml pip.conf .pypirc .envrc a/nuget.config .env.example .env.sample credentials.example x.pem.sample .npmrc.example env a.env key pem src/keys.ts id_generator.ts id_dsafoo secrets secrets.example my-secrets.md mykubeconfig accounts.json tfstate mycredentials .env/file x.keys Credentials.java';
     for (const name of held.split(' ')) assert.equal(isHeldFileName(name), true, name);
     for (const name of free.split(' ')) assert.equal(isHeldFileName(name), false, name);
   });
