@@ -16,6 +16,15 @@ export interface Exchange {
   readonly response: ServerResponse;
 }
 
+/**
+ * Asks for the body of a client that waits for permission to send it (`Expect: 100-continue`). A
+ * request that is refused gets its refusal alone.
+ */
+export function takeBody({ request, response }: Exchange): IncomingMessage {
+  if (request.headers.expect !== undefined) response.writeContinue();
+  return request;
+}
+
 /** One line and its newline. */
 export async function refuse(exchange: Exchange, status: number, text: string): Promise<void> {
   exchange.response.setHeader('X-Content-Type-Options', 'nosniff');

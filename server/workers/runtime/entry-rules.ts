@@ -1,5 +1,6 @@
 // What an upload may hold (worker contract §6, §9): names that stay in the workspace, and links
-// that stay in it wherever they lead. Pure, so that each rule can be tried without an archive.
+// that stay in it wherever they lead. Pure, so that each rule can be tried without an archive. A
+// `.git` is a folder like any other: the runtime starts no git, and stock clients may send one.
 
 import { posix } from 'node:path';
 import { err, ok, type Result } from '../../core/failure.ts';
@@ -18,9 +19,6 @@ export function checkName(name: string): Result<string, string> {
   if (name.startsWith('/') || drivePattern.test(name)) return err('the name is absolute');
   const parts = name.split('/').filter((part) => part !== '' && part !== '.');
   if (parts.includes('..')) return err('the name leads out of its folder');
-  if (parts.some((part) => part.toLowerCase() === '.git')) {
-    return err('git folders are not sent');
-  }
   const isLong = parts.some((part) => Buffer.byteLength(part) > componentBytesMax);
   const path = parts.join('/');
   if (isLong || Buffer.byteLength(path) > pathBytesMax) return err('the name is too long');

@@ -14,7 +14,7 @@ import {
   workerHeaderName,
   workspacePath,
 } from '../wire.ts';
-import { answer, answerText, refuse, type Exchange } from './answers.ts';
+import { answer, answerText, refuse, takeBody, type Exchange } from './answers.ts';
 import { parseFirstJson } from './first-json.ts';
 import type { Job } from './job.ts';
 import type { Jobs } from './jobs.ts';
@@ -85,7 +85,7 @@ export class Routes {
     if (!workspace.claim('upload')) return await this.#refuseBusy(exchange);
     let refused: UploadRefused | null = null;
     try {
-      await workspace.replace(exchange.request);
+      await workspace.replace(takeBody(exchange));
     } catch (error) {
       if (!(error instanceof UploadRefused)) throw error;
       refused = error;
@@ -174,10 +174,10 @@ function followJob({ request, response }: Exchange, job: Job): void {
 }
 
 /** Null where it is longer. */
-async function readText({ request }: Exchange, bytesMax: number): Promise<string | null> {
+async function readText(exchange: Exchange, bytesMax: number): Promise<string | null> {
   const chunks: Buffer[] = [];
   let bytes = 0;
-  const body: AsyncIterable<Buffer> = request.iterator({ destroyOnReturn: false });
+  const body: AsyncIterable<Buffer> = takeBody(exchange).iterator({ destroyOnReturn: false });
   for await (const chunk of body) {
     bytes += chunk.length;
     if (bytes > bytesMax) return null;

@@ -1,6 +1,6 @@
 // The worker runtime: an HTTP server in front of one workspace and its jobs (worker contract §2).
 
-import { createServer, type Server } from 'node:http';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 import { err, ok, type Result } from '../../core/failure.ts';
 import type { ListenAddress } from '../../core/settings/listen-address.ts';
@@ -79,13 +79,16 @@ function serve(routes: Routes, headersMs: number, warn: (sentence: string) => vo
     keepAliveTimeout: keepAliveMs,
   });
   server.maxConnections = connectionsMax;
-  server.on('request', (request, response) => {
+  const handle = (request: IncomingMessage, response: ServerResponse): void => {
     routes.handle({ request, response }).catch((error: unknown) => {
       // A client that disconnects during its own request is no error.
       if (!request.destroyed) warn(`${request.method ?? ''} failed: ${messageOf(error)}.`);
       response.destroy();
     });
-  });
+  };
+  server.on('request', handle);
+  // Without a listener, Node would ask for the body before the token is checked.
+  server.on('checkContinue', handle);
   return server;
 }
 

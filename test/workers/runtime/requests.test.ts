@@ -126,6 +126,43 @@ suite('worker runtime: requests', () => {
     assert.equal(moved.headers.location, '/health?a=b');
   });
 
+  /** Everything that the runtime sends until it closes, or until it asks for the body. */
+  async function answerTo(port: number, head: readonly string[]): Promise<string> {
+    const socket = connect(port, '127.0.0.1');
+    let seen = '';
+    await new Promise<void>((resolve, reject) => {
+      socket.on('error', reject);
+      socket.on('close', () => resolve());
+      socket.on('data', (bytes) => {
+        seen += bytes.toString('utf8');
+        if (seen.startsWith('HTTP/1.1 100')) resolve();
+      });
+      socket.write(`${head.join('\r\n')}\r\nHost: x\r\n\r\n`);
+    });
+    socket.destroy();
+    return seen;
+  }
+
+  test('a client that waits to send its body is asked for it only if it may send it', async () => {
+    const runtime = await start();
+    const port = Number(new URL(runtime.url).port);
+    const waiting = ['Expect: 100-continue', 'Content-Length: 20'];
+    for (const path of ['/workspace', '/exec']) {
+      const post = `POST ${path} HTTP/1.1`;
+      for (const token of ['wrong', `${runtime.token}x`]) {
+        const refused = await answerTo(port, [post, `Authorization: Bearer ${token}`, ...waiting]);
+        assert.match(refused, /^HTTP\/1\.1 401 /u, path);
+        assert.doesNotMatch(refused, /100 Continue/u, path);
+        assert.match(refused, /\r\n\r\nunauthorized\n$/u);
+      }
+      const own = `Authorization: Bearer ${runtime.token}`;
+      const asked = await answerTo(port, [post, own, ...waiting]);
+      assert.match(asked, /^HTTP\/1\.1 100 Continue\r\n/u, path);
+    }
+    const nowhere = await answerTo(port, ['POST /nowhere HTTP/1.1', ...waiting]);
+    assert.match(nowhere, /^HTTP\/1\.1 404 /u);
+  });
+
   test('a client that never ends its headers is cut off', async () => {
     const runtime = await start({ env: { DROVER_WORKER_HEADERS_MS: '200' } });
     const { port } = new URL(runtime.url);

@@ -1,13 +1,22 @@
 // Uploads to the worker runtime (worker contract §6, §9): the old tree stays until the new one is found good.
 
 import assert from 'node:assert/strict';
-import { existsSync, lstatSync, readdirSync, readFileSync, readlinkSync, statSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import {
+  existsSync,
+  lstatSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { eventually } from '../../e2e/support/eventually.ts';
-import { systemTarGz, tarGzOf, tarOf, type Entry } from '../support/archives.ts';
-import { ask, exec, follow, runToEnd } from '../support/http.ts';
+import { systemTarGz, tarGzOf, tarOf, type Entry, unpackInto } from '../support/archives.ts';
+import { ask, exec, follow, linesOf, runToEnd } from '../support/http.ts';
 import { useRuntimes, type RuntimeProcess } from '../support/runtime-process.ts';
 
 const gzipType = { 'Content-Type': 'application/gzip' };
@@ -86,6 +95,26 @@ suite('worker runtime: uploads', () => {
     assert.equal(lstatSync(at('dangling')).isSymbolicLink(), true);
   });
 
+  test('R04 also: a repository arrives whole, as a stock client may send it', async () => {
+    const runtime = await start();
+    const repository = join(runtime.folder, 'repository');
+    const git = (...args: readonly string[]) =>
+      execFileSync('git', ['-C', repository, '-c', 'user.name=a', '-c', 'user.email=a@b', ...args]);
+    execFileSync('git', ['init', '-q', repository]);
+    writeFileSync(join(repository, 'a.txt'), 'a');
+    git('add', 'a.txt');
+    git('commit', '-q', '-m', 'sent along');
+    const archive = execFileSync('tar', ['-czf', '-', '-C', repository, '.']);
+    const { status, text } = await upload(runtime, archive);
+    assert.deepEqual([status, text], [200, '{"status":"success"}']);
+    const job = await runToEnd(runtime, 'git -c safe.directory="*" log --format=%s');
+    assert.deepEqual(linesOf(job), ['sent along']);
+    const { body } = await ask(runtime, '/workspace');
+    const back = join(runtime.folder, 'back');
+    unpackInto(back, body);
+    assert.ok(existsSync(join(back, '.git/HEAD')));
+  });
+
   test('R05 a broken archive is refused, and the old tree stays', async () => {
     const runtime = await start();
     await uploadOld(runtime);
@@ -124,8 +153,8 @@ suite('worker runtime: uploads', () => {
       [[file('C:/x')], 'C:/x', /absolute/],
       [[file('a\\b')], 'a\\\\b', /backslash/],
       [[file(`${'n'.repeat(300)}`)], 'nnn', /too long/],
-      [[file('.git/config')], '.git/config', /git folder/],
-      [[file('sub/.GIT/hooks/x')], 'sub/.GIT/hooks/x', /git folder/],
+      [[file('.git/../../x')], '.git/../../x', /leads out/],
+      [[link('.git/hooks', '../../hooks')], '.git/hooks', /leads out/],
       [[file('caf\uFFFD')], 'caf', /not UTF-8/],
       [[link('a', 'caf\uFFFD')], 'a', /not UTF-8/],
       [[link('a', '/etc')], 'a', /absolute/],
