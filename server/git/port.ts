@@ -3,6 +3,7 @@
 // completes what is missing.
 
 import { Refusal, type Result } from '../core/failure.ts';
+import type { Merge, MergeConflict, MergeRequest } from './merge-port.ts';
 import type {
   SnapshotRequest,
   Snapshot,
@@ -72,40 +73,7 @@ export interface RepositoryFacts {
   readonly usesLfs: boolean;
 }
 
-export interface Merge {
-  readonly kind: 'merged';
-  readonly commit: Sha;
-  readonly tree: Sha;
-}
-
-export interface MergeConflict {
-  readonly kind: 'conflict';
-  readonly files: readonly string[];
-}
-
-export interface MergeRequest {
-  readonly tip: Sha;
-  readonly commit: Sha;
-  /**
-   * Where the work in `commit` starts, if that is not the merge base of both histories: people
-   * removed its base from the tip's history. Then only the difference to it is merged, and the tip
-   * is the only parent, so that what they removed stays removed.
-   */
-  readonly base?: Sha | null;
-  /**
-   * Contents by which a person has settled conflicts, by path; null takes a file out. A file that
-   * is not among them stays a conflict.
-   */
-  readonly settled?: ReadonlyMap<string, string | null>;
-  /**
-   * True: no conflict. A file that both have changed is the tip's, and histories that share no
-   * commit are merged as well.
-   */
-  readonly preferTip?: boolean;
-  readonly subject: string;
-  /** Lines `Key: value` after the subject. */
-  readonly trailers: readonly string[];
-}
+export type { Merge, MergeConflict, MergeRequest };
 
 /** One commit of a first-parent line. */
 export interface LineCommit {

@@ -13,6 +13,8 @@ export interface CommitLeftoversRequest {
   readonly maxFileSize: number;
   /** Patterns of paths whose change is reported; without it, none. */
   readonly protect?: readonly string[];
+  /** True: new names that cannot be checked out on every system are held. */
+  readonly portableNames?: boolean;
   readonly runHooks: boolean;
   /** The author for the agent's commits; null = the repository's own identity. */
   readonly signature: Signature | null;
@@ -28,6 +30,8 @@ export interface CommitLeftoversOutcome {
   readonly held: readonly string[];
   /** What the content of some of them is held for. */
   readonly heldFor?: Readonly<Record<string, string>>;
+  /** Why the names of some of them are held. */
+  readonly unportable?: Readonly<Record<string, string>>;
   /** Those of them that the agent has committed itself, and that are secret. */
   readonly committedSecrets?: readonly string[];
   /** Changed paths, committed or not before, that `protect` names. */

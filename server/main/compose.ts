@@ -224,6 +224,7 @@ export function workSettings(settings: Settings): WorkSettings {
     follow: settings.checkout.follow,
     maxCommitFileSize: settings.maxCommitFileBytes,
     protectedPaths: settings.protectedPaths,
+    portableNames: settings.portableNames,
     maxOutputBytes: settings.maxOutputBytes,
     taskTimeoutMs: settings.taskTimeoutMs,
     guidelines: settings.guidelines,

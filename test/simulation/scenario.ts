@@ -195,6 +195,7 @@ function drawSettings(chance: SeededChance): WorkSettings {
     follow: chance.percent(90) ? 'fast-forward' : 'never',
     maxCommitFileSize: 1_000_000,
     protectedPaths: [],
+    portableNames: true,
     maxOutputBytes: 1_000_000,
     taskTimeoutMs: 600_000,
     guidelines: '',

@@ -13,6 +13,8 @@ export interface WorkFacts {
   readonly held: readonly string[];
   /** Of files that are held for what they hold: what that is. */
   readonly heldFor?: Readonly<Record<string, string>>;
+  /** Of files that are held for their names: why. */
+  readonly unportable?: Readonly<Record<string, string>>;
   /** Changed files that decide what programs do later. */
   readonly protected: readonly string[];
   readonly task: { readonly type: string };
@@ -105,10 +107,11 @@ function ignoredSentence({ ignored }: Pick<WorkFacts, 'ignored'>): readonly stri
   return [`${count} not committed: ${named(files)}`];
 }
 
-function withReasons({ held, heldFor = {} }: WorkFacts): readonly string[] {
-  return held.map((path) =>
-    path in heldFor ? `${path} (holds what looks like a ${heldFor[path]})` : path,
-  );
+function withReasons({ held, heldFor = {}, unportable = {} }: WorkFacts): readonly string[] {
+  return held.map((path) => {
+    if (path in heldFor) return `${path} (holds what looks like a ${heldFor[path]})`;
+    return path in unportable ? `${path} (${unportable[path]})` : path;
+  });
 }
 
 function changesProtected(files: readonly string[]): string {

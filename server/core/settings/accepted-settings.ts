@@ -52,6 +52,7 @@ const powerKeys: ReadonlySet<string> = new Set<SettingKey>([
   'fleet.branch_prefix',
   'protect.paths',
   'protect.secrets_allowed',
+  'protect.portable_names',
   'retention.events',
   'retention.past',
   'retention.logs',

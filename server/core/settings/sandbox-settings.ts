@@ -67,6 +67,13 @@ export const sandboxSettingTable = {
     doc: 'Files and folders, in any folder, that land only after your review when they change. Your list replaces this one.',
     readBy: 'git (commit of leftovers)',
   },
+  'protect.portable_names': {
+    value: { type: 'boolean' },
+    fallback: true,
+    inFile: true,
+    doc: 'Hold new files whose names cannot be checked out on Windows or macOS (`nul`, `a:b`, `end.`), or that differ only by case from another file.',
+    readBy: 'git (commit of leftovers, landing)',
+  },
 } as const;
 
 export type SandboxSettingKey = keyof typeof sandboxSettingTable;

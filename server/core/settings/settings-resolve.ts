@@ -290,6 +290,7 @@ function settingsOf(values: Values): Settings {
     maxCommitFileBytes: get('max_commit_file_size'),
     protectedPaths: get('protect.paths'),
     secretsAllowed: get('protect.secrets_allowed'),
+    portableNames: get('protect.portable_names'),
     maxOutputBytes: get('max_output_size'),
     defaultLabels: get('default_labels'),
     templates: get('templates'),

@@ -321,6 +321,7 @@ export interface Settings {
   readonly maxCommitFileBytes: number;
   readonly protectedPaths: readonly string[];
   readonly secretsAllowed: readonly string[];
+  readonly portableNames: boolean;
   readonly maxOutputBytes: number;
   readonly defaultLabels: readonly string[];
   readonly templates: TaskTemplates;

@@ -1,6 +1,7 @@
 // Merges two commits without a checkout: merge-tree finds the tree, commit-tree makes the commit.
 
 import { err, ok } from '../../core/failure.ts';
+import { unportableNames } from '../work/added-names.ts';
 import { liesOnLine, treeOf } from '../read/ancestry.ts';
 import { editedTree } from '../read/edited-tree.ts';
 import { settleBeads } from './beads-files.ts';
@@ -63,7 +64,15 @@ export async function merge(
   const made = await commitMerge(context, request, tree, parents);
   if (!made.ok) return made;
   context.commits.remember(made.value, { tree, parents });
-  return ok({ kind: 'merged', commit: made.value, tree });
+  const result: Merge = { kind: 'merged', commit: made.value, tree };
+  // Work that started at the tip itself was checked when it was committed.
+  if (request.portableNames !== true || context.commits.read(commit)?.tree === tree)
+    return ok(result);
+  const found = await unportableNames(context, tip, made.value);
+  if (!found.ok) return found;
+  return ok(
+    Object.keys(found.value).length === 0 ? result : { ...result, unportable: found.value },
+  );
 }
 
 async function commitMerge(

@@ -2,10 +2,12 @@
 // never be committed.
 
 import { err, ok } from '../../core/failure.ts';
+import { isLeftOutByGit, whyNotPortable } from '../../core/plan/portable-names.ts';
 import { protectedAmong } from '../../core/plan/protected-paths.ts';
 import { smallAsStored } from '../read/committed-sizes.ts';
 import { commitEntries } from './commit-entries.ts';
 import { noteCommitted } from './committed-slots.ts';
+import { unportableNames, type UnportableNames } from './added-names.ts';
 import { attachToBranch, standsOn, type Standing } from './attach.ts';
 import type { RepositoryContext } from '../context.ts';
 import { failureOf, gitFailure } from '../process/failures.ts';
@@ -73,8 +75,7 @@ async function commitLeft(
   const byFacts = await heldEntries(context, worktree, entries, request.maxFileSize, inside);
   const byContent = await heldByContent(context, worktree, request.base, entries, byFacts);
   if (!byContent.ok) return byContent;
-  const ofPerson = entries.filter(({ path }) => stashed.includes(shown(path)));
-  const { held, heldFor } = heldWith(byFacts, byContent.value, ofPerson, entries);
+  const { held, heldFor } = heldWith(byFacts, byContent.value, stashed, entries);
   let { names } = byContent.value;
   const unstaged = await unstage(context, worktree, [...held]);
   if (!unstaged.ok) return unstaged;
@@ -97,24 +98,26 @@ async function commitLeft(
     const range = { base: request.base, head: before, maxFileSize: request.maxFileSize };
     const inCommits = await heldInCommits(context, worktree, range);
     if (!inCommits.ok) return inCommits;
-    const { held: committedHeld, changed, secret } = inCommits.value;
-    for (const name of committedHeld) heldNames.add(name);
+    for (const name of inCommits.value.held) heldNames.add(name);
     names = new Map([...names, ...inCommits.value.names]);
     Object.assign(heldFor, inCommits.value.heldFor);
-    committedSecrets.push(...secret);
-    touched.push(...changed);
+    committedSecrets.push(...inCommits.value.secret);
+    touched.push(...inCommits.value.changed);
   }
   if (context.touched.by(tip) === null) context.touched.note(null, tip, touched.map(shown));
   const guarded = await protectedChanges(context, { touched, names }, tip, request);
   if (!guarded.ok) return guarded;
   if (entries.some((entry) => isIgnoreFile(entry.path))) context.ignores.touched();
+  const unportable = await heldForNames(context, request, tip, heldPaths);
+  if (!unportable.ok) return unportable;
   const tree = context.commits.read(tip)?.tree ?? null;
   const isAll = held.size + inside.size === 0 && standing.mergeInto === null;
   if (isAll) noteCommitted(context, worktree, branchRef(request.branch), tip);
   const changed = await isChange(context, request.base, { before, tip, tree });
   const aside = !changed && (await hasPutAside(context, request.branch));
-  const told = { held: [...heldNames].sort(), heldFor, committedSecrets, protected: guarded.value };
-  return ok({ commit: tip, tree, changed, ...told, ...(aside && { aside }) });
+  const allHeld = { ...heldAlso(heldNames, unportable.value), heldFor, committedSecrets };
+  const told = { ...allHeld, protected: guarded.value, ...(aside && { aside }) };
+  return ok({ commit: tip, tree, changed, ...told });
 }
 
 interface Left {
@@ -246,10 +249,31 @@ async function heldEntries(
   const pointers = await smallAsStored(context, worktree, large, maxFileSize);
   const held = entries.filter((entry, index) => {
     if (isNestedRepository(entry) || inside.has(entry.path)) return true;
+    if (isLeftOutByGit(shown(entry.path))) return true;
     if (!isFile(index)) return false;
     return context.isHeldName(shown(entry.path)) || (isLarge(index) && !pointers.has(entry.path));
   });
   return new Set(held);
+}
+
+function heldAlso(
+  held: ReadonlySet<string>,
+  unportable: UnportableNames,
+): Pick<CommitLeftoversOutcome, 'held' | 'unportable'> {
+  return { held: [...new Set([...held, ...Object.keys(unportable)])].sort(), unportable };
+}
+
+/** Names that git would leave out without a word, and new ones that not every system takes. */
+async function heldForNames(
+  context: RepositoryContext,
+  { base, portableNames }: CommitLeftoversRequest,
+  tip: Sha,
+  held: readonly PathBytes[],
+): Promise<GitResult<UnportableNames>> {
+  const leftOut = held.map(shown).filter(isLeftOutByGit);
+  const names = leftOut.map((path) => [path, whyNotPortable(path) ?? ''] as const);
+  const found = portableNames === true ? await unportableNames(context, base, tip) : ok({});
+  return found.ok ? ok({ ...Object.fromEntries(names), ...found.value }) : found;
 }
 
 interface HeldByContent {
@@ -288,9 +312,10 @@ async function heldByContent(
 function heldWith(
   byFacts: ReadonlySet<StatusEntry>,
   { contents, names }: HeldByContent,
-  ofPerson: readonly StatusEntry[],
+  stashed: readonly string[],
   entries: readonly StatusEntry[],
 ): { readonly held: ReadonlySet<StatusEntry>; readonly heldFor: Record<string, string> } {
+  const ofPerson = entries.filter(({ path }) => stashed.includes(shown(path)));
   const ofStash = ofPerson.map((entry) => [entry, 'change from your stash'] as const);
   const byName = entries.flatMap((entry) => {
     const found = names.get(entry.path);

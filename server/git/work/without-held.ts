@@ -1,6 +1,7 @@
 // A commit's work without the files that must never land, and without the history that held them.
 
 import { err, ok } from '../../core/failure.ts';
+import { unportableNames } from './added-names.ts';
 import type { RepositoryContext } from '../context.ts';
 import { editedTree } from '../read/edited-tree.ts';
 import { failureOf } from '../process/failures.ts';
@@ -86,7 +87,11 @@ export async function withoutHeld(
     (path) => isStored(path) || context.isHeldName(shown(path)),
   );
   if (held.length === 0 && !request.held.includes(heldMessage)) return ok(commit);
-  const curable = held.filter((path) => !names.value.has(path) && !context.isHeldName(shown(path)));
+  const foreign = await unportableNames(context, base, commit);
+  if (!foreign.ok) return foreign;
+  const isForName = (path: PathBytes): boolean =>
+    names.value.has(path) || context.isHeldName(shown(path)) || shown(path) in foreign.value;
+  const curable = held.filter((path) => !isForName(path));
   const cured = await curedLater(context, request, range.value, curable);
   if (!cured.ok) return cured;
   return squash(

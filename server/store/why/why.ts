@@ -3,6 +3,7 @@
 
 import { formatDuration, stepText } from '../../core/format.ts';
 import { ownedStatuses } from '../../core/plan/state.ts';
+import { isLeftOutByGit, whyNotPortable } from '../../core/plan/portable-names.ts';
 import { byHandPhase } from '../../core/plan/task.ts';
 import { epicById, taskById, taskOrRefuse } from '../rows/find-rows.ts';
 import { machineNames } from '../fleet/machine-views.ts';
@@ -209,6 +210,7 @@ function whyReview(row: TaskRow): string[] {
       return [
         `${id} needs a review: files that look like secrets or are too large were held back and not committed (${reasonOr(row, files)}); they are${place === '' ? ' in its worktree' : place}.`,
         `Use "drover approve ${id}" to land the rest without them, or "drover send-back ${id} <text>" to have it done another way.`,
+        ...whyNames(row),
         `A file that is no secret may be named in "secrets_allowed" under [protect] in .drover.toml; a further attempt ("drover retry ${id} --force") then commits it.`,
       ];
     }
@@ -252,6 +254,17 @@ function whyNoChanges(row: TaskRow): string[] {
     ...keptWork(row),
     `Use "drover approve ${id} --with-ignored" to land these ignored files.`,
   ];
+}
+
+/** Git takes some names nowhere, others only some systems. */
+function whyNames(row: TaskRow): string[] {
+  const unportable = textList(row.held_files).filter((path) => whyNotPortable(path) !== null);
+  if (unportable.length === 0) return [];
+  return unportable.every(isLeftOutByGit)
+    ? [`Git tracks ${unportable.join(', ')} on no system: another name is needed.`]
+    : [
+        `Windows or macOS cannot check out ${unportable.join(', ')}; "portable_names = false" under [protect] allows such names.`,
+      ];
 }
 
 function whyConflict(row: TaskRow): string[] {

@@ -54,10 +54,10 @@ export async function submit(
   const { committed, task } = submission;
   await foreseeSubmission(tx, claim, task.fallback_from);
   const { changed, held, heldFor = {}, commit, protected: guarded, aside = false } = committed;
-  const { ignored } = committed;
+  const { ignored, unportable = {} } = committed;
   const summary = engine.mask(submission.summary);
   const left = ignored === undefined ? {} : { ignored };
-  const facts = { summary, changed, held, heldFor, protected: guarded, aside, ...left };
+  const facts = { summary, changed, held, heldFor, unportable, protected: guarded, aside, ...left };
   const judgement = judgeWork({ ...facts, task });
   // A write would make these questions new ones: before it, their answers come together.
   const isCandidate = (await candidateOf(tx, claim.taskId)) !== null;

@@ -295,6 +295,7 @@ async function commitWork(
             trailers: attemptTrailers(part, claim.attempt),
             maxFileSize: settings.maxCommitFileSize,
             protect: settings.protectedPaths,
+            portableNames: settings.portableNames,
             runHooks: settings.runHooks,
             signature: null,
           }),

@@ -99,6 +99,8 @@ export interface WorkSettings {
   readonly maxCommitFileSize: number;
   /** Patterns of paths whose change waits for a review. */
   readonly protectedPaths: readonly string[];
+  /** Names that cannot be checked out on every system are held. */
+  readonly portableNames: boolean;
   readonly maxOutputBytes: number;
   readonly taskTimeoutMs: number;
   readonly guidelines: string;

@@ -24,7 +24,7 @@ import {
   nothingBuilt,
   type Unmergeable,
 } from './landing-batch.ts';
-import { isLanding, landedBefore, mergeRow, whyUnmergeable } from './landing-rows.ts';
+import { isLanding, landedBefore, mergeRow, namesRefused, whyUnmergeable } from './landing-rows.ts';
 import { followLine } from '../lines/follow-line.ts';
 import { isOnLine, moveLine } from '../lines/line-holds.ts';
 import { headOn, syncLine } from '../lines/lines.ts';
@@ -224,7 +224,10 @@ class Landing {
         unmergeable.push({ row, failure: alone });
         continue;
       }
-      if (result.value.kind === 'merged') {
+      const refused = result.value.kind === 'merged' ? namesRefused(result.value) : null;
+      if (refused !== null) {
+        unmergeable.push({ row, failure: refused });
+      } else if (result.value.kind === 'merged') {
         merged.push({ row, commit: result.value.commit, tree: result.value.tree });
         head = result.value.commit;
       } else if (head === start.value) {

@@ -50,7 +50,7 @@ async function baseOfRow(
 
 /** The row's work on top of `head`, as the one commit that its task is on the line. */
 export async function mergeRow(
-  engine: Uses<'git' | 'store'>,
+  engine: Uses<'git' | 'settings' | 'store'>,
   row: LandingRow,
   line: string,
   head: Sha,
@@ -60,6 +60,7 @@ export async function mergeRow(
     tip: head,
     commit: row.commit_sha,
     base: await baseOfRow(engine, row, line, head),
+    portableNames: engine.settings().portableNames,
     subject: `drover: ${row.task_id} ${title}`,
     trailers: attemptTrailers(row.task_id, row.attempt),
   });
@@ -96,6 +97,19 @@ export async function whyUnmergeable(
     `the work of ${row.task_id} is on an unrelated history, without the commit that it started from; it cannot be merged`,
   );
 }
+
+/**
+ * Two tasks have added names that are one file on macOS or Windows: the later one goes back, with
+ * both. Null: none.
+ */
+export function namesRefused({ unportable = {} }: Merge): Failure | null {
+  const names = Object.entries(unportable).map(([path, why]) => `${path} (${why})`);
+  if (names.length === 0) return null;
+  const message = `on what has landed, the work adds names that cannot be checked out on every system: ${names.slice(0, namesMax).join(', ')}. Rename them`;
+  return failure('conflict', message);
+}
+
+const namesMax = 5;
 
 /**
  * False: neither this clone nor the remote has the commit, so another machine made it, and it must

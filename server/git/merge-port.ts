@@ -1,0 +1,42 @@
+// What is asked of a merge without a checkout, and its result.
+
+import type { Sha } from './sha.ts';
+
+export interface Merge {
+  readonly kind: 'merged';
+  readonly commit: Sha;
+  readonly tree: Sha;
+  /** Names new to the tip that not every system can check out: path → why. */
+  readonly unportable?: Readonly<Record<string, string>>;
+}
+
+export interface MergeConflict {
+  readonly kind: 'conflict';
+  readonly files: readonly string[];
+}
+
+export interface MergeRequest {
+  readonly tip: Sha;
+  readonly commit: Sha;
+  /**
+   * Where the work in `commit` starts, if that is not the merge base of both histories: people
+   * removed its base from the tip's history. Then only the difference to it is merged, and the tip
+   * is the only parent, so that what they removed stays removed.
+   */
+  readonly base?: Sha | null;
+  /**
+   * Contents by which a person has settled conflicts, by path; null takes a file out. A file that
+   * is not among them stays a conflict.
+   */
+  readonly settled?: ReadonlyMap<string, string | null>;
+  /**
+   * True: no conflict. A file that both have changed is the tip's, and histories that share no
+   * commit are merged as well.
+   */
+  readonly preferTip?: boolean;
+  /** True: fills `Merge.unportable`. */
+  readonly portableNames?: boolean;
+  readonly subject: string;
+  /** Lines `Key: value` after the subject. */
+  readonly trailers: readonly string[];
+}
