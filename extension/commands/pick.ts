@@ -1,6 +1,8 @@
 // Quick picks over the board: which task, which epic, which project.
 
 import * as vscode from 'vscode';
+import { countsByEpic, noTasks, type OutcomeCounts } from '../../server/core/plan/outcome.ts';
+import { completedShare } from '../../server/core/plan/outcome-words.ts';
 import type { EpicView, TaskView } from '../../server/protocol/views.ts';
 import { plainText } from '../notices/plain-text.ts';
 import type { Project } from '../project/project.ts';
@@ -81,9 +83,11 @@ export async function pickEpic(
   if (epics.length === 1 && only !== undefined) return only;
   if (epics.length === 0) return null;
   const everything = { label: '$(run-all) All open tasks', epic: null, description: '' };
+  const counts: ReadonlyMap<string | null, OutcomeCounts> =
+    project.board === null ? new Map() : countsByEpic(project.board);
   const items = epics.slice(0, rowsMax).map((epic) => ({
     label: `$(layers) ${plainText(epic.title, 120)}`,
-    description: `${plainText(epic.id, 40)} · ${epic.counts.completed} of ${epic.counts.total} done`,
+    description: `${plainText(epic.id, 40)} · ${completedShare(counts.get(epic.id) ?? noTasks)} done`,
     epic,
   }));
   const chosen = await vscode.window.showQuickPick([...items, everything], {

@@ -3,6 +3,7 @@
 
 import { formatCost, formatCount, formatDuration } from '../../server/core/format.ts';
 import type { Report } from '../../server/core/history/report.ts';
+import { outcomeParts, type OutcomePlace } from '../../server/core/plan/outcome-words.ts';
 import { needsOf, type Need } from '../../server/protocol/needs.ts';
 import type { RunView, StatusSnapshot } from '../../server/protocol/views.ts';
 import type { Notice, NoticeButton } from './notices.ts';
@@ -27,23 +28,19 @@ export class RunEnds {
 }
 
 /** Null: a run that was stopped, whose end is not news to the person who stopped it. */
-export function runEndNotice(whole: Report, board: StatusSnapshot, run: RunView): Notice | null {
-  if (whole.state !== 'finished') return null;
-  const report = ofItsTasks(whole, run);
-  const failed = report.left.filter(({ status }) => status === 'failed').map(({ id }) => id);
-  const waits = needsOf(board).filter((need) => isOf(need, report, run) && need.kind !== 'failed');
-  const rest = report.left.length - failed.length - waits.filter(isOfTask).length;
+export function runEndNotice(report: Report, board: StatusSnapshot, run: RunView): Notice | null {
+  if (report.state !== 'finished') return null;
+  const { counts, left } = report;
+  const failed = left.filter(({ outcome }) => outcome === 'failed').map(({ id }) => id);
+  const others = needsOf(board).flatMap((need) => otherNeed(need, run));
   const parts = [
-    landedText(report, board, run),
-    ...(failed.length > 0 ? [`${failed.length} failed`] : []),
-    ...(waits.length > 0
-      ? [`${waits.length} ${waits.length === 1 ? 'waits' : 'wait'} for you`]
-      : []),
-    ...(rest > 0 ? [`${rest} not done`] : []),
+    ...outcomeParts(counts, placeOf(report, board, run)),
+    ...others,
     formatDuration(report.duration_ms),
     ...(report.cost.usd > 0 ? [formatCost(report.cost.usd)] : []),
   ];
-  const isBad = failed.length > 0 || waits.length > 0;
+  const hasWaiting = counts.waits > 0 || others.length > 0;
+  const isBad = failed.length > 0 || hasWaiting;
   const retry: NoticeButton = {
     title: failed.length === 1 ? 'Retry Failed' : `Retry ${failed.length} Failed`,
     action: { kind: 'retryFailed', ids: failed },
@@ -51,20 +48,10 @@ export function runEndNotice(whole: Report, board: StatusSnapshot, run: RunView)
   return {
     key: `run ${run.id} ${run.ended_at ?? 0}`,
     level: isBad ? 'warning' : 'info',
-    text: `${titleOf(board, run)}: ${parts.join(', ')}.`,
-    buttons: [
-      showRun,
-      ...(waits.length > 0 ? [openInbox] : []),
-      ...(failed.length > 0 ? [retry] : []),
-    ],
+    text: `${titleOf(board, run)}: ${parts.join(' · ')}`,
+    buttons: [showRun, ...(hasWaiting ? [openInbox] : []), ...(failed.length > 0 ? [retry] : [])],
     isBlocking: isBad,
   };
-}
-
-/** What a run of single tasks was not asked for is not left by it. */
-function ofItsTasks(report: Report, { tasks }: RunView): Report {
-  if (tasks === undefined) return report;
-  return { ...report, left: report.left.filter(({ id }) => tasks.includes(id)) };
 }
 
 function titleOf(board: StatusSnapshot, { epic_id: epicId, tasks }: RunView): string {
@@ -78,38 +65,30 @@ function titleOf(board: StatusSnapshot, { epic_id: epicId, tasks }: RunView): st
     : formatCount(named.length, 'chosen task');
 }
 
-function landedText({ landed }: Report, board: StatusSnapshot, run: RunView): string {
-  if (landed.length === 0) return 'nothing landed';
+/** By epic, the target has the work in the commit of the epic. */
+function placeOf({ landed }: Report, board: StatusSnapshot, run: RunView): OutcomePlace {
   const epic = board.epics.find(({ id }) => id === run.epic_id);
-  const last = landed.at(-1);
-  // By epic the tasks land on the epic's own branch first; the target has them once the epic has
-  // landed.
-  const isOnTarget = run.land === 'task' || epic?.landing_state === 'landed';
-  if (!isOnTarget)
-    return `${formatCount(landed.length, 'task')} done, not on ${run.target_branch} yet`;
-  const sha = (run.land === 'task' ? last?.sha : epic?.landed_sha)?.slice(0, shaChars);
-  const at = sha === undefined ? '' : ` (${sha})`;
-  return `${landed.length} landed on ${run.target_branch}${at}`;
+  const sha = run.land === 'task' ? landed.at(-1)?.sha : epic?.landed_sha;
+  return { branch: run.target_branch, sha: sha?.slice(0, shaChars) ?? null };
 }
 
-/** Items outside the run have been reported before. */
-function isOf(need: Need, report: Report, run: RunView): boolean {
+/** What waits for a person and is not a task, which the counts contain already. */
+function otherNeed(need: Need, run: RunView): readonly string[] {
   switch (need.kind) {
-    case 'pending':
-      return true;
     case 'epic_review':
-    case 'epic_conflict':
-      return run.epic_id === null || need.epic.id === run.epic_id;
+    case 'epic_conflict': {
+      if (run.epic_id !== null && need.epic.id !== run.epic_id) return [];
+      const words = need.kind === 'epic_review' ? 'waits for your review' : 'could not land';
+      return [`${run.epic_id === null ? `“${need.epic.title}”` : 'the epic'} ${words}`];
+    }
+    case 'pending':
+      return [`${formatCount(need.count, 'commit waits', 'commits wait')} for your checkout`];
     case 'question':
     case 'review':
     case 'plan':
     case 'conflict':
     case 'failed':
     case 'blocked':
-      return report.left.some(({ id }) => id === need.task?.id);
+      return [];
   }
-}
-
-function isOfTask(need: Need): boolean {
-  return 'task' in need;
 }

@@ -1,5 +1,11 @@
 // A short summary of the board: for the status bar, and for the message after a reconnect.
 
+import {
+  countOutcomes,
+  type CountedTask,
+  outcomesOfTasks,
+} from '../../server/core/plan/outcome.ts';
+import { ownedStatuses } from '../../server/core/plan/state.ts';
 import { needsOf } from '../../server/protocol/needs.ts';
 import type { StatusSnapshot } from '../../server/protocol/views.ts';
 
@@ -15,14 +21,24 @@ export interface Summary {
 export const nothing: Summary = { running: 0, waiting: 0, needYou: 0 };
 
 export function summarise(board: StatusSnapshot): Summary {
-  const { counts, run } = board;
-  const ofRun = board.epics.find(({ id }) => id === run?.epic_id)?.counts ?? counts;
-  const isActive = run?.active === true;
+  const outcomes = outcomesOfTasks(board);
+  const countsOf = (tasks: readonly CountedTask[]) =>
+    countOutcomes(tasks.flatMap(({ id }) => outcomes.get(id) ?? []));
+  const { queued, blocked } = countsOf(tasksOfActiveRun(board));
   return {
-    running: counts.in_progress + counts.claimed,
-    waiting: (isActive ? ofRun.ready + ofRun.blocked : 0) + counts.waiting,
+    // A sub-task has its parent's agent; each candidate has one of its own.
+    running: board.tasks.filter((task) => task.parent_id === null && ownedStatuses.has(task.status))
+      .length,
+    waiting: queued + blocked + countsOf(board.tasks).quota,
     needYou: needsOf(board).length,
   };
+}
+
+function tasksOfActiveRun({ run, tasks }: StatusSnapshot): readonly CountedTask[] {
+  if (run?.active !== true) return [];
+  const { epic_id: epic } = run;
+  const only = run.tasks === undefined ? null : new Set(run.tasks);
+  return tasks.filter((task) => only?.has(task.id) ?? (epic === null || task.epic_id === epic));
 }
 
 export function addUp(summaries: readonly Summary[]): Summary {

@@ -1,6 +1,4 @@
-// Numbers as people read them: durations, sizes, money, the line of counts. Pure text, no locale.
-
-import type { TaskStatus } from './plan/state.ts';
+// Numbers as people read them: durations, sizes, money. Pure text, no locale.
 
 /** `< 1 s`, `12 s`, `3 min 5 s`, `2 h 10 min`, `3 d 4 h`. */
 export function formatDuration(ms: number): string {
@@ -42,39 +40,6 @@ export function formatCost(usd: number): string {
 
 export function formatCount(count: number, one: string, many = `${one}s`): string {
   return `${count} ${count === 1 ? one : many}`;
-}
-
-/**
- * `X running, Y queued, Z completed, W blocked, F failed, C cancelled`, and the other states where
- * there are any.
- */
-export function countsLine(counts: { readonly [S in TaskStatus]: number }): string {
-  const parts = [
-    `${counts.claimed + counts.in_progress} running`,
-    `${counts.ready} queued`,
-    `${counts.completed} completed`,
-    `${counts.blocked} blocked`,
-    `${counts.failed} failed`,
-    `${counts.cancelled} cancelled`,
-  ];
-  const others = [
-    [counts.paused, 'paused'],
-    [counts.waiting, 'waiting for quota'],
-    [counts.needs_review, 'to review'],
-    [counts.conflict, 'in conflict'],
-  ] as const;
-  for (const [count, word] of others) if (count > 0) parts.push(`${count} ${word}`);
-  return parts.join(', ');
-}
-
-/** floor(100 × completed / (total − cancelled)); 0 without tasks. */
-export function progressPercent(counts: { readonly [S in TaskStatus]: number }): number {
-  let total = 0;
-  for (const [status, count] of Object.entries(counts)) {
-    // Counts of the wire carry their total beside the states.
-    if (status !== 'cancelled' && status !== 'total') total += count;
-  }
-  return total === 0 ? 0 : Math.floor((100 * counts.completed) / total);
 }
 
 /** `codex` or `claude:opus`: an agent with the model it is asked for. */

@@ -49,6 +49,8 @@ export interface TaskView extends TaskRuleView {
   readonly branch: string | null;
   readonly commit_sha: string | null;
   readonly landed_sha: string | null;
+  /** The branch that its work landed on: the target, or that of an epic that lands as a whole. */
+  readonly landed_on: string | null;
   readonly worktree_path: string | null;
   /**
    * Name of the machine that works on it, or has its worktree; null = none, or there is only one

@@ -1,7 +1,8 @@
 // Reports and lists of runs for tests of what shows them: a run of two workers with a failure, and one of any size.
 
-import { makeReport, type Report } from '../../server/core/history/report.ts';
+import { makeReport, type Report, type ReportBoard } from '../../server/core/history/report.ts';
 import type { RunLine, RunList } from '../../server/core/history/run-list.ts';
+import { countOutcomes, type TaskOutcome } from '../../server/core/plan/outcome.ts';
 import { runList } from '../../server/core/history/run-list.ts';
 import { StoryTeller } from '../../server/core/history/stories.ts';
 import { windowsOf } from '../../server/core/history/windows.ts';
@@ -61,9 +62,7 @@ export function runLines(count: number): RunList {
       started_at_ms: startMs,
       ended_at_ms: startMs + 23 * minuteMs,
       duration_ms: 23 * minuteMs,
-      landed: 2 + (index % 5),
-      failed: index % 2 === 0 ? 1 : 0,
-      open: index % 4 === 1 ? 2 : 0,
+      ...figuresOfRun(index),
       attempts: 4,
       usd: 1.5 + index / 10,
       match: null,
@@ -86,13 +85,56 @@ export function reportOf(lines: readonly Line[]): Report {
       taskIds: [...stories.tasks.keys()],
     },
     usage,
+    boardOfStories(stories),
   );
+}
+
+function figuresOfRun(index: number): Pick<RunLine, 'counts' | 'failed' | 'landed' | 'open'> {
+  const [landed, failed, open] = [
+    2 + (index % 5),
+    index % 2 === 0 ? 1 : 0,
+    index % 4 === 1 ? 2 : 0,
+  ];
+  const outcomes: readonly TaskOutcome[] = [
+    ...Array.from({ length: landed }, () => 'landed' as const),
+    ...Array.from({ length: failed }, () => 'failed' as const),
+    ...Array.from({ length: open }, () => 'queued' as const),
+  ];
+  return { counts: countOutcomes(outcomes), landed, failed, open };
+}
+
+/** The rows that the store would have after these events. */
+export function boardOfStories({ tasks }: Pick<StoryTeller, 'tasks'>): ReportBoard {
+  return {
+    questions: [],
+    epics: [],
+    tasks: [...tasks.values()].map((task) => ({
+      id: task.id,
+      title: task.title,
+      epic_id: task.epicId,
+      parent_id: task.parentId,
+      candidate_of: null,
+      status: task.status,
+      phase: null,
+      blocked_reason: null,
+      review_kind: null,
+      landed_on: task.landedOn,
+      landed_sha: task.landedSha,
+    })),
+  };
 }
 
 export function runsOf(lines: readonly Line[], search = '', max = 100): RunList {
   const stories = storiesOf(lines);
   const epicTitles = new Map([['epic-1', 'A language']]);
-  return runList(stories, usageOf(stories), { search, max, nowMs: stories.lastMs, epicTitles });
+  return runList(stories, usageOf(stories), {
+    search,
+    max,
+    nowMs: stories.lastMs,
+    epicTitles,
+    asked: new Map(),
+    board: boardOfStories(stories),
+  });
 }
 
 function storiesOf(lines: readonly Line[]): StoryTeller {

@@ -41,6 +41,7 @@ export function taskView(task: Partial<TaskView> & { readonly id: string }): Tas
     branch: null,
     commit_sha: null,
     landed_sha: null,
+    landed_on: null,
     worktree_path: null,
     machine: null,
     conflict_files: [],

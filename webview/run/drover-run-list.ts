@@ -2,6 +2,7 @@
 
 import { html, LitElement, nothing, type TemplateResult } from 'lit';
 import { formatCost, formatDuration } from '../../server/core/format.ts';
+import { outcomeText } from '../../server/core/plan/outcome-words.ts';
 import type { RunLine, RunList } from '../../server/core/history/run-list.ts';
 import { FixedRows } from '../shared/fixed-rows.ts';
 import { statusStyles } from '../shared/status-styles.ts';
@@ -10,7 +11,7 @@ import { icon, iconStyles, type IconName } from '../shared/looks/icon.ts';
 import type { VscodeTextfield } from '../shared/looks/text-field.ts';
 import '../shared/looks/text-field.ts';
 import { runListStyles } from './run-list-styles.ts';
-import { outcomeLine, runTitle, shortLine, stateWords, timeWords } from './run-words.ts';
+import { runTitle, shortLine, stateWords, timeWords } from './run-words.ts';
 
 const rowHeightPx = 56;
 const typingRestMs = 200;
@@ -103,7 +104,7 @@ export class DroverRunList extends LitElement {
       <span class="lines">
         <b><bdi>${runTitle(run)}</bdi></b>
         <span>
-          ${outcomeLine(run)} · ${formatDuration(run.duration_ms)} · ${formatCost(run.usd)}
+          ${outcomeText(run.counts)} · ${formatDuration(run.duration_ms)} · ${formatCost(run.usd)}
         </span>
         <span>
           ${timeWords(run.started_at_ms)}${run.state === 'finished' ? nothing : html` · ${stateWords(run.state)}`}${

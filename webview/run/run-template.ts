@@ -5,6 +5,7 @@ import { html, nothing, type TemplateResult } from 'lit';
 import { formatCost, formatDuration, stepText } from '../../server/core/format.ts';
 import type { PathStep } from '../../server/core/history/critical-path.ts';
 import type { Report, ReportTask } from '../../server/core/history/report.ts';
+import { openOf } from '../../server/core/plan/outcome.ts';
 import type { PeriodKind } from '../../server/core/history/task-story.ts';
 import { statusLooks } from '../shared/status-words.ts';
 import { icon } from '../shared/looks/icon.ts';
@@ -24,13 +25,25 @@ export interface RunActions {
 
 const tokens = new Intl.NumberFormat('en-US');
 
+/** A figure that most runs do not have. */
+function optional(name: string, count: number, tone: string): readonly Figure[] {
+  return count === 0 ? [] : [[name, String(count), tone]];
+}
+
+/** Name, value, tone. The counts of tasks come first, and add up to the tasks of the run. */
+type Figure = readonly [string, string, string];
+
 export function figuresTemplate(report: Report): TemplateResult {
-  const { landed, left, cost, gate, attempts } = report;
-  const failed = left.filter(({ status }) => status === 'failed').length;
-  const figures: readonly (readonly [string, string, string])[] = [
-    ['Landed', String(landed.length), 'tone-good'],
+  const { counts, cost, gate, attempts } = report;
+  const { landed, done, failed, waits, running, cancelled } = counts;
+  const figures: readonly Figure[] = [
+    ['Landed', String(landed), landed > 0 ? 'tone-good' : ''],
+    ...optional('Done, not on the target yet', done, 'tone-good'),
     ['Failed', String(failed), failed > 0 ? 'tone-bad' : ''],
-    ['Open', String(left.length - failed), ''],
+    ...optional(waits === 1 ? 'Waits for you' : 'Wait for you', waits, 'tone-asks'),
+    ...optional('Running', running, ''),
+    ['Open', String(openOf(counts)), ''],
+    ...optional('Canceled', cancelled, ''),
     ['Time', formatDuration(report.duration_ms), ''],
     ['Agents running', formatDuration(report.time.agent), ''],
     ['Attempts', String(attempts.length), ''],

@@ -41,16 +41,6 @@ export function timeWords(atMs: number): string {
   return new Date(atMs).toLocaleString(undefined, { dateStyle: 'medium', timeStyle: 'short' });
 }
 
-/** `3 landed, 1 failed, 2 open`. */
-export function outcomeLine(line: Pick<RunLine, 'landed' | 'failed' | 'open'>): string {
-  const parts = [
-    `${line.landed} landed`,
-    ...(line.failed > 0 ? [`${line.failed} failed`] : []),
-    ...(line.open > 0 ? [`${line.open} open`] : []),
-  ];
-  return parts.join(', ');
-}
-
 /** Null: the gate did not run. */
 export function gateWords({ gate }: Report): string | null {
   if (gate.runs === 0) return null;

@@ -230,7 +230,7 @@ export class DroverTree extends LitElement {
         nowMs: Date.now(),
         canRun: board?.run?.active !== true || board.run.epic_id !== idOf(row),
         isAsking: row.kind === 'task' && this.#state.asking.has(row.task.id),
-        needs: row.kind === 'epic' ? (this.#state.needs.get(row.epic.id) ?? 0) : 0,
+        ...this.#state.figuresOf(row),
       },
       this.#rowActions,
     );

@@ -2,6 +2,8 @@
 // Pure.
 
 import { formatCost, formatCount } from '../../server/core/format.ts';
+import { countsByEpic, noTasks } from '../../server/core/plan/outcome.ts';
+import { outcomeText } from '../../server/core/plan/outcome-words.ts';
 import { askingTasks } from '../../server/protocol/needs.ts';
 import type { EpicView, StatusSnapshot, TaskView } from '../../server/protocol/views.ts';
 import { visibleLine } from '../shared/looks/visible-text.ts';
@@ -43,12 +45,11 @@ function taskText(task: TaskView, board: StatusSnapshot): string {
 }
 
 function epicText(epic: EpicView, board: StatusSnapshot): string {
-  const { completed, total, failed } = epic.counts;
+  const counts = countsByEpic(board).get(epic.id) ?? noTasks;
   const cost = board.tasks.reduce((sum, { epic_id, cost: each }) => {
     return epic_id === epic.id ? sum + each : sum;
   }, 0);
-  const facts = [total === 0 ? 'Empty' : `${completed} of ${formatCount(total, 'task')} completed`];
-  if (failed > 0) facts.push(`${failed} failed`);
+  const facts = [counts.total === 0 ? 'Empty' : sentence(outcomeText(counts))];
   if (cost > 0) facts.push(formatCost(cost));
   if (epic.status === 'closed') facts.push('archived');
   return linesOf([epic.title, facts.join(' · '), epic.landing_note ?? '']);

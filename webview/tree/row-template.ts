@@ -1,13 +1,14 @@
 // One row of the tree as a template: light markup, because hundreds come and go while one scrolls.
 
 import { html, nothing, type TemplateResult } from 'lit';
+import { formatCost, formatCount, formatDuration, stepText } from '../../server/core/format.ts';
+import type { OutcomeCounts } from '../../server/core/plan/outcome.ts';
 import {
-  formatCost,
-  formatCount,
-  formatDuration,
-  progressPercent,
-  stepText,
-} from '../../server/core/format.ts';
+  completedShare,
+  noShare,
+  outcomePercent,
+  waitsForYou,
+} from '../../server/core/plan/outcome-words.ts';
 import { epicNeed } from '../../server/protocol/needs.ts';
 import type { EpicView, TaskView } from '../../server/protocol/views.ts';
 import { statusLook, statusWords, type StatusLook, runsOnWorker } from '../shared/status-words.ts';
@@ -28,6 +29,8 @@ export interface RowLook {
   readonly canRun: boolean;
   /** The agent of this task waits for an answer. */
   readonly isAsking: boolean;
+  /** Of this epic's tasks. */
+  readonly counts: OutcomeCounts;
   /** How many things of this epic wait for a person. */
   readonly needs: number;
 }
@@ -99,18 +102,21 @@ function content(row: Row, look: RowLook, actions: RowActions): TemplateResult {
 }
 
 function epicContent(epic: EpicView, look: RowLook): TemplateResult {
-  const percent = progressPercent(epic.counts);
+  const percent = outcomePercent(look.counts);
   const state = epicLook(epic);
   return html`${state === null ? nothing : icon(state.icon, `tone-${state.tone}`)}
     <span class="title"><bdi>${shown(epic.title)}</bdi></span>
     ${
       look.needs === 0
         ? nothing
-        : html`<span class="needs tone-asks" data-count=${look.needs} title=${needsText(look.needs)}
+        : html`<span
+            class="needs tone-asks"
+            data-count=${look.needs}
+            title=${waitsForYou(look.needs)}
             >${icon('bell-dot')}</span
           >`
     }
-    <span class="facts count">${countText(epic)}</span>
+    <span class="facts count">${completedShare(look.counts)}</span>
     <span class="progress" aria-hidden="true"><span .style=${`width: ${percent}%`}></span></span>
     ${
       look.canRun
@@ -186,9 +192,10 @@ function labelOf(row: Row, look: RowLook): string {
   switch (row.kind) {
     case 'epic': {
       const { epic } = row;
-      const count = epic.counts.total === 0 ? 'empty' : `${countText(epic)} completed`;
+      const share = completedShare(look.counts);
+      const count = share === noShare ? share : `${share} completed`;
       const state = epicLook(epic);
-      const waits = look.needs === 0 ? [] : [needsText(look.needs)];
+      const waits = look.needs === 0 ? [] : [waitsForYou(look.needs)];
       const behind = [...(state === null ? [] : [state.words]), ...waits, 'epic'];
       return `${shown(epic.title)} ${count}, ${behind.join(', ')}`;
     }
@@ -217,14 +224,6 @@ function epicLook(epic: EpicView): StatusLook | null {
         ? { icon: 'pass-filled', words: `landed as ${epic.landed_sha.slice(0, 7)}`, tone: 'good' }
         : null;
   }
-}
-
-function needsText(count: number): string {
-  return count === 1 ? '1 waits for you' : `${count} wait for you`;
-}
-
-function countText({ counts }: EpicView): string {
-  return counts.total === 0 ? 'empty' : `${counts.completed}/${counts.total}`;
 }
 
 function contextOf(row: Row): object {

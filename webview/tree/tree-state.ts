@@ -1,6 +1,7 @@
 // What the tree shows and which rows are selected. Depends on the board and a person's choices, not
 // on the page.
 
+import { countsByEpic, noTasks, type OutcomeCounts } from '../../server/core/plan/outcome.ts';
 import { askingTasks, needsByEpic } from '../../server/protocol/needs.ts';
 import type { StatusSnapshot } from '../../server/protocol/views.ts';
 import { buildRows, emptyLook, epicKey, idOf, looseKey, type Draft, type Row } from './rows.ts';
@@ -24,7 +25,8 @@ export class TreeState {
   /** Tasks whose agent waits for an answer. */
   asking: ReadonlySet<string> = new Set();
   /** How many things of an epic wait for a person. */
-  needs: ReadonlyMap<string, number> = new Map();
+  #needs: ReadonlyMap<string, number> = new Map();
+  #counts: ReadonlyMap<string | null, OutcomeCounts> = new Map();
   #board: StatusSnapshot | null = null;
   #isStale = true;
   /** Places of `keys`, once they are asked for. */
@@ -37,6 +39,15 @@ export class TreeState {
     this.text = memory.text;
     this.filter = memory.filter;
     this.hasBar = memory.hasBar;
+  }
+
+  /** What the row of an epic says of its tasks, and how many things of it wait for a person. */
+  figuresOf(row: Row): { readonly counts: OutcomeCounts; readonly needs: number } {
+    const id = row.kind === 'epic' ? row.epic.id : null;
+    return {
+      counts: (id === null ? null : this.#counts.get(id)) ?? noTasks,
+      needs: (id === null ? null : this.#needs.get(id)) ?? 0,
+    };
   }
 
   get memory(): TreeMemory {
@@ -54,7 +65,8 @@ export class TreeState {
     const patched = this.#isStale ? null : this.#patched(board);
     if (board !== this.#board) {
       this.asking = board === null ? new Set() : askingTasks(board);
-      this.needs = board === null ? new Map() : needsByEpic(board);
+      this.#needs = board === null ? new Map() : needsByEpic(board);
+      this.#counts = board === null ? new Map() : countsByEpic(board);
     }
     this.#board = board;
     this.#isStale = false;

@@ -1,13 +1,13 @@
 // The live view of a run, as text: the tree, and below it the state of the run.
 
-import { countsLine } from '../../core/format.ts';
+import { countsLine, outcomePercent } from '../../core/plan/outcome-words.ts';
 import { etaMs, medianMs } from '../../core/plan/schedule.ts';
 import type { EventView, StatusSnapshot } from '../../protocol/api.ts';
 import { plainLine } from '../plain-text.ts';
 import { costText, durationText, progressBar } from './figures.ts';
 import { fit, wrap } from './fit.ts';
 import { paintOf } from './style.ts';
-import { answerCommand, openQuestions, targetLine, totalCost } from './summary.ts';
+import { answerCommand, countsOfBoard, openQuestions, targetLine, totalCost } from './summary.ts';
 import { isRunning } from './task-facts.ts';
 import { treeLines } from './tree.ts';
 import type { GraphNode } from '../../core/plan/graph-edges.ts';
@@ -36,15 +36,17 @@ export function liveText(snapshot: StatusSnapshot, options: LiveTextOptions): st
 }
 
 function footerLines(snapshot: StatusSnapshot, options: LiveTextOptions): string[] {
-  const { run, progress } = snapshot;
+  const { run } = snapshot;
   const { nowMs } = options;
-  const facts = [`${progressBar(progress, barWidth)} ${progress} %`];
+  const counts = countsOfBoard(snapshot);
+  const percent = outcomePercent(counts);
+  const facts = [`${progressBar(percent, barWidth)} ${percent} %`];
   if (run !== null) facts.push(durationText(nowMs / 1000 - run.started_at));
   const cost = costText(totalCost(snapshot));
   if (cost !== '') facts.push(cost);
   const eta = etaText(snapshot, options);
   if (eta !== '') facts.push(eta);
-  const lines = [facts.join('  '), ...wrap(countsLine(snapshot.counts), options.width).split('\n')];
+  const lines = [facts.join('  '), ...wrap(countsLine(snapshot.tasks), options.width).split('\n')];
   const target = targetLine(snapshot);
   if (target !== null && (snapshot.target?.pending ?? 0) > 0) lines.push(target);
   const questions = openQuestions(snapshot);

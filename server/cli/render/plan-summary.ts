@@ -1,6 +1,14 @@
 // A large plan on one screen: how far each epic is, what runs, and what most of the rest waits for.
 
-import type { EpicView, StatusSnapshot, TaskView } from '../../protocol/api.ts';
+import {
+  completedOf,
+  countsByEpic,
+  noTasks,
+  type OutcomeCounts,
+  wantedOf,
+} from '../../core/plan/outcome.ts';
+import { completedShare, outcomePercent, waitsForYou } from '../../core/plan/outcome-words.ts';
+import type { StatusSnapshot, TaskView } from '../../protocol/api.ts';
 import { plainLine } from '../plain-text.ts';
 import { fit, widthOf } from './fit.ts';
 import { looks } from './style.ts';
@@ -10,8 +18,6 @@ import { taskTable, type TableOptions } from './task-table.ts';
 /** More tasks than this are not read one by one. */
 export const listedMax = 40;
 
-type Counts = EpicView['counts'];
-
 const epicsMax = 6;
 const runningMax = 8;
 const blockersMax = 4;
@@ -20,7 +26,7 @@ const failedMax = 3;
 /** Sections of lines; the empty ones are for the caller to leave out. */
 export function planSummary(snapshot: StatusSnapshot, view: TableOptions): string[][] {
   return [
-    epicLines(snapshot.epics, view),
+    epicLines(snapshot, view),
     runningLines(snapshot.tasks, view),
     blockerLines(snapshot.tasks, view),
     failedLines(snapshot.tasks, view),
@@ -43,37 +49,33 @@ export function few<T>(
 }
 
 /** Those that are worked on come first, then those with the most to do. */
-function epicLines(epics: readonly EpicView[], { paint, width }: TableOptions): string[] {
+function epicLines(snapshot: StatusSnapshot, { paint, width }: TableOptions): string[] {
+  const counted = countsByEpic(snapshot);
+  const epics = snapshot.epics.map((epic) => ({ epic, counts: counted.get(epic.id) ?? noTasks }));
   const open = epics.filter(({ counts }) => leftOf(counts) > 0);
   if (open.length === 0) return [];
   const sorted = open.toSorted(
-    ({ counts: a }, { counts: b }) => runningOf(b) - runningOf(a) || leftOf(b) - leftOf(a),
+    ({ counts: a }, { counts: b }) => b.running - a.running || leftOf(b) - leftOf(a),
   );
-  const lines = few(sorted, epicsMax, (epic) => {
-    const { completed, total } = epic.counts;
-    const facts = [`${completed}/${total} ${epic.progress} %`, ...newsOf(epic.counts)].join(', ');
+  const lines = few(sorted, epicsMax, ({ epic, counts }) => {
+    const share = `${completedShare(counts)} ${outcomePercent(counts)} %`;
+    const facts = [share, ...newsOf(counts)].join(', ');
     const name = fit(`  ${epic.id} ${plainLine(epic.title)}`, width - widthOf(facts) - 2);
     return [`${name}  ${facts}`];
   });
   return [paint('bold', 'Epics:'), ...lines];
 }
 
-function leftOf({ total, completed, cancelled }: Counts): number {
-  return total - completed - cancelled;
+function leftOf(counts: OutcomeCounts): number {
+  return wantedOf(counts) - completedOf(counts);
 }
 
-function runningOf({ claimed, in_progress: working }: Counts): number {
-  return claimed + working;
-}
-
-function newsOf(counts: Counts): string[] {
-  const news = [
-    [runningOf(counts), 'running'],
-    [counts.failed, 'failed'],
-    [counts.needs_review, 'to review'],
-    [counts.conflict, 'in conflict'],
-  ] as const;
-  return news.flatMap(([count, word]) => (count > 0 ? [`${count} ${word}`] : []));
+function newsOf({ running, failed, waits }: OutcomeCounts): string[] {
+  return [
+    ...(running > 0 ? [`${running} running`] : []),
+    ...(failed > 0 ? [`${failed} failed`] : []),
+    ...(waits > 0 ? [waitsForYou(waits)] : []),
+  ];
 }
 
 function runningLines(tasks: readonly TaskView[], view: TableOptions): string[] {

@@ -8,6 +8,7 @@ import {
   stepText,
   withoutMarkup,
 } from '../../core/format.ts';
+import { outcomeText } from '../../core/plan/outcome-words.ts';
 import type { Report, ReportTask, ReportWait } from '../../core/history/report.ts';
 import type { PathStep } from '../../core/history/critical-path.ts';
 import type { PeriodKind } from '../../core/history/task-story.ts';
@@ -116,14 +117,14 @@ function sectionsOf(report: Report): readonly Section[] {
 }
 
 function summary(report: Report): Section {
-  const { windows, state, landed, left, cost, duration_ms: ms } = report;
+  const { windows, state, counts, cost, duration_ms: ms } = report;
   const first = windows[0];
   const last = windows.at(-1);
   const when =
     first === undefined || last === undefined
       ? 'No run has worked on it.'
       : `From ${timeText(first.started_at_ms)} to ${timeText(last.ended_at_ms)}${windows.length > 1 ? `, in ${windows.length} parts` : ''}: ${formatDuration(ms)}, ${state}.`;
-  const figures = `${formatCount(landed.length, 'task')} landed, ${left.length} left, ${formatCost(cost.usd)}.`;
+  const figures = `${outcomeText(counts)} · ${formatCost(cost.usd)}.`;
   return { title: '', sentences: [when, figures], head: [], rows: [] };
 }
 

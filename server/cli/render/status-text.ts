@@ -1,6 +1,6 @@
 // `drover status` for people.
 
-import { countsLine } from '../../core/format.ts';
+import { countsLine, outcomePercent } from '../../core/plan/outcome-words.ts';
 import { hasIgnoredResults } from '../../core/plan/task.ts';
 import type { MachineView, RunView, StatusSnapshot, TaskView } from '../../protocol/api.ts';
 import { plainLine } from '../plain-text.ts';
@@ -8,7 +8,7 @@ import { costText, durationText, progressBar } from './figures.ts';
 import { wrap } from './fit.ts';
 import { few, listedMax, listHint, planSummary } from './plan-summary.ts';
 import { paintOf, type Paint } from './style.ts';
-import { answerCommand, openQuestions, targetLine, totalCost } from './summary.ts';
+import { answerCommand, countsOfBoard, openQuestions, targetLine, totalCost } from './summary.ts';
 import { taskTable, type TableOptions } from './task-table.ts';
 import { treeLines } from './tree.ts';
 
@@ -54,12 +54,14 @@ export function statusText(snapshot: StatusSnapshot, options: StatusTextOptions)
 }
 
 function headLines(snapshot: StatusSnapshot, { width, paint, nowMs }: TableOptions): string[] {
-  const { progress, run } = snapshot;
+  const { run } = snapshot;
+  const counts = countsOfBoard(snapshot);
+  const percent = outcomePercent(counts);
   const cost = costText(totalCost(snapshot));
-  const bar = paint('green', progressBar(progress, barWidth));
+  const bar = paint('green', progressBar(percent, barWidth));
   const lines = [
-    wrap(countsLine(snapshot.counts), width),
-    `${bar} ${progress} %${cost && `  ${cost}`}`,
+    wrap(countsLine(snapshot.tasks), width),
+    `${bar} ${percent} %${cost && `  ${cost}`}`,
   ];
   if (run !== null) lines.push(wrap(runLine(run, nowMs), width, '     '));
   if (snapshot.unattended === true)

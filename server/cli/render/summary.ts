@@ -1,6 +1,7 @@
 // The sentences that status, the live view and the end of a run have in common.
 
-import { countsLine } from '../../core/format.ts';
+import { countOutcomes, type OutcomeCounts, outcomesOfTasks } from '../../core/plan/outcome.ts';
+import { countsLine, outcomePercent } from '../../core/plan/outcome-words.ts';
 import type { QuestionView, StatusSnapshot } from '../../protocol/api.ts';
 import { plainLine } from '../plain-text.ts';
 import { costText } from './figures.ts';
@@ -9,8 +10,14 @@ export function totalCost(snapshot: StatusSnapshot): number {
   return snapshot.tasks.reduce((sum, task) => sum + task.cost, 0);
 }
 
+/** Sub-tasks and candidates are not counted beside their tasks. */
+export function countsOfBoard(snapshot: StatusSnapshot): OutcomeCounts {
+  return countOutcomes(outcomesOfTasks(snapshot).values());
+}
+
 export function oneLine(snapshot: StatusSnapshot): string {
-  const parts = [`${snapshot.progress} %`, countsLine(snapshot.counts)];
+  const counts = countsOfBoard(snapshot);
+  const parts = [`${outcomePercent(counts)} %`, countsLine(snapshot.tasks)];
   const cost = costText(totalCost(snapshot));
   if (cost !== '') parts.push(cost);
   const open = openQuestions(snapshot).length;

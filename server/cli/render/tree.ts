@@ -1,6 +1,8 @@
 // Epics, their tasks, their sub-tasks: one line each, fitted to the width; if there is not room for
 // all, active ones come first and the rest is counted.
 
+import { countsByEpic, noTasks, type OutcomeCounts } from '../../core/plan/outcome.ts';
+import { completedShare, outcomePercent } from '../../core/plan/outcome-words.ts';
 import type { EpicView, StatusSnapshot, TaskView } from '../../protocol/api.ts';
 import { plainLine } from '../plain-text.ts';
 import { fill, fit, widthOf } from './fit.ts';
@@ -35,9 +37,10 @@ interface Root {
 export function treeLines(snapshot: StatusSnapshot, options: TreeOptions): string[] {
   const shown = tasksToShow(snapshot, options.rowsMax);
   const roots = rootsOf(snapshot, shown);
+  const counted = countsByEpic(snapshot);
   const lines: string[] = [];
   for (const { epic, below } of roots) {
-    if (epic !== null) lines.push(epicLine(epic, options));
+    if (epic !== null) lines.push(epicLine(epic, counted.get(epic.id) ?? noTasks, options));
     else if (roots.length > 1) lines.push(options.paint('bold', '(without an epic)'));
     branchLines(below, '', options, lines);
   }
@@ -98,9 +101,8 @@ function branchLines(
   }
 }
 
-function epicLine(epic: EpicView, { width, paint }: TreeOptions): string {
-  const { completed, total } = epic.counts;
-  const facts = `${completed}/${total} ${epic.progress} %`;
+function epicLine(epic: EpicView, counts: OutcomeCounts, { width, paint }: TreeOptions): string {
+  const facts = `${completedShare(counts)} ${outcomePercent(counts)} %`;
   const status = epic.status === 'closed' ? ' (closed)' : '';
   const name = fit(`${epic.id} ${plainLine(epic.title)}${status}`, width - widthOf(facts) - 2);
   return `${paint('bold', name)}  ${facts}`;

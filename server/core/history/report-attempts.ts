@@ -2,7 +2,7 @@
 // ended. Pure.
 
 import type { AttemptStory, PeriodKind, TaskStory } from './task-story.ts';
-import type { Window } from './windows.ts';
+import { overlaps, type Window } from './windows.ts';
 import type { AttemptUsage } from './run-usage.ts';
 
 export interface AttemptPart {
@@ -51,10 +51,6 @@ export function attemptsOf(
         .map((attempt) => viewOf(task, attempt, whole, used.get(`${task.id} ${attempt.number}`))),
     )
     .sort((a, b) => a.started_at_ms - b.started_at_ms);
-}
-
-function overlaps({ startMs, endMs }: AttemptStory, windows: readonly Window[]): boolean {
-  return windows.some((window) => startMs <= window.endMs && (endMs ?? Infinity) > window.startMs);
 }
 
 function viewOf(

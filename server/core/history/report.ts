@@ -1,12 +1,20 @@
 // What a run or an epic did with its time and money: what landed, who waited for what, and why it
 // took as long as it did. Pure; times are clipped to the windows in which runs were active.
 
+import {
+  countOutcomes,
+  type OutcomeCounts,
+  outcomesOfTasks,
+  type CountedBoard,
+  type CountedTask,
+  type TaskOutcome,
+} from '../plan/outcome.ts';
 import type { TaskStatus } from '../plan/state.ts';
 import { criticalPath, type PathStep } from './critical-path.ts';
 import { attemptsOf, type ReportAttempt } from './report-attempts.ts';
 import type { GateStory, Stories } from './stories.ts';
-import type { AttemptStory, Period, PeriodKind, TaskStory } from './task-story.ts';
-import { clippedMs, type Window } from './windows.ts';
+import type { Period, PeriodKind, TaskStory } from './task-story.ts';
+import { clippedMs, isWithin, overlaps, type Window } from './windows.ts';
 import type { AttemptUsage } from './run-usage.ts';
 
 export interface ReportScope {
@@ -50,6 +58,7 @@ export interface ReportTask {
   readonly id: string;
   readonly title: string;
   readonly status: TaskStatus;
+  readonly outcome: TaskOutcome;
   readonly attempts: number;
   readonly sha: string | null;
   readonly branch: string | null;
@@ -65,7 +74,11 @@ export interface Report {
   readonly windows: readonly { readonly started_at_ms: number; readonly ended_at_ms: number }[];
   /** The time in which a run was active. */
   readonly duration_ms: number;
+  /** What has become of its tasks up to now, each counted once. */
+  readonly counts: OutcomeCounts;
+  /** All completed tasks, also those that are so far only on the branch of their epic. */
   readonly landed: readonly ReportTask[];
+  /** Neither completed nor canceled. */
   readonly left: readonly ReportTask[];
   /** Milliseconds over all tasks. */
   readonly time: { readonly [K in PeriodKind]: number };
@@ -104,17 +117,28 @@ export const waitKinds: ReadonlySet<PeriodKind> = new Set([
   'paused',
 ]);
 
+export interface ReportRow extends CountedTask {
+  readonly title: string;
+  readonly landed_sha: string | null;
+}
+
+/** The tasks as they are now; the feed of events knows only what has happened to them. */
+export interface ReportBoard extends CountedBoard {
+  readonly tasks: readonly ReportRow[];
+}
+
 export function makeReport(
   stories: Stories,
   scope: ReportScope,
   usage: readonly AttemptUsage[],
+  board: ReportBoard,
 ): Report {
   const { windows } = scope;
   const tasks = scope.taskIds.flatMap((id) => stories.tasks.get(id) ?? []);
   const used = usage.filter(isIn(new Map(tasks.map((task) => [task.id, task])), windows));
   const usedBy = Map.groupBy(used, ({ task_id: id }) => id);
-  const views = tasks.map((task) => taskOf(task, usedBy.get(task.id) ?? []));
-  const landed = views.filter((view) => landsIn(view.landed_at_ms, windows));
+  const views = viewsOf(scope.taskIds, stories, usedBy, board);
+  const landed = views.filter(({ status }) => status === 'completed');
   const waits = tasks.flatMap((task) => waitsOf(task, windows));
   return {
     kind: scope.kind,
@@ -123,6 +147,7 @@ export function makeReport(
     state: scope.state,
     windows: windows.map(({ startMs, endMs }) => ({ started_at_ms: startMs, ended_at_ms: endMs })),
     duration_ms: windows.reduce((sum, { startMs, endMs }) => sum + endMs - startMs, 0),
+    counts: countOutcomes(views.map(({ outcome }) => outcome)),
     landed: landed.toSorted((a, b) => (a.landed_at_ms ?? 0) - (b.landed_at_ms ?? 0)),
     left: views.filter((view) => view.status !== 'completed' && view.status !== 'cancelled'),
     time: timeByKind(tasks, windows),
@@ -135,14 +160,6 @@ export function makeReport(
   };
 }
 
-function landsIn(atMs: number | null, windows: readonly Window[]): boolean {
-  return atMs !== null && windows.some((window) => isWithin(atMs, window));
-}
-
-function isWithin(atMs: number, { startMs, endMs }: Window): boolean {
-  return atMs >= startMs && atMs <= endMs;
-}
-
 function isIn(
   tasks: ReadonlyMap<string, TaskStory>,
   windows: readonly Window[],
@@ -153,22 +170,35 @@ function isIn(
   };
 }
 
-function overlaps({ startMs, endMs }: AttemptStory, windows: readonly Window[]): boolean {
-  return windows.some((window) => startMs <= window.endMs && (endMs ?? Infinity) > window.startMs);
-}
-
-function taskOf(task: TaskStory, own: readonly AttemptUsage[]): ReportTask {
-  const isLanded = task.status === 'completed';
-  return {
-    id: task.id,
-    title: task.title,
-    status: task.status,
-    attempts: own.length,
-    sha: isLanded ? task.landedSha : null,
-    branch: isLanded ? task.landedOn : null,
-    landed_at_ms: isLanded ? task.landedMs : null,
-    usd: own.reduce((sum, usage) => sum + usage.cost_usd, 0),
-  };
+/** Removed tasks are left out: they have used time and money, and there is nothing to count. */
+function viewsOf(
+  ids: readonly string[],
+  { tasks }: Pick<Stories, 'tasks'>,
+  usedBy: ReadonlyMap<string, readonly AttemptUsage[]>,
+  board: ReportBoard,
+): readonly ReportTask[] {
+  const outcomes = outcomesOfTasks(board);
+  const rows = new Map(board.tasks.map((row) => [row.id, row]));
+  return ids.flatMap((id): ReportTask[] => {
+    const row = rows.get(id);
+    const outcome = outcomes.get(id);
+    if (row === undefined || outcome === undefined) return [];
+    const own = usedBy.get(id) ?? [];
+    const isLanded = row.status === 'completed';
+    return [
+      {
+        id,
+        title: row.title,
+        status: row.status,
+        outcome,
+        attempts: own.length,
+        sha: isLanded ? row.landed_sha : null,
+        branch: isLanded ? row.landed_on : null,
+        landed_at_ms: isLanded ? (tasks.get(id)?.landedMs ?? null) : null,
+        usd: own.reduce((sum, usage) => sum + usage.cost_usd, 0),
+      },
+    ];
+  });
 }
 
 function waitsOf(task: TaskStory, windows: readonly Window[]): ReportWait[] {

@@ -1,9 +1,18 @@
 // All runs of a project, newest first, each as one line; a search covers what they worked on. Pure.
 
+import {
+  type CountedBoard,
+  completedOf,
+  countOutcomes,
+  openOf,
+  type OutcomeCounts,
+  outcomesOfTasks,
+} from '../plan/outcome.ts';
+import { type AskedTasks, tasksInRun } from './run-scope.ts';
 import type { RunStory, Stories } from './stories.ts';
 import type { TaskStory } from './task-story.ts';
 import { searchWords } from './search-words.ts';
-import { windowsOf } from './windows.ts';
+import { type Window, windowsOf } from './windows.ts';
 import type { AttemptUsage } from './run-usage.ts';
 
 export interface RunLine {
@@ -22,9 +31,12 @@ export interface RunLine {
   readonly ended_at_ms: number | null;
   /** The time in which it was active. */
   readonly duration_ms: number;
-  /** Tasks that it worked on, by what became of them. */
+  /** What has become of its tasks up to now, as its report counts them. */
+  readonly counts: OutcomeCounts;
+  /** Completed. */
   readonly landed: number;
   readonly failed: number;
+  /** All others, without canceled ones. */
   readonly open: number;
   readonly attempts: number;
   readonly usd: number;
@@ -38,6 +50,8 @@ export interface RunListOptions {
   readonly nowMs: number;
   /** Titles of epics by their ids. */
   readonly epicTitles: ReadonlyMap<string, string>;
+  readonly asked: AskedTasks;
+  readonly board: CountedBoard;
 }
 
 export interface RunList {
@@ -59,6 +73,7 @@ export function runList(
   const worked = workedOn(stories);
   const costs = new Map(usage.map((each) => [`${each.task_id} ${each.number}`, each.cost_usd]));
   const words = searchWords(request.search);
+  const outcomes = outcomesOfTasks(request.board);
   const lines: RunLine[] = [];
   let found = 0;
   for (const run of newestFirst(stories)) {
@@ -66,7 +81,11 @@ export function runList(
     const match = words.length === 0 ? null : matchOf(run, own, words, request.epicTitles);
     if (words.length > 0 && match === null) continue;
     found += 1;
-    if (lines.length < request.max) lines.push(lineOf(run, own, costs, match, request));
+    if (lines.length >= request.max) continue;
+    const windows = windowsOf([run], request.nowMs);
+    const tasks = tasksInRun(stories, run, windows, request.asked);
+    const counts = countOutcomes(tasks.flatMap(({ id }) => outcomes.get(id) ?? []));
+    lines.push(lineOf(run, { own, costs, match, windows, counts }, request));
   }
   return { runs: lines, found };
 }
@@ -91,25 +110,21 @@ function workedOn(stories: Stories): ReadonlyMap<string, readonly Worked[]> {
   return byRun;
 }
 
+interface LineFacts {
+  readonly own: readonly Worked[];
+  readonly costs: ReadonlyMap<string, number>;
+  readonly match: string | null;
+  readonly windows: readonly Window[];
+  readonly counts: OutcomeCounts;
+}
+
 function lineOf(
   run: RunStory,
-  own: readonly Worked[],
-  costs: ReadonlyMap<string, number>,
-  match: string | null,
+  { own, costs, match, windows, counts }: LineFacts,
   { nowMs, epicTitles }: RunListOptions,
 ): RunLine {
-  const windows = windowsOf([run], nowMs);
   const startMs = windows[0]?.startMs ?? nowMs;
   const endMs = windows.at(-1)?.endMs ?? nowMs;
-  const isLanded = ({ task }: Worked): boolean =>
-    task.status === 'completed' &&
-    task.landedMs !== null &&
-    task.landedMs >= startMs &&
-    task.landedMs <= endMs;
-  const landed = own.filter(isLanded).length;
-  const failed = own.filter(
-    (each) => !isLanded(each) && each.attempts.at(-1)?.outcome === 'failed',
-  ).length;
   const attempts = own.flatMap(({ task, attempts: some }) =>
     some.map(({ number }) => `${task.id} ${number}`),
   );
@@ -124,9 +139,10 @@ function lineOf(
     started_at_ms: startMs,
     ended_at_ms: run.state === 'active' ? null : endMs,
     duration_ms: windows.reduce((sum, window) => sum + window.endMs - window.startMs, 0),
-    landed,
-    failed,
-    open: own.length - landed - failed,
+    counts,
+    landed: completedOf(counts),
+    failed: counts.failed,
+    open: openOf(counts) + counts.running + counts.waits,
     attempts: attempts.length,
     usd: attempts.reduce((sum, key) => sum + (costs.get(key) ?? 0), 0),
     match,

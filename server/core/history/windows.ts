@@ -26,6 +26,18 @@ export function windowsOf(runs: Iterable<RunStory>, nowMs: number): readonly Win
   return joined;
 }
 
+export function isWithin(atMs: number, { startMs, endMs }: Window): boolean {
+  return atMs >= startMs && atMs <= endMs;
+}
+
+/** `endMs` null: it has not ended. */
+export function overlaps(
+  { startMs, endMs }: { readonly startMs: number; readonly endMs: number | null },
+  windows: readonly Window[],
+): boolean {
+  return windows.some((window) => startMs <= window.endMs && (endMs ?? Infinity) > window.startMs);
+}
+
 /** Milliseconds of the period inside the windows. */
 export function clippedMs(
   period: { readonly startMs: number; readonly endMs: number | null },

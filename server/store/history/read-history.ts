@@ -1,18 +1,20 @@
 // Reports, traces, metrics and the list of runs, from the feed as stories.
 
 import { Refusal } from '../../core/failure.ts';
-import type { Report, ReportScope } from '../../core/history/report.ts';
+import type { Report, ReportBoard, ReportScope } from '../../core/history/report.ts';
 import { type MetricsUsage, prometheusText } from '../../core/history/metrics.ts';
 import { makeReport } from '../../core/history/report.ts';
 import { newestFirst, runList, type RunList } from '../../core/history/run-list.ts';
 import { runsOfTask, spansOf } from '../../core/history/spans.ts';
 import type { RunStory, StoryTeller } from '../../core/history/stories.ts';
-import type { TaskStory } from '../../core/history/task-story.ts';
-import { isTop, waitsOf } from '../../core/history/waits.ts';
-import { windowsOf, type Window } from '../../core/history/windows.ts';
+import { type AskedTasks, tasksInRun } from '../../core/history/run-scope.ts';
+import { waitsOf } from '../../core/history/waits.ts';
+import { windowsOf } from '../../core/history/windows.ts';
 import { shown } from '../rows/field-checks.ts';
 import { hexOf } from '../rows/hex-of.ts';
 import { type Db, inParts, readAtOneMoment } from '../rows/one-moment.ts';
+import { openQuestions } from '../board/snapshot.ts';
+import { tasksOfRun } from '../work/runs.ts';
 import { ToldStories } from './told-stories.ts';
 import type { SpanUsage, TraceSpan } from '../../core/history/trace-span.ts';
 
@@ -33,7 +35,7 @@ export async function readReport(
       throw new Refusal('unknown_id', 'No run has been started in this project yet.');
     }
     const scope =
-      runScope(stories, stories.runs.get(id), nowMs, await epicTitles(at)) ??
+      (await runScope(at, stories, stories.runs.get(id), nowMs)) ??
       (await epicScope(at, stories, id, nowMs));
     if (scope === null) {
       throw new Refusal(
@@ -41,7 +43,7 @@ export async function readReport(
         `No run and no epic "${shown(id)}" in this project. Run "drover status" to see the last run, or "drover epic list" for the epics.`,
       );
     }
-    return makeReport(stories, scope, await usageOf(at, scope.taskIds));
+    return makeReport(stories, scope, await usageOf(at, scope.taskIds), await readCounted(at));
   });
 }
 
@@ -73,7 +75,12 @@ export async function readRuns(
   return readAtOneMoment(db, async (at) => {
     const stories = await told.read(at);
     const used = await usageOf(at, [...stories.tasks.keys()]);
-    return runList(stories, used, { ...request, epicTitles: await epicTitles(at) });
+    return runList(stories, used, {
+      ...request,
+      epicTitles: await epicTitles(at),
+      asked: await askedTasks(at),
+      board: await readCounted(at),
+    });
   });
 }
 
@@ -131,19 +138,16 @@ function numeric(row: MetricsUsage): MetricsUsage {
   };
 }
 
-function runScope(
+async function runScope(
+  db: Db,
   stories: StoryTeller,
   run: RunStory | undefined,
   nowMs: number,
-  titles: ReadonlyMap<string, string>,
-): ReportScope | null {
+): Promise<ReportScope | null> {
   if (run === undefined) return null;
+  const titles = await epicTitles(db);
   const windows = windowsOf([run], nowMs);
-  const isMeant = (task: TaskStory): boolean =>
-    isTop(task) &&
-    (task.attempts.some((attempt) => attempt.runId === run.id) ||
-      ((run.epicId === null || task.epicId === run.epicId) && hasWaited(task, windows)));
-  const tasks = [...stories.tasks.values()].filter(isMeant);
+  const tasks = tasksInRun(stories, run, windows, await askedTasks(db));
   return {
     kind: 'run',
     id: run.id,
@@ -184,10 +188,27 @@ async function epicScope(
   return { kind: 'epic', id, title: epic.title, state, windows, taskIds };
 }
 
-function hasWaited(task: TaskStory, windows: readonly Window[]): boolean {
-  return task.periods.some(({ startMs, endMs }) =>
-    windows.some((window) => startMs <= window.endMs && (endMs ?? Infinity) > window.startMs),
+async function askedTasks(db: Db): Promise<AskedTasks> {
+  const rows = await db.selectFrom('runs').select(['id', 'flags']).execute();
+  return new Map(
+    rows.flatMap((row) => {
+      const tasks = tasksOfRun(row);
+      return tasks === null ? [] : [[row.id, new Set(tasks)] as const];
+    }),
   );
+}
+
+/** What the counts of tasks are made of, as it is now. */
+async function readCounted(db: Db): Promise<ReportBoard> {
+  return {
+    tasks: await db
+      .selectFrom('tasks')
+      .select(['id', 'title', 'epic_id', 'parent_id', 'candidate_of', 'status', 'phase'])
+      .select(['blocked_reason', 'review_kind', 'landed_on', 'landed_sha'])
+      .execute(),
+    questions: await openQuestions(db),
+    epics: await db.selectFrom('epics').select(['id', 'landing_state']).execute(),
+  };
 }
 
 export async function usageOf(db: Db, ids: readonly string[]): Promise<readonly SpanUsage[]> {

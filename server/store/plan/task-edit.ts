@@ -22,7 +22,7 @@ import { checkTaskFields } from './task-fields.ts';
 import { placeFor } from './task-place.ts';
 import { distinctBlockers, insertBlockers, storedDescription } from './tasks.ts';
 import { familyOf, rootOf } from '../status/transition.ts';
-import { epicLinePrefix } from '../status/unlanded.ts';
+import { epicLinePrefix } from '../../core/plan/outcome.ts';
 
 /** Changes what was given and nothing else; resolves with the new row. */
 export async function editTask(

@@ -1,10 +1,8 @@
 // Completed work that is on the line of an epic and not yet on the epic's target.
 
+import { epicLinePrefix } from '../../core/plan/outcome.ts';
 import type { Scope } from '../work/scope.ts';
 import type { Reads } from '../schema/tables.ts';
-
-/** The branch of an epic that lands as a whole is named by its id. */
-export const epicLinePrefix = 'drover/epic/';
 
 /**
  * Epics (null: none) of completed tasks whose work is on the line of an epic that has not landed.

@@ -4,7 +4,7 @@ import { terminalStatuses } from '../../core/plan/state.ts';
 import { holdsLandedWork } from '../plan/epic-landing.ts';
 import type { Db } from '../rows/one-moment.ts';
 import type { EpicRow, TaskRow } from '../schema/tables.ts';
-import { epicLinePrefix } from '../status/unlanded.ts';
+import { epicLinePrefix } from '../../core/plan/outcome.ts';
 import { oneLine } from './why-phrases.ts';
 
 /** Unfinished tasks that are explained one by one. */

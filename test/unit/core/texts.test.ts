@@ -1,13 +1,15 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import {
-  countsLine,
   formatBytes,
   formatCost,
   formatCount,
   formatDuration,
-  progressPercent,
 } from '../../../server/core/format.ts';
+import { noTasks, type OutcomeCounts } from '../../../server/core/plan/outcome.ts';
+import { countsLine, outcomePercent } from '../../../server/core/plan/outcome-words.ts';
+import type { TaskStatus } from '../../../server/core/plan/state.ts';
+import { taskView } from '../../doubles/views.ts';
 import { checkId, newId, subTaskId, subTaskIdInTitle } from '../../../server/core/ids.ts';
 import { withCriteria, withoutCriteria } from '../../../server/core/exchange/import-record.ts';
 import {
@@ -144,31 +146,18 @@ suite('formats', () => {
   });
 
   test('counts and progress', () => {
-    const none = {
-      ready: 0,
-      claimed: 0,
-      in_progress: 0,
-      blocked: 0,
-      paused: 0,
-      waiting: 0,
-      needs_review: 0,
-      conflict: 0,
-      completed: 0,
-      failed: 0,
-      cancelled: 0,
-    };
+    const of = (counts: Partial<OutcomeCounts>): OutcomeCounts => ({ ...noTasks, ...counts });
+    const line = (...statuses: readonly TaskStatus[]): string =>
+      countsLine(statuses.map((status, at) => taskView({ id: `t${at}`, status })));
     assert.equal(
-      countsLine({ ...none, claimed: 1, in_progress: 2, ready: 4, completed: 5, blocked: 6 }),
-      '3 running, 4 queued, 5 completed, 6 blocked, 0 failed, 0 cancelled',
+      line('claimed', 'in_progress', 'ready', 'completed', 'completed', 'blocked'),
+      '2 running, 1 queued, 2 completed, 1 blocked, 0 failed, 0 cancelled',
     );
-    assert.match(
-      countsLine({ ...none, conflict: 1, waiting: 2 }),
-      /2 waiting for quota, 1 in conflict$/,
-    );
-    assert.equal(progressPercent(none), 0);
-    assert.equal(progressPercent({ ...none, cancelled: 3 }), 0);
-    assert.equal(progressPercent({ ...none, completed: 2, ready: 1, cancelled: 9 }), 66);
-    assert.equal(progressPercent({ total: 3, ...none, completed: 2, ready: 1 } as typeof none), 66);
+    assert.match(line('conflict', 'waiting', 'waiting'), /2 waiting for quota, 1 in conflict$/);
+    assert.equal(outcomePercent(noTasks), 0);
+    assert.equal(outcomePercent(of({ total: 3, cancelled: 3 })), 0);
+    assert.equal(outcomePercent(of({ total: 12, landed: 2, queued: 1, cancelled: 9 })), 66);
+    assert.equal(outcomePercent(of({ total: 2, landed: 1, done: 1 })), 99);
   });
 
   test('criteria go into the description and out of it again', () => {

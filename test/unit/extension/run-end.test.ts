@@ -16,13 +16,20 @@ function board(change: Partial<StatusSnapshot> = {}): StatusSnapshot {
 }
 
 function green(): Report {
-  return { ...smallRun(), left: [] };
+  const report = smallRun();
+  return { ...report, left: [], counts: { ...report.counts, total: 2, failed: 0 } };
+}
+
+/** Its tasks are on the branch of their epic. */
+function onEpic(): Report {
+  const report = green();
+  return { ...report, counts: { ...report.counts, landed: 0, done: 2 } };
 }
 
 suite('end of a run', () => {
   test('says what landed where, the time and the cost', () => {
     const notice = runEndNotice(green(), board(), run);
-    assert.equal(notice?.text, 'A language: 2 landed on main (sha-prin), 23 min, $2.00.');
+    assert.equal(notice?.text, 'A language: 2 landed on main (sha-prin) · 23 min · $2.00');
     assert.equal(notice?.level, 'info');
     assert.deepEqual(
       notice?.buttons.map(({ title }) => title),
@@ -34,7 +41,7 @@ suite('end of a run', () => {
     const notice = runEndNotice(smallRun(), board(), run);
     assert.match(
       notice?.text ?? '',
-      /^A language: 2 landed on main \(sha-prin\), 1 failed, 23 min/,
+      /^A language: 2 of 3 landed on main \(sha-prin\) · 1 failed · 23 min/,
     );
     assert.equal(notice?.level, 'warning');
     const retry = notice?.buttons.find(({ title }) => title === 'Retry Failed');
@@ -44,8 +51,8 @@ suite('end of a run', () => {
   test('an epic that waits for review has landed nothing on the target', () => {
     const byReview = { ...run, land: 'review' } as const;
     const epics = [epicView({ id: 'syntax', title: 'A language', landing_state: 'needs_review' })];
-    const notice = runEndNotice(green(), board({ epics, tasks: [] }), byReview);
-    assert.match(notice?.text ?? '', /2 tasks done, not on main yet, 1 waits for you/);
+    const notice = runEndNotice(onEpic(), board({ epics, tasks: [] }), byReview);
+    assert.match(notice?.text ?? '', /2 done \(not on main yet\) · the epic waits for your review/);
     assert.equal(notice?.isBlocking, true);
     assert.ok(notice?.buttons.some(({ title }) => title === 'Open Inbox'));
   });
@@ -59,13 +66,13 @@ suite('end of a run', () => {
     assert.match(notice?.text ?? '', /2 landed on main \(abcdef01\)/);
   });
 
-  test('a run of single tasks is told by them, and of the others nothing is left', () => {
+  test('a run of single tasks is named by them', () => {
     const own = taskView({ id: 'print', title: 'Print the tree', status: 'completed' });
     const tasks = [...board().tasks, own];
-    const notice = runEndNotice(smallRun(), board({ tasks }), { ...run, tasks: ['print'] });
-    assert.match(notice?.text ?? '', /^Print the tree: 2 landed on main \(sha-prin\), 23 min/);
+    const notice = runEndNotice(green(), board({ tasks }), { ...run, tasks: ['print'] });
+    assert.match(notice?.text ?? '', /^Print the tree: 2 landed on main \(sha-prin\) · 23 min/);
     const two = runEndNotice(smallRun(), board({ tasks }), { ...run, tasks: ['print', 'check'] });
-    assert.match(two?.text ?? '', /^2 chosen tasks: .*, 1 failed, /);
+    assert.match(two?.text ?? '', /^2 chosen tasks: .* · 1 failed · /);
   });
 
   test('a run that was stopped is not told', () => {

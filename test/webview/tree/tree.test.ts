@@ -57,7 +57,7 @@ suite('webview: tree', () => {
       ['ArrowRight', 'Break wide lines, ready'],
       ['ArrowLeft', 'Print the tree asks you'],
       ['End', 'Draw icons paused'],
-      ['Home', 'A language 1/5 completed, 2 wait for you, epic'],
+      ['Home', 'A language 1/3 completed, 2 wait for you, epic'],
       ['w', 'Write the parser, completed'],
     ];
     for (const [key, label] of steps) {

@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { makeReport, type Report } from '../../../../server/core/history/report.ts';
 import { StoryTeller } from '../../../../server/core/history/stories.ts';
 import { windowsOf } from '../../../../server/core/history/windows.ts';
+import { boardOfStories } from '../../../doubles/reports.ts';
 import { added, fails, feed, lands, type Line } from './feed.ts';
 
 function reportOf(lines: readonly Line[], nowMs = 1_000_000): Report {
@@ -28,7 +29,7 @@ function reportOf(lines: readonly Line[], nowMs = 1_000_000): Report {
     windows: windowsOf(stories.runs.values(), nowMs),
     taskIds: [...stories.tasks.keys()],
   } as const;
-  return makeReport(stories, scope, usage);
+  return makeReport(stories, scope, usage, boardOfStories(stories));
 }
 
 const start: Line = [100_000, 'run.started', null, { run: 'run-1', workers: 2, target: 'main' }];

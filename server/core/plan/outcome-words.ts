@@ -1,0 +1,104 @@
+// The counts of tasks as people read them, the same in every view. Pure.
+
+import {
+  completedOf,
+  type CountedTask,
+  isCounted,
+  openOf,
+  type OutcomeCounts,
+  wantedOf,
+} from './outcome.ts';
+import type { TaskStatus } from './state.ts';
+
+export interface OutcomePlace {
+  /** The target's name; null: not known to the reader, or not asked for. */
+  readonly branch: string | null;
+  /** The commit that the work landed as, cut to the length that is shown. */
+  readonly sha: string | null;
+}
+
+const nowhere: OutcomePlace = { branch: null, sha: null };
+
+/** `6 of 8 done (not on main yet)`, `1 failed`, `1 waits for you`: together all tasks. */
+export function outcomeParts(
+  counts: OutcomeCounts,
+  place: OutcomePlace = nowhere,
+): readonly string[] {
+  const { failed, waits, running, cancelled } = counts;
+  const open = openOf(counts);
+  return [
+    ...completedParts(counts, place),
+    ...(failed > 0 ? [`${failed} failed`] : []),
+    ...(waits > 0 ? [waitsForYou(waits)] : []),
+    ...(running > 0 ? [`${running} running`] : []),
+    ...(open > 0 ? [`${open} open`] : []),
+    ...(cancelled > 0 ? [`${cancelled} canceled`] : []),
+  ];
+}
+
+export function outcomeText(counts: OutcomeCounts, place: OutcomePlace = nowhere): string {
+  return outcomeParts(counts, place).join(' · ');
+}
+
+export function waitsForYou(count: number): string {
+  return `${count} ${count === 1 ? 'waits' : 'wait'} for you`;
+}
+
+/** The share of an epic without tasks. */
+export const noShare = 'empty';
+
+/** `5/8`: completed of all but the canceled ones. */
+export function completedShare(counts: OutcomeCounts): string {
+  return wantedOf(counts) === 0 ? noShare : `${completedOf(counts)}/${wantedOf(counts)}`;
+}
+
+/** 100 only once everything is on its target; 0 without tasks. */
+export function outcomePercent(counts: OutcomeCounts): number {
+  const wanted = wantedOf(counts);
+  const most = counts.done > 0 ? 99 : 100;
+  return wanted === 0 ? 0 : Math.min(most, Math.floor((100 * completedOf(counts)) / wanted));
+}
+
+/**
+ * `X running, Y queued, Z completed, W blocked, F failed, C cancelled` of the counted tasks, and
+ * the other states if there are any.
+ */
+export function countsLine(tasks: readonly CountedTask[]): string {
+  const states = new Map<TaskStatus, number>();
+  for (const task of tasks) {
+    if (isCounted(task)) states.set(task.status, (states.get(task.status) ?? 0) + 1);
+  }
+  const count = (status: TaskStatus): number => states.get(status) ?? 0;
+  const parts = [
+    `${count('claimed') + count('in_progress')} running`,
+    `${count('ready')} queued`,
+    `${count('completed')} completed`,
+    `${count('blocked')} blocked`,
+    `${count('failed')} failed`,
+    `${count('cancelled')} cancelled`,
+  ];
+  const others = [
+    [count('paused'), 'paused'],
+    [count('waiting'), 'waiting for quota'],
+    [count('needs_review'), 'to review'],
+    [count('conflict'), 'in conflict'],
+  ] as const;
+  for (const [number, word] of others) if (number > 0) parts.push(`${number} ${word}`);
+  return parts.join(', ');
+}
+
+function completedParts(counts: OutcomeCounts, { branch, sha }: OutcomePlace): readonly string[] {
+  const { landed, done } = counts;
+  const wanted = wantedOf(counts);
+  const notYet = `not on ${branch ?? 'the target'} yet`;
+  if (landed === 0 && done === 0) return ['nothing landed'];
+  const share = (count: number): string =>
+    count === wanted ? `${count}` : `${count} of ${wanted}`;
+  if (landed === 0) return [`${share(done)} done (${notYet})`];
+  const where = branch === null ? '' : ` on ${branch}`;
+  const as = sha === null ? '' : ` (${sha})`;
+  return [
+    `${share(landed)} landed${where}${as}`,
+    ...(done > 0 ? [`${done} done (${notYet})`] : []),
+  ];
+}
