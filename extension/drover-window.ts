@@ -11,7 +11,7 @@ import { BackendFailure, toFailure } from './backend/failure.ts';
 import { allHandlers } from './commands/all.ts';
 import { Commands, type CommandPlace } from './commands/commands.ts';
 import type { CommandContext } from './commands/context.ts';
-import { subjectOfPage } from './commands/panels.ts';
+import { pageSubject } from './commands/page-choices.ts';
 import { askRemote } from './commands/remote.ts';
 import { ownVariables, seeToRun } from './commands/runs.ts';
 import { setContext } from './notices/context-keys.ts';
@@ -70,7 +70,6 @@ export class DroverWindow implements vscode.Disposable {
   readonly #disposables: vscode.Disposable[];
   readonly #measurements: { readonly name: string; readonly ms: number }[] = [];
   #focused: WebviewHost | null = null;
-  #clicked: string | null = null;
   readonly #keys = new KeysOnTheirWay(() => vscode.commands.executeCommand('noop'));
   readonly exports: ExportsWhenReady;
 
@@ -308,13 +307,10 @@ export class DroverWindow implements vscode.Disposable {
     };
   }
 
-  /** Of several clicks the last one counts, whichever page is found first. */
-  async #preview(project: Project, id: string): Promise<void> {
+  #preview(project: Project, id: string): void {
     const task = project.board?.tasks.find((each) => each.id === id);
     if (task === undefined || !opensBySingleClick()) return;
-    this.#clicked = id;
-    const subject = await subjectOfPage(project, task, null);
-    if (this.#clicked === id) this.#panels.preview(subject);
+    this.#panels.preview(pageSubject(project.root, id, null));
   }
 
   #measured(name: string, ms: number): void {

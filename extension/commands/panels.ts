@@ -5,9 +5,8 @@ import { needsOf } from '../../server/protocol/needs.ts';
 import type { TaskView } from '../../server/protocol/views.ts';
 import { machinesViewId, webviewIds } from '../ids.ts';
 import type { Project } from '../project/project.ts';
-import type { Subject } from '../webviews/panel-subject.ts';
 import { withProject, type Handlers } from './context.ts';
-import { hasBegun, pageChoices } from './page-choices.ts';
+import { pageChoices, pageSubject } from './page-choices.ts';
 import { pickTask } from './pick.ts';
 import { logPlaceOf, noTarget, type Target } from './target.ts';
 
@@ -40,7 +39,7 @@ export const panelHandlers: Handlers<
     const meant = isInStream ? noTarget : target;
     const task = await pickPage(project, meant);
     if (task === null) return;
-    const subject = await subjectOfPage(project, task, meant.attempt);
+    const subject = pageSubject(project.root, task.id, meant.attempt);
     const host = context.showPanel('stream', subject);
     const place = logPlaceOf(context.args);
     if (place !== null) host.goTo(place);
@@ -60,31 +59,10 @@ export const panelHandlers: Handlers<
   }),
 };
 
-/** A page belongs to one attempt; without a number it is the current latest one. */
-export async function subjectOfPage(
-  project: Project,
-  task: TaskView,
-  asked: number | null,
-): Promise<Subject> {
-  const isFresh = asked === null && !hasBegun(task);
-  const attempt = isFresh ? null : (asked ?? (await latestAttempt(project, task.id)));
-  return { root: project.root, id: task.id, attempt };
-}
-
 /** Each task has a page, also before its first attempt. */
 async function pickPage(project: Project, meant: Target): Promise<TaskView | null> {
   const offered = pageChoices(project.board?.tasks ?? []);
   const [only] = offered;
   if (offered.length === 1 && only !== undefined) return only;
   return await pickTask(project, meant, 'Open Stream', () => true, offered);
-}
-
-/** Null when there is none that is known: the panel then shows whichever is the latest. */
-async function latestAttempt(project: Project, id: string): Promise<number | null> {
-  try {
-    const attempts = await project.request('attempts', { id });
-    return attempts.at(-1)?.number ?? null;
-  } catch {
-    return null;
-  }
 }

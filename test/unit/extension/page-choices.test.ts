@@ -1,7 +1,7 @@
 // The tasks that Open Stream offers.
 
 import assert from 'node:assert/strict';
-import { pageChoices } from '../../../extension/commands/page-choices.ts';
+import { pageChoices, pageSubject } from '../../../extension/commands/page-choices.ts';
 import type { TaskView } from '../../../server/protocol/views.ts';
 
 function task(id: string, change: Partial<TaskView> = {}): TaskView {
@@ -14,6 +14,11 @@ const idsOf = (...tasks: readonly TaskView[]): string =>
     .join();
 
 suite('tasks whose page can be opened', () => {
+  test('a page follows the newest attempt unless a person asked for one', () => {
+    assert.deepEqual(pageSubject('/shop', 'a', null), { root: '/shop', id: 'a', attempt: null });
+    assert.equal(pageSubject('/shop', 'a', 2).attempt, 2);
+  });
+
   test('the only task is offered before its first attempt too', () => {
     assert.equal(idsOf(task('a')), 'a');
     assert.equal(idsOf(task('a', { status: 'blocked' })), 'a');

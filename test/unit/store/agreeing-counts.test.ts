@@ -11,6 +11,7 @@ import {
   noTasks,
   type OutcomeCounts,
   outcomesOfTasks,
+  taskOutcomes,
 } from '../../../server/core/plan/outcome.ts';
 import { outcomeText } from '../../../server/core/plan/outcome-words.ts';
 import { taskStatuses, type TaskStatus } from '../../../server/core/plan/state.ts';
@@ -200,8 +201,8 @@ class History {
   }
 }
 
-function partsOf({ total, ...outcomes }: OutcomeCounts): number {
-  return Object.values(outcomes).reduce((sum, count) => sum + count, 0);
+function partsOf(counts: OutcomeCounts): number {
+  return taskOutcomes.reduce((sum, outcome) => sum + counts[outcome], 0);
 }
 
 /** What needs a person, by the task that is counted for it. */
