@@ -1,7 +1,7 @@
 // `npm test [-- suite …]`: all suites by one queue, and one closing line of numbers. Options: `--times` prints the table of
 // the last run, `--forecast` says what the kept times promise, `--keep-times` stores this run's times for the order of later
 // ones, `--no-retries` counts a first failure, `--verbose` shows what each job wrote, `--capacity N` keeps N cores busy,
-// `--patience N` lets tests wait N times as long as they do on a machine that does nothing else.
+// `--renew-pictures` lets stories write `docs/images`, `--patience N` lets tests wait N times as long as on an idle machine.
 
 import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
@@ -13,6 +13,7 @@ import { judge, retriesFor, retriesMax } from './retries.ts';
 import { Run } from './run.ts';
 import { patienceDefault } from './run-job.ts';
 import { allJobs, selectable, selectJobs, suiteNames } from './suites.ts';
+import { setUpSystem } from './system-packages.ts';
 import { keepTimes, keptTimes, readLastRun, storeRun, untimed } from './times.ts';
 
 const { values, positionals } = parseArgs({
@@ -22,6 +23,7 @@ const { values, positionals } = parseArgs({
     'no-retries': { type: 'boolean', default: false },
     verbose: { type: 'boolean', default: false },
     forecast: { type: 'boolean', default: false },
+    'renew-pictures': { type: 'boolean', default: false },
     capacity: { type: 'string' },
     patience: { type: 'string', default: String(patienceDefault) },
   },
@@ -114,7 +116,12 @@ async function main(): Promise<number> {
   const selected = selectJobs(jobs, positionals);
   const note = untimedText(untimed(selected));
   if (note !== '') console.log(`${note}\n`);
-  return values.forecast ? printForecast(selected) : await runJobs(selected);
+  if (values.forecast) return printForecast(selected);
+  if (values['renew-pictures']) process.env['DROVER_RENEW_PICTURES'] = '1';
+  const problem = setUpSystem(new Set(selected.map(({ suite }) => suite)));
+  if (problem === null) return await runJobs(selected);
+  console.error(problem);
+  return 3;
 }
 
 process.exit(await main());

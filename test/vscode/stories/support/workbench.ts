@@ -193,9 +193,13 @@ async function untilUp(page: Page): Promise<void> {
   await page.locator('.activitybar').waitFor({ timeout: activityBarMaxMs });
 }
 
-/** A picture of the window: `docs/images/` for the README's, `out/stories/` for all others. */
+/**
+ * A picture of the window, in `out/stories/`. `npm run pictures` renews those of the README: only
+ * then they go to `docs/images/`, because a test run leaves the work tree as it was.
+ */
 export async function picture(page: Page, name: string, isForReadme = false): Promise<void> {
-  const path = join(root, isForReadme ? 'docs/images' : 'out/stories', `${name}.png`);
+  const isRenewed = isForReadme && process.env['DROVER_RENEW_PICTURES'] === '1';
+  const path = join(root, isRenewed ? 'docs/images' : 'out/stories', `${name}.png`);
   mkdirSync(dirname(path), { recursive: true });
   await page.screenshot({ path });
 }
