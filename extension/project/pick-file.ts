@@ -1,4 +1,4 @@
-// A file of the repository, chosen in VS Code's own picker with its search.
+// Files of the repository: chosen in VS Code's own picker with its search, or listed.
 
 import { relative, sep } from 'node:path';
 import * as vscode from 'vscode';
@@ -7,13 +7,29 @@ import type { Project } from './project.ts';
 const filesMax = 20_000;
 const leftOut = '**/{.git,.drover,node_modules}/**';
 
+/** How long a list of files serves the letters that are typed one after the other. */
+const listedForMs = 5_000;
+const listed = new Map<string, { readonly atMs: number; readonly paths: Promise<string[]> }>();
+
+/** The files of the repository, at most so many, as paths from its root. */
+export async function repositoryPaths({ root }: Project): Promise<readonly string[]> {
+  const known = listed.get(root);
+  if (known !== undefined && Date.now() - known.atMs < listedForMs) return await known.paths;
+  const paths = findPaths(root, new vscode.CancellationTokenSource().token);
+  listed.set(root, { atMs: Date.now(), paths });
+  return await paths;
+}
+
+async function findPaths(root: string, token: vscode.CancellationToken): Promise<string[]> {
+  const all = new vscode.RelativePattern(vscode.Uri.file(root), '**/*');
+  const found = await vscode.workspace.findFiles(all, leftOut, filesMax, token);
+  return found.map(({ fsPath }) => relative(root, fsPath).split(sep).join('/')).sort();
+}
+
 /** Its path from the root, with slashes; null when none was chosen. */
 export async function pickFile({ root }: Project): Promise<string | null> {
-  const all = new vscode.RelativePattern(vscode.Uri.file(root), '**/*');
   const search = new vscode.CancellationTokenSource();
-  const paths = Promise.resolve(
-    vscode.workspace.findFiles(all, leftOut, filesMax, search.token),
-  ).then((found) => found.map(({ fsPath }) => relative(root, fsPath).split(sep).join('/')).sort());
+  const paths = findPaths(root, search.token);
   const chosen = await vscode.window.showQuickPick(paths, {
     title: 'Add a File',
     placeHolder: 'The agent gets its path',

@@ -13,6 +13,7 @@ import { planActions, type PlanActionParts } from '../plan/plan-actions.ts';
 import { pickFile } from '../project/pick-file.ts';
 import type { Project } from '../project/project.ts';
 import { attachmentActions } from '../attachments/attachment-actions.ts';
+import { composerActions } from './composer-actions.ts';
 import type { WebviewHost } from './webview-host.ts';
 
 export interface HostActionParts extends PlanActionParts {
@@ -43,6 +44,7 @@ export function hostActions(parts: HostActionParts): Actions {
     // The state itself goes its own way, as a push.
     hello: () => Promise.resolve(nothing),
     ...taskActions(parts),
+    ...composerActions(parts),
     ...documentActions,
     ...attachmentActions,
     ...planActions(parts),

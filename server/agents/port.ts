@@ -83,6 +83,11 @@ export interface AgentRequest {
    */
   readonly resume: boolean;
   /**
+   * The conversation of another task that a new session starts from, if the driver can (`forks`):
+   * it stays as it is.
+   */
+  readonly forkOf?: string;
+  /**
    * Append-only log of the agent's events (NDJSON of AgentEvent with `at`), and beside it raw files
    * of the driver's own.
    */
@@ -143,6 +148,8 @@ export interface AgentHost {
 
 export interface AgentCapabilities {
   readonly resume: boolean;
+  /** A new session can start from the conversation of another one. Absent: it cannot. */
+  readonly forks?: true;
   readonly questions: boolean;
   readonly hints: boolean;
   readonly cost: boolean;

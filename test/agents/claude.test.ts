@@ -1,8 +1,10 @@
 // The Claude driver with the real Claude Code, against a model API on loopback: no account, no network, no money.
 
 import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { hasConversation } from '../../server/agents/claude/invocation.ts';
 import { permissionChoices } from '../../server/agents/claude/permissions.ts';
 import { createDriver } from '../../server/agents/drivers.ts';
 import { readLog } from '../../server/agents/kit/log/event-log-reader.ts';
@@ -154,6 +156,36 @@ suite('Claude driver with the real Claude Code', function () {
       assert.ok(existsSync(join(bench.run.cwd, 'b')));
     },
   );
+
+  test('a new session starts from the conversation of another task, which stays as it is', async () => {
+    bench.fake.setScript(script('happy'));
+    assert.equal((await bench.start('HAPPY please', host)).kind, 'done');
+    const first = bench.run.request.sessionId;
+    const sessionId = randomUUID();
+    const before = bench.fake.requests.length;
+    const outcome = await bench.start('HAPPY again', host, {
+      request: { sessionId, forkOf: first, promptIfForgotten: 'HAPPY zebra' },
+    });
+    assert.equal(outcome.kind, 'done');
+    const asked = JSON.stringify(bench.fake.requests.slice(before).map(({ body }) => body));
+    assert.match(asked, /HAPPY please/);
+    assert.match(asked, /HAPPY again/);
+    assert.doesNotMatch(asked, /HAPPY zebra/);
+    const env = bench.environment();
+    assert.deepEqual([hasConversation(env, first), hasConversation(env, sessionId)], [true, true]);
+  });
+
+  test('where that conversation is missing, the whole task is told, with a note', async () => {
+    bench.fake.setScript(script('happy'));
+    const outcome = await bench.start('HAPPY again', host, {
+      request: { forkOf: randomUUID(), promptIfForgotten: 'HAPPY zebra' },
+    });
+    assert.equal(outcome.kind, 'done');
+    assert.match(JSON.stringify(bench.fake.requests.map(({ body }) => body)), /HAPPY zebra/);
+    const { events } = readLog(bench.run.request.logPath, { fromOffset: 0, limit: 100 });
+    const notes = events.filter((event) => event.type === 'note');
+    assert.match(JSON.stringify(notes), /The conversation to continue is missing/);
+  });
 
   test('a question gets the chosen answer', async () => {
     bench.fake.setScript(script('claude-control'));

@@ -18,7 +18,7 @@ const words = (line: string): readonly string[] => line.split(' ').filter((word)
 const taskFlags =
   '-e epic-1 -P task-1 -p high --blocked-by a,b --type bug --label x --accept one --agent codex --model opus ' +
   '--fallback claude --best-of 2 --choose person --test-mode strict --test-scope all ' +
-  '--max-attempts 2 --runs-on local';
+  '--max-attempts 2 --runs-on local --continues task-9';
 
 const output = { '--output': 'where the answer is written' };
 const follow = { '--follow': 'goes on with what is new' };

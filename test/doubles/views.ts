@@ -61,6 +61,7 @@ export function taskView(task: Partial<TaskView> & { readonly id: string }): Tas
     rescue_refs: [],
     position: 0,
     plan: null,
+    continues: null,
     proposal: null,
     ...task,
   };

@@ -34,6 +34,29 @@ suite('steering a run', function () {
   this.timeout(180_000);
   const project = useProjects({ isEachProcess: true });
 
+  test('a follow-up is in the epic of the finished task, and knows what was asked and reported', async () => {
+    const agent = `cat > "../../prompt-$id"; echo "$id" > "$id.txt"; echo "I taught it French."`;
+    const here = project({ agent });
+    await beginPlan(here, [
+      { id: 'e', type: 'epic' },
+      { id: 'a', epic_id: 'e', title: 'Speak French', description: 'All messages' },
+    ]);
+    const refused = async (id: string): Promise<string> =>
+      (await here.drover(['add', 'And German', '--continues', id])).stderr;
+    assert.match(await refused('none'), /Task "none" does not exist/);
+    assert.match(await refused('a'), /No agent has worked on a yet, so no conversation exists/);
+    await here.expect(0, ['run']);
+    const added = await here.expect(0, ['add', 'And German', '--continues', 'a', '--json']);
+    const { id } = JSON.parse(added) as { id: string };
+    const task = await here.task(id);
+    assert.deepEqual([task.epic_id, task.continues], ['e', 'a']);
+    await here.expect(0, ['run']);
+    const prompt = here.read(`prompt-${id}`);
+    assert.match(prompt, /## What This Continues\na: Speak French\nIt has landed as commit/);
+    assert.match(prompt, /not available to you[^]*All messages[^]*I taught it French/);
+    assert.match(prompt, /Task: And German/);
+  });
+
   test('pause ends the agent, keeps the task, lets others go on; resume-task goes on', async () => {
     const here = project({ agent: waits });
     const held = makeBarrier(here.folder, 'go-held');

@@ -73,6 +73,18 @@ export interface HostActions {
     params: { task: string; note: string; anyway?: boolean };
     result: Nothing;
   };
+  /**
+   * Adds a task that continues a finished one with this text, starts a run if none is active, and
+   * opens its page.
+   */
+  readonly followUp: {
+    params: { task: string; text: string; plansFirst: boolean };
+    result: Nothing;
+  };
+  /** Files of the repository whose path has this text, the best first; not all of many. */
+  readonly findFiles: { params: { text: string }; result: { paths: readonly string[] } };
+  /** What a person has sent to agents of this workspace, oldest first; `add` is put at the end. */
+  readonly sentMessages: { params: { add?: string }; result: { texts: readonly string[] } };
   readonly stopRun: { params: Nothing; result: Nothing };
   /** `place`: where in the log of the attempt, instead of its end. */
   readonly openStream: {

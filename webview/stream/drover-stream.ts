@@ -19,7 +19,7 @@ import { FramePace } from '../shared/looks/frame-pace.ts';
 import { iconStyles } from '../shared/looks/icon.ts';
 import type { LogFeed } from '../shared/log/log-feed.ts';
 import { bindQuestions, type BoundQuestions } from './session/question-binding.ts';
-import { HintDraft } from './session/hint-draft.ts';
+import { type ComposedMessage, HintDraft } from './session/hint-draft.ts';
 import { entryAt, longestOf, type PlaceAhead } from './session/place-ahead.ts';
 import { readAhead } from './session/read-ahead.ts';
 import { saidBefore } from './session/said-before.ts';
@@ -70,7 +70,7 @@ export class DroverStream extends LitElement {
     this.#folds = new Set(memory.folds);
     this.#draft = new HintDraft(memory.draft, {
       memory: host.memory,
-      send: async (text) => (await this.#session?.hint(text)) ?? false,
+      send: async (message) => (await this.#session?.hint(message)) ?? false,
       changed: () => this.requestUpdate(),
     });
     this.#page = memory.page;
@@ -158,7 +158,7 @@ export class DroverStream extends LitElement {
         .host=${this.host}
         .said=${this.#said}
         @draft=${(event: CustomEvent<string>) => this.#setDraft(event.detail)}
-        @hint=${(event: CustomEvent<string>) => void this.#draft?.send(event.detail)}
+        @hint=${(event: CustomEvent<ComposedMessage>) => void this.#draft?.send(event.detail)}
         @act=${(event: CustomEvent<TaskAction>) => void session.act(event.detail)}
       ></drover-composer>
       <div class="hidden" role="log" aria-live="polite">${this.#announcer.text}</div>

@@ -33,7 +33,14 @@ export function createClaudeDriver(settings: AgentSettings, deps: ClaudeDeps): A
   const name = settings.path ?? 'claude';
   const here = programDriver({
     kind: 'claude',
-    capabilities: { resume: true, questions: true, hints: true, cost: true, adopt: false },
+    capabilities: {
+      resume: true,
+      forks: true,
+      questions: true,
+      hints: true,
+      cost: true,
+      adopt: false,
+    },
     program: name,
     missing: `Claude Code ("${name}") was not found or cannot be executed: install it (npm install -g @anthropic-ai/claude-code), or set [agent] path (DROVER_AGENT_PATH).`,
     deps,
@@ -92,10 +99,33 @@ async function runSession(
   const exists = hasConversation(homeOf(request), request.sessionId);
   const resume = exists ?? request.resume;
   if (resume !== request.resume) noteOtherwise(record, resume);
-  const first = await runProcess(run, settings, program, resume);
-  if (!isOtherwise(first.follower, request, resume) || run.signal.aborted) return first.outcome;
-  noteOtherwise(record, !resume);
-  return (await runProcess(run, settings, program, !resume)).outcome;
+  const fork = resume ? undefined : conversationToFork(run);
+  const way: SessionWay = fork === undefined ? { resume } : { resume, forkOf: fork };
+  const first = await runProcess(run, settings, program, way);
+  if (!isOtherwise(first.follower, request, way) || run.signal.aborted) return first.outcome;
+  if (fork === undefined) noteOtherwise(record, !resume);
+  else noteLostFork(record);
+  const other = fork === undefined ? !resume : false;
+  return (await runProcess(run, settings, program, { resume: other })).outcome;
+}
+
+/** A new session, the same one again, or a new one that starts from another conversation. */
+interface SessionWay {
+  readonly resume: boolean;
+  readonly forkOf?: string;
+}
+
+function conversationToFork({ request, record }: ClaudeRun): string | undefined {
+  const { forkOf } = request;
+  if (forkOf === undefined || hasConversation(homeOf(request), forkOf) !== false) return forkOf;
+  noteLostFork(record);
+  return undefined;
+}
+
+function noteLostFork(record: RunRecord): void {
+  const text =
+    'The conversation to continue is missing: a new one starts with what was asked and reported there.';
+  record.emit({ type: 'note', level: 'warning', text });
 }
 
 /** Where this run's conversations are kept. */
@@ -115,7 +145,7 @@ function runProcess(
   run: ClaudeRun,
   settings: AgentSettings,
   program: string,
-  resume: boolean,
+  way: SessionWay,
 ): ReturnType<typeof runProgram<OwnEnd, ClaudeSession>> {
   const { request, record, deps } = run;
   const usageBefore = (): Usage => factsOfLog(request.logPath).usage;
@@ -124,7 +154,7 @@ function runProcess(
     program,
     args: claudeArguments(settings, {
       sessionId: request.sessionId,
-      resume,
+      ...way,
       trusted: deps.trusted,
       planning: request.planning === true,
       ...(request.tools === undefined ? {} : { toolsConfig: request.tools.configPath }),
@@ -139,7 +169,7 @@ function runProcess(
     return new ClaudeSession({
       run,
       input,
-      resumed: resume,
+      resumed: way.resume || way.forkOf !== undefined,
       usageBefore: usageBefore(),
       deliveredBefore,
     });
@@ -153,10 +183,10 @@ function runProcess(
 function isOtherwise(
   session: ClaudeSession | null,
   request: AgentRequest,
-  resume: boolean,
+  { resume, forkOf }: SessionWay,
 ): boolean {
   if (session === null || !session.hasEndedAtOnce) return false;
   const { result } = session.facts;
-  if (resume) return result !== null && result['num_turns'] === 0;
+  if (resume || forkOf !== undefined) return result !== null && result['num_turns'] === 0;
   return result === null && hasConversation(homeOf(request), request.sessionId) === true;
 }

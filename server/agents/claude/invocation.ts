@@ -7,6 +7,8 @@ import type { AgentSettings } from '../port.ts';
 export interface InvocationOptions {
   readonly sessionId: string;
   readonly resume: boolean;
+  /** The conversation that a new session starts from. */
+  readonly forkOf?: string;
   /** Settings of the repository run code before the first prompt: only where a person trusts it. */
   readonly trusted: boolean;
   /** File that names Drover's own MCP server. */
@@ -38,7 +40,7 @@ export function claudeArguments(settings: AgentSettings, options: InvocationOpti
   return [
     '-p',
     ...formatArguments,
-    ...(options.resume ? ['--resume', options.sessionId] : ['--session-id', options.sessionId]),
+    ...sessionArguments(options),
     ...sourceArguments(options.trusted),
     ...modeArguments(options.planning === true ? null : settings),
     ...toolArguments(options.toolsConfig),
@@ -67,6 +69,12 @@ export function claudeOneWayArguments(
     ...settings.args,
     ...(options.planning === true ? ['--permission-mode', 'plan'] : []),
   ];
+}
+
+function sessionArguments({ sessionId, resume, forkOf }: InvocationOptions): readonly string[] {
+  if (resume) return ['--resume', sessionId];
+  const own = ['--session-id', sessionId];
+  return forkOf === undefined ? own : ['--resume', forkOf, '--fork-session', ...own];
 }
 
 function sourceArguments(trusted: boolean): readonly string[] {

@@ -29,6 +29,7 @@ export function definePlanCommands(program: Command, host: ProgramHost): void {
     'add "task-2m8x4q1z.2 Update the manual page"',
     'add "From a file" --description-file notes.md',
     'add "Empty names crash" --template bug --set area=greeting',
+    'add "Greet them in French, too" --continues task-2m8x4q1z',
   ]);
   taskOptions(add)
     .option('--template <name>', 'Start from this template of the settings')
@@ -132,7 +133,8 @@ function taskOptions(command: Command): Command {
     .option('--max-attempts <n>', 'Maximum number of attempts', wholeNumber)
     .option('--plan', 'Have an agent plan it first, for your approval')
     .option('--no-plan', 'Do not plan first, even if the settings say so')
-    .option('--runs-on <place>', runsOnHelp);
+    .option('--runs-on <place>', runsOnHelp)
+    .option('--continues <id>', 'Follow up on this task, in its conversation and epic');
 }
 
 function defineEpicCommands(program: Command, host: ProgramHost): void {

@@ -1,4 +1,4 @@
-// Values of a record as messages show them.
+// Values of a record as messages show them, and what is wrong with them.
 
 /** A text as messages show it: short, on one line, without control characters. */
 export function shown(text: string): string {
@@ -23,4 +23,32 @@ export function describeValue(value: unknown): string {
     default:
       return 'an object';
   }
+}
+
+/** The value of a key of a record (null = not given), and where errors go. */
+export interface SaidRecord {
+  readonly valueOf: (key: string) => unknown;
+  readonly faults: string[];
+}
+
+/** Null for what is not a string, which is a fault. */
+export function textSaid({ valueOf, faults }: SaidRecord, key: string): string | null {
+  const value = valueOf(key);
+  if (value === null || typeof value === 'string') return value;
+  faults.push(`\`${key}\` is ${describeValue(value)}; use a string`);
+  return null;
+}
+
+/** Null for what is none of the words, which is a fault. */
+export function wordSaid<Word extends string>(
+  said: SaidRecord,
+  key: string,
+  words: readonly Word[],
+): Word | null {
+  const value = textSaid(said, key);
+  const found = words.find((word) => word === value) ?? null;
+  if (value !== null && found === null) {
+    said.faults.push(`\`${key}\` is ${shown(value)}; use one of ${words.join(', ')}`);
+  }
+  return found;
 }

@@ -27,7 +27,7 @@ import {
   givenWord,
   givenWordOrNull,
 } from './given-rules.ts';
-import { describeValue, shown } from './shown-values.ts';
+import { describeValue, type SaidRecord, textSaid, wordSaid } from './shown-values.ts';
 
 /** In a record null means "not given". */
 export interface TaskRules {
@@ -46,6 +46,8 @@ export interface TaskRules {
   readonly plan?: boolean | null;
   /** Absent: not given. */
   readonly runsOn?: RunPlace | null;
+  /** The task whose conversation it continues. Absent: not given. */
+  readonly continues?: string | null;
 }
 
 /** The same as columns of a task. */
@@ -66,12 +68,8 @@ export interface TaskRuleColumns {
   /** 1: a person approves a plan before any work; 0: not; null: use the settings. */
   readonly plan: number | null;
   readonly runs_on: RunPlace | null;
-}
-
-/** The value of a key of a record (null = not given), and where errors go. */
-export interface SaidRecord {
-  readonly valueOf: (key: string) => unknown;
-  readonly faults: string[];
+  /** The task whose conversation its agent continues. */
+  readonly continues: string | null;
 }
 
 export type ColumnValue = string | number | null;
@@ -121,7 +119,7 @@ const taskRuleTable = {
     keys: ['agent'],
     column: 'agent',
     given: givenWordOrNull(agentKinds, 'The agent'),
-    read: (said) => choice(said, 'agent', agentKinds),
+    read: (said) => wordSaid(said, 'agent', agentKinds),
     ofColumn: textOrNull,
     session: { isAlways: true, read: (value) => wordIn(agentKinds, value) },
   },
@@ -130,7 +128,7 @@ const taskRuleTable = {
     column: 'model',
     given: givenModel,
     read: (said) => {
-      const model = blankToNull(text(said, 'model'))?.trim() ?? null;
+      const model = blankToNull(textSaid(said, 'model'))?.trim() ?? null;
       if (model !== null && !isModel(model)) said.faults.push('`model` is no name of a model');
       return isModel(model) ? model : null;
     },
@@ -182,7 +180,7 @@ const taskRuleTable = {
     column: 'test_command',
     given: givenTextOrNull('The gate'),
     read: (said) => {
-      const [gate, testCommand] = [text(said, 'gate'), text(said, 'test_command')];
+      const [gate, testCommand] = [textSaid(said, 'gate'), textSaid(said, 'test_command')];
       return blankToNull(gate) ?? blankToNull(testCommand);
     },
     ofColumn: textOrNull,
@@ -194,7 +192,7 @@ const taskRuleTable = {
     given: givenWord(testModes, 'The test mode'),
     unsaid: 'strict',
     read: (said) => {
-      const mode = choice(said, 'test_mode', testModes);
+      const mode = wordSaid(said, 'test_mode', testModes);
       return mode === 'lenient' ? 'strict' : mode;
     },
     ofColumn: (value) => testModes.find((mode) => mode === value) ?? 'strict',
@@ -212,7 +210,7 @@ const taskRuleTable = {
     column: 'test_scope',
     given: givenWord(testScopes, 'The test scope'),
     unsaid: 'diff',
-    read: (said) => choice(said, 'test_scope', testScopes),
+    read: (said) => wordSaid(said, 'test_scope', testScopes),
     ofColumn: (value) => testScopes.find((scope) => scope === value) ?? 'diff',
     session: { older: 3, isAlways: true, read: (value) => wordIn(testScopes, value) ?? 'diff' },
   },
@@ -257,9 +255,17 @@ const taskRuleTable = {
     keys: ['runs_on'],
     column: 'runs_on',
     given: givenWordOrNull(runPlaces, 'The place'),
-    read: (said) => choice(said, 'runs_on', runPlaces),
+    read: (said) => wordSaid(said, 'runs_on', runPlaces),
     ofColumn: (value) => runPlaces.find((place) => place === value) ?? null,
     session: { read: (value) => wordIn(runPlaces, value) },
+  },
+  continues: {
+    keys: ['continues'],
+    column: 'continues',
+    given: givenTextOrNull('The task to continue'),
+    read: (said) => blankToNull(textSaid(said, 'continues')),
+    ofColumn: textOrNull,
+    session: { read: textOf },
   },
 } as const satisfies TaskRuleTable;
 
@@ -355,26 +361,6 @@ export function writtenTaskRules(record: TaskRules): Readonly<Record<string, unk
         : [[rule.keys[0] ?? name, rule.written?.(value) ?? value] as const];
     }),
   );
-}
-
-function text({ valueOf, faults }: SaidRecord, key: string): string | null {
-  const value = valueOf(key);
-  if (value === null || typeof value === 'string') return value;
-  faults.push(`\`${key}\` is ${describeValue(value)}; use a string`);
-  return null;
-}
-
-function choice<Word extends string>(
-  said: SaidRecord,
-  key: string,
-  words: readonly Word[],
-): Word | null {
-  const value = text(said, key);
-  const found = words.find((word) => word === value) ?? null;
-  if (value !== null && found === null) {
-    said.faults.push(`\`${key}\` is ${shown(value)}; use one of ${words.join(', ')}`);
-  }
-  return found;
 }
 
 /** "none" = no fallback. */

@@ -4,6 +4,7 @@
 
 import { usesNoAttempt } from '../work/fallback.ts';
 import { withoutCriteria } from '../exchange/import-record.ts';
+import { type ContinuedWork, continuedSection } from './continued-prompt.ts';
 import { planAgainPrompt, type PromptPlan, planRules, planSection } from './plan-prompt.ts';
 import { type PresentWork, presentWorkSection } from './present-work.ts';
 import { type Surroundings, surroundingsSection } from './surroundings-prompt.ts';
@@ -76,6 +77,10 @@ export interface PromptInput {
   readonly surroundings?: Surroundings | null;
   /** Absent or null: there is none, and none is made. */
   readonly plan?: PromptPlan | null;
+  /** The task that this one follows; absent or null: none. */
+  readonly continued?: ContinuedWork | null;
+  /** Whether the conversation about that task is the one that the prompt goes to. */
+  readonly hasConversation?: boolean;
 }
 
 /** Telling lines of the last failure. */
@@ -108,6 +113,7 @@ export function buildPrompt(input: PromptInput): string {
     blockersSection(input),
     recentSection(input),
     hintsSection(input.hints),
+    continuedSection(input.continued ?? null, input.hasConversation === true),
     taskSection(input),
     input.plan ? planSection(input.plan) : '',
     failureSection(input),

@@ -20,7 +20,7 @@ import { refreshReadiness, withParents } from '../status/readiness.ts';
 import type { TaskRow, Tx } from '../schema/tables.ts';
 import { checkTaskFields } from './task-fields.ts';
 import { placeFor } from './task-place.ts';
-import { distinctBlockers, insertBlockers, storedDescription } from './tasks.ts';
+import { continuedTask, distinctBlockers, insertBlockers, storedDescription } from './tasks.ts';
 import { familyOf, rootOf } from '../status/transition.ts';
 import { epicLinePrefix } from '../../core/plan/outcome.ts';
 
@@ -80,6 +80,7 @@ function touchesGraph(fields: TaskFields): boolean {
 
 async function writeColumns(tx: Tx, row: TaskRow, fields: TaskFields): Promise<string[]> {
   const { description, ...columns } = checkTaskFields(fields);
+  await continuedTask(tx, columns.continues ?? null);
   const set: Partial<TaskRow> = columns;
   if (description !== undefined || columns.acceptance_criteria !== undefined) {
     const oldCriteria = textList(row.acceptance_criteria);

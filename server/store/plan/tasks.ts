@@ -13,6 +13,7 @@ import type { TaskRow, Tx } from '../schema/tables.ts';
 import { checkTaskFields } from './task-fields.ts';
 import { idFor, placeFor } from './task-place.ts';
 import { unmetBlockers } from '../status/transition.ts';
+import { lastAttempt } from '../work/claims.ts';
 
 export interface NewTaskFields extends TaskFields {
   readonly title: string;
@@ -34,10 +35,11 @@ export async function addTask(
 ): Promise<TaskRow> {
   const fields = withTitlePrefix(given);
   const { title, description, ...columns } = checkTaskFields(fields);
+  const continued = await continuedTask(tx, columns.continues ?? null);
   const place = await placeFor(tx, sources, {
     parent: fields.parent ?? null,
     ...(fields.sequence === undefined ? {} : { sequence: fields.sequence }),
-    ...(fields.epic === undefined ? {} : { epic: fields.epic }),
+    ...epicOfNew(fields, continued),
     ...(fields.byAgent === undefined ? {} : { byAgent: fields.byAgent }),
   });
   const blockers = distinctBlockers([...(fields.blocked_by ?? []), ...(fields.add_blockers ?? [])]);
@@ -48,6 +50,7 @@ export async function addTask(
   await tx
     .insertInto('tasks')
     .values({
+      ...(continued === null ? {} : sameAgent(continued)),
       ...columns,
       ...place,
       id,
@@ -64,6 +67,32 @@ export async function addTask(
   await insertBlockers(tx, id, blockers);
   await settleNewTask(tx, sources, id, place.parent_id, blockers);
   return taskOrRefuse(tx, id);
+}
+
+/** Refuses an unknown task, and one that no agent has worked on. */
+export async function continuedTask(tx: Tx, id: string | null): Promise<TaskRow | null> {
+  if (id === null) return null;
+  const row = await taskOrRefuse(tx, id);
+  if ((await lastAttempt(tx, row.id)) !== null) return row;
+  throw new Refusal(
+    'bad_value',
+    `No agent has worked on ${row.id} yet, so no conversation exists to continue. Edit ${row.id} instead.`,
+  );
+}
+
+/** The agent that can continue the conversation. */
+function sameAgent({ agent, model }: TaskRow): Pick<TaskRow, 'agent' | 'model'> {
+  return { agent, model };
+}
+
+/** A follow-up stays in the epic of the task that it continues. */
+function epicOfNew(
+  { epic, parent }: NewTaskFields,
+  continued: TaskRow | null,
+): { readonly epic?: string | null } {
+  if (epic !== undefined) return { epic };
+  const isTop = parent === undefined || parent === null;
+  return continued === null || !isTop ? {} : { epic: continued.epic_id };
 }
 
 /** With the criteria at its end, once; null if both are empty. */

@@ -261,8 +261,11 @@ const redBaseStatements: readonly string[] = [
     workflow TEXT, since_ms INTEGER NOT NULL, wait_ms INTEGER NOT NULL, reason TEXT) WITHOUT ROWID`,
 ];
 
+/** The task whose conversation a task continues. */
+const continuesStatements: readonly string[] = [`ALTER TABLE tasks ADD COLUMN continues TEXT`];
+
 /** The version of the schema that this code reads and writes (`PRAGMA user_version`). */
-export const schemaVersion = 17;
+export const schemaVersion = 18;
 
 export async function createStoreTables<Tables>(db: Kysely<Tables>): Promise<void> {
   await executeAll(db, statements);
@@ -342,6 +345,10 @@ export async function addRedBases<Tables>(db: Kysely<Tables>): Promise<void> {
   }
 }
 
+export async function addContinues<Tables>(db: Kysely<Tables>): Promise<void> {
+  await executeAll(db, continuesStatements);
+}
+
 async function executeAll<Tables>(db: Kysely<Tables>, list: readonly string[]): Promise<void> {
   const inItsWords = isPostgres(db) ? forPostgres : (statement: string) => statement;
   for (const statement of list) await sql.raw(inItsWords(statement)).execute(db);
@@ -373,4 +380,5 @@ export const storeSteps: readonly SchemaStep[] = [
   { version: 15, name: 'which work a machine can continue', up: addCompatibility },
   { version: 16, name: 'which model a task asks for', up: addModel },
   { version: 17, name: 'lines that fail their gate', up: addRedBases },
+  { version: 18, name: 'which conversation a task continues', up: addContinues },
 ];

@@ -6,6 +6,7 @@ import type { FailureKind } from '../../core/failure.ts';
 import { lostLabelSentence } from '../../core/work/machines.ts';
 import { type AttemptRow, type Claim, lastAttempt } from '../../store/port.ts';
 import type { AgentStill } from '../kit/agent-still.ts';
+import { continuedWork } from './earlier-work.ts';
 import { keepWork } from './kept-work.ts';
 import type { Engine, Uses } from '../kit/engine-ports.ts';
 import { orFullDisk } from '../kit/full-disk.ts';
@@ -222,7 +223,13 @@ async function requestFor(
   const mark = agentRunId(engine, claim.taskId, claim.attempt, part);
   const opened = await engine.agentTools.open(scope, logPath, mark);
   const hasTools = opened !== null && claim.agent !== 'command';
-  const prompt = await buildPartPrompt(engine, claim, attempt, part, { resume, hasTools });
+  const continued = await continuedWork(engine, claim, attempt, part);
+  const prompt = await buildPartPrompt(engine, claim, attempt, part, {
+    resume,
+    hasTools,
+    continued,
+  });
+  const forkOf = resume ? null : (continued?.sessionId ?? null);
   const request = {
     runId: mark,
     taskId: part,
@@ -233,6 +240,7 @@ async function requestFor(
     ...(prompt.ifForgotten === null ? {} : { promptIfForgotten: prompt.ifForgotten }),
     sessionId: attempt.session_id,
     resume,
+    ...(forkOf === null ? {} : { forkOf }),
     logPath,
     env: {
       ...engine.agentEnvironment(claim.agent, claim),

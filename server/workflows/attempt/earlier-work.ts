@@ -1,17 +1,21 @@
 // What an earlier attempt, or this one before it was interrupted, has left: put back into the slot
-// that it continues in.
+// that it continues in. And the conversation that a follow-up continues.
 
 import { branchRef, restoreRoot } from '../../core/work/ref-names.ts';
 import type { Failure } from '../../core/failure.ts';
 import { GitRefusal } from '../../git/port.ts';
 import type { SnapshotView } from '../../git/snapshot-port.ts';
+import type { ContinuedWork } from '../../core/prompt/continued-prompt.ts';
 import type { PresentWork } from '../../core/prompt/present-work.ts';
 import {
   type AttemptRow,
   chosenSnapshot,
   type Claim,
+  existingTask,
   folderOfTask,
+  lastAttempt,
   setAttempt,
+  taskById,
 } from '../../store/port.ts';
 import { gitFailed } from '../kit/git-trouble.ts';
 import type { Uses } from '../kit/engine-ports.ts';
@@ -156,4 +160,44 @@ export async function presentWork(
   if (attempt.continues_from === null) return { from: 'interrupted', ...found };
   const isThere = uncommitted.length > 0 || status.value.head !== attempt.base_sha;
   return isThere ? { from: 'earlier', ...found } : null;
+}
+
+export interface ContinuedSession extends ContinuedWork {
+  /** The conversation that the agent starts from; null: it cannot. */
+  readonly sessionId: string | null;
+}
+
+/** Returns null if the part continues no other task, or that task was removed. */
+export async function continuedWork(
+  engine: Uses<'driverFor' | 'machineId' | 'store'>,
+  claim: Claim,
+  attempt: AttemptRow,
+  part: string,
+): Promise<ContinuedSession | null> {
+  const { db } = engine.store;
+  const { continues } = await existingTask(db, part);
+  const before = continues === null ? null : await taskById(db, continues);
+  if (before === null) return null;
+  const last = await lastAttempt(db, before.id);
+  return {
+    id: before.id,
+    title: before.title,
+    description: before.description ?? '',
+    summary: last?.summary ?? before.verdict_reason ?? '',
+    landedSha: before.landed_sha,
+    sessionId: last !== null && canFork(engine, claim, attempt, last) ? last.session_id : null,
+  };
+}
+
+/** A conversation belongs to its agent and its machine; one on a worker ended with the worker. */
+function canFork(
+  engine: Uses<'driverFor' | 'machineId'>,
+  claim: Claim,
+  attempt: AttemptRow,
+  last: AttemptRow,
+): boolean {
+  if (engine.driverFor(claim.agent, claim.model).capabilities.forks !== true) return false;
+  if (last.agent !== claim.agent || last.machine !== engine.machineId) return false;
+  const isLocal = last.runs_on !== 'remote' && attempt.runs_on !== 'remote';
+  return isLocal && last.session_started === 1 && last.planning === 0;
 }

@@ -27,7 +27,7 @@ import {
   openHints,
   subTasksOf,
 } from '../../store/port.ts';
-import { presentWork } from './earlier-work.ts';
+import { type ContinuedSession, presentWork } from './earlier-work.ts';
 import type { Uses } from '../kit/engine-ports.ts';
 import { surroundingsOf } from './surroundings.ts';
 
@@ -53,9 +53,13 @@ export async function buildPartPrompt(
   claim: Claim,
   attempt: AttemptRow,
   part: string,
-  given: { readonly resume: boolean; readonly hasTools: boolean },
+  given: {
+    readonly resume: boolean;
+    readonly hasTools: boolean;
+    readonly continued: ContinuedSession | null;
+  },
 ): Promise<PartPrompt> {
-  const { resume, hasTools } = given;
+  const { resume, hasTools, continued } = given;
   const { db } = engine.store;
   const [open, all, surroundings, gathered] = await Promise.all([
     openHints(db, hintIds(claim, part)),
@@ -65,7 +69,9 @@ export async function buildPartPrompt(
     promptInput(engine, claim, attempt, part),
   ]);
   const hints = (resume ? open : all).map((hint) => hint.message);
-  const input: PromptInput = { ...gathered, hints, surroundings };
+  const forks = !resume && continued !== null && continued.sessionId !== null;
+  const isContinued = { continued, hasConversation: resume || forks };
+  const input: PromptInput = { ...gathered, ...isContinued, hints, surroundings };
   const cut = attempt.failure_kind === 'interrupted' || attempt.error === null;
   const firstPart = claim.planning === true || claim.parts[0] === part;
   const isCut = resume && firstPart && cut && input.lastFailure === null;
@@ -75,9 +81,14 @@ export async function buildPartPrompt(
         ? resumePrompt(input)
         : buildPrompt(input)))
     : buildPrompt(input);
-  const ifForgotten = resume
-    ? buildPrompt({ ...input, hints: all.map((hint) => hint.message) })
-    : null;
+  const ifForgotten =
+    resume || forks
+      ? buildPrompt({
+          ...input,
+          hasConversation: false,
+          hints: all.map((hint) => hint.message),
+        })
+      : null;
   const attachments = (input.attachments ?? []).flatMap(({ path }) => path ?? []);
   return { text, ifForgotten, hints: open.map((hint) => hint.id), attachments };
 }

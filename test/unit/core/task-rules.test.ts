@@ -35,6 +35,7 @@ const said = {
   maxAttempts: 4,
   plan: false,
   runsOn: 'remote',
+  continues: 'task-7h2k9d3f',
 } as const;
 
 const read = (record: Readonly<Record<string, unknown>>) => {
@@ -71,6 +72,7 @@ suite('rules of a task', () => {
       model: null,
       plan: null,
       runsOn: null,
+      continues: null,
     };
     assert.deepEqual(nothing, usual);
     const strange = readSessionRules(
@@ -142,6 +144,7 @@ suite('rules of a task', () => {
       max_attempts: 2,
       plan: null,
       runs_on: null,
+      continues: null,
     });
   });
 

@@ -70,6 +70,7 @@ const task: Row = {
   source: '{"file":"x"}',
   plan: 1,
   runs_on: 'remote',
+  continues: 'T-1',
 };
 
 const epic: Row = {
@@ -146,7 +147,7 @@ const lost: {
       ...neverOfTask,
       ...work,
       ...Object.fromEntries(
-        'max_attempts test_mode test_scope test_command agent model fallback best_of choose plan runs_on'
+        'max_attempts test_mode test_scope test_command agent model fallback best_of choose plan runs_on continues'
           .split(' ')
           .map((name) => [name, noField]),
       ),

@@ -88,13 +88,21 @@ suite('webview: stream by keyboard', () => {
     view = await openStream(new FakeLog(conversation()), {
       prepare: (host) => {
         host.backend('task.hint', () => ({}) as never);
-        host.action('pickFile', () => ({ path: 'src/print.ts' }));
+        host.action('findFiles', ({ text }) => ({
+          paths: ['src/print.ts', 'src/prune.ts'].filter((path) => path.includes(text)),
+        }));
+        host.action('sentMessages', () => ({ texts: ['Said elsewhere.'] }));
       },
     });
     const field = view.page.getByRole('textbox', { name: /Tell the agent/ });
     await field.focus();
-    await view.page.keyboard.type('See @');
-    await view.host.waitFor('pickFile');
+    await view.page.keyboard.type('See @pr');
+    await view.page.getByRole('option', { name: 'src/prune.ts' }).waitFor();
+    await press('ArrowDown');
+    await view.page.getByRole('option', { name: 'src/prune.ts', selected: true }).waitFor();
+    await press('ArrowUp');
+    await press('Enter');
+    await view.page.getByRole('listbox').waitFor({ state: 'detached' });
     await view.page.getByText('The agent gets this at its next step.', { exact: false }).waitFor();
     await view.page.keyboard.type('first, a@b.example last');
     assert.equal(await field.inputValue(), 'See src/print.ts first, a@b.example last');
@@ -109,9 +117,36 @@ suite('webview: stream by keyboard', () => {
     assert.equal(await field.inputValue(), 'See src/print.ts first, a@b.example last');
     await press('ArrowUp');
     assert.equal(await field.inputValue(), 'Use 100 columns.');
+    await press('ArrowUp');
+    assert.equal(await field.inputValue(), 'Said elsewhere.');
+    await press('ArrowDown');
     await press('ArrowDown');
     await press('ArrowDown');
     assert.equal(await field.inputValue(), '');
+    await view.close();
+  });
+
+  test('a finished task takes a follow-up, planned first if that is chosen', async () => {
+    view = await openStream(new FakeLog(conversation()), {
+      state: { board: boardWith({ status: 'completed', phase: null }, {}) },
+      prepare: (host) => {
+        host.action('followUp', () => ({}));
+        host.action('sentMessages', () => ({ texts: [] }));
+        host.action('findFiles', () => ({ paths: ['src/print.ts'] }));
+      },
+    });
+    const field = view.page.getByRole('textbox', { name: /Done\. What should come next/ });
+    await field.fill('Print it in color');
+    const plan = view.page.getByRole('button', { name: /^Plan first/ });
+    assert.equal(await plan.getAttribute('aria-pressed'), 'false');
+    await plan.click();
+    assert.equal(await plan.getAttribute('aria-pressed'), 'true');
+    await view.page.getByRole('button', { name: 'Make a Follow-up Task' }).click();
+    assert.deepEqual(await view.host.waitFor('followUp'), {
+      task: taskId,
+      text: 'Print it in color',
+      plansFirst: true,
+    });
     await view.close();
   });
 

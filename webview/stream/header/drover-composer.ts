@@ -1,9 +1,11 @@
 // The bottom of a stream: messages to the agent, and the actions on the task. Emits `hint` with the
-// text and `act` with the action.
+// message and `act` with the action.
 
 import { css, html, LitElement, nothing, type TemplateResult } from 'lit';
+import { formatCount } from '../../../server/core/format.ts';
 import type { TaskView } from '../../../server/protocol/views.ts';
 import type { Host } from '../../shared/host.ts';
+import type { ComposedMessage } from '../session/hint-draft.ts';
 import { controlStyles } from '../../shared/looks/control-styles.ts';
 import { icon, iconStyles } from '../../shared/looks/icon.ts';
 import { iconButton } from '../../shared/looks/icon-button.ts';
@@ -11,12 +13,22 @@ import { reportFailure } from '../../shared/report-failure.ts';
 import {
   actionsFor,
   actionTexts,
+  canPlanFirst,
+  followsUp,
   hintFate,
   hintPrompt,
   hintRefusal,
-  sendsBack,
+  sendLabel,
   type TaskAction,
 } from './task-actions.ts';
+import {
+  completionStyles,
+  completionTemplate,
+  moved,
+  type OpenCompletion,
+  typedPath,
+  withPath,
+} from './path-completion.ts';
 import '../../shared/looks/button.ts';
 
 const hintCharsMax = 20_000;
@@ -33,12 +45,14 @@ export class DroverComposer extends LitElement {
   static override styles = [
     controlStyles,
     iconStyles,
+    completionStyles,
     css`
       .composer {
         padding: 6px 16px 8px;
         border-top: 1px solid var(--vscode-editorGroup-border, var(--vscode-contrastBorder));
       }
       .write {
+        position: relative;
         display: flex;
         gap: 6px;
         align-items: flex-end;
@@ -78,6 +92,10 @@ export class DroverComposer extends LitElement {
   declare said: () => readonly string[];
   /** Position of the draft in the earlier messages; 0: it is new. */
   #back = 0;
+  /** Sent to other agents of this workspace, oldest first. */
+  #sent: readonly string[] = [];
+  #completion: OpenCompletion | null = null;
+  #plansFirst = false;
 
   constructor() {
     super();
@@ -105,21 +123,58 @@ export class DroverComposer extends LitElement {
         aria-label=${prompt.replace('…', '')}
         placeholder=${prompt}
         aria-describedby="fate"
+        aria-autocomplete="list"
+        aria-controls=${this.#completion === null ? nothing : 'paths'}
+        aria-activedescendant=${this.#completion === null ? nothing : `path-${this.#completion.active}`}
         maxlength=${hintCharsMax}
         .value=${this.draft}
         @input=${this.#onInput}
         @keydown=${this.#onKey}
+        @focus=${() => void this.#readSent()}
+        @blur=${() => this.#close()}
       ></textarea>
-      ${iconButton('file', 'Add a file', () => void this.#addFile(false), { keys: '@' })}
+      ${completionTemplate(this.#completion, (path) => void this.#take(path))}
+      ${iconButton('file', 'Add a file', () => void this.#addFile(), { keys: '@' })}
+      ${this.#planToggle()}
       <vscode-button
         title="Send (Enter)"
         ?disabled=${this.isSending || this.draft.trim() === ''}
         @click=${() => this.#send()}
       >
-        ${icon('send')} ${sendsBack(this.task) ? 'Send Back' : 'Send'}
+        ${icon('send')} ${sendLabel(this.task)}
       </vscode-button>
       <div id="fate" class=${this.draft === '' ? 'hidden' : 'fate'}>${hintFate(this.task)}</div>
+      <div class="hidden" role="status">${this.#completionWords()}</div>
     </div>`;
+  }
+
+  #completionWords(): string {
+    if (this.#completion === null) return '';
+    const { paths, active } = this.#completion;
+    return `${formatCount(paths.length, 'file')}: ${paths[active] ?? ''}`;
+  }
+
+  /** Of a task that has not started its setting, of a follow-up what it is to be. */
+  #planToggle(): TemplateResult | typeof nothing {
+    const { task } = this;
+    if (task === null || !canPlanFirst(task)) return nothing;
+    const isOn = followsUp(task) ? this.#plansFirst : task.plan === true;
+    const label = 'Plan first: the agent writes a plan that you approve';
+    return iconButton('checklist', label, () => this.#setPlansFirst(task, !isOn), {
+      isPressed: isOn,
+    });
+  }
+
+  #setPlansFirst(task: TaskView, isOn: boolean): void {
+    if (followsUp(task)) {
+      this.#plansFirst = isOn;
+      this.requestUpdate();
+      return;
+    }
+    const params = { id: task.id, plan: isOn };
+    this.host?.backend('task.edit', params).catch((error: unknown) => {
+      if (this.host !== null) void reportFailure(this.host, error);
+    });
   }
 
   #actions(): TemplateResult | typeof nothing {
@@ -147,7 +202,17 @@ export class DroverComposer extends LitElement {
     const text = this.draft.trim();
     if (text === '' || this.isSending) return;
     this.#back = 0;
-    this.dispatchEvent(new CustomEvent<string>('hint', { detail: text }));
+    const detail = { text, plansFirst: this.#plansFirst };
+    this.#plansFirst = false;
+    void this.#readSent(text);
+    this.dispatchEvent(new CustomEvent<ComposedMessage>('hint', { detail }));
+  }
+
+  async #readSent(add?: string): Promise<void> {
+    const params = add === undefined ? {} : { add };
+    // Without them, the messages to this task are still there.
+    const told = await this.host?.action('sentMessages', params).catch(() => null);
+    this.#sent = told?.texts ?? this.#sent;
   }
 
   get #textarea(): HTMLTextAreaElement | null {
@@ -158,21 +223,52 @@ export class DroverComposer extends LitElement {
     const field = event.target as HTMLTextAreaElement;
     this.#back = 0;
     this.#write(field.value);
-    const typed = (event as InputEvent).data;
-    // At the start of a word: inside an address it is an ordinary letter.
-    const before = field.value.slice(0, field.selectionStart);
-    if (typed === '@' && /(?:^|\s)@$/u.test(before)) void this.#addFile(true);
+    void this.#complete(field);
   };
+
+  /** Shows the files that fit what is typed behind an @. */
+  async #complete(field: HTMLTextAreaElement): Promise<void> {
+    const typed = typedPath(field.value, field.selectionStart);
+    if (typed === null || this.host === null) return this.#close();
+    const found = await this.host.action('findFiles', { text: typed.typed }).catch(() => null);
+    const now = typedPath(field.value, field.selectionStart);
+    // Typed on since: a later answer is on its way.
+    if (now === null || now.start !== typed.start || now.typed !== typed.typed) return;
+    const paths = found?.paths ?? [];
+    this.#completion = paths.length === 0 ? null : { ...typed, paths, active: 0 };
+    this.requestUpdate();
+  }
+
+  #close(): void {
+    if (this.#completion === null) return;
+    this.#completion = null;
+    this.requestUpdate();
+  }
+
+  async #take(path: string): Promise<void> {
+    const open = this.#completion;
+    if (open === null) return;
+    const { text, caret } = withPath(this.draft, open, path);
+    this.#completion = null;
+    await this.#writeAt(text, caret);
+  }
+
+  async #writeAt(text: string, caret: number): Promise<void> {
+    this.#write(text);
+    this.requestUpdate();
+    await this.updateComplete;
+    const field = this.#textarea;
+    field?.focus();
+    field?.setSelectionRange(caret, caret);
+  }
 
   #write(draft: string): void {
     this.draft = draft;
     this.dispatchEvent(new CustomEvent<string>('draft', { detail: draft }));
   }
 
-  /**
-   * Puts the path of a chosen file where the caret is; `hasSign`: in the place of the @ before it.
-   */
-  async #addFile(hasSign: boolean): Promise<void> {
+  /** Puts the path of a chosen file where the caret is. */
+  async #addFile(): Promise<void> {
     const field = this.#textarea;
     if (field === null || this.host === null) return;
     const at = field.selectionStart;
@@ -181,21 +277,17 @@ export class DroverComposer extends LitElement {
       if (this.host !== null) void reportFailure(this.host, error);
       return { path: null };
     });
-    const before = this.draft.slice(0, hasSign ? at - 1 : at);
-    const rest = this.draft.slice(at);
-    if (path !== null) {
-      const space = before === '' || /\s$/u.test(before) ? '' : ' ';
-      this.#write(`${before}${space}${path} ${rest}`);
-      await this.updateComplete;
-    }
-    field.focus();
-    const caret = path === null ? at : this.draft.length - rest.length;
-    field.setSelectionRange(caret, caret);
+    if (path === null) return this.#writeAt(this.draft, at);
+    const before = this.draft.slice(0, at);
+    const space = before === '' || /\s$/u.test(before) ? '' : ' ';
+    const head = `${before}${space}${path} `;
+    await this.#writeAt(`${head}${this.draft.slice(at)}`, head.length);
   }
 
   /** The earlier messages, as in a terminal. */
   #recall(step: 1 | -1): boolean {
-    const said = this.said();
+    const own = this.said();
+    const said = [...this.#sent.filter((text) => !own.includes(text)), ...own];
     const back = this.#back + step;
     if (back < 0 || back > said.length || (this.#back === 0 && this.draft !== '')) return false;
     this.#back = back;
@@ -203,7 +295,34 @@ export class DroverComposer extends LitElement {
     return true;
   }
 
+  /** True if the key was for the list of files. */
+  #onListKey(event: KeyboardEvent): boolean {
+    const open = this.#completion;
+    if (open === null || event.isComposing) return false;
+    switch (event.key) {
+      case 'ArrowDown':
+      case 'ArrowUp':
+        this.#completion = moved(open, event.key === 'ArrowDown' ? 1 : -1);
+        this.requestUpdate();
+        return true;
+      case 'Enter':
+      case 'Tab':
+        void this.#take(open.paths[open.active] ?? '');
+        return true;
+      case 'Escape':
+        this.#close();
+        return true;
+      default:
+        return false;
+    }
+  }
+
   readonly #onKey = (event: KeyboardEvent): void => {
+    if (this.#onListKey(event)) {
+      event.preventDefault();
+      event.stopPropagation();
+      return;
+    }
     const isArrow = event.key === 'ArrowUp' || event.key === 'ArrowDown';
     if (isArrow && !event.shiftKey && !event.altKey && !event.isComposing) {
       if (this.#recall(event.key === 'ArrowUp' ? 1 : -1)) event.preventDefault();

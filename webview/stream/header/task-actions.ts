@@ -75,8 +75,26 @@ export function actionsFor(task: TaskView | null): readonly TaskAction[] {
 /** If no agent would get a hint, the composer says why; null if it can be sent. */
 export function hintRefusal(task: TaskView | null): string | null {
   if (task === null) return 'Not connected.';
-  const isSettled = task.status === 'completed' || task.status === 'cancelled';
-  return isSettled ? `The task is ${task.status}, so a hint would not reach an agent.` : null;
+  if (followsUp(task)) return null;
+  if (task.status === 'cancelled') return 'This task was cancelled. Retry it to continue.';
+  return task.status === 'completed' ? 'Done. A follow-up starts from its parent task.' : null;
+}
+
+/** A message about finished work becomes a task that continues it. */
+export function followsUp(task: TaskView | null): boolean {
+  return task?.status === 'completed' && task.parent_id === null;
+}
+
+/** Whether an agent can be asked for a plan before it starts on the work. */
+export function canPlanFirst(task: TaskView | null): boolean {
+  if (task === null || task.parent_id !== null) return false;
+  return followsUp(task) || task.status === 'ready' || task.status === 'blocked';
+}
+
+/** The label of the button that sends. */
+export function sendLabel(task: TaskView | null): string {
+  if (followsUp(task)) return 'Make a Follow-up Task';
+  return sendsBack(task) ? 'Send Back' : 'Send';
 }
 
 /** In a review, a message to the agent sends its work back. */
@@ -86,6 +104,9 @@ export function sendsBack(task: TaskView | null): boolean {
 
 /** What happens to the message once it is sent. */
 export function hintFate(task: TaskView | null): string {
+  if (followsUp(task)) {
+    return 'Adds a task to the same epic and runs it. Its agent continues this conversation if it can, and otherwise starts with what was asked and reported here.';
+  }
   if (sendsBack(task)) return 'Sends the work back. The agent changes it in a new attempt.';
   if (task?.status === 'in_progress' && task.phase === 'agent') {
     return 'The agent gets this at its next step. If it takes no messages while it runs, its next attempt starts with it.';
@@ -98,6 +119,7 @@ export function hintFate(task: TaskView | null): string {
 
 /** The placeholder of the composer's field. */
 export function hintPrompt(task: TaskView | null): string {
+  if (followsUp(task)) return 'Done. What should come next…';
   if (sendsBack(task)) return 'Send it back to the agent: what should be different…';
   if (task?.status === 'in_progress' && task.phase === 'agent') return 'Tell the agent something…';
   const isYetToStart = task?.status === 'ready' || task?.status === 'blocked';

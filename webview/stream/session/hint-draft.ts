@@ -2,12 +2,49 @@
 // more: it would come back as a draft after it was taken, where the page shows another task by then
 // or is closed.
 
+import type { TaskView } from '../../../server/protocol/views.ts';
 import type { Host } from '../../shared/host.ts';
+import { followsUp, sendsBack } from '../header/task-actions.ts';
+
+/** How a message gets to an agent. */
+export interface Delivery {
+  /** What is reported if it does not. */
+  readonly refused: string;
+  /** A hint waits until the agent has read it. */
+  readonly isHint: boolean;
+  readonly send: () => Promise<unknown>;
+}
+
+/** By the state of the task: a follow-up, an answer to a review, or a hint. */
+export function deliveryTo(
+  host: Host,
+  id: string,
+  task: TaskView | null,
+  { text, plansFirst }: ComposedMessage,
+): Delivery {
+  if (followsUp(task)) {
+    const send = (): Promise<unknown> => host.action('followUp', { task: id, text, plansFirst });
+    return { refused: 'No task was added', isHint: false, send };
+  }
+  if (sendsBack(task)) {
+    const send = (): Promise<unknown> => host.action('sendBack', { id, text });
+    return { refused: 'Not sent back', isHint: false, send };
+  }
+  const send = (): Promise<unknown> => host.backend('task.hint', { id, text });
+  return { refused: 'The hint was not sent', isHint: true, send };
+}
+
+/** What a person sends from the composer. */
+export interface ComposedMessage {
+  readonly text: string;
+  /** The agent is to plan first; it counts for a follow-up alone. */
+  readonly plansFirst: boolean;
+}
 
 export interface HintDraftParts {
   readonly memory: Host['memory'];
   /** True when it was taken. */
-  readonly send: (text: string) => Promise<boolean>;
+  readonly send: (message: ComposedMessage) => Promise<boolean>;
   readonly changed: () => void;
 }
 
@@ -32,12 +69,13 @@ export class HintDraft {
     return text.slice(this.#sending.length).trimStart();
   }
 
-  async send(text: string): Promise<void> {
+  async send(message: ComposedMessage): Promise<void> {
+    const { text } = message;
     const { memory, send, changed } = this.#parts;
     this.#sending = text;
     memory.amend({ draft: this.kept });
     changed();
-    const isTaken = await send(text);
+    const isTaken = await send(message);
     if (isTaken) this.text = this.kept;
     this.#sending = null;
     // Its page may have been left: what was refused is the person's still.

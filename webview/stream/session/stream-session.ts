@@ -10,10 +10,11 @@ import type { FileReference } from '../../shared/text/file-reference.ts';
 import { LogFeed } from '../../shared/log/log-feed.ts';
 import type { WindowSide } from '../../shared/log/log-window.ts';
 import { fileOfAttempt } from './file-of-attempt.ts';
+import { type ComposedMessage, deliveryTo } from './hint-draft.ts';
 import type { LogAhead } from './read-ahead.ts';
 import { readLog, sleep, type LogReadResult } from '../../shared/log/read-log.ts';
 import type { StreamPlace } from '../../shared/log/stream-memory.ts';
-import { sendsBack, type TaskAction } from '../header/task-actions.ts';
+import type { TaskAction } from '../header/task-actions.ts';
 import type { Entry } from '../../shared/log/transcript.ts';
 import { visibleLine } from '../../shared/looks/visible-text.ts';
 import { reportFailure } from '../../shared/report-failure.ts';
@@ -131,13 +132,15 @@ export class StreamSession implements ReactiveController {
   /** Open questions of sub-tasks: their rows are in streams of their own. */
   get questionsOfParts(): readonly QuestionView[] {
     const ids = new Set(this.subTasks.map((part) => part.id));
-    const all = this.#parts.board.board?.questions ?? [];
-    return all.filter((question) => ids.has(question.task_id) && question.state === 'open');
+    return this.#allQuestions.filter(({ task_id: id, state }) => ids.has(id) && state === 'open');
   }
 
   get questions(): readonly QuestionView[] {
-    const all = this.#parts.board.board?.questions ?? [];
-    return all.filter((question) => question.task_id === this.#subject);
+    return this.#allQuestions.filter((question) => question.task_id === this.#subject);
+  }
+
+  get #allQuestions(): readonly QuestionView[] {
+    return this.#parts.board.board?.questions ?? [];
   }
 
   choose(attempt: number): void {
@@ -164,17 +167,14 @@ export class StreamSession implements ReactiveController {
   }
 
   /** True when the hint was taken. */
-  async hint(text: string): Promise<boolean> {
+  async hint(message: ComposedMessage): Promise<boolean> {
     const id = this.#subject;
     if (id === null) return false;
-    const { host } = this.#parts;
-    if (sendsBack(this.task)) {
-      return this.#try('Not sent back', () => host.action('sendBack', { id, text }));
+    const { refused, isHint, send } = deliveryTo(this.#parts.host, id, this.task, message);
+    const isTaken = await this.#try(refused, send);
+    if (isTaken && isHint) {
+      this.queuedHints = [...this.queuedHints, message.text].slice(-queuedHintsMax);
     }
-    const isTaken = await this.#try('The hint was not sent', () =>
-      host.backend('task.hint', { id, text }),
-    );
-    if (isTaken) this.queuedHints = [...this.queuedHints, text].slice(-queuedHintsMax);
     return isTaken;
   }
 

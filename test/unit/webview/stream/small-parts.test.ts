@@ -16,7 +16,12 @@ import { iconCharacters } from '../../../../webview/shared/looks/icon.ts';
 import { diffLines } from '../../../../webview/shared/text/line-diff.ts';
 import { bindQuestions } from '../../../../webview/stream/session/question-binding.ts';
 import { emptyMemory, readMemory } from '../../../../webview/shared/log/stream-memory.ts';
-import { actionsFor, hintRefusal } from '../../../../webview/stream/header/task-actions.ts';
+import {
+  actionsFor,
+  canPlanFirst,
+  hintRefusal,
+  sendLabel,
+} from '../../../../webview/stream/header/task-actions.ts';
 import { cutText } from '../../../../webview/shared/text/text-template.ts';
 import {
   editsOf,
@@ -156,6 +161,14 @@ suite('head of a stream', () => {
     });
   });
 
+  test('a finished task takes a follow-up, its sub-tasks do not', () => {
+    const done = taskView({ id: 't', status: 'completed' });
+    assert.deepEqual([hintRefusal(done), sendLabel(done)], [null, 'Make a Follow-up Task']);
+    assert.match(hintRefusal({ ...done, parent_id: 'p' }) ?? '', /^Done\./);
+    const statuses = taskStatuses.filter((status) => canPlanFirst(taskView({ id: 't', status })));
+    assert.deepEqual(statuses, ['ready', 'blocked', 'completed']);
+  });
+
   test('what is offered for each status', () => {
     const offered = taskStatuses.map((status) => {
       const task = taskView({
@@ -176,7 +189,7 @@ suite('head of a stream', () => {
       'waiting: run pause cancel openWorktree hint',
       'needs_review: cancel openWorktree review hint',
       'conflict: merge retry openWorktree review hint',
-      'completed: review',
+      'completed: review hint',
       'failed: retry openWorktree hint',
       'cancelled: retry',
     ]);

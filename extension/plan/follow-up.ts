@@ -1,0 +1,20 @@
+// A message about finished work as the fields of the task that continues it. Pure.
+
+import { firstLineOf } from '../../server/core/format.ts';
+
+const titleCharsMax = 80;
+
+/** The first line is the title; what does not fit is in the description. */
+export function followUpFields(message: string): {
+  readonly title: string;
+  readonly description?: string;
+} {
+  const text = message.trim();
+  const line = firstLineOf(text).trim();
+  const title = Array.from(line);
+  if (title.length <= titleCharsMax)
+    return line === text ? { title: line } : { title: line, description: text };
+  const cut = title.slice(0, titleCharsMax - 1).join('');
+  const words = cut.slice(0, Math.max(cut.lastIndexOf(' '), titleCharsMax / 2)).trimEnd();
+  return { title: `${words}…`, description: text };
+}
