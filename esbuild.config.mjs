@@ -2,9 +2,10 @@
 // Code's extension host) and the webviews (ES modules for VS Code's Chromium). `--watch` keeps them up to date,
 // `--production` leaves out source maps, `--outdir=<folder>` puts them elsewhere.
 import { build, context } from 'esbuild';
-import { copyFileSync, existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { bundledPackages } from './bundled-packages.mjs';
 import { commandPrograms, copiedBundles, programBundles } from './bundled-programs.mjs';
+import { guidePage, guidePages } from './extension/guide.mjs';
 
 const isProduction = process.argv.includes('--production');
 const isWatching = process.argv.includes('--watch');
@@ -90,6 +91,10 @@ for (const options of bundles.filter(({ entryPoints }) => Object.keys(entryPoint
 }
 // The command's public name; an ES module, as `.js` is everywhere in this project.
 copyFileSync('bin/cli.mjs', `${outdir}/cli.js`);
+mkdirSync(`${outdir}/guide`, { recursive: true });
+for (const name of guidePages) {
+  writeFileSync(`${outdir}/guide/${name}`, guidePage(readFileSync(`docs/${name}`, 'utf8')));
+}
 mkdirSync(`${outdir}/webview`, { recursive: true });
 copyFileSync('node_modules/@vscode/codicons/dist/codicon.ttf', `${outdir}/webview/codicon.ttf`);
 // What is shipped of others, for its licences and the bill of materials.

@@ -41,6 +41,7 @@ import {
 } from './project/settings.ts';
 import { isFreshSample } from './project/sample-project.ts';
 import { StatusBar } from './notices/status-bar.ts';
+import { registerSettingsHelp } from './settings-file/register.ts';
 import { registerStepLogs } from './notices/step-log.ts';
 import { TakeOvers } from './take-over.ts';
 import { hostActions } from './webviews/host-actions.ts';
@@ -129,6 +130,7 @@ export class DroverWindow implements vscode.Disposable {
       registerGitDocuments(this.#projects),
       registerWorktreeDocuments(this.#projects),
       registerStepLogs(),
+      registerSettingsHelp(extension.extensionUri),
       statusBar,
       reactions,
       attaching,

@@ -22,6 +22,7 @@ export const commandIds = [
   'drover.showOutput',
   'drover.openSettings',
   'drover.openProjectSettings',
+  'drover.openSettingsGuide',
   'drover.selectAgent',
   'drover.setApiKey',
   'drover.removeApiKey',

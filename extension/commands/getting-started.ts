@@ -31,6 +31,7 @@ type GettingStarted =
   | 'drover.showOutput'
   | 'drover.openSettings'
   | 'drover.openProjectSettings'
+  | 'drover.openSettingsGuide'
   | 'drover.setFleetDatabase';
 
 const gitHome = 'https://git-scm.com/downloads';
@@ -121,6 +122,10 @@ export const gettingStartedHandlers: Handlers<GettingStarted> = {
     const state = project === null ? await access.rootOf(folder) : null;
     const root = state === null || state.kind === 'no_repository' ? folder : state.root;
     await vscode.window.showTextDocument(projectFile(root));
+  },
+  'drover.openSettingsGuide': async ({ extension }) => {
+    const page = vscode.Uri.joinPath(extension.extensionUri, 'dist', 'guide', 'settings.md');
+    await vscode.commands.executeCommand('markdown.showPreview', page);
   },
   'drover.setFleetDatabase': async ({ extension, messages, projects }) => {
     const project = projects.current;

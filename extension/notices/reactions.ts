@@ -6,6 +6,7 @@ import * as vscode from 'vscode';
 import type { RunView, StatusSnapshot } from '../../server/protocol/views.ts';
 import { toFailure } from '../backend/failure.ts';
 import { setContext } from './context-keys.ts';
+import { costLines } from './cost-lines.ts';
 import type { Messages } from './messages.ts';
 import { isStillOpen, NoticeMemory, toShow, type Notice, type NoticeAction } from './notices.ts';
 import { notificationCommand } from './os-notification.ts';
@@ -15,6 +16,7 @@ import type { Projects } from '../project/projects.ts';
 import { RunEnds, runEndNotice } from './run-end.ts';
 import { readSettings } from '../project/settings.ts';
 import type { StatusBar } from './status-bar.ts';
+import { CostToday } from './today.ts';
 import { addUp, nothing, reattachedText, summarise, type Summary } from './summary.ts';
 import type { Panels } from '../webviews/panels.ts';
 import type { SideViews } from '../webviews/side-views.ts';
@@ -38,6 +40,7 @@ export class Reactions implements vscode.Disposable {
   readonly #notices = new WeakMap<Project, NoticeMemory>();
   readonly #runEnds = new WeakMap<Project, RunEnds>();
   readonly #subscription: vscode.Disposable;
+  readonly #today = new CostToday(() => this.#countSoon());
   #recount: NodeJS.Timeout | null = null;
   #isOver = false;
 
@@ -51,7 +54,7 @@ export class Reactions implements vscode.Disposable {
 
   #take({ project, change }: ProjectChange): void {
     if (this.#isOver) return;
-    this.#recount ??= setTimeout(() => this.#count(), recountMs);
+    this.#countSoon();
     if (project === null) return;
     switch (change.kind) {
       case 'attached':
@@ -144,7 +147,12 @@ export class Reactions implements vscode.Disposable {
     this.#recount = null;
     const { projects, statusBar, panels, views } = this.#parts;
     const all = addUp(projects.all.map(summaryOf));
-    statusBar.show(all, projects.all.length > 0 && readSettings(null).statusBar);
+    const isWanted = projects.all.length > 0 && readSettings(null).statusBar;
+    statusBar.show(
+      all,
+      projects.all.flatMap((project) => this.#costsOf(project)),
+      isWanted,
+    );
     views.badge('inbox', all.needYou, `${all.needYou} waiting for you`);
     const shown = projects.all.length > 1 ? projects.current?.name : undefined;
     views.describe(shown);
@@ -155,6 +163,19 @@ export class Reactions implements vscode.Disposable {
       panels.refreshTitles(project.root, (id) => byId.get(id) ?? null);
     }
     this.#tellContext();
+  }
+
+  /** With several repositories, each line names its own. */
+  #costsOf(project: Project): readonly string[] {
+    if (project.board === null) return [];
+    this.#today.readSoon(project);
+    const lines = costLines(project.board, this.#today.of(project));
+    const isOnly = this.#parts.projects.all.length === 1;
+    return isOnly ? lines : lines.map((each) => `${plainText(project.name, 40)} – ${each}`);
+  }
+
+  #countSoon(): void {
+    if (!this.#isOver) this.#recount ??= setTimeout(() => this.#count(), recountMs);
   }
 
   #tellContext(): void {
@@ -177,6 +198,7 @@ export class Reactions implements vscode.Disposable {
   dispose(): void {
     this.#isOver = true;
     this.#subscription.dispose();
+    this.#today.dispose();
     if (this.#recount !== null) clearTimeout(this.#recount);
   }
 }

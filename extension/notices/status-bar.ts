@@ -16,12 +16,13 @@ export class StatusBar implements vscode.Disposable {
     this.#item.name = 'Drover';
   }
 
-  show(summary: Summary, isWanted: boolean): void {
+  show(summary: Summary, costs: readonly string[], isWanted: boolean): void {
     if (!isWanted) return this.#item.hide();
     const item = this.#item;
     item.text = statusBarText(summary);
-    item.tooltip = statusBarHover(summary);
-    item.accessibilityInformation = { label: statusBarHover(summary), role: 'button' };
+    const hover = statusBarHover(summary, costs);
+    item.tooltip = hover;
+    item.accessibilityInformation = { label: hover.replaceAll('\n', '. '), role: 'button' };
     const command: CommandId = summary.needYou > 0 ? 'drover.showInbox' : 'drover.showTree';
     item.command = command;
     item.backgroundColor =

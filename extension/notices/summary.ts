@@ -64,8 +64,13 @@ export function statusBarText({ running, waiting, needYou }: Summary): string {
   return parts.length === 0 ? '$(git-branch) Drover' : parts.join('  ');
 }
 
-export function statusBarHover({ running, waiting, needYou }: Summary): string {
-  return `Drover: ${agents(running)} running, ${waiting} queued, ${needYou} waiting for you`;
+/** `costs`: lines below the counts. */
+export function statusBarHover(
+  { running, waiting, needYou }: Summary,
+  costs: readonly string[] = [],
+): string {
+  const counts = `Drover: ${agents(running)} running, ${waiting} queued, ${needYou} waiting for you`;
+  return [counts, ...costs].join('\n');
 }
 
 /** Null if there is nothing to report. */

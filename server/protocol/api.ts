@@ -81,6 +81,7 @@ export const dataRequests = [
   'why',
   'log.read',
   'log.prompt',
+  'spending',
   'events.read',
   'report',
   'runs.list',

@@ -50,6 +50,8 @@ export const boardShapes = {
     wait_ms: optional(place),
   },
   'log.prompt': { id, attempt: optional(place) },
+  /** What agents have cost today, by the calendar of the backend. */
+  spending: {},
   /**
    * The machines of the fleet; none where the project has one machine only. `all`: also those that
    * are gone for longer than a week.
@@ -67,5 +69,6 @@ export interface BoardAnswers {
   subscribe: Subscribed;
   'log.read': LogPageView;
   'log.prompt': { task_id: string; attempt: number; prompt: string };
+  spending: { day: string; usd: number };
   'machines.list': readonly MachineView[];
 }

@@ -10,12 +10,14 @@ import type { Past, PastMoment } from '../../store/history/past.ts';
 import type { ToldStories } from '../../store/history/told-stories.ts';
 import { readSnapshot } from '../../store/board/snapshot.ts';
 import { why } from '../../store/why/why.ts';
-import { newestRun, readLine } from '../../store/port.ts';
+import { newestRun, readLine, spentByScope } from '../../store/port.ts';
+import { dayOf } from '../../workflows/kit/budget-day.ts';
 import type { DataHandlerDeps } from './data-deps.ts';
 
 type HistoryRequests =
   | 'report'
   | 'runs.list'
+  | 'spending'
   | 'past.status'
   | 'past.why'
   | 'trace.export'
@@ -52,6 +54,11 @@ export function historyHandlers(deps: DataHandlerDeps): Pick<Handlers, HistoryRe
       const nowMs = store.sources.clock.now();
       const request = { search: search.slice(0, searchCharsMax), max: limit, nowMs };
       return readRuns(store.db, request, await told());
+    },
+    spending: async () => {
+      const day = dayOf(store.sources.clock.now());
+      const { usd } = await spentByScope(store.db, 'day', day);
+      return { day, usd };
     },
     'trace.export': async ({ id }) => {
       const { otlpTrace } = await import('../../core/history/otlp.ts');

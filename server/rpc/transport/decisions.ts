@@ -34,6 +34,7 @@ export const deciders: { readonly [N in RequestName]: Decider } = {
   'epic.list': 'read',
   'epic.show': 'read',
   'runs.list': 'read',
+  spending: 'read',
   'transcripts.search': 'read',
   report: 'read',
   'trace.export': 'read',

@@ -1,6 +1,7 @@
 // Notifications for a person, and when: only what waits for one, each once, several as one.
 
 import assert from 'node:assert/strict';
+import { costLines } from '../../../extension/notices/cost-lines.ts';
 import {
   isStillOpen,
   NoticeMemory,
@@ -15,7 +16,7 @@ import {
   statusBarText,
   summarise,
 } from '../../../extension/notices/summary.ts';
-import type { QuestionView, TaskView } from '../../../server/protocol/views.ts';
+import type { QuestionView, StatusSnapshot, TaskView } from '../../../server/protocol/views.ts';
 import { inboxItems } from '../../../webview/inbox/inbox-items.ts';
 import { epicView, runView, snapshotOf, taskView } from '../../doubles/views.ts';
 
@@ -182,12 +183,43 @@ suite('extension summary', () => {
     const summary = { running: 3, waiting: 2, needYou: 1 };
     assert.equal(statusBarText(summary), '$(sync~spin) 3  $(clock) 2  $(bell-dot) 1');
     assert.equal(statusBarHover(summary), 'Drover: 3 agents running, 2 queued, 1 waiting for you');
+    assert.equal(statusBarHover(summary, ['Today: $1.00']).split('\n')[1], 'Today: $1.00');
     assert.equal(reattachedText(summary), 'Reattached: 3 agents running, 1 waits for you');
     assert.equal(
       reattachedText({ running: 1, waiting: 0, needYou: 0 }),
       'Reattached: 1 agent running',
     );
     assert.equal(reattachedText({ running: 0, waiting: 4, needYou: 0 }), null);
+  });
+});
+
+suite('costs in the hover of the status bar', () => {
+  const tasks = [
+    taskView({ id: 'a', epic_id: 'one', cost: 0.4 }),
+    taskView({ id: 'b', epic_id: 'one', cost: 0.2 }),
+    taskView({ id: 'c', epic_id: 'two', cost: 0 }),
+    taskView({ id: 'd', cost: 3 }),
+  ];
+  const epics = [epicView({ id: 'one', title: 'Checkout' }), epicView({ id: 'two' })];
+  const limits = (values: Readonly<Record<string, number>>): StatusSnapshot['config'] =>
+    Object.fromEntries(
+      Object.entries(values).map(([key, value]) => [key, { value, source: 'project' } as const]),
+    );
+
+  test('today and each epic, with what is left of a budget', () => {
+    const board = snapshotOf(tasks, { epics });
+    assert.deepEqual(costLines(board, 1.2), ['Today: $1.20', 'Checkout: $0.60']);
+    const config = limits({ 'budget.day_usd': 5, 'budget.epic_usd': 0.5 });
+    assert.deepEqual(costLines({ ...board, config }, 1.2), [
+      'Today: $1.20 of $5.00, $3.80 left',
+      'Checkout: $0.60 of $0.50, $0.00 left',
+    ]);
+    assert.deepEqual(costLines(board, null), ['Checkout: $0.60']);
+  });
+
+  test('an epic that has landed is not named', () => {
+    const landed = epicView({ id: 'one', title: 'Checkout', landing_state: 'landed' });
+    assert.deepEqual(costLines(snapshotOf(tasks, { epics: [landed] }), 0), ['Today: $0.00']);
   });
 });
 

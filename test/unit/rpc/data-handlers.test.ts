@@ -20,6 +20,7 @@ import {
 import type { DataGit } from '../../../server/rpc/handlers/data-deps.ts';
 import { tablesOf } from '../../tables.ts';
 import { type AttemptRow } from '../../../server/store/port.ts';
+import { addSpending } from '../../../server/store/work/spending.ts';
 
 const textOf = (line: object | undefined): unknown =>
   line !== undefined && 'text' in line ? line.text : undefined;
@@ -201,6 +202,18 @@ suite('data requests', () => {
     const snapshot = await handlers.status({ epic: epic.id });
     assert.deepEqual(snapshot.target, { branch: 'main', sha: sha('a'), pending: 0 });
     assert.equal(snapshot.config['max_workers']?.value, 3);
+  });
+
+  test('add up what was spent today, and on no other day', async () => {
+    const { id } = await handlers['task.add']({ title: 'A' });
+    const spent = { tokens: 10, usd: 0.25, turns: 1, workedMs: 5 };
+    const { day } = await handlers.spending({});
+    const key = { taskId: id, attempt: 1, part: id };
+    await project.store.transaction(async (tx) => {
+      await addSpending(tx, { ...key, day }, spent);
+      await addSpending(tx, { ...key, day: '2001-01-01' }, spent);
+    });
+    assert.deepEqual(await handlers.spending({}), { day, usd: 0.25 });
   });
 
   test('read the feed in pages', async () => {

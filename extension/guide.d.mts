@@ -1,0 +1,2 @@
+export const guidePages: readonly string[];
+export function guidePage(text: string): string;

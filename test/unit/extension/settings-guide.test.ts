@@ -1,0 +1,68 @@
+// Settings that can be found from VS Code: the guide that is brought along, and help in .drover.toml.
+
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { guidePage, guidePages } from '../../../extension/guide.mjs';
+import {
+  offersAt,
+  settingAt,
+  type SettingSchema,
+} from '../../../extension/settings-file/toml-help.ts';
+
+const top = join(import.meta.dirname, '..', '..', '..');
+const read = (path: string): string => readFileSync(join(top, path), 'utf8');
+const schema = JSON.parse(read('media/drover.schema.json')) as SettingSchema;
+
+suite('settings from VS Code', () => {
+  test('the pages of the guide link to nothing that is not brought along', () => {
+    for (const name of guidePages) {
+      const links = [...guidePage(read(`docs/${name}`)).matchAll(/\]\(([^)]+)\)/gu)];
+      for (const [, target = ''] of links) {
+        const [file = ''] = target.split('#', 1);
+        const isHere = file === '' || guidePages.includes(file) || /^https?:/u.test(target);
+        assert.ok(isHere, `${name}: ${target}`);
+      }
+    }
+    assert.equal(guidePage('[a](b.md#c) [w](webhooks.md)'), 'a [w](webhooks.md)');
+  });
+
+  test('the first page leads to webhooks, telemetry and retention', () => {
+    const page = guidePage(read('docs/settings.md'));
+    for (const name of ['webhooks.md', 'telemetry.md', 'retention.md']) {
+      assert.ok(page.includes(`](${name}`), name);
+    }
+  });
+
+  const offered = (text: string): readonly string[] => {
+    const lines = text.split('\n');
+    const last = lines.length - 1;
+    return offersAt(schema, lines, last, lines[last]?.length ?? 0).map(({ text: each }) => each);
+  };
+
+  test('a line of its own offers settings and tables, a table its keys with their defaults', () => {
+    const first = offered('');
+    for (const each of ['[webhooks]', '[telemetry]', '[retention]', 'max_workers = 3']) {
+      assert.ok(first.includes(each), each);
+    }
+    assert.ok(offered('[gate]\ncommand = "npm test"\nti').includes('timeout = "30m"'));
+    assert.ok(offered('[').includes('webhooks'));
+    assert.deepEqual(offered('[nowhere]\n'), []);
+    assert.deepEqual(offered('# a comment '), []);
+  });
+
+  test('a value offers its choices, in quotes once', () => {
+    assert.deepEqual(offered('[telemetry]\nenabled = '), ['true', 'false']);
+    assert.ok(offered('[agent]\nkind = ').includes('"claude"'));
+    assert.ok(offered('[agent]\nkind = "').includes('claude'));
+  });
+
+  test('a key and a table are explained where they are named, and nowhere else', () => {
+    const lines = ['[retention]', 'events = "90d"', '# past = "90d"', 'text = "events"'];
+    assert.match(settingAt(schema, lines, 1, 'events')?.about ?? '', /How long to keep events/);
+    assert.match(settingAt(schema, lines, 2, 'past')?.about ?? '', /Default: `"90d"`/);
+    assert.match(settingAt(schema, lines, 0, 'retention')?.about ?? '', /events, past/);
+    assert.equal(settingAt(schema, lines, 3, 'events'), null);
+    assert.equal(settingAt(schema, lines, 1, 'd'), null);
+  });
+});
