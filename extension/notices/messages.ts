@@ -47,9 +47,17 @@ export class Messages {
 
   /** Asks before an action; true if the person confirms. */
   async confirm(text: string, detail: string, button: string): Promise<boolean> {
+    return (await this.choose(text, detail, [button])) === button;
+  }
+
+  /** Asks before an action with several ways on; null if the person cancels. */
+  async choose<Button extends string>(
+    text: string,
+    detail: string,
+    buttons: readonly Button[],
+  ): Promise<Button | null> {
     const options = { modal: true, detail: plainText(detail, textMax) };
-    const plain = this.#note(text);
-    return (await vscode.window.showWarningMessage(plain, options, button)) === button;
+    return (await vscode.window.showWarningMessage(this.#note(text), options, ...buttons)) ?? null;
   }
 
   /** A failure that a person has caused or must know of; `what` could not be done. */

@@ -1,6 +1,12 @@
 // The results of a merge in the editor: where they are, what they contain at first, and when they
 // are done. Pure.
 
+import {
+  countChangedLines,
+  mergeFault,
+  type MergeSides,
+} from '../../server/core/work/merge-faults.ts';
+
 export interface MergedFile {
   readonly path: string;
   /** Address of the file that holds the result. */
@@ -8,6 +14,8 @@ export interface MergedFile {
   /** Whether base, landed and the task's version have the file. */
   readonly sides: readonly boolean[];
   readonly isMerged: boolean;
+  /** The person wants the lines from before both changes in it. */
+  readonly keepsBase?: boolean;
 }
 
 export interface Merge {
@@ -33,17 +41,43 @@ function withEnd(text: string): string {
   return text === '' || text.endsWith('\n') ? text : `${text}\n`;
 }
 
-/**
- * Undefined: a conflict is still in it. Null: one side took the file out, and so did the person.
- */
-export function editedResult(
-  text: string,
-  { sides }: Pick<MergedFile, 'sides'>,
-): string | null | undefined {
+/** How far a result is. */
+export type ResultState =
+  /** It still has conflict marks. */
+  | { readonly kind: 'marked' }
+  /**
+   * Conflicts in it have the lines from before both changes: the merge editor starts with them, and
+   * saves them where VS Code saves by itself.
+   */
+  | { readonly kind: 'undecided'; readonly undecided: number; readonly conflicts: number }
+  | { readonly kind: 'decided' };
+
+export function resultState(text: string, sides: MergeSides): ResultState {
   const lines = text.split('\n').map((line) => line.trimEnd());
-  if (lines.some((line) => line === marks.ours || line === marks.theirs)) return undefined;
-  const [, hasLanded, hasTask] = sides;
-  return text === '' && !(hasLanded === true && hasTask === true) ? null : text;
+  if (lines.some((line) => line === marks.ours || line === marks.theirs)) return { kind: 'marked' };
+  const fault = mergeFault(sides, resultText(text, sides));
+  if (fault === null) return { kind: 'decided' };
+  return fault.kind === 'marks' ? { kind: 'marked' } : fault;
+}
+
+/** Null: the file is removed, as one side did. */
+export function resultText(text: string, { landed, task }: MergeSides): string | null {
+  return text === '' && (landed === null || task === null) ? null : text;
+}
+
+/** What lands of a file, as a person reads it before it lands: `+3 −1 in README.md`. */
+export function landingWords(path: string, text: string, sides: MergeSides): string {
+  const { added, removed } = countChangedLines(sides.landed, resultText(text, sides));
+  if (added + removed === 0) return `no change in ${path}`;
+  return `+${added} −${removed} in ${path}`;
+}
+
+/** Files that a question about a landing names. */
+const wordsMax = 6;
+
+export function joinedWords(words: readonly string[]): string {
+  const more = words.length - wordsMax;
+  return [...words.slice(0, wordsMax), ...(more > 0 ? [`${more} more`] : [])].join(', ');
 }
 
 /** The parts of a path below the storage folder: nothing of it climbs out of there. */

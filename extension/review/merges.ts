@@ -3,6 +3,7 @@
 // passes the gate and lands.
 
 import * as vscode from 'vscode';
+import type { MergeSides } from '../../server/core/work/merge-faults.ts';
 import type { TaskView } from '../../server/protocol/views.ts';
 import type { Messages } from '../notices/messages.ts';
 import { plainText } from '../notices/plain-text.ts';
@@ -10,11 +11,14 @@ import type { Project } from '../project/project.ts';
 import type { Projects } from '../project/projects.ts';
 import { toUriParts, type GitFile } from './git-uri.ts';
 import {
-  editedResult,
   emptyResult,
+  joinedWords,
+  landingWords,
   type Merge,
   type MergedFile,
   readMerges,
+  resultState,
+  resultText,
   storedName,
 } from './merge-files.ts';
 
@@ -24,6 +28,9 @@ const folderName = 'merges';
 const mergesMax = 50;
 const filesMax = 200;
 const titleMax = 60;
+/** Files whose changes are shown before a landing. */
+const shownFilesMax = 20;
+const showMaxMs = 10_000;
 
 /** What a merge still has to do before it can land. */
 type Progress = { readonly kind: 'next'; readonly file: MergedFile } | { readonly kind: 'done' };
@@ -33,6 +40,8 @@ export class Merges implements vscode.Disposable {
   readonly #projects: Projects;
   readonly #messages: Messages;
   readonly #subscription: vscode.Disposable;
+  /** Results whose message is open. */
+  readonly #asking = new Set<string>();
 
   constructor(
     extension: Pick<vscode.ExtensionContext, 'storageUri' | 'workspaceState'>,
@@ -43,7 +52,7 @@ export class Merges implements vscode.Disposable {
     this.#projects = projects;
     this.#messages = messages;
     this.#subscription = vscode.workspace.onDidSaveTextDocument(({ uri }) => {
-      void this.#saved(uri.toString());
+      this.#saved(uri.toString()).catch((error: unknown) => this.#messages.fail('Merge', error));
     });
   }
 
@@ -107,29 +116,90 @@ export class Merges implements vscode.Disposable {
     );
     const all = this.#all();
     const merge = all.find(({ files }) => files.some(({ output }) => uris.includes(output)));
-    if (merge === undefined)
+    const file = merge?.files.find((each) => uris.includes(each.output));
+    if (merge === undefined || file === undefined)
       return this.#messages.tell('warning', 'Open a conflict first: “Drover: Merge Conflict”.');
-    const accepted: unknown = await vscode.commands.executeCommand('mergeEditor.acceptMerge');
-    if (isRefused(accepted)) return;
-    const output = merge.files.find((file) => uris.includes(file.output))?.output ?? '';
-    await this.#goOn(merge, output);
+    await this.#complete(merge, file);
   }
 
-  /** A result that was saved by VS Code's own ways counts as soon as nothing in it is open. */
+  /**
+   * Completes the merge in VS Code's own editor, which asks about conflicts that are left; then the
+   * next file, then the landing.
+   */
+  async #complete(merge: Merge, file: MergedFile): Promise<void> {
+    await this.#show(merge, file);
+    const before = await this.#state(merge, file);
+    if (before === null) return;
+    if (before.kind === 'undecided' && !(await this.#confirmBase(file, before))) return;
+    const accepted: unknown = await vscode.commands.executeCommand('mergeEditor.acceptMerge');
+    if (!isTaken(accepted)) return;
+    const after = await this.#state(merge, file);
+    if (after === null) return;
+    if (after.kind === 'marked' || (after.kind === 'undecided' && before.kind !== 'undecided'))
+      return await this.#openAgain(merge, file);
+    await this.#goOn(merge, file, after.kind === 'undecided');
+  }
+
+  /** The one way to land lines that neither side wants. */
+  async #confirmBase(
+    { path }: MergedFile,
+    { undecided, conflicts }: { readonly undecided: number; readonly conflicts: number },
+  ): Promise<boolean> {
+    const which = conflicts === 1 ? 'The conflict' : `${undecided} of ${conflicts} conflicts`;
+    const have = conflicts === 1 || undecided === 1 ? 'has' : 'have';
+    return await this.#messages.confirm(
+      `Undo both changes in ${fileName(path)}?`,
+      `${which} in ${path} still ${have} the lines from before both changes. Landing them reverts the landed change there, and this task's change is not used.`,
+      'Undo Both Changes',
+    );
+  }
+
+  /**
+   * A saved result counts once it decides every conflict: with Auto Save, VS Code saves the base as
+   * soon as the editor opens.
+   */
   async #saved(output: string): Promise<void> {
     const merge = this.#all().find(({ files }) => files.some((file) => file.output === output));
     const file = merge?.files.find((each) => each.output === output);
     if (merge === undefined || file === undefined || file.isMerged) return;
-    if (editedResult(await textAt(output), file) === undefined) return;
-    const words = `${fileName(file.path)} is merged.`;
+    if (this.#asking.has(output)) return;
+    const versions = await this.#sides(merge, file);
+    if (versions === null) return;
+    const text = await textAt(output);
+    if (resultState(text, versions).kind !== 'decided') return;
+    const lands = landingWords(fileName(file.path), text, versions);
+    const words = `${fileName(file.path)} is merged: ${lands}.`;
     const button = merge.files.length === 1 ? 'Land Merge' : 'Next File';
-    if ((await this.#messages.show('info', words, [button])) === button)
-      await this.#goOn(merge, output);
+    this.#asking.add(output);
+    const chosen = await this.#messages.show('info', words, [button]);
+    this.#asking.delete(output);
+    const known = this.#all().find(
+      ({ task, commit }) => task === merge.task && commit === merge.commit,
+    );
+    if (chosen === button && known !== undefined) await this.#complete(known, file);
   }
 
-  async #goOn(merge: Merge, output: string): Promise<void> {
+  /** Returns null if the project is not open in this window. */
+  async #state(merge: Merge, file: MergedFile): Promise<ReturnType<typeof resultState> | null> {
+    const versions = await this.#sides(merge, file);
+    return versions === null ? null : resultState(await textAt(file.output), versions);
+  }
+
+  async #sides(merge: Merge, { path }: MergedFile): Promise<MergeSides | null> {
+    const project = this.#projects.byRoot(merge.root);
+    if (project === null) return null;
+    const { base, onto, commit } = merge;
+    const [inBase = null, landed = null, task = null] = await Promise.all(
+      [base, onto, commit].map(async (sha) =>
+        sha === null ? null : (await project.request('file.read', { sha, path })).text,
+      ),
+    );
+    return { base: inBase, landed, task };
+  }
+
+  async #goOn(merge: Merge, { output }: MergedFile, keepsBase: boolean): Promise<void> {
     const files = merge.files.map((file) =>
-      file.output === output ? { ...file, isMerged: true } : file,
+      file.output === output ? { ...file, isMerged: true, keepsBase } : file,
     );
     const now = { ...merge, files };
     await this.#keep(now);
@@ -139,7 +209,11 @@ export class Merges implements vscode.Disposable {
   async #openNext(merge: Merge): Promise<void> {
     const progress = progressOf(merge);
     if (progress.kind === 'done') return await this.#land(merge);
-    const { path, output, sides } = progress.file;
+    await this.#show(merge, progress.file);
+  }
+
+  /** Shows the merge editor of a file; resolves once it is the active editor. */
+  async #show(merge: Merge, { path, output, sides }: MergedFile): Promise<void> {
     const { base, onto, commit } = merge;
     const at = (sha: string | null, side: GitFile['side'], index: number): vscode.Uri => {
       const shownPath = sha !== null && sides[index] === true ? path : null;
@@ -159,25 +233,54 @@ export class Merges implements vscode.Disposable {
       input2: { uri: at(commit, 'head', 2), title: 'This task', description: title },
       output: vscode.Uri.parse(output),
     });
+    await untilShown(output, path);
   }
 
   async #land(merge: Merge): Promise<void> {
     const project = this.#projects.byRoot(merge.root);
     if (project === null) return;
     const title = plainText(merge.title, titleMax);
-    const files: { path: string; text: string | null }[] = [];
+    const files: { path: string; text: string | null; keeps_base?: boolean }[] = [];
+    const lands: string[] = [];
     for (const file of merge.files) {
-      const text = editedResult(await textAt(file.output), file);
-      if (text === undefined) return await this.#openAgain(merge, file);
-      files.push({ path: file.path, text });
+      const versions = await this.#sides(merge, file);
+      if (versions === null) return;
+      const text = await textAt(file.output);
+      const { kind } = resultState(text, versions);
+      const keepsBase = file.keepsBase === true && kind === 'undecided';
+      if (kind !== 'decided' && !keepsBase) return await this.#openAgain(merge, file);
+      const keeps = keepsBase ? { keeps_base: true } : {};
+      files.push({ path: file.path, text: resultText(text, versions), ...keeps });
+      lands.push(landingWords(file.path, text, versions));
     }
-    const detail = 'The gate runs on the merged result, then it lands. Nothing is pushed.';
-    if (!(await this.#messages.confirm(`Land your merge of “${title}”?`, detail, 'Land Merge'))) {
-      return;
-    }
+    if (!(await this.#confirmLanding(merge, joinedWords(lands)))) return;
     await project.request('task.merge', { id: merge.task, onto: merge.onto, files });
+    await closeTabs(merge);
     await this.#forget(merge);
     this.#messages.tell('info', `Your merge of “${title}” is being tested and lands.`);
+  }
+
+  /** A person sees what lands before it lands: as counts, and as a diff if they want it. */
+  async #confirmLanding(merge: Merge, lands: string): Promise<boolean> {
+    const question = `Land your merge of “${plainText(merge.title, titleMax)}”?`;
+    const detail = `It lands ${lands}. The gate runs on the merged result first. Nothing is pushed.`;
+    const buttons = ['Land Merge', 'Show Changes'] as const;
+    const answer = await this.#messages.choose(question, detail, buttons);
+    if (answer !== 'Show Changes') return answer === 'Land Merge';
+    for (const file of merge.files.slice(0, shownFilesMax)) await this.#showChange(merge, file);
+    return (await this.#messages.show('info', `${question} ${lands}`, ['Land Merge'])) !== null;
+  }
+
+  async #showChange({ root, onto, task }: Merge, file: MergedFile): Promise<void> {
+    const { path, output, sides } = file;
+    const shownPath = sides[1] === true ? path : null;
+    const landed = toUriParts(
+      { root, sha: onto, path: shownPath, review: task, side: 'base' },
+      path,
+    );
+    const title = `${fileName(path)}: landed ↔ your merge`;
+    const uris = [vscode.Uri.from(landed), vscode.Uri.parse(output)] as const;
+    await vscode.commands.executeCommand('vscode.diff', ...uris, title, { preview: false });
   }
 
   /** Something in it was opened again after it was accepted. */
@@ -217,19 +320,55 @@ function progressOf({ files }: Merge): Progress {
   return next === undefined ? { kind: 'done' } : { kind: 'next', file: next };
 }
 
+/** What an editor shows of it, saved or not. */
 async function textAt(output: string): Promise<string> {
+  const open = vscode.workspace.textDocuments.find(({ uri }) => uri.toString() === output);
+  if (open !== undefined) return open.getText();
   const uri = vscode.Uri.parse(output);
   return new TextDecoder().decode(await vscode.workspace.fs.readFile(uri));
 }
 
-/** VS Code answers whether it took the merge; a version that says nothing has. */
-function isRefused(answer: unknown): boolean {
+/** False if conflicts are left, or if another editor is active. */
+function isTaken(answer: unknown): boolean {
   return (
     typeof answer === 'object' &&
     answer !== null &&
     'successful' in answer &&
-    answer.successful === false
+    answer.successful === true
   );
+}
+
+/** VS Code opens a merge editor without telling when it is there. */
+async function untilShown(output: string, path: string): Promise<void> {
+  const isShown = (): boolean =>
+    vscode.window.visibleTextEditors.some(({ document }) => document.uri.toString() === output) &&
+    (vscode.window.tabGroups.activeTabGroup.activeTab?.label ?? '').includes(fileName(path));
+  if (isShown()) return;
+  const subscriptions: vscode.Disposable[] = [];
+  let timer: NodeJS.Timeout | undefined;
+  await new Promise<void>((resolve) => {
+    const look = (): void => {
+      if (isShown()) resolve();
+    };
+    subscriptions.push(
+      vscode.window.onDidChangeVisibleTextEditors(look),
+      vscode.window.tabGroups.onDidChangeTabs(look),
+    );
+    timer = setTimeout(resolve, showMaxMs);
+  });
+  clearTimeout(timer);
+  for (const subscription of subscriptions) subscription.dispose();
+}
+
+/** Editors of the results would stay, with files that no longer exist. */
+async function closeTabs({ files }: Merge): Promise<void> {
+  const outputs = new Set(files.map(({ output }) => output));
+  const tabs = vscode.window.tabGroups.all.flatMap((group) => group.tabs);
+  const ours = tabs.filter(({ input }) => {
+    if (input instanceof vscode.TabInputText) return outputs.has(input.uri.toString());
+    return input instanceof vscode.TabInputTextDiff && outputs.has(input.modified.toString());
+  });
+  await vscode.window.tabGroups.close(ours);
 }
 
 function fileName(path: string): string {

@@ -101,6 +101,8 @@ export interface ChangeView {
   readonly files: readonly ChangedFileView[];
   /** True when there are more files than are listed. */
   readonly truncated: boolean;
+  /** Lines of all files; null: unknown. */
+  readonly size: { readonly insertions: number; readonly deletions: number } | null;
 }
 
 export interface PreflightCheck {

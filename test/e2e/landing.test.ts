@@ -222,6 +222,12 @@ echo "$id" > shared.txt
     const merge = (text: string, path = 'shared.txt'): Promise<unknown> =>
       client.call('task.merge', { id: 'second', onto: sides.onto, files: [{ path, text }] });
     await assert.rejects(merge('x', 'other.txt'), /shared\.txt of second must be merged/);
+    await assert.rejects(
+      merge('nobody\n'),
+      /1 of 1 conflicts in shared\.txt of second still has the lines from before both changes/,
+    );
+    const marked = '<<<<<<< HEAD\nfirst\n=======\nsecond\n>>>>>>> second\n';
+    await assert.rejects(merge(marked), /shared\.txt of second has conflict marks/);
     assert.equal((await here.task('second')).status, 'conflict', 'a refusal changes nothing');
 
     await merge('broken\n');
@@ -232,6 +238,44 @@ echo "$id" > shared.txt
     assert.equal((await here.task('second')).status, 'needs_review', 'a person decides again');
     assert.deepEqual(landedTasks(here), ['first'], 'the target is never red');
     client.close();
+  });
+
+  test('a further attempt that undoes both changes lands only if a person approves it', async () => {
+    const here = project({
+      files: { 'shared.txt': 'nobody\n' },
+      agent: `
+prompt=$(cat)
+case "$id$prompt" in
+  *"Merge it"*) echo nobody > shared.txt; echo mine > own.txt; exit;;
+  *"Leave marks"*) printf '<<<<<<< HEAD\\nfirst\\n=======\\nsecond\\n>>>>>>> second\\n' > shared.txt; exit;;
+  second*) git reset -q --hard "$(git rev-list --max-parents=0 HEAD)";;
+esac
+echo "$id" > shared.txt
+`,
+    });
+    await beginPlan(here, ['first', { id: 'second', blocked_by: ['first'], max_attempts: 1 }]);
+    await here.expect(2, ['run']);
+    assert.equal((await here.task('second')).status, 'conflict');
+    const resolved = await here.drover(['resolve', 'second', '--note', 'Leave marks']);
+    assert.match(
+      resolved.stderr,
+      /The next attempt of second merges shared\.txt with what has landed/,
+    );
+    await here.expect(2, ['run']);
+    const marked = await here.task('second');
+    assert.deepEqual([marked.status, marked.review_kind], ['needs_review', 'unmerged']);
+    assert.match(marked.verdict_reason ?? '', /conflict marks in shared\.txt/);
+
+    await here.expect(0, ['send-back', 'second', 'Merge it']);
+    await here.expect(2, ['run']);
+    const task = await here.task('second');
+    assert.deepEqual([task.status, task.review_kind], ['needs_review', 'unmerged']);
+    assert.match(task.verdict_reason ?? '', /lines from before both changes in shared\.txt/);
+    assert.match(await here.expect(0, ['why', 'second']), /would revert what has landed/);
+    assert.deepEqual(landedTasks(here), ['first'], 'nothing has landed unseen');
+    const approved = await here.drover(['approve', 'second']);
+    assert.match(approved.stderr, /Landing \+2 −1: own\.txt, shared\.txt/);
+    assert.equal(here.read('repo/shared.txt'), 'nobody\n', 'the person has decided');
   });
 
   test('a merge of a person lands with all that the task did besides', async () => {

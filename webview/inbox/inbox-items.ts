@@ -199,6 +199,8 @@ function reviewText(task: TaskView): string {
     return `It holds files that are never committed automatically: ${task.held_files.join(', ')}`;
   if (task.review_kind === 'protected')
     return `It ${task.verdict_reason ?? 'changes protected files'}. Review the change before it lands.`;
+  if (task.review_kind === 'unmerged')
+    return `After its conflict, it ${task.verdict_reason ?? 'leaves lines unmerged'}. Review the change before it lands.`;
   return 'Its work waits for your review.';
 }
 

@@ -88,8 +88,11 @@ export async function resolveTask(
   { note, anyway = false }: { readonly note: string; readonly anyway?: boolean },
 ): Promise<number> {
   const client = await context.client('engine');
+  const before = await client.call('task.show', { id }).catch(() => null);
   const request = { id, note, ...(anyway && { anyway }) };
-  return done(context, await client.call('task.resolve', request));
+  const resolved = await client.call('task.resolve', request);
+  if (before?.status === 'conflict') context.tell(mergeLine(before));
+  return done(context, resolved);
 }
 
 export async function approve(
@@ -100,11 +103,13 @@ export async function approve(
   const plan = planFile === undefined ? undefined : await readTextInput(context, planFile, 'plan');
   const client = await context.client('engine');
   const { seq } = await client.call('events.read', { limit: 1 });
+  const landing = await landingLine(client, id);
   const item = await client.call('approve', {
     id,
     ...(plan !== undefined && { plan }),
     ...(withIgnored === true && { with_ignored: true }),
   });
+  if (landing !== null) context.tell(landing);
   const landed =
     'epic_id' in item
       ? await untilTaskLanded(context, client, item)
@@ -115,6 +120,25 @@ export async function approve(
     for (const reason of reasons) context.tell(plainLine(reason));
   }
   return done(context, landed);
+}
+
+function mergeLine({ id, conflict_files: files }: TaskView): string {
+  const what = files.map(plainLine).join(', ') || 'its work';
+  return `The next attempt of ${id} merges ${what} with what has landed. Nothing lands that leaves a conflict undecided.`;
+}
+
+/** Names in the line about what lands. */
+const landingFilesMax = 5;
+
+/** Returns null if no commit waits for the review: a plan, or an attempt without changes. */
+async function landingLine(client: Client, id: string): Promise<string | null> {
+  const change = await client.call('change', { id }).catch(() => null);
+  if (change?.state !== 'review' || change.size === null || change.files.length === 0) return null;
+  const { size, files } = change;
+  const named = files.slice(0, landingFilesMax).map(({ path }) => plainLine(path));
+  const more = files.length - named.length;
+  const rest = more > 0 ? ` and ${more} more` : '';
+  return `Landing +${size.insertions} −${size.deletions}: ${named.join(', ')}${rest}`;
 }
 
 /**

@@ -17,6 +17,8 @@ export interface WorkFacts {
   readonly unportable?: Readonly<Record<string, string>>;
   /** Changed files that decide what programs do later. */
   readonly protected: readonly string[];
+  /** Files in which the work leaves a conflict with landed work as it was. */
+  readonly undecided?: Undecided | null;
   readonly task: { readonly type: string };
   /** Nothing was changed, but the agent has put work in a stash or on another branch. */
   readonly aside?: boolean;
@@ -30,6 +32,13 @@ export interface IgnoredFiles {
   readonly unkept: string | null;
 }
 
+export interface Undecided {
+  /** Conflict marks are still in them. */
+  readonly marked: readonly string[];
+  /** A conflict has the lines from before both changes. */
+  readonly asBase: readonly string[];
+}
+
 export interface Judgement {
   readonly verdict: Verdict;
   /** One short line for a person. */
@@ -39,7 +48,10 @@ export interface Judgement {
     | { readonly kind: 'complete_without_commit' }
     | {
         readonly kind: 'needs_review';
-        readonly review: Extract<ReviewKind, 'no_changes' | 'held_files' | 'protected'>;
+        readonly review: Extract<
+          ReviewKind,
+          'no_changes' | 'held_files' | 'protected' | 'unmerged'
+        >;
       };
 }
 
@@ -66,6 +78,13 @@ export function judgeWork(facts: WorkFacts): Judgement {
       verdict: 'unknown',
       reason: firstLine([changesProtected(facts.protected), ...ignoredSentence(facts)].join('; ')),
       next: { kind: 'needs_review', review: 'protected' },
+    };
+  }
+  if (facts.changed && facts.undecided !== undefined && facts.undecided !== null) {
+    return {
+      verdict: 'unknown',
+      reason: firstLine(leavesUndecided(facts.undecided)),
+      next: { kind: 'needs_review', review: 'unmerged' },
     };
   }
   const summary = withIgnored(facts);
@@ -116,6 +135,14 @@ function withReasons({ held, heldFor = {}, unportable = {} }: WorkFacts): readon
 
 function changesProtected(files: readonly string[]): string {
   return `changes protected files: ${named(files)}`;
+}
+
+function leavesUndecided({ marked, asBase }: Undecided): string {
+  const parts = [
+    ...(marked.length > 0 ? [`leaves conflict marks in ${named(marked)}`] : []),
+    ...(asBase.length > 0 ? [`leaves the lines from before both changes in ${named(asBase)}`] : []),
+  ];
+  return parts.join(', and ');
 }
 
 function named(files: readonly string[]): string {

@@ -2,6 +2,7 @@
 
 import { constants } from 'node:fs';
 import { open } from 'node:fs/promises';
+import { conflictMarks } from '../../core/work/merge-faults.ts';
 import type { RepositoryContext } from '../context.ts';
 import { absoluteBytes, type PathBytes, shown, splitZero } from '../files/paths.ts';
 import type { Sha } from '../sha.ts';
@@ -11,15 +12,13 @@ const maxMarkerFileBytes = 8 * 1024 * 1024;
 /** Most files that are read. */
 const readsMax = 200;
 
-const marks = /^<{7} .*$[^]*^={7}\r?$[^]*^>{7} /m;
-
 /** Those of the given files that contain markers; a file that is too large to read counts. */
 export async function withMarks(root: string, paths: readonly PathBytes[]): Promise<string[]> {
   const marked: string[] = [];
   for (const path of paths.slice(0, readsMax)) {
     const content = await contentOf(absoluteBytes(root, path));
     if (content === null) continue;
-    if (content === 'large' || marks.test(content.text)) marked.push(shown(path));
+    if (content === 'large' || conflictMarks.test(content.text)) marked.push(shown(path));
   }
   return marked;
 }

@@ -24,7 +24,11 @@ const settledFilesMax = 200;
 /** 5 MiB in base64, and a little more: the handler refuses what is larger with its own message. */
 const attachmentCharactersMax = 8 * 1024 * 1024;
 const sha = textOf(64);
-const settledFile = z.object({ path: textOf(4_096), text: textOrNull });
+const settledFile = z.object({
+  path: textOf(4_096),
+  text: textOrNull,
+  keeps_base: optional(flag),
+});
 
 export const taskShapes = {
   /**
@@ -62,7 +66,8 @@ export const taskShapes = {
   conflict: { id },
   /**
    * Lands a person's merge of a task in conflict: `onto` is the commit that they merged with, and
-   * each file in conflict has its text (null: the file is removed).
+   * each file in conflict has its text (null: the file is removed). Refused if a conflict still has
+   * its marks, or the lines from before both changes and no `keeps_base`.
    */
   'task.merge': { id, onto: sha, files: listOf(settledFile, settledFilesMax, 'files') },
   'task.send_back': { id, text: word },

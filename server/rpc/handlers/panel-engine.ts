@@ -43,7 +43,11 @@ export function panelEngineHandlers(deps: EngineHandlerDeps): Pick<Handlers, Pan
     },
     conflict: ({ id }) => conflictSides(engine, id),
     'task.merge': async ({ id, onto, files }) => {
-      const settled = new Map(files.map(({ path, text }) => [path, text]));
+      const settled = files.map(({ path, text, keeps_base: keeps }) => ({
+        path,
+        text,
+        keepsBase: keeps === true,
+      }));
       await landPersonsMerge(engine, id, onto, settled);
       return taskView(id);
     },

@@ -23,6 +23,7 @@ export function reviewHandlers(deps: DataHandlerDeps): Pick<Handlers, ReviewRequ
       const { base, head } = (await mergedEnds(git, change)) ?? (await endsOf(git, best(change)));
       const files = await git.changedFiles(base, head);
       if (!files.ok) throw new Refusal('git', files.error.message);
+      const size = await git.sizeOfChange(base, head);
       const { id, kind, title, stage } = change;
       return {
         id,
@@ -35,6 +36,9 @@ export function reviewHandlers(deps: DataHandlerDeps): Pick<Handlers, ReviewRequ
           .slice(0, filesMax)
           .map(({ path, oldPath, status }) => ({ path, old_path: oldPath, status })),
         truncated: files.value.length > filesMax,
+        size: size.ok
+          ? { insertions: size.value.insertions, deletions: size.value.deletions }
+          : null,
       };
     },
     'file.read': async ({ sha, path }) => {

@@ -219,6 +219,11 @@ function whyReview(row: TaskRow): string[] {
         `${id} needs a review: it ${row.verdict_reason ?? 'changes protected files'}. Such files decide which programs, gates or instructions count later.`,
         decide,
       ];
+    case 'unmerged':
+      return [
+        `${id} needs a review: after its conflict, it ${row.verdict_reason ?? 'leaves lines unmerged'}. Landing it as it is would revert what has landed, or land the marks.`,
+        decide,
+      ];
     case 'no_changes':
       return [
         ...whyNoChanges(row),

@@ -4,7 +4,7 @@
 import { attemptWorkRef } from '../../core/work/ref-names.ts';
 import { failure, type Failure } from '../../core/failure.ts';
 import { hasGate, type TestMode, type TestScope } from '../../core/plan/task.ts';
-import { judgeWork, type Judgement } from '../../core/plan/verdict.ts';
+import { judgeWork, type Judgement, type Undecided } from '../../core/plan/verdict.ts';
 import {
   attemptsSince,
   candidateOf,
@@ -23,6 +23,7 @@ import {
 import { beginAnew, recordFailure } from './attempt-ends.ts';
 import { takesOver } from './fallback.ts';
 import type { AttemptInRun, Uses } from '../kit/engine-ports.ts';
+import type { CommittedWork } from '../kit/merge-check.ts';
 import { stoppedInstead } from './stops.ts';
 import type { Place } from './worktree-step.ts';
 import type { CommitLeftoversOutcome, IgnoredResults } from '../../git/slot-port.ts';
@@ -40,7 +41,7 @@ interface JudgedTask {
 export interface Submission {
   readonly runRow: RunRow;
   readonly place: Place;
-  readonly committed: CommitLeftoversOutcome;
+  readonly committed: CommittedWork;
   readonly task: JudgedTask;
   readonly summary: string;
 }
@@ -54,10 +55,11 @@ export async function submit(
   const { committed, task } = submission;
   await foreseeSubmission(tx, claim, task.fallback_from);
   const { changed, held, heldFor = {}, commit, protected: guarded, aside = false } = committed;
-  const { ignored, unportable = {} } = committed;
+  const { ignored, unportable = {}, undecided = null } = committed;
   const summary = engine.mask(submission.summary);
   const left = ignored === undefined ? {} : { ignored };
-  const facts = { summary, changed, held, heldFor, unportable, protected: guarded, aside, ...left };
+  const work = { changed, held, heldFor, unportable, protected: guarded, aside, undecided };
+  const facts = { summary, ...work, ...left };
   const judgement = judgeWork({ ...facts, task });
   // A write would make these questions new ones: before it, their answers come together.
   const isCandidate = (await candidateOf(tx, claim.taskId)) !== null;
@@ -84,6 +86,7 @@ export async function submit(
       return review(engine, tx, claim, judgement, {
         held,
         protected: guarded,
+        undecided,
         commit: changed ? commit : null,
         wasCutOff,
         ...left,
@@ -232,19 +235,31 @@ export async function submitLanding(
   await engine.durable.startIn(tx, landWorkflow, workflowId, input, { queue });
 }
 
+interface ReviewFacts {
+  readonly held: readonly string[];
+  readonly protected: readonly string[];
+  readonly undecided?: Undecided | null;
+  readonly commit: string | null;
+  /** What an interruption has left of it is in its snapshots. */
+  readonly wasCutOff: boolean;
+  readonly ignored?: IgnoredResults;
+}
+
+function reviewedFiles(
+  kind: string,
+  left: readonly string[],
+  { protected: guarded, undecided }: ReviewFacts,
+): readonly string[] {
+  if (kind === 'unmerged') return [...(undecided?.marked ?? []), ...(undecided?.asBase ?? [])];
+  return kind === 'protected' ? guarded : left;
+}
+
 async function review(
   engine: Uses<'chance' | 'clock' | 'mask' | 'settings' | 'store'>,
   tx: Tx,
   claim: Claim,
   judgement: Judgement,
-  facts: {
-    readonly held: readonly string[];
-    readonly protected: readonly string[];
-    readonly commit: string | null;
-    /** What an interruption has left of it is in its snapshots. */
-    readonly wasCutOff: boolean;
-    readonly ignored?: IgnoredResults;
-  },
+  facts: ReviewFacts,
 ): Promise<void> {
   if (await stoppedInstead(engine, tx, claim)) return;
   const kind = judgement.next.kind === 'needs_review' ? judgement.next.review : 'no_changes';
@@ -267,7 +282,7 @@ async function review(
     runId: claim.runId,
     data: {
       kind,
-      files: kind === 'protected' ? facts.protected : left,
+      files: reviewedFiles(kind, left, facts),
       reason: judgement.reason,
     },
     set: {

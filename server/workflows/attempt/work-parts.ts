@@ -1,6 +1,7 @@
 // The parts of one attempt: sub-tasks in order, the task itself, and sub-tasks that its agents add
 // in the meantime.
 
+import { ok } from '../../core/failure.ts';
 import { firstLineOf } from '../../core/format.ts';
 import { branchRef } from '../../core/work/ref-names.ts';
 import { attemptTrailers } from '../../core/work/trailers.ts';
@@ -24,6 +25,7 @@ import { AgentStill } from '../kit/agent-still.ts';
 import { blockFromOutside, giveBack, recordFailure, waitForAccount } from './attempt-ends.ts';
 import { endAtBudget } from './budget-ends.ts';
 import { gitFailed, whileAway } from '../kit/git-trouble.ts';
+import { type CommittedWork, undecidedConflicts } from '../kit/merge-check.ts';
 import type { Engine, StartedAttempt } from '../kit/engine-ports.ts';
 import { recordPart } from './part-record.ts';
 import { endUncommitted } from './refused-work.ts';
@@ -273,7 +275,7 @@ async function commitWork(
   attempt: AttemptAtWork,
   part: string,
   step: string,
-  record: (tx: Tx, committed: CommitLeftoversOutcome, task: TaskRow) => Promise<void>,
+  record: (tx: Tx, committed: CommittedWork, task: TaskRow) => Promise<void>,
   isWhole: (made: CommitLeftoversOutcome, task: TaskRow) => boolean = () => false,
 ): Promise<boolean> {
   const { engine, run, claim, place } = attempt;
@@ -281,9 +283,9 @@ async function commitWork(
   const settings = engine.settings();
   const committed = await run.step(
     step,
-    () =>
+    async () => {
       // Committed it is by the first try, and pushed by one of the next.
-      whileAway(
+      const made = await whileAway(
         engine,
         attempt.signal,
         () =>
@@ -300,7 +302,11 @@ async function commitWork(
             signature: null,
           }),
         (outcome) => (outcome.ok ? null : gitFailed(outcome.error)),
-      ),
+      );
+      if (!made.ok || !made.value.changed || part !== claim.taskId) return made;
+      const undecided = await undecidedConflicts(engine, claim, place.base, made.value.commit);
+      return undecided === null ? made : ok<CommittedWork>({ ...made.value, undecided });
+    },
     async (tx, outcome) => {
       if (outcome.ok) await record(tx, outcome.value, task);
     },

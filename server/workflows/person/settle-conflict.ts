@@ -8,6 +8,7 @@ import { attemptTrailers } from '../../core/work/trailers.ts';
 import type { Sha } from '../../git/sha.ts';
 import { lastAttempt, runById, type AttemptRow, type TaskRow } from '../../store/port.ts';
 import type { Uses } from '../kit/engine-ports.ts';
+import { faultOfFile } from '../kit/merge-check.ts';
 import { requireRoot } from './controls.ts';
 import { nextAction } from './next-action.ts';
 import { approveTask } from './reviews.ts';
@@ -42,11 +43,19 @@ export async function conflictSides(
 }
 
 /** `onto`: the tip that the person merged with. What lands later is merged when this lands. */
+export interface SettledFile {
+  readonly path: string;
+  /** Null: the file is removed. */
+  readonly text: string | null;
+  /** The person wants the lines from before both changes back. */
+  readonly keepsBase: boolean;
+}
+
 export async function landPersonsMerge(
   engine: Uses<'durable' | 'git' | 'machineId' | 'settings' | 'store'>,
   id: string,
   onto: Sha,
-  settled: ReadonlyMap<string, string | null>,
+  files: readonly SettledFile[],
 ): Promise<void> {
   const conflict = await requireConflict(engine, id);
   const { row, tip } = conflict;
@@ -55,12 +64,14 @@ export async function landPersonsMerge(
       'illegal',
       `The branch that ${id} lands on was rewritten since you merged. Merge again.`,
     );
+  const settled = new Map(files.map(({ path, text }) => [path, text]));
   const merged = await mergeOf(engine, conflict, onto, settled);
   if (merged.kind === 'conflict')
     throw new Refusal(
       'illegal',
       `${merged.files.join(', ')} of ${id} must be merged before it can land.`,
     );
+  await refuseUndecided(engine, conflict, onto, files);
   // Named, so that nothing removes it before it has landed.
   const ref = `${approvedRoot}${id}/${merged.commit.slice(0, 12)}`;
   const present = await engine.git.readRef(ref);
@@ -85,6 +96,31 @@ export async function landPersonsMerge(
     if (!outcome.ok)
       throw new Refusal('illegal', `${id} was just changed by someone else. Try again.`);
   });
+}
+
+/**
+ * An editor shows a conflict that was not touched as the lines from before both changes, without
+ * marks: landing them would revert what has landed, and drop the task's change.
+ */
+async function refuseUndecided(
+  engine: Uses<'git'>,
+  { row: { id }, commit }: Conflict,
+  onto: Sha,
+  files: readonly SettledFile[],
+): Promise<void> {
+  const base = await engine.git.mergeBase(onto, commit);
+  for (const { path, text, keepsBase } of files) {
+    const fault = await faultOfFile(engine, { base, landed: onto, task: commit }, path, text);
+    if (fault?.kind === 'marks')
+      throw new Refusal('illegal', `${path} of ${id} has conflict marks. Resolve them first.`);
+    if (fault === null || keepsBase) continue;
+    const { undecided, conflicts } = fault;
+    const still = undecided === 1 ? 'still has' : 'still have';
+    throw new Refusal(
+      'illegal',
+      `${undecided} of ${conflicts} conflicts in ${path} of ${id} ${still} the lines from before both changes. Resolve them first.`,
+    );
+  }
 }
 
 async function requireConflict(engine: Uses<'git' | 'store'>, id: string): Promise<Conflict> {

@@ -62,6 +62,17 @@ suite('verdict', () => {
     );
   });
 
+  test('work that leaves a conflict undecided waits for a person', () => {
+    const undecided = { marked: ['a.ts'], asBase: ['b.ts', 'c.ts'] };
+    check({ undecided }, 'unknown', 'needs_review unmerged');
+    check({ undecided, held: ['.env'] }, 'unknown', 'needs_review held_files');
+    check({ undecided: null }, 'pass', 'land');
+    assert.equal(
+      judgeWork({ ...facts, undecided }).reason,
+      'leaves conflict marks in a.ts, and leaves the lines from before both changes in b.ts, c.ts',
+    );
+  });
+
   test('words in the text decide nothing', () => {
     for (const summary of [
       'blocked by the missing key',

@@ -2,26 +2,49 @@
 
 import assert from 'node:assert/strict';
 import {
-  editedResult,
   emptyResult,
+  joinedWords,
+  landingWords,
   readMerges,
+  resultState,
+  resultText,
   storedName,
 } from '../../../../extension/review/merge-files.ts';
 
-const both = { sides: [true, true, true] };
+const sides = { base: 'base\n', landed: 'landed\n', task: 'mine\n' };
+const undecided = { kind: 'undecided', undecided: 1, conflicts: 1 };
 
 suite('extension: merge files', () => {
   test('a result begins with both sides between marks, and is open while a mark is in it', () => {
     const text = emptyResult('landed\n', 'mine');
     assert.equal(text, '<<<<<<< landed\nlanded\n=======\nmine\n>>>>>>> this task\n');
-    assert.equal(editedResult(text, both), undefined);
-    assert.equal(editedResult(text.replaceAll('\n', '\r\n'), both), undefined);
-    assert.equal(editedResult('landed\nmine\n', both), 'landed\nmine\n');
+    assert.deepEqual(resultState(text, sides), { kind: 'marked' });
+    assert.deepEqual(resultState(text.replaceAll('\n', '\r\n'), sides), { kind: 'marked' });
+    const [ours = ''] = text.split('\n');
+    assert.deepEqual(resultState(`${ours}\nlanded\n`, sides), { kind: 'marked' });
+  });
+
+  test('a merge editor that has just opened, and one whose choice was taken back, decide nothing', () => {
+    // VS Code writes the base over the marks, and saves it where it saves by itself.
+    assert.deepEqual(resultState('base\n', sides), undecided);
+    for (const text of ['landed\n', 'mine\n', 'landed\nmine\n', 'other\n'])
+      assert.deepEqual(resultState(text, sides), { kind: 'decided' }, text);
   });
 
   test('an empty result takes a file out only where one side has', () => {
-    assert.equal(editedResult('', both), '');
-    assert.equal(editedResult('', { sides: [true, false, true] }), null);
+    assert.equal(resultText('', sides), '');
+    assert.equal(resultText('', { ...sides, landed: null }), null);
+    assert.deepEqual(resultState('', { ...sides, landed: null }), { kind: 'decided' });
+    const added = { ...sides, base: null };
+    assert.deepEqual(resultState('', added), undecided, 'both sides added the file');
+  });
+
+  test('a person reads what lands before it lands', () => {
+    assert.equal(landingWords('a.md', 'landed\nmine\n', sides), '+1 −0 in a.md');
+    assert.equal(landingWords('a.md', 'landed\n', sides), 'no change in a.md');
+    assert.equal(landingWords('a.md', '', { ...sides, task: null }), '+0 −1 in a.md');
+    assert.equal(joinedWords(['a', 'b']), 'a, b');
+    assert.equal(joinedWords(['1', '2', '3', '4', '5', '6', '7', '8']), '1, 2, 3, 4, 5, 6, 2 more');
   });
 
   test('a path of the repository names a file below the folder, whatever it is called', () => {

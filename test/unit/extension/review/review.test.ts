@@ -87,6 +87,7 @@ suite('review: changes', () => {
       { path: 'same.ts', old_path: null, status: 'modified' },
     ],
     truncated: false,
+    size: null,
   };
 
   test('stand with their base left and what would land right', () => {

@@ -1,0 +1,83 @@
+// Whether work decides the conflicts that it had with what has landed, file by file.
+
+import type { Undecided } from '../../core/plan/verdict.ts';
+import { type MergeFault, mergeFault, type MergeSides } from '../../core/work/merge-faults.ts';
+import type { CommitLeftoversOutcome } from '../../git/slot-port.ts';
+import { attemptsSince, type Claim } from '../../store/port.ts';
+import { GitRefusal } from '../../git/port.ts';
+import type { Sha } from '../../git/sha.ts';
+import type { Uses } from './engine-ports.ts';
+
+/** A commit of an attempt, with what is known of it when it is submitted. */
+export interface CommittedWork extends CommitLeftoversOutcome {
+  /** Absent or null: the task had no conflict, or its work decides it. */
+  readonly undecided?: Undecided | null;
+}
+
+/** Larger files are not compared: they count as decided. */
+const fileBytesMax = 4 * 1024 * 1024;
+
+/** Commits of both sides of a merge and of their base; null: they have no common history. */
+export interface MergeCommits {
+  readonly base: Sha | null;
+  readonly landed: Sha;
+  readonly task: Sha;
+}
+
+/** Of a file; undefined: it is not text, or is too large to compare. */
+type Version = string | null | undefined;
+
+/** Returns null if the text decides every conflict of the file, or if a version is no text. */
+export async function faultOfFile(
+  engine: Uses<'git'>,
+  { base, landed, task }: MergeCommits,
+  path: string,
+  result: string | null,
+): Promise<MergeFault | null> {
+  const versions: Version[] = [];
+  for (const commit of [base, landed, task])
+    versions.push(commit === null ? null : await versionAt(engine, commit, path));
+  if (versions.includes(undefined)) return null;
+  const [inBase = null, inLanded = null, inTask = null] = versions;
+  const sides: MergeSides = { base: inBase, landed: inLanded, task: inTask };
+  return mergeFault(sides, result);
+}
+
+/**
+ * The work of an attempt after a conflict: a conflict that this work leaves undecided would land as
+ * the revert of what has landed. Returns null if the task had no conflict, or has decided it.
+ */
+export async function undecidedConflicts(
+  engine: Uses<'git' | 'store'>,
+  { taskId, attempt }: Pick<Claim, 'taskId' | 'attempt'>,
+  landed: Sha,
+  commit: Sha,
+): Promise<Undecided | null> {
+  const attempts = await attemptsSince(engine.store.db, taskId, 0);
+  const conflicting = attempts.findLast(
+    (each) => each.number < attempt && each.failure_kind === 'conflict' && each.commit_sha !== null,
+  );
+  const task = conflicting?.commit_sha ?? null;
+  if (task === null || (await engine.git.isAncestor(task, landed))) return null;
+  const merged = await engine.git.merge({ tip: landed, commit: task, subject: '', trailers: [] });
+  if (!merged.ok || merged.value.kind !== 'conflict') return null;
+  const sides = { base: await engine.git.mergeBase(landed, task), landed, task };
+  const marked: string[] = [];
+  const asBase: string[] = [];
+  for (const path of merged.value.files) {
+    const result = await versionAt(engine, commit, path);
+    const fault = result === undefined ? null : await faultOfFile(engine, sides, path, result);
+    if (fault?.kind === 'marks') marked.push(path);
+    if (fault?.kind === 'undecided') asBase.push(path);
+  }
+  return marked.length + asBase.length === 0 ? null : { marked, asBase };
+}
+
+async function versionAt(engine: Uses<'git'>, commit: Sha, path: string): Promise<Version> {
+  const read = await engine.git.fileAt(commit, path, fileBytesMax);
+  if (!read.ok) throw new GitRefusal(read.error);
+  if (read.value === null) return null;
+  const { bytes } = read.value;
+  if (bytes === null || bytes.includes(0)) return undefined;
+  return new TextDecoder().decode(bytes);
+}
