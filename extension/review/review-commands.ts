@@ -35,7 +35,7 @@ export function reviewParts(
   const memory = extension.workspaceState;
   return {
     comments: new ReviewComments(memory),
-    shown: new ShownReviews(memory),
+    shown: new ShownReviews(memory, projects),
     merges: new Merges(extension, projects, messages),
   };
 }

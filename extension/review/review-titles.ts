@@ -1,11 +1,29 @@
 // The titles of open reviews, and which review each represents. Pure.
 
+import { epicNeed, taskNeed } from '../../server/protocol/needs.ts';
+import type { StatusSnapshot } from '../../server/protocol/views.ts';
+
 export interface ShownReview {
   readonly root: string;
   /** The task or epic. */
   readonly id: string;
   /** The commit that is shown. */
   readonly head: string;
+}
+
+/**
+ * Whether the shown state waits for this person's decision: not a file that a transcript names, and
+ * not a review that was decided, or whose work has changed since.
+ */
+export function isUnderReview(
+  board: Pick<StatusSnapshot, 'tasks' | 'epics'>,
+  { id, head }: ShownReview,
+): boolean {
+  const task = board.tasks.find((each) => each.id === id);
+  if (task !== undefined)
+    return taskNeed(task) === 'review' && (task.commit_sha === null || task.commit_sha === head);
+  const epic = board.epics.find((each) => each.id === id);
+  return epic !== undefined && epicNeed(epic) === 'epic_review';
 }
 
 export type Titles = Readonly<Record<string, ShownReview>>;

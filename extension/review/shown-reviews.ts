@@ -3,9 +3,11 @@
 
 import * as vscode from 'vscode';
 import { setContext } from '../notices/context-keys.ts';
+import type { Projects } from '../project/projects.ts';
 import { readUri } from './git-uri.ts';
 import {
   freeTitle,
+  isUnderReview,
   isLabelOf,
   readTitles,
   type ShownReview,
@@ -19,14 +21,23 @@ const titlesMax = 50;
 export class ShownReviews implements vscode.Disposable {
   readonly #memory: vscode.Memento;
   readonly #subscriptions: readonly vscode.Disposable[];
+  /** Titles of open reviews that a person still has to decide. */
+  readonly #waiting = new Set<string>();
 
-  constructor(memory: vscode.Memento) {
+  constructor(memory: vscode.Memento, projects: Projects) {
     this.#memory = memory;
-    const tell = (): void => setContext('drover.reviewing', this.find([]) !== null);
+    const tell = (): void => {
+      const shown = this.find([]);
+      const board = shown === null ? null : (projects.byRoot(shown.root)?.board ?? null);
+      const isOpen = shown !== null && board !== null && isUnderReview(board, shown);
+      setContext('drover.reviewing', isOpen);
+      void this.#closeDecided(projects);
+    };
     this.#subscriptions = [
       vscode.window.tabGroups.onDidChangeTabs(tell),
       vscode.window.tabGroups.onDidChangeTabGroups(tell),
       vscode.window.onDidChangeActiveTextEditor(tell),
+      projects.onChange(tell),
     ];
     tell();
   }
@@ -60,6 +71,23 @@ export class ShownReviews implements vscode.Disposable {
     const tab = vscode.window.tabGroups.activeTabGroup.activeTab;
     if (tab === undefined || !isMultiDiff(tab.input)) return null;
     return titled(this.#titles(), tab.label);
+  }
+
+  /** A review whose decision was made, in whatever window, has nothing left to decide. */
+  async #closeDecided(projects: Projects): Promise<void> {
+    const decided: string[] = [];
+    for (const [title, review] of Object.entries(openOnes(this.#titles()))) {
+      const board = projects.byRoot(review.root)?.board ?? null;
+      if (board === null) continue;
+      if (isUnderReview(board, review)) this.#waiting.add(title);
+      else if (this.#waiting.delete(title)) decided.push(title);
+    }
+    if (decided.length === 0) return;
+    const tabs = vscode.window.tabGroups.all.flatMap((group) => group.tabs);
+    const over = tabs.filter(
+      ({ input, label }) => isMultiDiff(input) && decided.some((title) => isLabelOf(label, title)),
+    );
+    await vscode.window.tabGroups.close(over);
   }
 
   #titles(): Titles {

@@ -20,6 +20,8 @@ type NeedingBoard = Pick<StatusSnapshot, 'tasks' | 'epics' | 'questions' | 'targ
 export function taskNeed(task: TaskView): TaskNeed | null {
   switch (task.status) {
     case 'needs_review':
+      // Approved: it is about to land.
+      if (task.phase === 'land') return null;
       return task.review_kind === 'plan' ? 'plan' : 'review';
     case 'conflict':
       return 'conflict';

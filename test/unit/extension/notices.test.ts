@@ -46,6 +46,11 @@ suite('extension notices', () => {
     assert.deepEqual(openNotices(snapshotOf(calm)), []);
   });
 
+  test('approved work that is about to land waits for no one', () => {
+    const approved = taskView({ id: 'a', status: 'needs_review', phase: 'land' });
+    assert.deepEqual(openNotices(snapshotOf([approved])), []);
+  });
+
   const cases: readonly (readonly [Partial<TaskView>, string, readonly string[]])[] = [
     [{ status: 'needs_review' }, 'Title of t waits for your review.', ['Review', 'Show']],
     [

@@ -1,5 +1,11 @@
 import assert from 'node:assert/strict';
-import { freeTitle, readTitles, titled } from '../../../extension/review/review-titles.ts';
+import {
+  freeTitle,
+  isUnderReview,
+  readTitles,
+  titled,
+} from '../../../extension/review/review-titles.ts';
+import { epicView, snapshotOf, taskView } from '../../doubles/views.ts';
 
 const review = (id: string, head = 'a'.repeat(40)): { root: string; id: string; head: string } => ({
   root: '/r',
@@ -28,6 +34,22 @@ suite('titles of reviews', () => {
     assert.equal(found('Pay (to review) (3 files)'), 't2');
     assert.equal(found('Pay (1 Datei)'), 't1');
     assert.equal(found('Payment'), undefined);
+  });
+
+  test('only work that waits for a decision, in the state that is shown, is under review', () => {
+    const head = 'a'.repeat(40);
+    const isOpen = (task: Parameters<typeof taskView>[0], id = 't1'): boolean =>
+      isUnderReview(snapshotOf([taskView(task)]), review(id, head));
+    assert.ok(isOpen({ id: 't1', status: 'needs_review', commit_sha: head }));
+    assert.ok(!isOpen({ id: 't1', status: 'needs_review', commit_sha: head }, ''), 'a transcript');
+    assert.ok(!isOpen({ id: 't1', status: 'needs_review', commit_sha: 'b'.repeat(40) }), 'changed');
+    assert.ok(!isOpen({ id: 't1', status: 'needs_review', commit_sha: head, phase: 'land' }));
+    assert.ok(!isOpen({ id: 't1', status: 'conflict', commit_sha: head }));
+    assert.ok(!isOpen({ id: 't1', status: 'completed', commit_sha: head }));
+    const epics = [epicView({ id: 'e1', landing_state: 'needs_review' })];
+    assert.ok(isUnderReview(snapshotOf([], { epics }), review('e1')));
+    const landed = [epicView({ id: 'e1', landing_state: 'landed' })];
+    assert.ok(!isUnderReview(snapshotOf([], { epics: landed }), review('e1')));
   });
 
   test('what another version has kept is left out', () => {
