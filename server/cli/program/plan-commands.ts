@@ -114,7 +114,7 @@ function taskOptions(command: Command): Command {
     .option('-P, --parent <id>', 'Make it a sub-task of this task')
     .option(
       '-p, --priority <n>',
-      'A number (higher runs first), or critical, high, normal or low',
+      'A number (higher runs first), or critical, high, normal (the default) or low',
       priorityValue,
     )
     .option('--blocked-by <ids>', 'Tasks that must land first (a,b)', collectIds)

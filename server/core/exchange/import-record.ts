@@ -1,7 +1,7 @@
 // One record of a JSONL import: its own fields, before anything is looked up.
 
 import { isOneOf } from '../one-of.ts';
-import { priorityOfWord } from '../plan/priority.ts';
+import { normalPriority, priorityOfWord } from '../plan/priority.ts';
 import { checkId } from '../ids.ts';
 import type { ImportProblemKind } from './import-types.ts';
 import { taskTypes, type TaskType } from '../plan/task.ts';
@@ -151,7 +151,7 @@ const priorityRule =
   'a whole number from 0 to 100 or one of critical, urgent, high, normal, medium, low';
 
 function readPriority(value: unknown): number | RecordFault {
-  if (value === undefined || value === null) return 5;
+  if (value === undefined || value === null) return normalPriority;
   if (typeof value === 'string') {
     const word = priorityOfWord(value);
     if (word !== null) return word;

@@ -3,6 +3,7 @@
 import { Refusal } from '../../core/failure.ts';
 import { withCriteria, withoutCriteria } from '../../core/exchange/import-record.ts';
 import { subTaskIdInTitle } from '../../core/ids.ts';
+import { normalPriority } from '../../core/plan/priority.ts';
 import type { TaskFields } from '../../protocol/task-fields.ts';
 import { appendEvent, type StoreSources } from '../feed/feed.ts';
 import { refuseCandidates, refuseUnknownTasks, taskOrRefuse } from '../rows/find-rows.ts';
@@ -50,6 +51,8 @@ export async function addTask(
   await tx
     .insertInto('tasks')
     .values({
+      // Not the default of the column, which is 0: lower than low.
+      priority: normalPriority,
       ...(continued === null ? {} : sameAgent(continued)),
       ...columns,
       ...place,

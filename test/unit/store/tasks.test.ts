@@ -78,6 +78,13 @@ suite('addTask', () => {
     });
   }
 
+  test('a task has the normal priority unless another is given', async () => {
+    const { id, priority } = await add({ title: 'By hand' });
+    assert.equal(priority, 5);
+    assert.equal((await add({ title: 'A part', parent: id })).priority, 5);
+    assert.equal((await add({ title: 'Last', priority: 0 })).priority, 0);
+  });
+
   const refused: readonly [string, TaskFields & { title: string }, string, RegExp][] = [
     ['a blank title', { title: ' \n ' }, 'bad_title', /title must not be blank/],
     ['a long title', { title: 'x'.repeat(1001) }, 'bad_title', /1001 characters, 1000 are/],
