@@ -8,7 +8,7 @@ import { pickTask } from './pick.ts';
 import type { Project } from '../project/project.ts';
 import { sendBack } from '../review/review-commands.ts';
 import type { ReviewComments } from '../review/review-comments.ts';
-import type { Target } from './target.ts';
+import { landedEpic, type Target } from './target.ts';
 
 const wantsReview = ({ status }: TaskView): boolean => status === 'needs_review';
 
@@ -31,20 +31,28 @@ export function reviewHandlers(
       if (meant !== null) await sendBack(context, project, comments(), meant.id);
     }),
     'drover.undoLanding': asksInPlace(async ({ messages }, project, target) => {
-      const fits = ({ landed_sha }: TaskView): boolean => landed_sha !== null;
-      const task = await pickTask(project, target, 'Undo a Landing', fits);
-      if (task === null) return;
-      const { dependents } = await project.request('undo', { id: task.id, dry_run: true });
+      const landed = await pickLanded(project, target);
+      if (landed === null) return;
+      const { dependents } = await project.request('undo', { id: landed.id, dry_run: true });
       const titles = dependents.map(
         (id) => `“${project.board?.tasks.find((one) => one.id === id)?.title ?? id}”`,
       );
       const stays =
         titles.length === 0 ? '' : ` These depend on it and stay: ${titles.join(', ')}.`;
       const detail = `A commit that reverts it goes through the gate and lands like any other.${stays}`;
-      if (!(await messages.confirm(`Undo the landing of “${task.title}”?`, detail, 'Undo'))) return;
-      await project.request('undo', { id: task.id });
+      if (!(await messages.confirm(`Undo the landing of “${landed.title}”?`, detail, 'Undo')))
+        return;
+      await project.request('undo', { id: landed.id });
     }),
   };
+}
+
+/** The landed epic that is meant, else a landed task. */
+async function pickLanded(project: Project, target: Target): Promise<EpicView | TaskView | null> {
+  const epic = landedEpic(project.board?.epics ?? [], target.ids);
+  if (epic !== null) return epic;
+  const fits = ({ landed_sha }: TaskView): boolean => landed_sha !== null;
+  return await pickTask(project, target, 'Undo a Landing', fits);
 }
 
 /** A task or an epic that waits for a review. */

@@ -1,6 +1,7 @@
 // What a command is about: the row it was called on, the ids it was given, or what is selected.
 // Pure.
 
+import type { EpicView } from '../../server/protocol/views.ts';
 import type { LogPlace } from '../../webview/messages/messages.ts';
 
 export interface Target {
@@ -39,6 +40,13 @@ function attemptOf(argument: unknown): number | null {
   if (typeof argument !== 'object' || argument === null || !('attempt' in argument)) return null;
   const { attempt } = argument;
   return typeof attempt === 'number' && Number.isInteger(attempt) ? attempt : null;
+}
+
+/** The first of the named epics that has landed as a whole. */
+export function landedEpic(epics: readonly EpicView[], ids: readonly string[]): EpicView | null {
+  return (
+    epics.find(({ id, landing_state: state }) => ids.includes(id) && state === 'landed') ?? null
+  );
 }
 
 /** Where in the log of an attempt; null: the call names no place. */

@@ -268,6 +268,16 @@ suite('extension manifest', () => {
     assert.deepEqual(offered.toSorted(), runnableStatuses.toSorted());
   });
 
+  test('offers to undo a landed epic and a landed task, and no other epic', () => {
+    const items = contributes.menus['webview/context'] ?? [];
+    const undo = items.filter(({ command }) => command === 'drover.undoLanding');
+    const whens = undo.map(({ when = '' }) => when.replace('webviewId =~ /^drover\\./ && ', ''));
+    assert.deepEqual(whens, [
+      "webviewSection =~ /^(task|attempt)$/ && status == 'completed'",
+      "webviewSection == 'epic' && status == 'landed'",
+    ]);
+  });
+
   test('lets no setting that starts programs come from an untrusted workspace', () => {
     const { restrictedConfigurations, supported } = manifest.capabilities.untrustedWorkspaces;
     assert.equal(supported, 'limited');

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { BackendFailure, gone, toFailure } from '../../../extension/backend/failure.ts';
 import { Reconnecting } from '../../../extension/backend/reconnecting.ts';
-import { readTarget } from '../../../extension/commands/target.ts';
+import { landedEpic, readTarget } from '../../../extension/commands/target.ts';
 import { namedPlaces } from '../../../extension/links/named-places.ts';
 import { fileInside } from '../../../extension/links/file-inside.ts';
 import {
@@ -18,6 +18,7 @@ import {
 } from '../../../extension/project/settings-table.ts';
 import { noteSession } from '../../../extension/webviews/host-restart.ts';
 import { reasonOfRefusal, unavailable } from '../../../extension/project/unavailable.ts';
+import { epicView } from '../../doubles/views.ts';
 import { removeFolder } from '../../remove-folder.ts';
 
 suite('extension targets', () => {
@@ -46,6 +47,19 @@ suite('extension targets', () => {
       assert.deepEqual(readTarget(args, selection), wanted);
     });
   }
+
+  test('an epic that has landed as a whole is what an undo means, from its menu and by selection', () => {
+    const epics = [
+      epicView({ id: 'open' }),
+      epicView({ id: 'landed', landing_state: 'landed' }),
+      epicView({ id: 'review', landing_state: 'needs_review' }),
+    ];
+    const found = (args: readonly unknown[], selection: readonly string[]): string | undefined =>
+      landedEpic(epics, readTarget(args, selection).ids)?.id;
+    assert.equal(found([{ webviewSection: 'epic', epicId: 'landed' }], []), 'landed');
+    assert.equal(found([], ['landed']), 'landed');
+    assert.equal(found([], ['open', 'review', 'a task']), undefined);
+  });
 });
 
 suite('extension settings', () => {
