@@ -6,8 +6,10 @@ import {
   addEpicEdit,
   addTaskEdit,
   dropEdit,
+  dropQuestion,
   duplicateEdit,
   EditHistory,
+  keptDependents,
   moveEpicEdit,
   removeEdit,
   renameEdit,
@@ -60,7 +62,15 @@ export class TreePlan {
 
   /** Removes tasks that never started; for others the backend names the alternative. */
   remove(board: StatusSnapshot, ids: readonly string[]): void {
-    if (ids.length > 0) this.#run(removeEdit(board, ids));
+    if (ids.length === 0) return;
+    const question = dropQuestion(keptDependents(board, ids));
+    if (question === null) return this.#run(removeEdit(board, ids));
+    this.#ask(async () => {
+      const { text, button } = question;
+      const asked = { level: 'warning', text, buttons: [button] } as const;
+      const answer = await this.#host.action('notify', asked);
+      if (answer.button === button) this.#run(removeEdit(board, ids));
+    });
   }
 
   unblock(board: StatusSnapshot, ids: readonly string[], blocker: string): void {

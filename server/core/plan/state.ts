@@ -23,6 +23,14 @@ export type TaskStatus = (typeof taskStatuses)[number];
 /** States in which an attempt of the task is held by an owner. */
 export const ownedStatuses: ReadonlySet<TaskStatus> = new Set(['claimed', 'in_progress']);
 
+/** A task without an attempt can be removed in these. */
+export const removableStatuses: ReadonlySet<TaskStatus> = new Set([
+  'ready',
+  'blocked',
+  'paused',
+  'cancelled',
+]);
+
 /** States in which a person can ask for a run of this task alone. */
 export const runnableStatuses: readonly TaskStatus[] = ['ready', 'blocked', 'waiting'];
 

@@ -2,7 +2,7 @@
 // on. All or none.
 
 import { Refusal } from '../../core/failure.ts';
-import { ownedStatuses, type TaskStatus } from '../../core/plan/state.ts';
+import { ownedStatuses, removableStatuses } from '../../core/plan/state.ts';
 import { appendEvent, type StoreSources } from '../feed/feed.ts';
 import { refuseUnknownTasks, taskOrRefuse } from '../rows/find-rows.ts';
 import { rebuildChains } from '../status/graph-rows.ts';
@@ -12,8 +12,6 @@ import { refreshReadiness, withParents } from '../status/readiness.ts';
 import type { TaskRow, Tx } from '../schema/tables.ts';
 import { checkedIds } from './task-move.ts';
 import { familyOf, rootOf } from '../status/transition.ts';
-
-const removable: ReadonlySet<TaskStatus> = new Set(['ready', 'blocked', 'paused', 'cancelled']);
 
 /** Sub-tasks are removed with their parent; resolves with everything that was removed. */
 export async function removeTasks(
@@ -61,7 +59,7 @@ async function refuseBegun(tx: Tx, row: TaskRow): Promise<void> {
     .where('task_id', '=', row.id)
     .limit(1)
     .executeTakeFirst();
-  if (attempt !== undefined || !removable.has(row.status)) {
+  if (attempt !== undefined || !removableStatuses.has(row.status)) {
     throw new Refusal(
       'illegal',
       `${row.id} is ${row.status} and has a history, which is kept. Cancel it instead.`,

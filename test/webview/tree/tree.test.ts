@@ -19,8 +19,8 @@ suite('webview: tree', () => {
       const id = root?.querySelector('[role=tree]')?.getAttribute('aria-activedescendant') ?? '';
       return root?.getElementById(id)?.getAttribute('aria-label') ?? null;
     });
-  const open = async (): Promise<void> => {
-    view = await openWebview('tree', { state: { board: smallBoard() } });
+  const open = async (board = smallBoard()): Promise<void> => {
+    view = await openWebview('tree', { state: { board } });
     view.host.backend('task.move', () => []);
     view.host.backend('task.edit', ({ id }) => taskOf(id));
     view.host.backend('task.remove', ({ ids }) => ({ removed: ids }));
@@ -288,6 +288,30 @@ suite('webview: tree', () => {
     await row(/^Write the parser/).click();
     await press('Delete');
     await view.page.getByRole('alert').filter({ hasText: 'cancel it instead' }).waitFor();
+    await view.close();
+  });
+
+  test('a removal offers to drop the dependencies of tasks that stay, by their titles', async () => {
+    const board = smallBoard();
+    const tasks = board.tasks.map((task) =>
+      task.id === 'serve' ? { ...task, blocked_by: ['icons'] } : task,
+    );
+    await open({ ...board, tasks });
+    let answer: string | null = null;
+    view.host.action('notify', () => ({ button: answer }));
+    const removed = (): readonly unknown[] =>
+      view.host.of('task.remove').map(({ params }) => params);
+    await row(/^Write a README/).click();
+    await press('Delete');
+    await view.host.until('it is removed unasked', () => removed()[0]);
+    await row(/^Draw icons/).click();
+    await press('Delete');
+    const asked = await view.host.until('the person is asked', () => view.host.of('notify')[0]);
+    assert.match(JSON.stringify(asked.params), /waits for “Draw icons”.*Drop 1 Dependency/u);
+    answer = 'Remove and Drop 1 Dependency';
+    await press('Delete');
+    await view.host.until('it is removed', () => removed()[1]);
+    assert.equal(removed().length, 2, 'not before the person has agreed');
     await view.close();
   });
 

@@ -2,6 +2,7 @@
 // it.
 
 import { formatCount } from '../../../server/core/format.ts';
+import { removableStatuses } from '../../../server/core/plan/state.ts';
 import { withoutCriteria } from '../../../server/core/exchange/import-record.ts';
 import type { StatusSnapshot, TaskView } from '../../../server/protocol/views.ts';
 import type { BackendRequests } from '../../messages/messages.ts';
@@ -215,31 +216,94 @@ export function addEpicEdit(title: string, onAdded: (id: string) => void): Edit 
   };
 }
 
+/** A task that stays in the plan, and those it waits for that are removed. */
+export interface KeptDependent {
+  readonly task: TaskView;
+  readonly blockers: readonly TaskView[];
+}
+
+/** Returns no dependents if a removed task has started: the backend refuses that removal. */
+export function keptDependents(
+  board: StatusSnapshot,
+  ids: readonly string[],
+): readonly KeptDependent[] {
+  const gone = new Set(ids);
+  const parts = Map.groupBy(board.tasks, ({ parent_id }) => parent_id);
+  for (const id of gone) for (const part of parts.get(id) ?? []) gone.add(part.id);
+  const removed = board.tasks.filter(({ id }) => gone.has(id));
+  if (!removed.every((task) => removableStatuses.has(task.status) && task.attempts === 0))
+    return [];
+  return board.tasks.flatMap((task) => {
+    const blockers = removed.filter(({ id }) => task.blocked_by.includes(id));
+    return gone.has(task.id) || blockers.length === 0 ? [] : [{ task, blockers }];
+  });
+}
+
+/** Dependencies that a question about a removal names. */
+const namedMax = 3;
+
+/** Returns null if no task that stays waits for a removed one. */
+export function dropQuestion(
+  dependents: readonly KeptDependent[],
+): { readonly text: string; readonly button: string } | null {
+  const pairs = dependents.flatMap(({ task, blockers }) =>
+    blockers.map((blocker) => `“${task.title}” waits for “${blocker.title}”`),
+  );
+  if (pairs.length === 0) return null;
+  const more = pairs.length - namedMax;
+  const rest = more > 0 ? `, and ${more} more` : '';
+  const count = formatCount(pairs.length, 'Dependency', 'Dependencies');
+  return {
+    text: `${pairs.slice(0, namedMax).join(', ')}${rest}.`,
+    button: `Remove and Drop ${count}`,
+  };
+}
+
 /**
  * The backend restores what was removed under the same ids, so that older edits can still be
- * undone.
+ * undone. Tasks that stay no longer wait for the removed ones.
  */
 export function removeEdit(board: StatusSnapshot, ids: readonly string[]): Edit {
   const epics = ids.filter((id) => board.epics.some((epic) => epic.id === id));
   const tasks = ids.filter((id) => !epics.includes(id));
   const [first] = ids;
   const named = [...board.tasks, ...board.epics].find(({ id }) => id === first)?.title ?? '';
+  const dependents = keptDependents(board, tasks);
+  const edges = async (host: Host, field: 'add_blockers' | 'remove_blockers'): Promise<void> => {
+    for (const { task, blockers } of dependents)
+      await host.backend('task.edit', { id: task.id, [field]: blockers.map(({ id }) => id) });
+  };
   let gone: readonly string[] = [];
   return {
     words: `Remove ${ids.length === 1 ? named : formatCount(ids.length, 'row')}`,
     run: async (host) => {
       gone = [];
-      if (tasks.length > 0) {
-        const { removed } = await host.backend('task.remove', { ids: tasks });
-        gone = removed;
-      }
+      await edges(host, 'remove_blockers');
+      if (tasks.length > 0) gone = await removeOr(host, tasks, () => edges(host, 'add_blockers'));
       for (const id of epics) {
         await host.backend('epic.remove', { id });
         gone = [...gone, id];
       }
     },
-    undo: (host) => host.backend('plan.restore', { ids: gone }),
+    undo: async (host) => {
+      await host.backend('plan.restore', { ids: gone });
+      await edges(host, 'add_blockers');
+    },
   };
+}
+
+/** A refused removal changes nothing. */
+async function removeOr(
+  host: Host,
+  ids: readonly string[],
+  restore: () => Promise<void>,
+): Promise<readonly string[]> {
+  try {
+    return (await host.backend('task.remove', { ids })).removed;
+  } catch (error) {
+    await restore();
+    throw error;
+  }
 }
 
 /** Null: it is already the first or the last one. */

@@ -6,8 +6,11 @@ import type { StatusSnapshot, TaskView } from '../../../../server/protocol/views
 import { dropAt, moveByOne, zoneOf } from '../../../../webview/tree/drops.ts';
 import {
   dropEdit,
+  dropQuestion,
   duplicateEdit,
   EditHistory,
+  keptDependents,
+  removeEdit,
   unblockEdit,
   type Edit,
 } from '../../../../webview/shared/plan/edits.ts';
@@ -254,6 +257,59 @@ suite('tree: dependencies, copies and archived epics', () => {
     await edit?.undo(backend.host);
     assert.deepEqual(shape(backend.board), shape(board));
     assert.equal(unblockEdit(board, ['a'], 'd'), null, 'there is nothing to take out');
+  });
+
+  test('tasks that others wait for are removed with those dependencies, which undo restores', async () => {
+    const board = boardOf({ one: 'a b c d e>b f>b' });
+    assert.equal(dropQuestion(keptDependents(board, ['a', 'c'])), null);
+    assert.equal(dropQuestion(keptDependents(board, ['b', 'e', 'f'])), null, 'all of them go');
+    const ids = ['a', 'b', 'c', 'd', 'e'];
+    assert.deepEqual(dropQuestion(keptDependents(board, ids)), {
+      text: '“f” waits for “b”.',
+      button: 'Remove and Drop 1 Dependency',
+    });
+    assert.equal(
+      dropQuestion(keptDependents(board, ['b']))?.button,
+      'Remove and Drop 2 Dependencies',
+    );
+    const calls: unknown[] = [];
+    let isRefused = false;
+    const host = {
+      backend: async (name: string, params: object) => {
+        calls.push([name, ...Object.values(params).flat()]);
+        if (name === 'task.remove' && isRefused) throw new Error('d has a history.');
+        return { removed: ids };
+      },
+    } as unknown as Host;
+    const edit = removeEdit(board, ids);
+    await edit.run(host);
+    await edit.undo(host);
+    assert.deepEqual(calls.splice(0), [
+      ['task.edit', 'f', 'b'],
+      ['task.remove', ...ids],
+      ['plan.restore', ...ids],
+      ['task.edit', 'f', 'b'],
+    ]);
+    isRefused = true;
+    await assert.rejects(edit.run(host), /d has a history/);
+    assert.deepEqual(calls, [
+      ['task.edit', 'f', 'b'],
+      ['task.remove', ...ids],
+      ['task.edit', 'f', 'b'],
+    ]);
+  });
+
+  test('nothing is asked about a task that has begun: it cannot be removed', () => {
+    const board = boardOf({ one: 'a b>a' });
+    const begun = board.tasks.map((task) =>
+      task.id === 'a' ? { ...task, status: 'completed' as const } : task,
+    );
+    assert.deepEqual(keptDependents({ ...board, tasks: begun }, ['a']), []);
+  });
+
+  test('a part of a removed task counts as removed', () => {
+    const board = boardOf({ one: 'p p/q r>q' });
+    assert.equal(dropQuestion(keptDependents(board, ['p']))?.text, '“r” waits for “q”.');
   });
 
   test('a copy says what its task says, and nothing of what became of it', async () => {
