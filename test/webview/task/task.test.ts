@@ -95,6 +95,35 @@ suite('webview: page of a task', () => {
   });
   const edits = (): readonly unknown[] => view.host.of('task.edit').map(({ params }) => params);
 
+  test('a long title is read whole, lists have bullets, and a commit leads to its diff', async () => {
+    const words = 'Print the whole tree with every operator, each level on its own line';
+    const sha = 'a1b2c3d4e5'.repeat(4);
+    await open({
+      title: `${words}, and ${words.toLowerCase()}`,
+      description: 'Steps:\n\n- one\n- two',
+      acceptance_criteria: [],
+      commit_sha: sha,
+    });
+    const { page } = view;
+    const title = page.getByRole('textbox', { name: 'Title' });
+    const box = await title.evaluate((field) => [
+      field.clientHeight,
+      field.scrollHeight,
+      Number.parseFloat(getComputedStyle(field).lineHeight),
+    ]);
+    const [height = 0, whole = 0, linePx = 0] = box;
+    assert.ok(height >= whole && height > 1.8 * linePx, `two lines: ${box.join(', ')}`);
+    const list = page.locator('.prose ul');
+    assert.equal(await list.evaluate((each) => getComputedStyle(each).listStyleType), 'disc');
+    await screenshot(page, 'task-long-title');
+    await page
+      .getByRole('button', { name: sha.slice(0, 10) })
+      .first()
+      .click();
+    await view.host.until('the change is shown', () => view.host.of('review')[0]);
+    assert.deepEqual(view.host.of('review').at(-1)?.params, { id: 'print' });
+  });
+
   test('is drawn from the page itself, unless VS Code shows that page again', async () => {
     const late = Promise.withResolvers<Record<string, never>>();
     const state = { board: board(), subject: { id: 'print', attempt: null } };

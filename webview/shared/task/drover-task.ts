@@ -25,7 +25,6 @@ import {
 } from './task-lists.ts';
 import { taskStyles } from './task-styles.ts';
 import '../looks/button.ts';
-import type { VscodeTextfield } from '../looks/text-field.ts';
 import '../looks/text-field.ts';
 import './drover-attachment.ts';
 import type { DroverDescriptionField } from './drover-description-field.ts';
@@ -95,15 +94,16 @@ export class DroverTask extends LitElement {
       ${this.#banners(reason ?? lateNote(task), editor.failure)}
       <div>
         <section>
-          <vscode-textfield
-            class="quiet name"
-            .label=${'Title'}
+          <textarea
+            class="name"
+            aria-label="Title"
+            rows="1"
             maxlength=${titleCharsMax}
             .value=${task.title}
             ?disabled=${isReadOnly}
-            @change=${(event: Event) => this.#rename(event.target as VscodeTextfield)}
+            @change=${(event: Event) => this.#rename(event.target as HTMLTextAreaElement)}
             @keydown=${this.#onTitleKey}
-          ></vscode-textfield>
+          ></textarea>
         </section>
         ${this.#description(task, isReadOnly)} ${criteriaTemplate(parts)}
         ${task.parent_id === null ? subTasksTemplate(parts) : nothing}
@@ -115,6 +115,7 @@ export class DroverTask extends LitElement {
           agents: this.agents,
           isReadOnly,
           edit: (fields) => editor.edit(task.id, fields),
+          review: () => editor.review(task.id),
         })}
       </aside>
       <div class="wide">${historyTemplate(this.#history, this.#onHistory)}</div>
@@ -229,8 +230,8 @@ export class DroverTask extends LitElement {
     event.stopPropagation();
   }
 
-  #rename(field: VscodeTextfield): void {
-    const title = field.value.trim();
+  #rename(field: HTMLTextAreaElement): void {
+    const title = field.value.replaceAll(/\s*\n\s*/gu, ' ').trim();
     const { task } = this;
     if (task === null || title === task.title) return;
     if (title === '') field.value = task.title;
@@ -238,9 +239,11 @@ export class DroverTask extends LitElement {
   }
 
   readonly #onTitleKey = (event: KeyboardEvent): void => {
-    const field = event.target as VscodeTextfield;
+    const field = event.target as HTMLTextAreaElement;
     if (event.key === 'Escape') field.value = this.task?.title ?? '';
-    if (event.key === 'Enter' && !event.isComposing) field.wrappedElement.blur();
+    if (event.key !== 'Enter' || event.isComposing) return;
+    event.preventDefault();
+    field.blur();
   };
 
   readonly #onHistory = (event: Event): void => {

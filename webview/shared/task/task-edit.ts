@@ -66,6 +66,10 @@ export class TaskEditor {
     });
   }
 
+  review(id: string): void {
+    this.run(() => this.#host.action('review', { id }));
+  }
+
   open(id: string): void {
     this.run(() => this.#host.action('openStream', { task: id }));
   }

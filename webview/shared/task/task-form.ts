@@ -16,6 +16,8 @@ export interface FormParts {
   readonly agents: readonly string[];
   readonly isReadOnly: boolean;
   readonly edit: (fields: TaskFields) => void;
+  /** Shows the task's change. */
+  readonly review: () => void;
 }
 
 const priorities: readonly (readonly [number, string])[] = [
@@ -83,8 +85,8 @@ export function formTemplate(task: TaskView, parts: FormParts): TemplateResult {
     })}
     ${fact('Used attempts', task.attempts === 0 ? '' : String(task.attempts))}
     ${fact('Estimated cost', task.cost === 0 ? '' : formatCost(task.cost))}
-    ${fact('Branch', task.branch ?? '')} ${fact('Commit', task.commit_sha?.slice(0, 10) ?? '')}
-    ${fact('Landed as', task.landed_sha?.slice(0, 10) ?? '')} ${fact('Id', task.id)}
+    ${fact('Branch', task.branch ?? '')} ${commit('Commit', task.commit_sha, parts)}
+    ${commit('Landed as', task.landed_sha, parts)} ${fact('Id', task.id)}
   </dl>`;
 }
 
@@ -200,6 +202,20 @@ function fact(label: string, value: string): TemplateResult | typeof nothing {
   if (value === '') return nothing;
   return html`<dt>${label}</dt>
     <dd>${visibleLine(value)}</dd>`;
+}
+
+function commit(
+  label: string,
+  sha: string | null,
+  { review }: FormParts,
+): TemplateResult | typeof nothing {
+  if (sha === null) return nothing;
+  return html`<dt>${label}</dt>
+    <dd>
+      <button type="button" class="link" title="Review Change" @click=${review}>
+        ${sha.slice(0, 10)}
+      </button>
+    </dd>`;
 }
 
 function idOf(label: string): string {

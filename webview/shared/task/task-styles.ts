@@ -66,11 +66,33 @@ export const taskStyles = css`
   .page {
     --drover-title-size: calc(1.3 * var(--vscode-font-size));
   }
+  /* As high as its text, so that a long title is read whole. */
   .name {
-    --vscode-font-size: var(--drover-title-size);
-    --vscode-font-weight: 600;
+    display: block;
+    field-sizing: content;
+    box-sizing: border-box;
     margin-inline-start: -5px;
     width: calc(100% + 5px);
+    padding: 2px 4px;
+    border: 1px solid transparent;
+    border-radius: 2px;
+    resize: none;
+    overflow: hidden;
+    overflow-wrap: anywhere;
+    font: 600 var(--drover-title-size) / 1.35 var(--vscode-font-family);
+    color: var(--vscode-foreground);
+    background: transparent;
+  }
+  .name:hover:not(:disabled) {
+    border-color: var(
+      --vscode-input-border,
+      var(--vscode-contrastBorder, var(--vscode-widget-border, transparent))
+    );
+  }
+  .name:focus {
+    outline: 1px solid var(--vscode-focusBorder);
+    outline-offset: -1px;
+    background: var(--vscode-settings-textInputBackground, transparent);
   }
   .text {
     overflow-wrap: anywhere;

@@ -53,6 +53,12 @@ export const proseStyles = css`
     margin-block: 0;
     padding-inline-start: 24px;
   }
+  .prose ul {
+    list-style: disc;
+  }
+  .prose ol {
+    list-style: decimal;
+  }
   .prose > * + ul,
   .prose > * + ol {
     margin-top: 6px;
