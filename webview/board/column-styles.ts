@@ -2,7 +2,7 @@
 
 import { css } from 'lit';
 
-export const cardHeightPx = 92;
+export const cardHeightPx = 110;
 
 export const columnStyles = css`
   :host {
@@ -58,7 +58,7 @@ export const columnStyles = css`
     top: 0;
     left: 4px;
     right: 4px;
-    height: 86px;
+    height: 104px;
     box-sizing: border-box;
     padding: 6px 8px;
     border: 1px solid var(--vscode-widget-border, var(--vscode-contrastBorder, transparent));
@@ -85,10 +85,17 @@ export const columnStyles = css`
     align-items: center;
     height: 20px;
   }
+  .card .line {
+    align-items: start;
+    height: 38px;
+    line-height: 19px;
+  }
   .title {
+    display: -webkit-box;
+    -webkit-box-orient: vertical;
+    -webkit-line-clamp: 2;
     overflow: hidden;
-    text-overflow: ellipsis;
-    white-space: nowrap;
+    overflow-wrap: anywhere;
     font-weight: 600;
   }
   .quiet {

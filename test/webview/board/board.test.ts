@@ -150,14 +150,14 @@ suite('webview: board', () => {
     const list = view.page.getByRole('listbox', { name: 'Ready, 60' });
     await list.getByText('Task 0', { exact: true }).hover();
     await view.page.mouse.wheel(0, 2_000);
-    const card = list.locator('[data-id=t24]');
+    const card = list.locator('[data-id=t20]');
     await card.waitFor();
     const box = await card.boundingBox();
     assert.ok(box !== null);
     await view.page.mouse.move(box.x + 40, box.y + 20);
     await view.page.mouse.down();
     await view.page.mouse.up();
-    await view.host.until('the card is chosen', () => view.host.selection[0] === 't24');
+    await view.host.until('the card is chosen', () => view.host.selection[0] === 't20');
     assert.deepEqual(await card.boundingBox(), box);
     await view.close();
   });
