@@ -23,7 +23,8 @@ const columnOfStatus: { readonly [S in TaskStatus]: ColumnName } = {
   ready: 'ready',
   claimed: 'working',
   in_progress: 'working',
-  needs_review: 'asks',
+  // Approved, and about to land.
+  needs_review: 'working',
   conflict: 'asks',
   paused: 'waiting',
   waiting: 'waiting',

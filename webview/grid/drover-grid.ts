@@ -97,7 +97,8 @@ export class DroverGrid extends LitElement {
       };
       this.#pace = new FramePace(this.host, () => this.#drawChanged(), 'grid');
     }
-    this.#agents = liveAgents(this.#board?.board?.tasks ?? []);
+    const board = this.#board?.board ?? null;
+    this.#agents = board === null ? [] : liveAgents(board);
     this.#matchFeeds();
   }
 

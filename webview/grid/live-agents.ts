@@ -1,7 +1,8 @@
 // Which tasks have a running agent, which of their logs is being written, and which tile is next.
 // Pure.
 
-import type { TaskView } from '../../server/protocol/views.ts';
+import { askingTasks } from '../../server/protocol/needs.ts';
+import type { StatusSnapshot, TaskView } from '../../server/protocol/views.ts';
 
 export interface LiveAgent {
   readonly task: TaskView;
@@ -14,7 +15,11 @@ export interface LiveAgent {
 /** More tiles than a screen can show. */
 export const tilesMax = 64;
 
-export function liveAgents(tasks: readonly TaskView[]): LiveAgent[] {
+/** Those that ask come first; all others are in the order of the tree. */
+export function liveAgents(
+  board: Pick<StatusSnapshot, 'tasks' | 'epics' | 'questions'>,
+): LiveAgent[] {
+  const { tasks, epics } = board;
   const running = tasks.filter(
     (task) =>
       task.parent_id === null &&
@@ -25,15 +30,28 @@ export function liveAgents(tasks: readonly TaskView[]): LiveAgent[] {
     const { parent_id: parent } = task;
     if (parent !== null && task.status === 'in_progress') parts.set(parent, task);
   }
-  return running
-    .sort(
-      (a, b) => (a.started_at ?? Infinity) - (b.started_at ?? Infinity) || (a.id < b.id ? -1 : 1),
-    )
+  const asking = askingTasks(board);
+  const epicPlaces = new Map(epics.map(({ id }, at) => [id, at]));
+  const placed = running.map((task) => ({
+    task,
+    ranks: [
+      asking.has(task.id) ? 0 : 1,
+      epicPlaces.get(task.epic_id ?? '') ?? epics.length,
+      task.position,
+    ],
+  }));
+  return placed
+    .sort((a, b) => compareRanks(a.ranks, b.ranks))
     .slice(0, tilesMax)
-    .map((task) => {
+    .map(({ task }) => {
       const part = parts.get(task.id) ?? null;
       return { task, part, logId: part?.id ?? task.id };
     });
+}
+
+function compareRanks(one: readonly number[], other: readonly number[]): number {
+  const at = one.findIndex((rank, index) => rank !== other[index]);
+  return at < 0 ? 0 : (one[at] ?? 0) - (other[at] ?? 0);
 }
 
 /** An eighth of a grid at a time: all of them in one frame would be more than it has time for. */

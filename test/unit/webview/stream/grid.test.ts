@@ -1,7 +1,7 @@
 // The grid's pure parts: which agents are live, where arrows lead, what a tile says, and its feed.
 
 import assert from 'node:assert/strict';
-import { taskView } from '../../../doubles/views.ts';
+import { epicView, questionView, snapshotOf, taskView } from '../../../doubles/views.ts';
 import { FakeLog, outputLine, outputLines } from '../../../webview/stream/fake-log.ts';
 import {
   liveAgents,
@@ -15,7 +15,7 @@ import { TileLines, tileLines, tileLinesMax } from '../../../../webview/grid/til
 import { sleep } from '../../../../webview/shared/log/read-log.ts';
 
 suite('grid: live agents', () => {
-  test('those that run, oldest first, with the part they are at', () => {
+  test('those that run, in the order of the tree, with the part they are at', () => {
     const tasks = [
       taskView({ id: 'done', status: 'completed' }),
       taskView({ id: 'young', status: 'in_progress', phase: 'agent', started_at: 200 }),
@@ -26,8 +26,27 @@ suite('grid: live agents', () => {
       taskView({ id: 'lands', status: 'needs_review', phase: 'land', started_at: 300 }),
     ];
     assert.deepEqual(
-      liveAgents(tasks).map(({ logId }) => logId),
-      ['old-2', 'young', 'lands', 'begins'],
+      liveAgents(snapshotOf(tasks)).map(({ logId }) => logId),
+      ['young', 'old-2', 'begins', 'lands'],
+    );
+  });
+
+  test('agents that ask come first, and the tenth task comes after the ninth', () => {
+    const tasks = Array.from({ length: 12 }, (_, at) =>
+      taskView({
+        id: `t${at + 1}`,
+        status: 'in_progress',
+        epic_id: at < 10 ? 'second' : 'first',
+        position: at,
+      }),
+    );
+    const board = snapshotOf(tasks, {
+      epics: [epicView({ id: 'first' }), epicView({ id: 'second' })],
+      questions: [questionView({ id: 'q', task_id: 't9' })],
+    });
+    assert.deepEqual(
+      liveAgents(board).map(({ task }) => task.id),
+      ['t9', 't11', 't12', 't1', 't2', 't3', 't4', 't5', 't6', 't7', 't8', 't10'],
     );
   });
 
@@ -35,7 +54,7 @@ suite('grid: live agents', () => {
     const tasks = Array.from({ length: 200 }, (_, index) =>
       taskView({ id: `t${index}`, status: 'in_progress' }),
     );
-    assert.equal(liveAgents(tasks).length, tilesMax);
+    assert.equal(liveAgents(snapshotOf(tasks)).length, tilesMax);
   });
 
   test('of many that are late a part is drawn at a time, and nobody is passed over for ever', () => {
