@@ -4,6 +4,7 @@
 import * as vscode from 'vscode';
 import type { SpecPlanView } from '../../server/protocol/spec-plan.ts';
 import { keepPlan } from '../plan/kept-plans.ts';
+import { planAgain } from '../plan/plan-again.ts';
 import type { Project } from '../project/project.ts';
 import { withProject, type CommandContext, type Handlers } from './context.ts';
 
@@ -15,19 +16,47 @@ export const planFromSpecHandlers: Handlers<'drover.planFromSpec' | 'drover.plan
     const files = await designFiles(context.args, project);
     if (files.length === 0) return;
     const documents = await readDocuments(files);
-    await planAndShow(context, project, documents);
+    await planAgain(
+      {
+        edit: null,
+        plan: async () => await planAndShow(context, project, documents),
+        offer: async (text, buttons) => await context.messages.show('error', text, buttons),
+      },
+      '',
+    );
   }),
   'drover.planFromPrompt': withProject(async (context, project) => {
-    const words = await vscode.window.showInputBox({
-      title: 'Plan from a Prompt',
-      prompt: 'What should be done? The plan is shown before anything is added.',
-      placeHolder: 'Add a search to the shop, with tests and a page of help',
-      ignoreFocusOut: true,
-    });
-    if (words === undefined || words.trim() === '') return;
-    await planAndShow(context, project, { request: words.trim(), ...selectedText() });
+    const memory = context.extension.workspaceState;
+    const selected = selectedText();
+    const words = await askForPrompt(memory.get<string>(unplannedKey) ?? '');
+    if (words === null) return;
+    const left = await planAgain(
+      {
+        edit: askForPrompt,
+        plan: async (request) => await planAndShow(context, project, { request, ...selected }),
+        offer: async (text, buttons) => await context.messages.show('error', text, buttons),
+      },
+      words,
+    );
+    await memory.update(unplannedKey, left ?? undefined);
   }),
 };
+
+/** The prompt of which no plan was made yet, for the next time. */
+const unplannedKey = 'unplannedPrompt';
+
+/** Returns null if the person canceled. */
+async function askForPrompt(words: string): Promise<string | null> {
+  const given = await vscode.window.showInputBox({
+    title: 'Plan from a Prompt',
+    prompt: 'What should be done? The plan is shown before anything is added.',
+    placeHolder: 'Add a search to the shop, with tests and a page of help',
+    value: words,
+    ignoreFocusOut: true,
+  });
+  const trimmed = given?.trim() ?? '';
+  return trimmed === '' ? null : trimmed;
+}
 
 /** What is selected in the editor in front belongs to what is asked. */
 function selectedText(): Record<string, string> {
@@ -37,16 +66,17 @@ function selectedText(): Record<string, string> {
   return { [vscode.workspace.asRelativePath(editor.document.uri)]: text };
 }
 
-/** The plan opens as a page, from which it is added. */
+/** The plan opens as a page, from which it is added. False: the person stopped the planning. */
 async function planAndShow(
   { extension, showPanel }: CommandContext,
   project: Project,
   documents: Record<string, string>,
-): Promise<void> {
+): Promise<boolean> {
   const planned = await plan(project, documents);
-  if (planned === null) return;
+  if (planned === null) return false;
   const id = await keepPlan(extension.workspaceState, planned);
   showPanel('plan', { root: project.root, id, attempt: null });
+  return true;
 }
 
 /** From the explorer or an editor's title the file it was called on, else what a person chooses. */

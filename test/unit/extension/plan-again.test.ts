@@ -1,0 +1,49 @@
+// A prompt is not lost when no plan could be made of it.
+
+import assert from 'node:assert/strict';
+import { planAgain } from '../../../extension/plan/plan-again.ts';
+
+/** Fails until the prompt contains a word; records what was planned and offered. */
+function tries(answers: (string | null)[], edits: (string | null)[] | null) {
+  const planned: string[] = [];
+  const offered: string[] = [];
+  return {
+    planned,
+    offered,
+    edit: edits === null ? null : () => Promise.resolve(edits.shift() ?? null),
+    plan: (words: string): Promise<boolean> => {
+      planned.push(words);
+      if (words === 'stop') return Promise.resolve(false);
+      if (words === 'good') return Promise.resolve(true);
+      return Promise.reject(new Error('the provider is overloaded.'));
+    },
+    offer: (text: string, buttons: readonly string[]): Promise<string | null> => {
+      offered.push(`${text} [${buttons.join('] [')}]`);
+      return Promise.resolve(answers.shift() ?? null);
+    },
+  };
+}
+
+suite('plan again', () => {
+  test('a failed plan offers to try the prompt again, or to edit it', async () => {
+    const parts = tries(['Try Again', 'Edit Prompt'], ['good']);
+    assert.equal(await planAgain(parts, 'bad'), null);
+    assert.deepEqual(parts.planned, ['bad', 'bad', 'good']);
+    assert.equal(
+      parts.offered[0],
+      'No plan was made: the provider is overloaded. [Try Again] [Edit Prompt]',
+    );
+  });
+
+  test('a prompt without a plan is returned, to be kept: dismissed, not edited, or stopped', async () => {
+    assert.equal(await planAgain(tries([null], []), 'bad'), 'bad');
+    assert.equal(await planAgain(tries(['Edit Prompt'], [null]), 'bad'), 'bad');
+    assert.equal(await planAgain(tries([], []), 'stop'), 'stop');
+  });
+
+  test('a plan of files has no prompt to edit', async () => {
+    const parts = tries([null], null);
+    await planAgain(parts, '');
+    assert.deepEqual(parts.offered, ['No plan was made: the provider is overloaded. [Try Again]']);
+  });
+});
