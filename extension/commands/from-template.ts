@@ -10,7 +10,7 @@ import {
 import { plainText } from '../notices/plain-text.ts';
 import type { Project } from '../project/project.ts';
 import { withProject, type Handlers } from './context.ts';
-import { epicOf, taskOf } from './pick.ts';
+import { epicOf, pickEpicForTask, taskOf } from './pick.ts';
 import type { Target } from './target.ts';
 
 const titleMax = 500;
@@ -18,7 +18,7 @@ const valueMax = 20_000;
 const title = 'New Task from Template';
 
 export const fromTemplateHandlers: Handlers<'drover.newTaskFromTemplate'> = {
-  'drover.newTaskFromTemplate': withProject(async ({ messages }, project, target) => {
+  'drover.newTaskFromTemplate': withProject(async ({ messages, showPanel }, project, target) => {
     const templates = await templatesOf(project);
     if (Object.keys(templates).length === 0) {
       messages.tell(
@@ -34,8 +34,16 @@ export const fromTemplateHandlers: Handlers<'drover.newTaskFromTemplate'> = {
     if (given === null) return;
     const values = await askForValues(template);
     if (values === null) return;
-    const place = placeOf(project, target);
-    await project.request('task.add', { title: given, template: name, set: values, ...place });
+    const epic = await epicFor(project, target);
+    if (epic === undefined) return;
+    const place = epic === null ? {} : { epic };
+    const task = await project.request('task.add', {
+      title: given,
+      template: name,
+      set: values,
+      ...place,
+    });
+    showPanel('stream', { root: project.root, id: task.id, attempt: null });
   }),
 };
 
@@ -93,10 +101,14 @@ async function askFor(prompt: string, max: number): Promise<string | null> {
   return text?.trim() ?? null;
 }
 
-/** Into the epic that is selected, or that the selected task is in. */
-function placeOf(project: Project, { ids }: Target): { readonly epic?: string } {
+/**
+ * The epic that is selected, or that the selected task is in; one that has landed is not reopened
+ * without a question. Undefined: the person canceled; null: in no epic.
+ */
+async function epicFor(project: Project, { ids }: Target): Promise<string | null | undefined> {
   const [id] = ids;
-  if (id === undefined) return {};
-  const epic = epicOf(project, id)?.id ?? taskOf(project, id)?.epic_id ?? null;
-  return epic === null ? {} : { epic };
+  if (id === undefined) return null;
+  const epic = epicOf(project, id) ?? epicOf(project, taskOf(project, id)?.epic_id ?? '');
+  if (epic?.landing_state === 'landed') return await pickEpicForTask(project);
+  return epic?.id ?? null;
 }

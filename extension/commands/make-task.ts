@@ -3,12 +3,11 @@
 
 import { relative, sep } from 'node:path';
 import * as vscode from 'vscode';
-import { plainText } from '../notices/plain-text.ts';
-import type { Project } from '../project/project.ts';
 import { testChosen } from '../plan/shown-test.ts';
 import { proposeTask, type Problem, type ProposedTask } from '../plan/task-from-code.ts';
 import { proposeForTest } from '../plan/task-from-test.ts';
 import { withProject, type Handlers } from './context.ts';
+import { pickEpicForTask } from './pick.ts';
 import { whyNoTitle } from '../plan/task-title.ts';
 
 export const makeTaskHandlers: Handlers<'drover.makeTask'> = {
@@ -31,7 +30,7 @@ export const makeTaskHandlers: Handlers<'drover.makeTask'> = {
       validateInput: whyNoTitle,
     });
     if (title === undefined) return;
-    const epic = await pickPlace(owner);
+    const epic = await pickEpicForTask(owner);
     if (epic === undefined) return;
     const { description } = proposed;
     const task = await owner.request('task.add', { title: title.trim(), description, epic });
@@ -102,19 +101,6 @@ function problemsIn(uri: vscode.Uri, range: vscode.Range): readonly Problem[] {
         .join(' '),
       line: at.start.line + 1,
     }));
-}
-
-/** Undefined: the person canceled; null: in no epic. */
-async function pickPlace({ board }: Project): Promise<string | null | undefined> {
-  const epics = (board?.epics ?? []).filter(({ status }) => status === 'open');
-  if (epics.length === 0) return null;
-  const none = { label: '$(circle-slash) No epic', id: null };
-  const items = epics.map(({ id, title }) => ({
-    label: `$(layers) ${plainText(title, 120)}`,
-    id: id as string | null,
-  }));
-  const chosen = await vscode.window.showQuickPick([...items, none], { title: 'In Which Epic?' });
-  return chosen?.id;
 }
 
 function isInside(uri: vscode.Uri, root: string): boolean {

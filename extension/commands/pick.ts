@@ -7,7 +7,7 @@ import type { EpicView, TaskView } from '../../server/protocol/views.ts';
 import { plainText } from '../notices/plain-text.ts';
 import type { Project } from '../project/project.ts';
 import { statusIcons, statusWords } from '../webviews/status-icon.ts';
-import type { Target } from './target.ts';
+import { taskPlaces, type Target } from './target.ts';
 
 /** More rows than a person scrolls through; typing filters the list. */
 const rowsMax = 2_000;
@@ -111,4 +111,22 @@ export async function pickProject(
   }));
   const chosen = await vscode.window.showQuickPick(items, { title });
   return chosen?.project ?? null;
+}
+
+/** The epic of a new task. Undefined: the person canceled; null: in no epic. */
+export async function pickEpicForTask({ board }: Project): Promise<string | null | undefined> {
+  const { open, landed } = taskPlaces(board?.epics ?? []);
+  if (open.length + landed.length === 0) return null;
+  const item = ({ id, title }: EpicView, description: string) => ({
+    label: `$(layers) ${plainText(title, 120)}`,
+    description,
+    id,
+  });
+  const items: readonly (vscode.QuickPickItem & { readonly id: string | null })[] = [
+    ...open.map((epic) => item(epic, '')),
+    { label: '$(circle-slash) No epic', id: null },
+    ...landed.map((epic) => item(epic, 'landed; a new task reopens it')),
+  ];
+  const chosen = await vscode.window.showQuickPick(items, { title: 'In Which Epic?' });
+  return chosen?.id;
 }

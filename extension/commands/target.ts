@@ -49,6 +49,18 @@ export function landedEpic(epics: readonly EpicView[], ids: readonly string[]): 
   );
 }
 
+/** Where a new task may go: a task in an epic that has landed reopens it. */
+export function taskPlaces(epics: readonly EpicView[]): {
+  readonly open: readonly EpicView[];
+  readonly landed: readonly EpicView[];
+} {
+  const places = epics.filter(({ status }) => status === 'open');
+  return {
+    open: places.filter(({ landing_state: state }) => state !== 'landed'),
+    landed: places.filter(({ landing_state: state }) => state === 'landed'),
+  };
+}
+
 /** Where in the log of an attempt; null: the call names no place. */
 export function logPlaceOf(args: readonly unknown[]): LogPlace | null {
   const place = fieldsOf(fieldsOf(args[0])['place']);

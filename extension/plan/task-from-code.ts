@@ -47,7 +47,9 @@ export function proposeTask(place: CodePlace, problems: readonly Problem[]): Pro
         ? todo === ''
           ? `Do what the TODO in ${place.path} says`
           : todo
-        : firstLine(place.text);
+        : place.languageId === 'markdown'
+          ? withoutMarks(firstLine(place.text))
+          : firstLine(place.text);
   const told = problems
     .slice(0, problemsMax)
     .map(
@@ -85,6 +87,17 @@ export function fencedText(text: string, language = ''): readonly string[] {
   const ticks = [...shown.matchAll(/`{3,}/g)].map(([found]) => found.length);
   const fence = '`'.repeat(Math.max(3, ...ticks.map((count) => count + 1)));
   return [`${fence}${language}`, shown.replace(/\n$/, ''), fence, ...(isCut ? ['(cut)'] : [])];
+}
+
+/** What a line of Markdown says, without the marks of its heading, list, quote or emphasis. */
+export function withoutMarks(line: string): string {
+  const start = /^(?:#{1,6}\s+|>\s*|[-*+]\s+(?:\[[ xX]\]\s+)?|\d+[.)]\s+)+/u;
+  return line
+    .trim()
+    .replace(start, '')
+    .replace(/\s+#+$/u, '')
+    .replaceAll(/(\*\*|__|`)(?=\S)(.+?)\1/gu, '$2')
+    .trim();
 }
 
 export function firstLine(text: string): string {

@@ -1,6 +1,8 @@
 // Tasks made of what is in an editor.
 
 import assert from 'node:assert/strict';
+import { taskPlaces } from '../../../extension/commands/target.ts';
+import { epicView } from '../../doubles/views.ts';
 import { proposeTask, todoIn, type CodePlace } from '../../../extension/plan/task-from-code.ts';
 
 const place: CodePlace = {
@@ -33,6 +35,30 @@ suite('task from code', () => {
     assert.match(description, /- line 3 \(ts 2304\): Cannot find name/);
     assert.match(description, /- line 3: Unused\./);
     assert.match(description, /```typescript\nconst total = sum\(items\)\n```$/);
+  });
+
+  test('a title is made of what Markdown says, without its marks', () => {
+    const titles = {
+      '# Shop': 'Shop',
+      '## Pay by card ##': 'Pay by card',
+      '- [ ] **Ship** the `receipt`': 'Ship the receipt',
+      '3. > Print it': 'Print it',
+      '*Not* a list, C# and 2 * 3 * 4': '*Not* a list, C# and 2 * 3 * 4',
+    };
+    for (const [text, title] of Object.entries(titles)) {
+      const markdown = { ...place, path: 'README.md', languageId: 'markdown', text };
+      assert.equal(proposeTask(markdown, []).title, title);
+    }
+    assert.equal(proposeTask({ ...place, text: '# a comment' }, []).title, '# a comment');
+  });
+
+  test('epics that have landed come last among the places of a new task', () => {
+    const epics = [
+      epicView({ id: 'landed', landing_state: 'landed' }),
+      epicView({ id: 'closed', status: 'closed' }),
+      epicView({ id: 'open' }),
+    ];
+    assert.deepEqual(taskPlaces(epics), { open: [epics[2]], landed: [epics[0]] });
   });
 
   test('a TODO gives the title, a selection its first line', () => {

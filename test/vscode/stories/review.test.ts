@@ -7,7 +7,13 @@ import type { Project } from '../../e2e/support/project.ts';
 import type { Frame, Locator } from '../host/browser.ts';
 import { demoProject, directives } from './support/demo-project.ts';
 import { messageCame } from './support/messages.ts';
-import { answerInputBox, openDrover, quickPickRow, runCommand } from './support/parts.ts';
+import {
+  activeTab,
+  answerInputBox,
+  openDrover,
+  quickPickRow,
+  runCommand,
+} from './support/parts.ts';
 import { row, treeOf } from './support/tree.ts';
 import { openWorkbench, picture, type Workbench } from './support/workbench.ts';
 
@@ -103,6 +109,9 @@ suite('a review in VS Code', () => {
     await quickPickRow(page, 'bug').click();
     await answer('Title of the task', 'the clock');
     await answer('where', 'in the kitchen');
+    // The epic that is selected has landed: the task does not reopen it without a question.
+    await quickPickRow(page, 'No epic').click();
+    await activeTab(page, 'Fix the clock').waitFor();
     await row(tree, 'Fix the clock').waitFor();
     const { tasks } = await project.status();
     const added = tasks.find((task) => task.title === 'Fix the clock');
