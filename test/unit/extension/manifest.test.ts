@@ -78,7 +78,11 @@ interface Manifest {
     readonly tomlValidation: readonly { readonly fileMatch: string; readonly url: string }[];
     readonly walkthroughs: readonly {
       id: string;
-      steps: readonly { description: string; media: { markdown: string } }[];
+      steps: readonly {
+        description: string;
+        media: { markdown: string };
+        completionEvents?: readonly string[];
+      }[];
     }[];
   };
 }
@@ -276,6 +280,14 @@ suite('extension manifest', () => {
       "webviewSection =~ /^(task|attempt)$/ && status == 'completed'",
       "webviewSection == 'epic' && status == 'landed'",
     ]);
+  });
+
+  test('completes a step of the walkthrough by its outcome, not by opening a dialog', () => {
+    const events = contributes.walkthroughs.flatMap(({ steps }) =>
+      steps.flatMap(({ completionEvents = [] }) => completionEvents),
+    );
+    assert.ok(events.length >= 4);
+    for (const event of events) assert.match(event, /^(onContext|onSettingChanged):drover\./u);
   });
 
   test('lets no setting that starts programs come from an untrusted workspace', () => {
