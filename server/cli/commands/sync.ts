@@ -8,7 +8,7 @@
 import { createHash } from 'node:crypto';
 import { mkdir, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
-import { withoutLines } from '../../core/exchange/beads-base.ts';
+import { withOldLines } from '../../core/exchange/beads-base.ts';
 import { Refusal } from '../../core/failure.ts';
 import type { Client, ImportResultView } from '../../protocol/api.ts';
 import { CommandContext } from '../context.ts';
@@ -111,7 +111,7 @@ async function syncOnce(context: CommandContext, file: string, place: string): P
     const isWritten = text !== present;
     // The other tool has written in the meantime: both sides are read again.
     if (isWritten && !(await writeWhole(file, text, present))) continue;
-    const settled = withoutLines(text, new Set(later));
+    const settled = withOldLines(text, base ?? '', new Set(later));
     if (settled !== base) await writeWhole(place, settled, null);
     const { imported, differs: taken, warnings } = result;
     return { file, imported, taken, cancelled, written: isWritten, kept, warnings };
@@ -210,13 +210,15 @@ async function passOrReport(
 function tell(context: CommandContext, pass: Pass, isWatching = false): void {
   const { imported, taken, cancelled, written, kept, warnings, file } = pass;
   const isNews = imported.epics + imported.tasks + taken.length + cancelled.length > 0 || written;
-  if (isWatching && !isNews) return;
-  for (const { line, id, message } of isWatching ? [] : warnings) {
+  // The first pass reported bad lines; warnings about what has just happened have no line.
+  for (const { line, id, message } of warnings) {
+    if (isWatching && line > 0) continue;
     const where = line === 0 ? '' : `${file}:${line}: `;
     context.tell(
       `warning: ${where}${id === null ? '' : `${plainLine(id)}: `}${plainLine(message)}`,
     );
   }
+  if (isWatching && !isNews) return;
   const parts = [`${imported.tasks} new tasks`, `${taken.length} changed`];
   if (cancelled.length > 0) parts.push(`canceled ${cancelled.join(', ')}`);
   if (kept.length > 0) parts.push(`newer in the file: ${kept.join(', ')}`);

@@ -1,12 +1,36 @@
 // What changed in a Beads file since it was last synced with the plan: only that is the other
-// tool's change. Unchanged lines contain nothing new, whatever our side has done since.
+// tool's change. Fields are compared, not lines: the tool rewrites lines when it imports them, with
+// the time of its import and without empty lists.
 
-import { isObject } from './beads-format.ts';
+import {
+  isObject,
+  priorityFromBd,
+  shapeOf,
+  splitLabels,
+  statusFromBeads,
+  type BeadsShape,
+} from './beads-format.ts';
+import type { EpicContent, ExistingTask, ImportedEpic, ImportedTask } from './import-types.ts';
 import { parseLine } from './import-jsonl.ts';
+import type { JsonObject } from './json-object.ts';
+
+/** What a line says that our plan has too. */
+export const beadsFields = [
+  'title',
+  'text',
+  'priority',
+  'labels',
+  'type',
+  'edges',
+  'state',
+] as const;
+export type BeadsField = (typeof beadsFields)[number];
 
 export interface BeadsChanges {
-  /** Ids of lines that are new or different. */
-  readonly changed: ReadonlySet<string>;
+  /** The changed fields of lines that are new or different. */
+  readonly changed: ReadonlyMap<string, ReadonlySet<BeadsField>>;
+  /** Ids that had another state (closed, deferred, open) before. */
+  readonly moved: ReadonlySet<string>;
   /** Ids that had a line and have none. */
   readonly gone: ReadonlySet<string>;
 }
@@ -14,16 +38,116 @@ export interface BeadsChanges {
 export function changesSince(base: string, text: string): BeadsChanges {
   const before = linesById(base);
   const now = linesById(text);
-  const changed = [...now].filter(([id, line]) => before.get(id) !== line).map(([id]) => id);
+  const changed = new Map<string, ReadonlySet<BeadsField>>();
+  const moved = new Set<string>();
+  for (const [id, line] of now) {
+    const old = before.get(id);
+    if (old === line) continue;
+    const fields = old === undefined ? new Set(beadsFields) : changedFields(old, line);
+    if (fields.size > 0) changed.set(id, fields);
+    if (old !== undefined && fields.has('state')) moved.add(id);
+  }
   const gone = [...before.keys()].filter((id) => !now.has(id));
-  return { changed: new Set(changed), gone: new Set(gone) };
+  return { changed, moved, gone: new Set(gone) };
 }
 
-/** The text without the lines of these ids, so that their content counts as new the next time. */
-export function withoutLines(text: string, ids: ReadonlySet<string>): string {
+/** The lines of these ids as they were, so that their changes count as new the next time. */
+export function withOldLines(text: string, base: string, ids: ReadonlySet<string>): string {
   if (ids.size === 0) return text;
-  const kept = text.split('\n').filter((line) => !ids.has(idOf(line) ?? ''));
-  return kept.join('\n');
+  const before = linesById(base);
+  const lines = text.split('\n').flatMap((line) => {
+    const id = idOf(line) ?? '';
+    if (!ids.has(id)) return [line];
+    const old = before.get(id);
+    return old === undefined ? [] : [old];
+  });
+  return lines.join('\n');
+}
+
+/**
+ * A record of the file over the task that we have: only what the other tool has changed, so that
+ * our own changes of the other fields stay.
+ */
+export function withChangedFields(
+  record: ImportedTask,
+  ours: ExistingTask,
+  changed: ReadonlySet<BeadsField>,
+): ImportedTask {
+  const { title, description, acceptanceCriteria, priority, labels, type } = ours;
+  const { blockedBy, parentId, epicId, sequence } = ours;
+  return {
+    ...record,
+    ...(!changed.has('title') && { title }),
+    ...(!changed.has('text') && { description, acceptanceCriteria }),
+    ...(!changed.has('priority') && { priority }),
+    ...(!changed.has('labels') && { labels }),
+    ...(!changed.has('type') && { type }),
+    ...(!changed.has('edges') && { blockedBy, parentId, epicId, sequence }),
+  };
+}
+
+export function withChangedTexts(
+  record: ImportedEpic,
+  { title, description }: EpicContent,
+  changed: ReadonlySet<BeadsField>,
+): ImportedEpic {
+  return {
+    ...record,
+    ...(!changed.has('title') && { title }),
+    ...(!changed.has('text') && { description }),
+  };
+}
+
+/** All of them for a shape in which a part of a record stands on other lines. */
+function changedFields(before: string, now: string): ReadonlySet<BeadsField> {
+  const [old, fresh] = [fieldsOf(before), fieldsOf(now)];
+  if (old === null || fresh === null) return new Set(beadsFields);
+  const changed = beadsFields.filter((field) => old.fields[field] !== fresh.fields[field]);
+  const isWhole = changed.length > 0 && fresh.shape === 'drover';
+  return new Set(isWhole ? beadsFields : changed);
+}
+
+interface LineFields {
+  readonly shape: BeadsShape;
+  /** Each as a text that is the same for the same meaning. */
+  readonly fields: Readonly<Record<BeadsField, string>>;
+}
+
+/** Returns null for a line that is no issue. */
+function fieldsOf(line: string): LineFields | null {
+  const parsed = parseLine(line);
+  if ('kind' in parsed) return null;
+  const shape = shapeOf(parsed.object);
+  if (shape === null) return null;
+  const data = parsed.object['data'];
+  const record = shape === 'drover' && isObject(data) ? data : parsed.object;
+  const text = (key: string): string =>
+    typeof record[key] === 'string' ? record[key].replaceAll('\r\n', '\n').trim() : '';
+  const { labels, state } = splitLabels(texts(record['labels']));
+  const reason = record['close_reason'] ?? record['reason'];
+  const status = statusFromBeads(shape, record['status'], reason, state);
+  const parts = ['description', 'design', 'notes', 'acceptance_criteria'].map(text);
+  const fields = {
+    title: text('title'),
+    text: JSON.stringify(parts),
+    priority: String(shape === 'bd' ? priorityFromBd(record['priority']) : record['priority']),
+    labels: JSON.stringify([...new Set(labels)].toSorted()),
+    type: text('issue_type') || 'task',
+    edges: JSON.stringify([...edgesOf(record), text('epic_id')]),
+    state: status ?? text('status'),
+  };
+  return { shape, fields };
+}
+
+function edgesOf(record: JsonObject): readonly string[] {
+  const list = record['dependencies'];
+  const edges = Array.isArray(list) ? (list as readonly unknown[]).filter(isObject) : [];
+  return edges.map(({ type, depends_on_id: to }) => `${String(type)} ${String(to)}`).toSorted();
+}
+
+function texts(value: unknown): readonly string[] {
+  if (!Array.isArray(value)) return [];
+  return (value as readonly unknown[]).filter((item) => typeof item === 'string');
 }
 
 function linesById(text: string): Map<string, string> {

@@ -21,15 +21,29 @@ export function isOwnClaim({ status, assignee, labels }: JsonObject): boolean {
   return status === 'in_progress' && (assignee === beadsClaim.assignee || isLabelled);
 }
 
-/** What a landing writes as the reason for closing; null: it has not landed. */
-export function landedReason({
-  status,
-  landedSha,
-}: Pick<Task, 'status' | 'landedSha'>): string | null {
-  return status === 'completed' && landedSha !== null ? `Landed as ${landedSha}` : null;
+/** Says no more than that an issue is closed. */
+const plainReason = /^(?:closed|completed|done)?\.?$/iu;
+const landedWords = /\s*\(?Landed as [\da-f]+\)?$/u;
+
+/**
+ * What a landing writes as the reason for closing, after the words of the person or the agent that
+ * closed the issue before it; null: it has not landed.
+ */
+export function landedReason(
+  { status, landedSha }: Pick<Task, 'status' | 'landedSha'>,
+  before: unknown,
+): string | null {
+  if (status !== 'completed' || landedSha === null) return null;
+  const said = typeof before === 'string' ? before.replace(landedWords, '').trim() : '';
+  const landed = `Landed as ${landedSha}`;
+  return plainReason.test(said) ? landed : `${said} (${landed})`;
 }
 
 const runningStatuses: ReadonlySet<string> = new Set(['claimed', 'in_progress', 'waiting']);
+
+export function isRunning(status: TaskStatus): boolean {
+  return runningStatuses.has(status);
+}
 
 /**
  * While an agent works the issue is ours; a person to whom it is assigned keeps it, and a label
@@ -41,11 +55,11 @@ export function claimOf(
   before: JsonObject,
 ): JsonObject {
   const { assignee } = before;
-  const isRunning = runningStatuses.has(status);
+  const isClaimed = isRunning(status);
   const hasPerson = typeof assignee === 'string' && !['', beadsClaim.assignee].includes(assignee);
-  const own = hasPerson ? {} : { assignee: isRunning ? beadsClaim.assignee : '' };
+  const own = hasPerson ? {} : { assignee: isClaimed ? beadsClaim.assignee : '' };
   return {
-    labels: hasPerson && isRunning ? [...labels, beadsClaim.label] : labels,
-    ...(assignee === undefined && !isRunning ? {} : own),
+    labels: hasPerson && isClaimed ? [...labels, beadsClaim.label] : labels,
+    ...(assignee === undefined && !isClaimed ? {} : own),
   };
 }

@@ -7,6 +7,7 @@ import {
   isObject,
   priorityFromBd,
   priorityToBd,
+  sameJson,
   shapeOf,
   splitLabels,
   statusFromBeads,
@@ -16,7 +17,7 @@ import {
   type BeadsShape,
   type BeadsStatus,
 } from './beads-format.ts';
-import { claimOf, isOwnClaim, landedReason } from './beads-claim.ts';
+import { beadsClaim, claimOf, isOwnClaim, isRunning, landedReason } from './beads-claim.ts';
 import { beadsHold } from './beads-holds.ts';
 import { parentsFirst } from './export-session.ts';
 import { parseLine } from './import-jsonl.ts';
@@ -91,6 +92,7 @@ export function mergeBeads(given: BeadsInput): BeadsOutput {
     }
     const ours = tasks.get(id) ?? epics.get(id);
     if (ours === undefined || input.leave?.has(id) === true) return line;
+    if (isClosedMeanwhile(parsed.object, ours)) return line;
     if (isSame(parsed.object, shape, ours, input)) return line;
     const theirs = timeOfLine(parsed.object, input);
     // A sync has already applied the file's new values: remaining differences are ours.
@@ -114,6 +116,11 @@ export function mergeBeads(given: BeadsInput): BeadsOutput {
     merged.length === lines.length && merged.every((line, at) => line === lines[at]);
   if (unchanged) return { text: input.text, losers };
   return { text: merged.map((line) => `${line}\n`).join(''), losers };
+}
+
+/** Closed by a person, or by its agent, while it runs: the end of the attempt decides. */
+function isClosedMeanwhile(line: JsonObject, ours: Task | Epic): boolean {
+  return line['status'] === 'closed' && 'priority' in ours && isRunning(ours.status);
 }
 
 /** A dependency that we had and dropped: the line stays, without its effect. */
@@ -165,24 +172,6 @@ function meaning(line: JsonObject, shape: BeadsShape, ignored: ReadonlySet<strin
 
 function isEmptyList(value: unknown): boolean {
   return Array.isArray(value) && value.length === 0;
-}
-
-function sameJson(a: unknown, b: unknown): boolean {
-  if (Array.isArray(a) && Array.isArray(b)) {
-    const [left, right]: readonly unknown[][] = [a, b];
-    return (
-      left !== undefined &&
-      right !== undefined &&
-      left.length === right.length &&
-      left.every((item, index) => sameJson(item, right[index]))
-    );
-  }
-  if (!isObject(a) || !isObject(b)) return a === b;
-  const keys = Object.keys(a);
-  return (
-    keys.length === Object.keys(b).length &&
-    keys.every((key) => Object.hasOwn(b, key) && sameJson(a[key], b[key]))
-  );
 }
 
 /** Writes our record over a line of the file: keys that we do not know are kept. */
@@ -299,7 +288,7 @@ function bdRecord(record: Task | Epic, input: Merging, before: JsonObject): Json
       ? {}
       : {
           closed_at: (told && closedAt) || at,
-          close_reason: landedReason(record) ?? ((told && closeReason) || reason),
+          close_reason: landedReason(record, closeReason) ?? ((told && closeReason) || reason),
         }),
   };
 }
@@ -317,7 +306,10 @@ function toldAlready(shape: BeadsShape, before: JsonObject, task: Task, outside:
 
 function toldStatus(before: JsonObject): BeadsStatus {
   const closed = before['status'] === 'closed';
-  const label = labelList(before).find((text) => text.startsWith('drover:')) ?? null;
+  // A claim is over when the issue is closed.
+  const isState = (text: string): boolean =>
+    text.startsWith('drover:') && text !== beadsClaim.label;
+  const label = labelList(before).find(isState) ?? null;
   return { status: String(before['status']), label, reason: closed ? 'completed' : null };
 }
 

@@ -10,7 +10,7 @@ import {
   typeFromBd,
   type BeadsShape,
 } from './beads-format.ts';
-import { beadsHolds } from './beads-holds.ts';
+import { beadsHold, beadsHolds } from './beads-holds.ts';
 import { checkId } from '../ids.ts';
 import { nothingSaid } from './task-rules.ts';
 import { parseLine } from './import-jsonl.ts';
@@ -261,6 +261,7 @@ function connect(read: ReadFile): void {
       else if (!entry.blockedBy.includes(to)) entry.blockedBy.push(to);
       continue;
     }
+    if (entry !== undefined && isHold(read, entry, { to, kind })) continue;
     const message = `${shown(from)} to ${shown(to)} has no effect: ${why ?? 'the first is not in the file'}`;
     read.warnings.push({ line, id: from, key: 'dependencies', message });
   }
@@ -273,6 +274,12 @@ function connect(read: ReadFile): void {
   }
 }
 
+/** Our plan has no such edge, but holds the task with a reason as long as the edge counts. */
+function isHold(read: ReadFile, entry: Entry, { to, kind }: Pick<Edge, 'to' | 'kind'>): boolean {
+  if (entry.shape !== 'bd' || kind !== 'blocks') return false;
+  return read.issues.some(({ id, status }) => id === to && status !== 'tombstone');
+}
+
 function noMeaning(
   read: ReadFile,
   entry: Entry | undefined,
@@ -282,9 +289,9 @@ function noMeaning(
   if (entry === undefined) return 'the first is not in the file';
   if (edge.to.startsWith('external:')) return 'it belongs to another project';
   if (read.skipped.has(edge.to)) return 'the second is not imported';
-  if (entry.kind === 'epic') return 'an epic waits for nothing and has no parent here';
+  if (entry.kind === 'epic') return 'an epic has no blockers and no parent here';
   if (edge.kind === 'blocks' && target?.kind === 'epic')
-    return 'a task cannot wait for an epic here';
+    return 'a task of this file cannot wait for an epic';
   return null;
 }
 
@@ -326,6 +333,13 @@ function descriptionOf(text: (key: string) => string): string {
   return parts.filter((part) => part !== '').join('\n\n');
 }
 
+/** Says that the other tool ended it, so that it may open it again. */
+function endNote(status: TaskStatus, reason: unknown): string | null {
+  const said = typeof reason === 'string' && reason !== '' ? `: ${reason}` : '';
+  if (status === 'paused') return `${beadsHold}deferred`;
+  return status === 'completed' || status === 'cancelled' ? `${beadsHold}closed${said}` : null;
+}
+
 function stateOf({ status: said, record }: Entry, hold: string | null): ImportedState {
   const isHeld = hold !== null && said === 'ready';
   const status = isHeld ? 'blocked' : said;
@@ -333,7 +347,7 @@ function stateOf({ status: said, record }: Entry, hold: string | null): Imported
   return {
     status,
     attempts: 0,
-    lastError: null,
+    lastError: endNote(said, reason),
     operator: null,
     verdict: status === 'completed' ? 'pass' : 'unknown',
     verdictReason: typeof reason === 'string' && reason !== '' ? reason : null,

@@ -15,6 +15,8 @@ export interface TakeOver {
   readonly deleted: ReadonlySet<string>;
   /** What the other tool has changed since the last time; null: the whole file counts. */
   readonly changed: ReadonlySet<string> | null;
+  /** Those that had another state in the file before. */
+  readonly moved: ReadonlySet<string>;
 }
 
 export interface TakenOver {
@@ -33,7 +35,7 @@ const by = { by: 'import' };
 export async function takeOverStates(
   tx: Tx,
   sources: StoreSources,
-  { states, deleted, changed: news }: TakeOver,
+  { states, deleted, changed: news, moved }: TakeOver,
   isDry: boolean,
 ): Promise<TakenOver> {
   const changed: string[] = [];
@@ -46,7 +48,8 @@ export async function takeOverStates(
     .orderBy('position')
     .execute();
   for (const row of rows) {
-    const wanted = deleted.has(row.id) ? 'deleted' : wantedOf(row, states.get(row.id));
+    const state = states.get(row.id);
+    const wanted = deleted.has(row.id) ? 'deleted' : wantedOf(row, state, moved.has(row.id));
     if (wanted === null) continue;
     // A hold follows from the whole file and the clock; the rest counts only when it changes.
     if (news !== null && wanted !== 'held' && !isRelease(row, wanted) && !news.has(row.id))
@@ -87,8 +90,15 @@ async function wasClosedByAgent(
 
 type Wanted = 'completed' | 'cancelled' | 'deleted' | 'paused' | 'held' | 'open';
 
-/** Null: the file matches our state, or ours is newer. */
-function wantedOf(row: TaskRow, state: ImportedState | undefined): Wanted | null {
+/**
+ * Null: the file matches our state, or ours is newer. `hasMoved`: the file has another state than
+ * before.
+ */
+function wantedOf(
+  row: TaskRow,
+  state: ImportedState | undefined,
+  hasMoved: boolean,
+): Wanted | null {
   if (state === undefined) return null;
   const isHeld = row.status === 'blocked' && row.blocked_reason?.startsWith(beadsHold) === true;
   switch (state.status) {
@@ -102,17 +112,21 @@ function wantedOf(row: TaskRow, state: ImportedState | undefined): Wanted | null
       if (row.status === 'ready') return 'held';
       return isHeld || row.status !== 'blocked' || row.blocked_reason !== null ? null : 'held';
     case 'ready':
-      return isHeld || wasEndedElsewhere(row) ? 'open' : null;
+      return isHeld || wasEndedElsewhere(row, hasMoved) ? 'open' : null;
     default:
       return null;
   }
 }
 
-/** The other tool ended it: no attempt of ours, no commit. */
-function wasEndedElsewhere(row: TaskRow): boolean {
+/**
+ * The other tool ended it, which a note says, or reopens now what it had as ended. Landed work is
+ * never reopened.
+ */
+function wasEndedElsewhere(row: TaskRow, hasMoved: boolean): boolean {
   const isOver =
     row.status === 'completed' || row.status === 'cancelled' || row.status === 'paused';
-  return isOver && row.landed_sha === null && row.last_error?.startsWith(beadsHold) === true;
+  const isNoted = row.last_error?.startsWith(beadsHold) === true;
+  return isOver && row.landed_sha === null && (isNoted || hasMoved);
 }
 
 async function apply(

@@ -1,7 +1,13 @@
 // Import of a file: read against the project, and written in one transaction, whole or not at all.
 
 import { Refusal } from '../../core/failure.ts';
-import { changesSince } from '../../core/exchange/beads-base.ts';
+import {
+  type BeadsChanges,
+  changesSince,
+  withChangedFields,
+  withChangedTexts,
+} from '../../core/exchange/beads-base.ts';
+import { sameContent, sameEpic } from '../../core/exchange/import-content.ts';
 import { parseBeads } from '../../core/exchange/import-beads.ts';
 import { parseImport, splitLines } from '../../core/exchange/import-jsonl.ts';
 import {
@@ -102,7 +108,8 @@ async function importInto(tx: Tx, store: Store, request: ReadyRequest): Promise<
   const takeOver = {
     states: parsed.states,
     deleted,
-    changed: news === null ? null : new Set([...news.changed, ...news.gone]),
+    changed: news === null ? null : stateNews(news),
+    moved: news?.moved ?? new Set(),
   };
   if (request.dryRun || (count + updates === 0 && !isSync)) {
     return isSync
@@ -148,23 +155,41 @@ function tooManyProblems({ file }: ImportRequest, problems: readonly ImportProbl
 
 const noneTaken: TakenOver = { changed: [], running: [], unwanted: [] };
 
+/** Ids whose state is the other tool's word. */
+function stateNews({ changed, gone }: BeadsChanges): ReadonlySet<string> {
+  const told = [...changed].filter(([, fields]) => fields.has('state')).map(([id]) => id);
+  return new Set([...told, ...gone]);
+}
+
 /**
- * What is unchanged on the other side is left alone here; what is changed of a running task has to
- * wait for its end.
+ * What is unchanged on the other side is left alone here, field by field; what is changed of a
+ * running task has to wait for its end.
  */
 function dueNow(
   plan: SessionPlan,
-  changed: ReadonlySet<string>,
+  changed: BeadsChanges['changed'],
   project: StoredProject,
 ): { readonly plan: SessionPlan; readonly later: readonly string[] } {
-  const updates = plan.updatedTasks.filter(({ id }) => changed.has(id));
+  const updates = plan.updatedTasks.flatMap((task) => {
+    const [fields, ours] = [changed.get(task.id), project.tasks.get(task.id)];
+    if (fields === undefined || ours === undefined) return [];
+    const merged = withChangedFields(task, ours, fields);
+    return sameContent(merged, ours) ? [] : [merged];
+  });
+  const epics = plan.updatedEpics.flatMap((epic) => {
+    const [fields, ours] = [changed.get(epic.id), project.epics.get(epic.id)];
+    if (fields === undefined || ours === undefined) return [];
+    const merged = withChangedTexts(epic, ours, fields);
+    return sameEpic(merged, ours) ? [] : [merged];
+  });
+  const differing = new Set([...updates, ...epics].map(({ id }) => id));
   const isRunning = (id: string): boolean => whyNotUpdated(id, project) !== null;
   const later = updates.filter(({ id }) => isRunning(id)).map(({ id }) => id);
   const due = {
     ...plan,
-    updatedEpics: plan.updatedEpics.filter(({ id }) => changed.has(id)),
+    updatedEpics: epics,
     updatedTasks: updates.filter(({ id }) => !isRunning(id)),
-    differs: plan.differs.filter((id) => changed.has(id)),
+    differs: plan.differs.filter((id) => differing.has(id)),
   };
   return { plan: due, later };
 }

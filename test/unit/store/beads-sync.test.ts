@@ -40,31 +40,31 @@ suite('beads sync', () => {
     );
   };
 
+  const importRequest = {
+    badUtf8Lines: [],
+    file: '/repo/.beads/issues.jsonl',
+    format: 'beads',
+    dryRun: false,
+    rename: false,
+    skipInvalid: false,
+    maxAttempts: 3,
+  } as const;
+
   /** As `drover sync beads` does it. */
   async function sync() {
-    const result = await importFile(project.store, {
-      text: file,
-      badUtf8Lines: [],
-      file: '/repo/.beads/issues.jsonl',
-      format: 'beads',
-      dryRun: false,
-      update: true,
-      rename: false,
-      skipInvalid: false,
-      maxAttempts: 3,
-      base,
-    });
+    const request = { ...importRequest, text: file, update: true, base };
+    const result = await importFile(project.store, request);
     assert.deepEqual(result.errors, []);
     const sync = { leave: result.later ?? [] };
     const { db } = project.store;
-    const request = {
+    const wanted = {
       format: 'beads',
       present: file,
       sync,
       nowMs: 0,
       repository: '/repo',
     } as const;
-    file = (await exportPlan(db, request)).text;
+    file = (await exportPlan(db, wanted)).text;
     base = file;
     return result;
   }
@@ -126,6 +126,85 @@ suite('beads sync', () => {
     assert.equal(lineOf('a')['status'], 'open');
   });
 
+  test('an issue that was closed at the first sync and is reopened is ready here', async () => {
+    set(issue('a', { status: 'closed', closed_at: at(-1000), close_reason: 'done' }));
+    await sync();
+    assert.equal(await statusOf(project, 'a'), 'completed');
+    set(issue('a', { updated_at: at(1000) }));
+    const { differs } = await sync();
+    assert.deepEqual([await statusOf(project, 'a'), differs], ['ready', ['a']]);
+    assert.equal(lineOf('a')['status'], 'open');
+  });
+
+  test('an issue that was deferred at the first sync and is undeferred is ready here', async () => {
+    set(issue('a', { status: 'deferred' }));
+    await sync();
+    assert.equal(await statusOf(project, 'a'), 'paused');
+    set(issue('a', { updated_at: at(1000) }));
+    await sync();
+    assert.equal(await statusOf(project, 'a'), 'ready');
+    assert.deepEqual([lineOf('a')['status'], lineOf('a')['labels'] ?? []], ['open', []]);
+  });
+
+  test('a first import without a sync is told from a person, too: reopened and undeferred', async () => {
+    const take = (update: boolean) =>
+      importFile(project.store, { ...importRequest, text: file, update });
+    set(issue('a', { status: 'closed', close_reason: 'done' }), issue('b', { status: 'deferred' }));
+    await take(false);
+    set(issue('a'), issue('b'));
+    await take(true);
+    assert.deepEqual(
+      [await statusOf(project, 'a'), await statusOf(project, 'b')],
+      ['ready', 'ready'],
+    );
+  });
+
+  /** As `bd` writes a line anew: no empty lists, and the time of its import. */
+  const rewritten = (text: string, ms: number): string =>
+    text
+      .split('\n')
+      .filter((line) => line !== '')
+      .map((line) => {
+        const record = JSON.parse(line) as Record<string, unknown>;
+        const kept = Object.entries(record).filter(
+          ([, value]) => value !== '' && !(Array.isArray(value) && value.length === 0),
+        );
+        return `${JSON.stringify({ ...Object.fromEntries(kept), updated_at: at(ms) })}\n`;
+      })
+      .join('');
+
+  test('an edit here is not lost when the tracker only rewrote the line', async () => {
+    set(issue('a'), issue('b', { assignee: 'ada' }));
+    await sync();
+    for (const [round, title] of ['first', 'second', 'third'].entries()) {
+      await rename('a', title);
+      file = rewritten(file, 10_000 * (round + 1));
+      const { differs } = await sync();
+      assert.deepEqual([await titleOf('a'), differs], [title, []]);
+      assert.equal(lineOf('a')['title'], title);
+      file = rewritten(file, 10_000 * (round + 1) + 5_000);
+      assert.deepEqual((await sync()).differs, []);
+    }
+    assert.equal(lineOf('b')['assignee'], 'ada');
+  });
+
+  test('edits of different fields on both sides are both kept; of the same field, the file wins', async () => {
+    set(issue('a'), issue('b'));
+    await sync();
+    await rename('a', 'ours');
+    await rename('b', 'ours');
+    set(issue('a', { priority: 0, updated_at: at(9) }), issue('b', { title: 'theirs' }));
+    await sync();
+    const task = await tablesOf(project.store.db)
+      .selectFrom('tasks')
+      .select(['title', 'priority'])
+      .where('id', '=', 'a')
+      .executeTakeFirst();
+    assert.deepEqual(task, { title: 'ours', priority: 10 });
+    assert.deepEqual([lineOf('a')['title'], lineOf('a')['priority']], ['ours', 0]);
+    assert.equal(await titleOf('b'), 'theirs');
+  });
+
   test('an issue whose line is gone is cancelled here, and its line does not come back', async () => {
     set(issue('a'), issue('b'));
     await sync();
@@ -180,7 +259,7 @@ suite('beads sync', () => {
     assert.equal(await statusOf(project, 'b'), 'ready');
   });
 
-  test('a landing closes with its commit in the reason, also over the words of an agent', async () => {
+  test('a landing closes with its commit in the reason, after the words of who closed it before', async () => {
     set(issue('a'), issue('b', { updated_at: at(0) }));
     await sync();
     for (const id of ['a', 'b']) {
@@ -193,8 +272,29 @@ suite('beads sync', () => {
     }
     set(issue('a'), issue('b', { status: 'closed', closed_at: at(0), close_reason: 'I did it' }));
     await sync();
-    for (const id of ['a', 'b'])
-      assert.equal(lineOf(id)['close_reason'], `Landed as ${'f'.repeat(40)}`);
+    const landed = `Landed as ${'f'.repeat(40)}`;
+    assert.equal(lineOf('a')['close_reason'], landed);
+    assert.equal(lineOf('b')['close_reason'], `I did it (${landed})`);
+    await sync();
+    assert.equal(lineOf('b')['close_reason'], `I did it (${landed})`);
+  });
+
+  test('what a person closes while it runs stays closed with the reason until the attempt ends', async () => {
+    const closed = { status: 'closed', closed_at: at(9), close_reason: 'not needed any more' };
+    set(issue('a', { assignee: 'ada' }));
+    await sync();
+    await moveTask(project, 'a', ['claimed', 'in_progress']);
+    await sync();
+    const claimed = lineOf('a');
+    assert.deepEqual(claimed['labels'], ['drover:in_progress']);
+    set(JSON.stringify({ ...claimed, ...closed }));
+    const { warnings } = await sync();
+    assert.match(warnings[0]?.message ?? '', /drover cancel a/u);
+    assert.equal(lineOf('a')['close_reason'], 'not needed any more');
+    await moveTask(project, 'a', ['completed']);
+    await sync();
+    const { status, labels, close_reason: reason } = lineOf('a');
+    assert.deepEqual([status, labels ?? [], reason], ['closed', [], 'not needed any more']);
   });
 
   test('a task and an epic that are added here bear the prefix of Beads', async () => {
