@@ -86,6 +86,14 @@ suite('e2e: drover undo', function () {
     assert.notEqual((await here.status()).epics[0]?.landed_sha, null);
   });
 
+  test('a task of the epic that was undone before does not depend on the epic', async () => {
+    const here = project();
+    await beginPlan(here, [epic, ...stories, outside]);
+    await here.expect(0, ['run', '--epic', 'E1']);
+    await here.expect(0, ['undo', 'b']);
+    assert.deepEqual((await preview(here, 'E1')).dependents, ['d']);
+  });
+
   test('an epic whose tasks landed one by one goes in one commit; a red gate moves nothing', async () => {
     const here = project({
       agent: 'cat > /dev/null; echo $id >> shared.txt; echo $id > $id.txt',

@@ -176,7 +176,7 @@ function defineWorkerRuntime(program: Command, host: ProgramHost): void {
       `
 AGENT_TOKEN is the secret that clients send as their bearer token.
 SIGTERM or Ctrl-C stops the running job, then the runtime, within 15 s.
-docs/remote.md describes the runtime and how to build an image with it.`,
+docs/worker-runtime.md describes the runtime and how to build an image with it.`,
     )
     .action(calls(host, runtime, async () => (await load()).workerRuntime));
 }

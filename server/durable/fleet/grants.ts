@@ -14,9 +14,9 @@ export interface GrantRequest {
 }
 
 /**
- * One statement each, without a semicolon. They may be run again at any time; the default
- * privileges cover the tables that a later release of Drover brings, when the same owner prepares
- * them.
+ * One statement each, without a semicolon. A dump reads sequences, too. The statements may be run
+ * again at any time; the default privileges cover the tables that a later release of Drover brings,
+ * when the same owner prepares them.
  */
 export function grantStatements(request: GrantRequest): readonly string[] {
   const role = quoted(request.role);
@@ -26,9 +26,9 @@ export function grantStatements(request: GrantRequest): readonly string[] {
     ...schemas.flatMap((schema) => [
       `GRANT USAGE ON SCHEMA ${schema} TO ${role}`,
       `GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA ${schema} TO ${role}`,
-      `GRANT USAGE ON ALL SEQUENCES IN SCHEMA ${schema} TO ${role}`,
+      `GRANT USAGE, SELECT ON ALL SEQUENCES IN SCHEMA ${schema} TO ${role}`,
       `ALTER DEFAULT PRIVILEGES IN SCHEMA ${schema} GRANT SELECT, INSERT, UPDATE, DELETE ON TABLES TO ${role}`,
-      `ALTER DEFAULT PRIVILEGES IN SCHEMA ${schema} GRANT USAGE ON SEQUENCES TO ${role}`,
+      `ALTER DEFAULT PRIVILEGES IN SCHEMA ${schema} GRANT USAGE, SELECT ON SEQUENCES TO ${role}`,
     ]),
   ];
 }

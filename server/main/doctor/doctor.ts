@@ -80,10 +80,11 @@ export async function doctor(root: string | null): Promise<Doctor> {
     checks.push({ name: 'configuration', ok: true, message: `warning: ${warning.message}` });
   for (const held of live.held)
     checks.push({ name: 'settings', ok: true, message: `warning: ${heldSentence(held)}` });
-  checks.push(databaseCheck(placesOf(root, live.settings.databasePath).database));
-  checks.push(...(await projectCheck(placesOf(root, live.settings.databasePath))));
   const { fleetDatabaseUrl } = live.settings;
-  if (fleetDatabaseUrl !== null) {
+  if (fleetDatabaseUrl === null) {
+    const places = placesOf(root, live.settings.databasePath);
+    checks.push(databaseCheck(places.database), ...(await projectCheck(places)));
+  } else {
     const { takeOverAfterMs } = live.settings.fleet;
     checks.push(...(await fleetChecks(fleetDatabaseUrl, takeOverAfterMs)));
     checks.push(...(await fleetRemoteCheck(root, live)));

@@ -54,7 +54,9 @@ export async function initProject(folder: string, environment: Environment): Pro
       mkdirSync(dirname(places.database), { recursive: true });
     excludeFromGit(commonDir);
     const toml = join(root, '.drover.toml');
-    if (!already && !existsSync(toml)) writeFileSync(toml, sampleToml());
+    // In a fleet, each clone would get one, and could not pull the one that is committed.
+    const isOfFleet = live.settings.fleetDatabaseUrl !== null;
+    if (!already && !isOfFleet && !existsSync(toml)) writeFileSync(toml, sampleToml());
   } catch (error) {
     const code = (error as NodeJS.ErrnoException).code ?? 'unknown error';
     throw new Refusal(

@@ -19,6 +19,8 @@ export async function rootTasksOf(db: Db, epicId: string): Promise<readonly Task
 export interface Dependent {
   readonly id: string;
   readonly status: TaskRow['status'];
+  /** The epic of its root task. */
+  readonly epicId: string | null;
 }
 
 /**
@@ -26,7 +28,10 @@ export interface Dependent {
  * left out.
  */
 export async function dependentsOf(db: Db, ids: readonly string[]): Promise<readonly Dependent[]> {
-  const rows = await db.selectFrom('tasks').select(['id', 'parent_id', 'status']).execute();
+  const rows = await db
+    .selectFrom('tasks')
+    .select(['id', 'parent_id', 'status', 'epic_id'])
+    .execute();
   const children = new Map<string, string[]>();
   const byId = new Map(rows.map((row) => [row.id, row]));
   for (const { id, parent_id: parent } of rows) {
@@ -44,7 +49,8 @@ export async function dependentsOf(db: Db, ids: readonly string[]): Promise<read
     for (const id of new Set(next)) {
       const row = byId.get(id);
       if (row === undefined || row.status === 'cancelled') continue;
-      found.push({ id, status: row.status });
+      const epicId = byId.get(rootIn(id, byId))?.epic_id ?? null;
+      found.push({ id, status: row.status, epicId });
       // A task is over when its sub-tasks are: what waits for it waits for them too.
       for (const one of withDescendants([rootIn(id, byId)], children)) {
         if (!seen.has(one)) level.push(one);

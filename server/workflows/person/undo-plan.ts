@@ -58,7 +58,9 @@ export async function planUndo(
   const epic = await epicById(engine.store.db, id);
   const plan = epic === null ? await planTask(engine, id) : await planEpic(engine, epic);
   const undone = plan.tasks.map((task) => task.id);
-  const dependents = await dependentsOf(engine.store.db, undone);
+  // Tasks of the epic itself go with it, also those that were undone before.
+  const found = await dependentsOf(engine.store.db, undone);
+  const dependents = found.filter(({ epicId }) => epic === null || epicId !== epic.id);
   const running = dependents.find(({ status }) => runningStatuses.has(status));
   if (running !== undefined) {
     throw new Refusal(
