@@ -116,7 +116,12 @@ export interface Backends {
   readonly initProject: (
     root: string,
     env: NodeJS.ProcessEnv,
-  ) => Promise<{ root: string; database: string; already: boolean }>;
+  ) => Promise<{
+    root: string;
+    database: string;
+    already: boolean;
+    warnings?: readonly string[];
+  }>;
   readonly findProject: (from: string) => string | null;
   /** The power settings of the repository, and a person's acceptance of them if `accept` is set. */
   readonly trustSettings: (request: {

@@ -54,6 +54,7 @@ import { prepareSlot } from './slots/slots.ts';
 import { exists } from './files/small-files.ts';
 import { lastSnapshot, restoreSnapshot, snapshotAt } from './snapshot/restore.ts';
 import { listSnapshots, sizeOfChange } from './snapshot/snapshot-list.ts';
+import { mirrorFetches, mirrorWarning } from './read/mirror-fetch.ts';
 import { takeSnapshot } from './snapshot/snapshot.ts';
 import { withIgnored } from './work/ignored-results.ts';
 import { startWork } from './work/work-start.ts';
@@ -87,6 +88,8 @@ export interface RepositoryDeps {
 /** A repository on this machine's disk, with the state that its operations need. */
 export interface LocalRepository extends GitRepository {
   readonly context: RepositoryContext;
+  /** Settings of git, as it had them at the start, that can cost work. */
+  readonly warnings: readonly string[];
   /**
    * The oldest commit on the first-parent line of HEAD; null before the first one, and where the
    * history is cut off.
@@ -125,6 +128,7 @@ export function openRepository(deps: RepositoryDeps): OpenedRepository {
       return state.processCount;
     },
     refresh: () => state.refresh(),
+    warnings: mirrorFetches(deps.place.listed.values).map(mirrorWarning),
     rootCommit: () => rootCommit(context),
     mayHold: async (commit) =>
       exists(join(context.commonDir, 'shallow')) || (await treeOf(context, commit)).ok,

@@ -49,8 +49,9 @@ export interface CommitLeftoversOutcome {
 export interface IgnoredResults {
   /** If they are not kept: the ignored files and folders that git lists. */
   readonly files: readonly string[];
-  /** The ref of the snapshot that keeps them. */
+  /** The snapshot that keeps them. */
   readonly ref: string | null;
+  readonly commit: Sha | null;
   /** What they are, if they are too many to be kept; null: all are kept. */
   readonly unkept: string | null;
 }

@@ -209,6 +209,7 @@ export { setEpicLine } from './plan/epics.ts';
 export { delayStart, type TaskBehind, tasksBehindLines, waitsForRuns } from './work/base-waits.ts';
 export {
   addKeptRef,
+  keptCommits,
   committedSubTasks,
   handOverWork,
   movePhase,

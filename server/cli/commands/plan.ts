@@ -43,10 +43,11 @@ export interface EditOptions extends TaskOptions {
 export async function init(context: CommandContext): Promise<number> {
   const { env, loadBackends } = context.surroundings;
   const { initProject } = await loadBackends();
-  const { root, database, already } = await initProject(context.directory, env);
-  const text = already
+  const { root, database, already, warnings = [] } = await initProject(context.directory, env);
+  const done = already
     ? `${root} is a Drover project already; nothing was changed.`
     : `${root} is a Drover project now (database: ${database}). Next: drover add "…", then drover run.`;
+  const text = [done, ...warnings.map((warning) => `Warning: ${plainLine(warning)}`)].join('\n');
   if (context.json) context.tell(text);
   context.answer({ root, database }, text);
   return exitCodes.done;

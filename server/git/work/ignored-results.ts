@@ -30,7 +30,7 @@ export async function keepIgnored(
   const { paths, beyond } = written.value;
   if (paths.length === 0) return ok(null);
   const files = paths.map(shown);
-  if (beyond !== null) return ok({ files, ref: null, unkept: beyond });
+  if (beyond !== null) return ok({ files, ref: null, commit: null, unkept: beyond });
   const kept = await keepState(context, {
     worktree,
     status: { ...status, head: tip, branch, entries: [] },
@@ -39,7 +39,9 @@ export async function keepIgnored(
     author: 'agent',
     ignored: paths,
   });
-  return kept.ok ? ok({ files, ref: kept.value.snapshot.ref, unkept: null }) : kept;
+  if (!kept.ok) return kept;
+  const { ref, commit } = kept.value.snapshot;
+  return ok({ files, ref, commit, unkept: null });
 }
 
 /** A commit on `commit` with the ignored files of a snapshot that a person wants to land. */

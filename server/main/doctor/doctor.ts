@@ -143,7 +143,9 @@ async function gitCheck(): Promise<Check> {
 async function repositoryChecks(root: string): Promise<readonly Check[]> {
   const opened = await openGitAdapter().open(root);
   if (!opened.ok) return [{ name: 'repository', ok: false, message: opened.error.message }];
-  return [repositoryCheck(root, opened.value), await identityCheck(opened.value)];
+  const { warnings } = opened.value;
+  const warned = warnings.map((message) => ({ name: 'repository', ok: false, message }));
+  return [repositoryCheck(root, opened.value), ...warned, await identityCheck(opened.value)];
 }
 
 function repositoryCheck(root: string, { facts }: LocalRepository): Check {

@@ -77,6 +77,7 @@ function gitOf(look: CheckoutHead, open: () => Promise<GitRepository>): DataGit 
       const sha = look.readRef(ref);
       return sha === undefined ? (await open()).readRef(ref) : sha;
     },
+    isAncestor: async (ancestor, descendant) => (await open()).isAncestor(ancestor, descendant),
     resolve: async (revision) => (await open()).resolve(revision),
     diff: async (from, to) => (await open()).diff(from, to),
     listSnapshots: async (id, bases) => (await open()).listSnapshots(id, bases),

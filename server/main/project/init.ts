@@ -30,6 +30,8 @@ export interface InitResult {
   readonly root: string;
   readonly database: string;
   readonly already: boolean;
+  /** Settings of git that can cost work. */
+  readonly warnings: readonly string[];
 }
 
 /** Makes a project of the repository that holds `folder`; a second call changes nothing. */
@@ -71,7 +73,7 @@ export async function initProject(folder: string, environment: Environment): Pro
     await close();
   }
   keepPlan(places);
-  return { root, database: places.database, already };
+  return { root, database: places.database, already, warnings: opened.value.warnings };
 }
 
 /** Before anything is written. */

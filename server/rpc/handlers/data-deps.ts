@@ -99,6 +99,7 @@ export interface DataOutput {
 export interface DataGit {
   readonly facts: { readonly root: string; readonly headBranch: string | null };
   readRef(ref: string): Promise<string | null>;
+  isAncestor(ancestor: string, descendant: string): Promise<boolean>;
   readonly sharedRemote: Engine['git']['sharedRemote'];
   resolve(revision: string): Promise<Result<string, { readonly message: string }>>;
   diff(from: string, to: string): Promise<Result<string, { readonly message: string }>>;

@@ -3,7 +3,7 @@
 
 import { isHandedOver } from '../../core/plan/task.ts';
 import { whyNoLander } from '../../core/work/landers.ts';
-import { branchRef } from '../../core/work/ref-names.ts';
+import { branchRef, landingRef } from '../../core/work/ref-names.ts';
 import { agentChoices } from '../../core/settings/agent-settings.ts';
 import { placeRulesOf } from '../../core/settings/remote-settings.ts';
 import type {
@@ -15,11 +15,19 @@ import type {
 } from '../../protocol/views.ts';
 import type { Handlers } from '../../protocol/api.ts';
 import { Refusal } from '../../core/failure.ts';
-import { liveMachines, readLine } from '../../store/port.ts';
+import {
+  allLines,
+  keptCommits,
+  liveMachines,
+  readLine,
+  taskById,
+  textList,
+} from '../../store/port.ts';
 import { readMachines } from '../../store/fleet/machine-views.ts';
 import { readAtOneMoment } from '../../store/rows/one-moment.ts';
 import { openQuestions, readSnapshot, type SnapshotExtras } from '../../store/board/snapshot.ts';
 import { why } from '../../store/why/why.ts';
+import type { LostRefs } from '../../store/why/why-phrases.ts';
 import type { DataHandlerDeps } from './data-deps.ts';
 
 type InspectRequests =
@@ -132,8 +140,15 @@ export function inspectHandlers(deps: DataHandlerDeps): Pick<Handlers, InspectRe
         gateNeeds: deps.settings().gate.needs,
         remote: placeRulesOf(deps.settings()),
       };
+      const lost = await lostRefs(deps, id);
       const waiting = (deps.unaccepted?.() ?? []).map(unacceptedSentence);
-      return { id, reasons: [...(await why(store.db, id, facts)), ...waiting] };
+      return {
+        id,
+        reasons: [
+          ...(await why(store.db, id, { ...facts, ...(lost !== null && { lost }) })),
+          ...waiting,
+        ],
+      };
     },
     'events.read': async ({ after = 0, limit = eventsDefault, ...filter }) => {
       const bounded = Math.min(limit, eventsMax);
@@ -147,4 +162,52 @@ export function inspectHandlers(deps: DataHandlerDeps): Pick<Handlers, InspectRe
     },
     'worktree.list': async () => deps.worktrees(),
   };
+}
+
+/**
+ * Refs that the rows of a task name and that are gone: a fetch that prunes with a mirror's refspec,
+ * or a person, has removed them. Returns null for an epic, and if nothing is lost.
+ */
+async function lostRefs(
+  { git, store }: Pick<DataHandlerDeps, 'git' | 'store'>,
+  id: string,
+): Promise<LostRefs | null> {
+  const row = await taskById(store.db, id);
+  if (row === null) return null;
+  const refs = new Map<string, string | null>();
+  const { branch, commit_sha: commit, landed_sha: landed } = row;
+  const isKept = landed === null && branch !== null && commit !== null;
+  if (isKept && (await git.readRef(branchRef(branch))) === null) {
+    refs.set(branch, await present(git, commit));
+  }
+  const commits = await keptCommits(store.db, id);
+  for (const ref of textList(row.rescue_refs)) {
+    if ((await git.readRef(ref)) !== null) continue;
+    refs.set(ref, await present(git, commits.get(ref) ?? null));
+  }
+  const isLandedLost = landed !== null && !(await isOnLine(git, store, landed));
+  return refs.size === 0 && !isLandedLost ? null : { refs, isLandedLost };
+}
+
+/** Returns null if git does not have the commit. */
+async function present(git: DataHandlerDeps['git'], sha: string | null): Promise<string | null> {
+  if (sha === null) return null;
+  const found = await git.resolve(sha);
+  return found.ok ? found.value : null;
+}
+
+async function isOnLine(
+  git: DataHandlerDeps['git'],
+  store: DataHandlerDeps['store'],
+  sha: string,
+): Promise<boolean> {
+  const branches = new Set((await allLines(store.db)).map(({ branch }) => branch));
+  if (git.facts.headBranch !== null) branches.add(git.facts.headBranch);
+  for (const branch of branches) {
+    for (const ref of [branchRef(branch), landingRef(branch)]) {
+      const tip = await git.readRef(ref);
+      if (tip !== null && (await git.isAncestor(sha, tip))) return true;
+    }
+  }
+  return false;
 }

@@ -16,6 +16,16 @@ export interface WhyFacts {
   readonly gateNeeds: readonly string[];
   /** Absent: nothing is known of remote workers. */
   readonly remote?: PlaceRules & { readonly max: number };
+  /** Absent: nothing is known to be lost. */
+  readonly lost?: LostRefs;
+}
+
+/** What the rows of a task name, and the repository does not have any more. */
+export interface LostRefs {
+  /** Each branch or ref that is gone, with the commit that it held if that is known. */
+  readonly refs: ReadonlyMap<string, string | null>;
+  /** No line contains the commit as which the task has landed. */
+  readonly isLandedLost: boolean;
 }
 
 const errorCharactersMax = 500;

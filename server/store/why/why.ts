@@ -52,24 +52,24 @@ async function whyTask(db: Db, row: TaskRow, facts: WhyFacts): Promise<string[]>
     case 'paused':
       return whyPaused(db, row);
     case 'needs_review':
-      return whyReview(row);
+      return whyReview(row, facts);
     case 'conflict':
-      return whyConflict(row);
+      return whyConflict(row, facts);
     case 'completed':
-      return [whyCompleted(row)];
+      return [whyCompleted(row, facts)];
     case 'failed':
       return [
         `${id} has failed: ${row.attempts} of ${row.max_attempts} attempts are used up.`,
         ...lastError(row),
         ...(await whyGate(db, row)),
-        ...keptWork(row),
+        ...keptWork(row, facts),
         `Use "drover retry ${id}" to try again, with a hint or an edit before it if the task was not clear.`,
       ];
     case 'cancelled':
       return [
         `${id} is cancelled.`,
         ...lastError(row),
-        ...keptWork(row),
+        ...keptWork(row, facts),
         `Use "drover retry ${id}" to bring it back.`,
       ];
   }
@@ -80,11 +80,22 @@ function lastError(row: TaskRow): string[] {
   return [`The last error: ${oneLine(row.last_error)}`];
 }
 
-function keptWork(row: TaskRow): string[] {
-  const kept = [
+function keptWork(row: TaskRow, { lost }: WhyFacts): string[] {
+  const named = [
     ...new Set([...(row.branch === null ? [] : [row.branch]), ...textList(row.rescue_refs)]),
   ];
-  return kept.length === 0 ? [] : [`Its work is kept: ${kept.join(', ')}.`];
+  const kept = named.filter((ref) => lost?.refs.has(ref) !== true);
+  const gone = named.flatMap((ref) => {
+    const commit = lost?.refs.get(ref);
+    return typeof commit === 'string' ? [lostRef(ref, commit)] : [];
+  });
+  return [...(kept.length === 0 ? [] : [`Its work is kept: ${kept.join(', ')}.`]), ...gone];
+}
+
+function lostRef(ref: string, commit: string): string {
+  const isRef = ref.startsWith('refs/');
+  const cure = isRef ? `git update-ref ${ref} ${commit}` : `git branch ${ref} ${commit}`;
+  return `${ref} was removed, but git still has its commit. Run "${cure}" to restore it.`;
 }
 
 async function whyRunning(db: Db, row: TaskRow, facts: WhyFacts): Promise<string[]> {
@@ -200,7 +211,7 @@ function reasonOr({ verdict_reason: reason }: TaskRow, files: string): string {
   return said ?? files;
 }
 
-function whyReview(row: TaskRow): string[] {
+function whyReview(row: TaskRow, facts: WhyFacts): string[] {
   const { id } = row;
   const decide = `Use "drover approve ${id}" to take it as it is, or "drover send-back ${id} <text>" to have it changed; "drover diff ${id}" shows the change.`;
   switch (row.review_kind) {
@@ -226,7 +237,7 @@ function whyReview(row: TaskRow): string[] {
       ];
     case 'no_changes':
       return [
-        ...whyNoChanges(row),
+        ...whyNoChanges(row, facts),
         `Use "drover approve ${id}" if no change was needed, or "drover send-back ${id} <text>" to state what is missing; "drover log ${id}" shows what it said.`,
       ];
     case 'plan':
@@ -247,7 +258,7 @@ function whyReview(row: TaskRow): string[] {
 }
 
 /** The verdict names the ignored files, or says that there are too many to be kept. */
-function whyNoChanges(row: TaskRow): string[] {
+function whyNoChanges(row: TaskRow, facts: WhyFacts): string[] {
   const { id } = row;
   if (row.held_files === '[]') {
     return [
@@ -256,7 +267,7 @@ function whyNoChanges(row: TaskRow): string[] {
   }
   return [
     `${id} needs a review: ${row.verdict_reason ?? 'its agent wrote only ignored files'}.`,
-    ...keptWork(row),
+    ...keptWork(row, facts),
     `Use "drover approve ${id} --with-ignored" to land these ignored files.`,
   ];
 }
@@ -272,19 +283,22 @@ function whyNames(row: TaskRow): string[] {
       ];
 }
 
-function whyConflict(row: TaskRow): string[] {
+function whyConflict(row: TaskRow, facts: WhyFacts): string[] {
   const files = textList(row.conflict_files);
   const where = files.length === 0 ? '' : ` in ${files.join(', ')}`;
   return [
     `${row.id} is in conflict with what has landed${where}; its own further attempts have not cured it.`,
     ...lastError(row),
-    ...keptWork(row),
+    ...keptWork(row, facts),
     `Use "drover retry ${row.id}" to give it to its agent once more, or merge its branch by hand.`,
   ];
 }
 
-function whyCompleted(row: TaskRow): string {
+function whyCompleted(row: TaskRow, { lost }: WhyFacts): string {
   if (row.landed_sha === null) return `${row.id} is completed; no commit was expected or needed.`;
   const where = row.landed_on === null ? '' : ` on ${row.landed_on}`;
+  if (lost?.isLandedLost === true) {
+    return `${row.id} is completed: it landed${where}, but no line contains that commit any more (a reset, or a fetch that prunes, removes it). Run "git branch found-${row.id} ${row.landed_sha}" to restore it.`;
+  }
   return `${row.id} is completed: it has landed${where} as ${row.landed_sha.slice(0, 12)}.`;
 }

@@ -77,6 +77,23 @@ export async function committedSubTasks(
   return rows.map((row) => ({ id: row.id, commit: row.commit_sha ?? '' }));
 }
 
+/** The last commit that each kept ref of a task was recorded with. */
+export async function keptCommits(db: Reads, taskId: string): Promise<ReadonlyMap<string, string>> {
+  const rows = await db
+    .selectFrom('events')
+    .select('data')
+    .where('task_id', '=', taskId)
+    .where('type', '=', 'work.kept')
+    .orderBy('seq')
+    .execute();
+  const commits = new Map<string, string>();
+  for (const { data } of rows) {
+    const { ref, commit } = JSON.parse(data) as { readonly ref?: string; readonly commit?: string };
+    if (ref !== undefined && commit !== undefined) commits.set(ref, commit);
+  }
+  return commits;
+}
+
 /** Names a snapshot at its task; false when the task does not exist. */
 export async function addKeptRef(tx: Tx, taskId: string, ref: string): Promise<boolean> {
   const row = await tx

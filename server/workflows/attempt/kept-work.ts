@@ -20,6 +20,8 @@ const workRoots = [workRoot, rescueRoot];
 export interface KeptNote {
   readonly reason: SnapshotReason;
   readonly author: SnapshotAuthor;
+  /** The commit of the ref, where there is one ref. */
+  readonly commit?: string;
 }
 
 const foundNote: KeptNote = { reason: 'found', author: 'unknown' };
@@ -32,11 +34,11 @@ export async function nameKeptRefs(
   otherwise: string | null,
   note: KeptNote = foundNote,
 ): Promise<void> {
-  const { reason, author } = note;
+  const { reason, author, commit } = note;
   for (const ref of refs) {
     for (const taskId of [taskInName(ref), otherwise]) {
       if (taskId === null || !(await addKeptRef(tx, taskId, ref))) continue;
-      await store.append(tx, { type: 'work.kept', taskId, data: { ref, reason, author } });
+      await store.append(tx, { type: 'work.kept', taskId, data: { ref, reason, author, commit } });
       break;
     }
   }
@@ -75,8 +77,10 @@ export async function keepWork(
     return false;
   }
   if (taken.value === null || !taken.value.isNew) return true;
-  const { ref } = taken.value;
-  await engine.store.transaction((tx) => nameKeptRefs(tx, engine.store, [ref], taskId, note));
+  const { ref, commit } = taken.value;
+  await engine.store.transaction((tx) =>
+    nameKeptRefs(tx, engine.store, [ref], taskId, { ...note, commit }),
+  );
   return true;
 }
 

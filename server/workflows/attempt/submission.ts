@@ -68,7 +68,8 @@ export async function submit(
   const wasCutOff = !changed && (await workWasCutOff(tx, claim));
   await setAttempt(tx, claim.taskId, claim.attempt, { commit_sha: changed ? commit : null });
   if (typeof ignored?.ref === 'string') {
-    await nameKeptRefs(tx, engine.store, [ignored.ref], claim.taskId, ignoredNote);
+    const note = { ...ignoredNote, ...(ignored.commit !== null && { commit: ignored.commit }) };
+    await nameKeptRefs(tx, engine.store, [ignored.ref], claim.taskId, note);
   }
   if (conflict !== null) return recordFailure(engine, tx, claim, conflict.reason, conflict.files);
   switch (judgement.next.kind) {

@@ -24,6 +24,7 @@ import {
   widenRun,
   writeLine,
 } from '../../store/port.ts';
+import { refuseLostBranch } from './lost-branch.ts';
 import { type AskedScope, covers, coveringRun, isCovered } from './asked-scope.ts';
 import { followLine } from '../lines/follow-line.ts';
 import { moveLine, moveLineAlone, whyNotOurs } from '../lines/line-holds.ts';
@@ -291,7 +292,7 @@ export function refuseLandWithoutEpic({
 }
 
 export async function chooseTarget(
-  engine: Uses<'git' | 'places'>,
+  engine: Uses<'git' | 'places' | 'store'>,
   wanted: string | null,
   calledIn: string | null = null,
 ): Promise<string> {
@@ -299,6 +300,7 @@ export async function chooseTarget(
   if (!refreshed.ok) throw new Refusal(refreshed.error.kind, refreshed.error.message);
   const facts = refreshed.value;
   if (facts.headSha === null && wanted === null) {
+    if (facts.headBranch !== null) await refuseLostBranch(engine, facts.headBranch);
     throw new Refusal(
       'no_commit',
       `The repository ${facts.root} has no commit yet. Make a first one (git commit --allow-empty -m "first") and run again.`,
@@ -319,6 +321,7 @@ export async function chooseTarget(
     );
   }
   if ((await engine.git.readRef(branchRef(branch))) === null) {
+    await refuseLostBranch(engine, branch);
     throw new Refusal(
       'unknown_branch',
       `Branch ${branch} does not exist or has no commit. Create it (git branch ${branch}), or name another with --target.`,

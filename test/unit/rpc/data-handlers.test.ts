@@ -38,6 +38,7 @@ suite('data requests', () => {
     const git: DataGit = {
       sharedRemote: null,
       facts: { root: '/repo', headBranch: 'main' },
+      isAncestor: async () => true,
       readRef: async (ref) => (ref === 'refs/heads/main' ? sha('a') : null),
       resolve: async (revision) =>
         known.has(revision)
