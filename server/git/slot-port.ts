@@ -1,5 +1,6 @@
 // What is asked of slots, their setup and the work in them.
 
+import type { HeldCause } from '../core/plan/verdict.ts';
 import type { Sha } from './sha.ts';
 
 export interface CommitLeftoversRequest {
@@ -32,6 +33,8 @@ export interface CommitLeftoversOutcome {
   readonly heldFor?: Readonly<Record<string, string>>;
   /** Why the names of some of them are held. */
   readonly unportable?: Readonly<Record<string, string>>;
+  /** Why the others are held. */
+  readonly heldCauses?: Readonly<Record<string, HeldCause>>;
   /** Those of them that the agent has committed itself, and that are secret. */
   readonly committedSecrets?: readonly string[];
   /** Changed paths, committed or not before, that `protect` names. */

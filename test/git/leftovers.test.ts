@@ -49,6 +49,8 @@ suite('git: leftovers', () => {
         changed: false,
         held: [],
         heldFor: {},
+        heldCauses: {},
+        unportable: {},
         committedSecrets: [],
         protected: [],
       },
@@ -150,6 +152,7 @@ suite('git: leftovers', () => {
     write('more.txt', 'x\n');
     const done = valueOf(await commit());
     assert.deepEqual(done.held, ['.env', 'big.bin']);
+    assert.deepEqual(done.heldCauses, { '.env': 'name', 'big.bin': 'size' });
     assert.equal(fixture.git('rev-list', '--count', `${task.base}..${done.commit}`), '2');
   });
 
@@ -234,6 +237,7 @@ suite('git: leftovers', () => {
     write('outer.txt', 'x\n');
     const done = valueOf(await commit());
     assert.deepEqual(done.held, ['inner/']);
+    assert.deepEqual(done.heldCauses, { 'inner/': 'repository' });
     assert.equal(filesOf(done.commit).includes('outer.txt'), true);
   });
 

@@ -196,7 +196,7 @@ function reviewText(task: TaskView): string {
   if (hasIgnoredResults(task))
     return `Its result: ${task.verdict_reason ?? task.held_files.join(', ')}.`;
   if (task.held_files.length > 0)
-    return `It holds files that are never committed automatically: ${task.held_files.join(', ')}`;
+    return `Its files were ${task.verdict_reason ?? `held back, never committed: ${task.held_files.join(', ')}`}.`;
   if (task.review_kind === 'protected')
     return `It ${task.verdict_reason ?? 'changes protected files'}. Review the change before it lands.`;
   if (task.review_kind === 'unmerged')

@@ -15,6 +15,8 @@ export interface WorkFacts {
   readonly heldFor?: Readonly<Record<string, string>>;
   /** Of files that are held for their names: why. */
   readonly unportable?: Readonly<Record<string, string>>;
+  /** Of files that are held for another reason: that reason. */
+  readonly heldCauses?: Readonly<Record<string, HeldCause>>;
   /** Changed files that decide what programs do later. */
   readonly protected: readonly string[];
   /** Files in which the work leaves a conflict with landed work as it was. */
@@ -25,6 +27,9 @@ export interface WorkFacts {
   /** Ignored files that the attempt wrote. */
   readonly ignored?: IgnoredFiles;
 }
+
+/** Why a file or folder is held, if that is not its content. */
+export type HeldCause = 'name' | 'size' | 'repository' | 'submodule';
 
 export interface IgnoredFiles {
   readonly files: readonly string[];
@@ -56,6 +61,8 @@ export interface Judgement {
 }
 
 const maxReasonLength = 200;
+/** Longer, because it contains what to do about each file. */
+const maxRemediesLength = 400;
 const heldNamed = 5;
 
 export function judgeWork(facts: WorkFacts): Judgement {
@@ -69,6 +76,7 @@ export function judgeWork(facts: WorkFacts): Judgement {
       verdict: 'unknown',
       reason: firstLine(
         [`held back, never committed: ${named(withReasons(facts))}`, ...also].join('; '),
+        maxRemediesLength,
       ),
       next: { kind: 'needs_review', review: 'held_files' },
     };
@@ -126,11 +134,32 @@ function ignoredSentence({ ignored }: Pick<WorkFacts, 'ignored'>): readonly stri
   return [`${count} not committed: ${named(files)}`];
 }
 
-function withReasons({ held, heldFor = {}, unportable = {} }: WorkFacts): readonly string[] {
+function withReasons({
+  held,
+  heldFor = {},
+  unportable = {},
+  heldCauses = {},
+}: WorkFacts): readonly string[] {
   return held.map((path) => {
     if (path in heldFor) return `${path} (holds what looks like a ${heldFor[path]})`;
-    return path in unportable ? `${path} (${unportable[path]})` : path;
+    if (path in unportable) return `${path} (${unportable[path]})`;
+    const cause = heldCauses[path];
+    return cause === undefined ? path : `${path} (${causeWords(cause, path)})`;
   });
+}
+
+/** Each cause with its remedy. */
+function causeWords(cause: HeldCause, path: string): string {
+  switch (cause) {
+    case 'repository':
+      return `a git repository: remove ${path.replace(/\/$/u, '')}/.git, or add it as a submodule`;
+    case 'submodule':
+      return 'a submodule whose changes are not on its remote: push them there';
+    case 'size':
+      return 'larger than max_commit_file_size';
+    case 'name':
+      return 'its name looks like a secret';
+  }
 }
 
 function changesProtected(files: readonly string[]): string {

@@ -3,6 +3,7 @@
 
 import { err, ok } from '../../core/failure.ts';
 import { isLeftOutByGit, whyNotPortable } from '../../core/plan/portable-names.ts';
+import type { HeldCause } from '../../core/plan/verdict.ts';
 import { protectedAmong } from '../../core/plan/protected-paths.ts';
 import { smallAsStored } from '../read/committed-sizes.ts';
 import { commitEntries } from './commit-entries.ts';
@@ -92,6 +93,7 @@ async function commitLeft(
   const touched = entries.map(({ path }) => path);
   const heldPaths = [...held].map(({ path }) => path).concat(...inside);
   const heldNames = new Set(heldPaths.map((path) => shownName(names, path)));
+  const heldCauses = causesByName(names, byFacts, inside);
   const before = standing.mergeInto ?? standing.head;
   const committedSecrets: string[] = [];
   if (before !== request.base) {
@@ -101,6 +103,7 @@ async function commitLeft(
     for (const name of inCommits.value.held) heldNames.add(name);
     names = new Map([...names, ...inCommits.value.names]);
     Object.assign(heldFor, inCommits.value.heldFor);
+    Object.assign(heldCauses, inCommits.value.causes);
     committedSecrets.push(...inCommits.value.secret);
     touched.push(...inCommits.value.changed);
   }
@@ -115,9 +118,21 @@ async function commitLeft(
   if (isAll) noteCommitted(context, worktree, branchRef(request.branch), tip);
   const changed = await isChange(context, request.base, { before, tip, tree });
   const aside = !changed && (await hasPutAside(context, request.branch));
-  const allHeld = { ...heldAlso(heldNames, unportable.value), heldFor, committedSecrets };
+  const reasons = { heldFor, heldCauses, committedSecrets };
+  const allHeld = { ...heldAlso(heldNames, unportable.value), ...reasons };
   const told = { ...allHeld, protected: guarded.value, ...(aside && { aside }) };
   return ok({ commit: tip, tree, changed, ...told });
+}
+
+function causesByName(
+  names: SecretNames,
+  byFacts: ReadonlyMap<StatusEntry, HeldCause>,
+  inside: ReadonlySet<PathBytes>,
+): Record<string, HeldCause> {
+  return Object.fromEntries([
+    ...[...inside].map((path) => [shownName(names, path), 'submodule'] as const),
+    ...[...byFacts].map(([{ path }, cause]) => [shownName(names, path), cause] as const),
+  ]);
 }
 
 interface Left {
@@ -237,7 +252,7 @@ async function heldEntries(
   entries: readonly StatusEntry[],
   maxFileSize: number,
   inside: ReadonlySet<PathBytes>,
-): Promise<ReadonlySet<StatusEntry>> {
+): Promise<ReadonlyMap<StatusEntry, HeldCause>> {
   const facts = await factsOfAll(
     worktree.path,
     entries.map((entry) => entry.path),
@@ -247,13 +262,21 @@ async function heldEntries(
     isFile(index) && (facts[index]?.stats?.size ?? 0) > maxFileSize;
   const large = entries.filter((_, index) => isLarge(index)).map(({ path }) => path);
   const pointers = await smallAsStored(context, worktree, large, maxFileSize);
-  const held = entries.filter((entry, index) => {
-    if (isNestedRepository(entry) || inside.has(entry.path)) return true;
-    if (isLeftOutByGit(shown(entry.path))) return true;
-    if (!isFile(index)) return false;
-    return context.isHeldName(shown(entry.path)) || (isLarge(index) && !pointers.has(entry.path));
-  });
-  return new Set(held);
+  const causeOf = (entry: StatusEntry, index: number): HeldCause | null => {
+    if (inside.has(entry.path)) return 'submodule';
+    if (isNestedRepository(entry)) return 'repository';
+    // Its name explains it: see `unportable`.
+    if (isLeftOutByGit(shown(entry.path))) return 'name';
+    if (!isFile(index)) return null;
+    if (context.isHeldName(shown(entry.path))) return 'name';
+    return isLarge(index) && !pointers.has(entry.path) ? 'size' : null;
+  };
+  return new Map(
+    entries.flatMap((entry, index) => {
+      const cause = causeOf(entry, index);
+      return cause === null ? [] : [[entry, cause] as const];
+    }),
+  );
 }
 
 function heldAlso(
@@ -288,7 +311,7 @@ async function heldByContent(
   worktree: LinkedWorktree,
   base: Sha,
   entries: readonly StatusEntry[],
-  held: ReadonlySet<StatusEntry>,
+  held: ReadonlyMap<StatusEntry, HeldCause>,
 ): Promise<GitResult<HeldByContent>> {
   const asked = new Map<PathBytes, StatusEntry>();
   for (const entry of entries) if (!held.has(entry)) asked.set(entry.path, entry);
@@ -310,7 +333,7 @@ async function heldByContent(
 
 /** All that is held, and why where that is not said by the file itself. */
 function heldWith(
-  byFacts: ReadonlySet<StatusEntry>,
+  byFacts: ReadonlyMap<StatusEntry, HeldCause>,
   { contents, names }: HeldByContent,
   stashed: readonly string[],
   entries: readonly StatusEntry[],
@@ -323,7 +346,7 @@ function heldWith(
   });
   const reasons = [...ofStash, ...contents, ...byName];
   return {
-    held: new Set([...byFacts, ...reasons.map(([entry]) => entry)]),
+    held: new Set([...byFacts.keys(), ...reasons.map(([entry]) => entry)]),
     heldFor: Object.fromEntries(
       reasons.map(([entry, what]) => [shownName(names, entry.path), what]),
     ),

@@ -1,6 +1,7 @@
 // Files that must never be committed, but that an agent has committed itself.
 
 import { ok } from '../../core/failure.ts';
+import type { HeldCause } from '../../core/plan/verdict.ts';
 import { smallAsStored } from '../read/committed-sizes.ts';
 import type { RepositoryContext } from '../context.ts';
 import { heldInMessages, type SecretPaths, secretsInRange } from './held-contents.ts';
@@ -24,6 +25,8 @@ export interface HeldInRange {
   readonly held: readonly string[];
   /** Of the held ones: what their content is held for. */
   readonly heldFor: Readonly<Record<string, string>>;
+  /** Of the other held ones: why. */
+  readonly causes: Readonly<Record<string, HeldCause>>;
   /** Of the held ones: by name or by content. */
   readonly secret: readonly string[];
   /** Paths whose name is a secret; all other texts here name them without it. */
@@ -69,10 +72,15 @@ export async function heldInCommits(
     ...looked.value.messages.map((what) => [heldMessage, what] as const),
   ]);
   const secret = [...named.map(asShown), ...Object.keys(heldFor)];
+  const causes = Object.fromEntries([
+    ...named.map((path) => [asShown(path), 'name'] as const),
+    ...tooLarge.map((path) => [asShown(path), 'size'] as const),
+    ...unpublished.value.map((path) => [asShown(path), 'submodule'] as const),
+  ]);
   const others = [...tooLarge, ...unpublished.value].map(asShown);
   const held = [...new Set([...secret, ...others])];
   const changed = [...paths, ...removed];
-  return ok({ held, heldFor, secret: [...new Set(secret)], names, changed });
+  return ok({ held, heldFor, causes, secret: [...new Set(secret)], names, changed });
 }
 
 async function secretsInCommits(

@@ -205,24 +205,24 @@ async function whyPaused(db: Db, row: TaskRow): Promise<string[]> {
   ];
 }
 
-/** The verdict about the held files names what was found in them. */
-function reasonOr({ verdict_reason: reason }: TaskRow, files: string): string {
-  const said = /^held back, never committed: (.*)$/u.exec(reason ?? '')?.[1];
-  return said ?? files;
-}
-
 function whyReview(row: TaskRow, facts: WhyFacts): string[] {
   const { id } = row;
   const decide = `Use "drover approve ${id}" to take it as it is, or "drover send-back ${id} <text>" to have it changed; "drover diff ${id}" shows the change.`;
   switch (row.review_kind) {
     case 'held_files': {
-      const files = textList(row.held_files).join(', ');
+      const held = textList(row.held_files);
+      // A folder in the list is a repository, which no setting allows.
+      const isRepositories = held.every((path) => path.endsWith('/'));
       const place = row.worktree_path === null ? '' : ` in ${row.worktree_path}`;
       return [
-        `${id} needs a review: files that look like secrets or are too large were held back and not committed (${reasonOr(row, files)}); they are${place === '' ? ' in its worktree' : place}.`,
+        `${id} needs a review: ${row.verdict_reason ?? `held back, never committed: ${held.join(', ')}`}; they are${place === '' ? ' in its worktree' : place}.`,
         `Use "drover approve ${id}" to land the rest without them, or "drover send-back ${id} <text>" to have it done another way.`,
         ...whyNames(row),
-        `A file that is no secret may be named in "secrets_allowed" under [protect] in .drover.toml; a further attempt ("drover retry ${id} --force") then commits it.`,
+        ...(isRepositories
+          ? []
+          : [
+              `If a file only looks like a secret, name it in "secrets_allowed" under [protect] in .drover.toml; a further attempt ("drover retry ${id} --force") then commits it.`,
+            ]),
       ];
     }
     case 'protected':

@@ -55,11 +55,11 @@ export async function submit(
   const { committed, task } = submission;
   await foreseeSubmission(tx, claim, task.fallback_from);
   const { changed, held, heldFor = {}, commit, protected: guarded, aside = false } = committed;
-  const { ignored, unportable = {}, undecided = null } = committed;
+  const { ignored, unportable = {}, heldCauses = {}, undecided = null } = committed;
   const summary = engine.mask(submission.summary);
   const left = ignored === undefined ? {} : { ignored };
-  const work = { changed, held, heldFor, unportable, protected: guarded, aside, undecided };
-  const facts = { summary, ...work, ...left };
+  const reasons = { heldFor, unportable, heldCauses, undecided };
+  const facts = { summary, changed, held, ...reasons, protected: guarded, aside, ...left };
   const judgement = judgeWork({ ...facts, task });
   // A write would make these questions new ones: before it, their answers come together.
   const isCandidate = (await candidateOf(tx, claim.taskId)) !== null;

@@ -39,6 +39,26 @@ suite('verdict', () => {
     assert.equal(reason, 'changes protected files: .drover.toml, a/.claude/settings.json');
   });
 
+  test('each cause of a held file has its own sentence and remedy', () => {
+    const held = ['frontend/', 'lib', 'big.bin', '.env'];
+    const heldCauses = {
+      'frontend/': 'repository',
+      lib: 'submodule',
+      'big.bin': 'size',
+      '.env': 'name',
+    } as const;
+    const { reason } = judgeWork({ ...facts, held, heldCauses });
+    assert.match(
+      reason,
+      /frontend\/ \(a git repository: remove frontend\/\.git, or add it as a submodule\)/u,
+    );
+    assert.match(reason, /lib \(a submodule whose changes are not on its remote/u);
+    const causesOf = (path: string): string =>
+      judgeWork({ ...facts, held: [path], heldCauses }).reason;
+    assert.match(causesOf('big.bin'), /big\.bin \(larger than max_commit_file_size\)$/u);
+    assert.match(causesOf('.env'), /\.env \(its name looks like a secret\)$/u);
+  });
+
   test('ignored files are named, whatever follows', () => {
     const ignored = { files: ['dist/report.pdf', 'a.csv'], unkept: null };
     const said = '2 ignored files were not committed: dist/report.pdf, a.csv';

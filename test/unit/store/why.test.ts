@@ -117,9 +117,22 @@ suite('why', () => {
       ['claimed', 'in_progress', 'needs_review'],
       { review_kind: 'held_files', held_files: '[".env"]', worktree_path: '/w/1' },
       [
-        /held back and not committed \(\.env\); they are in \/w\/1/,
+        /held back, never committed: \.env; they are in \/w\/1/,
         /drover approve A/,
         /secrets_allowed/,
+      ],
+    ],
+    [
+      'a held repository',
+      ['claimed', 'in_progress', 'needs_review'],
+      {
+        review_kind: 'held_files',
+        held_files: '["frontend/"]',
+        verdict_reason: 'held back, never committed: frontend/ (a git repository: remove it)',
+      },
+      [
+        /^(?!.*(?:secrets|too large)).*frontend\/ \(a git repository: remove it\); they are in its/,
+        /^(?!.*secrets_allowed).*drover approve A/,
       ],
     ],
     [
