@@ -53,7 +53,7 @@ export async function addTask(
     .values({
       // Not the default of the column, which is 0: lower than low.
       priority: normalPriority,
-      ...(continued === null ? {} : sameAgent(continued)),
+      ...(continued === null || columns.agent !== undefined ? {} : sameAgent(continued)),
       ...columns,
       ...place,
       id,

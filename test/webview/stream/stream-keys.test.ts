@@ -100,6 +100,7 @@ suite('webview: stream by keyboard', () => {
     await view.page.getByRole('option', { name: 'src/prune.ts' }).waitFor();
     await press('ArrowDown');
     await view.page.getByRole('option', { name: 'src/prune.ts', selected: true }).waitFor();
+    await checkAxe(view.page);
     await press('ArrowUp');
     await press('Enter');
     await view.page.getByRole('listbox').waitFor({ state: 'detached' });
@@ -141,6 +142,7 @@ suite('webview: stream by keyboard', () => {
     assert.equal(await plan.getAttribute('aria-pressed'), 'false');
     await plan.click();
     assert.equal(await plan.getAttribute('aria-pressed'), 'true');
+    await checkAxe(view.page);
     await view.page.getByRole('button', { name: 'Make a Follow-up Task' }).click();
     assert.deepEqual(await view.host.waitFor('followUp'), {
       task: taskId,
