@@ -168,7 +168,7 @@ git add -A; git commit -qm "$id"
     for (const id of ids) {
       const task = tasks.find((one) => one.id === id);
       assert.deepEqual([task?.status, task?.attempts], ['completed', 0], id);
-      assert.equal(issues.get(id)?.['close_reason'], `Landed as ${task?.landed_sha}`);
+      assert.equal(issues.get(id)?.['close_reason'], `Landed as ${task?.landed_sha}: I did it`);
       assert.ok(issues.has(`found-${id}`));
     }
     assert.ok(issues.has('by-hand'));

@@ -23,11 +23,11 @@ export function isOwnClaim({ status, assignee, labels }: JsonObject): boolean {
 
 /** Says no more than that an issue is closed. */
 const plainReason = /^(?:closed|completed|done)?\.?$/iu;
-const landedWords = /\s*\(?Landed as [\da-f]+\)?$/u;
+const landedWords = /^Landed as [\da-f]+(?:: )?/u;
 
 /**
- * What a landing writes as the reason for closing, after the words of the person or the agent that
- * closed the issue before it; null: it has not landed.
+ * What a landing writes as the reason for closing, before the words of the person or the agent that
+ * closed the issue earlier; null: it has not landed.
  */
 export function landedReason(
   { status, landedSha }: Pick<Task, 'status' | 'landedSha'>,
@@ -36,7 +36,7 @@ export function landedReason(
   if (status !== 'completed' || landedSha === null) return null;
   const said = typeof before === 'string' ? before.replace(landedWords, '').trim() : '';
   const landed = `Landed as ${landedSha}`;
-  return plainReason.test(said) ? landed : `${said} (${landed})`;
+  return plainReason.test(said) ? landed : `${landed}: ${said}`;
 }
 
 const runningStatuses: ReadonlySet<string> = new Set(['claimed', 'in_progress', 'waiting']);

@@ -259,7 +259,7 @@ suite('beads sync', () => {
     assert.equal(await statusOf(project, 'b'), 'ready');
   });
 
-  test('a landing closes with its commit in the reason, after the words of who closed it before', async () => {
+  test('a landing closes with its commit in the reason, before the words of who closed it earlier', async () => {
     set(issue('a'), issue('b', { updated_at: at(0) }));
     await sync();
     for (const id of ['a', 'b']) {
@@ -274,9 +274,9 @@ suite('beads sync', () => {
     await sync();
     const landed = `Landed as ${'f'.repeat(40)}`;
     assert.equal(lineOf('a')['close_reason'], landed);
-    assert.equal(lineOf('b')['close_reason'], `I did it (${landed})`);
+    assert.equal(lineOf('b')['close_reason'], `${landed}: I did it`);
     await sync();
-    assert.equal(lineOf('b')['close_reason'], `I did it (${landed})`);
+    assert.equal(lineOf('b')['close_reason'], `${landed}: I did it`);
   });
 
   test('what a person closes while it runs stays closed with the reason until the attempt ends', async () => {
