@@ -1,10 +1,14 @@
 // Review by command: approve, send back, undo a landing. How a change is shown is the review part's
 // own matter.
 
+import { setTimeout as delay } from 'node:timers/promises';
+import type { UndoView } from '../../server/protocol/run-views.ts';
+import { undoEnd, type UndoEnd } from '../../server/protocol/undo-end.ts';
 import type { EpicView, TaskView } from '../../server/protocol/views.ts';
 import { asksInPlace } from './asks-in-place.ts';
 import { withProject, type Handlers } from './context.ts';
 import { pickTask } from './pick.ts';
+import type { Messages } from '../notices/messages.ts';
 import type { Project } from '../project/project.ts';
 import { sendBack } from '../review/review-commands.ts';
 import type { ReviewComments } from '../review/review-comments.ts';
@@ -42,7 +46,9 @@ export function reviewHandlers(
       const detail = `A commit that reverts it goes through the gate and lands like any other.${stays}`;
       if (!(await messages.confirm(`Undo the landing of “${landed.title}”?`, detail, 'Undo')))
         return;
-      await project.request('undo', { id: landed.id });
+      const started = await project.request('undo', { id: landed.id });
+      // Not awaited: the keyboard must not move to the tree when the gate ends, minutes later.
+      void tellUndone(messages, project, landed.title, started);
     }),
   };
 }
@@ -53,6 +59,44 @@ async function pickLanded(project: Project, target: Target): Promise<EpicView | 
   if (epic !== null) return epic;
   const fits = ({ landed_sha }: TaskView): boolean => landed_sha !== null;
   return await pickTask(project, target, 'Undo a Landing', fits);
+}
+
+async function tellUndone(
+  messages: Messages,
+  project: Project,
+  title: string,
+  started: UndoView,
+): Promise<void> {
+  const { line, state, tasks } = started;
+  if (state === 'running') messages.tell('info', `The gate runs on ${line} without “${title}”.`);
+  try {
+    const end = await untilUndone(project, started);
+    if (end.kind === 'failed') throw new Error(end.reason ?? `“${title}” stays landed.`);
+    const sha = end.sha === null ? '' : ` (${end.sha.slice(0, 7)})`;
+    const paused = tasks.length === 1 ? 'Its task is paused' : 'Its tasks are paused';
+    messages.tell(
+      'info',
+      `“${title}” is undone on ${line}${sha}. ${paused}; Resume lets an agent redo the work.`,
+    );
+  } catch (error) {
+    messages.fail(`“${title}” was not undone`, error);
+  }
+}
+
+const lookEveryMs = 500;
+
+/** Takes as long as its gate does; without a backend, the request fails and ends the wait. */
+async function untilUndone(
+  project: Project,
+  { workflow, after: start }: UndoView,
+): Promise<UndoEnd> {
+  for (let after = start; ;) {
+    const { events } = await project.request('events.read', { after });
+    const end = undoEnd(events, workflow);
+    if (end !== null) return end;
+    after = events.at(-1)?.seq ?? after;
+    await delay(lookEveryMs);
+  }
 }
 
 /** A task or an epic that waits for a review. */

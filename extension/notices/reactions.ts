@@ -7,6 +7,7 @@ import type { RunView, StatusSnapshot } from '../../server/protocol/views.ts';
 import { toFailure } from '../backend/failure.ts';
 import { setContext } from './context-keys.ts';
 import { costLines } from './cost-lines.ts';
+import { LandedDecisions } from './landed-decisions.ts';
 import type { Messages } from './messages.ts';
 import { isStillOpen, NoticeMemory, toShow, type Notice, type NoticeAction } from './notices.ts';
 import { notificationCommand } from './os-notification.ts';
@@ -38,6 +39,7 @@ const notifyMaxMs = 10_000;
 export class Reactions implements vscode.Disposable {
   readonly #parts: ReactionParts;
   readonly #notices = new WeakMap<Project, NoticeMemory>();
+  readonly #decisions = new WeakMap<Project, LandedDecisions>();
   readonly #runEnds = new WeakMap<Project, RunEnds>();
   readonly #subscription: vscode.Disposable;
   readonly #today = new CostToday(() => this.#countSoon());
@@ -86,6 +88,11 @@ export class Reactions implements vscode.Disposable {
     const { notifications } = readSettings(project.folder.uri);
     for (const notice of toShow(memory.fresh(board), notifications)) {
       void this.#show(project, notice);
+    }
+    const decisions = this.#decisions.get(project) ?? new LandedDecisions();
+    this.#decisions.set(project, decisions);
+    for (const text of decisions.fresh(board)) {
+      if (notifications !== 'none') this.#parts.messages.tell('info', text);
     }
     const ends = this.#runEnds.get(project) ?? new RunEnds();
     this.#runEnds.set(project, ends);
@@ -209,9 +216,9 @@ function changesItsTask({ kind }: NoticeAction): boolean {
     case 'answer':
     case 'merge':
     case 'retry':
+    case 'review':
       return true;
     case 'stream':
-    case 'review':
     case 'retryFailed':
     case 'run':
     case 'inbox':

@@ -6,6 +6,8 @@ import * as vscode from 'vscode';
 import { fileInside } from '../links/file-inside.ts';
 import { namedPlaces } from '../links/named-places.ts';
 import type { Project } from '../project/project.ts';
+import type { Projects } from '../project/projects.ts';
+import { problemCause } from './problem-cause.ts';
 
 const logScheme = 'drover-log';
 
@@ -28,21 +30,45 @@ export async function showStepLog(
   const [oldest] = texts.keys();
   if (texts.size > keptMax && oldest !== undefined) texts.delete(oldest);
   await vscode.window.showTextDocument(uri, { preview: true });
-  await showProblems(project, plain(text), step);
+  await showProblems(project, task, plain(text), step);
 }
 
-export function registerStepLogs(): vscode.Disposable {
-  return vscode.workspace.registerTextDocumentContentProvider(logScheme, {
+export function registerStepLogs(projects: Projects): vscode.Disposable {
+  const documents = vscode.workspace.registerTextDocumentContentProvider(logScheme, {
     provideTextDocumentContent: (uri) => texts.get(uri.toString()) ?? 'Open this log again.\n',
   });
+  return vscode.Disposable.from(documents, projects.onChange(clearWithCause));
 }
 
 let problems: vscode.DiagnosticCollection | null = null;
+/** The task whose problems are shown, and the state of it that they explain. */
+let shown: { readonly project: Project; readonly task: string; readonly cause: string } | null =
+  null;
+
+function causeNow(project: Project, task: string): string | null {
+  return problemCause(project.board?.tasks.find(({ id }) => id === task) ?? null);
+}
+
+/** A board that cannot be read says nothing about the task. */
+function clearWithCause(): void {
+  if (shown === null || shown.project.board === null) return;
+  if (causeNow(shown.project, shown.task) === shown.cause) return;
+  shown = null;
+  problems?.clear();
+}
 
 /** Files that the log names and that the person's own checkout has. */
-async function showProblems(project: Project, text: string, step: string): Promise<void> {
+async function showProblems(
+  project: Project,
+  task: string,
+  text: string,
+  step: string,
+): Promise<void> {
   problems ??= vscode.languages.createDiagnosticCollection('drover');
   problems.clear();
+  const cause = causeNow(project, task);
+  shown = cause === null ? null : { project, task, cause };
+  if (cause === null) return;
   const found = new Map<string, vscode.Diagnostic[]>();
   for (const { path, line, message } of namedPlaces(text)) {
     const inRoot = isAbsolute(path) ? relativeOf(project, path) : path;
@@ -54,6 +80,8 @@ async function showProblems(project: Project, text: string, step: string): Promi
     problem.source = `Drover ${step}`;
     found.set(file, [...(found.get(file) ?? []), problem]);
   }
+  // Its task may have moved on while the files were looked up.
+  if (causeNow(project, task) !== cause) return;
   for (const [file, all] of found) problems.set(vscode.Uri.file(file), all);
 }
 

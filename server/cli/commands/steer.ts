@@ -6,6 +6,7 @@ import type { CommandContext } from '../context.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { plainLine } from '../plain-text.ts';
 import { readTextInput, taskSentence } from './plan.ts';
+import { undoEnd } from '../../protocol/undo-end.ts';
 import type { UndoView } from '../../protocol/run-views.ts';
 
 const waitMaxMs = 15_000;
@@ -119,7 +120,16 @@ export async function approve(
     const { reasons } = await client.call('why', { id });
     for (const reason of reasons) context.tell(plainLine(reason));
   }
-  return done(context, landed);
+  context.answer(landed, [itemSentence(landed), ...landedSentences(landed)].join('\n'));
+  return exitCodes.done;
+}
+
+function landedSentences(item: TaskView | EpicView): readonly string[] {
+  const isLanded =
+    'epic_id' in item ? item.status === 'completed' : item.landing_state === 'landed';
+  if (!isLanded || item.landed_sha === null) return [];
+  const line = 'epic_id' in item ? ` on ${plainLine(item.landed_on ?? '')}` : '';
+  return [`Landed${line} as ${item.landed_sha.slice(0, 10)}.`];
 }
 
 function mergeLine({ id, conflict_files: files }: TaskView): string {
@@ -232,16 +242,10 @@ async function untilUndone(
   context.tell(`Waiting for the gate of the undo of ${id}.`);
   for (let after = start; ;) {
     const page = await client.call('events.read', { after });
-    const end = page.events.find(
-      ({ type, data }) =>
-        data['workflow'] === workflow &&
-        ['landing.undone', 'epic.undone', 'landing.undo_failed'].includes(type),
-    );
-    if (end?.type === 'landing.undo_failed') {
-      const { reason } = end.data;
-      throw new Refusal('not_undone', typeof reason === 'string' ? reason : `${id} stays as it is`);
-    }
-    if (end !== undefined) return;
+    const end = undoEnd(page.events, workflow);
+    if (end?.kind === 'failed')
+      throw new Refusal('not_undone', end.reason ?? `${id} stays as it is`);
+    if (end !== null) return;
     after = page.events.at(-1)?.seq ?? after;
     await context.surroundings.sleep(lookEveryMs);
   }
@@ -287,9 +291,12 @@ export async function reset(
 }
 
 function done(context: CommandContext, item: TaskView | EpicView): number {
-  const text = 'epic_id' in item ? taskSentence(item) : `${item.id}  ${plainLine(item.title)}`;
-  context.answer(item, text);
+  context.answer(item, itemSentence(item));
   return exitCodes.done;
+}
+
+function itemSentence(item: TaskView | EpicView): string {
+  return 'epic_id' in item ? taskSentence(item) : `${item.id}  ${plainLine(item.title)}`;
 }
 
 /** Waits until the change has taken effect: the agent's processes have ended, the row shows it. */

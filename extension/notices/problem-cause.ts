@@ -1,0 +1,26 @@
+// For how long the problems that a gate or setup has named are those of a task. Pure.
+
+import type { TaskView } from '../../server/protocol/views.ts';
+
+/**
+ * The state that the problems explain; once the task has another one they are over. Null: the task
+ * has none, because it is over or removed.
+ */
+export function problemCause(task: TaskView | null): string | null {
+  if (task === null) return null;
+  switch (task.status) {
+    case 'completed':
+    case 'cancelled':
+      return null;
+    case 'ready':
+    case 'claimed':
+    case 'in_progress':
+    case 'blocked':
+    case 'paused':
+    case 'waiting':
+    case 'needs_review':
+    case 'conflict':
+    case 'failed':
+      return `${task.status} ${task.attempts}`;
+  }
+}
