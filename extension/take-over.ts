@@ -36,7 +36,8 @@ export class TakeOvers implements vscode.Disposable {
       const taken = this.#byTerminal.get(terminal);
       if (taken === undefined) return;
       this.#forget(terminal);
-      void this.#giveBack(taken);
+      if (hasWorked(terminal)) void this.#giveBack(taken);
+      else this.#tellUnused(taken, terminal.exitStatus?.code ?? null);
     });
     void this.#findAgain();
   }
@@ -64,6 +65,14 @@ export class TakeOvers implements vscode.Disposable {
       return true;
     }
     return false;
+  }
+
+  #tellUnused({ title }: TakenOver, code: number | null): void {
+    const how = code === null ? '' : ` (exit code ${code})`;
+    this.#messages.tell(
+      'warning',
+      `The terminal of “${title}” ended at once${how}. The task stays paused: Return to Agent continues it.`,
+    );
   }
 
   async #giveBack({ root, task, title }: TakenOver): Promise<void> {
@@ -109,6 +118,13 @@ export class TakeOvers implements vscode.Disposable {
   dispose(): void {
     this.#subscription.dispose();
   }
+}
+
+/** A program that fails before the person has typed anything has not been worked with. */
+function hasWorked({ exitStatus, state }: vscode.Terminal): boolean {
+  const hasFailed =
+    exitStatus?.reason === vscode.TerminalExitReason.Process && (exitStatus.code ?? 0) !== 0;
+  return state.isInteractedWith || !hasFailed;
 }
 
 export function takeOverHandlers(

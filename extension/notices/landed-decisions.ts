@@ -6,8 +6,8 @@ import type { EpicView, StatusSnapshot, TaskView } from '../../server/protocol/v
 const shaChars = 7;
 
 /**
- * Remembers what waited for a person's approval or merge, so that its landing is reported once,
- * whoever decided and wherever.
+ * Remembers what waited for a person's approval or merge, so that each landing is reported once,
+ * also if the person decided in another window or on the command line.
  */
 export class LandedDecisions {
   #waiting: ReadonlySet<string> = new Set();

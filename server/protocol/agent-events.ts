@@ -93,6 +93,8 @@ const loggedEventSchema = z.discriminatedUnion('type', [
     type: z.literal('exit'),
     code: orNull,
     signal: z.string().nullable().catch(null),
+    /** Drover stopped it: for a pause, a cancel or the end of a run. */
+    stopped: z.literal(true).optional().catch(undefined),
     /** Processes that it had left running, and that were ended then. */
     ended: z.number().optional().catch(undefined),
     /** Processes of it that live after that, counted by the kernel. */

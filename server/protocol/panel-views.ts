@@ -51,7 +51,8 @@ export interface StepView {
   readonly name: StepName;
   readonly started_at_ms: number;
   readonly ended_at_ms: number | null;
-  readonly outcome: 'running' | 'done' | 'failed';
+  /** `stopped`: by a person, or with its run. */
+  readonly outcome: 'running' | 'done' | 'failed' | 'stopped';
 }
 
 export interface AttemptView {

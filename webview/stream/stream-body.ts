@@ -63,6 +63,7 @@ export function bodyTemplate(body: StreamBody): TemplateResult {
       .currentHit=${find?.current ?? null}
       .followState=${body.follow}
       .context=${body.context}
+      .isPaused=${session.task?.status === 'paused' && session.isNewest}
       .worktree=${session.attempt?.worktree_path ?? session.task?.worktree_path ?? null}
       @follow=${(event: CustomEvent<FollowState>) => on.follow(event.detail)}
       @near-front=${() => void feed?.readOlder()}

@@ -77,7 +77,11 @@ export class AttemptSteps {
         return this.#begin('agent', atMs);
       case 'agent.ended':
         if (data['outcome'] === 'done') return this.#begin('commit', atMs);
-        return this.#end(atMs, 'failed');
+        return this.#end(atMs, data['outcome'] === 'stopped' ? 'stopped' : 'failed');
+      case 'task.paused':
+      case 'task.cancelled':
+        if (isOwn) this.#end(atMs, 'stopped');
+        return;
       case 'task.started':
         // The work of an interrupted attempt was committed already: it only has to land.
         if (isOwn && data['committed'] !== undefined) this.#submitted(atMs);
@@ -120,7 +124,7 @@ export class AttemptSteps {
     this.#open = { name, startedAtMs: atMs };
   }
 
-  #end(atMs: number, outcome: 'done' | 'failed'): void {
+  #end(atMs: number, outcome: 'done' | 'failed' | 'stopped'): void {
     if (this.#open === null) return;
     const { name, startedAtMs } = this.#open;
     this.#open = null;

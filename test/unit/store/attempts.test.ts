@@ -100,7 +100,7 @@ suite('steps of an attempt', () => {
   test('paused and gone on with', () => {
     check(
       [claimed, ['worktree.ready'], ['task.paused'], ['task.resumed'], claimed, ['worktree.ready']],
-      'worktree 0-1 done, agent 1-2 failed, worktree 4-5 done, agent 5- running',
+      'worktree 0-1 done, agent 1-2 stopped, worktree 4-5 done, agent 5- running',
     );
   });
 

@@ -11,7 +11,7 @@ import type { TaskView } from '../../../server/protocol/views.ts';
 
 export interface StepFacts {
   readonly name: StepName;
-  readonly state: 'waiting' | 'skipped' | 'running' | 'done' | 'failed';
+  readonly state: 'waiting' | 'skipped' | 'running' | 'done' | 'failed' | 'stopped';
   readonly durationMs: number | null;
 }
 
@@ -36,7 +36,12 @@ export function stepFacts(attempt: AttemptView | null, nowMs: number): StepFacts
       0,
     );
     const isOver = attempt !== null && attempt.ended_at_ms !== null;
-    const state = isOver && last.outcome === 'running' ? 'failed' : last.outcome;
+    const state =
+      isOver && last.outcome === 'running'
+        ? attempt.state === 'paused'
+          ? 'stopped'
+          : 'failed'
+        : last.outcome;
     return { name, state, durationMs };
   });
 }

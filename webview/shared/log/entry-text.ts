@@ -46,7 +46,9 @@ export function startedText(body: Extract<EntryBody, { kind: 'started' }>): stri
   return `${who} ${body.resumed ? 'resumed' : 'started'}${model === '' ? '' : ` (${model})`}`;
 }
 
-export function exitText(body: Extract<EntryBody, { kind: 'exit' }>): string {
+/** `isPaused`: this end is why the task is paused now. */
+export function exitText(body: Extract<EntryBody, { kind: 'exit' }>, isPaused = false): string {
+  if (body.stopped === true) return isPaused ? 'Paused' : 'Stopped';
   const { ended = 0 } = body;
   const leftovers = formatCount(ended, 'leftover process', 'leftover processes');
   return ended === 0 ? howItEnded(body) : `${howItEnded(body)}; ${leftovers} killed`;

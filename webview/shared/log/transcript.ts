@@ -71,6 +71,8 @@ export type EntryBody =
       readonly kind: 'exit';
       readonly code: number | null;
       readonly signal: string | null;
+      /** Drover stopped it. */
+      readonly stopped?: true | undefined;
       /** Processes that it had left running, and that were ended then. */
       readonly ended?: number | undefined;
     };

@@ -33,6 +33,7 @@ const stepIcons = {
   running: 'loading',
   done: 'pass-filled',
   failed: 'error',
+  stopped: 'debug-pause',
 } as const;
 
 /** What a click on a step opens. */
@@ -59,6 +60,7 @@ const stepWords = {
   running: 'running',
   done: 'done',
   failed: 'failed',
+  stopped: 'stopped',
 } as const;
 
 function agentOf(from: TaskView | AttemptView | null): string | null {

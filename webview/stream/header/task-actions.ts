@@ -1,6 +1,7 @@
 // What a person can do with a task from its stream, by its status. The backend checks again; this
 // only decides what is offered.
 
+import { byHandPhase } from '../../../server/core/plan/task.ts';
 import { runnableStatuses, type TaskStatus } from '../../../server/core/plan/state.ts';
 import type { TaskView } from '../../../server/protocol/views.ts';
 import type { IconName } from '../../shared/looks/icon.ts';
@@ -66,6 +67,7 @@ export function actionsFor(task: TaskView | null): readonly TaskAction[] {
     if (action === 'retry' && task.status === 'blocked') return task.blocked_reason !== null;
     if (action === 'startAnyway') return task.block?.kind === 'red_base';
     if (action === 'openWorktree') return task.worktree_path !== null;
+    if (action === 'giveBack') return task.phase === byHandPhase;
     if (action === 'takeOver') return task.status === 'paused' || task.phase === 'agent';
     if (action === 'review') return task.commit_sha !== null || task.base_sha !== null;
     return true;

@@ -40,6 +40,7 @@ export class DroverTranscript extends LitElement {
     followState: { attribute: false },
     context: { attribute: false },
     worktree: { attribute: false },
+    isPaused: { attribute: false },
     activeKey: { state: true },
   };
   static override styles = [
@@ -84,6 +85,7 @@ export class DroverTranscript extends LitElement {
   declare context: string;
   /** Of the attempt that is shown. */
   declare worktree: string | null;
+  declare isPaused: boolean;
   declare activeKey: number | null;
   readonly list: VirtualLog;
   #lastTop = 0;
@@ -104,6 +106,7 @@ export class DroverTranscript extends LitElement {
     this.followState = following;
     this.context = '{}';
     this.worktree = null;
+    this.isPaused = false;
     this.activeKey = null;
     // What opens above or grows below takes room from the rows: the end stays in sight, and no row
     // moves at a later click.
@@ -203,6 +206,7 @@ export class DroverTranscript extends LitElement {
           look.isAnswering,
           look.isActive,
           look.worktree,
+          look.isPaused,
         ],
         () => entryTemplate(entry, look, actions),
       )}
@@ -219,6 +223,7 @@ export class DroverTranscript extends LitElement {
       isAnswering: question !== null && this.answering.has(question.id),
       isActive,
       worktree: this.worktree,
+      isPaused: this.isPaused && entry === this.entries.at(-1),
     };
   }
 

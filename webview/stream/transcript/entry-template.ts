@@ -48,8 +48,12 @@ function bodyTemplate(entry: Entry, look: EntryLook, actions: EntryActions): Tem
     case 'started':
       return lineTemplate(body.resumed ? 'debug-continue' : 'play', startedText(body), 'faint');
     case 'exit': {
-      const isBad = body.signal !== null || (body.code ?? 0) !== 0;
-      return lineTemplate('debug-stop', exitText(body), isBad ? 'bad' : 'faint');
+      const isBad = body.stopped !== true && (body.signal !== null || (body.code ?? 0) !== 0);
+      return lineTemplate(
+        look.isPaused ? 'debug-pause' : 'debug-stop',
+        exitText(body, look.isPaused),
+        isBad ? 'bad' : 'faint',
+      );
     }
     case 'message':
       return html`<div class="message prose">${cutProse(entry, body.text, look, actions)}</div>`;

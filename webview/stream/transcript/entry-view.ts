@@ -16,6 +16,8 @@ export interface EntryLook {
   readonly isActive: boolean;
   /** The agent's worktree: paths inside are shown relative to it. */
   readonly worktree: string | null;
+  /** The last entry of a paused task. */
+  readonly isPaused: boolean;
 }
 
 export interface EntryActions {

@@ -70,6 +70,7 @@ export function exitEvent({ why, exit, tree }: ProgramEnd<string>): AgentEvent {
   return {
     type: 'exit',
     ...exit,
+    ...(why === 'stopped' ? { stopped: true } : {}),
     ...(left === null ? {} : { left }),
     // Of a program that was ended itself, it would be counted too.
     ...(why === 'exited' && ended > 0 ? { ended } : {}),

@@ -1,6 +1,7 @@
 // The small pure parts of the stream: following, diffs, steps, questions, prose, cutting, search, memory, frames.
 
 import assert from 'node:assert/strict';
+import { exitText } from '../../../../webview/shared/log/entry-text.ts';
 import { questionView, taskView } from '../../../doubles/views.ts';
 import { statusLook, statusLooks } from '../../../../webview/shared/status-words.ts';
 import { announcement } from '../../../../webview/stream/session/announce.ts';
@@ -169,6 +170,19 @@ suite('head of a stream', () => {
     assert.deepEqual(statuses, ['ready', 'blocked', 'completed']);
   });
 
+  test('a paused task is returned to its agent only by a person who has taken it over', () => {
+    const paused = taskView({ id: 'a', status: 'paused', phase: null });
+    assert.ok(!actionsFor(paused).includes('giveBack'));
+    assert.ok(actionsFor({ ...paused, phase: 'by_hand' }).includes('giveBack'));
+  });
+
+  test('an agent that Drover has stopped has not failed, whatever its exit code is', () => {
+    const exit = { kind: 'exit', code: 1, signal: null } as const;
+    assert.equal(exitText(exit), 'Ended with exit code 1');
+    assert.equal(exitText({ ...exit, stopped: true }), 'Stopped');
+    assert.equal(exitText({ ...exit, stopped: true }, true), 'Paused');
+  });
+
   test('what is offered for each status', () => {
     const offered = taskStatuses.map((status) => {
       const task = taskView({
@@ -185,7 +199,7 @@ suite('head of a stream', () => {
       'claimed: pause cancel openWorktree hint',
       'in_progress: pause cancel takeOver openWorktree review hint',
       'blocked: run pause cancel hint',
-      'paused: resume cancel takeOver giveBack openWorktree hint',
+      'paused: resume cancel takeOver openWorktree hint',
       'waiting: run pause cancel openWorktree hint',
       'needs_review: cancel openWorktree review hint',
       'conflict: merge retry openWorktree review hint',
