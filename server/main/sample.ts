@@ -122,10 +122,7 @@ const tasks: readonly DemoTask[] = [
   },
 ];
 
-/**
- * The demo agent needs no model and no account; the gate is the shop's own test, where there is a
- * Node for it.
- */
+/** The demo agent needs no model and no account. */
 const sampleSettings = `# The demo agent does what the task descriptions say, without a model.
 max_workers = 4
 
@@ -133,7 +130,14 @@ max_workers = 4
 kind = "demo"
 
 [gate]
-command = 'command -v node > /dev/null || exit 0; for f in test/*.js; do [ ! -e "$f" ] || node "$f" || exit 1; done'
+command = "sh test/run.sh"
+`;
+
+/** The gate: the shop's own tests, on a machine with a Node to run them. */
+const sampleTests = `command -v node > /dev/null || exit 0
+for file in test/*.js; do
+  [ ! -e "$file" ] || node "$file" || exit 1
+done
 `;
 
 /** A sample in an empty folder: its repository, and a file with its plan beside it. */
@@ -141,6 +145,8 @@ export function makeSample(folder: string): { readonly root: string; readonly pl
   const root = join(folder, 'shop');
   makeRepository(root);
   writeFileSync(join(root, '.drover.toml'), sampleSettings);
+  mkdirSync(join(root, 'test'));
+  writeFileSync(join(root, 'test', 'run.sh'), sampleTests);
   git(root, ['add', '-A']);
   git(root, ['commit', '-q', '-m', 'Let the demo agent work on the shop']);
   const planFile = join(folder, 'shop.jsonl');
