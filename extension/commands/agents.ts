@@ -2,7 +2,8 @@
 
 import * as vscode from 'vscode';
 import type { AgentKind } from '../../server/core/plan/task.ts';
-import { agentRows } from '../project/agent-rows.ts';
+import { agentTitle } from '../../server/core/plan/agent-titles.ts';
+import { agentRows, type AgentRow } from '../project/agent-rows.ts';
 import { changeProjectFile } from '../project/project-file.ts';
 import { personEnvironment, type Project } from '../project/project.ts';
 import { isVariableName, removeKey, storeKey } from '../project/secrets.ts';
@@ -18,19 +19,14 @@ type AgentCommand =
 
 export const agentHandlers: Handlers<AgentCommand> = {
   'drover.installAgent': async () => {
-    const terminal = vscode.window.createTerminal({ name: 'Install Claude Code' });
-    terminal.show();
-    // Typed, not run: what is installed is the person's decision.
-    terminal.sendText('npm install -g @anthropic-ai/claude-code', false);
+    openTerminal('Install Claude Code', 'npm install -g @anthropic-ai/claude-code');
   },
   'drover.selectAgent': async (context) => {
-    const chosen = await vscode.window.showQuickPick(agentItems(context), {
+    const chosen = await pickAgent(context, {
       title: 'Select Agent',
       placeHolder: 'Which agent works on your tasks?',
-      matchOnDescription: true,
     });
-    if (chosen?.agent === undefined) return;
-    await save(context, chosen.agent, chosen.label);
+    if (chosen !== null) await save(context, chosen.agent, chosen.label);
   },
   'drover.setApiKey': async ({ extension, messages }) => {
     const variable = readSettings(null).apiKeyVariable;
@@ -52,9 +48,46 @@ export const agentHandlers: Handlers<AgentCommand> = {
   },
 };
 
-type AgentItem = vscode.QuickPickItem & { readonly agent?: AgentKind };
+interface AgentItem extends vscode.QuickPickItem {
+  readonly row?: AgentRow;
+}
 
-/** What this machine has comes from `drover doctor`, which starts no agent. */
+interface ChosenAgent {
+  readonly agent: AgentKind;
+  readonly label: string;
+}
+
+/**
+ * The one list of agents: ready ones first. Null if the person canceled, or chose one that is not
+ * installed: then a terminal has its command line.
+ */
+export async function pickAgent(
+  context: CommandContext,
+  texts: { readonly title: string; readonly placeHolder: string },
+): Promise<ChosenAgent | null> {
+  const chosen = await vscode.window.showQuickPick(agentItems(context), {
+    ...texts,
+    matchOnDescription: true,
+  });
+  if (chosen?.row === undefined) return null;
+  const { kind, label, install } = chosen.row;
+  if (install === null) return { agent: kind, label };
+  openTerminal(`Install ${label}`, install);
+  return null;
+}
+
+/** Typed, not run: what is installed is the person's decision. */
+function openTerminal(name: string, line: string): void {
+  const terminal = vscode.window.createTerminal({ name });
+  terminal.show();
+  terminal.sendText(line, false);
+}
+
+export function openSignIn(kind: string, line: string): void {
+  openTerminal(`Sign In to ${agentTitle(kind)}`, line);
+}
+
+/** What this machine has comes from `drover doctor`, which starts no agent's work. */
 async function agentItems({ access, projects }: CommandContext): Promise<readonly AgentItem[]> {
   const folder = projects.current?.root ?? vscode.workspace.workspaceFolders?.[0]?.uri.fsPath;
   const settings = readSettings(null);
@@ -65,9 +98,10 @@ async function agentItems({ access, projects }: CommandContext): Promise<readonl
           .command(['doctor', '--json'], folder, personEnvironment(settings))
           .then(({ stdout }) => stdout)
           .catch(() => '');
-  return agentRows(doctor, settings.agent).flatMap(({ kind, group, ...row }): AgentItem[] => {
+  return agentRows(doctor, settings.agent).flatMap((row): AgentItem[] => {
+    const { label, description, detail, group } = row;
     const separator = { label: group, kind: vscode.QuickPickItemKind.Separator };
-    return [...(group === '' ? [] : [separator]), { ...row, agent: kind }];
+    return [...(group === '' ? [] : [separator]), { label, description, detail, row }];
   });
 }
 

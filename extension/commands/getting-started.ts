@@ -8,6 +8,7 @@ import { projectFile } from '../project/project-file.ts';
 import { personEnvironment } from '../project/project.ts';
 import { openSample } from '../project/sample-project.ts';
 import { fleetVariables, isFleetDatabase, storeFleetDatabase } from '../project/secrets.ts';
+import { setupReport } from '../project/setup-report.ts';
 import { sandboxReport } from '../project/sandbox-report.ts';
 import { readSettings } from '../project/settings.ts';
 import { walkthroughId } from '../ids.ts';
@@ -100,9 +101,13 @@ export const gettingStartedHandlers: Handlers<GettingStarted> = {
   'drover.checkSetup': async (context) => {
     const folder = context.projects.current?.root ?? (await pickFolder('Check Setup'));
     if (folder === null) return;
-    const said = await command(context, ['doctor'], folder);
-    context.log.info(`drover doctor\n${said}`);
-    context.log.show();
+    const said = await doctor(context, folder);
+    const { level, sentence, table } = setupReport(said);
+    context.log.info(`drover doctor\n${table}`);
+    const details = 'Show Details';
+    void context.messages.show(level, sentence, [details]).then((pressed) => {
+      if (pressed === details) context.log.show();
+    });
   },
   'drover.checkSandbox': withProject(async (context, project) => {
     const said = await command(context, ['doctor', '--sandbox', '--json'], project.root);
@@ -161,6 +166,17 @@ async function pickFolder(title: string): Promise<string | null> {
   if (folders.length <= 1) return only?.uri.fsPath ?? null;
   const items = folders.map(({ name, uri }) => ({ label: name, description: uri.fsPath, uri }));
   return (await vscode.window.showQuickPick(items, { title }))?.uri.fsPath ?? null;
+}
+
+/** A setup that lacks something is an answer, too. */
+async function doctor({ access, extension }: CommandContext, folder: string): Promise<string> {
+  const environment = {
+    ...personEnvironment(readSettings(vscode.Uri.file(folder))),
+    ...(await fleetVariables(extension.secrets, folder)),
+  };
+  const { stdout, stderr } = await access.command(['doctor', '--json'], folder, environment);
+  if (stdout.trim() === '') throw new Error(stderr.trim());
+  return stdout;
 }
 
 async function command(

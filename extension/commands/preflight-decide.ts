@@ -2,14 +2,16 @@
 // then; null is as before.
 
 import * as vscode from 'vscode';
-import { agentKinds } from '../../server/core/plan/task.ts';
 import type { PreflightDecision } from '../../server/protocol/panel-views.ts';
+import { pickAgent } from './agents.ts';
+import type { CommandContext } from './context.ts';
 import { landWords, type DecisionName } from './preflight-rows.ts';
 import type { RunChoices } from './run-choices.ts';
 
 const workersMax = 64;
 
 export async function decide(
+  context: CommandContext,
   name: DecisionName,
   choices: RunChoices,
   present: PreflightDecision | undefined,
@@ -17,7 +19,7 @@ export async function decide(
 ): Promise<RunChoices | null> {
   switch (name) {
     case 'agent':
-      return await decideAgent(choices);
+      return await decideAgent(context, choices);
     case 'workers':
       return await decideWorkers(choices, present);
     case 'land':
@@ -46,15 +48,15 @@ export function accepted(
 
 const modelCharsMax = 200;
 
-async function decideAgent(choices: RunChoices): Promise<RunChoices | null> {
-  const items = agentKinds.map((agent) => {
-    return { label: agentTitles[agent] ?? agent, description: agent, agent };
-  });
-  const chosen = await vscode.window.showQuickPick(items, {
+async function decideAgent(
+  context: CommandContext,
+  choices: RunChoices,
+): Promise<RunChoices | null> {
+  const chosen = await pickAgent(context, {
     title: 'Agent for This Run',
     placeHolder: 'Tasks that name an agent keep theirs',
   });
-  if (chosen === undefined) return null;
+  if (chosen === null) return null;
   const model = await vscode.window.showInputBox({
     title: `Model for ${chosen.label}`,
     prompt: "Empty: the agent's own choice.",
@@ -66,19 +68,6 @@ async function decideAgent(choices: RunChoices): Promise<RunChoices | null> {
   const wanted = model.trim();
   return { ...rest, agent: chosen.agent, ...(wanted === '' ? {} : { model: wanted }) };
 }
-
-const agentTitles: Readonly<Record<string, string>> = {
-  claude: 'Claude Code',
-  'drover-code': 'Drover Code',
-  codex: 'Codex',
-  opencode: 'OpenCode',
-  gemini: 'Gemini CLI',
-  copilot: 'Copilot CLI',
-  amp: 'Amp',
-  acp: 'Another agent that speaks ACP',
-  command: 'Your own program',
-  demo: 'Demo agent (needs no account, writes what the task describes)',
-};
 
 const fewWorkers = [1, 2, 3, 4, 6, 8, 12, 16] as const;
 

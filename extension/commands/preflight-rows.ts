@@ -10,6 +10,7 @@ import type {
 } from '../../server/protocol/panel-views.ts';
 import type { CommandId } from '../ids.ts';
 import { plainText } from '../notices/plain-text.ts';
+import { signInLine } from '../project/agent-rows.ts';
 
 export type DecisionName = PreflightDecision['name'];
 
@@ -22,6 +23,8 @@ export type RowAction =
   | { readonly kind: 'command'; readonly id: CommandId | 'workbench.view.scm' }
   /** The gate on the branch that work would land on. */
   | { readonly kind: 'testBase' }
+  | { readonly kind: 'signIn'; readonly agent: string; readonly line: string }
+  | { readonly kind: 'lookAgain' }
   | { readonly kind: 'useSettings' }
   | { readonly kind: 'unfold' };
 
@@ -60,7 +63,7 @@ export function preflightRows(
   const others = solved.filter(({ outcome }) => outcome !== 'error');
   return [
     ...startRows(view, request),
-    ...(errors.length === 0 ? [] : [heading('Fix first'), ...errors.map(checkRow)]),
+    ...(errors.length === 0 ? [] : [heading('Fix first'), ...errors.map(checkRow), lookAgainRow]),
     heading('Choices'),
     ...view.decisions.map(decisionRow),
     ...(request.hasChoices ? [settingsRow] : []),
@@ -72,6 +75,13 @@ export function preflightRows(
 function heading(label: string): PreflightRow {
   return { label, isHeading: true, fixes: [] };
 }
+
+const lookAgainRow: PreflightRow = {
+  label: '$(refresh) Look Again',
+  description: 'Runs the checks once more',
+  action: { kind: 'lookAgain' },
+  fixes: [],
+};
 
 const settingsRow: PreflightRow = {
   label: '$(discard) Use the settings for everything',
@@ -199,8 +209,9 @@ function checkRow(check: PreflightCheck): PreflightRow {
   const { outcome, message, remedy } = check;
   const fixes = fixesOf(check);
   const [first] = fixes;
+  // The end of a line that is too long for the list is cut off: what Enter does comes first.
   const help = first === undefined ? '' : `Enter: ${first.tooltip}`;
-  const detail = [remedy ?? '', help].filter((text) => text !== '').join(' ');
+  const detail = [help, remedy ?? ''].filter((text) => text !== '').join(' · ');
   return {
     label: `$(${outcomeIcons[outcome]}) ${plainText(message, messageChars)}`,
     ...(detail === '' ? {} : { detail: plainText(detail, detailChars) }),
@@ -212,15 +223,11 @@ function checkRow(check: PreflightCheck): PreflightRow {
 const openSettings = button('settings-gear', 'Open .drover.toml', 'drover.openProjectSettings');
 
 /** What helps, the usual one first. */
-function fixesOf({ name, outcome, can_test }: PreflightCheck): readonly RowButton[] {
+function fixesOf({ name, outcome, agent, can_test }: PreflightCheck): readonly RowButton[] {
   if (outcome === 'ok') return [];
   switch (name) {
     case 'agent':
-      return [
-        { icon: 'robot', tooltip: 'Select Agent…', action: { kind: 'decide', name: 'agent' } },
-        button('cloud-download', 'Install Claude Code in a Terminal', 'drover.installAgent'),
-        button('key', 'Set API Key…', 'drover.setApiKey'),
-      ];
+      return agentFixes(agent);
     case 'gate':
       return [
         ...(can_test === true
@@ -264,6 +271,27 @@ const setGate: RowButton = {
 
 function testBase(tooltip: string): RowButton {
   return { icon: 'play', tooltip, action: { kind: 'testBase' } };
+}
+
+function agentFixes(agent: PreflightCheck['agent']): readonly RowButton[] {
+  const select: RowButton = {
+    icon: 'robot',
+    tooltip: 'Select or Install an Agent…',
+    action: { kind: 'decide', name: 'agent' },
+  };
+  if (agent?.problem !== 'signed_out') return [select];
+  const line = signInLine(agent.kind);
+  const signIn: readonly RowButton[] =
+    line === null
+      ? []
+      : [
+          {
+            icon: 'terminal',
+            tooltip: 'Sign In in a Terminal',
+            action: { kind: 'signIn', agent: agent.kind, line },
+          },
+        ];
+  return [...signIn, button('key', 'Set API Key…', 'drover.setApiKey'), select];
 }
 
 function button(icon: string, tooltip: string, id: CommandId | 'workbench.view.scm'): RowButton {

@@ -10,6 +10,8 @@ import { withTitles } from '../notices/named-ids.ts';
 import { plainText } from '../notices/plain-text.ts';
 import type { Project } from '../project/project.ts';
 import { writeUserSetting } from '../project/settings.ts';
+import type { CommandId } from '../ids.ts';
+import { openSignIn } from './agents.ts';
 import type { CommandContext } from './context.ts';
 import { accepted, decide } from './preflight-decide.ts';
 import { preflightRows, type PreflightRow, type RowAction } from './preflight-rows.ts';
@@ -31,7 +33,7 @@ export async function askPreflight(
   context: CommandContext,
   project: Project,
   scope: RunScope,
-  env: Readonly<Record<string, string>>,
+  env: () => Promise<Readonly<Record<string, string>>>,
 ): Promise<RunChoices | null> {
   const { epic } = scope;
   const { extension, messages, log } = context;
@@ -42,7 +44,8 @@ export async function askPreflight(
   for (;;) {
     let view: PreflightView;
     try {
-      view = await check(project, scope, { ...choices, env });
+      // A key that a remedy has stored counts at once.
+      view = await check(project, scope, { ...choices, env: await env() });
     } catch (error) {
       const { kind, message } = toFailure(error);
       // No run could start either.
@@ -53,14 +56,9 @@ export async function askPreflight(
       return isWanted ? choices : null;
     }
     const hasChoices = Object.keys(choices).length > 0;
-    const failed = failedIn(project, scope);
-    const action = await choose(
-      scope,
-      view,
-      preflightRows(view, { failed, hasChoices, isUnfolded }),
-      (error) => messages.fail(null, error),
-    );
-    const changed = action === null ? null : await changedBy(action, choices, view, epic !== null);
+    const rows = preflightRows(view, { failed: failedIn(project, scope), hasChoices, isUnfolded });
+    const action = await choose(scope, view, rows, (error) => messages.fail(null, error));
+    const changed = await changedBy(context, action, choices, view, epic !== null);
     if (changed !== null) {
       choices = changed;
       await keepChoices(memory, project.root, epic?.id ?? null, choices);
@@ -71,19 +69,19 @@ export async function askPreflight(
         await back();
         return null;
       case 'run':
-        await back();
-        return choices;
       case 'retryAndRun':
-        for (const id of action.tasks) await project.request('task.retry', { id });
+        for (const id of action.kind === 'run' ? [] : action.tasks)
+          await project.request('task.retry', { id });
         await back();
         return choices;
       case 'command':
-        await vscode.commands.executeCommand(action.id);
-        // The checks are made again: nothing else keeps a new repository from running.
-        if (action.id === 'drover.firstCommit') continue;
+        if (await comesBackFrom(action.id)) continue;
         return null;
       case 'testBase':
-        await testBase(context, project, scope, { ...choices, env });
+        await testBase(context, project, scope, { ...choices, env: await env() });
+        continue;
+      case 'signIn':
+        openSignIn(action.agent, action.line);
         continue;
       case 'unfold':
         isUnfolded = true;
@@ -92,9 +90,24 @@ export async function askPreflight(
       case 'decide':
       case 'accept':
       case 'useSettings':
+      case 'lookAgain':
         continue;
     }
   }
+}
+
+const comesBack: ReadonlySet<string> = new Set<CommandId>([
+  'drover.firstCommit',
+  'drover.setApiKey',
+]);
+
+/**
+ * Carries out a remedy. Returns true if the checks are made again after it: other remedies lead to
+ * an editor or a view, which the list of checks would cover.
+ */
+async function comesBackFrom(id: string): Promise<boolean> {
+  await vscode.commands.executeCommand(id);
+  return comesBack.has(id);
 }
 
 async function check(
@@ -146,15 +159,18 @@ async function testBase(
 
 /** Null: the choices stay as they are. */
 async function changedBy(
-  action: RowAction,
+  context: CommandContext,
+  action: RowAction | null,
   choices: RunChoices,
   { decisions }: PreflightView,
   hasEpic: boolean,
 ): Promise<RunChoices | null> {
-  switch (action.kind) {
+  switch (action?.kind) {
+    case undefined:
+      return null;
     case 'decide': {
       const present = decisions.find(({ name }) => name === action.name);
-      return await decide(action.name, choices, present, hasEpic);
+      return await decide(context, action.name, choices, present, hasEpic);
     }
     case 'accept':
       return accepted(action.decision, choices);
@@ -164,6 +180,8 @@ async function changedBy(
     case 'retryAndRun':
     case 'command':
     case 'testBase':
+    case 'signIn':
+    case 'lookAgain':
     case 'unfold':
       return null;
   }
@@ -208,7 +226,11 @@ function choose(
     ? 'Enter on the first row starts the run; on another row it changes how it runs'
     : 'Fix what is marked, then run again';
   pick.ignoreFocusOut = true;
-  pick.items = rows.map(itemOf);
+  const items = rows.map(itemOf);
+  pick.items = items;
+  // Where the run cannot start, Enter is the first remedy.
+  const first = items.find(({ row }) => row.action !== undefined);
+  if (first !== undefined) pick.activeItems = [first];
   const never: vscode.QuickInputButton = {
     iconPath: new vscode.ThemeIcon('bell-slash'),
     tooltip: "Don't ask before a run: use the settings and what was chosen last",

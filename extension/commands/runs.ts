@@ -123,7 +123,7 @@ async function run(
   asksFirst = project.settings.showPreflight,
 ): Promise<void> {
   const { extension, messages } = context;
-  const env = await runEnvironment(extension.secrets, project);
+  const env = (): ReturnType<typeof runEnvironment> => runEnvironment(extension.secrets, project);
   const decided = asksFirst ? await askPreflight(context, project, scope, env) : null;
   if (asksFirst && decided === null) return;
   try {

@@ -63,8 +63,12 @@ export const taskHandlers: Handlers<TaskCommand> = {
     const tasks = await pickTasks(project, target, 'Cancel Task', fits);
     if (tasks === null) return;
     const what = tasks.length === 1 ? `“${tasks[0]?.title}”` : `${tasks.length} tasks`;
-    const detail = 'A running agent is stopped. Its work so far is kept as a snapshot.';
-    if (!(await context.messages.confirm(`Cancel ${what}?`, detail, 'Cancel Task'))) return;
+    const hasStarted = tasks.some(({ attempts, status }) => attempts > 0 || status !== 'ready');
+    const detail = hasStarted
+      ? 'A running agent is stopped. Its work so far is kept as a snapshot.'
+      : 'No agent has worked on it.';
+    const button = tasks.length === 1 ? 'End Task' : 'End Tasks';
+    if (!(await context.messages.confirm(`End ${what}?`, detail, button, 'Keep'))) return;
     await all(context, 'Cancel Task', tasks, (id) => project.request('task.cancel', { id }));
   }),
   'drover.retryTask': withProject(async (context, project, target) => {

@@ -46,18 +46,27 @@ export class Messages {
   }
 
   /** Asks before an action; true if the person confirms. */
-  async confirm(text: string, detail: string, button: string): Promise<boolean> {
-    return (await this.choose(text, detail, [button])) === button;
+  async confirm(text: string, detail: string, button: string, close = ''): Promise<boolean> {
+    return (await this.choose(text, detail, [button], close)) === button;
   }
 
-  /** Asks before an action with several ways on; null if the person cancels. */
+  /**
+   * Asks before an action with several ways on; null if the person cancels. `close` names the
+   * button that does nothing, where VS Code's own "Cancel" could be taken for the action.
+   */
   async choose<Button extends string>(
     text: string,
     detail: string,
     buttons: readonly Button[],
+    close = '',
   ): Promise<Button | null> {
     const options = { modal: true, detail: plainText(detail, textMax) };
-    return (await vscode.window.showWarningMessage(this.#note(text), options, ...buttons)) ?? null;
+    const items: readonly vscode.MessageItem[] = [
+      ...buttons.map((title) => ({ title })),
+      ...(close === '' ? [] : [{ title: close, isCloseAffordance: true }]),
+    ];
+    const pressed = await vscode.window.showWarningMessage(this.#note(text), options, ...items);
+    return buttons.find((button) => button === pressed?.title) ?? null;
   }
 
   /** A failure that a person has caused or must know of; `what` could not be done. */

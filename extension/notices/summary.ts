@@ -61,7 +61,7 @@ export function statusBarText({ running, waiting, needYou }: Summary): string {
     waiting > 0 ? `$(clock) ${waiting}` : null,
     needYou > 0 ? `$(bell-dot) ${needYou}` : null,
   ].filter((part) => part !== null);
-  return parts.length === 0 ? '$(git-branch) Drover' : parts.join('  ');
+  return parts.length === 0 ? '$(checklist) Drover' : parts.join('  ');
 }
 
 /** `costs`: lines below the counts. */

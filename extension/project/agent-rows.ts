@@ -12,6 +12,22 @@ export interface AgentRow {
   readonly detail: string;
   /** A line above this row that names the group; empty: it continues the group before it. */
   readonly group: string;
+  /** The command line that installs it; null: it is installed, or none is known. */
+  readonly install: string | null;
+}
+
+/** The command lines with which a person signs in; an agent without one has only keys. */
+const signInLines: { readonly [K in AgentKind]?: string } = {
+  claude: 'claude',
+  codex: 'codex login',
+  opencode: 'opencode auth login',
+  gemini: 'gemini',
+  copilot: 'copilot',
+  amp: 'amp login',
+};
+
+export function signInLine(kind: string): string | null {
+  return agentKinds.includes(kind as AgentKind) ? (signInLines[kind as AgentKind] ?? null) : null;
 }
 
 interface Found {
@@ -35,12 +51,14 @@ export function agentRows(doctor: string, current: string): readonly AgentRow[] 
       ...(state?.signed_in === true ? ['signed in'] : []),
       ...(state?.found === true && state.signed_in === false ? ['not signed in'] : []),
     ];
+    const install = needsProgram ? installLineIn(state.remedy ?? '') : null;
     const isReady = state === null || (state.found && state.signed_in !== false);
     return {
       kind,
       label: names[kind],
       description: facts.join(' · '),
-      detail: isReady ? '' : (state.remedy ?? ''),
+      detail: isReady ? '' : detailFrom(state.remedy ?? '', install),
+      install,
       group: needsProgram ? 'Not installed' : isReady ? 'Ready' : 'Not signed in',
     };
   });
@@ -49,6 +67,16 @@ export function agentRows(doctor: string, current: string): readonly AgentRow[] 
   return sorted.map((each, at) => {
     return sorted[at - 1]?.group === each.group ? { ...each, group: '' } : each;
   });
+}
+
+function installLineIn(remedy: string): string | null {
+  return /^npm install -g [@\w./-]+?(?=\.?$)/.exec(remedy)?.[0] ?? null;
+}
+
+/** Without the full stop behind a command line, which would be copied with it. */
+function detailFrom(remedy: string, install: string | null): string {
+  if (install !== null) return `Enter opens a terminal with: ${install}`;
+  return remedy.charAt(0).toUpperCase() + remedy.slice(1);
 }
 
 function readDoctor(doctor: string): ReadonlyMap<string, Found> {

@@ -128,6 +128,11 @@ export interface PreflightCheck {
   readonly remedy: string | null;
   /** `gate.test` would tell more. */
   readonly can_test?: true;
+  /** Which agent cannot work, and why; absent if another check failed. */
+  readonly agent?: {
+    readonly kind: string;
+    readonly problem: 'missing' | 'signed_out';
+  };
 }
 
 /** One thing that a person decides before a run. */

@@ -4,6 +4,8 @@ import assert from 'node:assert/strict';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { writeAgent, writesOneFile } from './support/agent-scripts.ts';
+import { panelClient } from './support/panel-client.ts';
+import { beginPlan } from './support/plan.ts';
 import { useProjects } from './support/suite-projects.ts';
 
 suite('agents that cannot start', () => {
@@ -27,5 +29,20 @@ suite('agents that cannot start', () => {
     await here.expect(0, ['run'], { env: { ...env, PATH } });
     assert.equal(here.backendPid(), backend, 'the same backend has run it');
     assert.match(here.git('show', `main:${id}.txt`), /work of/);
+  });
+
+  test('the checks before a run name a missing one in a short sentence, with its remedy apart', async () => {
+    const here = project({ env: { DROVER_AGENT_TYPE: '', DROVER_AGENT_PATH: '' } });
+    await beginPlan(here, ['a']);
+    const client = await panelClient(here);
+    try {
+      const { checks } = await client.call('preflight', { agent: 'claude' });
+      const found = checks.find(({ name }) => name === 'agent');
+      assert.deepEqual(found?.agent, { kind: 'claude', problem: 'missing' });
+      assert.equal(found?.message, 'Claude Code ("claude") was not found or cannot be executed.');
+      assert.match(found?.remedy ?? '', /^Install it \(npm install -g/);
+    } finally {
+      client.close();
+    }
   });
 });

@@ -5,6 +5,7 @@ import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { readPlainFile } from '../../config/plain-file.ts';
 import { stepText } from '../../core/format.ts';
+import { agentTitle } from '../../core/plan/agent-titles.ts';
 import {
   gateProposalFiles,
   proposeGate,
@@ -13,7 +14,8 @@ import {
 } from '../../core/work/gate-proposal.ts';
 import type { SettingKey } from '../../core/settings/settings.ts';
 import type { Params } from '../../protocol/api.ts';
-import type { PreflightDecision } from '../../protocol/panel-views.ts';
+import type { PreflightCheck, PreflightDecision } from '../../protocol/panel-views.ts';
+import type { Uses } from '../../workflows/kit/engine-ports.ts';
 import type { EngineHandlerDeps } from './engine-deps.ts';
 
 const fileBytesMax = 256 * 1024;
@@ -183,4 +185,37 @@ function textOf(value: unknown): string | null {
 
 function numberOf(value: unknown): number | null {
   return typeof value === 'number' ? value : null;
+}
+
+/** Whether one agent can work. */
+export async function agentCheck(
+  engine: Uses<'agentEnvironment' | 'driverFor'>,
+  kind: string,
+): Promise<PreflightCheck> {
+  const driver = engine.driverFor(kind);
+  const env = engine.agentEnvironment(kind, null);
+  const probe = await driver.probe(env);
+  if (!probe.ok) return agentProblem(kind, 'missing', probe.message);
+  const account = (await driver.account?.(env)) ?? null;
+  if (account?.isSignedIn === false) return agentProblem(kind, 'signed_out', account.message);
+  const version = probe.version === null ? '' : ` ${probe.version}`;
+  const state = account === null ? 'is installed' : 'is installed and signed in';
+  return agentFound(`${agentTitle(kind)}${version} ${state}.`);
+}
+
+/** The problem is short enough for one row of a list; the rest of the text is its remedy. */
+function agentProblem(
+  kind: string,
+  problem: NonNullable<PreflightCheck['agent']>['problem'],
+  text: string,
+): PreflightCheck {
+  const end = /[:.] /.exec(text)?.index ?? text.length;
+  const message = `${text.slice(0, end)}.`.replace(/\.\.$/, '.');
+  const rest = text.slice(end + 2);
+  const remedy = rest === '' ? null : rest.charAt(0).toUpperCase() + rest.slice(1);
+  return { name: 'agent', outcome: 'error', message, remedy, agent: { kind, problem } };
+}
+
+function agentFound(message: string): PreflightCheck {
+  return { name: 'agent', outcome: 'ok', message, remedy: null };
 }

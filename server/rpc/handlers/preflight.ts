@@ -5,7 +5,6 @@ import { branchRef, landingRef } from '../../core/work/ref-names.ts';
 import { cycleText, findCycle } from '../../core/plan/graph.ts';
 import { Refusal } from '../../core/failure.ts';
 import { formatCount, formatDuration } from '../../core/format.ts';
-import { agentTitle } from '../../core/plan/agent-titles.ts';
 import type { Params } from '../../protocol/api.ts';
 import type { PreflightCheck, PreflightView } from '../../protocol/panel-views.ts';
 import { type Board, readBoard } from '../../store/board/board.ts';
@@ -22,7 +21,7 @@ import {
 } from '../../workflows/run/start-run.ts';
 import { askedScope, type AskedScope, coveringRun } from '../../workflows/run/asked-scope.ts';
 import { runFlags } from './run-flags.ts';
-import { preflightDecisions } from './preflight-decisions.ts';
+import { agentCheck, preflightDecisions } from './preflight-decisions.ts';
 import type { EngineHandlerDeps } from './engine-deps.ts';
 import type { Uses } from '../../workflows/kit/engine-ports.ts';
 
@@ -284,21 +283,6 @@ function namedCheck(
   }
   const message = `Agent ${kind} found: ${path}, named by .drover.toml. Only a run starts it.`;
   return check('agent', 'ok', message);
-}
-
-async function agentCheck(
-  engine: Uses<'agentEnvironment' | 'driverFor'>,
-  kind: string,
-): Promise<Check> {
-  const driver = engine.driverFor(kind);
-  const env = engine.agentEnvironment(kind, null);
-  const probe = await driver.probe(env);
-  if (!probe.ok) return check('agent', 'error', probe.message);
-  const account = (await driver.account?.(env)) ?? null;
-  if (account?.isSignedIn === false) return check('agent', 'error', account.message);
-  const version = probe.version === null ? '' : ` ${probe.version}`;
-  const state = account === null ? 'is installed' : 'is installed and signed in';
-  return check('agent', 'ok', `${agentTitle(kind)}${version} ${state}.`);
 }
 
 async function gateCheck(

@@ -6,7 +6,14 @@ import { agentKinds } from '../../../server/core/plan/task.ts';
 
 const doctor = JSON.stringify({
   agents: [
-    { kind: 'codex', found: false, version: null, signed_in: null, remedy: 'npm i -g codex' },
+    {
+      kind: 'codex',
+      found: false,
+      version: null,
+      signed_in: null,
+      remedy: 'npm install -g @acme/codex-acp.',
+    },
+    { kind: 'drover-code', found: false, version: null, signed_in: null, remedy: 'install it.' },
     { kind: 'claude', found: true, version: '2.1.0', signed_in: true, remedy: null },
     { kind: 'gemini', found: true, version: '1.0', signed_in: false, remedy: 'run gemini' },
   ],
@@ -21,11 +28,16 @@ suite('agents to choose from', () => {
     assert.equal(first?.group, 'Ready');
     assert.equal(first?.description, 'current · 2.1.0 · signed in');
     const gemini = rows.find(({ kind }) => kind === 'gemini');
-    assert.deepEqual([gemini?.group, gemini?.detail], ['Not signed in', 'run gemini']);
-    const last = rows.at(-1);
-    assert.deepEqual(
-      [last?.label, last?.group, last?.detail],
-      ['Codex', 'Not installed', 'npm i -g codex'],
+    assert.deepEqual([gemini?.group, gemini?.detail], ['Not signed in', 'Run gemini']);
+    // The command line is typed as it is: without the full stop of the sentence.
+    const codex = rows.find(({ kind }) => kind === 'codex');
+    assert.equal(codex?.install, 'npm install -g @acme/codex-acp');
+    assert.match(codex?.detail ?? '', /@acme\/codex-acp$/);
+    const other = rows.find(({ kind }) => kind === 'drover-code');
+    assert.deepEqual([other?.install, other?.detail], [null, 'Install it.']);
+    assert.equal(
+      rows.findIndex(({ group }) => group === 'Not installed'),
+      rows.length - 2,
     );
   });
 

@@ -86,13 +86,32 @@ suite('decision before a run', () => {
     assert.equal(rows[1]?.label, 'Fix first');
     const agent = rows[2];
     assert.deepEqual(agent?.action, { kind: 'decide', name: 'agent' });
-    assert.equal(agent?.detail, 'Install it. Enter: Select Agent…');
-    assert.deepEqual(
-      agent?.fixes.map(({ tooltip }) => tooltip),
-      ['Select Agent…', 'Install Claude Code in a Terminal', 'Set API Key…'],
-    );
+    assert.equal(agent?.detail, 'Enter: Select or Install an Agent… · Install it.');
+    assert.deepEqual(rows[3]?.action, { kind: 'lookAgain' });
     const checkout = rows.find(({ label }) => label.includes('Not committed'));
     assert.deepEqual(checkout?.action, { kind: 'command', id: 'workbench.view.scm' });
+  });
+
+  test('Enter on an agent without a login signs in; a key and another agent are beside it', () => {
+    const signedOut = (kind: string): PreflightCheck => ({
+      name: 'agent',
+      outcome: 'error',
+      message: 'No user is signed in.',
+      remedy: null,
+      agent: { kind, problem: 'signed_out' },
+    });
+    const rowOf = (kind: string) =>
+      preflightRows(view({ can_run: false, checks: [signedOut(kind)] }), plain)[2];
+    assert.deepEqual(rowOf('codex')?.action, {
+      kind: 'signIn',
+      agent: 'codex',
+      line: 'codex login',
+    });
+    assert.deepEqual(
+      rowOf('codex')?.fixes.map(({ tooltip }) => tooltip),
+      ['Sign In in a Terminal', 'Set API Key…', 'Select or Install an Agent…'],
+    );
+    assert.deepEqual(rowOf('drover-code')?.action, { kind: 'command', id: 'drover.setApiKey' });
   });
 
   test('what is fine is one row until it is unfolded', () => {

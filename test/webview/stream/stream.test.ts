@@ -204,7 +204,7 @@ suite('webview: stream', () => {
       prepare: (host) => {
         host.backend('task.pause', () => ({}) as never);
         host.backend('task.cancel', () => ({}) as never);
-        host.action('notify', () => ({ button: 'Cancel Task' }));
+        host.action('notify', () => ({ button: 'End Task' }));
         host.action('openWorktree', () => ({}));
         host.action('takeOver', () => ({}));
       },

@@ -29,7 +29,7 @@ export interface SessionParts {
   readonly farSide: () => WindowSide;
 }
 
-const cancelButton = 'Cancel Task';
+const cancelButton = 'End Task';
 /** Far more than events of a log. */
 const keysOfFeed = 1e9;
 const queuedHintsMax = 5;
@@ -293,7 +293,7 @@ export class StreamSession implements ReactiveController {
     const title = visibleLine(this.task?.title ?? id);
     const { button } = await host.action('notify', {
       level: 'warning',
-      text: `Cancel “${title}”? Its agent is stopped. Its work is kept as a snapshot.`,
+      text: `End “${title}”? Its agent is stopped. Its work is kept as a snapshot.`,
       buttons: [cancelButton],
     });
     if (button !== cancelButton) return;
