@@ -91,6 +91,7 @@ export const commandIds = [
   'drover.resolveConflict',
   // Review.
   'drover.review',
+  'drover.compareCandidates',
   'drover.approve',
   'drover.sendBack',
   'drover.undoLanding',
@@ -140,6 +141,7 @@ export const actionCommands = {
   openWorktree: 'drover.openWorktree',
   undoLanding: 'drover.undoLanding',
   mergeConflict: 'drover.mergeConflict',
+  compare: 'drover.compareCandidates',
 } as const satisfies { readonly [N in HostActionName]?: CommandId };
 export type CommandActionName = keyof typeof actionCommands;
 

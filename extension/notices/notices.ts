@@ -1,5 +1,6 @@
 // Which changes of the board are worth a message: only what waits for a person, each once. Pure.
 
+import { candidatesOf, landWords } from '../../server/protocol/candidates.ts';
 import { formatCount } from '../../server/core/format.ts';
 import { needsOf, type Need } from '../../server/protocol/needs.ts';
 import type {
@@ -42,13 +43,13 @@ const inbox: NoticeButton = { title: 'Open Inbox', action: { kind: 'inbox' } };
 
 /** Everything on the board that waits for a person. */
 export function openNotices(board: StatusSnapshot): readonly Notice[] {
-  return needsOf(board).flatMap(noticeOf);
+  return needsOf(board).flatMap((need) => noticeOf(need, board));
 }
 
-function noticeOf(need: Need): readonly Notice[] {
+function noticeOf(need: Need, board: StatusSnapshot): readonly Notice[] {
   switch (need.kind) {
     case 'question':
-      return [questionNotice(need.question, need.task?.title)];
+      return [questionNotice(need.question, need.task?.title, board)];
     case 'review':
     case 'plan':
     case 'conflict':
@@ -77,17 +78,26 @@ function epicNotice(epic: EpicView): Notice {
   };
 }
 
-function questionNotice(question: QuestionView, title = question.task_id): Notice {
+function questionNotice(
+  question: QuestionView,
+  title = question.task_id,
+  { tasks }: Pick<StatusSnapshot, 'tasks'>,
+): Notice {
+  const chosen = candidatesOf(tasks, question.task_id).filter(({ id }) =>
+    question.choices.includes(id),
+  );
+  const titles = new Map(chosen.map((each) => [each.id, landWords(each)]));
   const answers =
     question.choices.length > answersMax
       ? []
       : question.choices.map((choice): NoticeButton => {
-          return { title: choice, action: { kind: 'answer', question: question.id, choice } };
+          const words = titles.get(choice) ?? choice;
+          return { title: words, action: { kind: 'answer', question: question.id, choice } };
         });
   return {
     key: `question ${question.id}`,
     level: 'warning',
-    text: `${title}: ${question.text}`,
+    text: `${title}: ${chosen.length === 0 ? question.text : 'Which candidate should land?'}`,
     buttons: [...answers, inbox],
     isBlocking: true,
   };

@@ -1,5 +1,7 @@
 // Opens a change in VS Code's own multi-diff editor, each file at its base against what would land.
 
+import * as vscode from 'vscode';
+import { candidatesOf, candidateWords } from '../../server/protocol/candidates.ts';
 import { withProject, type CommandHandler } from '../commands/context.ts';
 import { pickTask } from '../commands/pick.ts';
 import { plainText } from '../notices/plain-text.ts';
@@ -36,3 +38,36 @@ export function showChange(shown: () => ShownReviews): CommandHandler {
     await openPairs(await shown().note(title, review), filePairs(project.root, change));
   });
 }
+
+/** The change of one candidate against that of another, file by file. */
+export const compareCandidates: CommandHandler = withProject(
+  async ({ messages }, project, target) => {
+    const { board } = project;
+    const named = board?.tasks.find(({ id }) => target.ids.includes(id));
+    if (board === null || named === undefined) return;
+    const all = candidatesOf(board.tasks, named.candidate_of ?? named.id);
+    const made = all.filter(({ commit_sha: commit }) => commit !== null);
+    const pairs = made.flatMap((one, at) => made.slice(at + 1).map((other) => ({ one, other })));
+    const items = pairs.map(({ one, other }) => {
+      const words = [one, other].map((each) => candidateWords(each, null, each.status) ?? each.id);
+      return { label: words.join(' ↔ '), one, other };
+    });
+    if (items.length === 0) {
+      messages.tell('info', 'Fewer than two candidates have a change to compare.');
+      return;
+    }
+    const title = `Compare Candidates of ${plainText(named.title, titleMax)}`;
+    const chosen =
+      items.length === 1 ? items[0] : await vscode.window.showQuickPick(items, { title });
+    if (chosen === undefined) return;
+    const { one, other } = chosen;
+    const change = await project.request('change', { id: other.id, against: one.id });
+    if (change.files.length === 0) {
+      messages.tell('info', 'Both candidates made the same change.');
+      return;
+    }
+    const numbers = [one, other].map(({ candidate }) => `Candidate ${candidate?.number ?? ''}`);
+    const words = plainText(`${named.title}: ${numbers.join(' ↔ ')}`, titleMax);
+    await openPairs(words, filePairs(project.root, change));
+  },
+);

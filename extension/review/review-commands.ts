@@ -16,7 +16,7 @@ import type { Projects } from '../project/projects.ts';
 import { Merges } from './merges.ts';
 import { openConflict } from './open-conflict.ts';
 import { sentMax } from './comment-text.ts';
-import { showChange } from './open-review.ts';
+import { compareCandidates, showChange } from './open-review.ts';
 import { ReviewComments } from './review-comments.ts';
 import type { ShownReview } from './review-titles.ts';
 import { ShownReviews } from './shown-reviews.ts';
@@ -42,6 +42,7 @@ export function reviewParts(
 
 type ReviewCommand =
   | 'drover.review'
+  | 'drover.compareCandidates'
   | 'drover.mergeConflict'
   | 'drover.landMerge'
   | 'drover.approveShown'
@@ -52,6 +53,7 @@ type ReviewCommand =
 export function shownReviewHandlers(parts: () => ReviewParts): Handlers<ReviewCommand> {
   return {
     'drover.review': showChange(() => parts().shown),
+    'drover.compareCandidates': compareCandidates,
     'drover.mergeConflict': withProject(async ({ messages }, project, target) => {
       const fits = ({ status }: TaskView): boolean => status === 'conflict';
       const task = await pickTask(project, target, 'Merge Conflict', fits);

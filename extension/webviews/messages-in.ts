@@ -42,6 +42,7 @@ const hostActionNames: { readonly [N in HostActionName]: true } = {
   takeOver: true,
   giveBack: true,
   openWorktree: true,
+  compare: true,
   undoLanding: true,
   mergeConflict: true,
   command: true,

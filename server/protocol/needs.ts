@@ -1,6 +1,7 @@
 // What waits for a person: one answer for inbox, tree, board, graph, messages, badge and status
 // bar. Pure.
 
+import { standOfView } from './candidates.ts';
 import type { EpicView, QuestionView, StatusSnapshot, TaskView } from './views.ts';
 
 /** Why one thing waits for a person. */
@@ -22,6 +23,8 @@ export function taskNeed(task: TaskView): TaskNeed | null {
     case 'needs_review':
       // Approved: it is about to land.
       if (task.phase === 'land') return null;
+      // Its task is asked about, once all candidates are done.
+      if (task.review_kind === 'candidate') return null;
       return task.review_kind === 'plan' ? 'plan' : 'review';
     case 'conflict':
       return 'conflict';
@@ -59,7 +62,11 @@ export function needsOf(board: NeedingBoard): readonly Need[] {
   const needs: Need[] = asked.map((question) => {
     return { kind: 'question', question, task: tasks.get(question.task_id) ?? null };
   });
+  const hopeful = withLiveCandidates(board.tasks);
   for (const task of board.tasks) {
+    // As long as another candidate can be chosen, nothing waits for one that has failed.
+    if (task.candidate_of !== null && task.status === 'failed' && hopeful.has(task.candidate_of))
+      continue;
     const kind = asking.has(task.id) ? null : taskNeed(task);
     if (kind !== null) needs.push({ kind, task });
   }
@@ -70,6 +77,15 @@ export function needsOf(board: NeedingBoard): readonly Need[] {
   const pending = board.target?.pending ?? 0;
   if (pending > 0) needs.push({ kind: 'pending', count: pending });
   return needs;
+}
+
+/** Tasks of which a candidate has passed its gate or still can. */
+function withLiveCandidates(tasks: readonly TaskView[]): ReadonlySet<string> {
+  const found = new Set<string>();
+  for (const task of tasks) {
+    if (task.candidate_of !== null && standOfView(task) !== 'ended') found.add(task.candidate_of);
+  }
+  return found;
 }
 
 /** Tasks with an open question of their agent, and the tasks that these are sub-tasks of. */

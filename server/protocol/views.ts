@@ -7,6 +7,14 @@ import type { MachineState } from '../core/work/machines.ts';
 import type { TaskStatus } from '../core/plan/state.ts';
 import type { LogLineView } from './log-line.ts';
 
+export interface CandidateView {
+  /** From 1, among all candidates of its task. */
+  readonly number: number;
+  /** Lines that its change adds and removes; null until it has passed the gate. */
+  readonly added_lines: number | null;
+  readonly removed_lines: number | null;
+}
+
 export interface TaskView extends TaskRuleView {
   readonly id: string;
   readonly title: string;
@@ -45,6 +53,8 @@ export interface TaskView extends TaskRuleView {
   readonly model: string | null;
   /** The task that this one is a candidate of. */
   readonly candidate_of: string | null;
+  /** Null: it is no candidate. */
+  readonly candidate: CandidateView | null;
   readonly base_sha: string | null;
   readonly branch: string | null;
   readonly commit_sha: string | null;

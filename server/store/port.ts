@@ -86,10 +86,12 @@ export { startableTasks, type Startable } from './work/startable.ts';
 export {
   candidateFacts,
   candidateOf,
+  candidateNumbers,
   candidatesOf,
   isSpentCandidate,
   openCandidates,
   takeCandidate,
+  waitsForCandidatesOnly,
   tasksWithCandidates,
 } from './work/candidates.ts';
 export { landedElsewhere } from './status/unlanded.ts';

@@ -37,6 +37,7 @@ export function taskView(task: Partial<TaskView> & { readonly id: string }): Tas
     best_of: null,
     choose: null,
     candidate_of: null,
+    candidate: null,
     base_sha: null,
     branch: null,
     commit_sha: null,

@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { makeBarrier } from './support/agent-scripts.ts';
+import { eventually } from './support/eventually.ts';
 import { firstParents, landedTasks } from './support/history.ts';
 import type { Project } from './support/project.ts';
 import { useProjects } from './support/suite-projects.ts';
@@ -37,6 +38,9 @@ suite('candidates side by side', function () {
     const id = await here.add('Do the work', '--best-of', '3', '--max-attempts', '1', ...more);
     return [here, id];
   }
+
+  const landed = (here: Project, id: string): Promise<unknown> =>
+    eventually('it has landed', () => Promise.resolve(landedTasks(here).includes(id)));
 
   test('the smallest change that passes the gate lands; the others stay reachable', async () => {
     const [here, id] = await begin(differs, '--choose', 'smallest-change');
@@ -106,13 +110,32 @@ suite('candidates side by side', function () {
     const asked = (await here.events('--type', 'question.asked')).at(-1);
     const { question, text, choices } = asked?.data ?? {};
     assert.deepEqual(choices, [`${id}-c1`, `${id}-c2`]);
-    assert.match(String(text), /-c1: [0-9a-f]{12}, 3 changed lines, gate green/);
-    assert.match(String(text), /-c2: [0-9a-f]{12}, 1 changed lines?, gate green/);
-    assert.match(String(text), /-c3: failed/);
+    assert.match(String(text), /^Which candidate should land\?\nCandidate 1, \+3 −0, green/);
+    assert.match(String(text), /\nCandidate 2, \+1 −0, green/);
+    assert.match(String(text), /\nCandidate 3, failed/);
+    const tree = await here.expect(0, ['status', '--tree']);
+    const [above, first, second] = tree.split('\n').filter((line) => line.includes(id));
+    assert.match(above ?? '', /Do the work/);
+    assert.match(first ?? '', /─ .*-c1 Candidate 1, \+3 −0, green/);
+    assert.match(second ?? '', /─ .*-c2 Candidate 2, \+1 −0, green/);
+    // It lands at once, although no run is active.
     await here.expect(0, ['answer', String(question), `${id}-c1`]);
-    await here.expect(0, ['run', '--gate', gate]);
+    await landed(here, id);
     assert.deepEqual(landedTasks(here), [id]);
+    const shown = await here.expect(0, ['show', id]);
+    assert.match(shown, /Candidate 1, \+3 −0, chosen/);
+    assert.match(shown, /Candidate 2, \+1 −0, not chosen/);
     assert.equal(here.read('repo/work.txt'), 'good\ngood\ngood\n');
+  });
+
+  test('a candidate that a person approves lands at once, whatever the rule', async () => {
+    const [here, id] = await begin(differs, '--choose', 'person');
+    await here.expect(1, ['run', '--workers', '3', '--gate', gate]);
+    await here.expect(0, ['approve', `${id}-c2`]);
+    await landed(here, id);
+    assert.deepEqual(landedTasks(here), [id]);
+    assert.equal(here.read('repo/work.txt'), 'good\n');
+    assert.equal((await here.task(id)).status, 'completed');
   });
 
   for (const step of sized(['candidate_gated'], steps)) {

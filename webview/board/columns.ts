@@ -1,5 +1,6 @@
 // The Kanban columns: which tasks are in which, and what a card shows of its task.
 
+import { candidatesOf, candidateWords, taskAbove } from '../../server/protocol/candidates.ts';
 import { formatCost, formatCount, formatDuration, stepText } from '../../server/core/format.ts';
 import type { TaskStatus } from '../../server/core/plan/state.ts';
 import { askingTasks, taskNeed } from '../../server/protocol/needs.ts';
@@ -45,6 +46,8 @@ export interface Card {
   readonly isAsking: boolean;
   /** Sub-tasks run inside of their task, so they have no card of their own. */
   readonly parts: { readonly done: number; readonly total: number };
+  /** They have no card of their own either. */
+  readonly candidates: readonly TaskView[];
   /** Titles of what it waits for. */
   readonly waitsFor: readonly string[];
 }
@@ -57,6 +60,7 @@ export function columnsOf(board: StatusSnapshot, epic: string | null): Columns {
   const titles = new Map(board.tasks.map(({ id, title }) => [id, title]));
   const parts = partsOf(board.tasks);
   const asking = askingTasks(board);
+  const tried = new Set(board.tasks.map(({ candidate_of: of }) => of));
   const columns: { [N in ColumnName]: Card[] } = {
     waiting: [],
     ready: [],
@@ -65,13 +69,14 @@ export function columnsOf(board: StatusSnapshot, epic: string | null): Columns {
     done: [],
   };
   for (const task of board.tasks) {
-    if (task.parent_id !== null || (epic !== null && task.epic_id !== epic)) continue;
+    if (taskAbove(task) !== null || (epic !== null && task.epic_id !== epic)) continue;
     const isAsking = asking.has(task.id);
     columns[columnOf(task, isAsking)].push({
       task,
       isAsking,
       epic: task.epic_id === null ? null : (epics.get(task.epic_id) ?? null),
       parts: parts.get(task.id) ?? { done: 0, total: 0 },
+      candidates: tried.has(task.id) ? candidatesOf(board.tasks, task.id) : [],
       waitsFor: task.waits_for.map((id) => titles.get(id) ?? id),
     });
   }
@@ -142,8 +147,12 @@ export function factsOf({ task, parts, isAsking }: Card, nowMs: number): readonl
 const namedMax = 3;
 
 /** Why a card does not progress; null if it does, or if its column already shows it. */
-export function reasonOf({ task, waitsFor }: Card): string | null {
+export function reasonOf({ task, candidates, waitsFor }: Card): string | null {
   if (task.status === 'blocked' && task.blocked_reason !== null) return shown(task.blocked_reason);
+  const live = candidates.filter(({ status }) => status !== 'cancelled');
+  if (task.status === 'blocked' && live.length > 0) {
+    return live.map((each) => candidateWords(each, task, statusWords(each)) ?? '').join(' · ');
+  }
   if (task.status === 'blocked' && waitsFor.length > 0) {
     const named = waitsFor.slice(0, namedMax).map(shown).join(', ');
     const left = waitsFor.length - namedMax;

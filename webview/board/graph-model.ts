@@ -1,6 +1,7 @@
 // The dependency graph as it is shown: which tasks, what waits for what, the critical path, and
 // what a task pulls along.
 
+import { taskAbove } from '../../server/protocol/candidates.ts';
 import { criticalPath } from '../../server/core/plan/graph.ts';
 import { askingTasks } from '../../server/protocol/needs.ts';
 import type { StatusSnapshot, TaskView } from '../../server/protocol/views.ts';
@@ -46,7 +47,7 @@ export function graphOf(
   const tops = topsOf(board.tasks, byId);
   const pairs = pairsOf(board.tasks, tops);
   const mine = board.tasks.filter(
-    (task) => task.parent_id === null && (epic === null || task.epic_id === epic),
+    (task) => taskAbove(task) === null && (epic === null || task.epic_id === epic),
   );
   const wanted = hidesCompleted ? mine.filter(({ status }) => status !== 'completed') : mine;
   const kept = wanted.slice(0, tasksMax);

@@ -1,5 +1,7 @@
 // Everything that waits for a person as items of the inbox, with what can be done about each. Pure.
 
+import { candidatesOf, candidateWords, landWords } from '../../server/protocol/candidates.ts';
+import { statusWords } from '../shared/status-words.ts';
 import { hasIgnoredResults } from '../../server/core/plan/task.ts';
 import { needsOf, type EpicNeed, type Need, type TaskNeed } from '../../server/protocol/needs.ts';
 import type {
@@ -11,7 +13,10 @@ import type {
 
 /** What a person can do about an item; the first one is the usual one. */
 export type ItemAction =
-  | { readonly kind: 'answer'; readonly choice: string }
+  /** `title`: what the button says, if that is not the choice itself. */
+  | { readonly kind: 'answer'; readonly choice: string; readonly title?: string }
+  /** The changes of the candidates side by side. */
+  | { readonly kind: 'compare' }
   | {
       readonly kind:
         | 'open'
@@ -74,7 +79,7 @@ function urgencyOf({ kind }: InboxItem): number {
 function itemOf(need: Need, board: StatusSnapshot): InboxItem {
   switch (need.kind) {
     case 'question':
-      return questionItem(need.question, need.task);
+      return questionItem(need.question, need.task, board);
     case 'review':
     case 'plan':
     case 'conflict':
@@ -89,7 +94,33 @@ function itemOf(need: Need, board: StatusSnapshot): InboxItem {
   }
 }
 
-function questionItem(question: QuestionView, task: TaskView | null): InboxItem {
+/** One item for all candidates: their lines, and what lands each of those that can be chosen. */
+function choiceOf(
+  { task_id: id, choices }: QuestionView,
+  task: TaskView | null,
+  board: StatusSnapshot,
+): Pick<InboxItem, 'text' | 'actions'> | null {
+  const candidates = candidatesOf(board.tasks, id);
+  const chosen = candidates.filter((each) => choices.includes(each.id));
+  if (chosen.length === 0) return null;
+  const lines = candidates.map((each) => candidateWords(each, task, statusWords(each)) ?? '');
+  return {
+    text: ['Which candidate should land?', ...lines].join('\n'),
+    actions: [
+      ...(chosen.length > 1 ? [{ kind: 'compare' } as const] : []),
+      ...chosen.map((each) => {
+        return { kind: 'answer', choice: each.id, title: landWords(each) } as const;
+      }),
+      { kind: 'open' },
+    ],
+  };
+}
+
+function questionItem(
+  question: QuestionView,
+  task: TaskView | null,
+  board: StatusSnapshot,
+): InboxItem {
   return {
     key: `question/${question.id}`,
     kind: question.kind === 'permission' ? 'permission' : question.kind,
@@ -103,6 +134,7 @@ function questionItem(question: QuestionView, task: TaskView | null): InboxItem 
       ...question.choices.map((choice) => ({ kind: 'answer', choice }) as const),
       { kind: question.kind === 'review' ? 'review' : 'open' },
     ],
+    ...choiceOf(question, task, board),
   };
 }
 

@@ -6,7 +6,9 @@ import type { InboxItem, ItemAction } from './inbox-items.ts';
 export function actionTitle(action: ItemAction): string {
   switch (action.kind) {
     case 'answer':
-      return action.choice;
+      return action.title ?? action.choice;
+    case 'compare':
+      return 'Compare';
     case 'open':
       return 'Open';
     case 'review':
@@ -53,6 +55,7 @@ export function wordsAsked(action: ItemAction): string | null {
     case 'approveIgnored':
     case 'retry':
     case 'merge':
+    case 'compare':
     case 'gateOutput':
       return null;
   }
@@ -105,6 +108,9 @@ export async function carryOut(
       return;
     case 'startAnyway':
       await host.action('resolve', { task: id, note: words, anyway: true });
+      return;
+    case 'compare':
+      await host.action('compare', { task: id });
       return;
     case 'gateOutput':
       await host.action('openStepLog', { task: id, attempt: 0, step: 'gate' });

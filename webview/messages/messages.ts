@@ -105,6 +105,8 @@ export interface HostActions {
   readonly retryFailed: { params: { ids: readonly string[] }; result: Nothing };
   readonly openBoard: { params: { epic?: string }; result: Nothing };
   readonly review: { params: { id: string }; result: Nothing };
+  /** The changes of a task's candidates, one against another. */
+  readonly compare: { params: { task: string }; result: Nothing };
   readonly takeOver: { params: { task: string }; result: Nothing };
   readonly giveBack: { params: { task: string }; result: Nothing };
   readonly openWorktree: { params: { task: string }; result: Nothing };

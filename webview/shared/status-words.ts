@@ -36,14 +36,20 @@ const blockedOutside: StatusLook = {
   tone: 'asks',
 };
 
-type Stated = Pick<TaskView, 'status' | 'phase' | 'blocked_reason' | 'block'>;
+/** A candidate that has passed its gate. */
+const green: StatusLook = { icon: 'check', words: 'green', tone: 'good' };
+
+type Stated = Pick<TaskView, 'status' | 'phase' | 'blocked_reason' | 'block' | 'review_kind'>;
 
 /** `isAsking`: its agent has asked and waits for the answer. */
 export function statusLook(
-  { status, phase, blocked_reason, block }: Stated,
+  { status, phase, blocked_reason, block, review_kind }: Stated,
   isAsking = false,
 ): StatusLook {
+  if (status === 'needs_review' && review_kind === 'candidate') return green;
   if (isAsking && (status === 'in_progress' || status === 'claimed')) return asks;
+  // Its candidates are done, and one is to be chosen.
+  if (isAsking && status === 'blocked' && blocked_reason === null) return asks;
   if (status === 'blocked' && blocked_reason !== null) {
     if (block === null) return blockedOutside;
     return { ...blockedOutside, words: `blocked: ${visibleLine(block.on)} fails its gate` };

@@ -1,5 +1,6 @@
 // One row of the tree as a template: light markup, because hundreds come and go while one scrolls.
 
+import { sizeWords } from '../../server/protocol/candidates.ts';
 import { html, nothing, type TemplateResult } from 'lit';
 import { formatCost, formatCount, formatDuration, stepText } from '../../server/core/format.ts';
 import type { OutcomeCounts } from '../../server/core/plan/outcome.ts';
@@ -94,7 +95,7 @@ function content(row: Row, look: RowLook, actions: RowActions): TemplateResult {
       return html`<span class="title">Without an epic</span>
         <span class="facts">${row.count === 0 ? '' : row.count}</span>`;
     case 'task':
-      return taskContent(row.task, look);
+      return taskContent(row, look);
     case 'draft':
       return html`${row.draft.kind === 'task' ? icon('circle') : nothing}
       ${textField('', actions, draftLabel(row.draft))}`;
@@ -133,17 +134,39 @@ function epicContent(epic: EpicView, look: RowLook): TemplateResult {
     }`;
 }
 
-function taskContent(task: TaskView, { nowMs, isAsking }: RowLook): TemplateResult {
+function taskContent(row: TaskRow, { nowMs, isAsking }: RowLook): TemplateResult {
+  const { task } = row;
   const looks = statusLook(task, isAsking);
   const spins = looks.tone === 'busy' ? 'spins' : '';
   return html`${icon(looks.icon, `tone-${looks.tone} ${spins}`)}
-    <span class="title"><bdi>${shown(task.title)}</bdi></span>
+    <span class="title"><bdi>${shown(nameOf(task))}</bdi></span>
     ${runsOnWorker(task) ? html`<span class="where" title="on a worker">${icon('vm')}</span>` : nothing}
     <span class="facts"
-      ><span class="edge"></span>${factsOf(task, nowMs, isAsking).map(
+      ><span class="edge"></span>${rowFacts(row, nowMs, isAsking).map(
         (fact, at) => html`<span>${at === 0 ? '' : ' · '}${fact}</span>`,
       )}</span
     >`;
+}
+
+type TaskRow = Extract<Row, { kind: 'task' }>;
+
+/** Candidates have the title of their task, which stands above them. */
+function nameOf({ candidate, title }: TaskView): string {
+  return candidate === null ? title : `Candidate ${candidate.number}`;
+}
+
+function rowFacts(row: TaskRow, nowMs: number, isAsking: boolean): readonly string[] {
+  const { task, candidates } = row;
+  const facts = factsOf(task, nowMs, isAsking);
+  if (task.candidate === null) {
+    if (candidates === 0 || task.status !== 'blocked') return facts;
+    // It waits for nothing else.
+    const rest = facts.filter((fact) => !/^(?:blocked|after \d+)$/u.test(fact));
+    return [...rest, formatCount(candidates, 'candidate')];
+  }
+  const size = sizeWords(task);
+  const state = task.status === 'cancelled' ? ['not chosen', ...facts.slice(1)] : facts;
+  return [...(size === null ? [] : [size]), ...state];
 }
 
 /** The short text after a title; defaults are omitted. */
@@ -202,8 +225,8 @@ function labelOf(row: Row, look: RowLook): string {
     case 'loose':
       return `Without an epic ${row.count === 0 ? 'empty' : formatCount(row.count, 'task')}`;
     case 'task': {
-      const facts = factsOf(row.task, look.nowMs, look.isAsking);
-      const seen = [shown(row.task.title), facts.join(' · ')].join(' ').trim();
+      const facts = rowFacts(row, look.nowMs, look.isAsking);
+      const seen = [shown(nameOf(row.task)), facts.join(' · ')].join(' ').trim();
       const words = statusWords(row.task, look.isAsking);
       return facts.includes(words) ? seen : `${seen}, ${words}`;
     }
@@ -244,6 +267,7 @@ function contextOf(row: Row): object {
         taskId: row.task.id,
         status: row.task.status,
         waits: row.task.blocked_by.length > 0,
+        candidate: row.task.candidate !== null,
       };
     case 'loose':
     case 'draft':

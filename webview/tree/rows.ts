@@ -2,6 +2,7 @@
 // sub-tasks. One pass over the board, so that ten thousand tasks are rows within a frame.
 
 import type { TaskStatus } from '../../server/core/plan/state.ts';
+import { taskAbove } from '../../server/protocol/candidates.ts';
 import { askingTasks, epicNeed, taskNeed } from '../../server/protocol/needs.ts';
 import type { EpicView, StatusSnapshot, TaskView } from '../../server/protocol/views.ts';
 
@@ -46,7 +47,13 @@ export type Row = Place &
   (
     | { readonly kind: 'epic'; readonly epic: EpicView; readonly expanded: boolean | null }
     | { readonly kind: 'loose'; readonly count: number; readonly expanded: boolean | null }
-    | { readonly kind: 'task'; readonly task: TaskView; readonly expanded: boolean | null }
+    | {
+        readonly kind: 'task';
+        readonly task: TaskView;
+        readonly expanded: boolean | null;
+        /** How many candidates of it there are to choose from. */
+        readonly candidates: number;
+      }
     | { readonly kind: 'draft'; readonly draft: Draft }
   );
 
@@ -167,7 +174,9 @@ class RowWriter {
     const parts = this.#children.ofTask.get(task.id) ?? [];
     const draft = this.#draftIn(task.epic_id, task.id);
     const expanded = this.#expanded(key, parts.length > 0 || draft !== null, draft !== null);
-    this.rows.push({ kind: 'task', task, key, level, position, setSize, expanded });
+    const live = parts.filter((part) => part.candidate !== null && part.status !== 'cancelled');
+    const row = { kind: 'task', task, key, level, position, setSize, expanded } as const;
+    this.rows.push({ ...row, candidates: live.length });
     if (expanded === true) this.tasks(parts, level + 1, task.epic_id, task.id);
   }
 
@@ -205,7 +214,7 @@ function shownTasks(board: StatusSnapshot, look: TreeLook): ReadonlySet<string> 
     if (!fits) continue;
     for (let at: TaskView | undefined = task; at !== undefined && !shown.has(at.id);) {
       shown.add(at.id);
-      at = at.parent_id === null ? undefined : byId.get(at.parent_id);
+      at = byId.get(taskAbove(at) ?? '');
     }
   }
   return shown;
@@ -225,7 +234,8 @@ function childrenOf(tasks: readonly TaskView[], shown: ReadonlySet<string> | nul
   const loose: TaskView[] = [];
   for (const task of tasks) {
     if (shown !== null && !shown.has(task.id)) continue;
-    if (task.parent_id !== null) append(ofTask, task.parent_id, task);
+    const above = taskAbove(task);
+    if (above !== null) append(ofTask, above, task);
     else if (task.epic_id !== null) append(ofEpic, task.epic_id, task);
     else loose.push(task);
   }

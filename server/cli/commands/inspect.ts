@@ -1,5 +1,6 @@
 // why, events, log, diff: what they print, changing nothing.
 
+import { candidatesOf, candidateWords } from '../../protocol/candidates.ts';
 import type { Client, EventView, PlanView, TaskView } from '../../protocol/api.ts';
 import { isAboutTask } from '../../protocol/event-tasks.ts';
 import type { CommandContext } from '../context.ts';
@@ -16,8 +17,17 @@ const pageSize = 1000;
 export async function show(context: CommandContext, id: string): Promise<number> {
   const client = await context.client('data');
   const task = await client.call('task.show', { id });
-  context.answer(task, shownTask(task).join('\n'));
+  context.answer(task, [...shownTask(task), ...(await shownCandidates(client, task))].join('\n'));
   return exitCodes.done;
+}
+
+async function shownCandidates(client: Client, task: TaskView): Promise<readonly string[]> {
+  if (task.candidate_of !== null) return [];
+  const { tasks } = await client.call('status', {});
+  return candidatesOf(tasks, task.id).map((each) => {
+    const words = candidateWords(each, task, each.status.replace('_', ' ')) ?? '';
+    return `  ${each.id}: ${plainLine(words)}`;
+  });
 }
 
 const planStates: { readonly [S in PlanView['state']]: string } = {

@@ -80,7 +80,9 @@ function hintSentence({ id, phase }: TaskView, reaches: 'now' | 'next_prompt'): 
 
 export async function answer(context: CommandContext, id: string, choice: string): Promise<number> {
   const client = await context.client('engine');
-  return done(context, await client.call('answer', { id, choice }));
+  // A choice among candidates lands at once.
+  const answered = await client.call('answer', { id, choice });
+  return done(context, await untilTaskLanded(context, client, answered));
 }
 
 export async function resolveTask(
@@ -111,6 +113,10 @@ export async function approve(
     ...(withIgnored === true && { with_ignored: true }),
   });
   if (landing !== null) context.tell(landing);
+  // An approved candidate lands as its task.
+  const of = 'epic_id' in item ? item.candidate_of : null;
+  if (of !== null)
+    await untilTaskLanded(context, client, await client.call('task.show', { id: of }));
   const landed =
     'epic_id' in item
       ? await untilTaskLanded(context, client, item)

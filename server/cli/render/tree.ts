@@ -1,6 +1,7 @@
 // Epics, their tasks, their sub-tasks: one line each, fitted to the width; if there is not room for
 // all, active ones come first and the rest is counted.
 
+import { candidateWords, taskAbove } from '../../protocol/candidates.ts';
 import { countsByEpic, noTasks, type OutcomeCounts } from '../../core/plan/outcome.ts';
 import { completedShare, outcomePercent } from '../../core/plan/outcome-words.ts';
 import type { EpicView, StatusSnapshot, TaskView } from '../../protocol/api.ts';
@@ -60,7 +61,7 @@ function tasksToShow({ tasks, epics }: StatusSnapshot, rowsMax: number): Readonl
     for (let at: TaskView | undefined = task; at !== undefined;) {
       if (shown.has(at.id) || chain.includes(at.id)) break;
       chain.push(at.id);
-      at = at.parent_id === null ? undefined : byId.get(at.parent_id);
+      at = byId.get(taskAbove(at) ?? '');
     }
     const group = groups.has(task.epic_id) ? 0 : 1;
     // One line stays for the number of those that are hidden.
@@ -78,8 +79,8 @@ function rootsOf({ tasks, epics }: StatusSnapshot, shown: ReadonlySet<string>): 
   for (const epic of epics) roots.set(epic.id, { epic, below: [] });
   roots.set(null, { epic: null, below: [] });
   for (const branch of branches.values()) {
-    const { parent_id: parent, epic_id: epic } = branch.task;
-    const above = parent === null ? undefined : branches.get(parent);
+    const { epic_id: epic } = branch.task;
+    const above = branches.get(taskAbove(branch.task) ?? '');
     (above ?? roots.get(epic) ?? roots.get(null))?.below.push(branch);
   }
   const everything = shown.size === tasks.length;
@@ -93,11 +94,12 @@ function branchLines(
   indent: string,
   options: TreeOptions,
   lines: string[],
+  of: TaskView | null = null,
 ): void {
   for (const [at, { task, below }] of branches.entries()) {
     const isLast = at === branches.length - 1;
-    lines.push(taskLine(task, `${indent}${isLast ? '└─ ' : '├─ '}`, options));
-    branchLines(below, `${indent}${isLast ? '   ' : '│  '}`, options, lines);
+    lines.push(taskLine(task, `${indent}${isLast ? '└─ ' : '├─ '}`, options, of));
+    branchLines(below, `${indent}${isLast ? '   ' : '│  '}`, options, lines, task);
   }
 }
 
@@ -108,8 +110,18 @@ function epicLine(epic: EpicView, counts: OutcomeCounts, { width, paint }: TreeO
   return `${paint('bold', name)}  ${facts}`;
 }
 
-function taskLine(task: TaskView, prefix: string, { width, paint, nowMs }: TreeOptions): string {
+function taskLine(
+  task: TaskView,
+  prefix: string,
+  { width, paint, nowMs }: TreeOptions,
+  of: TaskView | null,
+): string {
   const { symbol, tone } = looks[task.status];
+  const candidate = candidateWords(task, of, situation(task));
+  if (candidate !== null) {
+    const line = fit(`${task.id} ${plainLine(candidate)}`, width - widthOf(prefix) - 2);
+    return `${paint('dim', prefix)}${paint(tone, symbol)} ${line}`;
+  }
   const facts = [situation(task), figuresOf(task, nowMs)].filter((fact) => fact !== '').join(' ');
   const room = width - widthOf(prefix) - 2;
   // At most half of the line for the facts: the title is more important.

@@ -1,5 +1,6 @@
 // Several candidates for one task: when there is something to choose, and what a rule chooses.
 
+import { formatCost } from '../format.ts';
 import type { TaskStatus } from './state.ts';
 
 /**
@@ -75,14 +76,67 @@ function sizeOf(candidate: Candidate): number {
   return candidate.changedLines ?? Number.MAX_SAFE_INTEGER;
 }
 
+export interface ChangedLines {
+  readonly added: number;
+  readonly removed: number;
+}
+
 /** Lines that a unified diff adds and removes. */
-export function changedLinesOf(diff: string): number {
-  let count = 0;
+export function changedLinesOf(diff: string): ChangedLines {
+  let [added, removed] = [0, 0];
   let isInHunk = false;
   for (const line of diff.split('\n')) {
     if (line.startsWith('diff --git ')) isInHunk = false;
     else if (line.startsWith('@@ ')) isInHunk = true;
-    else if (isInHunk && (line.startsWith('+') || line.startsWith('-'))) count += 1;
+    else if (isInHunk && line.startsWith('+')) added += 1;
+    else if (isInHunk && line.startsWith('-')) removed += 1;
   }
-  return count;
+  return { added, removed };
+}
+
+export interface CandidateFacts {
+  /** From 1, in the order in which they were made. */
+  readonly number: number;
+  readonly stand: ReturnType<typeof standOf>;
+  readonly added: number | null;
+  readonly removed: number | null;
+  readonly costUsd: number;
+}
+
+/** Returns null for lines that are not known. */
+export function linesOfCandidate(row: {
+  readonly changed_lines: number | null;
+  readonly removed_lines: number | null;
+}): { readonly added: number | null; readonly removed: number | null } {
+  const { changed_lines: changed, removed_lines: removed } = row;
+  return { added: changed === null || removed === null ? null : changed - removed, removed };
+}
+
+/** `Candidate 1, +12 −3, green, $0.01`; `state` is its state unless it has passed the gate. */
+export function candidateLine(facts: CandidateFacts, state: string): string {
+  const { number, stand } = facts;
+  const size = candidateSize(facts);
+  const words = [
+    `Candidate ${number}`,
+    ...(size === null ? [] : [size]),
+    stand === 'green' ? 'green' : state,
+    ...candidateCost(facts),
+  ];
+  return words.join(', ');
+}
+
+/** `+12 −3`; null if it is not known. */
+export function candidateSize({ added, removed }: CandidateFacts): string | null {
+  return added === null || removed === null ? null : `+${added} −${removed}`;
+}
+
+function candidateCost({ costUsd }: CandidateFacts): readonly string[] {
+  return costUsd > 0 ? [formatCost(costUsd)] : [];
+}
+
+/** The button that lands it: `Land Candidate 1 (+12 −3, $0.01)`. */
+export function landTitle(facts: CandidateFacts): string {
+  const size = candidateSize(facts);
+  const more = [...(size === null ? [] : [size]), ...candidateCost(facts)].join(', ');
+  return `Land Candidate ${facts.number}${more === '' ? '' : ` (${more})`}`;
 }

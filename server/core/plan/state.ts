@@ -51,7 +51,8 @@ export const unfinishedStatuses: readonly TaskStatus[] = taskStatuses.filter(
  */
 const legalTargets: { readonly [From in TaskStatus]: readonly TaskStatus[] } = {
   ready: ['blocked', 'claimed', 'paused', 'cancelled'],
-  blocked: ['ready', 'paused', 'cancelled'],
+  // A person's choice of a candidate approves it as the work of the task that waits for it.
+  blocked: ['ready', 'paused', 'needs_review', 'cancelled'],
   claimed: ['in_progress', 'ready', 'blocked', 'paused', 'cancelled'],
   in_progress: [
     'completed',

@@ -11,7 +11,8 @@ const pathCharactersMax = 4_096;
 export const reviewShapes = {
   /** `snapshot`: its number; the change up to it instead of the task's. */
   diff: { id, snapshot: optional(integer(1)) },
-  change: { id },
+  /** `against`: since the work of this task, instead of since its base. */
+  change: { id, against: optional(id) },
   'file.read': { sha: textOf(shaCharactersMax), path: textOf(pathCharactersMax) },
   /**
    * `seen`: the commit that was reviewed. For a task, the request is refused if the commit has

@@ -18,9 +18,14 @@ const binaryLookBytes = 8_000;
 export function reviewHandlers(deps: DataHandlerDeps): Pick<Handlers, ReviewRequests> {
   const { git, store } = deps;
   return {
-    change: async ({ id: wanted }) => {
+    change: async ({ id: wanted, against }) => {
       const change = await changeOf(store.db, wanted);
-      const { base, head } = (await mergedEnds(git, change)) ?? (await endsOf(git, best(change)));
+      const ends = (await mergedEnds(git, change)) ?? (await endsOf(git, best(change)));
+      const { head } = ends;
+      const base =
+        against === undefined
+          ? ends.base
+          : (await endsOf(git, best(await changeOf(store.db, against)))).head;
       const files = await git.changedFiles(base, head);
       if (!files.ok) throw new Refusal('git', files.error.message);
       const size = await git.sizeOfChange(base, head);

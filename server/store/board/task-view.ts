@@ -7,6 +7,8 @@ import { keysOf } from '../../core/keys-of.ts';
 import type { TaskRuleView } from '../../protocol/task-fields.ts';
 import { type RawBuilder, sql } from 'kysely';
 import type { PlanView, TaskView } from '../../protocol/api.ts';
+import type { CandidateView } from '../../protocol/views.ts';
+import { linesOfCandidate } from '../../core/plan/best-of.ts';
 import { readProposals } from '../status/plans.ts';
 import { type Db, textList } from '../rows/one-moment.ts';
 import type { TaskRow } from '../schema/tables.ts';
@@ -42,6 +44,8 @@ const ownColumns = [
   'waiting_until_ms',
   'phase',
   'candidate_of',
+  'changed_lines',
+  'removed_lines',
   'base_sha',
   'branch',
   'commit_sha',
@@ -72,6 +76,8 @@ const usual: RareRow = {
   waiting_until_ms: null,
   phase: null,
   candidate_of: null,
+  changed_lines: null,
+  removed_lines: null,
   base_sha: null,
   branch: null,
   commit_sha: null,
@@ -102,9 +108,18 @@ function saysSomething(): RawBuilder<boolean> {
 export interface TaskRows {
   readonly common: CommonRow;
   readonly rare: RareRow;
+  /** Of a candidate: its number among those of its task. */
+  readonly candidate?: number;
   /** The plan that waits for a person. */
   readonly proposal?: PlanView;
 }
+
+/** As `candidateNumbers` counts them. */
+const candidateNumber = sql<number | null>`case when candidate_of is null then null else (
+  select count(*) from tasks as other
+  where other.candidate_of = tasks.candidate_of and other.position <= tasks.position) end`.as(
+  'candidate_number',
+);
 
 /** All tasks in the order of the board, or those with the ids (a part of `inParts` at most). */
 export async function readTaskRows(db: Db, ids?: readonly string[]): Promise<TaskRows[]> {
@@ -133,7 +148,7 @@ export async function readTaskRows(db: Db, ids?: readonly string[]): Promise<Tas
     .execute();
   const rare = await db
     .selectFrom('tasks')
-    .select(['id', ...rareColumns])
+    .select(['id', ...rareColumns, candidateNumber])
     .where(saysSomething())
     .$if(ids !== undefined, (query) => query.where('id', 'in', ids ?? []))
     .orderBy('position')
@@ -150,7 +165,13 @@ export async function readTaskRows(db: Db, ids?: readonly string[]): Promise<Tas
     if (candidate?.id !== row.id) return { common: row, rare: usual };
     next += 1;
     const proposal = proposals.get(row.id);
-    return { common: row, rare: candidate, ...(proposal === undefined ? {} : { proposal }) };
+    const { candidate_number: number } = candidate;
+    return {
+      common: row,
+      rare: candidate,
+      ...(number === null ? {} : { candidate: number }),
+      ...(proposal === undefined ? {} : { proposal }),
+    };
   });
 }
 
@@ -185,7 +206,10 @@ export interface ViewFacts {
   readonly machine: string | undefined;
 }
 
-export function taskView({ common, rare, proposal }: TaskRows, facts: ViewFacts): TaskView {
+export function taskView(
+  { common, rare, candidate, proposal }: TaskRows,
+  facts: ViewFacts,
+): TaskView {
   const { attempt } = facts;
   const described = {
     title: common.title,
@@ -222,6 +246,7 @@ export function taskView({ common, rare, proposal }: TaskRows, facts: ViewFacts)
     agent: attempt?.agent ?? rare.agent,
     model: attempt === undefined ? rare.model : attempt.model,
     candidate_of: rare.candidate_of,
+    candidate: candidate === undefined ? null : candidateView(candidate, rare),
     base_sha: rare.base_sha,
     branch: rare.branch,
     commit_sha: rare.commit_sha,
@@ -244,6 +269,11 @@ export function taskView({ common, rare, proposal }: TaskRows, facts: ViewFacts)
     position: common.position,
     proposal: proposal ?? null,
   };
+}
+
+function candidateView(number: number, rare: RareRow): CandidateView {
+  const { added, removed } = linesOfCandidate(rare);
+  return { number, added_lines: added, removed_lines: removed };
 }
 
 /** A time to wait for: never before it has really come. */

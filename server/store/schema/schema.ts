@@ -264,8 +264,13 @@ const redBaseStatements: readonly string[] = [
 /** The task whose conversation a task continues. */
 const continuesStatements: readonly string[] = [`ALTER TABLE tasks ADD COLUMN continues TEXT`];
 
+/** What the change of a candidate removes, beside its whole size. */
+const candidateStatements: readonly string[] = [
+  `ALTER TABLE tasks ADD COLUMN removed_lines INTEGER`,
+];
+
 /** The version of the schema that this code reads and writes (`PRAGMA user_version`). */
-export const schemaVersion = 18;
+export const schemaVersion = 19;
 
 export async function createStoreTables<Tables>(db: Kysely<Tables>): Promise<void> {
   await executeAll(db, statements);
@@ -349,6 +354,10 @@ export async function addContinues<Tables>(db: Kysely<Tables>): Promise<void> {
   await executeAll(db, continuesStatements);
 }
 
+export async function addRemovedLines<Tables>(db: Kysely<Tables>): Promise<void> {
+  await executeAll(db, candidateStatements);
+}
+
 async function executeAll<Tables>(db: Kysely<Tables>, list: readonly string[]): Promise<void> {
   const inItsWords = isPostgres(db) ? forPostgres : (statement: string) => statement;
   for (const statement of list) await sql.raw(inItsWords(statement)).execute(db);
@@ -381,4 +390,5 @@ export const storeSteps: readonly SchemaStep[] = [
   { version: 16, name: 'which model a task asks for', up: addModel },
   { version: 17, name: 'lines that fail their gate', up: addRedBases },
   { version: 18, name: 'which conversation a task continues', up: addContinues },
+  { version: 19, name: 'how large the changes of candidates are', up: addRemovedLines },
 ];

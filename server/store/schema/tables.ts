@@ -56,8 +56,9 @@ export interface TaskTable extends RuleColumns {
    * own.
    */
   candidate_of: Defaulted<string | null>;
-  /** Lines that the change of a candidate adds and removes. */
+  /** Lines that the change of a candidate adds and removes, and removes alone. */
   changed_lines: Defaulted<number | null>;
+  removed_lines: Defaulted<number | null>;
   /** Tasks on the longest chain of dependents that starts here, including this one. */
   chain: Defaulted<number>;
   /** Fencing number: raised by every claim; writes of an older owner are refused. */

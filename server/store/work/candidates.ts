@@ -11,7 +11,7 @@ import { isIdTaken } from '../rows/find-rows.ts';
 import { raiseChains } from '../status/graph-rows.ts';
 import type { Reads, TaskRow, Tx } from '../schema/tables.ts';
 import { insertBlockers, nextTaskPosition } from '../plan/tasks.ts';
-import { transition } from '../status/transition.ts';
+import { transition, unmetBlockers } from '../status/transition.ts';
 import { columnsOfCandidate } from '../../core/exchange/task-rule-columns.ts';
 
 /**
@@ -158,6 +158,33 @@ export function candidateFacts(row: TaskRow): Candidate {
   };
 }
 
+interface Choice {
+  readonly chosen: TaskRow;
+  readonly by: string;
+  /** `needs_review`: a person's choice approves it, and the caller lands it. */
+  readonly to: 'ready' | 'needs_review';
+}
+
+/** In the order in which they were made, from 1; also those that are over. */
+export async function candidateNumbers(
+  db: Reads,
+  taskId: string,
+): Promise<ReadonlyMap<string, number>> {
+  const rows = await db
+    .selectFrom('tasks')
+    .select('id')
+    .where('candidate_of', '=', taskId)
+    .orderBy('position')
+    .execute();
+  return new Map(rows.map(({ id }, at) => [id, at + 1]));
+}
+
+/** Whatever else the task waits for is done. */
+export async function waitsForCandidatesOnly(tx: Tx, taskId: string): Promise<boolean> {
+  const numbers = await candidateNumbers(tx, taskId);
+  return (await unmetBlockers(tx, taskId)).every((id) => numbers.has(id));
+}
+
 /**
  * Makes the candidate's work the work of its task, as if the task's attempt had committed it and
  * was interrupted before landing. The task is ready again and waits only for its blockers; the next
@@ -167,8 +194,7 @@ export async function takeCandidate(
   tx: Tx,
   sources: StoreSources,
   task: TaskRow,
-  chosen: TaskRow,
-  by: string,
+  { chosen, by, to }: Choice,
 ): Promise<void> {
   const made = await lastAttempt(tx, chosen.id);
   const last = await lastAttempt(tx, task.id);
@@ -212,7 +238,7 @@ export async function takeCandidate(
   await transition(tx, sources, {
     taskId: task.id,
     from: ['blocked'],
-    to: 'ready',
+    to,
     event: 'task.unblocked',
     data: { by: chosen.id },
   });

@@ -3,13 +3,14 @@
 // Every choice is one transaction.
 
 import {
+  candidateLine,
   type ChooseRule,
   changedLinesOf,
   judgeCandidates,
+  linesOfCandidate,
   standOf,
 } from '../../core/plan/best-of.ts';
-import { failure, Refusal } from '../../core/failure.ts';
-import { formatCost } from '../../core/format.ts';
+import { failure } from '../../core/failure.ts';
 import { ownedStatuses, terminalStatuses } from '../../core/plan/state.ts';
 import type { DurableRun } from '../../durable/port.ts';
 import {
@@ -17,6 +18,7 @@ import {
   askToStop,
   attemptsSince,
   candidateFacts,
+  candidateNumbers,
   candidatesOf,
   type Claim,
   existingTask,
@@ -48,7 +50,10 @@ const choiceRequest = 'choice/';
 
 interface TestedCandidate {
   readonly verdict: GateVerdict;
+  /** Added and removed ones together. */
   readonly changedLines: number | null;
+  /** Absent in steps of earlier releases. */
+  readonly removedLines?: number | null;
 }
 
 /** The candidate's work is committed: its own tree is tested, and then it waits for the choice. */
@@ -91,29 +96,34 @@ async function testCandidate(
   const task = await existingTask(engine.store.db, claim.taskId);
   const commit = task.commit_sha ?? '';
   const diff = await engine.git.diff(task.base_sha ?? '', commit);
-  const changedLines = diff.ok ? changedLinesOf(diff.value) : null;
+  const lines = diff.ok ? changedLinesOf(diff.value) : null;
+  const size = {
+    changedLines: lines === null ? null : lines.added + lines.removed,
+    removedLines: lines?.removed ?? null,
+  };
   const command = gateOf(engine, runRow, task);
   if (command === null) {
-    return { verdict: { kind: 'green', flaky: false, cached: false }, changedLines };
+    return { verdict: { kind: 'green', flaky: false, cached: false }, ...size };
   }
   const tree = await engine.git.treeOf(commit);
   if (!tree.ok) {
     const reason = failure('git_failed', tree.error.message);
-    return { verdict: { kind: 'unusable', failure: reason }, changedLines };
+    return { verdict: { kind: 'unusable', failure: reason }, ...size };
   }
   const taskIds = [claim.taskId];
   const question = { commit, tree: tree.value, command, taskIds, redSinceMs: engine.clock.now() };
-  return { verdict: await runGate(engine, question, signal), changedLines };
+  return { verdict: await runGate(engine, question, signal), ...size };
 }
 
 async function recordTested(
   engine: Uses<'chance' | 'clock' | 'mask' | 'settings' | 'store'>,
   tx: Tx,
   claim: Claim,
-  { verdict, changedLines }: TestedCandidate,
+  tested: TestedCandidate,
 ): Promise<void> {
+  const { verdict } = tested;
   if (verdict.kind === 'aborted' || (await stoppedInstead(engine, tx, claim))) return;
-  if (verdict.kind === 'green') await park(engine, tx, claim, changedLines);
+  if (verdict.kind === 'green') await park(engine, tx, claim, tested);
   else await recordFailure(engine, tx, claim, verdict.failure);
 }
 
@@ -121,7 +131,7 @@ async function park(
   engine: Uses<'clock' | 'store'>,
   tx: Tx,
   claim: Claim,
-  changedLines: number | null,
+  { changedLines, removedLines = null }: TestedCandidate,
 ): Promise<void> {
   const { store, clock } = engine;
   await setAttempt(tx, claim.taskId, claim.attempt, {
@@ -138,6 +148,7 @@ async function park(
     set: {
       review_kind: 'candidate',
       changed_lines: changedLines,
+      removed_lines: removedLines,
       verdict: 'pass',
       ...noOwner,
     },
@@ -223,7 +234,7 @@ async function settleCandidates(
     case 'none':
       return { changed: await withdrawEmptyChoice(engine, tx, taskId, rows), stopped: [] };
     case 'choose':
-      return { changed: true, stopped: await choose(engine, tx, task, choice.id, rule) };
+      return { changed: true, stopped: await choose(engine, tx, task, choice.id, { by: rule }) };
     case 'ask':
       return { changed: await askPerson(engine, tx, task, rows), stopped: [] };
   }
@@ -241,18 +252,18 @@ async function giveUpAll(
   return { changed: left.length > 0, stopped };
 }
 
-async function choose(
+export async function choose(
   engine: Uses<'store'>,
   tx: Tx,
   task: TaskRow,
   id: string,
-  by: string,
+  { by, to = 'ready' }: { readonly by: string; readonly to?: 'ready' | 'needs_review' },
 ): Promise<readonly string[]> {
   const { store } = engine;
   const rows = await candidatesOf(tx, task.id);
   const chosen = rows.find((row) => row.id === id);
   if (chosen === undefined) throw new Error(`${id} is not a candidate of ${task.id}`);
-  await takeCandidate(tx, store.sources, task, chosen, by);
+  await takeCandidate(tx, store.sources, task, { chosen, by, to });
   await withdrawQuestions(tx, store.sources, task.id);
   const stopped: string[] = [];
   for (const row of rows) {
@@ -299,7 +310,7 @@ async function askPerson(
 ): Promise<boolean> {
   const { store } = engine;
   const green = rows.filter((row) => standOf(candidateFacts(row)) === 'green');
-  const lines = rows.map((row) => `${row.id}: ${candidateWords(row)}`);
+  const lines = await candidateLines(tx, task.id, rows);
   // Work that was sent back and redone is a new question.
   const requestId = `${choiceRequest}${green.map((row) => row.commit_sha?.slice(0, 12)).join('+')}`;
   const open = await openQuestions(tx, task.id);
@@ -310,7 +321,7 @@ async function askPerson(
     attempt: 0,
     requestId,
     kind: 'question',
-    text: `Which candidate is to land as ${task.id}? "drover diff <candidate>" shows its change.\n${lines.join('\n')}`,
+    text: ['Which candidate should land?', ...lines].join('\n'),
     choices: green.map((row) => row.id),
   });
   return true;
@@ -332,50 +343,22 @@ async function withdrawEmptyChoice(
   return true;
 }
 
-function candidateWords(row: TaskRow): string {
-  if (standOf(candidateFacts(row)) !== 'green') {
-    return `${row.status.replace('_', ' ')}${row.last_error === null ? '' : ` (${row.last_error})`}`;
-  }
-  const size = row.changed_lines === null ? '' : `, ${row.changed_lines} changed lines`;
-  const cost = row.cost_usd === 0 ? '' : `, ${formatCost(row.cost_usd)}`;
-  return `${(row.commit_sha ?? '').slice(0, 12)}${size}, gate green${cost}`;
-}
-
-/** A person has chosen, by an answer (`first` notes it) or by approving a candidate. */
-export async function chooseByPerson(
-  engine: Uses<'durable' | 'store' | 'switchboard'>,
-  candidateId: string,
-  first: (tx: Tx) => Promise<unknown> = async () => {},
-): Promise<void> {
-  const stopped = await engine.store.transaction(async (tx) => {
-    await first(tx);
-    return chooseByPersonIn(engine, tx, candidateId);
-  });
-  for (const id of stopped) engine.switchboard.stop(id, null);
-  engine.durable.wake();
-}
-
-async function chooseByPersonIn(
-  engine: Uses<'store'>,
+async function candidateLines(
   tx: Tx,
-  candidateId: string,
+  taskId: string,
+  rows: readonly TaskRow[],
 ): Promise<readonly string[]> {
-  const row = await taskById(tx, candidateId);
-  const of = row?.candidate_of ?? null;
-  const task = of === null ? null : await taskById(tx, of);
-  if (row === null || task === null || task.status !== 'blocked') {
-    throw new Refusal(
-      'illegal',
-      `${candidateId} can no longer be chosen. The choice was already made.`,
-    );
-  }
-  if (standOf(candidateFacts(row)) !== 'green') {
-    throw new Refusal(
-      'illegal',
-      `${candidateId} has not passed the gate and can't be chosen. Run "drover send-back ${candidateId} <text>" or "drover retry ${candidateId}" to give it another try.`,
-    );
-  }
-  return choose(engine, tx, task, candidateId, 'person');
+  const numbers = await candidateNumbers(tx, taskId);
+  return rows.map((row) => {
+    const facts = {
+      number: numbers.get(row.id) ?? 0,
+      stand: standOf(candidateFacts(row)),
+      ...linesOfCandidate(row),
+      costUsd: row.cost_usd,
+    };
+    const why = row.last_error === null || facts.stand === 'green' ? '' : ` (${row.last_error})`;
+    return `${candidateLine(facts, row.status.replace('_', ' '))} · ${row.id}${why}`;
+  });
 }
 
 export function isChoice(question: { readonly request_id: string }): boolean {

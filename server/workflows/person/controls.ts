@@ -25,7 +25,8 @@ import {
   type Tx,
   withdrawQuestions,
 } from '../../store/port.ts';
-import { chooseByPerson, isChoice } from '../attempt/candidates.ts';
+import { isChoice } from '../attempt/candidates.ts';
+import { chooseByPerson } from './choose-candidate.ts';
 import { type Finished, finishedAs } from '../attempt/refused-work.ts';
 import { nextAction } from './next-action.ts';
 import { nextAppend } from '../kit/next-append.ts';
@@ -266,7 +267,7 @@ export async function hintTask(
 }
 
 export async function answerQuestion(
-  engine: Uses<'durable' | 'mask' | 'store' | 'switchboard'>,
+  engine: Parameters<typeof chooseByPerson>[0],
   id: string,
   choice: string,
 ): Promise<string> {

@@ -19,7 +19,7 @@ import {
   type TaskRow,
   type Tx,
 } from '../../store/port.ts';
-import { chooseByPerson } from '../attempt/candidates.ts';
+import { chooseByPerson } from './choose-candidate.ts';
 import { isHeld, requireTask } from './controls.ts';
 import { startEpicLanding } from '../landing/land-epic.ts';
 import { nextAction } from './next-action.ts';

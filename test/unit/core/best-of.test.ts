@@ -102,7 +102,10 @@ suite('choosing among candidates', () => {
       '@@ -0,0 +1 @@',
       '+one',
     ].join('\n');
-    assert.equal(changedLinesOf(diff), 4);
-    assert.equal(changedLinesOf(''), 0);
+    assert.equal(
+      Object.values(changedLinesOf(diff)).reduce((sum, n) => sum + n, 0),
+      4,
+    );
+    assert.deepEqual(changedLinesOf(''), { added: 0, removed: 0 });
   });
 });

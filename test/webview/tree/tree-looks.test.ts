@@ -36,6 +36,26 @@ suite('webview: looks of the tree', () => {
     await view.close();
   });
 
+  test('candidates are rows below their task', async () => {
+    const green = { status: 'needs_review', review_kind: 'candidate', candidate_of: 'a' } as const;
+    const tasks = numbered([
+      { id: 'a', title: 'Sort prices', status: 'blocked', waits_for: ['a-c1', 'a-c2'] },
+      {
+        id: 'a-c1',
+        ...green,
+        candidate: { number: 1, added_lines: 12, removed_lines: 3 },
+        cost: 0.01,
+      },
+      { id: 'a-c2', ...green, candidate: { number: 2, added_lines: 4, removed_lines: 0 } },
+    ]);
+    view = await openWebview('tree', { state: { board: boardOf(tasks, []) } });
+    await row(/^Sort prices 2 candidates/).waitFor();
+    const first = row('Candidate 1 +12 −3 · green · $0.01');
+    assert.equal(await first.getAttribute('aria-level'), '2');
+    await screenshot(view.page, 'tree-candidates');
+    await view.close();
+  });
+
   test('B24: an epic without a task is called empty', async () => {
     const tasks = numbered([{ id: 'one', title: 'Alone', epic_id: 'one-epic' }]);
     const board = boardOf(tasks, [

@@ -1,5 +1,6 @@
 // The page of a task: its fields and its settings, edited in place.
 
+import { taskAbove } from '../../../server/protocol/candidates.ts';
 import { html, LitElement, nothing, type PropertyValues, type TemplateResult } from 'lit';
 import type { StatusSnapshot, TaskView } from '../../../server/protocol/views.ts';
 import type { Host } from '../host.ts';
@@ -17,6 +18,7 @@ import { descriptionOf, lateNote, readOnlyReason, TaskEditor } from './task-edit
 import { formTemplate } from './task-form.ts';
 import { historyLines, type HistoryLine } from './task-history.ts';
 import {
+  candidatesTemplate,
   criteriaTemplate,
   dependenciesTemplate,
   historyTemplate,
@@ -106,7 +108,7 @@ export class DroverTask extends LitElement {
           ></textarea>
         </section>
         ${this.#description(task, isReadOnly)} ${criteriaTemplate(parts)}
-        ${task.parent_id === null ? subTasksTemplate(parts) : nothing}
+        ${candidatesTemplate(parts)} ${taskAbove(task) === null ? subTasksTemplate(parts) : nothing}
         ${dependenciesTemplate(parts)}
       </div>
       <aside aria-label="Properties">

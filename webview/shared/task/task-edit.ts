@@ -74,6 +74,15 @@ export class TaskEditor {
     this.run(() => this.#host.action('openStream', { task: id }));
   }
 
+  /** A candidate of the task. */
+  land(id: string): void {
+    this.run(() => this.#host.backend('approve', { id }));
+  }
+
+  compareCandidates(task: string): void {
+    this.run(() => this.#host.action('compare', { task }));
+  }
+
   addSubTask(parent: string, title: string): void {
     this.run(() => this.#host.backend('task.add', { title, parent }));
   }

@@ -2,11 +2,13 @@
 
 import { html, nothing, type TemplateResult } from 'lit';
 import { formatCount } from '../../../server/core/format.ts';
+import { candidatesOf, candidateWords, standOfView } from '../../../server/protocol/candidates.ts';
 import { askingTasks } from '../../../server/protocol/needs.ts';
 import type { StatusSnapshot, TaskView } from '../../../server/protocol/views.ts';
 import { statusLook } from '../status-words.ts';
 import type { VscodeTextfield } from '../looks/text-field.ts';
 import '../looks/text-field.ts';
+import '../looks/button.ts';
 import { icon } from '../looks/icon.ts';
 import { iconButton } from '../looks/icon-button.ts';
 import { visibleLine } from '../looks/visible-text.ts';
@@ -94,11 +96,43 @@ export function subTasksTemplate({ task, board, editor, isReadOnly }: ListParts)
   </section>`;
 }
 
+export function candidatesTemplate({ task, board, editor }: ListParts): TemplateResult {
+  const candidates = candidatesOf(board.tasks, task.id);
+  if (candidates.length === 0) return html`${nothing}`;
+  return html`<section aria-labelledby="candidates">
+    <h2 id="candidates">
+      Candidates ${count(candidates.length)}
+      ${iconButton('diff-multiple', 'Compare candidates', () => editor.compareCandidates(task.id))}
+    </h2>
+    <ul>
+      ${candidates.map((each) => {
+        const look = statusLook(each);
+        const isOpen = task.status === 'blocked' && standOfView(each) === 'green';
+        return html`<li class="row">
+          ${icon(look.icon, `tone-${look.tone}`)}
+          <button type="button" class="link grow" @click=${() => editor.open(each.id)}>
+            ${candidateWords(each, task, look.words)}
+          </button>
+          ${
+            isOpen
+              ? html`<vscode-button secondary @click=${() => editor.land(each.id)}
+                  >Land This One</vscode-button
+                >`
+              : nothing
+          }
+        </li>`;
+      })}
+    </ul>
+  </section>`;
+}
+
 export function dependenciesTemplate(parts: ListParts): TemplateResult {
   const { task, board, editor, isReadOnly } = parts;
   const { id } = task;
   const byId = new Map(board.tasks.map((each) => [each.id, each]));
-  const blockers = task.blocked_by.flatMap((each) => byId.get(each) ?? []);
+  const blockers = task.blocked_by
+    .flatMap((each) => byId.get(each) ?? [])
+    .filter(({ candidate_of: of }) => of !== id);
   const dependents = dependentsOf(board, id);
   const all = new Set([id, ...task.blocked_by, ...dependents.map((each) => each.id)]);
   const add = (title: string, chosen: (other: string) => void): TemplateResult | typeof nothing =>

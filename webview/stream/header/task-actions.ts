@@ -64,6 +64,7 @@ export function actionsFor(task: TaskView | null): readonly TaskAction[] {
     if (task.parent_id !== null) return action === 'review' && task.commit_sha !== null;
     if (!allowed[action].includes(task.status)) return false;
     // Its blockers alone decide when it starts.
+    if (action === 'run' && task.blocked_reason !== null) return task.status !== 'blocked';
     if (action === 'retry' && task.status === 'blocked') return task.blocked_reason !== null;
     if (action === 'startAnyway') return task.block?.kind === 'red_base';
     if (action === 'openWorktree') return task.worktree_path !== null;

@@ -10,7 +10,7 @@ import {
 import { inboxItems } from '../../../../webview/inbox/inbox-items.ts';
 import type { Host } from '../../../../webview/shared/host.ts';
 import { statusLook } from '../../../../webview/shared/status-words.ts';
-import { redBase, snapshotOf, taskView } from '../../../doubles/views.ts';
+import { questionView, redBase, snapshotOf, taskView } from '../../../doubles/views.ts';
 
 suite('inbox items', () => {
   const proposal = {
@@ -91,6 +91,47 @@ suite('inbox items', () => {
     } as unknown as Host;
     await carryOut(host, item, anyway, '');
     assert.deepEqual(calls, [['resolve', { task: 'a', note: '', anyway: true }]]);
+  });
+
+  test('candidates are one item, once all are done: compared, or landed by one press', async () => {
+    const green = { status: 'needs_review', review_kind: 'candidate', candidate_of: 'a' } as const;
+    const one = { number: 1, added_lines: 12, removed_lines: 3 };
+    const two = { number: 2, added_lines: 4, removed_lines: 0 };
+    const tasks = [
+      taskView({ id: 'a', title: 'Sort prices', status: 'blocked' }),
+      taskView({ id: 'a-c1', ...green, candidate: one, cost: 0.01 }),
+      taskView({ id: 'a-c2', ...green, candidate: two }),
+      taskView({
+        id: 'a-c3',
+        status: 'failed',
+        candidate_of: 'a',
+        candidate: { number: 3, added_lines: null, removed_lines: null },
+      }),
+    ];
+    // Before all are done nothing is asked.
+    assert.deepEqual(inboxItems(snapshotOf(tasks)), []);
+    const question = questionView({ id: 'q', task_id: 'a', choices: ['a-c1', 'a-c2'] });
+    const items = inboxItems({ ...snapshotOf(tasks), questions: [question] });
+    assert.deepEqual(
+      items.map(({ title, text }) => [title, text.split('\n')]),
+      [
+        [
+          'Sort prices',
+          [
+            'Which candidate should land?',
+            'Candidate 1, +12 −3, green, $0.01',
+            'Candidate 2, +4 −0, green',
+            'Candidate 3, failed',
+          ],
+        ],
+      ],
+    );
+    assert.deepEqual(items[0]?.actions.map(actionTitle), [
+      'Compare',
+      'Land Candidate 1 (+12 −3, $0.01)',
+      'Land Candidate 2 (+4 −0)',
+      'Open',
+    ]);
   });
 
   test('a review is a review', () => {

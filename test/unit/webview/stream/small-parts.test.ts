@@ -222,6 +222,7 @@ suite('head of a stream', () => {
       status: 'paused',
       phase: 'by_hand',
       blocked_reason: null,
+      review_kind: null,
       block: null,
     });
     for (const { icon } of [...Object.values(statusLooks), byHand]) {
