@@ -1,7 +1,15 @@
 // `drover sync beads`, once and watching, on files of the real program and beside a real run.
 
 import assert from 'node:assert/strict';
-import { appendFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import {
+  appendFileSync,
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  writeFileSync,
+} from 'node:fs';
 import { join, resolve } from 'node:path';
 import { removeFolder } from '../remove-folder.ts';
 import { makeBarrier, writesOneFile } from './support/agent-scripts.ts';
@@ -179,4 +187,45 @@ git add -A; git commit -qm "$id"
     assert.equal(here.git('status', '--porcelain').trim(), 'M .beads/issues.jsonl');
     assert.ok(existsSync(join(here.root, 'h.txt')));
   });
+
+  for (const version of ['0.49.6', '1.0.3']) {
+    test(`the database of bd ${version} is read before a sync and written after it, also while watching`, async () => {
+      const here = project();
+      const double = resolve(import.meta.dirname, '../doubles/bd.mjs');
+      here.write('bin/bd', `#!/bin/sh\nexec "${process.execPath}" "${double}" "$@"\n`);
+      chmodSync(join(here.folder, 'bin/bd'), 0o755);
+      const env = { BD_VERSION: version, PATH: `${here.folder}/bin:${here.env['PATH'] ?? ''}` };
+      const bd = (...args: readonly string[]): void => {
+        execFileSync(process.execPath, [double, ...args], {
+          cwd: here.root,
+          env: { ...process.env, ...env },
+        });
+      };
+      const inDatabase = (id: string): Record<string, unknown> => {
+        const text = readFileSync(join(here.root, '.beads/beads.db'), 'utf8');
+        return (JSON.parse(text) as Record<string, Record<string, unknown>>)[id] ?? {};
+      };
+      mkdirSync(join(here.root, '.beads'));
+      bd('set', 'bd-a', 'title=in the database alone');
+      await here.expect(0, ['init']);
+      await here.expect(0, ['sync', 'beads', '.'], { env });
+      assert.equal((await here.task('bd-a')).title, 'in the database alone');
+      for (const title of ['first', 'second']) {
+        await here.expect(0, ['edit', 'bd-a', '--title', title]);
+        await here.expect(0, ['sync', 'beads', '.'], { env });
+        assert.equal(inDatabase('bd-a')['title'], title);
+        assert.equal((await here.task('bd-a')).title, title);
+      }
+      const watch = here.start(['sync', 'beads', '.', '--watch'], { env });
+      await watch.line((line) => line.startsWith('Watching'), 'stderr');
+      bd('set', 'bd-b', 'title=made while watching');
+      await eventually('the new issue is a task', async () =>
+        (await here.status()).tasks.some(({ id }) => id === 'bd-b'),
+      );
+      await here.expect(0, ['edit', 'bd-b', '--title', 'edited here']);
+      await eventually('bd has the edit', () => inDatabase('bd-b')['title'] === 'edited here');
+      watch.signal('SIGINT');
+      assert.equal((await watch.ended).code, 130);
+    });
+  }
 });

@@ -11,6 +11,7 @@ import { dirname, join, resolve } from 'node:path';
 import { withOldLines } from '../../core/exchange/beads-base.ts';
 import { Refusal } from '../../core/failure.ts';
 import type { Client, ImportResultView } from '../../protocol/api.ts';
+import { type BeadsProgram, beadsProgram } from '../beads-program.ts';
 import { CommandContext } from '../context.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { untilInterrupted } from '../interrupt.ts';
@@ -43,13 +44,14 @@ export async function syncBeads(
 ): Promise<number> {
   const file = await fileOf(resolve(context.directory, folder));
   const place = await basePlace(context, file);
-  const first = await syncOnce(context, file, place);
+  const bd = await beadsProgram(file, place, context.surroundings.env);
+  const first = await syncBoth(context, { file, place, bd });
   tell(context, first);
   if (options.watch !== true) return exitCodes.done;
   context.tell(`Watching ${file}. Ctrl-C ends it.`);
   return await untilInterrupted(context, async (end) => {
     let isStopped = false;
-    watch(context, { file, place, isStopped: () => isStopped }).catch((error: unknown) => {
+    watch(context, { file, place, bd, isStopped: () => isStopped }).catch((error: unknown) => {
       end(error instanceof Error ? error : new Error(String(error)));
     });
     return () => {
@@ -88,7 +90,27 @@ async function basePlace(context: CommandContext, file: string): Promise<string>
 
 const triesMax = 5;
 
-async function syncOnce(context: CommandContext, file: string, place: string): Promise<Pass> {
+interface Synced {
+  readonly file: string;
+  readonly place: string;
+  /** Null: `bd` is not on this machine, so the file alone counts. */
+  readonly bd: BeadsProgram | null;
+}
+
+/** With the database of `bd` on the other side of the file. */
+async function syncBoth(context: CommandContext, synced: Synced): Promise<Pass> {
+  const { bd } = synced;
+  tellProblem(context, (await bd?.flush()) ?? null);
+  const pass = await syncOnce(context, synced);
+  if (pass.written) tellProblem(context, (await bd?.take()) ?? null);
+  return pass;
+}
+
+function tellProblem(context: CommandContext, problem: string | null): void {
+  if (problem !== null) context.tell(`warning: ${plainLine(problem)}`);
+}
+
+async function syncOnce(context: CommandContext, { file, place, bd }: Synced): Promise<Pass> {
   for (let tries = 0; tries < triesMax; tries += 1) {
     const present = (await readPresent(file)) ?? '';
     const base = await readPresent(place);
@@ -109,6 +131,7 @@ async function syncOnce(context: CommandContext, file: string, place: string): P
       client.call('export', { format: 'beads', present, leave: later }),
     );
     const isWritten = text !== present;
+    if (isWritten) await bd?.willWrite();
     // The other tool has written in the meantime: both sides are read again.
     if (isWritten && !(await writeWhole(file, text, present))) continue;
     const settled = withOldLines(text, base ?? '', new Set(later));
@@ -157,25 +180,32 @@ async function withClient<T>(
   }
 }
 
-interface Watched {
-  readonly file: string;
-  readonly place: string;
+interface Watched extends Synced {
   readonly isStopped: () => boolean;
 }
 
 const lookEveryMs = 500;
+/** How often `bd` writes its database to the file: some versions do so once a minute. */
+const flushEveryMs = 3_000;
 
 /**
  * Polls the file's time and size and the number of the last event; if one of them has changed, a
  * pass follows.
  */
-async function watch(context: CommandContext, { file, place, isStopped }: Watched): Promise<void> {
+async function watch(context: CommandContext, watched: Watched): Promise<void> {
+  const { file, bd, isStopped } = watched;
   let seen = '';
+  let flushedMs = context.surroundings.nowMs();
   while (!isStopped()) {
+    if (bd !== null && context.surroundings.nowMs() - flushedMs >= flushEveryMs) {
+      await bd.flush();
+      flushedMs = context.surroundings.nowMs();
+    }
     const now = await signsOf(context, file);
     const startMs = context.surroundings.nowMs();
     if (now !== seen) {
-      const pass = await passOrReport(context, file, place);
+      const pass = await passOrReport(context, watched);
+      flushedMs = context.surroundings.nowMs();
       if (pass !== null) tell(context, pass, true);
       // The state before the pass: changes during the pass are detected the next time.
       seen = now;
@@ -194,13 +224,9 @@ async function signsOf(context: CommandContext, file: string): Promise<string> {
 }
 
 /** A file that is half written or refused is reported once, and read again when it changes. */
-async function passOrReport(
-  context: CommandContext,
-  file: string,
-  place: string,
-): Promise<Pass | null> {
+async function passOrReport(context: CommandContext, watched: Watched): Promise<Pass | null> {
   try {
-    return await syncOnce(context, file, place);
+    return await syncBoth(context, watched);
   } catch (error) {
     context.tell(`drover: ${plainLine(error instanceof Error ? error.message : String(error))}`);
     return null;

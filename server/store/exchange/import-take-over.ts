@@ -106,7 +106,8 @@ function wantedOf(
     case 'cancelled':
       return row.status === state.status ? null : state.status;
     case 'paused':
-      return row.status === 'ready' || row.status === 'blocked' ? 'paused' : null;
+      if (row.status === 'ready' || row.status === 'blocked') return 'paused';
+      return row.status !== 'paused' && wasEndedElsewhere(row, hasMoved) ? 'paused' : null;
     case 'blocked':
       if (state.blockedReason?.startsWith(beadsHold) !== true) return null;
       if (row.status === 'ready') return 'held';
@@ -161,6 +162,9 @@ async function apply(
       return isDry ? idle.has(row.status) : complete(tx, sources, row, said);
     case 'paused': {
       if (isDry) return true;
+      // Closed before: it is reopened, and deferred.
+      if (row.status === 'completed' || row.status === 'cancelled')
+        await transition(tx, sources, { taskId, to: 'ready', event: 'task.unblocked', data: by });
       const set = note('deferred');
       return (
         await transition(tx, sources, { taskId, to: 'paused', event: 'task.paused', data: by, set })

@@ -1,0 +1,107 @@
+// Calls `bd`, if it is on the PATH: its database is written to the file before a sync reads it, and
+// reads the file after a sync wrote it.
+
+import { execFile } from 'node:child_process';
+import { access, constants, readdir, rm, stat, writeFile } from 'node:fs/promises';
+import { basename, delimiter, dirname, join } from 'node:path';
+import { readPresent, writeWhole } from './shared-file.ts';
+
+export interface BeadsProgram {
+  /** Writes the database to the file. Returns what went wrong, or null. */
+  flush(): Promise<string | null>;
+  /** Call before the file is written: until `take` succeeds, `flush` would undo the write. */
+  willWrite(): Promise<void>;
+  /** Reads the file into the database. Returns what went wrong, or null. */
+  take(): Promise<string | null>;
+}
+
+const callMaxMs = 30_000;
+const outputMaxBytes = 64 * 1024 * 1024;
+
+/** Returns null if no `bd` is found, or if the folder has only a file and no database. */
+export async function beadsProgram(
+  file: string,
+  place: string,
+  env: Readonly<Record<string, string | undefined>>,
+): Promise<BeadsProgram | null> {
+  const folder = dirname(file);
+  const program = basename(folder) === '.beads' ? await findBd(env) : null;
+  if (program === null || !(await hasDatabase(folder))) return null;
+  const where = { cwd: dirname(folder), env };
+  const call = async (...args: readonly string[]): Promise<string | null> =>
+    (await run(program, args, where)).problem;
+  const version = await run(program, ['version'], where);
+  const major = /(\d+)\.\d+\.\d+/u.exec(version.stdout)?.[1];
+  if (major === undefined) return null;
+  const isOld = major === '0';
+  const pending = `${place}.pending`;
+  const take = async (): Promise<string | null> => {
+    const problem = isOld ? await call('sync', '--import-only') : await call('import', file);
+    if (problem === null) await rm(pending, { force: true });
+    return problem;
+  };
+  return {
+    take,
+    willWrite: () => writeFile(pending, ''),
+    flush: async () => {
+      if ((await stat(pending).catch(() => null)) !== null) {
+        const problem = await take();
+        if (problem !== null) return problem;
+      }
+      if (isOld) return call('sync', '--flush-only');
+      const { stdout, problem } = await run(program, ['export'], where);
+      const present = problem === null ? await readPresent(file) : null;
+      // An equal file keeps its time, by which a watch notices changes.
+      if (problem === null && stdout !== present) await writeWhole(file, stdout, present);
+      return problem;
+    },
+  };
+}
+
+async function findBd(env: Readonly<Record<string, string | undefined>>): Promise<string | null> {
+  for (const folder of (env['PATH'] ?? '').split(delimiter)) {
+    const path = join(folder, 'bd');
+    const isProgram =
+      folder.startsWith('/') &&
+      (await access(path, constants.X_OK).then(
+        () => true,
+        () => false,
+      ));
+    if (isProgram) return path;
+  }
+  return null;
+}
+
+async function hasDatabase(folder: string): Promise<boolean> {
+  const names = await readdir(folder).catch((): string[] => []);
+  return names.some((name) => /\.db$|^(?:embedded)?dolt$/u.test(name));
+}
+
+interface Called {
+  readonly stdout: string;
+  readonly problem: string | null;
+}
+
+async function run(
+  program: string,
+  args: readonly string[],
+  where: { readonly cwd: string; readonly env: Readonly<Record<string, string | undefined>> },
+): Promise<Called> {
+  return await new Promise((resolve) => {
+    const options = {
+      cwd: where.cwd,
+      env: { ...where.env },
+      encoding: 'utf8',
+      timeout: callMaxMs,
+      killSignal: 'SIGKILL',
+      maxBuffer: outputMaxBytes,
+    } as const;
+    const child = execFile(program, [...args], options, (error, stdout, stderr) => {
+      const said = stderr.trim().split('\n')[0] ?? '';
+      const why = said === '' ? (error?.message ?? '') : said;
+      const problem = error === null ? null : `bd ${args.join(' ')}: ${why}`;
+      resolve({ stdout, problem });
+    });
+    child.stdin?.end();
+  });
+}
