@@ -36,6 +36,7 @@ export interface GitFailure {
     | 'disk_full'
     | 'refused' // the server of a shared remote checked a push and refused it
     | 'unfilled' // a program of git's filters, or the remote of a partial clone, is missing
+    | 'no_worktree' // the folder of the worktree no longer exists, nor does work in it
     | 'foreign' // the folder is not ours to use; another one must be used
     | 'failed';
   readonly retryable: boolean;

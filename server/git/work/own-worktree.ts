@@ -32,7 +32,7 @@ export async function ownWorktree(
     case 'unlinked':
       return relink(context, found.worktree);
     case 'missing':
-      return refuse('failed', `The worktree ${path} was deleted.`);
+      return refuse('no_worktree', `The worktree ${path} was deleted.`);
     case 'orphaned':
       return refuse(
         'failed',

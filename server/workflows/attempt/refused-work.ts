@@ -35,8 +35,8 @@ interface UncommittedWork {
 
 /**
  * Ends an attempt whose work could not be committed or pushed; the agent of `part` has finished.
- * `isWhole` marks a commit that only
- * has to land: once the task is resolved, no agent works on it again.
+ * `isWhole` marks a commit that only has to land: once the task is resolved, no agent works on it
+ * again.
  */
 export async function endUncommitted(
   engine: Refused,
@@ -47,6 +47,9 @@ export async function endUncommitted(
 ): Promise<void> {
   const { kind, made, message } = trouble;
   await run.commit('commit_failed', async (tx) => {
+    if (kind === 'no_worktree') {
+      return recordFailure(engine, tx, claim, failure('git_failed', message));
+    }
     if (kind !== 'refused' || made === undefined) {
       return endFinished(engine, tx, claim, { part, path, trouble });
     }
