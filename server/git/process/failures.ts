@@ -127,6 +127,8 @@ function failureOfText(output: GitOutput, doing: string): GitFailure {
 /** The lines that carry the reason, bounded, on one line. */
 function lastWords(text: string): string {
   const lines = text
+    // Git lists the names that a reason is about below it, indented.
+    .replaceAll(/:\n\t/g, ': ')
     .split('\n')
     .map((line) => line.trim())
     .filter((line) => line !== '' && !line.startsWith('hint:'));

@@ -9,6 +9,7 @@ import { isSha } from '../files/loose-objects.ts';
 import { absoluteBytes, splitZero } from '../files/paths.ts';
 import { listArguments, type ListedConfig, parseListed } from '../process/listed-config.ts';
 import type { GitProcesses } from '../process/process.ts';
+import type { GitOutput } from '../process/run-once.ts';
 import type { GitResult, RepositoryFacts } from '../port.ts';
 import { exists, readPlain } from '../files/small-files.ts';
 
@@ -58,14 +59,9 @@ export async function findRepository(
         `Git refuses ${path}, which belongs to another user. To trust it, run git config --global --add safe.directory ${path} (${failureOf(located, 'open it').message})`,
       );
     }
-    return refuse(
-      'not_a_repository',
-      `${path} is not inside a git repository: run "git init" first.`,
-    );
+    return refuse('not_a_repository', refusalText(path, located));
   }
-  if (bare === 'true') {
-    return refuse('not_a_repository', `${path} is a bare repository: Drover needs a checkout.`);
-  }
+  if (bare === 'true') return refuse('not_a_repository', bareText(path, commonDir));
   if (configured.code !== 0) return err(failureOf(configured, `read the configuration of ${path}`));
   const listed = parseListed(configured.stdout, path, home);
   const config = lastValues(listed);
@@ -74,6 +70,30 @@ export async function findRepository(
   const root = mainRoot(shownTop, common, resolve(gitDir), config);
   const isBare = config.get('core.bare') === 'true';
   return ok({ commonDir: common, root, isBare, config, listed });
+}
+
+function refusalText(path: string, located: GitOutput): string {
+  if (/not a git repository \(or any/i.test(located.stderr)) {
+    if (exists(join(path, '.git')))
+      return `Git does not accept ${join(path, '.git')} as a repository: files are missing in it, such as HEAD. Restore them, or clone the repository again.`;
+    return `${path} is not inside a git repository: run "git init" first.`;
+  }
+  const { message } = failureOf(located, `open the repository of ${path}`);
+  const file = /bad (?:numeric )?config.* (?:in|at) file (?<file>\S.*?)\s*$/im.exec(located.stderr);
+  const cure = /unknown repository extension|repo version|ref storage/i.test(located.stderr)
+    ? 'Install a newer git, or remove that extension from the configuration of the repository.'
+    : file === null
+      ? 'Run "git status" there and cure what it reports.'
+      : `Correct that line of ${file.groups?.['file'] ?? 'the configuration'}.`;
+  return `${message.replace(/[.\s]*$/, '')}. ${cure}`;
+}
+
+/** A checkout's git folder is called .git, and it has an index. */
+function bareText(path: string, commonDir: string): string {
+  const folder = resolve(commonDir);
+  if (basename(folder) !== '.git' || !exists(join(folder, 'index')))
+    return `${path} is a bare repository: Drover needs a checkout.`;
+  return `${path} has a checkout, but its configuration has core.bare = true, so git treats it as a bare repository. A tool or an agent without a sandbox may have set it. Run "git config --unset core.bare" in ${dirname(folder)}, then try again.`;
 }
 
 interface Location {
