@@ -19,6 +19,11 @@ function two(large: number, largeUnit: string, small: number, smallUnit: string)
   return `${large} ${largeUnit}${rest}`;
 }
 
+/** As one word of a POSIX shell. */
+export function quoted(word: string): string {
+  return `'${word.replaceAll("'", "'\\''")}'`;
+}
+
 /** `512 B`, `1.5 KB`, `10 MB`; steps of 1024, as sizes are read. */
 export function formatBytes(bytes: number): string {
   const units = ['B', 'KB', 'MB', 'GB', 'TB'];

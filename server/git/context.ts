@@ -86,7 +86,8 @@ export interface RepositoryContext {
   isHeldName(path: string): boolean;
   /** Null: contents are not looked into. */
   readonly secretsIn: SecretSearch | null;
-  identity(signature?: Signature | null): Record<string, string>;
+  /** Variables for a commit, by the configuration as it is now. */
+  identity(signature?: Signature | null): Promise<Record<string, string>>;
   /** The author and committer of a commit of ours; null: git must make it. */
   signatures(): Signatures | null;
   git(args: readonly string[], options?: RunOptions): Promise<GitOutput>;

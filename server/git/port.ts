@@ -16,6 +16,7 @@ import type { Sha } from './sha.ts';
 import type {
   CommitLeftoversRequest,
   CommitLeftoversOutcome,
+  SharedChange,
   SlotRequest,
   SlotOutcome,
   SetupRequest,
@@ -49,10 +50,7 @@ export interface GitFailure {
 
 export type GitResult<T> = Result<T, GitFailure>;
 
-/**
- * Thrown by the few questions whose answers have no place for a failure; `git_failed` for those who
- * ask.
- */
+/** Thrown by questions whose answers have no place for a failure, as `git_failed`. */
 export class GitRefusal extends Refusal {
   readonly failure: GitFailure;
   constructor(failure: GitFailure) {
@@ -145,10 +143,7 @@ export interface WorktreeEntry {
   readonly prunable: boolean;
 }
 
-/**
- * One repository. All methods take absolute paths and full refs (`refs/heads/…`) unless noted
- * otherwise.
- */
+/** All methods take absolute paths and full refs (`refs/heads/…`) unless noted otherwise. */
 export interface GitRepository {
   readonly facts: RepositoryFacts;
   /** Reads HEAD, submodules and LFS again. */
@@ -212,6 +207,8 @@ export interface GitRepository {
    * In a fleet the commit is also pushed; if that fails, the failure contains what was made here.
    */
   commitLeftovers(request: CommitLeftoversRequest): Promise<GitResult<CommitLeftoversOutcome>>;
+  /** Since the slot was prepared, or the last call; empty if its agent was confined. */
+  sharedChanges(path: string): Promise<readonly SharedChange[]>;
   /**
    * In a fleet: pushes the branch of an attempt, at a commit that this clone or the remote has, so
    * that every machine finds it. Without a fleet it does nothing. `unknown_ref`: neither has the

@@ -51,6 +51,7 @@ import { removeWorktree } from './slots/removal.ts';
 import { keepSetup, lookAtSetup } from './setup/setup-state.ts';
 import { withoutHeld } from './work/without-held.ts';
 import { prepareSlot } from './slots/slots.ts';
+import { sharedChanges } from './work/shared-leavings.ts';
 import { exists } from './files/small-files.ts';
 import { lastSnapshot, restoreSnapshot, snapshotAt } from './snapshot/restore.ts';
 import { listSnapshots, sizeOfChange } from './snapshot/snapshot-list.ts';
@@ -208,7 +209,11 @@ function contextOf(deps: RepositoryDeps, state: RepositoryState): RepositoryCont
     checkoutSettings: deps.checkoutSettings,
     secretsIn: deps.secretsIn,
     isHeldName: (path) => isHeldFileName(path) && !deps.secretsAllowed(path),
-    identity: (signature) => identityVariables(state.committer.missing, signature),
+    identity: async (signature) => {
+      // The user may have set an identity since. If it cannot be read, the last one counts.
+      if (!state.committer.isCurrent()) await state.refresh();
+      return identityVariables(state.committer.missing, signature);
+    },
     signatures: () => state.committer.known(),
     git: repositoryRunner({
       processes,
@@ -260,6 +265,7 @@ function operations(
     keepSetup: (request, look) => keepSetup(context, request, look),
     status: (path, marksSince) => worktreeStatus(context, path, marksSince),
     commitLeftovers: (request) => commitLeftovers(context, request),
+    sharedChanges: (path) => sharedChanges(context, canonicalPath(path)),
     publish: () => Promise.resolve(ok(undefined)),
     snapshot: (request) => takeSnapshot(context, request),
     lastSnapshot: (label) => lastSnapshot(context, label),

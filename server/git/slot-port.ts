@@ -70,6 +70,29 @@ export interface WithIgnoredRequest {
   readonly trailers: readonly string[];
 }
 
+/**
+ * A change in the git folder that all worktrees share, made while an agent without a sandbox ran:
+ * by that agent, by another one or by the user. `restore`: the command that restores the former
+ * state.
+ */
+export type SharedChange =
+  | {
+      readonly kind: 'setting';
+      readonly key: string;
+      readonly before: readonly string[];
+      readonly now: readonly string[];
+      readonly restore: string;
+    }
+  | { readonly kind: 'hooks'; readonly names: readonly string[] }
+  | { readonly kind: 'exclude' }
+  | {
+      readonly kind: 'stash';
+      readonly message: string;
+      /** Keeps the stash reachable. */
+      readonly ref: string;
+      readonly restore: string;
+    };
+
 export interface SlotRequest {
   readonly path: string;
   /** Branch to create or reset in the slot, or null for a detached HEAD (gate). */

@@ -30,6 +30,10 @@ export class SimulatedContents {
     return this.#calls.run('git.snapshotAt', () => ok(viewOf(this.#repository, commit)));
   }
 
+  sharedChanges(): ReturnType<GitRepository['sharedChanges']> {
+    return Promise.resolve([]);
+  }
+
   listSnapshots(): Promise<GitResult<readonly SnapshotView[]>> {
     return Promise.resolve(ok([]));
   }

@@ -1,6 +1,8 @@
 // What an agent leaves in the folder that all worktrees share, and what is large only on disk.
 
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { GitRepository } from '../../server/git/port.ts';
 import {
@@ -50,37 +52,130 @@ suite('git: shared leavings', () => {
     });
   }
 
-  test('A5: a stash of the attempt becomes a snapshot; the person’s stay as they are', async () => {
+  test('a stash of the attempt becomes a snapshot, and the list of stashes is not written', async () => {
     fixture.write(join(fixture.root, 'README.md'), 'mine\n');
     fixture.git('stash', 'push', '-qm', 'of the person');
-    const mine = fixture.git('rev-parse', 'stash@{0}');
     write('README.md', 'of the agent\n');
     inSlot('stash');
     write('src/a.txt', 'of the agent\n');
     inSlot('stash', 'push', '-qm', 'with words');
+    const before = stashes();
     const done = valueOf(await commit());
     assert.deepEqual([done.changed, done.aside], [false, true]);
-    assert.equal(fixture.git('stash', 'list', '--format=%H'), mine);
+    assert.equal(stashes(), before);
     const kept = fixture.git('log', '--format=%H', 'refs/drover/work/task-1/1').split('\n');
     const holds = (path: string): boolean =>
       kept.some((sha) => fixture.git('show', `${sha}:${path}`) === 'of the agent');
     assert.deepEqual([holds('README.md'), holds('src/a.txt')], [true, true]);
   });
 
-  test('A5: an identity that the agent has set is taken back, and so is core.bare', async () => {
-    inSlot('config', 'user.email', 'bot@agent.invalid');
+  const configuration = (): string => readFileSync(join(fixture.root, '.git', 'config'), 'utf8');
+  const changes = () => repository.sharedChanges(task.path);
+
+  test('settings that changed during an attempt are reported with their cure, and not written', async () => {
+    inSlot('config', 'user.email', "bot's@agent.invalid");
     inSlot('config', 'author.name', 'Bot');
-    inSlot('config', 'alias.mine', 'status');
-    fixture.git('config', 'core.bare', 'true');
+    inSlot('config', '--add', 'core.hooksPath', '/hooks');
+    inSlot('config', 'branch.main.remote', 'origin');
+    const before = configuration();
+    const reported = await changes();
     valueOf(await commit());
-    const now = (key: string): string => fixture.git('config', '--default', '', '--get', key);
-    assert.deepEqual(['user.email', 'user.name', 'author.name', 'alias.mine'].map(now), [
-      'person@example.org',
-      'A Person',
-      '',
-      'status',
+    assert.equal(configuration(), before);
+    assert.deepEqual(reported, [
+      {
+        kind: 'setting',
+        key: 'user.email',
+        before: ['person@example.org'],
+        now: ["bot's@agent.invalid"],
+        restore: "git config --replace-all user.email 'person@example.org'",
+      },
+      {
+        kind: 'setting',
+        key: 'core.hookspath',
+        before: [],
+        now: ['/hooks'],
+        restore: 'git config --unset-all core.hookspath',
+      },
+      {
+        kind: 'setting',
+        key: 'author.name',
+        before: [],
+        now: ['Bot'],
+        restore: 'git config --unset-all author.name',
+      },
     ]);
-    assert.equal(fixture.git('status', '--porcelain'), '');
+    assert.deepEqual(await changes(), []);
+    for (const change of reported)
+      if ('restore' in change) execFileSync('sh', ['-c', change.restore], { cwd: fixture.root });
+    assert.equal(fixture.git('config', 'user.email'), 'person@example.org');
+    assert.equal(fixture.git('config', '--default', '', '--get', 'author.name'), '');
+  });
+
+  test('a setting with several values is restored by the reported command', async () => {
+    for (const value of ['one two', "three's"]) fixture.git('config', '--add', 'a.b', value);
+    task = await startTask(fixture, repository, 's0', 'task-2');
+    inSlot('config', '--replace-all', 'a.b', 'x');
+    const [change] = await changes();
+    assert.ok(change?.kind === 'setting');
+    execFileSync('sh', ['-c', change.restore], { cwd: fixture.root });
+    assert.equal(fixture.git('config', '--get-all', 'a.b'), "one two\nthree's");
+  });
+
+  test('agents that overlap: no change of one survives by the hand of Drover', async () => {
+    fixture.git('config', 'user.email', 'set-by-agent@example.org');
+    const other = await startTask(fixture, repository, 's1', 'task-2');
+    fixture.git('config', 'user.email', 'person@example.org');
+    for (const each of [task, other]) {
+      fixture.write(join(each.path, `${each.branch.replaceAll('/', '-')}.txt`), 'work\n');
+      valueOf(await repository.commitLeftovers(leftoversOf(each)));
+      await repository.sharedChanges(each.path);
+    }
+    assert.equal(fixture.git('config', 'user.email'), 'person@example.org');
+  });
+
+  for (const [what, set] of [
+    ['changes', true],
+    ['sets for the first time', false],
+  ] as const) {
+    test(`an identity that the user ${what} while an agent runs stays, and later commits bear it`, async () => {
+      if (!set) {
+        for (const key of ['user.name', 'user.email']) fixture.git('config', '--unset', key);
+        repository = await fixture.open();
+        task = await startTask(fixture, repository, 's0', 'task-2');
+      }
+      fixture.git('config', 'user.name', 'New Name');
+      fixture.git('config', 'user.email', 'new@example.org');
+      write('src/b.txt', 'of the agent\n');
+      const done = valueOf(await commit());
+      await changes();
+      const request = { tip: task.base, commit: done.commit, subject: 'land', trailers: [] };
+      const merged = valueOf(await repository.merge(request));
+      assert.ok(merged.kind === 'merged');
+      const format = '--format=%an %ae %cn %ce';
+      const expected = 'New Name new@example.org New Name new@example.org';
+      assert.equal(fixture.git('log', '-1', format, merged.commit), expected);
+      assert.equal(fixture.git('log', '-1', format, done.commit), expected);
+      assert.equal(fixture.git('config', 'user.email'), 'new@example.org');
+    });
+  }
+
+  test('hooks and the exclude file that changed are reported, and not written', async () => {
+    fixture.write(join(fixture.root, '.git', 'hooks', 'pre-commit'), '#!/bin/sh\n');
+    fixture.write(join(fixture.root, '.git', 'info', 'exclude'), 'mine\n');
+    assert.deepEqual(await changes(), [
+      { kind: 'hooks', names: ['pre-commit'] },
+      { kind: 'exclude' },
+    ]);
+    assert.equal(readFileSync(join(fixture.root, '.git', 'info', 'exclude'), 'utf8'), 'mine\n');
+    assert.deepEqual(await changes(), []);
+  });
+
+  test('nothing is reported of an agent that is confined', async () => {
+    const local = valueOf(await fixture.adapter().open(fixture.root));
+    task = await startTask(fixture, local, 's0', 'task-2');
+    valueOf(await local.lend(task.path));
+    fixture.git('config', 'user.email', 'new@example.org');
+    assert.deepEqual(await local.sharedChanges(task.path), []);
   });
 
   const stashes = (): string => fixture.git('stash', 'list', '--format=%H %gs');
@@ -91,49 +186,74 @@ suite('git: shared leavings', () => {
     fixture.write(join(fixture.root, 'src', 'a.txt'), 'mine too\n');
     fixture.git('stash', 'push', '-qm', 'of the person');
     task = await startTask(fixture, repository, 's0', 'task-2');
-    return stashes();
+    return fixture.git('rev-parse', 'stash@{0}');
   }
 
   for (const isCommitted of [false, true]) {
     const then = isCommitted ? ', and has committed' : '';
-    test(`a stash of the person that an agent has popped${then} is back, and no work of the agent`, async () => {
-      const before = await stashThenStart();
+    test(`a stash of the person that an agent has popped${then} keeps a ref, and waits for a review`, async () => {
+      const sha = await stashThenStart();
       write('src/b.txt', 'of the agent\n');
       inSlot('stash', 'pop', '-q');
       if (isCommitted) inSlot('commit', '-qam', 'all');
+      const ref = `refs/drover/rescue/stashes/${sha}`;
+      assert.deepEqual(await changes(), [
+        {
+          kind: 'stash',
+          message: 'On main: of the person',
+          ref,
+          restore: `git stash store -m 'On main: of the person' ${sha}`,
+        },
+      ]);
       const done = valueOf(await commit());
-      assert.equal(stashes(), before);
-      const changed = fixture.git('diff', '--name-only', task.base, done.commit);
-      assert.equal(changed, 'src/b.txt');
+      assert.equal(stashes(), '');
+      assert.equal(fixture.git('rev-parse', ref), sha);
+      assert.deepEqual(done.held, ['README.md', 'src/a.txt']);
+      const { commit: landed } = done;
+      const rest = valueOf(
+        await repository.withoutHeld({
+          base: task.base,
+          commit: landed,
+          held: done.held,
+          subject: 'rest',
+          trailers: [],
+        }),
+      );
+      assert.equal(fixture.git('diff', '--name-only', task.base, rest ?? ''), 'src/b.txt');
+      execFileSync('git', ['stash', 'store', '-m', 'On main: of the person', sha], {
+        cwd: fixture.root,
+      });
+      assert.equal(stashes(), `${sha} On main: of the person`);
     });
   }
 
   test('what an agent has changed after it popped a stash of the person waits for a review', async () => {
-    const before = await stashThenStart();
+    await stashThenStart();
     inSlot('stash', 'pop', '-q');
     write('README.md', 'mine\nand of the agent\n');
     const done = valueOf(await commit());
-    assert.equal(stashes(), before);
-    assert.deepEqual(done.held, ['README.md']);
+    assert.equal(stashes(), '');
+    assert.deepEqual(done.held, ['README.md', 'src/a.txt']);
   });
 
   test('a stash of the person that an agent has dropped is kept', async () => {
-    const [sha = ''] = (await stashThenStart()).split(' ');
+    const sha = await stashThenStart();
     inSlot('stash', 'clear');
     write('src/b.txt', 'of the agent\n');
-    valueOf(await commit());
+    const done = valueOf(await commit());
+    assert.deepEqual(done.held, []);
+    assert.equal(stashes(), '');
     assert.equal(fixture.git('rev-parse', `refs/drover/rescue/stashes/${sha}`), sha);
   });
 
-  test('files that git did not know are taken out of the slot with the rest of the stash', async () => {
+  test('files that git did not know wait for a review with the rest of the stash', async () => {
     fixture.write(join(fixture.root, 'loose.txt'), 'mine\n');
     fixture.git('stash', 'push', '-q', '--include-untracked');
     task = await startTask(fixture, repository, 's0', 'task-2');
-    const before = stashes();
     write('src/b.txt', 'of the agent\n');
     inSlot('stash', 'pop', '-q');
     const done = valueOf(await commit());
-    assert.equal(stashes(), before);
+    assert.deepEqual(done.held, ['loose.txt']);
     assert.equal(fixture.git('diff', '--name-only', task.base, done.commit), 'src/b.txt');
   });
 
@@ -144,6 +264,7 @@ suite('git: shared leavings', () => {
     inSlot('merge', '-q', 'main');
     write('src/b.txt', 'of the agent\n');
     const done = valueOf(await commit());
+    assert.deepEqual(done.held, []);
     assert.equal(fixture.git('show', `${done.commit}:README.md`), 'mine');
     assert.equal(stashes(), '');
   });
@@ -152,7 +273,8 @@ suite('git: shared leavings', () => {
     await stashThenStart();
     write('src/b.txt', 'of the agent\n');
     fixture.git('stash', 'pop', '-q');
-    valueOf(await commit());
+    const done = valueOf(await commit());
+    assert.deepEqual(done.held, []);
     assert.equal(stashes(), '');
   });
 });

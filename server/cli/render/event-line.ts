@@ -21,12 +21,14 @@ const tellingKeys = [
 ] as const;
 
 const detailLengthMax = 160;
+/** Its end is a command that the reader may run. */
+const changeLengthMax = 1_000;
 
 export function eventLine(event: EventView): string {
   const subject = event.task_id ?? event.epic_id ?? event.run_id ?? '';
   const ended = event.type === 'run.finished' ? endCounts(event.data) : '';
   const added = event.type === 'agent.added' ? addedText(event.data) : null;
-  const detail = [added ?? detailOf(event.data), ended].filter((part) => part !== '').join(' · ');
+  const detail = [added ?? detailOf(event), ended].filter((part) => part !== '').join(' · ');
   const head = `${clockText(event.at_ms)}  ${plainLine(event.type).padEnd(18)}`;
   return `${head} ${plainLine(subject)}${detail === '' ? '' : `  ${detail}`}`.trimEnd();
 }
@@ -37,7 +39,8 @@ export function addedText(data: EventView['data']): string {
   return shortened(`${kind} ${textOf(data['task'])}: ${textOf(data['title'])}`);
 }
 
-function detailOf(data: EventView['data']): string {
+function detailOf({ type, data }: EventView): string {
+  const lengthMax = type === 'repository.changed' ? changeLengthMax : detailLengthMax;
   const parts: string[] = [];
   const attempt = data['attempt'];
   if (typeof attempt === 'number') parts.push(`attempt ${attempt}`);
@@ -46,11 +49,11 @@ function detailOf(data: EventView['data']): string {
     if (text === '') continue;
     parts.push(key === 'sha' ? text.slice(0, 10) : text);
   }
-  return shortened(parts.join(' · '));
+  return shortened(parts.join(' · '), lengthMax);
 }
 
-function shortened(detail: string): string {
-  return detail.length > detailLengthMax ? `${detail.slice(0, detailLengthMax - 1)}…` : detail;
+function shortened(detail: string, lengthMax = detailLengthMax): string {
+  return detail.length > lengthMax ? `${detail.slice(0, lengthMax - 1)}…` : detail;
 }
 
 /** How a run has ended; what there is none of is left out. */

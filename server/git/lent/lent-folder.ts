@@ -8,6 +8,7 @@ import { err, ok } from '../../core/failure.ts';
 import type { RepositoryContext } from '../context.ts';
 import { failureOf, refuse } from '../process/failures.ts';
 import { ownWorktree } from '../work/own-worktree.ts';
+import { forgetShared } from '../work/shared-leavings.ts';
 import type { GitResult } from '../port.ts';
 import { readRef } from '../refs/refs.ts';
 import { exists, factsOf, readText } from '../files/small-files.ts';
@@ -53,6 +54,7 @@ export async function lendGit(
   const found = await ownWorktree(context, path);
   if (!found.ok) return found;
   const worktree = found.value;
+  forgetShared(context, worktree.path);
   const back = await takeBack(context, worktree.path);
   if (!back.ok) return back;
   const configuration = await lentConfiguration(context, worktree);

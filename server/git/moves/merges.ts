@@ -86,7 +86,7 @@ async function commitMerge(
   if (written !== null) return ok(written);
   const made = await context.git(
     ['commit-tree', tree, ...parents.flatMap((parent) => ['-p', parent]), '-F', '-'],
-    { input: message, env: context.identity() },
+    { input: message, env: await context.identity() },
   );
   const sha = made.stdout.toString('utf8').trim();
   if (made.code === 0 && isSha(sha)) return ok(sha);
@@ -123,7 +123,7 @@ async function standIn(
   const epoch = '@0 +0000';
   const made = await context.git(
     ['commit-tree', tree.value, ...(parent === null ? [] : ['-p', parent]), '-m', 'stand-in'],
-    { env: { ...context.identity(), GIT_AUTHOR_DATE: epoch, GIT_COMMITTER_DATE: epoch } },
+    { env: { ...(await context.identity()), GIT_AUTHOR_DATE: epoch, GIT_COMMITTER_DATE: epoch } },
   );
   const sha = made.stdout.toString('utf8').trim();
   return made.code === 0 && isSha(sha) ? ok(sha) : err(failureOf(made, `stand in for ${commit}`));

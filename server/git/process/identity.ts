@@ -63,6 +63,8 @@ export interface Committer {
   readonly missing: Identity;
   /** What git would write itself; null: only git can tell. */
   readonly known: () => Signatures | null;
+  /** False: a file of the configuration has changed since it was read. */
+  readonly isCurrent: () => boolean;
 }
 
 export function committerOf(
@@ -70,9 +72,14 @@ export function committerOf(
   configured: ReadonlyMap<string, string>,
   environment: Variables,
 ): Committer {
+  const files = configurationFiles(commonDir, environment);
+  const stamp = stampOf(files);
+  const isCurrent = (): boolean => stampOf(files) === stamp;
+  const signatures = plainSignatures(configured, environment);
   return {
     missing: missingIdentity(configured, environment),
-    known: knownSignatures(commonDir, configured, environment),
+    known: () => (signatures !== null && isCurrent() ? signatures : null),
+    isCurrent,
   };
 }
 
@@ -81,12 +88,11 @@ const forGitAlone = /^(?:i18n\.commitencoding|core\.sharedrepository|include(?:i
 /** Git changes such a text before it writes it. */
 const isChanged = /^[\s.,:;<>"'\\]|[\p{Cc}<>\uFFFD]|[\s.,:;<>"'\\]$/u;
 
-/** Returns the committer as long as no configuration file has changed; null: ask git. */
-function knownSignatures(
-  commonDir: string,
+/** Returns null if only git can tell them. */
+function plainSignatures(
   configured: ReadonlyMap<string, string>,
   environment: Variables,
-): () => Signatures | null {
+): Signatures | null {
   const missing = missingIdentity(configured, environment);
   const partOf = (role: 'author' | 'committer', part: 'name' | 'email'): string => {
     const variable = `GIT_${role.toUpperCase()}_${part.toUpperCase()}`;
@@ -102,15 +108,12 @@ function knownSignatures(
     partOf(role, 'email'),
   ]);
   const [authorName, authorEmail, committerName, committerEmail] = parts;
-  if ([...configured.keys()].some((key) => forGitAlone.test(key))) return () => null;
-  if (parts.some((part) => part === '' || isChanged.test(part))) return () => null;
-  const known = {
+  if ([...configured.keys()].some((key) => forGitAlone.test(key))) return null;
+  if (parts.some((part) => part === '' || isChanged.test(part))) return null;
+  return {
     author: `${authorName} <${authorEmail}>`,
     committer: `${committerName} <${committerEmail}>`,
   };
-  const files = configurationFiles(commonDir, environment);
-  const stamp = stampOf(files);
-  return () => (stampOf(files) === stamp ? known : null);
 }
 
 function configurationFiles(commonDir: string, environment: Variables): string[] {

@@ -106,7 +106,7 @@ export async function revertOf(
   if (found.code !== 0 || !isSha(tree)) return err(failureOf(found, `look before ${commit}`));
   const made = await context.git(['commit-tree', tree, '-p', commit, '-F', '-'], {
     input: commitMessage(subject, trailers),
-    env: context.identity(),
+    env: await context.identity(),
   });
   const sha = made.stdout.toString('utf8').trim();
   if (made.code !== 0 || !isSha(sha)) return err(failureOf(made, `take back ${commit}`));

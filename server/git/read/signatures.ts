@@ -21,7 +21,7 @@ async function ident(
   context: Pick<RepositoryContext, 'git' | 'identity'>,
   name: string,
 ): Promise<GitResult<string>> {
-  const output = await context.git(['var', name], { env: context.identity() });
+  const output = await context.git(['var', name], { env: await context.identity() });
   if (output.code !== 0) return err(failureOf(output, `ask git for ${name}`));
   // The time follows the address.
   return ok(output.stdout.toString('utf8').replace(/ \d+ [+-]\d{4}\s*$/u, ''));

@@ -146,7 +146,7 @@ async function commitOn(
   message: string,
 ): Promise<GitResult<Sha>> {
   const args = ['commit-tree', '-p', parent, '-m', message, `${parent}^{tree}`];
-  const written = await local.context.git(args, { env: local.context.identity() });
+  const written = await local.context.git(args, { env: await local.context.identity() });
   return written.code === 0
     ? ok(written.stdout.toString('utf8').trim())
     : err(failureOf(written, 'write a commit'));

@@ -261,13 +261,13 @@ class Shared {
 
   async publish(branch: string, commit: Sha): Promise<GitResult<void>> {
     const present = await this.presence.require([commit]);
-    if (!present.ok) return present;
-    return this.branches.move(branchRef(branch), commit, null);
+    return present.ok ? this.branches.move(branchRef(branch), commit, null) : present;
   }
 }
 
 type WorkMethods = Pick<
   SharedRepository,
+  | 'sharedChanges'
   | 'snapshot'
   | 'keepCommit'
   | 'lastSnapshot'
@@ -280,6 +280,7 @@ type WorkMethods = Pick<
 
 function workMethods(local: LocalRepository, shared: Shared): WorkMethods {
   return {
+    sharedChanges: (path) => local.sharedChanges(path),
     withIgnored: (request) =>
       shared.with([request.commit, request.snapshot], () => local.withIgnored(request)),
     snapshot: async (request) => {

@@ -20,7 +20,7 @@ import type {
 } from '../snapshot-port.ts';
 import { branchRef, flushObjects } from '../refs/refs.ts';
 import { walks } from '../refs/whole.ts';
-import { listedStashes, takeFromShared } from '../work/shared-leavings.ts';
+import { keepShared, listedStashes } from '../work/shared-leavings.ts';
 import { committedSoFar, takeSoFar } from '../lent/taken-so-far.ts';
 import { waitForStaleLocks } from '../files/stale-locks.ts';
 import { factsOfAll, readText } from '../files/small-files.ts';
@@ -89,7 +89,7 @@ export async function takeSnapshot(
   // The agent is dead, and its attempt may be resumed in the same worktree.
   if (request.reason === 'death') await waitForStaleLocks(worktree.value, context.staleLockMs);
   if (request.reason !== 'interval' && request.author === 'agent') {
-    const shared = await takeFromShared(context, worktree.value.path, `drover/${request.label}`);
+    const shared = await keepShared(context, worktree.value.path, `drover/${request.label}`);
     if (!shared.ok) return shared;
   }
   const imported = await takeSoFar(context, worktree.value);

@@ -96,7 +96,7 @@ async function commitOnce(
     {
       at: worktree.path,
       input: commitMessage(request.subject, request.trailers),
-      env: context.identity(request.signature),
+      env: await context.identity(request.signature),
       userHooks: request.runHooks,
     },
   );

@@ -27,7 +27,7 @@ import { keepDropped } from './dropped-commits.ts';
 import { slotStatus } from './lost-head.ts';
 import { isNestedRepository, type ParsedStatus, type StatusEntry } from '../read/status-format.ts';
 import { factsOfAll } from '../files/small-files.ts';
-import { takeFromShared } from './shared-leavings.ts';
+import { keepShared } from './shared-leavings.ts';
 import { waitForStaleLocks } from '../files/stale-locks.ts';
 import { heldSubmodules } from '../nested/submodule-work.ts';
 import { keepIgnored } from './ignored-results.ts';
@@ -94,6 +94,10 @@ async function commitLeft(
   const heldPaths = [...held].map(({ path }) => path).concat(...inside);
   const heldNames = new Set(heldPaths.map((path) => shownName(names, path)));
   const heldCauses = causesByName(names, byFacts, inside);
+  for (const path of stashed) {
+    heldNames.add(shownName(names, path));
+    heldFor[shownName(names, path)] = stashWords;
+  }
   const before = standing.mergeInto ?? standing.head;
   const committedSecrets: string[] = [];
   if (before !== request.base) {
@@ -138,8 +142,8 @@ function causesByName(
 interface Left {
   readonly worktree: LinkedWorktree;
   readonly status: ParsedStatus;
-  /** Files that still hold something of the person's stashes. */
-  readonly stashed: readonly string[];
+  /** Files that hold changes of the user's stashes. */
+  readonly stashed: readonly PathBytes[];
 }
 
 /** The state of the slot, once all that the agent left outside of its files is kept. */
@@ -151,7 +155,7 @@ async function whatIsLeft(
   if (!found.ok) return found;
   const worktree = found.value;
   await waitForStaleLocks(worktree, context.staleLockMs);
-  const shared = await takeFromShared(context, worktree.path, branch);
+  const shared = await keepShared(context, worktree.path, branch);
   if (!shared.ok) return shared;
   const status = await slotStatus(context, worktree, { ignored: hasStarted(worktree) });
   if (!status.ok) return status;
@@ -331,15 +335,17 @@ async function heldByContent(
   return names.ok ? ok({ contents: new Map(pairs), names: names.value }) : names;
 }
 
+const stashWords = 'change from your stash';
+
 /** All that is held, and why where that is not said by the file itself. */
 function heldWith(
   byFacts: ReadonlyMap<StatusEntry, HeldCause>,
   { contents, names }: HeldByContent,
-  stashed: readonly string[],
+  stashed: readonly PathBytes[],
   entries: readonly StatusEntry[],
 ): { readonly held: ReadonlySet<StatusEntry>; readonly heldFor: Record<string, string> } {
-  const ofPerson = entries.filter(({ path }) => stashed.includes(shown(path)));
-  const ofStash = ofPerson.map((entry) => [entry, 'change from your stash'] as const);
+  const ofPerson = entries.filter(({ path }) => stashed.includes(path));
+  const ofStash = ofPerson.map((entry) => [entry, stashWords] as const);
   const byName = entries.flatMap((entry) => {
     const found = names.get(entry.path);
     return found === undefined ? [] : [[entry, found.what] as const];

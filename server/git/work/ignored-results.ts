@@ -63,7 +63,7 @@ export async function withIgnored(
   if (!edited.ok) return edited;
   const made = await context.git(['commit-tree', edited.value, '-p', commit, '-F', '-'], {
     input: commitMessage(subject, trailers),
-    env: context.identity(),
+    env: await context.identity(),
   });
   const sha = made.stdout.toString('utf8').trim();
   if (made.code !== 0 || !isSha(sha)) return err(failureOf(made, 'commit the ignored files'));

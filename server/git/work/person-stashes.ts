@@ -1,26 +1,24 @@
-// Stashes of the person, which all worktrees share: `git stash pop` of an agent that has put
-// nothing aside takes the person's. What it brought into the slot is taken out again, and the stash
-// is back in the list. A stash that is gone for no reason that shows is kept under a ref: the agent
-// may have dropped it, or the person.
+// Stashes of the user, which all worktrees share: `git stash pop` of an agent that has stashed
+// nothing takes the user's. Drover does not write the list. A stash that is gone from it is kept
+// under a ref, and files of the slot that hold its changes wait for a review.
 
 import { join } from 'node:path';
 import { rescueRoot } from '../../core/work/ref-names.ts';
+import { quoted } from '../../core/format.ts';
 import type { RepositoryContext } from '../context.ts';
 import { isSha } from '../files/loose-objects.ts';
 import { absoluteBytes, shown, splitZero, type PathBytes } from '../files/paths.ts';
 import { readPlain, readText } from '../files/small-files.ts';
-import { updateRefs } from '../refs/refs.ts';
+import { readRef, updateRefs } from '../refs/refs.ts';
+import type { SharedChange } from '../slot-port.ts';
 import type { Sha } from '../sha.ts';
 
-interface Stash {
+export interface Stash {
   readonly sha: Sha;
   readonly message: string;
 }
 
-/** By slot: what the person's list held as the slot was prepared. */
-export type StashesBefore = Map<string, readonly Stash[]>;
-
-/** Oldest first; those of attempts are Drover's to take. */
+/** Oldest first, without those that attempts have made. */
 export function personStashes(context: RepositoryContext): readonly Stash[] {
   const log = readText(join(context.commonDir, 'logs', 'refs', 'stash')) ?? '';
   return log.split('\n').flatMap((line) => {
@@ -31,55 +29,74 @@ export function personStashes(context: RepositoryContext): readonly Stash[] {
   });
 }
 
-/**
- * Call after the agent has ended, with what the list held before it started. Resolves with files of
- * the slot that still hold something of a popped stash.
- */
-export async function returnStashes(
+function goneStashes(context: RepositoryContext, before: readonly Stash[]): readonly Stash[] {
+  if (before.length === 0) return [];
+  const present = new Set(personStashes(context).map(({ sha }) => sha));
+  return before.filter(({ sha }) => !present.has(sha));
+}
+
+/** Gives each stash that is gone a ref, and reports those that have none yet. */
+export async function keepGone(
+  context: RepositoryContext,
+  before: readonly Stash[],
+): Promise<readonly SharedChange[]> {
+  const changes: SharedChange[] = [];
+  for (const { sha, message } of goneStashes(context, before)) {
+    const ref = `${rescueRoot}stashes/${sha}`;
+    if ((await readRef(context, ref)) !== null) continue;
+    const change = { ref, next: sha, old: null };
+    const kept = await updateRefs(context, [change], 'drover: a stash is gone');
+    if (!kept.ok) continue;
+    const restore = `git stash store -m ${quoted(message)} ${sha}`;
+    changes.push({ kind: 'stash', message, ref, restore });
+  }
+  return changes;
+}
+
+/** Files of the slot that hold a change from a stash that is gone, unless the user has it too. */
+export async function filesWithStashes(
   context: RepositoryContext,
   slot: string,
   before: readonly Stash[],
-): Promise<readonly string[]> {
-  const present = new Set(personStashes(context).map(({ sha }) => sha));
-  const left: string[] = [];
-  for (const stash of before) {
-    if (present.has(stash.sha)) continue;
-    const found = await takeOut(context, slot, stash.sha);
-    left.push(...found.left.map(shown));
-    if (found.by === 'agent')
-      await context.git(['stash', 'store', '-q', '-m', stash.message, stash.sha]);
-    if (found.by === 'unknown')
-      await updateRefs(
-        context,
-        [{ ref: `${rescueRoot}stashes/${stash.sha}`, next: stash.sha, old: null }],
-        'drover: a stash is gone',
-      );
+): Promise<readonly PathBytes[]> {
+  const found: PathBytes[] = [];
+  for (const { sha } of goneStashes(context, before)) {
+    const patches = await patchesOf(context, sha);
+    if (await isInCheckout(context, patches)) continue;
+    for (const { path, patch } of patches)
+      if (await holds(context, slot, { path, patch })) found.push(path);
   }
-  return left;
+  return found;
 }
 
-interface TakenOut {
-  readonly by: 'agent' | 'person' | 'unknown';
-  readonly left: readonly PathBytes[];
+/** The user has popped it, and an agent may have merged what they committed. */
+async function isInCheckout(
+  context: RepositoryContext,
+  patches: readonly PathPatch[],
+): Promise<boolean> {
+  for (const { patch } of context.isBare ? [] : patches)
+    if (await isApplied(context, context.root, patch)) return true;
+  return false;
 }
 
-async function takeOut(context: RepositoryContext, slot: string, stash: Sha): Promise<TakenOut> {
-  const patches = await patchesOf(context, stash);
-  const reverse = ['apply', '-R', '--whitespace=nowarn'];
-  for (const { patch } of context.isBare ? [] : patches) {
-    // What the person has in their checkout, an agent may have merged.
-    const theirs = await context.git([...reverse, '--check'], { at: context.root, input: patch });
-    if (theirs.code === 0) return { by: 'person', left: [] };
-  }
-  const left: PathBytes[] = [];
-  let by: TakenOut['by'] = 'unknown';
-  for (const { path, patch } of patches) {
-    const back = await context.git(reverse, { at: slot, input: patch });
-    if (back.code !== 0 && !holdsLines(slot, path, patch.toString('latin1'))) continue;
-    by = 'agent';
-    if (back.code !== 0) left.push(path);
-  }
-  return { by, left };
+async function holds(
+  context: RepositoryContext,
+  slot: string,
+  { path, patch }: PathPatch,
+): Promise<boolean> {
+  if (await isApplied(context, slot, patch)) return true;
+  const added = patch
+    .toString('latin1')
+    .split('\n')
+    .flatMap((line) => (/^\+(?!\+\+ )./.test(line) ? [line.slice(1)] : []));
+  const lines = readPlain(absoluteBytes(slot, path))?.toString('latin1').split('\n');
+  const present = new Set(lines);
+  return added.length > 0 && added.every((line) => present.has(line));
+}
+
+async function isApplied(context: RepositoryContext, at: string, patch: Buffer): Promise<boolean> {
+  const args = ['apply', '-R', '--check', '--whitespace=nowarn'];
+  return (await context.git(args, { at, input: patch })).code === 0;
 }
 
 interface PathPatch {
@@ -87,7 +104,7 @@ interface PathPatch {
   readonly patch: Buffer;
 }
 
-/** What a stash has changed, path by path; untracked files are in a commit of their own. */
+/** The changes of a stash, path by path; untracked files are in a commit of their own. */
 async function patchesOf(context: RepositoryContext, stash: Sha): Promise<readonly PathPatch[]> {
   const found: PathPatch[] = [];
   for (const range of [
@@ -104,15 +121,4 @@ async function patchesOf(context: RepositoryContext, stash: Sha): Promise<readon
     }
   }
   return found;
-}
-
-/** Whether every line that the patch adds is in the file. */
-function holdsLines(slot: string, path: PathBytes, patch: string): boolean {
-  const added = patch
-    .split('\n')
-    .flatMap((line) => (/^\+(?!\+\+ )./.test(line) ? [line.slice(1)] : []));
-  const bytes = readPlain(absoluteBytes(slot, path));
-  if (bytes === null) return false;
-  const lines = new Set(bytes.toString('latin1').split('\n'));
-  return added.length > 0 && added.every((line) => lines.has(line));
 }

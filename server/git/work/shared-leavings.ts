@@ -1,164 +1,172 @@
-// What an agent without a sandbox leaves in the git folder that all worktrees share: stashes of its
-// work, and settings that would be the person's from then on. Both are found by files alone, so
-// that an attempt that leaves nothing costs nothing.
+// What changes in the git folder that all worktrees share while an agent without a sandbox runs.
+// Drover writes none of it: the user may have made the change, and several agents may run. A change
+// is reported with the command that restores the former state. Stashes that the attempt has made
+// become part of its snapshots, and a stash of the user that is gone gets a ref of Drover's.
 
 import { MadeOnce } from '../../core/made-once.ts';
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ok } from '../../core/failure.ts';
+import { quoted } from '../../core/format.ts';
 import type { RepositoryContext } from '../context.ts';
 import type { GitResult } from '../port.ts';
+import type { SharedChange } from '../slot-port.ts';
 import { isSha } from '../files/loose-objects.ts';
-import { readText } from '../files/small-files.ts';
-import { personStashes, returnStashes, type StashesBefore } from './person-stashes.ts';
+import type { PathBytes } from '../files/paths.ts';
+import { factsOf, namesIn, readPlain, readText } from '../files/small-files.ts';
+import { filesWithStashes, keepGone, personStashes, type Stash } from './person-stashes.ts';
 import { chainCommit, labelOfBranch } from './work-chain.ts';
 import type { Sha } from '../sha.ts';
 
-/**
- * Keys that decide who the next commit of the person is by, or whether their checkout works at all.
- */
-const guardedKeys: ReadonlySet<string> = new Set([
-  'user.name',
-  'user.email',
-  'author.name',
-  'author.email',
-  'committer.name',
-  'committer.email',
-  'core.bare',
-  'core.worktree',
-]);
+/** Sections and keys that git and Drover's own calls of it write in the ordinary course. */
+const ordinary =
+  /^(?:branch|extensions|gc|lfs|maintenance|submodule)\.|^core\.repositoryformatversion$/;
 
-/** The shared configuration as it was when a slot was prepared, by the slot's path. */
-const configBefore = new MadeOnce<RepositoryContext['snapshotStates'], Map<string, string>>();
-
-function configTexts(context: RepositoryContext): Map<string, string> {
-  return configBefore.of(context.snapshotStates, () => new Map());
+interface SharedState {
+  readonly settings: string;
+  readonly exclude: string;
+  /** A text for each hook that differs once the hook is changed. */
+  readonly hooks: ReadonlyMap<string, string>;
+  readonly stashes: readonly Stash[];
 }
 
-function configText(context: RepositoryContext): string {
-  try {
-    return readFileSync(join(context.commonDir, 'config'), 'latin1');
-  } catch {
-    return '';
-  }
+/** By the slot's path. */
+const states = new MadeOnce<RepositoryContext['snapshotStates'], Map<string, SharedState>>();
+
+function statesIn(context: RepositoryContext): Map<string, SharedState> {
+  return states.of(context.snapshotStates, () => new Map());
 }
 
-const stashesBefore = new MadeOnce<RepositoryContext['snapshotStates'], StashesBefore>();
-
-function stashesOf(context: RepositoryContext): StashesBefore {
-  return stashesBefore.of(context.snapshotStates, () => new Map());
+function readState(context: RepositoryContext): SharedState {
+  const folder = join(context.commonDir, 'hooks');
+  const hooks = namesIn(folder).map((name) => {
+    const facts = factsOf(join(folder, name));
+    return [name, [facts?.ino, facts?.size, facts?.mtimeMs, facts?.mode].join(' ')] as const;
+  });
+  return {
+    settings: readPlain(join(context.commonDir, 'config'))?.toString('latin1') ?? '',
+    exclude: readText(join(context.commonDir, 'info', 'exclude')) ?? '',
+    hooks: new Map(hooks),
+    stashes: personStashes(context),
+  };
 }
 
 /** Call before an agent starts in the slot. */
 export function noteShared(context: RepositoryContext, path: string): void {
-  configTexts(context).set(path, configText(context));
-  stashesOf(context).set(path, personStashes(context));
+  statesIn(context).set(path, readState(context));
+}
+
+/** A program in a sandbox cannot change any of it: other changes are the user's. */
+export function forgetShared(context: RepositoryContext, path: string): void {
+  statesIn(context).delete(path);
 }
 
 /**
- * Call after the agent of an attempt has ended. Stashes made on the attempt's branch become part of
- * its snapshots and leave the person's list; the person's that it has taken are back in it;
- * identity and `core.bare` get their former values where the attempt changed them. Resolves with
- * files that still hold something of the person's stashes.
+ * Call after the agent of an attempt has ended, before its work is stored. Stashes made on its
+ * branch become part of its snapshots. Returns files that hold changes of the user's stashes.
  */
-export async function takeFromShared(
+export async function keepShared(
   context: RepositoryContext,
   path: string,
   branch: string,
-): Promise<GitResult<readonly string[]>> {
-  await restoreGuardedKeys(context, path);
+): Promise<GitResult<readonly PathBytes[]>> {
   const kept = await keepStashes(context, branch);
   if (!kept.ok) return kept;
-  const before = stashesOf(context).get(path) ?? [];
-  stashesOf(context).delete(path);
-  return ok(before.length === 0 ? [] : await returnStashes(context, path, before));
+  const state = statesIn(context).get(path);
+  if (state === undefined) return ok([]);
+  await keepGone(context, state.stashes);
+  const files = await filesWithStashes(context, path, state.stashes);
+  // A stash that is popped there from now on is popped by the user.
+  statesIn(context).set(path, { ...state, stashes: [] });
+  return ok(files);
 }
 
-/** Stashes of one attempt that are taken off the list. */
+/**
+ * Call after an agent has ended. Returns what has changed since the slot was prepared or this was
+ * called last; a stash that is gone has a ref then.
+ */
+export async function sharedChanges(
+  context: RepositoryContext,
+  path: string,
+): Promise<readonly SharedChange[]> {
+  const before = statesIn(context).get(path);
+  if (before === undefined) return [];
+  const now = readState(context);
+  // The stashes are still asked for when the work is committed.
+  statesIn(context).set(path, { ...now, stashes: before.stashes });
+  const names = new Set([...before.hooks.keys(), ...now.hooks.keys()]);
+  const hooks = [...names].filter((name) => before.hooks.get(name) !== now.hooks.get(name)).sort();
+  return [
+    ...(before.settings === now.settings ? [] : await changedSettings(context, before, now)),
+    ...(hooks.length === 0 ? [] : [{ kind: 'hooks', names: hooks } as const]),
+    ...(before.exclude === now.exclude ? [] : [{ kind: 'exclude' } as const]),
+    ...(await keepGone(context, before.stashes)),
+  ];
+}
+
+async function changedSettings(
+  context: RepositoryContext,
+  before: SharedState,
+  now: SharedState,
+): Promise<readonly SharedChange[]> {
+  const [former, present] = [await listed(context, before), await listed(context, now)];
+  if (former === null || present === null) return [];
+  const changes: SharedChange[] = [];
+  for (const key of new Set([...former.keys(), ...present.keys()])) {
+    const [old = [], values = []] = [former.get(key), present.get(key)];
+    if (ordinary.test(key) || old.join('\0') === values.join('\0')) continue;
+    changes.push({ kind: 'setting', key, before: old, now: values, restore: restoring(key, old) });
+  }
+  return changes;
+}
+
+async function listed(
+  context: RepositoryContext,
+  { settings }: SharedState,
+): Promise<ReadonlyMap<string, readonly string[]> | null> {
+  const output = await context.git(['config', '-f', '-', '--list', '-z', '--no-includes'], {
+    input: Buffer.from(settings, 'latin1'),
+  });
+  if (output.code !== 0) return null;
+  const found = new Map<string, string[]>();
+  for (const entry of output.stdout.toString('utf8').split('\0')) {
+    const end = entry.indexOf('\n');
+    const key = end < 0 ? entry : entry.slice(0, end);
+    if (key === '') continue;
+    found.set(key, [...(found.get(key) ?? []), end < 0 ? 'true' : entry.slice(end + 1)]);
+  }
+  return found;
+}
+
+function restoring(key: string, values: readonly string[]): string {
+  const name = /^[\w.-]+$/.test(key) ? key : quoted(key);
+  const [only] = values;
+  if (only === undefined) return `git config --unset-all ${name}`;
+  if (values.length === 1) return `git config --replace-all ${name} ${quoted(only)}`;
+  const added = values.map((value) => `git config --add ${name} ${quoted(value)}`);
+  return [`git config --unset-all ${name}`, ...added].join(' && ');
+}
+
+/** Newest stashes of one attempt that are kept. */
 const stashesMax = 50;
 
 /** Stashes made on the attempt's branch that are in the list, the oldest first. */
 export function listedStashes(context: RepositoryContext, branch: string): readonly Sha[] {
-  const made = stashLines(context).filter(({ sha, on }) => isSha(sha) && on(branch));
-  return made.slice(-stashesMax).map(({ sha }) => sha);
-}
-
-interface StashLine {
-  readonly sha: Sha;
-  readonly on: (branch: string) => boolean;
-}
-
-/** The oldest first. */
-function stashLines(context: RepositoryContext): readonly StashLine[] {
   const log = readText(join(context.commonDir, 'logs', 'refs', 'stash')) ?? '';
-  return log
-    .split('\n')
-    .filter((line) => line !== '')
-    .map((line) => ({
-      sha: line.split(' ')[1] ?? '',
-      on: (branch) => line.includes(`\tWIP on ${branch}: `) || line.includes(`\tOn ${branch}: `),
-    }));
+  const isOurs = (line: string): boolean =>
+    line.includes(`\tWIP on ${branch}: `) || line.includes(`\tOn ${branch}: `);
+  const lines = log.split('\n').filter(isOurs);
+  return lines
+    .map((line) => line.split(' ')[1] ?? '')
+    .filter(isSha)
+    .slice(-stashesMax);
 }
 
+/** Makes them part of the attempt's snapshots. They stay in the list, which is the user's. */
 async function keepStashes(context: RepositoryContext, branch: string): Promise<GitResult<void>> {
   const name = branch.replace(/^refs\/heads\//, '');
-  for (let taken = 0; taken < stashesMax; taken += 1) {
-    const lines = stashLines(context);
-    const at = lines.findLastIndex(({ on }) => on(name));
-    const sha = lines[at]?.sha ?? '';
-    if (!isSha(sha)) return ok(undefined);
+  for (const sha of listedStashes(context, name)) {
     const kept = await chainCommit(context, sha, labelOfBranch(name), 'agent');
     if (!kept.ok) return kept;
-    const dropped = await context.git(['stash', 'drop', `stash@{${lines.length - 1 - at}}`]);
-    if (dropped.code !== 0) return ok(undefined);
-    await putBack(context, sha, dropped.stdout.toString('utf8'));
   }
   return ok(undefined);
-}
-
-/**
- * A person who stashes at the same time changes the numbers: a stash that was dropped instead of
- * ours is stored again.
- */
-async function putBack(context: RepositoryContext, ours: Sha, said: string): Promise<void> {
-  const dropped = /\(([0-9a-f]{40,64})\)/.exec(said)?.[1];
-  if (dropped === undefined || dropped === ours) return;
-  await context.git(['stash', 'store', '-m', 'stored again by drover', dropped]);
-}
-
-async function restoreGuardedKeys(context: RepositoryContext, path: string): Promise<void> {
-  const texts = configTexts(context);
-  const before = texts.get(path);
-  texts.delete(path);
-  if (before === undefined || before === configText(context)) return;
-  await context.exclusively(async () => {
-    const former = await guardedIn(context, ['-f', '-'], before);
-    const present = await guardedIn(context, ['-f', join(context.commonDir, 'config')], null);
-    if (former === null || present === null) return;
-    for (const key of new Set([...former.keys(), ...present.keys()])) {
-      const [old, now] = [former.get(key), present.get(key)];
-      // A missing key was removed by the person: agents set the keys that their commits need.
-      if (old === now || now === undefined) continue;
-      const file = join(context.commonDir, 'config');
-      const change = old === undefined ? ['--unset-all', key] : ['--replace-all', key, old];
-      await context.git(['config', '-f', file, ...change]);
-    }
-  });
-}
-
-async function guardedIn(
-  context: RepositoryContext,
-  from: readonly string[],
-  input: string | null,
-): Promise<ReadonlyMap<string, string> | null> {
-  const options = input === null ? {} : { input: Buffer.from(input, 'latin1') };
-  const listed = await context.git(['config', ...from, '--list', '-z', '--no-includes'], options);
-  if (listed.code !== 0) return null;
-  const found = new Map<string, string>();
-  for (const entry of listed.stdout.toString('utf8').split('\0')) {
-    const end = entry.indexOf('\n');
-    const key = end < 0 ? entry : entry.slice(0, end);
-    if (guardedKeys.has(key)) found.set(key, end < 0 ? 'true' : entry.slice(end + 1));
-  }
-  return found;
 }

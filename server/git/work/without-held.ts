@@ -140,7 +140,7 @@ async function squash(
   if (same.code === 0) return ok(null);
   const made = await context.git(['commit-tree', tree, '-p', base, '-F', '-'], {
     input: commitMessage(subject, trailers),
-    env: context.identity(),
+    env: await context.identity(),
   });
   const sha = made.stdout.toString('utf8').trim();
   if (made.code !== 0 || !isSha(sha)) return err(failureOf(made, 'commit what may land'));

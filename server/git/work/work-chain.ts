@@ -189,7 +189,7 @@ async function readSha(
   args: readonly string[],
   input: string | null = null,
 ): Promise<GitResult<Sha>> {
-  const options = input === null ? {} : { input, env: context.identity() };
+  const options = input === null ? {} : { input, env: await context.identity() };
   const output = await context.git(args, options);
   const sha = output.stdout.toString('utf8').trim();
   return output.code === 0 && isSha(sha) ? ok(sha) : err(failureOf(output, 'make a snapshot'));

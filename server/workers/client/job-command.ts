@@ -1,6 +1,7 @@
 // The shell text of a job: the agent's command with the prompt from a file, between a first line
 // that makes the runtime answer and a list of hashes that proves the download.
 
+import { quoted } from '../../core/format.ts';
 import { jobFolder, jobPrompt } from '../../core/work/job-files.ts';
 import { dependencyNames } from './exclusion.ts';
 
@@ -22,11 +23,6 @@ export const pidFile = 'pid';
 export const firstLine = '{"type":"client_start"}';
 
 const variablePattern = /^[A-Za-z_][A-Za-z0-9_]*$/;
-
-/** As one word of a POSIX shell. */
-export function quoted(word: string): string {
-  return `'${word.replaceAll("'", "'\\''")}'`;
-}
 
 /**
  * Agents look for a repository. It is never downloaded. All files go into one pack (each is "big"):

@@ -5,7 +5,7 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { err, ok, type Result } from '../../core/failure.ts';
-import { quoted } from '../client/job-command.ts';
+import { quoted } from '../../core/format.ts';
 import { oneLine } from '../client/request.ts';
 import type { HostKeys, InstanceSpec, Provisioner } from './port.ts';
 import { outputOf, programEnd, type ProgramEnd } from './run-program.ts';

@@ -7,7 +7,7 @@ import { lostLabelSentence } from '../../core/work/machines.ts';
 import { type AttemptRow, type Claim, lastAttempt } from '../../store/port.ts';
 import type { AgentStill } from '../kit/agent-still.ts';
 import { continuedWork } from './earlier-work.ts';
-import { keepWork } from './kept-work.ts';
+import { keepWork, reportShared } from './kept-work.ts';
 import type { Engine, Uses } from '../kit/engine-ports.ts';
 import { orFullDisk } from '../kit/full-disk.ts';
 import { buildPartPrompt, hintsTold } from './prompt-step.ts';
@@ -64,6 +64,7 @@ export async function runPart(
     const agent = { pid: ran.pid, startTime: ran.pid_start };
     await engine.processes.endOrphansIn(place.path, agent);
   }
+  if (placeOf(attempt) === 'local') await reportShared(engine, claim, place.path);
   const note = noteOf(outcome, stop !== null);
   if (note !== null && !signal.aborted) await keepWork(engine, claim, place, note);
   if (outcome.kind !== 'stopped' || signal.aborted) return ended;

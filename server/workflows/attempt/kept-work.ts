@@ -3,6 +3,7 @@
 // was pruned.
 
 import { rescueRoot, workRoot } from '../../core/work/ref-names.ts';
+import type { SharedChange } from '../../git/slot-port.ts';
 import type { SnapshotAuthor, SnapshotReason } from '../../git/snapshot-port.ts';
 import {
   addKeptRef,
@@ -82,6 +83,44 @@ export async function keepWork(
     nameKeptRefs(tx, engine.store, [ref], taskId, { ...note, commit }),
   );
   return true;
+}
+
+/** Reports at the task each change in the git folder that all worktrees and the user share. */
+export async function reportShared(
+  engine: Uses<'git' | 'mask' | 'store'>,
+  { taskId, attempt }: NumberedAttempt,
+  path: string,
+): Promise<void> {
+  const changes = await engine.git.sharedChanges(path);
+  if (changes.length === 0) return;
+  await engine.store.transaction(async (tx) => {
+    for (const change of changes) {
+      const { kind } = change;
+      const message = engine.mask(sentenceOf(change));
+      const restore = 'restore' in change ? { restore: engine.mask(change.restore) } : {};
+      const data = { attempt, kind, message, ...restore };
+      await engine.store.append(tx, { type: 'repository.changed', taskId, data });
+    }
+  });
+}
+
+function sentenceOf(change: SharedChange): string {
+  switch (change.kind) {
+    case 'setting': {
+      const { key, before, now, restore } = change;
+      return `The git setting ${key} of the repository changed from ${valuesText(before)} to ${valuesText(now)} while this attempt ran. If you did not change it, run: ${restore}`;
+    }
+    case 'hooks':
+      return `Git hooks of the repository changed while this attempt ran: ${change.names.join(', ')}. If you did not change them, review the hooks folder of the repository.`;
+    case 'exclude':
+      return 'The file info/exclude of the repository changed while this attempt ran. If you did not change it, review it.';
+    case 'stash':
+      return `Your stash "${change.message}" left the stash list while this attempt ran; ${change.ref} keeps it. If you did not remove it, run: ${change.restore}`;
+  }
+}
+
+function valuesText(values: readonly string[]): string {
+  return values.length === 0 ? 'unset' : values.map((value) => `"${value}"`).join(', ');
 }
 
 /** The same for an attempt of which only the rows tell where it works. */

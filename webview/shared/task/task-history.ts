@@ -36,6 +36,7 @@ const words: Readonly<Record<string, string>> = {
   'gate.passed': 'Gate passed',
   'gate.failed': 'Gate failed',
   'agent.ended': 'Agent ended',
+  'repository.changed': 'Changed outside the worktree',
 };
 
 const fieldNames: Readonly<Record<string, string>> = {
@@ -68,5 +69,7 @@ function wordsOf({ type, data }: EventView): string | null {
   const detail = [data['reason'], data['error'], data['text'], data['message']].find(
     (value) => typeof value === 'string' && value !== '',
   );
-  return typeof detail === 'string' ? `${known}: ${detail.slice(0, 200)}` : known;
+  return typeof detail === 'string'
+    ? `${known}: ${detail.slice(0, type === 'repository.changed' ? 1_000 : 200)}`
+    : known;
 }
