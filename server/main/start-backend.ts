@@ -5,6 +5,7 @@ import { closeSync, constants, existsSync, mkdirSync, openSync, readFileSync } f
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Refusal, refusalKindOf } from '../core/failure.ts';
+import { withoutGitCommand } from '../core/work/git-variables.ts';
 import { placesOf } from './project/project-places.ts';
 
 export interface StartOptions {
@@ -93,7 +94,7 @@ function spawnBackend(options: StartOptions): StartedBackend {
   const log = openLog(errors);
   const child = spawn(process.execPath, [...backendNodeArgs, backendProgram(), options.root], {
     cwd: options.root,
-    env: options.env,
+    env: withoutGitCommand(options.env),
     detached: true,
     stdio: ['ignore', 'ignore', log],
   });

@@ -49,6 +49,35 @@ suite('git settings of the user while agents run', function () {
     assert.match(printed, /user\.email .*git config --unset-all user\.email/);
   });
 
+  test('a backend that a hook of git starts keeps nothing of the command of that hook', async () => {
+    const here = project({
+      agent: `cat > /dev/null; env | grep ^GIT_ > "$id.txt" || echo none > "$id.txt"`,
+      settings: 'env_allow = ["GIT_DIR", "GIT_INDEX_FILE", "GIT_AUTHOR_NAME"]\n',
+      isEachProcess: true,
+    });
+    await beginPlan(here, ['t1']);
+    const env = {
+      GIT_DIR: '/nowhere',
+      GIT_INDEX_FILE: '/nowhere/index',
+      GIT_AUTHOR_NAME: 'A Colleague',
+      GIT_AUTHOR_EMAIL: 'colleague@example.org',
+      GIT_AUTHOR_DATE: '@1 +0000',
+      GIT_COMMITTER_NAME: 'A Colleague',
+      GIT_COMMITTER_EMAIL: 'colleague@example.org',
+      GIT_COMMITTER_DATE: '@1 +0000',
+      GIT_CONFIG_PARAMETERS: "'user.name=A Colleague'",
+    };
+    await here.expect(0, ['run'], { env });
+    assert.deepEqual(landedTasks(here), ['t1']);
+    const authors = here.git('log', '-3', '--format=%an %ae %cn %ce', 'main').split('\n');
+    assert.deepEqual(
+      [...new Set(authors)],
+      ['A Person person@example.org A Person person@example.org'],
+    );
+    assert.notEqual(here.git('log', '-1', '--format=%at', 'main'), '1');
+    assert.doesNotMatch(here.git('show', 'main:t1.txt'), /Colleague|nowhere/);
+  });
+
   test('core.bare of an agent: never set again by Drover, and refused with its cure', async () => {
     const here = project({ agent: waitsAtItsEnd });
     const barriers = ['t1', 't2'].map((id): Barrier => makeBarrier(here.folder, `go-${id}`));

@@ -71,6 +71,8 @@ suite('two users of one machine', function () {
     const root = join(home, 'repo');
     mkdirSync(root, { recursive: true, mode: 0o755 });
     writeFileSync(join(home, 'agent.sh'), agent);
+    const identity = `[user]\n\tname = ${name}\n\temail = ${name}@example.org\n`;
+    writeFileSync(join(home, '.gitconfig'), identity);
     for (const path of [home, root, join(home, 'agent.sh')]) {
       chmodSync(path, 0o755);
       chownSync(path, uid, uid);
@@ -82,10 +84,6 @@ suite('two users of one machine', function () {
       // The runner finds processes that are left by it.
       TEST_FOLDER: tmpdir(),
       GIT_CONFIG_NOSYSTEM: '1',
-      GIT_AUTHOR_NAME: name,
-      GIT_AUTHOR_EMAIL: `${name}@example.org`,
-      GIT_COMMITTER_NAME: name,
-      GIT_COMMITTER_EMAIL: `${name}@example.org`,
       DROVER_SANDBOX: 'off',
       DROVER_AGENT_TYPE: 'command',
       DROVER_AGENT_PATH: join(home, 'agent.sh'),

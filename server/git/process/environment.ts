@@ -2,27 +2,8 @@
 
 import { devNull } from 'node:os';
 import { join } from 'node:path';
+import { isOfGitCommand } from '../../core/work/git-variables.ts';
 import { absoluteEntries } from './program-path.ts';
-
-/**
- * Git variables that name programs, keys and configuration files, and the user. All others
- * redirect.
- */
-const keptGitVariables: ReadonlySet<string> = new Set([
-  'GIT_EXEC_PATH',
-  'GIT_TEMPLATE_DIR',
-  'GIT_CONFIG_GLOBAL',
-  'GIT_CONFIG_SYSTEM',
-  'GIT_CONFIG_NOSYSTEM',
-  'GIT_SSH',
-  'GIT_SSH_COMMAND',
-  'GIT_SSL_CAINFO',
-  'GIT_SSL_NO_VERIFY',
-  'GIT_AUTHOR_NAME',
-  'GIT_AUTHOR_EMAIL',
-  'GIT_COMMITTER_NAME',
-  'GIT_COMMITTER_EMAIL',
-]);
 
 export type Variables = Readonly<Record<string, string | undefined>>;
 
@@ -62,9 +43,7 @@ export function shortened(source: Variables): Variables {
 export function gitEnvironment(source: Variables): Record<string, string> {
   const environment: Record<string, string> = {};
   for (const [name, value] of Object.entries(source)) {
-    if (value === undefined) continue;
-    if (name.toUpperCase().startsWith('GIT_') && !keptGitVariables.has(name.toUpperCase()))
-      continue;
+    if (value === undefined || isOfGitCommand(name)) continue;
     environment[name] = name.toUpperCase() === 'PATH' ? absoluteEntries(value) : value;
   }
   environment['LC_ALL'] = 'C';

@@ -13,16 +13,13 @@ const droverName = 'Drover';
 export const droverEmail = 'drover@localhost';
 
 /** For commits in a repository that no configuration of the user's belongs to. */
-export const ownIdentity: Identity = missingIdentity(new Map(), {});
+export const ownIdentity: Identity = missingIdentity(new Map());
 
 /**
  * `configured` holds lower-case keys of `git config`. Git would guess from the host's name, or
  * refuse; Drover does neither.
  */
-export function missingIdentity(
-  configured: ReadonlyMap<string, string>,
-  environment: Variables,
-): Identity {
+export function missingIdentity(configured: ReadonlyMap<string, string>): Identity {
   const identity: Record<string, string> = {};
   for (const role of ['author', 'committer'] as const) {
     for (const [part, fallback] of [
@@ -30,10 +27,7 @@ export function missingIdentity(
       ['email', droverEmail],
     ] as const) {
       const variable = `GIT_${role.toUpperCase()}_${part.toUpperCase()}`;
-      const known =
-        environment[variable] ||
-        configured.get(`${role}.${part}`) ||
-        configured.get(`user.${part}`);
+      const known = configured.get(`${role}.${part}`) || configured.get(`user.${part}`);
       if (!known) identity[variable] = fallback;
     }
   }
@@ -75,9 +69,9 @@ export function committerOf(
   const files = configurationFiles(commonDir, environment);
   const stamp = stampOf(files);
   const isCurrent = (): boolean => stampOf(files) === stamp;
-  const signatures = plainSignatures(configured, environment);
+  const signatures = plainSignatures(configured);
   return {
-    missing: missingIdentity(configured, environment),
+    missing: missingIdentity(configured),
     known: () => (signatures !== null && isCurrent() ? signatures : null),
     isCurrent,
   };
@@ -89,15 +83,11 @@ const forGitAlone = /^(?:i18n\.commitencoding|core\.sharedrepository|include(?:i
 const isChanged = /^[\s.,:;<>"'\\]|[\p{Cc}<>\uFFFD]|[\s.,:;<>"'\\]$/u;
 
 /** Returns null if only git can tell them. */
-function plainSignatures(
-  configured: ReadonlyMap<string, string>,
-  environment: Variables,
-): Signatures | null {
-  const missing = missingIdentity(configured, environment);
+function plainSignatures(configured: ReadonlyMap<string, string>): Signatures | null {
+  const missing = missingIdentity(configured);
   const partOf = (role: 'author' | 'committer', part: 'name' | 'email'): string => {
     const variable = `GIT_${role.toUpperCase()}_${part.toUpperCase()}`;
     return (
-      environment[variable] ||
       configured.get(`${role}.${part}`) ||
       configured.get(`user.${part}`) ||
       (missing[variable] ?? '')

@@ -1,6 +1,7 @@
 // All requests of one project, as its backend serves them: those answered from the database, and
 // those that need the engine.
 
+import { withoutGitCommand } from '../../core/work/git-variables.ts';
 import { Refusal } from '../../core/failure.ts';
 import { statfsSync } from 'node:fs';
 import { dirname } from 'node:path';
@@ -90,7 +91,9 @@ export function allHandlers(
 
 /** Of a run with these settings; refuses where it would not be confined as they say. */
 function environmentFor({ live }: Project, env: Environment | undefined): Environment {
-  return env === undefined ? live.environment : withBackendPath(env, process.env);
+  return env === undefined
+    ? live.environment
+    : withBackendPath(withoutGitCommand(env), process.env);
 }
 
 async function warningsOf(project: Project, offer: LiveSettings): Promise<readonly string[]> {

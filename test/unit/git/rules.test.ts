@@ -177,7 +177,6 @@ suite('git rules', () => {
       gone: undefined,
     });
     assert.deepEqual(Object.keys(environment).toSorted(), [
-      'GIT_AUTHOR_NAME',
       'GIT_EDITOR',
       'GIT_GRAFT_FILE',
       'GIT_NO_REPLACE_OBJECTS',
@@ -221,11 +220,12 @@ suite('git rules', () => {
       ['user.name', 'U'],
       ['user.email', 'u@x'],
     ]);
-    assert.deepEqual(missingIdentity(full, {}), {});
-    assert.deepEqual(missingIdentity(new Map([['user.name', 'U']]), { GIT_AUTHOR_EMAIL: 'a@x' }), {
+    assert.deepEqual(missingIdentity(full), {});
+    assert.deepEqual(missingIdentity(new Map([['user.name', 'U']])), {
+      GIT_AUTHOR_EMAIL: 'drover@localhost',
       GIT_COMMITTER_EMAIL: 'drover@localhost',
     });
-    assert.equal(Object.keys(missingIdentity(new Map(), {})).length, 4);
+    assert.equal(Object.keys(missingIdentity(new Map())).length, 4);
     assert.deepEqual(identityVariables({ GIT_COMMITTER_NAME: 'D' }, { name: 'A', email: 'a@x' }), {
       GIT_COMMITTER_NAME: 'D',
       GIT_AUTHOR_NAME: 'A',
