@@ -16,6 +16,8 @@ export interface CommitLeftoversRequest {
   readonly protect?: readonly string[];
   /** True: new names that cannot be checked out on every system are held. */
   readonly portableNames?: boolean;
+  /** Patterns of links that may lead out of the project; without it, all may. */
+  readonly linksAllowed?: readonly string[];
   readonly runHooks: boolean;
   /** The author for the agent's commits; null = the repository's own identity. */
   readonly signature: Signature | null;
@@ -159,6 +161,8 @@ export interface WithoutHeldRequest {
   readonly commit: Sha;
   /** Paths that are held besides those with a held name. */
   readonly held: readonly string[];
+  /** Bytes: a file that only once was larger may land as it is at the end. */
+  readonly maxFileSize?: number;
   readonly subject: string;
   readonly trailers: readonly string[];
 }

@@ -225,6 +225,7 @@ export function workSettings(settings: Settings): WorkSettings {
     maxCommitFileSize: settings.maxCommitFileBytes,
     protectedPaths: settings.protectedPaths,
     portableNames: settings.portableNames,
+    linksAllowed: settings.linksAllowed,
     maxOutputBytes: settings.maxOutputBytes,
     taskTimeoutMs: settings.taskTimeoutMs,
     guidelines: settings.guidelines,

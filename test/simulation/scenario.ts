@@ -196,6 +196,7 @@ function drawSettings(chance: SeededChance): WorkSettings {
     maxCommitFileSize: 1_000_000,
     protectedPaths: [],
     portableNames: true,
+    linksAllowed: [],
     maxOutputBytes: 1_000_000,
     taskTimeoutMs: 600_000,
     guidelines: '',

@@ -29,7 +29,12 @@ export interface WorkFacts {
 }
 
 /** Why a file or folder is held, if that is not its content. */
-export type HeldCause = 'name' | 'size' | 'repository' | 'submodule';
+export type HeldCause = 'name' | 'size' | 'repository' | 'submodule' | 'stash' | LinkOut;
+
+/** A link out of the project. */
+export interface LinkOut {
+  readonly target: string;
+}
 
 export interface IgnoredFiles {
   readonly files: readonly string[];
@@ -150,6 +155,9 @@ function withReasons({
 
 /** Each cause with its remedy. */
 function causeWords(cause: HeldCause, path: string): string {
+  if (typeof cause === 'object') {
+    return `a link out of the project, to ${cause.target}: remove it, or name it in links_allowed under [protect]`;
+  }
   switch (cause) {
     case 'repository':
       return `a git repository: remove ${path.replace(/\/$/u, '')}/.git, or add it as a submodule`;
@@ -159,6 +167,8 @@ function causeWords(cause: HeldCause, path: string): string {
       return 'larger than max_commit_file_size';
     case 'name':
       return 'its name looks like a secret';
+    case 'stash':
+      return 'contains a change from your stash';
   }
 }
 

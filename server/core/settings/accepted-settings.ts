@@ -53,6 +53,7 @@ const powerKeys: ReadonlySet<string> = new Set<SettingKey>([
   'protect.paths',
   'protect.secrets_allowed',
   'protect.portable_names',
+  'protect.links_allowed',
   'retention.events',
   'retention.past',
   'retention.logs',

@@ -60,6 +60,13 @@ export const sandboxSettingTable = {
     doc: 'Files and folders whose names and contents may look like secrets (test data, modules of that name): of these, only known secret values are held back.',
     readBy: 'git (commit of leftovers)',
   },
+  'protect.links_allowed': {
+    value: { type: 'texts' },
+    fallback: [],
+    inFile: true,
+    doc: 'Files and folders that may be symbolic links out of the project. Other new ones wait for your review.',
+    readBy: 'git (commit of leftovers)',
+  },
   'protect.paths': {
     value: { type: 'texts' },
     fallback: protectedByDefault,

@@ -291,6 +291,7 @@ function settingsOf(values: Values): Settings {
     protectedPaths: get('protect.paths'),
     secretsAllowed: get('protect.secrets_allowed'),
     portableNames: get('protect.portable_names'),
+    linksAllowed: get('protect.links_allowed'),
     maxOutputBytes: get('max_output_size'),
     defaultLabels: get('default_labels'),
     templates: get('templates'),

@@ -322,6 +322,7 @@ export interface Settings {
   readonly protectedPaths: readonly string[];
   readonly secretsAllowed: readonly string[];
   readonly portableNames: boolean;
+  readonly linksAllowed: readonly string[];
   readonly maxOutputBytes: number;
   readonly defaultLabels: readonly string[];
   readonly templates: TaskTemplates;

@@ -1,8 +1,11 @@
 // How large files are as git stores them: a filter (Git LFS) makes a small pointer of a large file.
 
+import { err, ok } from '../../core/failure.ts';
 import type { RepositoryContext } from '../context.ts';
 import { splitZero, zeroEnded, type PathBytes } from '../files/paths.ts';
 import type { LinkedWorktree } from '../files/worktree-link.ts';
+import type { GitResult } from '../port.ts';
+import { failureOf } from '../process/failures.ts';
 
 /** Which of the given files, all too large on disk, are small as git stores them. */
 export async function smallAsStored(
@@ -26,6 +29,24 @@ export async function smallAsStored(
   const sizes = measured.stdout.toString('latin1').trimEnd().split('\n');
   if (measured.code !== 0 || sizes.length !== filtered.length) return new Set();
   return new Set(filtered.filter((_, index) => Number(sizes[index]) <= maxBytes));
+}
+
+/** The paths of which some content, named for git, is larger; what is gone has no size. */
+export async function tooLargeAmong(
+  context: RepositoryContext,
+  blobs: ReadonlyMap<PathBytes, ReadonlySet<string>>,
+  maxBytes: number,
+): Promise<GitResult<ReadonlySet<PathBytes>>> {
+  const asked = [...new Set([...blobs.values()].flatMap((names) => [...names]))];
+  const names = asked.filter((name) => !name.includes('\n'));
+  if (names.length === 0) return ok(new Set());
+  const args = ['cat-file', '--batch-check=%(objectsize)'];
+  const measured = await context.git(args, { input: lines(names) });
+  if (measured.code !== 0) return err(failureOf(measured, 'measure what the agent has committed'));
+  const sizes = measured.stdout.toString('latin1').split('\n').map(Number);
+  const large = new Set(names.filter((_, index) => (sizes[index] ?? 0) > maxBytes));
+  const paths = [...blobs].filter(([, of]) => [...of].some((name) => large.has(name)));
+  return ok(new Set(paths.map(([path]) => path)));
 }
 
 function lines(paths: readonly PathBytes[]): Buffer {

@@ -14,6 +14,7 @@ import type { RepositoryContext } from '../context.ts';
 import { failureOf, gitFailure } from '../process/failures.ts';
 import { secretsInFiles } from './held-contents.ts';
 import { heldInCommits } from './held-commits.ts';
+import { newLinksOut } from './held-links.ts';
 import { secretNames, type SecretNames, shownName } from './held-names.ts';
 import { isIgnoreFile } from '../files/ignore-rules.ts';
 import { concludable } from '../snapshot/leftover-operations.ts';
@@ -52,7 +53,15 @@ export async function commitLeftovers(
   const tip = done.value.commit;
   const ignored = await keepIgnored(context, worktree, status, { ...request, tip });
   if (!ignored.ok) return ignored;
-  return ignored.value === null ? done : ok({ ...done.value, ignored: ignored.value });
+  const links = await linksHeld(context, request, tip);
+  if (!links.ok) return links;
+  const { held, heldCauses = {}, ...rest } = done.value;
+  return ok({
+    ...rest,
+    held: [...new Set([...held, ...Object.keys(links.value)])].sort(),
+    heldCauses: { ...heldCauses, ...links.value },
+    ...(ignored.value === null ? {} : { ignored: ignored.value }),
+  });
 }
 
 async function commitLeft(
@@ -92,12 +101,8 @@ async function commitLeft(
   }
   const touched = entries.map(({ path }) => path);
   const heldPaths = [...held].map(({ path }) => path).concat(...inside);
-  const heldNames = new Set(heldPaths.map((path) => shownName(names, path)));
-  const heldCauses = causesByName(names, byFacts, inside);
-  for (const path of stashed) {
-    heldNames.add(shownName(names, path));
-    heldFor[shownName(names, path)] = stashWords;
-  }
+  const heldNames = new Set([...heldPaths, ...stashed].map((path) => shownName(names, path)));
+  const heldCauses = causesByName(names, { byFacts, inside, stashed });
   const before = standing.mergeInto ?? standing.head;
   const committedSecrets: string[] = [];
   if (before !== request.base) {
@@ -128,15 +133,35 @@ async function commitLeft(
   return ok({ commit: tip, tree, changed, ...told });
 }
 
+interface HeldByCause {
+  readonly byFacts: ReadonlyMap<StatusEntry, HeldCause>;
+  readonly inside: ReadonlySet<PathBytes>;
+  readonly stashed: readonly PathBytes[];
+}
+
 function causesByName(
   names: SecretNames,
-  byFacts: ReadonlyMap<StatusEntry, HeldCause>,
-  inside: ReadonlySet<PathBytes>,
+  { byFacts, inside, stashed }: HeldByCause,
 ): Record<string, HeldCause> {
   return Object.fromEntries([
+    ...stashed.map((path) => [shownName(names, path), 'stash'] as const),
     ...[...inside].map((path) => [shownName(names, path), 'submodule'] as const),
     ...[...byFacts].map(([{ path }, cause]) => [shownName(names, path), cause] as const),
   ]);
+}
+
+async function linksHeld(
+  context: RepositoryContext,
+  { base, linksAllowed: allowed }: CommitLeftoversRequest,
+  tip: Sha,
+): Promise<GitResult<Readonly<Record<string, HeldCause>>>> {
+  if (allowed === undefined) return ok({});
+  const found = await newLinksOut(context, { base, tip, allowed });
+  if (!found.ok) return found;
+  const causes = [...found.value].map(
+    ([path, to]) => [shown(path), { target: shown(to) }] as const,
+  );
+  return ok(Object.fromEntries(causes));
 }
 
 interface Left {
@@ -335,8 +360,6 @@ async function heldByContent(
   return names.ok ? ok({ contents: new Map(pairs), names: names.value }) : names;
 }
 
-const stashWords = 'change from your stash';
-
 /** All that is held, and why where that is not said by the file itself. */
 function heldWith(
   byFacts: ReadonlyMap<StatusEntry, HeldCause>,
@@ -345,14 +368,13 @@ function heldWith(
   entries: readonly StatusEntry[],
 ): { readonly held: ReadonlySet<StatusEntry>; readonly heldFor: Record<string, string> } {
   const ofPerson = entries.filter(({ path }) => stashed.includes(path));
-  const ofStash = ofPerson.map((entry) => [entry, stashWords] as const);
   const byName = entries.flatMap((entry) => {
     const found = names.get(entry.path);
     return found === undefined ? [] : [[entry, found.what] as const];
   });
-  const reasons = [...ofStash, ...contents, ...byName];
+  const reasons = [...contents, ...byName];
   return {
-    held: new Set([...byFacts.keys(), ...reasons.map(([entry]) => entry)]),
+    held: new Set([...byFacts.keys(), ...ofPerson, ...reasons.map(([entry]) => entry)]),
     heldFor: Object.fromEntries(
       reasons.map(([entry, what]) => [shownName(names, entry.path), what]),
     ),

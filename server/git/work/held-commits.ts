@@ -2,7 +2,8 @@
 
 import { ok } from '../../core/failure.ts';
 import type { HeldCause } from '../../core/plan/verdict.ts';
-import { smallAsStored } from '../read/committed-sizes.ts';
+import { droverBranchPrefix, droverHeadRoot } from '../../core/work/ref-names.ts';
+import { tooLargeAmong } from '../read/committed-sizes.ts';
 import type { RepositoryContext } from '../context.ts';
 import { heldInMessages, type SecretPaths, secretsInRange } from './held-contents.ts';
 import { secretNames, type SecretNames, shownName } from './held-names.ts';
@@ -11,7 +12,7 @@ import { type PathBytes, shown } from '../files/paths.ts';
 import type { GitResult } from '../port.ts';
 import { factsOfAll } from '../files/small-files.ts';
 import { unpublishedGitlinks } from '../nested/submodule-work.ts';
-import { changesOfRange, heldMessage } from './without-held.ts';
+import { changesIn, changesOfRange, heldMessage } from './without-held.ts';
 import type { LinkedWorktree } from '../files/worktree-link.ts';
 import type { Sha } from '../sha.ts';
 
@@ -37,7 +38,6 @@ export interface HeldInRange {
 
 /**
  * Added or changed by any commit between base and head: what is removed again stays in the history.
- * Sizes are taken from the worktree, which saves a process.
  */
 export async function heldInCommits(
   context: RepositoryContext,
@@ -50,11 +50,8 @@ export async function heldInCommits(
   if (paths.some(isIgnoreFile)) context.ignores.touched();
   const facts = await factsOfAll(worktree.path, paths);
   const named = paths.filter((path) => context.isHeldName(shown(path)));
-  const large = facts
-    .filter(({ stats }) => stats?.isFile() === true && stats.size > range.maxFileSize)
-    .map(({ path }) => path);
-  const pointers = await smallAsStored(context, worktree, large, range.maxFileSize);
-  const tooLarge = large.filter((path) => !pointers.has(path));
+  const tooLarge = await largeInRange(context, range, blobs);
+  if (!tooLarge.ok) return tooLarge;
   const looked = await secretsInCommits(context, range, blobs, removed);
   if (!looked.ok) return looked;
   const inNames = await secretNames(context, range.base, paths);
@@ -74,13 +71,33 @@ export async function heldInCommits(
   const secret = [...named.map(asShown), ...Object.keys(heldFor)];
   const causes = Object.fromEntries([
     ...named.map((path) => [asShown(path), 'name'] as const),
-    ...tooLarge.map((path) => [asShown(path), 'size'] as const),
+    ...tooLarge.value.map((path) => [asShown(path), 'size'] as const),
     ...unpublished.value.map((path) => [asShown(path), 'submodule'] as const),
   ]);
-  const others = [...tooLarge, ...unpublished.value].map(asShown);
+  const others = [...tooLarge.value, ...unpublished.value].map(asShown);
   const held = [...new Set([...secret, ...others])];
   const changed = [...paths, ...removed];
   return ok({ held, heldFor, causes, secret: [...new Set(secret)], names, changed });
+}
+
+/** Files that have come in with a merge of the agent from a branch of the user are not its own. */
+async function largeInRange(
+  context: RepositoryContext,
+  { base, head, maxFileSize }: CommittedRange,
+  blobs: ReadonlyMap<PathBytes, ReadonlySet<Sha>>,
+): Promise<GitResult<readonly PathBytes[]>> {
+  const large = await tooLargeAmong(context, blobs, maxFileSize);
+  if (!large.ok) return large;
+  if (large.value.size === 0) return ok([]);
+  const others = [
+    `--exclude=${droverHeadRoot}*`,
+    '--glob=refs/heads/*',
+    `--exclude=refs/remotes/*/${droverBranchPrefix}*`,
+    '--glob=refs/remotes/*',
+  ];
+  const own = await changesIn(context, [`${base}..${head}`, '--not', ...others]);
+  if (!own.ok) return own;
+  return ok(own.value.present.filter((path) => large.value.has(path)));
 }
 
 async function secretsInCommits(

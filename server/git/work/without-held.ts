@@ -3,6 +3,7 @@
 import { err, ok } from '../../core/failure.ts';
 import { unportableNames } from './added-names.ts';
 import type { RepositoryContext } from '../context.ts';
+import { tooLargeAmong } from '../read/committed-sizes.ts';
 import { editedTree } from '../read/edited-tree.ts';
 import { failureOf } from '../process/failures.ts';
 import { secretsAmong, secretsInRange } from './held-contents.ts';
@@ -104,10 +105,10 @@ export async function withoutHeld(
 /** Instead of a path: the message of a commit contains a secret. */
 export const heldMessage = 'the message of a commit';
 
-/** Files whose history alone held a secret: as they are at the end, they may land. */
+/** Files that only in their history held a secret or were too large: the last state may land. */
 async function curedLater(
   context: RepositoryContext,
-  { base, commit }: WithoutHeldRequest,
+  { base, commit, maxFileSize = Number.POSITIVE_INFINITY }: WithoutHeldRequest,
   range: RangeChanges,
   curable: readonly PathBytes[],
 ): Promise<GitResult<ReadonlySet<PathBytes>>> {
@@ -115,11 +116,17 @@ async function curedLater(
   const history = new Map([...range.blobs].filter(([path]) => asked.has(path)));
   const ever = await secretsInRange(context, base, history, range.removed);
   if (!ever.ok) return ever;
-  const names = new Map([...ever.value.keys()].map((path) => [path, `${commit}:${path}`]));
+  const everLarge = await tooLargeAmong(context, history, maxFileSize);
+  if (!everLarge.ok) return everLarge;
+  const paths = [...new Set([...ever.value.keys(), ...everLarge.value])];
+  const names = new Map(paths.map((path) => [path, `${commit}:${path}`]));
   const now = await secretsAmong(context, base, names, range.removed);
   if (!now.ok) return now;
   const { found, read } = now.value;
-  return ok(new Set([...read].filter((path) => !found.has(path))));
+  const asNamed = new Map([...names].map(([path, name]) => [path, new Set([name])]));
+  const large = await tooLargeAmong(context, asNamed, maxFileSize);
+  if (!large.ok) return large;
+  return ok(new Set([...read].filter((path) => !found.has(path) && !large.value.has(path))));
 }
 
 async function squash(

@@ -298,6 +298,7 @@ async function commitWork(
             maxFileSize: settings.maxCommitFileSize,
             protect: settings.protectedPaths,
             portableNames: settings.portableNames,
+            linksAllowed: settings.linksAllowed,
             runHooks: settings.runHooks,
             signature: null,
           }),

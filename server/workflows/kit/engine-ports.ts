@@ -101,6 +101,8 @@ export interface WorkSettings {
   readonly protectedPaths: readonly string[];
   /** Names that cannot be checked out on every system are held. */
   readonly portableNames: boolean;
+  /** Patterns of links that may lead out of the project. */
+  readonly linksAllowed: readonly string[];
   readonly maxOutputBytes: number;
   readonly taskTimeoutMs: number;
   readonly guidelines: string;

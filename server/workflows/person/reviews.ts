@@ -130,13 +130,17 @@ function notForReview(id: string, state: string | null): string {
  * Held files that the agent has committed itself stay out of the tree and of the history. Null:
  * nothing is to land.
  */
-async function commitToLand(engine: Uses<'git'>, row: TaskRow): Promise<string | null> {
+async function commitToLand(
+  engine: Uses<'git' | 'settings'>,
+  row: TaskRow,
+): Promise<string | null> {
   const { commit_sha: commit, base_sha: base } = row;
   if (commit === null || base === null || row.review_kind !== 'held_files') return commit;
   const trailers = [trailer('task', row.id)];
   const subject = `${row.id}: ${firstLineOf(row.title)}`;
   const held = JSON.parse(row.held_files) as string[];
-  const made = await engine.git.withoutHeld({ base, commit, held, subject, trailers });
+  const maxFileSize = engine.settings().maxCommitFileSize;
+  const made = await engine.git.withoutHeld({ base, commit, held, maxFileSize, subject, trailers });
   if (!made.ok) throw new Refusal('git', made.error.message);
   if (made.value === null || made.value === commit) return made.value;
   await nameApproved(engine, row.id, made.value);
