@@ -21,8 +21,23 @@ export function isOfGitCommand(name: string): boolean {
   return upper.startsWith('GIT_') && !keptGitVariables.has(upper);
 }
 
-/** A backend outlives a hook of git that starts it, and is no part of that hook's command. */
+/** Git sets these for a hook, an alias and a command of `rebase --exec`; people do not. */
+const setForHooks: readonly string[] = [
+  'GIT_DIR',
+  'GIT_INDEX_FILE',
+  'GIT_PREFIX',
+  'GIT_REFLOG_ACTION',
+];
+const identity = /^GIT_(?:AUTHOR|COMMITTER)_(?:NAME|EMAIL)$/;
+
+/**
+ * A backend outlives a hook of git that starts it, and is no part of that hook's command. Outside
+ * of a hook, the identity is the user's own: some development containers set it only there.
+ */
 export function withoutGitCommand<T>(environment: Readonly<Record<string, T>>): Record<string, T> {
-  const kept = Object.entries(environment).filter(([name]) => !isOfGitCommand(name));
+  const isInHook = setForHooks.some((name) => environment[name] !== undefined);
+  const kept = Object.entries(environment).filter(
+    ([name]) => !isOfGitCommand(name) || (!isInHook && identity.test(name)),
+  );
   return Object.fromEntries(kept);
 }

@@ -1,4 +1,4 @@
-// Who commits: the repository's own identity, or Drover where the user has not set one.
+// Who commits: the repository's own identity, else that of the environment, else Drover.
 // Configuration is never written.
 
 import { statSync } from 'node:fs';
@@ -9,18 +9,23 @@ import type { Signature } from '../slot-port.ts';
 /** Variables that replace missing configuration. */
 export type Identity = Readonly<Record<string, string>>;
 
+const identityKey = /^(?:user|author|committer)\.(?:name|email)$/;
 const droverName = 'Drover';
 export const droverEmail = 'drover@localhost';
 
 /** For commits in a repository that no configuration of the user's belongs to. */
-export const ownIdentity: Identity = missingIdentity(new Map());
+export const ownIdentity: Identity = missingIdentity(new Map(), {});
 
 /**
- * `configured` holds lower-case keys of `git config`. Git would guess from the host's name, or
- * refuse; Drover does neither.
+ * `configured` holds lower-case keys of `git config`. The environment's identity counts only if the
+ * configuration has none. Git would guess from the host's name, or refuse; Drover does neither.
  */
-export function missingIdentity(configured: ReadonlyMap<string, string>): Identity {
+export function missingIdentity(
+  configured: ReadonlyMap<string, string>,
+  environment: Variables,
+): Identity {
   const identity: Record<string, string> = {};
+  const isConfigured = [...configured.keys()].some((key) => identityKey.test(key));
   for (const role of ['author', 'committer'] as const) {
     for (const [part, fallback] of [
       ['name', droverName],
@@ -28,7 +33,8 @@ export function missingIdentity(configured: ReadonlyMap<string, string>): Identi
     ] as const) {
       const variable = `GIT_${role.toUpperCase()}_${part.toUpperCase()}`;
       const known = configured.get(`${role}.${part}`) || configured.get(`user.${part}`);
-      if (!known) identity[variable] = fallback;
+      const own = isConfigured ? undefined : environment[variable];
+      if (!known) identity[variable] = own || fallback;
     }
   }
   return identity;
@@ -69,9 +75,10 @@ export function committerOf(
   const files = configurationFiles(commonDir, environment);
   const stamp = stampOf(files);
   const isCurrent = (): boolean => stampOf(files) === stamp;
-  const signatures = plainSignatures(configured);
+  const missing = missingIdentity(configured, environment);
+  const signatures = plainSignatures(configured, missing);
   return {
-    missing: missingIdentity(configured),
+    missing,
     known: () => (signatures !== null && isCurrent() ? signatures : null),
     isCurrent,
   };
@@ -83,8 +90,10 @@ const forGitAlone = /^(?:i18n\.commitencoding|core\.sharedrepository|include(?:i
 const isChanged = /^[\s.,:;<>"'\\]|[\p{Cc}<>\uFFFD]|[\s.,:;<>"'\\]$/u;
 
 /** Returns null if only git can tell them. */
-function plainSignatures(configured: ReadonlyMap<string, string>): Signatures | null {
-  const missing = missingIdentity(configured);
+function plainSignatures(
+  configured: ReadonlyMap<string, string>,
+  missing: Identity,
+): Signatures | null {
   const partOf = (role: 'author' | 'committer', part: 'name' | 'email'): string => {
     const variable = `GIT_${role.toUpperCase()}_${part.toUpperCase()}`;
     return (

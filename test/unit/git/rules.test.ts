@@ -220,12 +220,17 @@ suite('git rules', () => {
       ['user.name', 'U'],
       ['user.email', 'u@x'],
     ]);
-    assert.deepEqual(missingIdentity(full), {});
-    assert.deepEqual(missingIdentity(new Map([['user.name', 'U']])), {
+    assert.deepEqual(missingIdentity(full, { GIT_AUTHOR_NAME: 'E' }), {});
+    assert.deepEqual(missingIdentity(new Map([['user.name', 'U']]), { GIT_AUTHOR_EMAIL: 'e@x' }), {
       GIT_AUTHOR_EMAIL: 'drover@localhost',
       GIT_COMMITTER_EMAIL: 'drover@localhost',
     });
-    assert.equal(Object.keys(missingIdentity(new Map())).length, 4);
+    assert.deepEqual(missingIdentity(new Map(), { GIT_AUTHOR_NAME: 'E' }), {
+      GIT_AUTHOR_NAME: 'E',
+      GIT_AUTHOR_EMAIL: 'drover@localhost',
+      GIT_COMMITTER_NAME: 'Drover',
+      GIT_COMMITTER_EMAIL: 'drover@localhost',
+    });
     assert.deepEqual(identityVariables({ GIT_COMMITTER_NAME: 'D' }, { name: 'A', email: 'a@x' }), {
       GIT_COMMITTER_NAME: 'D',
       GIT_AUTHOR_NAME: 'A',
