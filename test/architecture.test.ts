@@ -48,6 +48,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   ],
   'server/cli': [
     'server/core',
+    'server/platform',
     'server/protocol',
     'server/config',
     'server/store',

@@ -1,9 +1,9 @@
 // Calls `bd`, if it is on the PATH: its database is written to the file before a sync reads it, and
 // reads the file after a sync wrote it.
 
-import { execFile } from 'node:child_process';
 import { access, constants, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { basename, delimiter, dirname, join } from 'node:path';
+import { runToEnd } from '../platform/run-to-end.ts';
 import { readPresent, writeWhole } from './shared-file.ts';
 
 export interface BeadsProgram {
@@ -87,21 +87,25 @@ async function run(
   args: readonly string[],
   where: { readonly cwd: string; readonly env: Readonly<Record<string, string | undefined>> },
 ): Promise<Called> {
-  return await new Promise((resolve) => {
-    const options = {
-      cwd: where.cwd,
-      env: { ...where.env },
-      encoding: 'utf8',
-      timeout: callMaxMs,
-      killSignal: 'SIGKILL',
-      maxBuffer: outputMaxBytes,
-    } as const;
-    const child = execFile(program, [...args], options, (error, stdout, stderr) => {
-      const said = stderr.trim().split('\n')[0] ?? '';
-      const why = said === '' ? (error?.message ?? '') : said;
-      const problem = error === null ? null : `bd ${args.join(' ')}: ${why}`;
-      resolve({ stdout, problem });
-    });
-    child.stdin?.end();
+  const set = Object.entries(where.env).filter(
+    (one): one is [string, string] => one[1] !== undefined,
+  );
+  const end = await runToEnd({
+    program,
+    args,
+    cwd: where.cwd,
+    env: Object.fromEntries(set),
+    input: '',
+    timeoutMs: callMaxMs,
+    signal: null,
+    maxOutputBytes: outputMaxBytes,
   });
+  const stdout = end.stdout.toString('utf8');
+  if (end.problem === null && end.code === 0) return { stdout, problem: null };
+  const said = end.stderr.toString('utf8').trim().split('\n')[0] ?? '';
+  const why =
+    end.problem === 'timeout'
+      ? `it did not end within ${callMaxMs / 1000} s`
+      : said || `it ended with exit code ${end.code ?? 'none'}`;
+  return { stdout, problem: `bd ${args.join(' ')}: ${why}` };
 }

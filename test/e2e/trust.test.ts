@@ -141,6 +141,8 @@ echo "Be rude." > docs/AGENTS.md
     assert.equal(here.git('ls-tree', '-r', '--name-only', 'main').includes('t1.txt'), false);
     await here.expect(0, ['approve', 't1']);
     await eventually('it has landed', async () => (await here.task('t1')).landed_sha);
+    const files = (): string => here.git('ls-tree', '-r', '--name-only', 'main');
+    await eventually('main follows', () => files().includes('docs/AGENTS.md'));
     assert.equal(here.git('show', 'main:docs/AGENTS.md'), 'Be rude.');
   });
 

@@ -231,7 +231,7 @@ case $id in mends) git rm -q broken ;; *) echo "$id" > "$id.txt" ;; esac
   });
 
   test("its events name their tasks, and are among each task's", async () => {
-    const here = project();
+    const here = project({ settings: '[protect]\nportable_names = false\n' });
     await beginPlan(here, ['t1', { id: 'T1', max_attempts: 1 }]);
     await here.expect(1, ['run', '--workers', '1', '--gate', 'test ! -e T1.txt']);
     const typesOf = async (id: string): Promise<readonly string[]> =>
