@@ -1,7 +1,15 @@
 // What an agent leaves behind ends on the branch of its attempt, wherever its HEAD is, and secrets do not.
 
 import assert from 'node:assert/strict';
-import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import type { GitRepository } from '../../server/git/port.ts';
 import { removeFolder } from '../remove-folder.ts';
@@ -37,6 +45,26 @@ suite('git: leftovers', () => {
       .git('for-each-ref', '--format=%(refname)', 'refs/drover/work')
       .split('\n')
       .filter(Boolean);
+
+  test('links in the place of folders that git ignores are not committed', async () => {
+    write('.gitignore', 'node_modules/\n');
+    write('app/.gitignore', 'build/\n!kept/\n');
+    write('real/x.txt', 'x\n');
+    for (const path of ['node_modules', 'app/node_modules', 'app/build', 'app/kept', 'other']) {
+      symlinkSync(path.startsWith('app/') ? '../real' : 'real', join(task.path, path));
+    }
+    const done = valueOf(await commit());
+    assert.deepEqual(fixture.git('diff', '--name-only', task.base, done.commit).split('\n'), [
+      '.gitignore',
+      'app/.gitignore',
+      'app/kept',
+      'other',
+      'real/x.txt',
+    ]);
+    assert.deepEqual(done.held, []);
+    const next = await startTask(fixture, repository, 's0', 'task-2');
+    assert.equal(existsSync(join(next.path, 'node_modules')), false);
+  });
 
   test('nothing left: one process, not changed', async () => {
     const before = repository.processCount;

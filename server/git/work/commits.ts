@@ -31,6 +31,7 @@ import { factsOfAll } from '../files/small-files.ts';
 import { keepShared } from './shared-leavings.ts';
 import { waitForStaleLocks } from '../files/stale-locks.ts';
 import { heldSubmodules } from '../nested/submodule-work.ts';
+import { ignoreFolderLinks } from './ignored-links.ts';
 import { keepIgnored } from './ignored-results.ts';
 import { hasStarted } from './work-start.ts';
 import { keepCommit, labelOfBranch, readSnapshot, workRef } from './work-chain.ts';
@@ -182,7 +183,8 @@ async function whatIsLeft(
   await waitForStaleLocks(worktree, context.staleLockMs);
   const shared = await keepShared(context, worktree.path, branch);
   if (!shared.ok) return shared;
-  const status = await slotStatus(context, worktree, { ignored: hasStarted(worktree) });
+  const listed = await slotStatus(context, worktree, { ignored: hasStarted(worktree) });
+  const status = listed.ok ? await ignoreFolderLinks(context, worktree, listed.value) : listed;
   if (!status.ok) return status;
   const { head } = status.value;
   const dropped = await keepDropped(context, worktree, head, labelOfBranch(branch));
