@@ -230,7 +230,7 @@ suite('a design becomes a plan', function () {
       const { error } = JSON.parse(done.stdout) as SpecAnswer;
       assert.equal(error?.kind, 'bad_plan');
       assert.match(error?.message ?? '', sentence);
-      assert.match(error?.message ?? '', /Nothing was written/);
+      assert.match(error?.message ?? '', /could not be used/);
       assert.equal(fake.requests.length, 2);
       await assertEmpty(here);
       const kept = await here.drover(['spec', 'docs/design.md', '--out', 'plan.jsonl']);
