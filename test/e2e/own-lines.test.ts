@@ -134,4 +134,39 @@ suite('landing: branches of Drover beside a person', function () {
     barrier.close();
     assert.deepEqual(landedTasks(here), ['t1', 't2']);
   });
+
+  for (const whose of ['a task', 'an epic'] as const) {
+    test(`the line of ${whose} that is deleted whole while agents work is held, and the work waits`, async () => {
+      const here = project({
+        agent: `echo x >> ../../starts; read -r line < ../../go; ${writesOneFile}`,
+      });
+      const barrier = makeBarrier(here.folder, 'go');
+      const tasks = ['t0', 't1'].map((id) => ({ id, epic_id: 'E1', max_attempts: 1 }));
+      await beginPlan(here, [epic, ...tasks]);
+      const command = whose === 'an epic' ? ['run', '--epic', 'E1', '--land', 'epic'] : ['run'];
+      const line = whose === 'an epic' ? 'drover/epic/E1' : 'main';
+      const run = here.start([...command, '--workers', '1', '--json']);
+      await run.line((text) => text.includes('"worktree.ready"'));
+      barrier.open(1);
+      await run.line((text) => text.includes('"task.completed"'));
+      await run.line((text) => text.includes('"worktree.ready"') && text.includes('"t1"'));
+      const landed = here.git('rev-parse', `refs/drover/land/${line}`);
+      here.git('update-ref', '-d', `refs/heads/${line}`);
+      here.git('update-ref', '-d', `refs/drover/land/${line}`);
+      barrier.open(1);
+      const done = await run.ended;
+      assert.equal(done.code, 2, done.stdout.slice(-2000));
+      const cure = `git branch ${line} ${landed}`;
+      assert.match(done.stdout, new RegExp(`"line.held".*${cure}`));
+      assert.equal((await here.task('t1')).attempts, 0);
+      const early = await here.drover(command);
+      assert.notEqual(early.code, 0);
+      assert.match(early.stderr, new RegExp(cure));
+      here.git('branch', line, landed);
+      await here.expect(0, command);
+      barrier.close();
+      assert.deepEqual(landedTasks(here, line).toSorted(), ['t0', 't1']);
+      assert.equal(here.read('starts').trim().split('\n').length, 2);
+    });
+  }
 });

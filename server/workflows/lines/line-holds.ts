@@ -223,6 +223,17 @@ export function whyGone(branch: string, known: LineRow | null): string | null {
   );
 }
 
+/** Both refs of a line on which work has landed were deleted: only the database names that work. */
+export function whyLost(branch: string, known: LineRow): string {
+  const elsewhere = branch.startsWith('drover/')
+    ? ''
+    : ', or drover run --target <branch> lands elsewhere';
+  return (
+    `branch ${branch} and ${landingRef(branch)} no longer exist; finished work waits, and nothing more lands ` +
+    `until a person decides: git branch ${branch} ${known.landed_sha} recreates the branch with the last landed commit${elsewhere}`
+  );
+}
+
 /**
  * A stopped line records the reason in its row; one that can continue is free. `before`: its row
  * at the start of the check.

@@ -15,6 +15,7 @@ import {
   remakeLost,
   tellHold,
   whyGone,
+  whyLost,
   whyNotOurs,
 } from './line-holds.ts';
 import { replayOnto } from './replay.ts';
@@ -55,6 +56,7 @@ async function syncLineNow(
     const landed = remade.value;
     const target = await engine.git.readRef(branchRef(branch));
     if (target === null && landed === null) {
+      if (known !== null) return held(whyLost(branch, known));
       return err(
         failure(
           'git_failed',

@@ -24,7 +24,7 @@ import {
   widenRun,
   writeLine,
 } from '../../store/port.ts';
-import { refuseLostBranch } from './lost-branch.ts';
+import { refuseLostBranch, refuseLostLine } from './lost-branch.ts';
 import { type AskedScope, covers, coveringRun, isCovered } from './asked-scope.ts';
 import { followLine } from '../lines/follow-line.ts';
 import { moveLine, moveLineAlone, whyNotOurs } from '../lines/line-holds.ts';
@@ -80,7 +80,13 @@ export async function startRun(
   if (!base.ok) throw new Refusal(base.error.kind, base.error.message);
   const line =
     land === 'task' || request.epicId === null ? target : `drover/epic/${request.epicId}`;
-  if (line !== target) await openEpicLine(engine, line, target, base.value);
+  if (line !== target) {
+    await openEpicLine(engine, line, target, base.value);
+    // A hold that a person has just cured must not end the new run.
+    const synced = await syncLine(engine, line);
+    if (!synced.ok && synced.error.kind === 'line_held')
+      throw new Refusal('line_held', synced.error.message);
+  }
   await acceptance.accept();
   const row: RunRow = {
     id: newId('run', engine.store.sources.random(8)),
@@ -370,6 +376,7 @@ async function openEpicLine(
   }
   const start = present ?? branch ?? base;
   if (present === null) {
+    if (branch === null && before !== null) await refuseLostLine(engine, before, base);
     const made = await moveLine(engine, line, { next: start, old: null, reason: 'drover: epic' });
     if (!made.ok) throw new Refusal(made.error.kind, made.error.message);
   }
