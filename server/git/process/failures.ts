@@ -24,6 +24,13 @@ export function refuse<T>(kind: GitFailure['kind'], message: string): GitResult<
   return err(gitFailure(kind, message));
 }
 
+/** Git only warns about such folders, and leaves them out of what it lists and commits. */
+export function cannotRead(worktree: string, folders: readonly string[]): GitFailure {
+  const names = folders.slice(0, 5).join(', ');
+  const message = `Git cannot read ${names} in ${worktree} (permission denied), so its files are in no commit. Make it readable with "chmod -R u+rwX", or ignore it.`;
+  return gitFailure('failed', message);
+}
+
 /** The lock file in the way, or null if the failure has another reason. */
 export function lockFileOf(stderr: string): string | null {
   const created = /Unable to create '([^\n]+?\.lock)': File exists/i.exec(stderr);

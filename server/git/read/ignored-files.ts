@@ -5,7 +5,7 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import type { PathBytes } from '../files/paths.ts';
-import { absoluteBytes } from '../files/paths.ts';
+import { absoluteBytes, shown } from '../files/paths.ts';
 import { exists, factsOf } from '../files/small-files.ts';
 import type { ParsedStatus } from './status-format.ts';
 
@@ -79,6 +79,11 @@ function isMadeAgain(path: string, folders: ReadonlySet<string>): boolean {
   );
 }
 
+/** Returns null for a folder that exists and cannot be read: it may hold anything. */
+function noneIfGone(error: NodeJS.ErrnoException): readonly string[] | null {
+  return error.code === 'EACCES' || error.code === 'EPERM' ? null : [];
+}
+
 /** Git names an ignored folder as a whole; it is walked here, within bounds. */
 export async function ignoredWork(
   root: string,
@@ -95,7 +100,9 @@ export async function ignoredWork(
     const facts = factsOf(absoluteBytes(root, path));
     if (facts?.isDirectory()) {
       const folder = path.endsWith('/') ? path : `${path}/`;
-      const names = await readdir(absoluteBytes(root, folder), 'latin1').catch((): string[] => []);
+      const names = await readdir(absoluteBytes(root, folder), 'latin1').catch(noneIfGone);
+      if (names === null)
+        return { kind: 'too_much', reason: `${shown(path)} cannot be read (permission denied)` };
       // A nested repository below an ignored folder is not listed file by file.
       if (names.includes('.git'))
         return { kind: 'too_much', reason: `${join(path)} is a repository` };
@@ -154,7 +161,11 @@ export async function ignoredSince(
         if ((factsOf(repository)?.ctimeMs ?? 0) <= sinceMs) continue;
         return { paths: [folder], beyond: 'a repository in an ignored folder' };
       }
-      const names = await readdir(absoluteBytes(root, folder), 'latin1').catch((): string[] => []);
+      const names = await readdir(absoluteBytes(root, folder), 'latin1').catch(noneIfGone);
+      if (names === null) {
+        if (facts.ctimeMs <= sinceMs) continue;
+        return { paths: [folder], beyond: 'an ignored folder that cannot be read' };
+      }
       waiting.push(...names.map((name) => `${folder}${name}`));
     } else if ((facts?.isFile() || facts?.isSymbolicLink()) && facts.ctimeMs > sinceMs) {
       paths.push(path);

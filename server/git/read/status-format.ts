@@ -19,6 +19,8 @@ export interface ParsedStatus {
   /** Short name, null when HEAD is detached. */
   readonly branch: string | null;
   readonly entries: readonly StatusEntry[];
+  /** Folders that git left out because it may not read them, as people see them. */
+  readonly unreadable: readonly string[];
 }
 
 /** Fields before the path, by the first letter of the record. */
@@ -35,7 +37,10 @@ export const statusArguments: readonly string[] = [
   '--ignore-submodules=dirty',
 ];
 
-export function parseStatus(output: Buffer): ParsedStatus {
+const unreadablePattern = /^warning: could not open directory '(.+)': /gmu;
+
+/** `warnings`: git names folders that it cannot read there only, and still exits with 0. */
+export function parseStatus(output: Buffer, warnings = ''): ParsedStatus {
   let head: string | null = null;
   let branch: string | null = null;
   const entries: StatusEntry[] = [];
@@ -56,7 +61,8 @@ export function parseStatus(output: Buffer): ParsedStatus {
       if (record.startsWith('2 ')) index += 1;
     }
   }
-  return { head, branch, entries };
+  const unreadable = [...warnings.matchAll(unreadablePattern)].map(([, path = '']) => path);
+  return { head, branch, entries, unreadable: [...new Set(unreadable)] };
 }
 
 function parseEntry(record: string): StatusEntry | null {

@@ -25,7 +25,7 @@ export async function readStatus(
   const output = await context.git(args, { at: path });
   if (output.code !== 0)
     return { ok: false, error: failureOf(output, `read the state of ${path}`) };
-  return ok(parseStatus(output.stdout));
+  return ok(parseStatus(output.stdout, output.stderr));
 }
 
 export async function worktreeStatus(

@@ -6,7 +6,7 @@ import { rename } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { err, ok } from '../../core/failure.ts';
 import type { RepositoryContext } from '../context.ts';
-import { failureOf, gitFailure } from '../process/failures.ts';
+import { cannotRead, failureOf, gitFailure } from '../process/failures.ts';
 import { ignoredWork } from '../read/ignored-files.ts';
 import { parseStatus, statusArguments } from '../read/status-format.ts';
 import { dropIndex } from '../snapshot/snapshot.ts';
@@ -17,7 +17,7 @@ import { type Found, keepFound, readableStatus, watchEverything } from './slot-e
 import { labelOfSlot } from './slot-marks.ts';
 import { dropStaleLocks } from '../files/stale-locks.ts';
 import { slotNotes } from '../files/slot-notes.ts';
-import { exists, namesIn, readText } from '../files/small-files.ts';
+import { exists, factsOf, namesIn, readText } from '../files/small-files.ts';
 import {
   canonicalPath,
   findWorktree,
@@ -186,6 +186,9 @@ async function saveEverything(
     fallbackHead: await anyHead(context),
   });
   if (!status.ok) return status;
+  const { unreadable } = status.value;
+  if (unreadable.length > 0 && !(force && unreadable.every((name) => isOwn(worktree, name))))
+    return err(cannotRead(worktree.path, unreadable));
   const dropped = await keepDropped(context, worktree, status.value.head, label);
   if (!dropped.ok) return dropped;
   const ignored = await ignoredWork(worktree.path, status.value);
@@ -209,6 +212,12 @@ async function saveEverything(
     );
   }
   return ok({ ref, index, skipped });
+}
+
+/** The trash makes our own folders readable; another user's would stay there. */
+function isOwn({ path }: LinkedWorktree, name: string): boolean {
+  const uid = process.getuid?.();
+  return uid === undefined || factsOf(join(path, name))?.uid === uid;
 }
 
 async function anyHead(context: RepositoryContext): Promise<string | null> {

@@ -256,7 +256,8 @@ async function isNobodys(
   }
   const options = { fallbackHead, ignored: true };
   const status = await readableStatus(context, worktree, label, options);
-  return status.ok && status.value.entries.every(isMissing);
+  if (!status.ok || status.value.unreadable.length > 0) return false;
+  return status.value.entries.every(isMissing);
 }
 
 function isMissing({ kind, index, worktree }: StatusEntry): boolean {

@@ -66,7 +66,7 @@ export interface HeldIndex {
 
 export interface KeptState {
   readonly snapshot: Snapshot;
-  /** Too large, or repositories of their own: not in the commit. */
+  /** Too large, unreadable, or repositories of their own: not in the commit. */
   readonly skipped: readonly string[];
   /** Null: it was not asked for, or there was nothing but a commit. */
   readonly index: HeldIndex | null;
@@ -134,7 +134,7 @@ export async function takeSnapshot(
 }
 
 export function isDirty(status: ParsedStatus): boolean {
-  return status.entries.some((entry) => entry.kind !== 'ignored');
+  return status.unreadable.length > 0 || status.entries.some((entry) => entry.kind !== 'ignored');
 }
 
 /** How often a state is written again because of a concurrent prune. */
@@ -164,7 +164,7 @@ async function keepStateOnce(
   const candidates = entries.filter((entry) => !isNestedRepository(entry));
   const paths = [...candidates.map((entry) => entry.path), ...(request.ignored ?? [])];
   const measured = await measure(worktree.path, paths);
-  const skipped = [...nested, ...measured.tooLarge].map(shown);
+  const skipped = [...[...nested, ...measured.tooLarge].map(shown), ...status.unreadable];
   const state = await storeState(context, request, candidates, measured.paths, isAgain);
   if (!state.ok) return state;
   const { index, ...work } = state.value;

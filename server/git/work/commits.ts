@@ -11,7 +11,7 @@ import { noteCommitted } from './committed-slots.ts';
 import { unportableNames, type UnportableNames } from './added-names.ts';
 import { attachToBranch, standsOn, type Standing } from './attach.ts';
 import type { RepositoryContext } from '../context.ts';
-import { failureOf, gitFailure } from '../process/failures.ts';
+import { cannotRead, failureOf, gitFailure } from '../process/failures.ts';
 import { secretsInFiles } from './held-contents.ts';
 import { heldInCommits } from './held-commits.ts';
 import { newLinksOut } from './held-links.ts';
@@ -186,7 +186,8 @@ async function whatIsLeft(
   const listed = await slotStatus(context, worktree, { ignored: hasStarted(worktree) });
   const status = listed.ok ? await ignoreFolderLinks(context, worktree, listed.value) : listed;
   if (!status.ok) return status;
-  const { head } = status.value;
+  const { head, unreadable } = status.value;
+  if (unreadable.length > 0) return err(cannotRead(worktree.path, unreadable));
   const dropped = await keepDropped(context, worktree, head, labelOfBranch(branch));
   return dropped.ok ? ok({ worktree, status: status.value, stashed: shared.value }) : dropped;
 }

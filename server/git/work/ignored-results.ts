@@ -33,7 +33,7 @@ export async function keepIgnored(
   if (beyond !== null) return ok({ files, ref: null, commit: null, unkept: beyond });
   const kept = await keepState(context, {
     worktree,
-    status: { ...status, head: tip, branch, entries: [] },
+    status: { ...status, head: tip, branch, entries: [], unreadable: [] },
     label: `${labelOfBranch(branch)}/ignored`,
     reason: 'ignored',
     author: 'agent',

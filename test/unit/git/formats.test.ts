@@ -29,6 +29,12 @@ suite('git formats: status', () => {
   const ids = `100644 100644 100644 ${sha} ${sha}`;
 
   test('clean', () => check(head, [sha, 'drover/t/1']));
+  test('folders that git could not read are in its warnings only', () => {
+    const warnings = "warning: could not open directory 'a/b c/': Permission denied\n";
+    const all = `${warnings}${warnings}warning: something else\nwarning: could not open directory 'it's/': x\n`;
+    assert.deepEqual(parseStatus(Buffer.from(''), all).unreadable, ['a/b c/', "it's/"]);
+    assert.deepEqual(parseStatus(Buffer.from('')).unreadable, []);
+  });
   test('empty output', () => check([], [null, null]));
   test('no commit yet, detached', () => {
     check(['# branch.oid (initial)', '# branch.head main'], [null, 'main']);
