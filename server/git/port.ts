@@ -282,9 +282,9 @@ export interface GitRepository {
   diff(from: Sha, to: Sha): Promise<GitResult<string>>;
   /**
    * Paths that differ between two commits; of the work of an attempt also such as were changed and
-   * changed back.
+   * changed back. `counting`: only files in which this text occurs more or less often than before.
    */
-  changedPaths(from: Sha, to: Sha): Promise<GitResult<readonly string[]>>;
+  changedPaths(from: Sha, to: Sha, counting?: string): Promise<GitResult<readonly string[]>>;
   /** Files that differ between two commits, renames found. */
   changedFiles(from: Sha, to: Sha): Promise<GitResult<readonly ChangedFile[]>>;
   /** Names of files and folders at the root of a commit. */

@@ -284,7 +284,7 @@ function operations(
     moveBranch: (branch, next, from) => moveBranch(context, branch, next, from),
     canonicalBranch: async (branch) => branchName(await finalRef(context, branchRef(branch))),
     diff: (from, to) => diff(context, from, to),
-    changedPaths: (from, to) => changedPaths(context, from, to),
+    changedPaths: (from, to, counting) => changedPaths(context, from, to, counting),
     changedFiles: (from, to) => changedFiles(context, from, to),
     namesAtRoot: (commit) => namesAtRoot(context, commit),
     fileAt: (commit, path, bytesMax) => fileAt(context, commit, path, bytesMax),

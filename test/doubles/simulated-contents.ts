@@ -68,8 +68,13 @@ export class SimulatedContents {
     return this.#calls.run('git.diff', () => ok(this.#changed(from, to).join('\n')));
   }
 
-  changedPaths(from: Sha, to: Sha): Promise<GitResult<readonly string[]>> {
-    return this.#calls.run('git.changedPaths', () => ok(this.#changed(from, to)));
+  changedPaths(from: Sha, to: Sha, counting = ''): Promise<GitResult<readonly string[]>> {
+    const { objects } = this.#repository;
+    const count = (commit: Sha, path: string): number =>
+      (objects.filesOf(commit).get(path) ?? '').split(counting).length;
+    const isCounted = (path: string): boolean =>
+      counting === '' || count(from, path) !== count(to, path);
+    return this.#calls.run('git.changedPaths', () => ok(this.#changed(from, to).filter(isCounted)));
   }
 
   changedFiles(from: Sha, to: Sha): ReturnType<GitRepository['changedFiles']> {

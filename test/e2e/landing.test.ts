@@ -278,7 +278,38 @@ echo "$id" > shared.txt
     assert.equal(here.read('repo/shared.txt'), 'nobody\n', 'the person has decided');
   });
 
-  test('a merge of a person lands with all that the task did besides', async () => {
+  test('conflict marks that an agent commits land only if a person approves them', async () => {
+    const marks = '<<<<<<< HEAD\\nmine\\n=======\\ntheirs\\n>>>>>>> other\\n';
+    const here = project({
+      files: { 'fixture.txt': marks.replaceAll('\\n', '\n') },
+      agent: `
+cat > /dev/null
+case "$id" in
+  edits) echo more >> fixture.txt; git mv fixture.txt moved.txt;;
+  adds) printf '${marks}' > work.txt; git add -A; git commit -qm marked;;
+esac
+`,
+    });
+    await beginPlan(here, ['edits', 'adds']);
+    await here.expect(2, ['run']);
+    assert.deepEqual(landedTasks(here), ['edits'], 'marks that were there do not count');
+    const task = await here.task('adds');
+    assert.deepEqual([task.status, task.review_kind], ['needs_review', 'unmerged']);
+    assert.match(task.verdict_reason ?? '', /^leaves conflict marks in work\.txt$/);
+    assert.match(await here.expect(0, ['why', 'adds']), /it leaves conflict marks in work\.txt/);
+    await here.expect(0, ['approve', 'adds']);
+    await eventually('a fixture may be meant so', () => landedTasks(here).includes('adds'));
+  });
+
+  for (const keepsBase of [false, true]) {
+    const what = keepsBase
+      ? 'that brings the lines from before both changes back'
+      : 'of both sides';
+    test(`a merge of a person ${what} lands with all that the task did besides`, () =>
+      landMerge(keepsBase));
+  }
+
+  async function landMerge(keepsBase: boolean): Promise<void> {
     const here = project({
       files: { 'shared.txt': 'nobody\n' },
       agent: `
@@ -291,16 +322,17 @@ echo "$id" > shared.txt
     await here.expect(2, ['run']);
     const client = await panelClient(here);
     const { onto } = await client.call('conflict', { id: 'second' });
-    const files = [{ path: 'shared.txt', text: 'first and second\n' }];
+    const text = keepsBase ? 'nobody\n' : 'first and second\n';
+    const files = [{ path: 'shared.txt', text, ...(keepsBase && { keeps_base: true }) }];
     await client.call('task.merge', { id: 'second', onto, files });
     await eventually(
       'it has landed',
       async () => (await here.task('second')).status === 'completed',
     );
-    assert.equal(here.read('repo/shared.txt'), 'first and second\n');
+    assert.equal(here.read('repo/shared.txt'), text);
     assert.equal(here.read('repo/own.txt'), 'mine\n');
     assert.deepEqual(landedTasks(here), ['first', 'second']);
     await assert.rejects(client.call('conflict', { id: 'second' }), /Only a task in conflict/);
     client.close();
-  });
+  }
 });

@@ -232,7 +232,7 @@ function reviewText(task: TaskView): string {
   if (task.review_kind === 'protected')
     return `It ${task.verdict_reason ?? 'changes protected files'}. Review the change before it lands.`;
   if (task.review_kind === 'unmerged')
-    return `After its conflict, it ${task.verdict_reason ?? 'leaves lines unmerged'}. Review the change before it lands.`;
+    return `It ${task.verdict_reason ?? 'leaves lines unmerged'}. Review the change before it lands.`;
   return 'Its work waits for your review.';
 }
 

@@ -16,8 +16,23 @@ export type MergeFault =
   /** Some of the conflicts still have the lines of the base. */
   | { readonly kind: 'undecided'; readonly undecided: number; readonly conflicts: number };
 
-/** Git's marks, of a conflict as a whole. */
-export const conflictMarks = /^<{7} .*$[^]*^={7}\r?$[^]*^>{7} /m;
+/** How each conflict that git marks starts. */
+export const conflictStart = '<<<<<<< ';
+
+/** Returns how many conflicts have all of git's marks in a text. */
+export function countMarked(text: string): number {
+  let count = 0;
+  let next: 'start' | 'middle' | 'end' = 'start';
+  for (const line of text.split('\n')) {
+    if (next === 'start' && line.startsWith(conflictStart)) next = 'middle';
+    else if (next === 'middle' && /^={7}\r?$/u.test(line)) next = 'end';
+    else if (next === 'end' && line.startsWith('>>>>>>> ')) {
+      count += 1;
+      next = 'start';
+    }
+  }
+  return count;
+}
 
 /** Lines `from` to `to` (excluded) of a text. */
 interface Region {
@@ -28,8 +43,8 @@ interface Region {
 /** Returns null if the result decides every conflict. */
 export function mergeFault(sides: MergeSides, result: string | null): MergeFault | null {
   const { base, landed, task } = sides;
-  const hadMarks = [landed, task].some((text) => text !== null && conflictMarks.test(text));
-  if (result !== null && !hadMarks && conflictMarks.test(result)) return { kind: 'marks' };
+  const hadMarks = [landed, task].some((text) => text !== null && countMarked(text) > 0);
+  if (result !== null && !hadMarks && countMarked(result) > 0) return { kind: 'marks' };
   if (landed === null || task === null || base === null || result === null)
     return result === null ? removalFault(sides) : wholeFault(sides, result);
   if (sameText(result, landed) || sameText(result, task)) return null;

@@ -2,7 +2,7 @@
 
 import { constants } from 'node:fs';
 import { open } from 'node:fs/promises';
-import { conflictMarks } from '../../core/work/merge-faults.ts';
+import { conflictStart, countMarked } from '../../core/work/merge-faults.ts';
 import type { RepositoryContext } from '../context.ts';
 import { absoluteBytes, type PathBytes, shown, splitZero } from '../files/paths.ts';
 import type { Sha } from '../sha.ts';
@@ -18,7 +18,7 @@ export async function withMarks(root: string, paths: readonly PathBytes[]): Prom
   for (const path of paths.slice(0, readsMax)) {
     const content = await contentOf(absoluteBytes(root, path));
     if (content === null) continue;
-    if (content === 'large' || conflictMarks.test(content.text)) marked.push(shown(path));
+    if (content === 'large' || countMarked(content.text) > 0) marked.push(shown(path));
   }
   return marked;
 }
@@ -50,7 +50,7 @@ export async function markedSince(
   const unmerged = entries.filter((entry) => entry.kind === 'unmerged').map((entry) => entry.path);
   const options = ['--no-ext-diff', '--no-textconv', '--no-renames', '--ignore-submodules=all'];
   const changed = await context.git(
-    ['diff', '--name-only', '-z', ...options, '-S<<<<<<< ', base, '--'],
+    ['diff', '--name-only', '-z', ...options, `-S${conflictStart}`, base, '--'],
     { at: path },
   );
   const added = changed.code === 0 ? splitZero(changed.stdout) : [];

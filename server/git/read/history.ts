@@ -40,10 +40,13 @@ export async function changedPaths(
   context: RepositoryContext,
   from: Sha,
   to: Sha,
+  counting: string | null = null,
 ): Promise<GitResult<readonly string[]>> {
-  const known = context.touched.of(from, to);
+  const known = counting === null ? context.touched.of(from, to) : null;
   if (known !== null) return ok(known);
-  const args = ['diff-tree', '-r', '-z', '--name-only', '--no-renames', from, to];
+  // A renamed file has as many of a text as before.
+  const how = counting === null ? ['--no-renames'] : ['--find-renames', `-S${counting}`];
+  const args = ['diff-tree', '-r', '-z', '--name-only', '--no-textconv', ...how, from, to];
   const output = await between(context, from, to, args);
   return output.ok ? ok(splitZero(output.value).map(shown)) : output;
 }

@@ -383,7 +383,7 @@ function looksAtCommits(
 > {
   return {
     diff: (from, to) => shared.with([from, to], () => local.diff(from, to)),
-    changedPaths: (from, to) => shared.with([from, to], () => local.changedPaths(from, to)),
+    changedPaths: (...by) => shared.with([by[0], by[1]], () => local.changedPaths(...by)),
     changedFiles: (from, to) => shared.with([from, to], () => local.changedFiles(from, to)),
     fileAt: (commit, path, bytesMax) =>
       shared.with([commit], () => local.fileAt(commit, path, bytesMax)),

@@ -232,7 +232,7 @@ function whyReview(row: TaskRow, facts: WhyFacts): string[] {
       ];
     case 'unmerged':
       return [
-        `${id} needs a review: after its conflict, it ${row.verdict_reason ?? 'leaves lines unmerged'}. Landing it as it is would revert what has landed, or land the marks.`,
+        `${id} needs a review: it ${row.verdict_reason ?? 'leaves lines unmerged'}. Landing it as it is would revert what has landed, or land the marks.`,
         decide,
       ];
     case 'no_changes':

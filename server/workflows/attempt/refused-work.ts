@@ -22,7 +22,7 @@ import { gitFailed, whileAway } from '../kit/git-trouble.ts';
 import type { Uses } from '../kit/engine-ports.ts';
 import { stoppedInstead } from './stops.ts';
 import type { Sha } from '../../git/sha.ts';
-import type { CommitLeftoversOutcome } from '../../git/slot-port.ts';
+import type { CommittedWork } from '../kit/merge-check.ts';
 
 type Refused = Uses<'chance' | 'clock' | 'mask' | 'owner' | 'settings' | 'store'>;
 
@@ -43,7 +43,7 @@ export async function endUncommitted(
   run: DurableRun<Tx>,
   claim: Claim,
   { part, path, trouble }: UncommittedWork,
-  isWhole: (made: CommitLeftoversOutcome) => boolean,
+  isWhole: (made: CommittedWork) => boolean,
 ): Promise<void> {
   const { kind, made, message } = trouble;
   await run.commit('commit_failed', async (tx) => {

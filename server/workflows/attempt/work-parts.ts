@@ -1,7 +1,6 @@
 // The parts of one attempt: sub-tasks in order, the task itself, and sub-tasks that its agents add
 // in the meantime.
 
-import { ok } from '../../core/failure.ts';
 import { firstLineOf } from '../../core/format.ts';
 import { branchRef } from '../../core/work/ref-names.ts';
 import { attemptTrailers } from '../../core/work/trailers.ts';
@@ -25,14 +24,13 @@ import { AgentStill } from '../kit/agent-still.ts';
 import { blockFromOutside, giveBack, recordFailure, waitForAccount } from './attempt-ends.ts';
 import { endAtBudget } from './budget-ends.ts';
 import { gitFailed, whileAway } from '../kit/git-trouble.ts';
-import { type CommittedWork, undecidedConflicts } from '../kit/merge-check.ts';
+import { type CommittedWork, withUndecided } from '../kit/merge-check.ts';
 import type { Engine, StartedAttempt } from '../kit/engine-ports.ts';
 import { recordPart } from './part-record.ts';
 import { endUncommitted } from './refused-work.ts';
 import { isStopRequested, settleStop } from './stops.ts';
 import { submit } from './submission.ts';
 import type { Place } from './worktree-step.ts';
-import type { CommitLeftoversOutcome } from '../../git/slot-port.ts';
 import type { PartOutcome } from './part-session.ts';
 
 export interface AttemptAtWork extends StartedAttempt {
@@ -276,7 +274,7 @@ async function commitWork(
   part: string,
   step: string,
   record: (tx: Tx, committed: CommittedWork, task: TaskRow) => Promise<void>,
-  isWhole: (made: CommitLeftoversOutcome, task: TaskRow) => boolean = () => false,
+  isWhole: (made: CommittedWork, task: TaskRow) => boolean = () => false,
 ): Promise<boolean> {
   const { engine, run, claim, place } = attempt;
   const task = await existingTask(engine.store.db, part);
@@ -304,9 +302,7 @@ async function commitWork(
           }),
         (outcome) => (outcome.ok ? null : gitFailed(outcome.error)),
       );
-      if (!made.ok || !made.value.changed || part !== claim.taskId) return made;
-      const undecided = await undecidedConflicts(engine, claim, place.base, made.value.commit);
-      return undecided === null ? made : ok<CommittedWork>({ ...made.value, undecided });
+      return part === claim.taskId ? withUndecided(engine, claim, place.base, made) : made;
     },
     async (tx, outcome) => {
       if (outcome.ok) await record(tx, outcome.value, task);

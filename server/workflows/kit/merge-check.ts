@@ -1,10 +1,17 @@
 // Whether work decides the conflicts that it had with what has landed, file by file.
 
+import { err, ok } from '../../core/failure.ts';
 import type { Undecided } from '../../core/plan/verdict.ts';
-import { type MergeFault, mergeFault, type MergeSides } from '../../core/work/merge-faults.ts';
+import {
+  conflictStart,
+  countMarked,
+  type MergeFault,
+  mergeFault,
+  type MergeSides,
+} from '../../core/work/merge-faults.ts';
 import type { CommitLeftoversOutcome } from '../../git/slot-port.ts';
 import { attemptsSince, type Claim } from '../../store/port.ts';
-import { GitRefusal } from '../../git/port.ts';
+import { type GitResult, GitRefusal } from '../../git/port.ts';
 import type { Sha } from '../../git/sha.ts';
 import type { Uses } from './engine-ports.ts';
 
@@ -13,6 +20,9 @@ export interface CommittedWork extends CommitLeftoversOutcome {
   /** Absent or null: the task had no conflict, or its work decides it. */
   readonly undecided?: Undecided | null;
 }
+
+/** How many files are searched for added conflict marks. */
+const markedFilesMax = 200;
 
 /** Larger files are not compared: they count as decided. */
 const fileBytesMax = 4 * 1024 * 1024;
@@ -44,10 +54,45 @@ export async function faultOfFile(
 }
 
 /**
+ * Adds what a person must see before the commit of an attempt lands: undecided conflicts. Work that
+ * only could not be pushed is checked as well, because it lands without another attempt.
+ */
+export async function withUndecided(
+  engine: Uses<'git' | 'store'>,
+  claim: Pick<Claim, 'taskId' | 'attempt'>,
+  base: Sha,
+  made: GitResult<CommitLeftoversOutcome>,
+): Promise<GitResult<CommittedWork>> {
+  const work = made.ok ? made.value : made.error.made;
+  if (work === undefined || !work.changed) return made;
+  const left = await undecidedConflicts(engine, claim, base, work.commit);
+  const { marked = [], asBase = [] } = left ?? {};
+  const added = await addedMarks(engine, base, work.commit);
+  const undecided = { marked: [...new Set([...marked, ...added])], asBase };
+  if (undecided.marked.length + asBase.length === 0) return made;
+  const checked: CommittedWork = { ...work, undecided };
+  return made.ok ? ok(checked) : err({ ...made.error, made: checked });
+}
+
+/** Files to which the work adds conflict marks; marks that its base has do not count. */
+async function addedMarks(engine: Uses<'git'>, base: Sha, commit: Sha): Promise<readonly string[]> {
+  const paths = await engine.git.changedPaths(base, commit, conflictStart);
+  if (!paths.ok) throw new GitRefusal(paths.error);
+  const marked: string[] = [];
+  for (const path of paths.value.slice(0, markedFilesMax)) {
+    const now = await versionAt(engine, commit, path);
+    if (typeof now !== 'string' || countMarked(now) === 0) continue;
+    const before = await versionAt(engine, base, path);
+    if (countMarked(before ?? '') < countMarked(now)) marked.push(path);
+  }
+  return marked;
+}
+
+/**
  * The work of an attempt after a conflict: a conflict that this work leaves undecided would land as
  * the revert of what has landed. Returns null if the task had no conflict, or has decided it.
  */
-export async function undecidedConflicts(
+async function undecidedConflicts(
   engine: Uses<'git' | 'store'>,
   { taskId, attempt }: Pick<Claim, 'taskId' | 'attempt'>,
   landed: Sha,

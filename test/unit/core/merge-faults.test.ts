@@ -3,12 +3,25 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { lineChanges } from '../../../server/core/work/line-changes.ts';
-import { countChangedLines, mergeFault } from '../../../server/core/work/merge-faults.ts';
+import {
+  countChangedLines,
+  countMarked,
+  mergeFault,
+} from '../../../server/core/work/merge-faults.ts';
 
 const oneLine = { base: 'nobody\n', landed: 'first\n', task: 'second\n' };
 const undecided = { kind: 'undecided', undecided: 1, conflicts: 1 };
 
 suite('merge faults', () => {
+  test('only whole conflicts count as marked', () => {
+    const marked = '<<<<<<< a\none\n=======\ntwo\n>>>>>>> b\n';
+    assert.equal(countMarked(`x\n${marked}y\n${marked}`), 2);
+    assert.equal(countMarked(marked.replaceAll('\n', '\r\n')), 1);
+    assert.equal(countMarked(marked.replaceAll(/^/gmu, '  ')), 0, 'quoted in a text');
+    assert.equal(countMarked('Title\n=======\n>>>>>>> b\n'), 0);
+    assert.equal(countMarked('<<<<<<< a\n'.repeat(200_000)), 0);
+  });
+
   test('a result that equals the base decides nothing', () => {
     assert.deepEqual(mergeFault(oneLine, 'nobody\n'), undecided);
     assert.deepEqual(mergeFault(oneLine, 'nobody'), undecided);
