@@ -1,8 +1,8 @@
 // What a further attempt knows of the ones before it: sub-tasks that are done stay done, a conflict stays one until it is cured.
 
 import assert from 'node:assert/strict';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
 import { eventually } from './support/eventually.ts';
 import { landedTasks } from './support/history.ts';
 import { beginPlan } from './support/plan.ts';
@@ -140,5 +140,31 @@ git config extensions.unheardOf true
     assert.deepEqual(landedTasks(here), ['t1']);
     assert.equal(here.read('starts-t1'), '1\n');
     assert.equal((await here.task('t1')).attempts, 0);
+  });
+
+  test('nor because the task was paused or cancelled before git was cured', async () => {
+    const here = project({
+      agent: `
+cat > /dev/null
+echo "$attempt" >> "../../starts-$id"
+echo "work of $id" > "$id.txt"
+echo broken > "$(git rev-parse --git-dir)/index"
+`,
+    });
+    await beginPlan(here, [{ id: 't1', max_attempts: 1 }]);
+    assert.notEqual((await here.drover(['run'])).code, 0);
+    const { worktree_path: slot, status } = await here.task('t1');
+    assert.equal(status, 'blocked');
+    await here.expect(0, ['pause', 't1']);
+    await here.expect(0, ['resume-task', 't1']);
+    assert.notEqual((await here.drover(['run'])).code, 0, 'git is as broken as before');
+    await here.expect(0, ['cancel', 't1']);
+    await here.expect(0, ['retry', 't1']);
+    const index = here.gitIn(slot ?? '', 'rev-parse', '--git-path', 'index');
+    rmSync(resolve(slot ?? '', index));
+    await here.expect(0, ['run']);
+    assert.deepEqual(landedTasks(here), ['t1']);
+    assert.equal(here.git('show', 'main:t1.txt'), 'work of t1');
+    assert.equal(here.read('starts-t1'), '1\n');
   });
 });

@@ -69,6 +69,8 @@ async function endFinished(
   { part, path, trouble }: UncommittedWork,
 ): Promise<void> {
   const reason = failure('commit_failed', trouble.message);
+  // First, so that a request to stop keeps it.
+  await setAttempt(tx, claim.taskId, claim.attempt, { failure_kind: reason.kind, pid_part: part });
   const isRetried = trouble.retryable && (await goesOnAfter(tx, claim, reason)) !== null;
   if (isRetried) await recordFailure(engine, tx, claim, reason);
   else await holdFinished(engine, tx, claim, trouble.message, path);

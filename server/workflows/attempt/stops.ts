@@ -5,6 +5,7 @@ import { ownedStatuses } from '../../core/plan/state.ts';
 import type { DurableRun } from '../../durable/port.ts';
 import {
   type Claim,
+  lastAttempt,
   releaseSlot,
   setAttempt,
   type StopKind,
@@ -71,9 +72,12 @@ export async function settleStopIn(
   const kind = row.stop_requested ?? 'stop';
   const { store } = engine;
   await withdrawQuestions(tx, store.sources, claim.taskId);
+  const last = await lastAttempt(tx, claim.taskId);
+  // Its agent is not started again: only the commit of its work is missing.
+  const isFinished = last?.number === claim.attempt && last.failure_kind === 'commit_failed';
   await setAttempt(tx, claim.taskId, claim.attempt, {
     state: 'interrupted',
-    failure_kind: 'interrupted',
+    failure_kind: isFinished ? 'commit_failed' : 'interrupted',
     error: row.stop_reason,
     pid: null,
     pid_start: null,
@@ -88,7 +92,7 @@ export async function settleStopIn(
     data: { reason: row.stop_reason },
     set: { ...noOwner, ...noStop },
   });
-  if (kind === 'cancel') {
+  if (kind === 'cancel' && !isFinished) {
     await setAttempt(tx, claim.taskId, claim.attempt, {
       state: 'failed',
       ended_at_ms: engine.clock.now(),

@@ -16,6 +16,7 @@ import {
   movePhase,
   noteSubTaskCommit,
   partsOf,
+  setAttempt,
   type TaskRow,
   type Tx,
 } from '../../store/port.ts';
@@ -305,7 +306,10 @@ async function commitWork(
       return part === claim.taskId ? withUndecided(engine, claim, place.base, made) : made;
     },
     async (tx, outcome) => {
-      if (outcome.ok) await record(tx, outcome.value, task);
+      if (!outcome.ok) return;
+      if (claim.finishedPart === part)
+        await setAttempt(tx, claim.taskId, claim.attempt, { failure_kind: null, error: null });
+      await record(tx, outcome.value, task);
     },
   );
   if (committed.ok) return true;

@@ -115,7 +115,7 @@ export async function cancelTask(
     } as const;
     const done = await engine.store.transition(tx, { ...change, from: [row.status] });
     if (!done.ok) return false;
-    await releaseSlot(tx, 'task', id);
+    if ((await finishedAs(tx, id)) !== 'uncommitted') await releaseSlot(tx, 'task', id);
     await withdrawQuestions(tx, engine.store.sources, id);
     return true;
   });

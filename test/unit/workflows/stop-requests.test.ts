@@ -7,6 +7,10 @@ import {
   requestStop,
   unpauseTask,
 } from '../../../server/workflows/person/controls.ts';
+import { claimTask } from '../../../server/store/work/claims.ts';
+import { setAttempt } from '../../../server/store/port.ts';
+import { finishedAs } from '../../../server/workflows/attempt/refused-work.ts';
+import { settleStopIn } from '../../../server/workflows/attempt/stops.ts';
 import { tablesOf } from '../../tables.ts';
 import { addTasks, memoryStore, moveTask } from '../store/memory-store.ts';
 
@@ -48,6 +52,38 @@ suite('a request to stop', () => {
     );
     await project.close();
   });
+
+  for (const kind of ['pause', 'cancel', 'stop'] as const) {
+    test(`a ${kind} of work that only has to be committed starts no agent again`, async () => {
+      const project = await memoryStore();
+      const { store, sources } = project;
+      const { A: taskId = '' } = await addTasks(project, [{ title: 'A' }]);
+      const claim = await store.transaction((tx) =>
+        claimTask(tx, sources, {
+          taskId,
+          runId: 'run',
+          owner: 'o',
+          machine: '',
+          sessionId: 's',
+          agent: 'command',
+          model: null,
+          step: 0,
+          agentResumes: true,
+          plansFirst: false,
+        }),
+      );
+      assert.ok(claim !== null);
+      const engine = { store, clock: sources.clock, switchboard: { stop: () => undefined } };
+      const asked = engine as unknown as Parameters<typeof requestStop>[0];
+      await store.transaction((tx) =>
+        setAttempt(tx, taskId, claim.attempt, { failure_kind: 'commit_failed', pid_part: taskId }),
+      );
+      await requestStop(asked, taskId, kind, null);
+      await store.transaction((tx) => settleStopIn(engine as never, tx, claim));
+      assert.equal(await finishedAs(store.db, taskId), 'uncommitted');
+      await project.close();
+    });
+  }
 
   test('of a person says that it was one, also where no agent works on the task', async () => {
     const project = await memoryStore();
