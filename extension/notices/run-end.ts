@@ -3,6 +3,7 @@
 
 import { formatCost, formatCount, formatDuration } from '../../server/core/format.ts';
 import type { Report } from '../../server/core/history/report.ts';
+import { unusableKinds } from '../../server/core/work/fallback.ts';
 import { outcomeParts, type OutcomePlace } from '../../server/core/plan/outcome-words.ts';
 import { needsOf, type Need } from '../../server/protocol/needs.ts';
 import type { RunView, StatusSnapshot } from '../../server/protocol/views.ts';
@@ -33,6 +34,10 @@ export function runEndNotice(report: Report, board: StatusSnapshot, run: RunView
   const { counts, left } = report;
   const failed = left.filter(({ outcome }) => outcome === 'failed').map(({ id }) => id);
   const others = needsOf(board).flatMap((need) => otherNeed(need, run));
+  const noAgent = whyNoAgent(
+    report,
+    left.flatMap(({ id, outcome }) => (outcome === 'failed' ? [] : [id])),
+  );
   const parts = [
     ...outcomeParts(counts, placeOf(report, board, run)),
     ...others,
@@ -40,7 +45,7 @@ export function runEndNotice(report: Report, board: StatusSnapshot, run: RunView
     ...(report.cost.usd > 0 ? [formatCost(report.cost.usd)] : []),
   ];
   const hasWaiting = counts.waits > 0 || others.length > 0;
-  const isBad = failed.length > 0 || hasWaiting;
+  const isBad = failed.length > 0 || hasWaiting || noAgent !== null;
   const retry: NoticeButton = {
     title: failed.length === 1 ? 'Retry Failed' : `Retry ${failed.length} Failed`,
     action: { kind: 'retryFailed', ids: failed },
@@ -48,10 +53,21 @@ export function runEndNotice(report: Report, board: StatusSnapshot, run: RunView
   return {
     key: `run ${run.id} ${run.ended_at ?? 0}`,
     level: isBad ? 'warning' : 'info',
-    text: `${titleOf(board, run)}: ${parts.join(' · ')}`,
+    text: [
+      `${titleOf(board, run)}: ${parts.join(' · ')}`,
+      ...(noAgent === null ? [] : [`${noAgent} No attempt was used.`]),
+    ].join('. '),
     buttons: [showRun, ...(hasWaiting ? [openInbox] : []), ...(failed.length > 0 ? [retry] : [])],
     isBlocking: isBad,
   };
+}
+
+/** The run stopped using an agent that cannot start, and tasks are left for it. */
+function whyNoAgent({ retries }: Report, left: readonly string[]): string | null {
+  const found = retries.findLast(
+    ({ task_id: id, cause }) => left.includes(id) && unusableKinds.includes(cause),
+  );
+  return found?.error ?? null;
 }
 
 function titleOf(board: StatusSnapshot, { epic_id: epicId, tasks }: RunView): string {

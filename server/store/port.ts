@@ -198,7 +198,7 @@ export {
   taskOrRefuse,
 } from './rows/find-rows.ts';
 export { inParts, textList } from './rows/one-moment.ts';
-export { limitAccount, limitedAccounts } from './work/accounts.ts';
+export { limitAccount, limitedAccounts, unusableAgents } from './work/accounts.ts';
 export {
   attemptsLeftOn,
   type EndedAttempt,

@@ -1,7 +1,7 @@
 // Agents that are not there, come later, or cannot start.
 
 import assert from 'node:assert/strict';
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { writeAgent, writesOneFile } from './support/agent-scripts.ts';
 import { panelClient } from './support/panel-client.ts';
@@ -44,5 +44,80 @@ suite('agents that cannot start', () => {
     } finally {
       client.close();
     }
+  });
+});
+
+const cannotStart: readonly {
+  readonly words: string;
+  readonly body: string;
+  readonly says: RegExp;
+}[] = [
+  {
+    words: 'that ends with exit code 127',
+    body: '#!/bin/sh\necho "node: not found" >&2\nexit 127\n',
+    says: /node: not found/,
+  },
+  {
+    words: 'whose interpreter is missing',
+    body: '#!/no/such/interpreter\n',
+    says: /could not be started/,
+  },
+  {
+    words: 'that cannot execute its own program',
+    body: '#!/bin/sh\ntouch denied\nexec ./denied\n',
+    says: /denied/,
+  },
+];
+
+suite('a run whose agent cannot start', () => {
+  const project = useProjects();
+
+  for (const { words, body, says } of cannotStart) {
+    test(`an agent ${words} ends the run at the first try, with no attempt used`, async () => {
+      const here = project();
+      const path = join(here.folder, 'broken-agent');
+      writeFileSync(path, body, { mode: 0o755 });
+      const env = { DROVER_AGENT_PATH: path };
+      await here.expect(0, ['init']);
+      const ids = [await here.add('One'), await here.add('Two'), await here.add('Three')];
+      const ended = await here.drover(['run', '--workers', '1'], { env });
+      const output = `${ended.stdout}\n${ended.stderr}`;
+      assert.equal(ended.code, 2, output);
+      assert.match(output, says);
+      assert.match(output, /Correct this, then run "drover run"/);
+      const claimed = (await here.events()).filter(({ type }) => type === 'task.claimed');
+      assert.equal(claimed.length, 1, 'the agent was started once');
+      for (const id of ids) {
+        const { status, attempts } = await here.task(id);
+        assert.deepEqual([status, attempts], ['ready', 0]);
+      }
+      assert.match(await here.expect(0, ['why', ids[0] ?? '']), says);
+      writeFileSync(path, readFileSync(writeAgent(here.folder, writesOneFile, 'good')));
+      await here.expect(0, ['run'], { env });
+      for (const id of ids) assert.equal((await here.task(id)).status, 'completed');
+    });
+  }
+
+  test('only its own tasks wait while another agent works, and a fallback agent takes over', async () => {
+    const here = project();
+    const path = join(here.folder, 'broken-agent');
+    writeFileSync(path, '#!/bin/sh\nexit 126\n', { mode: 0o755 });
+    await here.expect(0, ['init']);
+    const broken = await here.add('Broken', '--priority', '3');
+    const alike = await here.add('Alike', '--priority', '3');
+    const other = await here.add('Other', '--agent', 'demo', '--priority', '1');
+    const passedOn = await here.add('Passed on', '--fallback', 'demo', '--priority', '1');
+    const env = { DROVER_AGENT_PATH: path };
+    await here.expect(2, ['run', '--workers', '1'], { env });
+    for (const id of [broken, alike]) assert.equal((await here.task(id)).status, 'ready');
+    for (const id of [other, passedOn]) {
+      const { status, attempts } = await here.task(id);
+      assert.deepEqual([status, attempts], ['completed', 0]);
+    }
+    const claims = (await here.events()).filter(({ type }) => type === 'task.claimed');
+    assert.deepEqual(
+      claims.map(({ data }) => data['agent']),
+      ['command', 'demo', 'demo'],
+    );
   });
 });

@@ -171,6 +171,7 @@ async function judge(
   const unlandedEpic = view.land !== 'task' && !hasLanded(snapshot, epic, finished);
   tellWhatWaits(context, snapshot, finished);
   tellWorkElsewhere(context, view, finished);
+  tellUnusableAgents(context, finished);
   const code = finished?.data['exit_code'];
   // What another run has to itself is no part of this one's end.
   if (typeof code === 'number' && epic === view.epic_id) return code;
@@ -212,6 +213,16 @@ function tellWorkElsewhere(
         `The work of ${names}${more} is only on ${branch}, not on ${view.target_branch}. Run "drover run --epic ${epic}${how}" to land it.`,
       ),
     );
+  }
+}
+
+/** Tasks are left for agents that cannot start: their attempts are not used up. */
+function tellUnusableAgents(context: CommandContext, finished: EventView | null): void {
+  const unusable = finished?.data['unusable_agents'];
+  if (!Array.isArray(unusable)) return;
+  for (const { agent, why } of unusable as { agent: string; why: string }[]) {
+    const words = `Agent ${agent}: ${why} Correct this, then run "drover run". No attempt was used.`;
+    context.tell(plainLine(words));
   }
 }
 

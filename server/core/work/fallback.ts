@@ -170,12 +170,15 @@ export function failuresBeforeNext(kind: string, after: number): number | null {
   }
 }
 
+/** Kinds with which an agent cannot do any task until a person has changed something. */
+export const unusableKinds: readonly string[] = ['agent_missing', 'agent_auth', 'agent_billing'];
+
 /**
  * Kinds with which an agent has not had its try: passing the task on uses no attempt, and nothing
  * is waited for.
  */
 export function usesNoAttempt(kind: string): boolean {
-  return ['agent_missing', 'agent_auth', 'agent_billing', 'account_limit'].includes(kind);
+  return unusableKinds.includes(kind) || kind === 'account_limit';
 }
 
 export interface EndedAttempt {

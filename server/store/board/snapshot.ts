@@ -13,6 +13,7 @@ import type { HoldView } from '../../protocol/views.ts';
 import { type Board, readBoard } from './board.ts';
 import { epicOrRefuse } from '../rows/find-rows.ts';
 import { readHolds } from '../status/holds.ts';
+import { awaitedAgents } from '../work/accounts.ts';
 import { type Db, readAtOneMoment } from '../rows/one-moment.ts';
 import { stuckViews } from './stuck.ts';
 import type { EpicRow, LineRow, RunRow } from '../schema/tables.ts';
@@ -119,7 +120,7 @@ async function readMoment(
   };
 }
 
-/** While nothing runs, only lines are held: until a person has decided. */
+/** While nothing runs, only lines and unusable agents are left: until a person has acted. */
 export async function heldNow(db: Db, run: RunRow | null): Promise<readonly HoldView[]> {
   const lines = await db
     .selectFrom('lines')
@@ -136,6 +137,12 @@ export async function heldNow(db: Db, run: RunRow | null): Promise<readonly Hold
       until: null,
     };
   });
+  const unusable = run === null ? [] : await awaitedAgents(db, run.id);
+  for (const { agent, why, sinceMs } of unusable) {
+    const since = Math.floor(sinceMs / 1000);
+    const reason = `Tasks of ${agent} wait for a new run: ${why}`;
+    held.push({ scope: `agent/${agent}`, line: null, reason, since, until: null });
+  }
   if (run?.state !== 'active') return held;
   return [...(await readHolds(db)).map(holdView), ...held];
 }

@@ -1,7 +1,7 @@
 // Which agent has a task's next attempt, and what has kept those before it from doing it: in
 // sentences, from stored facts.
 
-import { agentChain, nextStepIndex } from '../../core/work/fallback.ts';
+import { agentChain, nextStepIndex, unusableKinds } from '../../core/work/fallback.ts';
 import { stepText } from '../../core/format.ts';
 import { attemptsSince, unendedStates } from '../work/claims.ts';
 import type { Db } from '../rows/one-moment.ts';
@@ -31,9 +31,21 @@ export async function nextAgentFacts(
   const next = goesOn ? last : (chain[step] ?? chain[0]);
   return {
     agent: next.agent,
-    sentences: takenOver(row.id, attempts, step, stepText(next)),
+    sentences: [
+      ...takenOver(row.id, attempts, step, stepText(next)),
+      ...couldNotStart(row, attempts.at(-1), stepText(next)),
+    ],
     others: chain.slice(step + 1).map(stepText),
   };
+}
+
+/** The run stopped using the agent: until a person corrects the cause, the task cannot start. */
+function couldNotStart({ id }: TaskRow, last: AttemptRow | undefined, next: string): string[] {
+  if (last?.state !== 'failed' || !unusableKinds.includes(last.failure_kind ?? '')) return [];
+  if (stepText(last) !== next) return [];
+  return [
+    `${last.agent} could not start on ${id}, and no attempt was used: ${oneLine(last.error ?? '')}`,
+  ];
 }
 
 /** `codex takes over task-1 from claude, which ended with: …` */

@@ -13,6 +13,7 @@ import { nextAgentFacts, type NextAgentFacts } from './why-agent.ts';
 import { whyMachine } from './why-machine.ts';
 import { whyNoWorker } from './why-place.ts';
 import { oneLine, timeText, type WhyFacts } from './why-phrases.ts';
+import { unusableAgents } from '../work/accounts.ts';
 import { activeRunsIn, newestRun, tasksOfRun } from '../work/runs.ts';
 
 export async function whyNotStarted(db: Db, row: TaskRow, facts: WhyFacts): Promise<string[]> {
@@ -43,6 +44,11 @@ export async function whyNotStarted(db: Db, row: TaskRow, facts: WhyFacts): Prom
       ...sentences,
       `The current run covers only ${scopes}, and ${row.id} ${epic}; "${start}" adds it.`,
     ];
+  }
+  const unusable = (await unusableAgents(db, run.id)).get(next.agent);
+  if (unusable !== undefined && next.others.length === 0) {
+    const end = 'Correct this; a run that starts after this one uses it again.';
+    return [`This run does not use ${next.agent} any more: ${oneLine(unusable)} ${end}`];
   }
   sentences.push(...(await limitedAccount(db, { ...next, ...facts })));
   sentences.push(...(await refusedWork(db, row, run)));

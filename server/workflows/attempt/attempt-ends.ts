@@ -2,9 +2,11 @@
 // account at its limit.
 
 import { failure, type Failure, type FailureKind } from '../../core/failure.ts';
+import { unusableKinds } from '../../core/work/fallback.ts';
 import { retryDelayMs } from '../../core/work/retry.ts';
 import type { DurableRun } from '../../durable/port.ts';
 import {
+  attemptsSince,
   beginsFreely,
   type Claim,
   existingTask,
@@ -15,6 +17,7 @@ import {
   type NextAgent,
   releaseSlot,
   setAttempt,
+  type TaskRow,
   type TransitionSet,
   type Tx,
   noOwner,
@@ -36,8 +39,11 @@ export async function recordFailure(
   const goesOn = await goesOnAfter(tx, claim, reason);
   const next = goesOn === null ? await takesOver(engine, tx, claim, reason.kind) : null;
   const row = await existingTask(tx, claim.taskId);
+  // The run stops using this agent, so the task waits for a run in which the agent can start.
+  const isFree = next === null && (await endsItsUse(tx, row, reason));
   const masked: Failure = {
     ...reason,
+    ...(isFree && { retryable: true }),
     message: engine.mask(reason.message),
     ...(reason.detail === undefined ? {} : { detail: engine.mask(reason.detail) }),
   };
@@ -47,7 +53,9 @@ export async function recordFailure(
     attempt: claim.attempt,
     runId: claim.runId,
     failure: masked,
-    retryAtMs: engine.clock.now() + delayBefore(engine, next, (goesOn ?? row.attempts) + 1),
+    retryAtMs:
+      engine.clock.now() + (isFree ? 0 : delayBefore(engine, next, (goesOn ?? row.attempts) + 1)),
+    isFree,
     ...(conflictFiles === null
       ? { atEnd: 'failed' as const }
       : { atEnd: 'conflict' as const, conflictFiles }),
@@ -55,6 +63,16 @@ export async function recordFailure(
     ...(next === null ? {} : { next }),
   });
   if (goesOn === null) await releaseSlot(tx, 'task', claim.taskId);
+}
+
+/**
+ * A candidate fails instead, so that the others can be chosen from. So does an attempt on another
+ * machine: the agent may work on the rest of them.
+ */
+async function endsItsUse(tx: Tx, row: TaskRow, { kind }: Failure): Promise<boolean> {
+  if (row.candidate_of !== null || !unusableKinds.includes(kind)) return false;
+  const last = (await attemptsSince(tx, row.id, row.fallback_from)).at(-1);
+  return last?.machine === '' && last.runs_on === 'local';
 }
 
 /**

@@ -31,24 +31,32 @@ export interface ChosenAgent {
 /** Accounts at their limit, with the time at which it is over. */
 export type LimitedAccounts = ReadonlyMap<string, number>;
 
-/** The agent of the next attempt, or null while all that could have it are at their limit. */
+/** Agents that the run does not use any more, with the reason. */
+export type UnusableAgents = ReadonlyMap<string, string>;
+
+/**
+ * The agent of the next attempt, or null while all that could have it are at their limit, or cannot
+ * be used in this run.
+ */
 export async function chooseAgent(
   engine: Uses<'clock' | 'settings'>,
   tx: Reads,
   task: Who,
   limited: LimitedAccounts,
+  unusable: UnusableAgents = new Map(),
 ): Promise<ChosenAgent | null> {
   const { agents, agentKind } = engine.settings();
   const attempts = await attemptsSince(tx, task.id, task.fallback_from);
   const last = attempts.at(-1);
   if (last !== undefined && unendedStates.includes(last.state)) {
-    return limited.has(last.agent) ? null : last;
+    return limited.has(last.agent) || unusable.has(last.agent) ? null : last;
   }
   const chain = agentChain(agents, agentKind, task);
   const ended = attempts.map((row) => ({ step: row.step, failureKind: row.failure_kind }));
   const due = nextStepIndex(ended, chain.length, agents.after);
   for (let step = due; step < chain.length; step += 1) {
     const { agent, model } = chain[step] ?? chain[0];
+    if (unusable.has(agent)) continue;
     const untilMs = limited.get(agent);
     if (untilMs === undefined) return { agent, model, step };
     if (!isTooLong(engine, untilMs)) return null;

@@ -55,13 +55,17 @@ export async function countMoving(
 
 /**
  * The state of everything in the run's scope, sub-tasks included in the numbers but not in
- * `moving`.
+ * `moving`. Tasks of `notMoving` cannot start in this run.
  */
-export async function scopeState(db: Reads, run: RunRow): Promise<ScopeState> {
+export async function scopeState(
+  db: Reads,
+  run: RunRow,
+  notMoving: readonly string[] = [],
+): Promise<ScopeState> {
   const counts = await countsInScope(db, await scopeOfRun(db, run, await activeRunsIn(db)));
   const of = (status: TaskStatus): number => counts.get(status) ?? 0;
   const total = [...counts.values()].reduce((sum, n) => sum + n, 0);
-  const moving = await countMoving(db, run);
+  const moving = await countMoving(db, run, notMoving);
   const completed = of('completed');
   const failed = of('failed');
   const cancelled = of('cancelled');

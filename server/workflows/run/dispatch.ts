@@ -33,6 +33,7 @@ import { blockBeforeStart, releaseFromRedBase } from '../landing/red-base.ts';
 import type { Engine, Uses } from '../kit/engine-ports.ts';
 import { isStopped } from '../kit/scope-state.ts';
 import { openRemotePlaces } from './remote-places.ts';
+import { tasksWithoutAgent } from './unusable-agents.ts';
 import { agentQueueOf, openPlacement, type Placement } from '../kit/placement.ts';
 
 interface Free {
@@ -249,7 +250,9 @@ async function claimFor(
 ): Promise<{ readonly claimed: number; readonly opened: number }> {
   const { engine, tx, places, remote, limited, left } = round;
   let [claimed, opened] = [0, 0];
-  const ready = most > 0 ? await readyTasksFor(round, run, most) : [];
+  if (most <= 0) return { claimed, opened };
+  const without = await tasksWithoutAgent(engine, tx, run);
+  const ready = await readyTasksFor(round, run, most, without.tasks);
   for (const task of ready.slice(0, most)) await foreseeClaim(tx, task);
   for (const task of ready) {
     if (claimed >= most) break;
@@ -265,7 +268,8 @@ async function claimFor(
       opened += 1;
       continue;
     }
-    const chosen = await chooseAgent(engine, tx, task, limited);
+    const unusable = task.candidate_of === null ? without.agents : undefined;
+    const chosen = await chooseAgent(engine, tx, task, limited, unusable);
     if (chosen === null) continue;
     const { agent, model, step } = chosen;
     const leftOfKind = left.get(agent);
@@ -314,11 +318,13 @@ async function readyTasksFor(
   { engine, tx, rules, active, waiting, places, remote, limited }: Round,
   run: RunRow,
   most: number,
+  withoutAgent: readonly string[],
 ): Promise<readonly Startable[]> {
   const isRemoteFull = remote.left === 0 ? 1 : 0;
   const limit = most + (limited.size + rules.free.size + isRemoteFull) * readySpare;
   const scope = await scopeOf(engine, tx, run, active, rules);
-  const look = { ...scope, except: waiting.get(run.id) ?? [], limit };
+  const except = [...(waiting.get(run.id) ?? []), ...withoutAgent];
+  const look = { ...scope, except, limit };
   const [first, others] = await Promise.all([
     startableTasks(tx, look),
     // Those that ask for a machine which has no room must not keep the others waiting.

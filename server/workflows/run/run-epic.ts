@@ -33,6 +33,7 @@ import type { EngineOfRun } from '../kit/engine-of-run.ts';
 import type { Engine, Uses } from '../kit/engine-ports.ts';
 import { type ScopeState, scopeState } from '../kit/scope-state.ts';
 import { sweepBranches } from './sweep.ts';
+import { awaitedAgents, tasksWithoutAgent, type UnusableAgent } from './unusable-agents.ts';
 import type { Sha } from '../../git/sha.ts';
 
 export const runWorkflow = 'run';
@@ -57,6 +58,7 @@ export interface RunSummary {
   readonly exit_code: number;
   /** Completed work of the scope that is only on a line other than the target and the run's own. */
   readonly elsewhere: readonly WorkOnLine[];
+  readonly unusable_agents?: readonly UnusableAgent[];
 }
 
 export interface WorkOnLine {
@@ -223,7 +225,8 @@ async function goThrough(
         nextOrphanLookMs = engine.clock.now() + everyMs;
         if ((await returnOrphans(engine)).length > 0) continue;
       }
-      const state = await scopeState(engine.store.db, row);
+      const without = await tasksWithoutAgent(engine, engine.store.db, row);
+      const state = await scopeState(engine.store.db, row, without.tasks);
       // Work that ended since the last check may have left a choice to make: nothing else ends now.
       if (state.moving === 0 && (await settleAll(engine)) > 0) continue;
       if (state.moving === 0 && (await releaseFromRedBase(engine)) > 0) continue;
@@ -284,11 +287,12 @@ async function finish(
     // It may be about more tasks since the last check.
     const now = await runById(tx, row.id);
     if (now?.state !== 'active') return null;
-    const state = await scopeState(tx, now);
+    const without = await tasksWithoutAgent(engine, tx, now);
+    const state = await scopeState(tx, now, without.tasks);
     if (state.moving > 0) return null;
     const summary = summaryOf(row, 'finished', state, unlanded);
     await endRun(tx, row.id, { state: 'finished', atMs: engine.clock.now() });
-    await appendFinished(engine, tx, row, summary, followed);
+    await appendFinished(engine, tx, row, { ...summary, ...awaitedAgents(without) }, followed);
     return summary;
   });
 }

@@ -48,6 +48,19 @@ suite('end of a run', () => {
     assert.deepEqual(retry?.action, { kind: 'retryFailed', ids: ['check'] });
   });
 
+  test('names the agent that could not start, and that no attempt was used', () => {
+    const report = smallRun();
+    const [task] = report.left;
+    assert.ok(task !== undefined);
+    const error = 'Claude Code is not signed in.';
+    const retry = { task_id: task.id, attempt: 1, agent: 'claude', cause: 'agent_auth', error };
+    const left = [{ ...task, outcome: 'queued' as const }];
+    const notice = runEndNotice({ ...report, left, retries: [{ ...retry, ms: 1 }] }, board(), run);
+    assert.match(notice?.text ?? '', / Claude Code is not signed in\. No attempt was used\.$/);
+    assert.equal(notice?.level, 'warning');
+    assert.equal(notice?.isBlocking, true);
+  });
+
   test('an epic that waits for review has landed nothing on the target', () => {
     const byReview = { ...run, land: 'review' } as const;
     const epics = [epicView({ id: 'syntax', title: 'A language', landing_state: 'needs_review' })];

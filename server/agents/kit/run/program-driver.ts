@@ -15,6 +15,7 @@ import type { AgentKind } from '../../../core/plan/task.ts';
 import { openRunRecord } from '../log/run-record.ts';
 import { findProgram, findProgramFor } from '../process/find-program.ts';
 import type { AgentRun, ProgramDeps } from './agent-run.ts';
+import { asNeverStarted } from './never-started.ts';
 import { lockSession, type SessionLock } from './session-lock.ts';
 
 export interface ProgramDriver<Deps extends ProgramDeps> {
@@ -71,13 +72,16 @@ export function programDriver<Deps extends ProgramDeps>(own: ProgramDriver<Deps>
   };
 }
 
-async function recorded<Deps extends ProgramDeps, Outcome>(
+async function recorded<Deps extends ProgramDeps, Outcome extends AgentOutcome | null>(
   parts: Omit<AgentRun<Deps>, 'record'>,
   body: (run: AgentRun<Deps>) => Promise<Outcome>,
-): Promise<Outcome> {
+): Promise<Outcome | AgentOutcome> {
   const record = openRunRecord(parts.request, parts.host);
   try {
-    return await body({ ...parts, record });
+    const outcome = await body({ ...parts, record });
+    if (outcome?.kind !== 'failed') return outcome;
+    await record.log.flush();
+    return asNeverStarted(outcome, parts.request.logPath);
   } finally {
     await record.close();
   }
