@@ -35,7 +35,10 @@ suite('refs that a fetch has pruned', function () {
     const whyBad = await here.expect(0, ['why', 'bad']);
     assert.doesNotMatch(whyBad, /is kept: [^.]*refs\/drover\/work\/bad\/1/u);
     assert.match(whyBad, new RegExp(`git update-ref refs/drover/work/bad/1 ${kept}`, 'u'));
+    assert.doesNotMatch(await here.expect(0, ['show', 'bad']), /kept: /u);
+    assert.match(await here.expect(0, ['show', 'bad', '--json']), /"rescue_refs":\s*\[\]/u);
     here.git('update-ref', 'refs/drover/work/bad/1', kept);
+    assert.match(await here.expect(0, ['show', 'bad']), /kept: refs\/drover\/work\/bad\/1/u);
     assert.match(await here.expect(0, ['why', 'bad']), /is kept: [^.]*refs\/drover\/work\/bad\/1/u);
 
     // The same with the target itself.

@@ -65,8 +65,19 @@ export function planHandlers(deps: DataHandlerDeps): Pick<Handlers, PlanRequests
       const row = await store.transaction((tx) => editTask(tx, sources, id, fields));
       return withRunningWarning(await showTask(db, row.id));
     },
-    'task.show': async ({ id }) => showTask(db, id),
+    'task.show': async ({ id }) => withPresentRefs(deps, await showTask(db, id)),
   };
+}
+
+/** Leaves out kept refs that no longer exist; `why` names the command that restores each. */
+async function withPresentRefs({ git }: DataHandlerDeps, task: TaskView): Promise<TaskView> {
+  const refs: string[] = [];
+  for (const ref of task.rescue_refs) {
+    // If a remote does not answer, the ref may still exist.
+    const tip = await git.readRef(ref).catch(() => '');
+    if (tip !== null) refs.push(ref);
+  }
+  return refs.length === task.rescue_refs.length ? task : { ...task, rescue_refs: refs };
 }
 
 /**
