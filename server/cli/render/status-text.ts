@@ -183,10 +183,17 @@ function decisionLines(task: TaskView, width: number): string[] {
   const what = held === '' ? kind : `${kind}: ${held}`;
   return [
     wrap(`  ${task.id}: ${what}`, width, '    '),
+    ...heldCause(task).map((cause) => wrap(`    ${cause}`, width, '    ')),
     `    drover diff ${task.id}`,
     `    drover approve ${task.id}   (or: drover send-back ${task.id} "…")`,
     ...(hasIgnoredResults(task)
       ? [`    drover approve ${task.id} --with-ignored   (also lands these ignored files)`]
       : []),
   ];
+}
+
+/** The verdict names the cause and the remedy of each file; of other reviews it is the summary. */
+function heldCause({ review_kind: kind, verdict_reason: reason }: TaskView): readonly string[] {
+  const isCause = kind === 'held_files' || kind === 'protected' || kind === 'unmerged';
+  return isCause && reason !== null ? [plainLine(reason)] : [];
 }

@@ -112,6 +112,18 @@ suite('what people see', () => {
     checkGolden('status', text);
   });
 
+  test('status tells the cause and the remedy of files that are held', () => {
+    const reason = 'held back, never committed: app/ (a git repository: remove app/.git)';
+    const held = { status: 'needs_review', held_files: ['app/'], verdict_reason: reason } as const;
+    const textOf = (kind: TaskView['review_kind']): string => {
+      const tasks = [taskView({ ...held, id: 'a', review_kind: kind })];
+      return statusText({ ...busy, tasks }, { ...view, width: 120 });
+    };
+    for (const kind of ['held_files', 'protected', 'unmerged'] as const)
+      assert.ok(textOf(kind).includes(`\n    ${reason}\n    drover diff a`), textOf(kind));
+    assert.ok(!textOf('approval').includes(reason), 'there it is what the agent said');
+  });
+
   test('status of a large plan: a summary, and every task on demand', () => {
     const tasks = [...busyTasks];
     for (let n = 1; n <= 300; n += 1) {
