@@ -229,12 +229,18 @@ export const plantedFaults: { readonly [name: string]: PlantedFault } = {
     }),
   },
   'start-twice-after-a-death': {
-    seed: 2,
+    seed: 16,
     breaks: ['one-agent'],
     make: () => ({
       parts: (parts) => ({
         ...parts,
-        processes: { ...parts.processes, endTree: () => Promise.resolve({ ended: 0, left: 0 }) },
+        processes: {
+          isAlive: (process) => parts.processes.isAlive(process),
+          endOrphansIn: (path, agent) => parts.processes.endOrphansIn(path, agent),
+          standStill: (runId, agent) => parts.processes.standStill(runId, agent),
+          goOn: (runId, agent) => parts.processes.goOn(runId, agent),
+          endTree: () => Promise.resolve({ ended: 0, left: 0 }),
+        },
         driverFor: (kind) => {
           const driver = parts.driverFor(kind);
           const { capabilities } = driver;
