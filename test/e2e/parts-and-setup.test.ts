@@ -115,6 +115,21 @@ suite('the setup of worktrees', function () {
     );
   });
 
+  test('ignored files that one task planted are not there for the next in its slot', async () => {
+    const here = project({
+      settings:
+        '[setup]\ncommand = "echo ran >> ../../setups; mkdir -p node_modules/.bin; echo a > node_modules/.bin/a"\n',
+      files: { '.gitignore': 'node_modules/\ndist/\n' },
+      agent: `ls -d node_modules/.bin/* dist > "$id.txt" 2> /dev/null || true
+mkdir -p dist; echo planted > dist/x; echo planted > node_modules/.bin/tool`,
+    });
+    await beginPlan(here, ['t1', 't2']);
+    await here.expect(0, ['run', '--workers', '1']);
+    for (const id of ['t1', 't2'])
+      assert.equal(here.read(`repo/${id}.txt`), 'node_modules/.bin/a\n');
+    assert.equal(here.read('setups'), 'ran\n');
+  });
+
   test('what an agent takes away of the setup is there for the next task', async () => {
     const here = project({
       settings,

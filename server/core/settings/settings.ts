@@ -203,7 +203,7 @@ export const settingTable = {
     value: { type: 'boolean' },
     fallback: true,
     inFile: true,
-    doc: "Keep ignored files (dependencies, build output) when a task reuses a worktree. The gate's worktree keeps only what the setup created.",
+    doc: "Keep ignored files that the setup created (dependencies) when a task reuses a worktree. Ignored files that an agent wrote are removed; results among them are kept by a snapshot. The gate's worktree keeps only what the setup created.",
     readBy: 'workflows (pool of worktrees)',
   },
   'worktree.sparse': {

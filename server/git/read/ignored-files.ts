@@ -70,6 +70,11 @@ export function isReproducible(path: string): boolean {
   return isMadeAgain(path, reproducibleFolders);
 }
 
+/** In a folder of a package manager, a compiler or a test runner: results are elsewhere. */
+export function isInCache(path: string): boolean {
+  return isMadeAgain(path, cacheFolders);
+}
+
 function isMadeAgain(path: string, folders: ReadonlySet<string>): boolean {
   const parts = path.split('/').filter((part) => part !== '');
   const name = parts.at(-1) ?? '';
@@ -143,7 +148,7 @@ export async function ignoredSince(
   sinceMs: number,
 ): Promise<WrittenIgnored> {
   const listed = status.entries
-    .filter(({ kind, path }) => kind === 'ignored' && !isMadeAgain(path, cacheFolders))
+    .filter(({ kind, path }) => kind === 'ignored' && !isInCache(path))
     .map(({ path }) => path);
   const { files, bytes: bytesMax } = writtenLimits;
   const paths: PathBytes[] = [];
@@ -151,7 +156,7 @@ export async function ignoredSince(
   let looks = 0;
   const waiting = [...listed];
   for (let path = waiting.pop(); path !== undefined; path = waiting.pop()) {
-    if (isMadeAgain(path, cacheFolders)) continue;
+    if (isInCache(path)) continue;
     const facts = factsOf(absoluteBytes(root, path));
     looks += 1;
     if (facts?.isDirectory()) {

@@ -15,13 +15,18 @@ const gateOwner = '(gate)';
 export async function markUse(worktree: LinkedWorktree, request: SlotRequest): Promise<void> {
   await removeEntry(join(worktree.gitDir, slotNotes.creation));
   const owner = ownerOf(request);
-  if (owner !== null && owner !== readText(join(worktree.gitDir, slotNotes.owner))) {
+  if (owner !== null && isNewUser(worktree, request)) {
     await removeEntry(join(worktree.gitDir, slotNotes.start));
     await writeNote(join(worktree.gitDir, slotNotes.log), String(lengthOfLog(worktree)));
     await writeNote(join(worktree.gitDir, slotNotes.owner), owner);
   }
   const folder = folderNow(worktree.path);
   if (folder !== null) await writeNote(join(worktree.gitDir, slotNotes.folder), folder);
+}
+
+export function isNewUser(worktree: LinkedWorktree, request: SlotRequest): boolean {
+  const owner = ownerOf(request);
+  return owner !== null && owner !== readText(join(worktree.gitDir, slotNotes.owner));
 }
 
 async function writeNote(file: string, text: string): Promise<void> {

@@ -16,7 +16,8 @@ import { createSlot } from './slot-creation.ts';
 import { undoCutRemoval } from './removal.ts';
 import { isRefusal, removeEmptyFolders, removeUnhidden } from './slot-clearing.ts';
 import { emptySlot, type EmptiedSlot, lateLabel } from './slot-emptying.ts';
-import { isGateSlot, labelOfSlot, markUse } from './slot-marks.ts';
+import { dropPlanted } from './planted-files.ts';
+import { isGateSlot, isNewUser, labelOfSlot, markUse } from './slot-marks.ts';
 import { restoreConfig } from './slot-config.ts';
 import { maySwitchFirst } from './slot-passing.ts';
 import { adjustSparse } from './sparse.ts';
@@ -111,6 +112,8 @@ async function reuse(
     if (emptied.value.kind !== 'unread') refs.push(emptied.value.keptRef);
     const keptRef = refs.find((ref) => ref !== null) ?? null;
     if (emptied.value.kind === 'unsaved') return replaceSlot(context, request, worktree, keptRef);
+    const left = await dropLeft(context, request, worktree, emptied.value);
+    if (!left.ok) return left;
     // No file of a user's is in git's way then: ignored files are, or what git itself has made.
     const hasNothing =
       refs.at(-1) === null || (emptied.value.kind === 'emptied' && emptied.value.isRemade);
@@ -161,12 +164,26 @@ async function passOn(
   if (late.value.kind === 'unread') return null;
   const { keptRef } = late.value;
   if (late.value.kind === 'unsaved') return replaceSlot(context, request, worktree, keptRef);
+  const left = await dropLeft(context, request, worktree, late.value);
+  if (!left.ok) return left;
   if (keptRef !== null) {
     const removed = await removeEmptyFolders(context, worktree);
     if (!removed.ok) return removed;
   }
   await markUse(worktree, request);
   return ok({ created: false, keptRef });
+}
+
+/** Ignored files that the former user wrote. */
+function dropLeft(
+  context: RepositoryContext,
+  request: SlotRequest,
+  worktree: LinkedWorktree,
+  emptied: EmptiedSlot,
+): Promise<GitResult<void>> {
+  const isLeft = emptied.kind === 'emptied' && isNewUser(worktree, request);
+  const ignored = isLeft ? emptied.ignored : [];
+  return dropPlanted(context, worktree, labelOfSlot(worktree), ignored);
 }
 
 /** What cannot be emptied moves aside with everything in it. */

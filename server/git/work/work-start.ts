@@ -22,16 +22,18 @@ export async function startWork(
 ): Promise<GitResult<void>> {
   const found = await ownWorktree(context, path);
   if (!found.ok) return found;
+  // An attempt that was interrupted continues: its earlier files are its own as well.
+  if (hasStarted(found.value)) return ok(undefined);
   await writeNew(join(found.value.gitDir, slotNotes.start), '');
   return ok(undefined);
 }
 
 export function hasStarted(worktree: LinkedWorktree): boolean {
-  return startMs(worktree) !== null;
+  return workStartMs(worktree) !== null;
 }
 
 /** The file system's own time of the note, because the times of the files are compared with it. */
-function startMs({ gitDir }: LinkedWorktree): number | null {
+export function workStartMs({ gitDir }: LinkedWorktree): number | null {
   return factsOf(join(gitDir, slotNotes.start))?.ctimeMs ?? null;
 }
 
@@ -45,7 +47,7 @@ export async function ignoredByAttempt(
   status: ParsedStatus,
   base: Sha | null,
 ): Promise<GitResult<WrittenIgnored>> {
-  const sinceMs = startMs(worktree);
+  const sinceMs = workStartMs(worktree);
   if (sinceMs === null) return ok({ paths: [], beyond: null });
   const written = await ignoredSince(worktree.path, status, sinceMs);
   const present = written.paths.filter((path) => !context.isHeldName(shown(path)));

@@ -1,0 +1,167 @@
+// Ignored files that the former user of a slot wrote: the next one must not run a program that was
+// put into `node_modules/.bin`, or read results of another task. What the setup made stays.
+
+import { mkdir, mkdtemp, readdir, rename, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
+import { ok } from '../../core/failure.ts';
+import type { RepositoryContext } from '../context.ts';
+import { absoluteBytes, folderOf, foldersAbove, type PathBytes, shown } from '../files/paths.ts';
+import { traceOf } from '../files/setup-traces.ts';
+import { exists, factsOf } from '../files/small-files.ts';
+import type { LinkedWorktree } from '../files/worktree-link.ts';
+import type { GitResult } from '../port.ts';
+import { isInCache } from '../read/ignored-files.ts';
+import type { ParsedStatus } from '../read/status-format.ts';
+import { readRef } from '../refs/refs.ts';
+import { headOf } from '../refs/worktree-heads.ts';
+import { keepState } from '../snapshot/snapshot.ts';
+import { readNote } from '../work/setup-note.ts';
+import { ignoredByAttempt, workStartMs } from '../work/work-start.ts';
+
+/** Removes them, once those that no tool creates again are kept. `ignored`: as git lists them. */
+export async function dropPlanted(
+  context: RepositoryContext,
+  worktree: LinkedWorktree,
+  label: string,
+  ignored: readonly PathBytes[],
+): Promise<GitResult<void>> {
+  const sinceMs = workStartMs(worktree);
+  if (sinceMs === null || ignored.length === 0) return ok(undefined);
+  const planted = await plantedIn(worktree, ignored, sinceMs);
+  if (planted.files.length === 0 && planted.repositories.length === 0) return ok(undefined);
+  const results = planted.files.filter((path) => !isInCache(path));
+  const kept = await keepWritten(context, worktree, label, results);
+  if (!kept.ok) return kept;
+  const unkept = results.filter((path) => !kept.value(path));
+  await moveAside(worktree, [...planted.repositories, ...unkept]);
+  await removeAll(context, worktree, planted);
+  return ok(undefined);
+}
+
+interface Planted {
+  readonly files: readonly PathBytes[];
+  /** Folders outside of caches that are repositories: no snapshot keeps their history. */
+  readonly repositories: readonly PathBytes[];
+  /** Folders that contain a file which stays. */
+  readonly stays: ReadonlySet<PathBytes>;
+}
+
+/** Entries to check before yielding to other work. */
+const looksAtOnce = 500;
+
+/** One walk over everything that is ignored; links are not followed. */
+async function plantedIn(
+  worktree: LinkedWorktree,
+  ignored: readonly PathBytes[],
+  sinceMs: number,
+): Promise<Planted> {
+  const root = worktree.path;
+  const files: PathBytes[] = [];
+  const repositories: PathBytes[] = [];
+  const stays = new Set<PathBytes>();
+  const made = readNote(worktree)?.made ?? new Map<PathBytes, string>();
+  const stay = (path: PathBytes): void => {
+    for (const folder of foldersAbove(path)) {
+      if (stays.has(folder)) return;
+      stays.add(folder);
+    }
+  };
+  const waiting = ignored.map((path) => path.replace(/\/$/u, ''));
+  // Nothing above them is ignored.
+  for (const path of waiting) stay(path);
+  let looks = 0;
+  for (let path = waiting.pop(); path !== undefined; path = waiting.pop()) {
+    const facts = factsOf(absoluteBytes(root, path));
+    looks += 1;
+    if (looks % looksAtOnce === 0) await yieldToEventLoop();
+    if (facts === null) continue;
+    if (facts.isDirectory()) {
+      const repository = absoluteBytes(root, `${path}/.git`);
+      if (!isInCache(path) && exists(repository)) {
+        if ((factsOf(repository)?.ctimeMs ?? 0) > sinceMs) repositories.push(path);
+        else stay(`${path}/.git`);
+        continue;
+      }
+      const names = await readdir(absoluteBytes(root, path), 'latin1').catch((): string[] => []);
+      for (const name of names) waiting.push(`${path}/${name}`);
+      continue;
+    }
+    // The setup of an interrupted attempt ran again, or the file got a further name in another
+    // slot, which changes its time.
+    const isOld =
+      facts.ctimeMs <= sinceMs || (made.has(path) && made.get(path) === traceOf(root, path));
+    if (isOld) stay(path);
+    else files.push(path);
+  }
+  return { files, repositories, stays };
+}
+
+/** Whether a file is kept, or is one of too many to be kept. */
+async function keepWritten(
+  context: RepositoryContext,
+  worktree: LinkedWorktree,
+  label: string,
+  results: readonly PathBytes[],
+): Promise<GitResult<(path: PathBytes) => boolean>> {
+  if (results.length === 0) return ok(() => false);
+  const { branch, detachedAt } = await headOf(context, worktree);
+  const head = branch === null ? detachedAt : await readRef(context, branch);
+  const entries = results.map((path) => ({
+    kind: 'ignored' as const,
+    path,
+    index: '.',
+    worktree: '.',
+    submodule: false,
+  }));
+  const status: ParsedStatus = { head, branch: null, entries, unreadable: [] };
+  const written = await ignoredByAttempt(context, worktree, status, head);
+  if (!written.ok) return written;
+  const { paths, beyond } = written.value;
+  if (beyond !== null) return ok(() => true);
+  if (paths.length === 0) return ok(() => false);
+  const kept = await keepState(context, {
+    worktree,
+    status: { ...status, entries: [] },
+    label: `${label}/ignored`,
+    reason: 'ignored',
+    author: 'agent',
+    ignored: paths,
+  });
+  if (!kept.ok) return kept;
+  const all = new Set(paths);
+  return ok((path) => all.has(path));
+}
+
+/** Secrets must not get into git's objects, and repositories cannot: they move beside the slot. */
+async function moveAside(worktree: LinkedWorktree, paths: readonly PathBytes[]): Promise<void> {
+  if (paths.length === 0) return;
+  const aside = await mkdtemp(`${worktree.path}.kept-`);
+  for (const path of paths) {
+    const folder = folderOf(path);
+    if (folder !== '') await mkdir(absoluteBytes(aside, folder), { recursive: true });
+    await rename(absoluteBytes(worktree.path, path), absoluteBytes(aside, path));
+  }
+}
+
+/** A folder in which nothing stays goes as a whole, which is one rename. */
+async function removeAll(
+  context: RepositoryContext,
+  worktree: LinkedWorktree,
+  { files, repositories, stays }: Planted,
+): Promise<void> {
+  const gone = new Set<PathBytes>();
+  for (const path of [...files, ...repositories]) {
+    const top = [...foldersAbove(path)].findLast((folder) => !stays.has(folder));
+    if (top === undefined) {
+      await rm(absoluteBytes(worktree.path, path), { recursive: true, force: true });
+      continue;
+    }
+    if (gone.has(top)) continue;
+    gone.add(top);
+    const isTaken = await context.trash
+      .take(join(worktree.path, shown(top)), worktree.path)
+      .catch(() => false);
+    if (!isTaken) await rm(absoluteBytes(worktree.path, top), { recursive: true, force: true });
+  }
+}
