@@ -5,7 +5,7 @@ import type { WebviewName } from '../../webview/messages/messages.ts';
 import { everyWebview, openAny } from './support/every-webview.ts';
 import { smallBoard } from './support/boards.ts';
 import { Refusal } from './support/fake-host.ts';
-import type { OpenWebview } from './support/webview-page.ts';
+import { openWebview, type OpenWebview } from './support/webview-page.ts';
 
 const broken = '.drover.toml, line 1: `land` is a value; use a table: [land]';
 
@@ -66,6 +66,39 @@ suite('webview: buttons that fail', () => {
       assert.deepEqual(silent, []);
     });
   }
+
+  test('in a narrow tree, the words of a failure are not squeezed by its button, and go with the next try', async () => {
+    const view = await openWebview('tree', {
+      state: {
+        board: null,
+        connection: {
+          kind: 'unavailable',
+          reason: 'not_initialised',
+          message: 'Not set up.',
+          action: { command: 'drover.initialise', title: 'Set Up Drover' },
+        },
+      },
+    });
+    let isBroken = true;
+    view.host.action('command', () => {
+      if (isBroken) throw new Refusal('bad_configuration', broken);
+      return {};
+    });
+    await view.page.setViewportSize({ width: 300, height: 600 });
+    const setUp = view.page.getByRole('button', { name: 'Set Up Drover' });
+    await setUp.click();
+    const words = view.page.getByText(broken);
+    await words.waitFor();
+    const box = await words.boundingBox();
+    const note = await view.page.locator('.note.error').boundingBox();
+    assert.ok(box !== null && note !== null);
+    assert.ok(box.width > 150, `${box.width} px wide`);
+    assert.ok(box.y >= note.y && box.y + box.height <= note.y + note.height, 'all of it is shown');
+    isBroken = false;
+    await setUp.click();
+    await words.waitFor({ state: 'detached' });
+    await view.close();
+  });
 
   /** The buttons whose request was refused without a word, with the request. */
   async function pressAll(name: WebviewName): Promise<readonly string[]> {

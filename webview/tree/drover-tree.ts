@@ -146,6 +146,7 @@ export class DroverTree extends LitElement {
       menu: () => openRowMenu(this.renderRoot),
       showFilter: () => this.#showFilter(),
       ran: (action) => {
+        this.#failed.clear();
         action.catch((error: unknown) => this.#failed.show(error));
       },
     };

@@ -5,11 +5,12 @@ import { css } from 'lit';
 export const noticeStyles = css`
   .note {
     display: flex;
+    flex-wrap: wrap;
     gap: 6px;
     align-items: center;
-    padding: 4px 8px;
+    padding: 6px 8px;
     overflow-wrap: anywhere;
-    max-height: 6em;
+    max-height: 12em;
     overflow-y: auto;
   }
   .note.error {
@@ -17,8 +18,9 @@ export const noticeStyles = css`
     background: var(--vscode-inputValidation-errorBackground);
     border: 1px solid var(--vscode-inputValidation-errorBorder, transparent);
   }
+  /* In a narrow view the buttons go below the words, rather than squeeze them. */
   .note .words {
-    flex: 1;
+    flex: 1 1 14em;
   }
   .note .icon,
   .note button {
