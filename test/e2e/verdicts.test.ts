@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import type { EventView } from '../../server/protocol/api.ts';
 import { writesOneFile } from './support/agent-scripts.ts';
 import { landedTasks } from './support/history.ts';
+import { panelClient } from './support/panel-client.ts';
 import { beginPlan } from './support/plan.ts';
 import { useProjects } from './support/suite-projects.ts';
 
@@ -242,5 +243,30 @@ case $id in mends) git rm -q broken ;; *) echo "$id" > "$id.txt" ;; esac
     assert.deepEqual(await typesOf('T1'), ['gate.failed']);
     const [passed] = ofType(await here.events('--task', 't1'), 'gate.passed');
     assert.deepEqual(passed?.data['task_ids'], ['t1']);
+  });
+
+  test('the checks before a run test a commit that a person made since the last landing', async () => {
+    const here = project({
+      agent: writesOneFile,
+      settings: '[gate]\ncommand = "test ! -e red.txt"\n',
+    });
+    await beginPlan(here, ['t1']);
+    await here.expect(0, ['run']);
+    const client = await panelClient(here);
+    try {
+      const said = async (): Promise<string> => {
+        const { checks } = await client.call('preflight', {});
+        return checks.find(({ name }) => name === 'gate')?.message ?? '';
+      };
+      assert.match(await said(), /passes on main/);
+      here.write('repo/red.txt', 'red');
+      here.git('add', 'red.txt');
+      here.git('commit', '-qm', 'red');
+      assert.match(await said(), /^It is not known yet whether/);
+      assert.equal((await client.call('gate.test', {})).outcome, 'red');
+      assert.match(await said(), /fails on main/);
+    } finally {
+      client.close();
+    }
   });
 });

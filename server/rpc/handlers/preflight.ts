@@ -285,6 +285,14 @@ function namedCheck(
   return check('agent', 'ok', message);
 }
 
+/** Where a run would start: commits that a person made since the last landing count. */
+async function nextBase({ git }: Uses<'git'>, branch: string): Promise<string | null> {
+  const landed = await git.readRef(landingRef(branch));
+  const own = await git.readRef(branchRef(branch));
+  if (landed === null || own === null) return landed ?? own;
+  return (await git.isAncestor(landed, own)) ? own : landed;
+}
+
 async function gateCheck(
   engine: Uses<'git' | 'mask' | 'settings' | 'store'>,
   branch: string | null,
@@ -295,11 +303,7 @@ async function gateCheck(
     return check('gate', 'warning', 'No gate: nothing is tested before it lands.', remedy);
   }
   const shown = engine.mask(command);
-  const tip =
-    branch === null
-      ? null
-      : ((await engine.git.readRef(landingRef(branch))) ??
-        (await engine.git.readRef(branchRef(branch))));
+  const tip = branch === null ? null : await nextBase(engine, branch);
   const tree = tip === null ? null : await engine.git.treeOf(tip);
   const known =
     tree === null || !tree.ok ? null : await gateVerdict(engine.store.db, tree.value, command);
@@ -316,7 +320,7 @@ async function gateCheck(
     return check('gate', 'ok', `\`${shown}\` passes on ${branch} (it took ${took}).`);
   const [first] = failureLines(known.output_tail);
   const said = first === undefined ? '' : `: ${engine.mask(first)}`;
-  const remedy = 'No agent starts before it passes, unless you let a task start anyway.';
+  const remedy = 'Tasks wait until it passes.';
   return {
     ...check('gate', 'warning', `\`${shown}\` fails on ${branch}${said}`, remedy),
     can_test: true,
