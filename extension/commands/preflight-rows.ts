@@ -44,6 +44,8 @@ export interface PreflightRow extends Omit<QuickPickItem, 'buttons' | 'kind'> {
 export interface PreflightState {
   /** Tasks that a run leaves alone unless they are retried first. */
   readonly failed: readonly string[];
+  /** Tasks that are blocked because their branch failed its gate; a new run tests it again. */
+  readonly behindRedBase?: readonly string[];
   readonly hasChoices: boolean;
   readonly isUnfolded: boolean;
 }
@@ -90,20 +92,22 @@ const settingsRow: PreflightRow = {
   fixes: [],
 };
 
-function startRows(view: PreflightView, { failed }: PreflightState): readonly PreflightRow[] {
+function startRows(
+  view: PreflightView,
+  { failed, behindRedBase = [] }: PreflightState,
+): readonly PreflightRow[] {
   const tasks = formatCount(view.tasks, 'task');
   const land = view.decisions.find(({ name }) => name === 'land')?.why ?? null;
   const detail = land === null ? {} : { detail: plainText(land, detailChars) };
   const retry: PreflightRow = {
-    label: `$(debug-restart) Retry ${formatCount(failed.length, 'failed task')} and run`,
-    description: 'Each continues with what went wrong',
-    action: { kind: 'retryAndRun', tasks: failed },
+    ...retryWords(failed.length, behindRedBase.length),
+    action: { kind: 'retryAndRun', tasks: [...failed, ...behindRedBase] },
     fixes: [],
   };
   if (!view.can_run) {
     return [{ label: '$(circle-slash) This run cannot start', description: tasks, fixes: [] }];
   }
-  const hasRetry = failed.length > 0;
+  const hasRetry = failed.length + behindRedBase.length > 0;
   if (view.tasks === 0) {
     if (hasRetry) return [retry];
     return [{ label: '$(info) Nothing is left to run', description: tasks, fixes: [] }];
@@ -116,6 +120,16 @@ function startRows(view: PreflightView, { failed }: PreflightState): readonly Pr
     fixes: [],
   };
   return hasRetry ? [run, retry] : [run];
+}
+
+function retryWords(failed: number, blocked: number): Pick<PreflightRow, 'label' | 'description'> {
+  const named = [
+    ...(failed > 0 ? [formatCount(failed, 'failed task')] : []),
+    ...(blocked > 0 ? [formatCount(blocked, 'blocked task')] : []),
+  ];
+  const description =
+    failed > 0 ? 'Each continues with what went wrong' : 'They start if the gate passes now';
+  return { label: `$(debug-restart) Retry ${named.join(', ')} and run`, description };
 }
 
 const decisionIcons: { readonly [N in DecisionName]: string } = {

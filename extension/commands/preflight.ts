@@ -14,7 +14,12 @@ import type { CommandId } from '../ids.ts';
 import { openSignIn } from './agents.ts';
 import type { CommandContext } from './context.ts';
 import { accepted, decide } from './preflight-decide.ts';
-import { preflightRows, type PreflightRow, type RowAction } from './preflight-rows.ts';
+import {
+  preflightRows,
+  type PreflightRow,
+  type PreflightState,
+  type RowAction,
+} from './preflight-rows.ts';
 import { chosenFor, keepChoices, withSettings, type RunChoices } from './run-choices.ts';
 
 interface Item extends vscode.QuickPickItem {
@@ -56,7 +61,7 @@ export async function askPreflight(
       return isWanted ? choices : null;
     }
     const hasChoices = Object.keys(choices).length > 0;
-    const rows = preflightRows(view, { failed: failedIn(project, scope), hasChoices, isUnfolded });
+    const rows = preflightRows(view, { ...retryable(project, scope), hasChoices, isUnfolded });
     const action = await choose(scope, view, rows, (error) => messages.fail(null, error));
     const changed = await changedBy(context, action, choices, view, epic !== null);
     if (changed !== null) {
@@ -204,13 +209,17 @@ function nameOf({ epic, tasks }: RunScope): string {
   return epic === null ? 'all open tasks' : plainText(epic.title, 60);
 }
 
-function failedIn({ board }: Project, { epic, tasks }: RunScope): readonly string[] {
-  // A person named these: they are not about others that have failed.
-  if (tasks !== null) {
-    return tasks.filter(({ status }) => status === 'failed').map(({ id }) => id);
-  }
-  const failed = board?.tasks.filter(({ status }) => status === 'failed') ?? [];
-  return failed.filter((task) => epic === null || task.epic_id === epic.id).map(({ id }) => id);
+/** Single tasks are about no others. */
+function retryable(
+  { board }: Project,
+  { epic, tasks }: RunScope,
+): Pick<PreflightState, 'failed' | 'behindRedBase'> {
+  const open = board?.tasks ?? [];
+  const all = tasks ?? open.filter((task) => epic === null || task.epic_id === epic.id);
+  return {
+    failed: all.filter(({ status }) => status === 'failed').map(({ id }) => id),
+    behindRedBase: all.filter(({ block }) => block?.kind === 'red_base').map(({ id }) => id),
+  };
 }
 
 /** Null: the person canceled. */

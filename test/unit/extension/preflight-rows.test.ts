@@ -131,6 +131,15 @@ suite('decision before a run', () => {
     assert.match(none?.label ?? '', /Nothing is left to run/);
   });
 
+  test('tasks that waited for a red branch can be tried again, also where nothing else is left', () => {
+    const state = { ...plain, behindRedBase: ['a', 'b'] };
+    const [only] = preflightRows(view({ tasks: 0 }), state);
+    assert.match(only?.label ?? '', /Retry 2 blocked tasks and run/);
+    assert.deepEqual(only?.action, { kind: 'retryAndRun', tasks: ['a', 'b'] });
+    const [, both] = preflightRows(view(), { ...state, failed: ['c'] });
+    assert.match(both?.label ?? '', /Retry 1 failed task, 2 blocked tasks and run/);
+  });
+
   test('words of others make no link and no icon', () => {
     const checks: readonly PreflightCheck[] = [
       { name: 'target', outcome: 'warning', message: '[a](command:b) $(x)', remedy: null },
