@@ -41,6 +41,7 @@ export const soakFiles: ReadonlySet<string> = new Set([
   'test/vscode/stories/claude.test.ts',
   'test/vscode/stories/conflict.test.ts',
   'test/vscode/stories/first-agent.test.ts',
+  'test/vscode/stories/first-hour.test.ts',
   'test/vscode/stories/fleet.test.ts',
   'test/vscode/stories/hostile-clone.test.ts',
   'test/vscode/stories/hostile.test.ts',

@@ -17,7 +17,16 @@ import {
   runCommand,
   webview,
 } from './support/parts.ts';
-import { fieldFocused, focusedTag, reach, reachTree, showTasks, tabTo } from './support/keys.ts';
+import {
+  fieldFocused,
+  focusedTag,
+  focusTree,
+  goTo,
+  isTreeFocused,
+  reachTree,
+  showTasks,
+  tabTo,
+} from './support/keys.ts';
 import { row } from './support/tree.ts';
 import { openWorkbench, picture, type Workbench } from './support/workbench.ts';
 
@@ -188,35 +197,6 @@ async function writeNewEpic(page: Page, tree: Frame): Promise<void> {
       return false;
     }
   });
-}
-
-/** Goes to a row by typing the start of its title, as in VS Code's own trees. */
-async function goTo(page: Page, tree: Frame, title: string): Promise<void> {
-  await eventually(`the row ${title} is reached`, async () => {
-    await focusTree(page, tree);
-    await page.keyboard.press('Home');
-    await page.keyboard.type(title.split(' ')[0] ?? '');
-    const isActive = (): Promise<boolean> => tree.evaluate(isActiveRow, title);
-    // Letters that come within a second belong together: only then can it be tried again.
-    return await eventually('the row is active', isActive, 1_200).catch(() => false);
-  });
-}
-
-function isActiveRow(title: string): boolean {
-  const root = document.querySelector('drover-tree')?.shadowRoot;
-  return root?.querySelector('.row.active .title')?.textContent.trim() === title;
-}
-
-/** VS Code's picker leaves the focus elsewhere. */
-async function focusTree(page: Page, tree: Frame): Promise<void> {
-  await reach('the tree has the focus', page, tree, () => tree.evaluate(isTreeFocused));
-}
-
-function isTreeFocused(): boolean {
-  const tree = document.querySelector('drover-tree');
-  const focused = tree?.shadowRoot?.activeElement ?? null;
-  const isOnRows = document.hasFocus() && focused?.getAttribute('role') === 'tree';
-  return isOnRows && tree?.getAttribute('data-keys') === 'here';
 }
 
 async function moveToEpic(page: Page, tree: Frame, title: string): Promise<void> {
