@@ -33,6 +33,7 @@ const examples: { readonly [K in SettingKey]?: string } = {
   'budget.task_tokens': '2_000_000',
   'budget.task_usd': '5.0',
   'telemetry.sampling': '0.5',
+  'telemetry.project': '"shop"',
   'budget.task_turns': '400',
   'budget.task_time': '"2h"',
   'budget.epic_tokens': '20_000_000',

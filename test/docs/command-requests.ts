@@ -112,7 +112,7 @@ export const commandRequests: Readonly<Record<string, CommandRequest>> = {
     lines: [words('run-1 --otlp-json')],
     others: { ...output, '--otlp-json': 'the only format' },
   },
-  metrics: { request: 'metrics', lines: [[]] },
+  metrics: { request: 'metrics', lines: [['--totals']] },
   at: {
     request: 'past.status',
     lines: [words('5 status -e epic-1'), words('2026-01-01T00:00:00Z status')],

@@ -1,6 +1,6 @@
 // What the documents on telemetry take from the tables of metrics and spans: their lists, and the Grafana dashboard of metrics.
 
-import { metricKinds, type MetricName } from '../../server/core/history/metrics.ts';
+import { metricKinds, type MetricName } from '../../server/core/history/metric-kinds.ts';
 import { spanAttributes, spanKinds, type SpanWords } from '../../server/core/history/span-kinds.ts';
 import { dashboard } from './grafana.ts';
 
@@ -51,6 +51,24 @@ const panels: readonly PanelPlan[] = [
     unit: 'short',
     query: (of) => of('drover_tasks_pending'),
     legend: '{{state}}',
+  },
+  {
+    title: 'Tasks that wait',
+    unit: 'short',
+    query: (of) => of('drover_tasks_waiting'),
+    legend: '{{state}}',
+  },
+  {
+    title: 'Age of the oldest waiting landing',
+    unit: 's',
+    query: (of) => of('drover_landing_oldest_seconds'),
+    legend: '{{project}}',
+  },
+  {
+    title: 'Open questions',
+    unit: 'short',
+    query: (of) => of('drover_questions_open'),
+    legend: '{{project}}',
   },
   {
     title: 'Completed tasks per hour',

@@ -74,7 +74,10 @@ suite('drover report', function () {
     assert.equal(names.filter((name: string) => name === 'drover.task.execute').length, 2);
     const ofTask = JSON.parse(await here.expect(0, ['trace', 'export', base]));
     assert.equal(ofTask.resourceSpans[0].scopeSpans[0].spans[0].traceId.length, 32);
-    assert.match(await here.expect(0, ['metrics']), /^drover_tasks_completed_total 2$/m);
+    assert.match(
+      await here.expect(0, ['metrics']),
+      /^drover_tasks_completed_total\{project="[^"]+"\} 2$/m,
+    );
 
     const dry = await here.json<PruneReport>(['prune', '--dry-run']);
     assert.deepEqual([dry.dry_run, dry.bytes], [true, 0]);

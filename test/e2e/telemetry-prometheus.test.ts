@@ -1,8 +1,8 @@
-// A real Prometheus reads what `drover metrics` prints, and answers every query of the dashboard from it.
+// A real Prometheus reads what `drover metrics` prints, answers every query of the dashboard from it, and raises the alarms.
 
 import assert from 'node:assert/strict';
-import { spawn, type ChildProcess } from 'node:child_process';
-import { existsSync, mkdtempSync, writeFileSync } from 'node:fs';
+import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
+import { existsSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -23,6 +23,57 @@ cat > /dev/null
 echo "work of $id" > "$id.txt"
 `;
 
+/** One fails, one changes nothing, and one writes the same file as another. */
+const troubledAgent = `
+cat > /dev/null
+[ "$id" = broken ] && exit 1
+[ "$id" = idle ] && exit 0
+echo "work of $id" > "$id.txt"
+`;
+
+const alertsFile = join(import.meta.dirname, '..', '..', 'docs', 'telemetry', 'alerts.yml');
+
+interface Cause {
+  readonly alert: string;
+  readonly series: string;
+  /** As promtool writes samples, one a minute. */
+  readonly values: string;
+  /** Other series that the rule reads. */
+  readonly beside?: string;
+  readonly silentAt: string;
+  readonly firingAt: string;
+}
+
+/** Each rule with values that raise it: before its time has passed it is silent. */
+const causes: readonly Cause[] = [
+  waiting('DroverTaskFailed', 'failed', '0m', '2m'),
+  waiting('DroverReviewWaits', 'needs_review', '10m', '20m'),
+  waiting('DroverConflict', 'conflict', '4m', '10m'),
+  cause('DroverQuestionOpen', 'drover_questions_open', '0 1x60', '4m', '10m'),
+  cause('DroverTaskStuck', 'drover_tasks_stuck', '0 3x60', '10m', '20m'),
+  {
+    ...cause('DroverLandingStands', 'drover_landing_oldest_seconds', '0+60x60', '14m', '20m'),
+    beside: 'drover_runs_active{project="shop"}',
+  },
+  cause('DroverMachineDead', 'drover_machines_dead', '0 1x60', '1m', '5m'),
+  cause('DroverRemoteAway', 'drover_remote_away', '0 1x60', '1m', '5m', ',machine="m3"'),
+];
+
+function cause(
+  alert: string,
+  metric: string,
+  values: string,
+  silentAt: string,
+  firingAt: string,
+  labels = '',
+): Cause {
+  return { alert, series: `${metric}{project="shop"${labels}}`, values, silentAt, firingAt };
+}
+
+function waiting(alert: string, state: string, silentAt: string, firingAt: string): Cause {
+  return cause(alert, 'drover_tasks_waiting', '0 1x60', silentAt, firingAt, `,state="${state}"`);
+}
+
 interface Answer {
   readonly status: string;
   readonly data: { readonly result: readonly unknown[] };
@@ -32,7 +83,7 @@ suite('metrics for Prometheus', function () {
   this.timeout(120_000);
   const project = useProjects();
   let folder: string;
-  let server: Server;
+  let server: Server | null = null;
   let prometheus: ChildProcess | null = null;
 
   setup(() => {
@@ -42,28 +93,36 @@ suite('metrics for Prometheus', function () {
 
   teardown(async () => {
     const running = prometheus;
+    prometheus = null;
     if (running !== null && running.exitCode === null) {
       const ended = new Promise((resolve) => running.once('exit', resolve));
       running.kill('SIGKILL');
       await ended;
     }
-    server.closeAllConnections();
-    server.close();
+    server?.closeAllConnections();
+    server?.close();
+    server = null;
     removeFolder(folder);
   });
 
-  async function scraping(text: () => string): Promise<(query: string) => Promise<Answer>> {
-    server = createServer((_, response) => {
+  /** `rules`: the text of a file with alert rules. */
+  async function scraping(
+    text: () => string,
+    rules: string | null = null,
+  ): Promise<(query: string) => Promise<Answer>> {
+    const serving = createServer((_, response) => {
       response.setHeader('content-type', 'text/plain; version=0.0.4');
       response.end(text());
     });
     await new Promise<void>((resolve) => {
-      server.listen(0, '127.0.0.1', resolve);
+      serving.listen(0, '127.0.0.1', resolve);
     });
-    const target = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+    server = serving;
+    const target = `127.0.0.1:${(serving.address() as AddressInfo).port}`;
+    if (rules !== null) writeFileSync(join(folder, 'rules.yml'), rules);
     writeFileSync(
       join(folder, 'prometheus.yml'),
-      `global:\n  scrape_interval: 200ms\n  scrape_timeout: 200ms\nscrape_configs:\n  - job_name: drover\n    static_configs:\n      - targets: ['${target}']\n`,
+      `global:\n  scrape_interval: 200ms\n  scrape_timeout: 200ms\n  evaluation_interval: 200ms\nrule_files: [rules.yml]\nscrape_configs:\n  - job_name: drover\n    static_configs:\n      - targets: ['${target}']\n`,
     );
     const port = await freePort();
     prometheus = spawn(
@@ -106,4 +165,79 @@ suite('metrics for Prometheus', function () {
     const completed = await ask('drover_tasks_completed_total');
     assert.match(JSON.stringify(completed.data.result), /"2"\]/);
   });
+
+  test('failed, idle and stuck tasks raise their alarms', async () => {
+    const here = project({ agent: troubledAgent });
+    await beginPlan(here, [
+      { id: 'broken', max_attempts: 1 },
+      'idle',
+      { id: 'after', blocked_by: ['broken'] },
+    ]);
+    await here.drover(['run', '--gate', 'true']);
+    const text = await here.expect(0, ['metrics']);
+    // What is waited for here is the rule, not the time that a person gets.
+    const rules = readFileSync(alertsFile, 'utf8').replaceAll(/^ +for: .*\n/gmu, '');
+    const ask = await scraping(() => text, rules);
+    for (const alert of ['DroverTaskFailed', 'DroverReviewWaits', 'DroverTaskStuck']) {
+      await eventually(`${alert} fires`, async () => {
+        const answer = await ask(`ALERTS{alertname="${alert}",alertstate="firing"}`).catch(
+          () => null,
+        );
+        return answer !== null && answer.data.result.length === 1;
+      });
+    }
+    const quiet = await ask(
+      'ALERTS{alertname=~"DroverConflict|DroverQuestionOpen|DroverRemoteAway"}',
+    );
+    assert.deepEqual(quiet.data.result, []);
+  });
+
+  test('each alert fires after its time, and not before', () => {
+    const file = join(folder, 'alerts-test.json');
+    const tests = causes.map(({ alert, series, values, beside, silentAt, firingAt }) => {
+      const [, labels = ''] = /\{(.*)\}/u.exec(series) ?? [];
+      const pairs = [...labels.matchAll(/([a-z_]+)="([^"]*)"/gu)].map(([, name, value]) => [
+        name,
+        value,
+      ]);
+      const isOf = { severity: severities.get(alert), ...Object.fromEntries(pairs) };
+      return {
+        interval: '1m',
+        input_series: [
+          { series, values },
+          ...(beside === undefined ? [] : [{ series: beside, values: '1x60' }]),
+        ],
+        promql_expr_test: [silentAt, firingAt].map((at) => ({
+          expr: `ALERTS{alertname="${alert}",alertstate="firing"}`,
+          eval_time: at,
+          exp_samples:
+            at === silentAt
+              ? []
+              : [
+                  {
+                    labels: `ALERTS${labelText({ alertname: alert, alertstate: 'firing', ...isOf })}`,
+                    value: 1,
+                  },
+                ],
+        })),
+      };
+    });
+    writeFileSync(
+      file,
+      JSON.stringify({ rule_files: [alertsFile], evaluation_interval: '1m', tests }),
+    );
+    const output = execFileSync('/usr/bin/promtool', ['test', 'rules', file], { encoding: 'utf8' });
+    assert.match(output, /SUCCESS/);
+  });
 });
+
+const severities = new Map(
+  [...readFileSync(alertsFile, 'utf8').matchAll(/alert: (\w+)[^]*?severity: (\w+)/gu)].map(
+    ([, alert = '', severity = '']) => [alert, severity],
+  ),
+);
+
+function labelText(labels: Readonly<Record<string, string | undefined>>): string {
+  const pairs = Object.entries(labels).map(([name, value]) => `${name}="${value}"`);
+  return `{${pairs.join(',')}}`;
+}

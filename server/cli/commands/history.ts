@@ -134,9 +134,12 @@ export async function exportTrace(
   return exitCodes.done;
 }
 
-export async function metrics(context: CommandContext): Promise<number> {
+export async function metrics(
+  context: CommandContext,
+  { totals }: { readonly totals?: boolean },
+): Promise<number> {
   const client = await context.client('data');
-  const found = await client.call('metrics', {});
+  const found = await client.call('metrics', { ...(totals !== undefined && { totals }) });
   context.answer(found, found.text.trimEnd());
   return exitCodes.done;
 }

@@ -34,7 +34,9 @@ export function defineHistoryCommands(program: Command, host: ProgramHost): void
   const metrics = define(program, 'metrics', 'Print metrics in the Prometheus text format', [
     'metrics > /var/lib/node_exporter/drover.prom',
   ]);
-  metrics.action(calls(host, metrics, async () => (await load()).metrics));
+  metrics
+    .option('--totals', "In a fleet: print the fleet's totals even if another machine exports them")
+    .action(calls(host, metrics, async () => (await load()).metrics));
 
   const at = define(
     program,

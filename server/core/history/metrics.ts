@@ -1,102 +1,12 @@
 // Counters, gauges and histograms from the stories, and how Prometheus reads them. No label names a
 // task: its series would never end.
 
+import { failureKinds } from '../failure.ts';
+import { agentKinds } from '../plan/task.ts';
+import { type MetricKind, metricKinds, type MetricName } from './metric-kinds.ts';
+import { waitKinds } from './report.ts';
 import type { Stories } from './stories.ts';
 import type { TaskStory } from './task-story.ts';
-
-export interface MetricKind {
-  readonly name: string;
-  readonly kind: 'counter' | 'gauge' | 'histogram';
-  readonly help: string;
-  readonly labels: readonly string[];
-}
-
-/** The one table: values, dashboards and the page of the docs are made from it. */
-export const metricKinds = [
-  {
-    name: 'drover_tasks_claimed_total',
-    kind: 'counter',
-    help: 'Attempts that were started.',
-    labels: ['agent_type'],
-  },
-  {
-    name: 'drover_tasks_completed_total',
-    kind: 'counter',
-    help: 'Tasks that are completed.',
-    labels: [],
-  },
-  {
-    name: 'drover_tasks_failed_total',
-    kind: 'counter',
-    help: 'Tasks that failed.',
-    labels: ['error_type'],
-  },
-  {
-    name: 'drover_tasks_retried_total',
-    kind: 'counter',
-    help: 'Attempts that failed and led to another attempt.',
-    labels: ['error_type'],
-  },
-  {
-    name: 'drover_blockers_detected_total',
-    kind: 'counter',
-    help: 'Times that a task started to wait for a blocker.',
-    labels: [],
-  },
-  { name: 'drover_gates_total', kind: 'counter', help: 'Runs of the gate.', labels: ['result'] },
-  {
-    name: 'drover_agent_tokens_total',
-    kind: 'counter',
-    help: 'Tokens that agents used.',
-    labels: ['agent_type', 'token_type'],
-  },
-  {
-    name: 'drover_agent_cost_usd_total',
-    kind: 'counter',
-    help: 'Estimated cost of agents in US dollars.',
-    labels: ['agent_type'],
-  },
-  {
-    name: 'drover_task_wait_seconds_total',
-    kind: 'counter',
-    help: 'Time that tasks waited while a run was active.',
-    labels: ['kind'],
-  },
-  { name: 'drover_tasks_active', kind: 'gauge', help: 'Tasks with a running attempt.', labels: [] },
-  {
-    name: 'drover_tasks_pending',
-    kind: 'gauge',
-    help: 'Tasks that are ready or blocked.',
-    labels: ['state'],
-  },
-  { name: 'drover_workers_active', kind: 'gauge', help: 'Agents that are running.', labels: [] },
-  {
-    name: 'drover_task_duration_seconds',
-    kind: 'histogram',
-    help: 'Time of a completed task from its first claim to its landing.',
-    labels: [],
-  },
-  {
-    name: 'drover_agent_duration_seconds',
-    kind: 'histogram',
-    help: 'Time of one attempt of an agent.',
-    labels: ['agent_type'],
-  },
-  {
-    name: 'drover_worktree_setup_seconds',
-    kind: 'histogram',
-    help: 'Time from a claim to the start of the agent.',
-    labels: [],
-  },
-  {
-    name: 'drover_gate_duration_seconds',
-    kind: 'histogram',
-    help: 'Time of one run of the gate.',
-    labels: [],
-  },
-] as const satisfies readonly MetricKind[];
-
-export type MetricName = (typeof metricKinds)[number]['name'];
 
 type Labels = Readonly<Record<string, string>>;
 
@@ -151,7 +61,8 @@ class Registry {
     return samples;
   }
 
-  text(carried: ReadonlyMap<string, number>): string {
+  text(carried: ReadonlyMap<string, number>, shared: Labels): string {
+    const project = labelText(shared);
     const lines: string[] = [];
     for (const { name, kind, help } of metricKinds) {
       lines.push(`# HELP ${name} ${help}`, `# TYPE ${name} ${kind}`);
@@ -160,7 +71,9 @@ class Registry {
         if (metricOf(series, kind) === name)
           samples.set(series, (samples.get(series) ?? 0) + value);
       }
-      for (const [series, value] of samples) lines.push(`${series} ${value}`);
+      for (const [series, value] of samples) {
+        lines.push(`${withLabels(series, project)} ${value}`);
+      }
     }
     return `${lines.join('\n')}\n`;
   }
@@ -199,6 +112,14 @@ function addHistogram(
   samples.set(`${name}_count${braced(labels)}`, series.count);
 }
 
+/** The series with these labels before its own. */
+function withLabels(series: string, shared: string): string {
+  const at = series.indexOf('{');
+  return at === -1
+    ? `${series}{${shared}}`
+    : `${series.slice(0, at)}{${shared},${series.slice(at + 1)}`;
+}
+
 function braced(labels: string): string {
   return labels === '' ? '' : `{${labels}}`;
 }
@@ -211,31 +132,95 @@ function labelText(labels: Labels): string {
     .join(',');
 }
 
-/**
- * `waits`: seconds by kind, clipped to the times in which runs were active. `carried`: what is
- * counted of events that were removed.
- */
-export function prometheusText(
-  stories: Stories,
-  usage: readonly MetricsUsage[],
-  waits: Readonly<Record<string, number>>,
-  carried: ReadonlyMap<string, number> = new Map(),
-): string {
+export const waitingStates = ['failed', 'needs_review', 'conflict', 'paused', 'blocked'] as const;
+export type WaitingState = (typeof waitingStates)[number];
+
+/** What waits now, from the tables: it is complete after old events were removed, too. */
+export interface MetricsBoard {
+  readonly waiting: { readonly [S in WaitingState]: number };
+  readonly stuck: number;
+  readonly questions: number;
+  readonly landings: number;
+  readonly oldestLandingMs: number;
+  readonly runs: number;
+  /** Null without a fleet. */
+  readonly fleet: MetricsFleet | null;
+}
+
+export interface MetricsFleet {
+  readonly dead: number;
+  readonly alive: readonly { readonly name: string; readonly isRemoteAway: boolean }[];
+}
+
+export interface MetricsFacts {
+  /** Tells the series of several projects on one host apart. */
+  readonly project: string;
+  readonly usage: readonly MetricsUsage[];
+  /** Seconds by kind, clipped to the times in which runs were active. */
+  readonly waits: Readonly<Record<string, number>>;
+  /** Counts of events that were removed. */
+  readonly carried: ReadonlyMap<string, number>;
+  readonly board: MetricsBoard;
+}
+
+export function prometheusText(stories: Stories, facts: MetricsFacts): string {
   const registry = new Registry();
-  for (const name of [
-    'drover_tasks_completed_total',
-    'drover_tasks_active',
-    'drover_workers_active',
-  ] as const)
-    registry.add(name, {}, 0);
-  for (const state of ['ready', 'blocked']) registry.add('drover_tasks_pending', { state }, 0);
-  countStories(registry, stories, waits);
-  for (const { agent, input_tokens: input, output_tokens: output, cost_usd: usd } of usage) {
+  startAtZero(registry);
+  countStories(registry, stories, facts.waits);
+  for (const { agent, input_tokens: input, output_tokens: output, cost_usd: usd } of facts.usage) {
     registry.add('drover_agent_tokens_total', { agent_type: agent, token_type: 'input' }, input);
     registry.add('drover_agent_tokens_total', { agent_type: agent, token_type: 'output' }, output);
     registry.add('drover_agent_cost_usd_total', { agent_type: agent }, usd);
   }
-  return registry.text(carried);
+  addBoard(registry, facts.board);
+  return registry.text(facts.carried, { project: facts.project });
+}
+
+/** `increase()` misses the first event of a series that did not exist before it. */
+function startAtZero(registry: Registry): void {
+  for (const name of [
+    'drover_tasks_completed_total',
+    'drover_blockers_detected_total',
+    'drover_tasks_active',
+    'drover_workers_active',
+    'drover_task_duration_seconds',
+    'drover_worktree_setup_seconds',
+    'drover_gate_duration_seconds',
+  ] as const) {
+    registry.add(name, {}, 0);
+  }
+  for (const agent of agentKinds) {
+    registry.add('drover_tasks_claimed_total', { agent_type: agent }, 0);
+    registry.add('drover_agent_cost_usd_total', { agent_type: agent }, 0);
+    for (const token of ['input', 'output']) {
+      registry.add('drover_agent_tokens_total', { agent_type: agent, token_type: token }, 0);
+    }
+  }
+  for (const error of failureKinds) {
+    registry.add('drover_tasks_failed_total', { error_type: error }, 0);
+    registry.add('drover_tasks_retried_total', { error_type: error }, 0);
+  }
+  for (const result of ['passed', 'failed']) registry.add('drover_gates_total', { result }, 0);
+  for (const kind of waitKinds) registry.add('drover_task_wait_seconds_total', { kind }, 0);
+  for (const state of ['ready', 'blocked']) registry.add('drover_tasks_pending', { state }, 0);
+}
+
+function addBoard(registry: Registry, board: MetricsBoard): void {
+  for (const state of waitingStates) {
+    registry.add('drover_tasks_waiting', { state }, board.waiting[state]);
+  }
+  registry.add('drover_tasks_stuck', {}, board.stuck);
+  registry.add('drover_questions_open', {}, board.questions);
+  registry.add('drover_landings_waiting', {}, board.landings);
+  registry.add('drover_landing_oldest_seconds', {}, board.oldestLandingMs / 1_000);
+  registry.add('drover_runs_active', {}, board.runs);
+  if (board.fleet === null) return;
+  const { alive, dead } = board.fleet;
+  registry.add('drover_machines_alive', {}, alive.length);
+  registry.add('drover_machines_dead', {}, dead);
+  for (const { name, isRemoteAway } of alive) {
+    registry.add('drover_remote_away', { machine: name }, isRemoteAway ? 1 : 0);
+  }
 }
 
 /** What the counters owe to these stories: each line's value by its name and labels. */

@@ -35,6 +35,13 @@ export const telemetrySettingTable = {
     doc: "Let Claude Code and Copilot send their own traces to the same collector, nested in Drover's.",
     readBy: reader,
   },
+  'telemetry.project': {
+    value: { type: 'text' },
+    fallback: null,
+    inFile: true,
+    doc: "The project's name in the label `project` of metrics. Default: the name of the repository's folder.",
+    readBy: 'rpc (metrics)',
+  },
 } as const;
 
 export type TelemetrySettingKey = keyof typeof telemetrySettingTable;
@@ -45,6 +52,8 @@ export interface TelemetrySettings {
   readonly agents: boolean;
   /** Share of the runs; null: depends on the environment's name. */
   readonly sampling: number | null;
+  /** Label of metrics; null: the name of the folder. */
+  readonly project: string | null;
 }
 
 export function telemetrySettingsOf(get: <T>(key: TelemetrySettingKey) => T): TelemetrySettings {
@@ -53,6 +62,7 @@ export function telemetrySettingsOf(get: <T>(key: TelemetrySettingKey) => T): Te
     endpoint: get('telemetry.endpoint'),
     agents: get('telemetry.agents'),
     sampling: get('telemetry.sampling'),
+    project: get('telemetry.project'),
   };
 }
 

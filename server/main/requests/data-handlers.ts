@@ -39,6 +39,7 @@ export function dataHandlers(
 ): ReturnType<typeof createDataHandlers> & ReturnType<typeof webhookLooks> {
   const handlers = createDataHandlers({
     store: project.store,
+    machineId: project.machineId,
     settings: () => project.live.settings,
     config: () => maskDeep(shownSettings(project.live.loaded), maskOf(project.live)),
     sandbox: () => sandboxView(project.live.settings.sandbox, project.places.folder, hasBackend),

@@ -163,6 +163,7 @@ export class MachinePulse {
       version: droverVersion,
       compatibility,
       aliveForMs: fleet.takeOverAfterMs,
+      remoteAwayForMs: this.#remoteAwayForMs(),
     };
     const say = (): Promise<number> => beatMachine(store.db, beat);
     const { clock } = this.#project.fleet ?? {};
@@ -215,12 +216,17 @@ export class MachinePulse {
    */
   #remoteHold(): string | null {
     const { git, live } = this.#project;
-    const sinceMs = git.sharedRemote?.awaySinceMs ?? null;
-    if (sinceMs === null) return null;
+    const awayMs = this.#remoteAwayForMs();
+    if (awayMs === null) return null;
     void git.sharedRemote?.probe();
     const { remote } = live.settings.fleet;
-    const ago = formatDuration(Math.max(1_000, Date.now() - sinceMs));
+    const ago = formatDuration(Math.max(1_000, awayMs));
     return `The git remote ${remote} has not answered for ${ago}; nothing new starts and nothing lands here.`;
+  }
+
+  #remoteAwayForMs(): number | null {
+    const sinceMs = this.#project.git.sharedRemote?.awaySinceMs ?? null;
+    return sinceMs === null ? null : Math.max(0, Date.now() - sinceMs);
   }
 
   async #isWantedForLanding(host: Pick<Lander, 'isUnable' | 'isLow'>): Promise<boolean> {

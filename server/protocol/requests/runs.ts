@@ -88,8 +88,11 @@ export const runShapes = {
   report: { id: optional(id) },
   /** The spans of a run, an epic or a task, in OTLP's JSON. */
   'trace.export': { id },
-  /** As Prometheus reads them. */
-  metrics: {},
+  /**
+   * As Prometheus reads them. In a fleet, one machine answers with the totals; `totals`: this one
+   * does, too.
+   */
+  metrics: { totals: optional(flag) },
 };
 
 export type RunOptions = Readonly<ParamsOf<(typeof runShapes)['run.start']>>;

@@ -13,6 +13,8 @@ import type { Engine } from '../../workflows/kit/engine-ports.ts';
 
 export interface DataHandlerDeps {
   readonly store: Store;
+  /** Empty without a fleet. */
+  readonly machineId: string;
   /** Settings as they are now. */
   readonly settings: () => {
     readonly maxAttempts: number;
@@ -25,6 +27,7 @@ export interface DataHandlerDeps {
     readonly gate: { readonly needs: readonly string[] };
     readonly templates: TaskTemplates;
     readonly land: { readonly target: string | null };
+    readonly otel: { readonly project: string | null };
   };
   /** Every setting with its source, as clients see it. */
   readonly config: () => Readonly<Record<string, ConfigValueView>>;

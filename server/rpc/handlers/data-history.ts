@@ -1,5 +1,6 @@
 // What has happened: reports, and the state at an earlier moment.
 
+import { basename } from 'node:path';
 import { agentChoices } from '../../core/settings/agent-settings.ts';
 import { placeRulesOf } from '../../core/settings/remote-settings.ts';
 import { Refusal } from '../../core/failure.ts';
@@ -65,10 +66,7 @@ export function historyHandlers(deps: DataHandlerDeps): Pick<Handlers, HistoryRe
       const { readTrace } = await loadHistory();
       return otlpTrace(await readTrace(store.db, id, store.sources.clock.now()), droverVersion);
     },
-    metrics: async () => {
-      const { readMetrics } = await loadHistory();
-      return { text: await readMetrics(store.db, store.sources.clock.now(), await told()) };
-    },
+    metrics: async ({ totals = false }) => metricsText(deps, totals, await told()),
     'past.status': async ({ epic, ...moment }) => {
       const scope = epic === undefined ? {} : { epic };
       return inPast(moment, async ({ db, atMs }) => {
@@ -99,8 +97,31 @@ export function historyHandlers(deps: DataHandlerDeps): Pick<Handlers, HistoryRe
   };
 }
 
+async function metricsText(
+  deps: DataHandlerDeps,
+  isTotals: boolean,
+  told: ToldStories,
+): Promise<{ text: string }> {
+  const { store, machineId } = deps;
+  const { otherExporter } = await import('../../store/history/metrics-board.ts');
+  const other = isTotals ? null : await otherExporter(store.db, machineId);
+  if (other !== null) {
+    const text = `# The machine "${plainName(other)}" exports the totals of this fleet. "drover metrics --totals" prints them here.\n`;
+    return { text };
+  }
+  const project = deps.settings().otel.project ?? basename(deps.git.facts.root);
+  const { readMetrics } = await loadHistory();
+  const nowMs = store.sources.clock.now();
+  return { text: await readMetrics(store.db, nowMs, { project, machineId }, told) };
+}
+
 function momentOf({ seq, at_ms: atMs }: GivenMoment): PastMoment {
   if (seq !== undefined && atMs === undefined) return { seq };
   if (atMs !== undefined && seq === undefined) return { atMs };
   throw new Refusal('bad_request', 'Give either "seq" or "at_ms".');
+}
+
+/** A line break in a name would end the comment. */
+function plainName(name: string): string {
+  return name.replaceAll(/[\r\n]+/g, ' ');
 }

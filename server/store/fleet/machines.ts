@@ -22,6 +22,8 @@ export interface MachineBeat {
   readonly version: string;
   readonly compatibility: number;
   readonly aliveForMs: number;
+  /** How long the shared remote has not answered there; null while it answers. */
+  readonly remoteAwayForMs: number | null;
 }
 
 export interface LiveMachine {
@@ -62,6 +64,10 @@ export async function beatMachine(db: Kysely<StoreTables>, beat: MachineBeat): P
     note: beat.note,
     version: beat.version,
     compatibility: beat.compatibility,
+    remote_away_since_ms:
+      beat.remoteAwayForMs === null
+        ? null
+        : sql<number>`${now} - ${sql.lit(Math.round(beat.remoteAwayForMs))}`,
     alive_until_ms: sql<number>`${now} + ${sql.lit(Math.round(beat.aliveForMs))}`,
   };
   const beaten = await db

@@ -15,6 +15,7 @@ import { hexOf } from '../rows/hex-of.ts';
 import { type Db, inParts, readAtOneMoment } from '../rows/one-moment.ts';
 import { openQuestions } from '../board/snapshot.ts';
 import { tasksOfRun } from '../work/runs.ts';
+import { type MetricsCaller, readMetricsBoard } from './metrics-board.ts';
 import { ToldStories } from './told-stories.ts';
 import type { SpanUsage, TraceSpan } from '../../core/history/trace-span.ts';
 
@@ -102,6 +103,7 @@ function runsOf(stories: StoryTeller, taskIds: ReadonlySet<string>): readonly st
 export async function readMetrics(
   db: Db,
   nowMs: number,
+  caller: MetricsCaller,
   told = new ToldStories(),
 ): Promise<string> {
   return readAtOneMoment(db, async (at) => {
@@ -119,12 +121,13 @@ export async function readMetrics(
       .execute();
     const windows = windowsOf(stories.runs.values(), nowMs);
     const carried = await at.selectFrom('metrics_carried').selectAll().execute();
-    return prometheusText(
-      stories,
-      usage.map(numeric),
-      waitsOf(stories, windows),
-      new Map(carried.map(({ series, value }) => [series, value])),
-    );
+    return prometheusText(stories, {
+      project: caller.project,
+      usage: usage.map(numeric),
+      waits: waitsOf(stories, windows),
+      carried: new Map(carried.map(({ series, value }) => [series, value])),
+      board: await readMetricsBoard(db, at, nowMs, caller),
+    });
   });
 }
 

@@ -20,6 +20,8 @@ export interface MachineTable {
   note: Defaulted<string | null>;
   version: string;
   compatibility: Defaulted<number>;
+  /** By the database's clock; null while the shared remote answers there. */
+  remote_away_since_ms: Defaulted<number | null>;
   joined_at_ms: number;
   /** By the database's clock. After that it counts as dead, and its tasks are given to others. */
   alive_until_ms: number;

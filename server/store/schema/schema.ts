@@ -269,8 +269,13 @@ const candidateStatements: readonly string[] = [
   `ALTER TABLE tasks ADD COLUMN removed_lines INTEGER`,
 ];
 
+/** When a machine lost the shared remote. */
+const remoteAwayStatements: readonly string[] = [
+  `ALTER TABLE machines ADD COLUMN remote_away_since_ms INTEGER`,
+];
+
 /** The version of the schema that this code reads and writes (`PRAGMA user_version`). */
-export const schemaVersion = 19;
+export const schemaVersion = 20;
 
 export async function createStoreTables<Tables>(db: Kysely<Tables>): Promise<void> {
   await executeAll(db, statements);
@@ -358,6 +363,10 @@ export async function addRemovedLines<Tables>(db: Kysely<Tables>): Promise<void>
   await executeAll(db, candidateStatements);
 }
 
+export async function addRemoteAway<Tables>(db: Kysely<Tables>): Promise<void> {
+  await executeAll(db, remoteAwayStatements);
+}
+
 async function executeAll<Tables>(db: Kysely<Tables>, list: readonly string[]): Promise<void> {
   const inItsWords = isPostgres(db) ? forPostgres : (statement: string) => statement;
   for (const statement of list) await sql.raw(inItsWords(statement)).execute(db);
@@ -391,4 +400,5 @@ export const storeSteps: readonly SchemaStep[] = [
   { version: 17, name: 'lines that fail their gate', up: addRedBases },
   { version: 18, name: 'which conversation a task continues', up: addContinues },
   { version: 19, name: 'how large the changes of candidates are', up: addRemovedLines },
+  { version: 20, name: 'machines without the remote', up: addRemoteAway },
 ];

@@ -54,6 +54,7 @@ suite('data requests', () => {
     handlers = createDataHandlers({
       keepAttachment: async (content) => `kept ${content.length}`,
       store: project.store,
+      machineId: '',
       settings: () => ({
         maxAttempts: 2,
         agent: {
@@ -71,6 +72,7 @@ suite('data requests', () => {
         gate: { needs: [] },
         templates: { weekly: { title: 'Update the dependencies' } },
         land: { target: null },
+        otel: { project: null },
       }),
       config: () => ({ max_workers: { value: 3, source: 'default' } }),
       logs,

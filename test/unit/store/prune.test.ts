@@ -170,7 +170,7 @@ suite('retention', () => {
       const all = await events();
       const told = {
         status: await snapshot(),
-        metrics: await readMetrics(project.store.db, nowMs),
+        metrics: await readMetrics(project.store.db, nowMs, { project: 'p', machineId: '' }),
       };
       const start = all.find((row) => row.at_ms >= beforeMs);
       const past = await openPast(project.store.db, { seq: start?.seq ?? 0 });
@@ -206,7 +206,10 @@ suite('retention', () => {
         assert.equal(count(left), count(all), `an unfinished task links to ${id}`);
       }
       assert.deepEqual(await snapshot(), told.status);
-      assert.equal(rounded(await readMetrics(project.store.db, nowMs)), rounded(told.metrics));
+      assert.equal(
+        rounded(await readMetrics(project.store.db, nowMs, { project: 'p', machineId: '' })),
+        rounded(told.metrics),
+      );
       const again = await openPast(project.store.db, { seq: start?.seq ?? 0 });
       const still = await again.db.selectFrom('tasks').selectAll().orderBy('id').execute();
       await again.close();

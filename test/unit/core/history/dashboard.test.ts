@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { metricKinds } from '../../../../server/core/history/metrics.ts';
+import { metricKinds } from '../../../../server/core/history/metric-kinds.ts';
 import { dashboardText, withTelemetry } from '../../../docs/telemetry.ts';
 
 const docs = join(import.meta.dirname, '..', '..', '..', '..', 'docs');
@@ -29,7 +29,24 @@ suite('telemetry documents', () => {
       const metric = metricKinds.find(({ name }) => name === names[0]);
       assert.ok(metric !== undefined, expr);
       for (const [, label = ''] of legendFormat.matchAll(/\{\{([a-z_]+)\}\}/gu)) {
-        assert.ok((metric.labels as readonly string[]).includes(label), legendFormat);
+        const labels: readonly string[] = ['project', ...metric.labels];
+        assert.ok(labels.includes(label), legendFormat);
+      }
+    }
+  });
+
+  test('the alerts name metrics, labels and commands that exist', () => {
+    const rules = readFileSync(join(docs, 'telemetry', 'alerts.yml'), 'utf8');
+    assert.equal([...rules.matchAll(/^ +- alert: /gmu)].length, 8);
+    const commands = readFileSync(join(docs, '..', 'test', 'golden', 'help.txt'), 'utf8');
+    for (const [, command = ''] of rules.matchAll(/"drover ([a-z]+)/gu)) {
+      assert.match(commands, new RegExp(`^  ${command}\\b`, 'mu'));
+    }
+    for (const [, expr = ''] of rules.matchAll(/expr: (.*)$/gmu)) {
+      for (const [, name = '', label] of expr.matchAll(/(drover_[a-z_]+)(?:\{([a-z_]+)=)?/gu)) {
+        const metric = metricKinds.find((kind) => kind.name === name);
+        assert.ok(metric !== undefined, expr);
+        if (label !== undefined) assert.ok((metric.labels as readonly string[]).includes(label));
       }
     }
   });

@@ -1,7 +1,8 @@
 // Spans and metrics, from feeds that were written down.
 
 import assert from 'node:assert/strict';
-import { metricKinds, prometheusText } from '../../../../server/core/history/metrics.ts';
+import { metricKinds } from '../../../../server/core/history/metric-kinds.ts';
+import { prometheusText } from '../../../../server/core/history/metrics.ts';
 import { otlpTrace } from '../../../../server/core/history/otlp.ts';
 import { spansOf } from '../../../../server/core/history/spans.ts';
 import { StoryTeller } from '../../../../server/core/history/stories.ts';
@@ -198,22 +199,76 @@ suite('spans', () => {
 
 suite('metrics', () => {
   const usage = [{ agent: 'a"b', input_tokens: 5, output_tokens: 6, cost_usd: 0.25 }];
-  const text = prometheusText(told(chain), usage, { blocked: 12 });
+  const waiting = { failed: 1, needs_review: 2, conflict: 0, paused: 0, blocked: 4 };
+  const alive = [
+    { name: 'm1', isRemoteAway: false },
+    { name: 'm3', isRemoteAway: true },
+  ];
+  const text = prometheusText(told(chain), {
+    project: 'shop',
+    usage,
+    waits: { blocked: 12 },
+    carried: new Map([['drover_gates_total{result="failed"}', 3]]),
+    board: {
+      waiting,
+      stuck: 3,
+      questions: 1,
+      landings: 2,
+      oldestLandingMs: 61_500,
+      runs: 1,
+      fleet: { alive, dead: 1 },
+    },
+  });
+
+  function assertLines(lines: readonly string[]): void {
+    for (const line of lines) assert.ok(text.split('\n').includes(line), `${line}\n${text}`);
+  }
 
   test('counters say what the feed says', () => {
-    for (const line of [
-      'drover_tasks_completed_total 2',
-      'drover_tasks_claimed_total{agent_type="claude"} 3',
-      'drover_tasks_retried_total{error_type="agent_failed"} 1',
-      'drover_gates_total{result="passed"} 1',
-      'drover_task_wait_seconds_total{kind="blocked"} 12',
-      'drover_agent_tokens_total{agent_type="a\\"b",token_type="input"} 5',
-      'drover_agent_duration_seconds_bucket{agent_type="claude",le="5"} 1',
-      'drover_agent_duration_seconds_bucket{agent_type="claude",le="+Inf"} 3',
-      'drover_agent_duration_seconds_sum{agent_type="claude"} 19',
-      'drover_tasks_active 0',
-    ]) {
-      assert.ok(text.split('\n').includes(line), `${line}\n${text}`);
+    assertLines([
+      'drover_tasks_completed_total{project="shop"} 2',
+      'drover_tasks_claimed_total{project="shop",agent_type="claude"} 3',
+      'drover_tasks_retried_total{project="shop",error_type="agent_failed"} 1',
+      'drover_gates_total{project="shop",result="passed"} 1',
+      'drover_gates_total{project="shop",result="failed"} 3',
+      'drover_task_wait_seconds_total{project="shop",kind="blocked"} 12',
+      'drover_agent_tokens_total{project="shop",agent_type="a\\"b",token_type="input"} 5',
+      'drover_agent_duration_seconds_bucket{project="shop",agent_type="claude",le="5"} 1',
+      'drover_agent_duration_seconds_bucket{project="shop",agent_type="claude",le="+Inf"} 3',
+      'drover_agent_duration_seconds_sum{project="shop",agent_type="claude"} 19',
+      'drover_tasks_active{project="shop"} 0',
+    ]);
+  });
+
+  test('gauges say what waits, and how the machines are', () => {
+    assertLines([
+      'drover_tasks_waiting{project="shop",state="failed"} 1',
+      'drover_tasks_waiting{project="shop",state="needs_review"} 2',
+      'drover_tasks_waiting{project="shop",state="conflict"} 0',
+      'drover_tasks_stuck{project="shop"} 3',
+      'drover_questions_open{project="shop"} 1',
+      'drover_landings_waiting{project="shop"} 2',
+      'drover_landing_oldest_seconds{project="shop"} 61.5',
+      'drover_runs_active{project="shop"} 1',
+      'drover_machines_alive{project="shop"} 2',
+      'drover_machines_dead{project="shop"} 1',
+      'drover_remote_away{project="shop",machine="m1"} 0',
+      'drover_remote_away{project="shop",machine="m3"} 1',
+    ]);
+  });
+
+  test('counters with labels start at zero, so that their first event is an increase', () => {
+    assertLines([
+      'drover_tasks_failed_total{project="shop",error_type="push_refused"} 0',
+      'drover_tasks_retried_total{project="shop",error_type="gate_failed"} 0',
+      'drover_tasks_claimed_total{project="shop",agent_type="codex"} 0',
+      'drover_agent_cost_usd_total{project="shop",agent_type="codex"} 0',
+      'drover_agent_tokens_total{project="shop",agent_type="codex",token_type="output"} 0',
+      'drover_task_wait_seconds_total{project="shop",kind="review"} 0',
+    ]);
+    for (const { name, kind } of metricKinds) {
+      if (kind !== 'counter') continue;
+      assert.ok(text.includes(`\n${name}{`), `${name} has no series`);
     }
   });
 
@@ -226,7 +281,7 @@ suite('metrics', () => {
       const labels = /\{(.*)\}/u.exec(line)?.[1] ?? '';
       const known = metricKinds.find((metric) => metric.name === base)?.labels as readonly string[];
       for (const [, label = ''] of labels.matchAll(/([a-z_]+)="/gu)) {
-        assert.ok(label === 'le' || known.includes(label), line);
+        assert.ok(label === 'le' || label === 'project' || known.includes(label), line);
       }
     }
   });
