@@ -202,6 +202,10 @@ async function fillTheRest(
       at_ms: 3,
     })
     .execute();
+  await tablesOf(tx)
+    .insertInto('base_gates')
+    .values({ line: 'main', state: 'green', asked_ms: 1, since_ms: 1, wait_ms: 0 })
+    .execute();
   await tablesOf(tx).insertInto('accounts').values({ name: 'demo' }).execute();
   await tablesOf(tx)
     .insertInto('holds')

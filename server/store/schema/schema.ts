@@ -186,10 +186,7 @@ const pastStatements: readonly string[] = [
   `INSERT INTO past_start (seq) SELECT coalesce(max(seq), 0) FROM events`,
 ];
 
-/**
- * The eighth version: what Drover itself has written into the refs of its lines, and what stops a
- * line.
- */
+/** The eighth version: tips that Drover wrote into the refs of its lines, and held lines. */
 const lineStatements: readonly string[] = [
   `CREATE TABLE line_tips (
     branch TEXT NOT NULL, sha TEXT NOT NULL, at_ms INTEGER NOT NULL, PRIMARY KEY (branch, sha)) WITHOUT ROWID`,
@@ -232,10 +229,7 @@ const runsOnStatements: readonly string[] = [
   `ALTER TABLE attempts ADD COLUMN runs_on TEXT NOT NULL DEFAULT 'local'`,
 ];
 
-/**
- * The twelfth version: what metrics still count of removed events, and the last event that was
- * removed.
- */
+/** The twelfth version: metrics of removed events, and the last event that was removed. */
 const retentionStatements: readonly string[] = [
   `CREATE TABLE metrics_carried (series TEXT PRIMARY KEY, value REAL NOT NULL) WITHOUT ROWID`,
   `CREATE TABLE pruned_events (seq INTEGER NOT NULL)`,
