@@ -111,7 +111,7 @@ export const plantedFaults: { readonly [name: string]: PlantedFault } = {
       })),
   },
   'move-without-compare': {
-    seed: 33,
+    seed: 9,
     often: { personEveryMs: 250, latencyMaxMs: 400 },
     breaks: ['landed-once', 'work-kept'],
     make: () =>
@@ -194,7 +194,7 @@ export const plantedFaults: { readonly [name: string]: PlantedFault } = {
       })),
   },
   'empty-without-snapshot': {
-    seed: 11,
+    seed: 75,
     breaks: ['work-kept'],
     make: () =>
       withGit((git, world) => ({
@@ -286,7 +286,7 @@ export const plantedFaults: { readonly [name: string]: PlantedFault } = {
       })),
   },
   'trust-a-stale-merge': {
-    seed: 98,
+    seed: 20,
     often: { personEveryMs: 250, latencyMaxMs: 400 },
     breaks: ['stuck', 'landed-once', 'unexpected'],
     make: () =>

@@ -98,8 +98,8 @@ const agents: readonly EndingRow[] = [
   {
     title: 'an agent that is no program',
     agent: '\u0000\u0001 this is neither a script nor a program',
-    code: 1,
-    status: 'failed',
+    code: 2,
+    status: 'ready',
     words: ['exit code'],
   },
 ];
