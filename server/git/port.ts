@@ -44,6 +44,8 @@ export interface GitFailure {
   readonly message: string;
   /** A shared remote is unreachable now: a temporary problem that nothing here caused. */
   readonly isAway?: true;
+  /** An agent left a merge or a rebase that only an agent or a person can finish. */
+  readonly needsAgent?: true;
   /** The commit was made here all the same; only the remote does not have it. */
   readonly made?: CommitLeftoversOutcome;
 }

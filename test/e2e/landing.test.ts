@@ -1,6 +1,7 @@
 // Gates and conflicts: what is red or does not merge goes back to its author, and the target is never red.
 
 import assert from 'node:assert/strict';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { EventView } from '../../server/protocol/api.ts';
 import { makeBarrier, writesOneFile } from './support/agent-scripts.ts';
@@ -329,6 +330,8 @@ echo "$id" > shared.txt
       'it has landed',
       async () => (await here.task('second')).status === 'completed',
     );
+    // The checkout follows once the task is completed.
+    await eventually('main follows', () => existsSync(join(here.root, 'own.txt')));
     assert.equal(here.read('repo/shared.txt'), text);
     assert.equal(here.read('repo/own.txt'), 'mine\n');
     assert.deepEqual(landedTasks(here), ['first', 'second']);

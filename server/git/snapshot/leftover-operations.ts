@@ -77,7 +77,8 @@ export async function concludable(
       : isUnbegun
         ? 'The agent left a merge that brought in nothing of the other side (run "git merge --abort" and merge again)'
         : `The agent left a ${operation?.kind ?? 'merge'} with conflicts in ${open.slice(0, maxNamedFiles).join(', ')}`;
-  return err(gitFailure('failed', `${what} in ${worktree.path}.${where}`, true));
+  const refused = gitFailure('failed', `${what} in ${worktree.path}.${where}`, true);
+  return err({ ...refused, needsAgent: true });
 }
 
 /**

@@ -45,9 +45,9 @@ export async function endUncommitted(
   { part, path, trouble }: UncommittedWork,
   isWhole: (made: CommittedWork) => boolean,
 ): Promise<void> {
-  const { kind, made, message } = trouble;
+  const { kind, made, message, needsAgent } = trouble;
   await run.commit('commit_failed', async (tx) => {
-    if (kind === 'no_worktree') {
+    if (kind === 'no_worktree' || needsAgent === true) {
       return recordFailure(engine, tx, claim, failure('git_failed', message));
     }
     if (kind !== 'refused' || made === undefined) {
