@@ -1,9 +1,18 @@
 // Ignored files that one attempt wrote are not there for the next one in the same slot.
 
 import assert from 'node:assert/strict';
-import { existsSync, linkSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
+import {
+  existsSync,
+  linkSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as pause } from 'node:timers/promises';
+import { setImmediate as tick } from 'node:timers/promises';
 import type { GitRepository } from '../../server/git/port.ts';
 import type { SetupRequest } from '../../server/git/slot-port.ts';
 import {
@@ -47,11 +56,21 @@ suite('git: ignored files that an attempt planted', () => {
     valueOf(await repository.keepSetup(request, look));
     return false;
   };
+  /** Returns when a file that is written now is newer than one that was written before. */
+  const untilLater = async (): Promise<void> => {
+    const probe = join(fixture.home, 'clock');
+    writeFileSync(probe, 'a');
+    const before = statSync(probe).ctimeMs;
+    while (statSync(probe).ctimeMs <= before) {
+      await tick();
+      writeFileSync(probe, 'b');
+    }
+  };
   /** File times have the resolution of the kernel's clock. */
   const start = async (): Promise<void> => {
-    await pause(20);
+    await untilLater();
     valueOf(await repository.startWork(task.path));
-    await pause(20);
+    await untilLater();
   };
   const next = async (id = 't2'): Promise<void> => {
     task = await startTask(fixture, repository, 's0', id);

@@ -32,7 +32,7 @@ suite('webview: controls', () => {
   test('Enter that ends the choice of a character does not send a form', async () => {
     const view = await openWebview('inbox', { state: { board: smallBoard() } });
     view.host.backend('task.hint', () => smallBoard().tasks[0] as never);
-    await view.page.getByRole('button', { name: 'Hint and Retry' }).click();
+    await view.page.getByRole('button', { name: 'Retry with a Hint' }).click();
     const field = view.page.getByRole('textbox');
     await field.fill('Use a file');
     await field.evaluate((input) => {
@@ -49,7 +49,7 @@ suite('webview: controls', () => {
   test('a secondary button under the mouse is not dark in a light theme', async () => {
     const theme = 'Default High Contrast Light';
     const view = await openWebview('inbox', { state: { board: smallBoard() }, theme });
-    const button = view.page.getByRole('button', { name: 'Hint and Retry' });
+    const button = view.page.getByRole('button', { name: 'Retry with a Hint' });
     await button.hover();
     const color = await button.evaluate((element) => {
       const base = element.shadowRoot?.querySelector('.base') ?? element;

@@ -114,6 +114,8 @@ suite('webview: buttons that fail', () => {
       refused.push({ name: asked, words: reason });
       return new Refusal('bad_configuration', reason);
     };
+    // A page reads these by itself; without them it does less, and no press was in vain.
+    const isUnasked = new Set(['sentMessages']);
     const silent: string[] = [];
     let pressed = 0;
     for (let index = 0; index < 60; index += 1) {
@@ -129,6 +131,7 @@ suite('webview: buttons that fail', () => {
       pressed += 1;
       await settle(view);
       for (const { name: request, words: reason } of refused.slice(before)) {
+        if (isUnasked.has(request)) continue;
         if (!(await untilSaid(view, reason))) silent.push(`${title}: ${request}`);
       }
     }

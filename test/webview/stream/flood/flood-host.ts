@@ -84,7 +84,7 @@ function stateOf(flood: Flood): HostState {
     agent: 'demo',
     started_at: 1_700_000_000,
   }));
-  const board = { tasks: tasks as unknown as TaskView[], questions: [] };
+  const board = { tasks: tasks as unknown as TaskView[], epics: [], questions: [] };
   return {
     webview: 'grid',
     connection: { kind: 'connected', version: '0.1.0', root: '/project' },
