@@ -176,7 +176,11 @@ suite('two users of one machine', function () {
     assert.ok(isProcessAlive(pid));
     writeFileSync(join(alice.home, 'go'), '');
     await eventually('the task lands', () => sh(alice, 'git cat-file -e main:work.txt').code === 0);
-    assert.deepEqual(sh(bob, `ls -A ${bob.home}`).text.trim().split('\n'), ['agent.sh', 'repo']);
+    assert.deepEqual(sh(bob, `ls -A ${bob.home}`).text.trim().split('\n'), [
+      '.gitconfig',
+      'agent.sh',
+      'repo',
+    ]);
   });
 
   test('what another user has made first is refused: the folder of sockets, a link in its place', () => {
