@@ -1,7 +1,6 @@
 // Gates and conflicts: what is red or does not merge goes back to its author, and the target is never red.
 
 import assert from 'node:assert/strict';
-import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { EventView } from '../../server/protocol/api.ts';
 import { makeBarrier, writesOneFile } from './support/agent-scripts.ts';
@@ -331,7 +330,7 @@ echo "$id" > shared.txt
       async () => (await here.task('second')).status === 'completed',
     );
     // The checkout follows once the task is completed.
-    await eventually('main follows', () => existsSync(join(here.root, 'own.txt')));
+    await eventually('main follows', () => landedTasks(here).includes('second'));
     assert.equal(here.read('repo/shared.txt'), text);
     assert.equal(here.read('repo/own.txt'), 'mine\n');
     assert.deepEqual(landedTasks(here), ['first', 'second']);
