@@ -19,7 +19,7 @@ import { noticeStyles } from '../shared/plan/notice-styles.ts';
 import { holdsTemplate } from './holds-template.ts';
 import { TypeAhead } from './keys.ts';
 import { focusedField, isOnRows, PressedKeys } from './pressed-keys.ts';
-import { openRowMenu } from './row-menu.ts';
+import { openRowMenu, pressEpicButton } from './row-menu.ts';
 import { rowTemplate, type RowActions } from './row-template.ts';
 import { hoverNote } from './notes.ts';
 import { idOf, titleOf, type Row } from './rows.ts';
@@ -134,8 +134,8 @@ export class DroverTree extends LitElement {
       },
     });
     const state = this.#state;
-    const rows = (): void => this.#scroller()?.focus();
-    this.#drag = new TreeDrag({ state, plan, changed: () => this.requestUpdate(), focus: rows });
+    const focus = (): void => this.#scroller()?.focus();
+    this.#drag = new TreeDrag({ state, plan, changed: () => this.requestUpdate(), focus });
     this.#parts = {
       state,
       plan,
@@ -182,8 +182,10 @@ export class DroverTree extends LitElement {
   }
 
   #tree(rows: readonly Row[]): TemplateResult {
-    const { activeIndex } = this.#state;
-    const items = this.#list?.items() ?? [];
+    const { activeIndex, fieldIndex } = this.#state;
+    const isField = ({ index }: { index: number }): number => Number(index === fieldIndex);
+    // The field comes last: a row that the list moves on the page loses the keyboard.
+    const items = (this.#list?.items() ?? []).toSorted((a, b) => isField(a) - isField(b));
     const height = this.#list?.totalPx() ?? 0;
     return html`<div
       class="rows"
@@ -277,7 +279,8 @@ export class DroverTree extends LitElement {
   #obey(action: WebviewAction, ids: readonly string[], byKey: boolean): void {
     if (this.#parts === null || (byKey && !isOnRows(this.shadowRoot, this.#scroller()))) return;
     const pressed = this.#pressed.commanded(action, byKey);
-    if (pressed !== null) this.#state.selection = pressed;
+    // The row that was added last may have come since its key was pressed.
+    if (pressed !== null && action !== 'newTask') this.#state.selection = pressed;
     if (byKey) this.#failed.clear();
     runTreeAction(this.#parts, action, pressed === null ? ids : []);
     if (action === 'focus') this.#focusMain();
@@ -348,7 +351,7 @@ export class DroverTree extends LitElement {
   #endText(title: string | null, focusesRows: boolean): void {
     const { draft, renaming, board, rows } = this.#state;
     if (draft === null && renaming === null) return;
-    this.#state.endText();
+    this.#state.endText(title !== null);
     const renamed = rows.find((row) => row.key === renaming);
     const id = renamed === undefined ? null : idOf(renamed);
     if (title !== null && draft !== null) this.#parts?.plan.add(draft, title);
@@ -363,11 +366,8 @@ export class DroverTree extends LitElement {
     const found = rowAt(state, event);
     if (found === null || event.target instanceof HTMLInputElement) return;
     const isOn = (part: string): boolean => (event.target as Element).closest(part) !== null;
-    if (isOn('[data-run]') && found.row.kind === 'epic') {
-      this.#parts?.ran(this.#parts.host.action('runEpic', { epic: found.row.epic.id }));
-      return;
-    }
     this.#failed.clear();
+    if (pressEpicButton(this.#parts, found.row, isOn)) return this.#changed();
     const how = { toggle: event.ctrlKey || event.metaKey, range: event.shiftKey };
     state.selection = selectClicked(state.selection, state.keys, found.row.key, how);
     if (isOn('[data-twisty]')) state.toggle(found.row);

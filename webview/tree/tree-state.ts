@@ -31,8 +31,11 @@ export class TreeState {
   #isStale = true;
   /** Places of `keys`, once they are asked for. */
   #indexOf: ReadonlyMap<string, number> | null = null;
-  /** Chosen as soon as the board has it. */
-  #awaited: string | null = null;
+  /** Each is selected as soon as the board has it. */
+  #awaited: readonly string[] = [];
+  /** The place of titles that were typed, until their rows are selected, and the active row. */
+  #added: { readonly draft: Draft; readonly active: string | null; readonly count: number } | null =
+    null;
 
   constructor(memory: TreeMemory) {
     this.#collapsed = new Set(memory.collapsed);
@@ -90,9 +93,15 @@ export class TreeState {
             showLoose: this.isDragging,
           });
     this.keys = this.rows.map((row) => row.key);
-    if (this.#awaited !== null && this.keys.includes(this.#awaited)) {
-      this.selection = selectOnly(this.#awaited);
-      this.#awaited = null;
+    const present = new Set(this.keys);
+    const arrived = this.#awaited.filter((key) => present.has(key));
+    const newest = arrived.at(-1);
+    if (newest !== undefined) {
+      this.selection = selectOnly(newest);
+      this.#awaited = this.#awaited.filter((key) => !present.has(key));
+      const added = this.#added;
+      const count = (added?.count ?? 0) - arrived.length;
+      this.#added = added === null || count <= 0 ? null : { ...added, active: newest, count };
     } else {
       this.selection = keepPresent(this.selection, before, this.keys);
     }
@@ -104,7 +113,8 @@ export class TreeState {
    */
   #patched(board: StatusSnapshot | null): readonly Row[] | null {
     const isFiltered = this.hasBar && (this.text.trim() !== '' || this.filter !== 'all');
-    if (board === null || this.#board === null || isFiltered || this.#awaited !== null) return null;
+    if (board === null || this.#board === null || isFiltered || this.#awaited.length > 0)
+      return null;
     this.#indexOf ??= new Map(this.keys.map((key, index) => [key, index]));
     return patchRows(this.rows, this.#indexOf, this.#board, board);
   }
@@ -114,7 +124,7 @@ export class TreeState {
   }
 
   await(key: string): void {
-    this.#awaited = key;
+    this.#awaited = [...this.#awaited, key];
     this.changed();
   }
 
@@ -173,20 +183,23 @@ export class TreeState {
     this.changed();
   }
 
-  /** A new task goes right below the active row: into that epic, or beside that task. */
+  /**
+   * A new task goes to the end of the active epic, or right below the active task. Titles that are
+   * typed one after another keep their order, also while the first is still on its way to the
+   * board.
+   */
   draftHere(): Draft {
+    const added = this.#added;
+    if (added !== null && added.active === this.selection.active) return added.draft;
     const row = this.activeRow;
-    const epic =
-      row?.kind === 'epic' ? row.epic.id : row?.kind === 'task' ? row.task.epic_id : null;
-    const parent = row?.kind === 'task' ? row.task.parent_id : null;
-    if (row?.kind !== 'epic' && row?.kind !== 'task')
-      return { kind: 'task', epic, parent, before: null };
+    if (row?.kind !== 'task') return draftAtEnd(row?.kind === 'epic' ? row.epic.id : null);
+    const { epic_id: epic, parent_id: parent } = row.task;
     const siblings = (this.#board?.tasks ?? []).filter((task) =>
       parent === null
         ? task.parent_id === null && task.epic_id === epic
         : task.parent_id === parent,
     );
-    const at = row.kind === 'task' ? siblings.findIndex(({ id }) => id === row.task.id) : -1;
+    const at = siblings.findIndex(({ id }) => id === row.task.id);
     return { kind: 'task', epic, parent, before: siblings[at + 1]?.id ?? null };
   }
 
@@ -198,7 +211,12 @@ export class TreeState {
     this.changed();
   }
 
-  endText(): void {
+  /** `isKept`: its title was typed and is added. */
+  endText(isKept: boolean): void {
+    const { draft, selection } = this;
+    if (isKept && draft?.kind === 'task') {
+      this.#added = { draft, active: selection.active, count: (this.#added?.count ?? 0) + 1 };
+    }
     this.draft = null;
     this.renaming = null;
     this.changed();
@@ -210,4 +228,9 @@ export class TreeState {
     for (let at = index - 1; at >= 0; at -= 1) if ((this.rows[at]?.level ?? 1) < level) return at;
     return -1;
   }
+}
+
+/** At the end of an epic, or of the tasks without one. */
+export function draftAtEnd(epic: string | null): Draft {
+  return { kind: 'task', epic, parent: null, before: null };
 }
