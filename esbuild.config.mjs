@@ -1,11 +1,11 @@
-// Bundles what is shipped: the programs (CommonJS for Node 24, see bundled-programs.mjs), the extension (CommonJS for VS
+// Bundles what is shipped: the programs (CommonJS for Node 24, see build/bundled-programs.mjs), the extension (CommonJS for VS
 // Code's extension host) and the webviews (ES modules for VS Code's Chromium). `--watch` keeps them up to date,
 // `--production` leaves out source maps, `--outdir=<folder>` puts them elsewhere.
 import { build, context } from 'esbuild';
 import { copyFileSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { bundledPackages } from './bundled-packages.mjs';
-import { commandPrograms, copiedBundles, programBundles } from './bundled-programs.mjs';
-import { guidePage, guidePages } from './extension/guide.mjs';
+import { bundledPackages } from './build/bundled-packages.mjs';
+import { commandPrograms, copiedBundles, programBundles } from './build/bundled-programs.mjs';
+import { guidePage, guidePages } from './build/guide.mjs';
 
 const isProduction = process.argv.includes('--production');
 const isWatching = process.argv.includes('--watch');

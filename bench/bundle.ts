@@ -5,7 +5,7 @@ import { copyFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { build } from 'esbuild';
-import { copiedBundles, programBundles } from '../bundled-programs.mjs';
+import { copiedBundles, programBundles } from '../build/bundled-programs.mjs';
 import { backendNodeArgs } from '../server/main/start-backend.ts';
 
 const run = promisify(execFile);

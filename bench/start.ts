@@ -87,7 +87,7 @@ async function runs(bench: Bench, project: CommandProject): Promise<Figure[]> {
     figure(
       'run, no backend: to the first landing',
       cold.map((one) => one.landedMs),
-      550,
+      600,
     ),
     figure(
       'run, warm backend: to the first landing',

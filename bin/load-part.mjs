@@ -1,4 +1,4 @@
-// Runs a part (several chunks of the programs in one file, see bundled-parts.mjs) with the code that V8 made of it in an
+// Runs a part (several chunks of the programs in one file, see build/bundled-parts.mjs) with the code that V8 made of it in an
 // earlier process. Node's own compile cache keeps no function that is compiled when it is first called, which is nearly all.
 import {
   accessSync,

@@ -130,7 +130,7 @@ suite('tidy', () => {
   test('every dependency is used', () => {
     const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
     const used = readSources([...sourceTops, 'bin']).map(({ text }) => text);
-    const scripts = ['esbuild.config.mjs', 'bundled-packages.mjs', 'package.json']
+    const scripts = ['esbuild.config.mjs', 'build/bundled-packages.mjs', 'package.json']
       .map((name) => readFileSync(join(root, name), 'utf8'))
       .join('\n');
     const unused = Object.keys(manifest.dependencies).filter(
@@ -157,6 +157,23 @@ suite('tidy', () => {
         .map((path) => `${page}: ${path}`);
     });
     assert.deepEqual(missing, []);
+  });
+
+  test('every decision has a status, names its successor, and is wrapped', () => {
+    const folder = join(root, 'docs', 'adr');
+    const faults = readdirSync(folder).flatMap((name) => {
+      const text = readFileSync(join(folder, name), 'utf8');
+      const status = /^Status: ([^\n]+)/mu.exec(text)?.[1] ?? '';
+      const isNamed = status.startsWith('accepted') || /^superseded .*\[ADR \d+\]/u.test(status);
+      const wide = text
+        .split('\n')
+        .filter((line) => line.length > widthMax && !line.startsWith('|'));
+      return [
+        ...(isNamed ? [] : [`${name}: ${status}`]),
+        ...wide.map((line) => `${name}: ${line}`),
+      ];
+    });
+    assert.deepEqual(faults, []);
   });
 
   test('what a class keeps to itself is a #field: the keyword hides nothing when it runs', () => {

@@ -4,7 +4,7 @@
 import { cpSync, mkdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { build } from 'esbuild';
-import { commandPrograms, programBundles } from '../../bundled-programs.mjs';
+import { commandPrograms, programBundles } from '../../build/bundled-programs.mjs';
 import type { Often } from './schedule.ts';
 
 interface Change {

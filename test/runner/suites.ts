@@ -191,7 +191,7 @@ function steps(): readonly Job[] {
     step('types', bin('tsc'), ['-b']),
     step('lint', bin('oxlint'), ['--type-aware', '--deny-warnings', '.']),
     step('format', bin('oxfmt'), ['--check', '.']),
-    step('package', node, ['extension/package.mjs']),
+    step('package', node, ['build/vsix.mjs']),
   ];
 }
 

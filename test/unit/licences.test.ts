@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { verdictOf } from '../../extension/advisories.mjs';
-import { billOfMaterials, isAccepted, packageAt } from '../../extension/supply.mjs';
+import { verdictOf } from '../../build/advisories.mjs';
+import { billOfMaterials, isAccepted, packageAt } from '../../build/supply.mjs';
 
 interface Locked {
   readonly version: string;

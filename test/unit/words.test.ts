@@ -52,14 +52,14 @@ function sourceFiles(): readonly string[] {
   );
 }
 
-/** What users and contributors read first. The house's page quotes earlier texts. */
+/** The pages that users and contributors read first. The glossary quotes words to avoid. */
 function pages(): readonly string[] {
   const own = ['README.md', 'ARCHITECTURE.md', 'CHANGELOG.md', 'extension/marketplace.md'];
   const folders = ['docs', 'docs/how-to-add', 'media/walkthrough'];
   const others = folders.flatMap((folder) =>
     readdirSync(join(root, folder)).map((name) => `${folder}/${name}`),
   );
-  const quoting = new Set(['docs/house.md', 'docs/glossary.md', 'docs/neighbours.md']);
+  const quoting = new Set(['docs/glossary.md']);
   return [...own, ...others.filter((name) => name.endsWith('.md') && !quoting.has(name))];
 }
 

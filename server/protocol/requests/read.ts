@@ -1,6 +1,6 @@
 // Reads the parameters of a request: invalid ones are refused before the handler runs, and unknown
 // keys are dropped. The result matches its type. This file is bundled separately with the part of
-// the library that it needs (bundled-programs.mjs), so it shares no class with its callers.
+// the library that it needs (build/bundled-programs.mjs), so it shares no class with its callers.
 
 import * as z from 'zod/mini';
 import type { Result } from '../../core/failure.ts';

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { guidePage, guidePages } from '../../../extension/guide.mjs';
+import { guidePage, guidePages } from '../../../build/guide.mjs';
 import {
   offersAt,
   settingAt,

@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict';
 import { runInNewContext } from 'node:vm';
 import type { Metafile } from 'esbuild';
-import { missingPackages } from '../../../bundled-packages.mjs';
-import { partOf, partsOf, requireFromParts } from '../../../bundled-parts.mjs';
+import { missingPackages } from '../../../build/bundled-packages.mjs';
+import { partOf, partsOf, requireFromParts } from '../../../build/bundled-parts.mjs';
 
 const outputOf = (imports: Metafile['outputs'][string]['imports']): Metafile['outputs'][string] => {
   return { imports, bytes: 1, inputs: {}, exports: [] };

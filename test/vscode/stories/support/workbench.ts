@@ -90,7 +90,7 @@ export function vsixFile(): string {
   const { version } = JSON.parse(text) as { version: string };
   const file = join(root, 'out/vsix', `drover-${process.platform}-${process.arch}-${version}.vsix`);
   if (isStale(file)) {
-    const script = join(root, 'extension/package.mjs');
+    const script = join(root, 'build/vsix.mjs');
     execFileSync(process.execPath, [script], { stdio: ['ignore', 'ignore', 'inherit'] });
   }
   assert.ok(statSync(file).size > 0);
@@ -100,13 +100,8 @@ export function vsixFile(): string {
 function isStale(file: string): boolean {
   if (!existsSync(file)) return true;
   const madeMs = statSync(file).mtimeMs;
-  const made = [
-    'esbuild.config.mjs',
-    'bundled-packages.mjs',
-    'bundled-programs.mjs',
-    'package.json',
-  ];
-  return ['server', 'extension', 'webview', ...made].some((name) => {
+  const made = ['esbuild.config.mjs', 'package.json'];
+  return ['build', 'server', 'extension', 'webview', ...made].some((name) => {
     const path = join(root, name);
     if (statSync(path).isFile()) return statSync(path).mtimeMs > madeMs;
     return readdirSync(path, { recursive: true, withFileTypes: true }).some((entry) => {

@@ -8,6 +8,8 @@ import { basename, join } from 'node:path';
 import { missingPackages, optionalPackages } from './bundled-packages.mjs';
 import { isChunk, partOf, partsOf, requireFromParts } from './bundled-parts.mjs';
 
+const root = join(import.meta.dirname, '..');
+
 /**
  * The compiled code lies beside the bundles, so that it goes with them, and is trusted as they are.
  * @param {string} name of the program
@@ -115,7 +117,7 @@ function loadCryptoLate(programs) {
 
 /** @param {string} stamp of the parts */
 async function partLoader(stamp) {
-  const text = readFileSync(join(import.meta.dirname, 'bin', 'load-part.mjs'), 'utf8');
+  const text = readFileSync(join(root, 'bin', 'load-part.mjs'), 'utf8');
   const { code } = await transform(text, {
     format: 'cjs',
     platform: 'node',
@@ -154,7 +156,7 @@ function bundleSchemasApart(programs) {
   });
   programs.onEnd(async () => {
     await build({
-      entryPoints: [join(import.meta.dirname, schemas)],
+      entryPoints: [join(root, schemas)],
       outfile: join(outdir, schemasBundle),
       bundle: true,
       platform: 'node',
