@@ -17,7 +17,12 @@ import {
 } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 
-const everybody = ['.gitconfig', '.config/git/config', '.config/git/ignore'];
+const everybody = [
+  '.gitconfig',
+  '.config/git/config',
+  '.config/git/ignore',
+  '.config/git/attributes',
+];
 
 /**
  * Below home: what an agent needs to know its user. The second list is only brought in when it is
@@ -68,23 +73,33 @@ const ofKind: Readonly<Record<string, { settings: readonly string[]; logins: rea
 
 const copyBytesMax = 8 * 1024 * 1024;
 
-/** Makes `folder` the home of this kind; `home` is the user's. */
-export function prepareHome(folder: string, kind: string, home: string): void {
+/**
+ * Makes `folder` the home of this kind; `home` is the user's, whose `.config` may be elsewhere. A
+ * confined program finds it in its usual place.
+ */
+export function prepareHome(
+  folder: string,
+  kind: string,
+  home: string,
+  config = join(home, '.config'),
+): void {
+  const source = (name: string): string =>
+    name.startsWith('.config/') ? join(config, name.slice('.config/'.length)) : join(home, name);
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const { settings, logins } = ofKind[kind] ?? { settings: [], logins: [] };
-  for (const name of [...everybody, ...settings]) replace(home, folder, name);
+  for (const name of [...everybody, ...settings]) replace(source(name), folder, name);
   for (const name of logins)
-    if (isNewer(join(home, name), join(folder, name))) replace(home, folder, name);
+    if (isNewer(source(name), join(folder, name))) replace(source(name), folder, name);
 }
 
 /**
  * By renames alone, and relative to folders that were opened as such: an agent that runs meanwhile
  * can put a link in the place of any folder here, which would lead to one of the user.
  */
-function replace(home: string, folder: string, name: string): void {
+function replace(source: string, folder: string, name: string): void {
   const fresh = join(dirname(folder), `.new-${randomUUID()}`);
   const former = join(dirname(folder), `.old-${randomUUID()}`);
-  copy(join(home, name), fresh);
+  copy(source, fresh);
   try {
     inFolder(folder, dirname(name), (at) => {
       const target = `${at}/${basename(name)}`;

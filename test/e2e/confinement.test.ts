@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { existsSync, writeFileSync } from 'node:fs';
+import { appendFileSync, existsSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -38,8 +38,10 @@ suite('confinement', function () {
   });
   const project = useProjects();
 
-  const begin = async (options: ProjectOptions): Promise<Project> => {
+  /** `configured`: lines of the user's own git configuration, which a backend reads at its start. */
+  const begin = async (options: ProjectOptions, configured = ''): Promise<Project> => {
     const here = project({ ...options, env: { DROVER_SANDBOX: 'bwrap', ...options.env } });
+    appendFileSync(join(here.folder, 'home', '.gitconfig'), configured);
     await here.expect(0, ['init']);
     return here;
   };
@@ -65,6 +67,52 @@ git status --porcelain
     assert.equal(here.git('branch', '--list', 'side'), '');
     assert.equal(here.git('tag'), '');
     assert.equal(here.git('fsck', '--strict', '--no-dangling').trim(), '');
+  });
+
+  test('an agent leaves out files that the user’s own ignore file names', async () => {
+    const here = await begin(
+      { agent: 'cat > /dev/null; echo a > a.txt; echo b > b.swp; git add -A; git commit -qm mine' },
+      '[core]\n\texcludesFile = ~/.gitignore_global\n',
+    );
+    here.write('home/.gitignore_global', '*.swp\n');
+    await here.expect(0, ['add', 'a']);
+    await here.expect(0, ['run']);
+    const files = here.git('ls-tree', '--name-only', 'main').split('\n');
+    assert.deepEqual([files.includes('a.txt'), files.includes('b.swp')], [true, false]);
+  });
+
+  test('an agent’s commits bear an identity and settings of files that the user’s includes', async () => {
+    const here = await begin(
+      {
+        agent: `
+cat > /dev/null
+printf 'one\\r\\n' > a.txt; git add a.txt
+git commit -qm 'mine'; git config user.nickname > nickname.txt
+`,
+      },
+      '[include]\n\tpath = ~/.gitconfig-work\n',
+    );
+    here.write(
+      'home/.gitconfig-work',
+      '[user]\n\tname = Ada\n\tnickname = ada\n[core]\n\tautocrlf = input\n',
+    );
+    await here.expect(0, ['add', 'a']);
+    await here.expect(0, ['run']);
+    assert.match(here.git('log', '--format=%s by %an'), /^mine by Ada$/m);
+    assert.equal(here.git('show', 'main:nickname.txt'), 'ada');
+    assert.equal(here.git('cat-file', '-s', 'main:a.txt'), '4');
+  });
+
+  test('an agent of a user who signs commits commits, unsigned', async () => {
+    const here = await begin(
+      { agent: 'cat > /dev/null; echo a > a.txt; git add a.txt; git commit -qm mine' },
+      '[commit]\n\tgpgSign = true\n[gpg]\n\tprogram = /no/gpg\n',
+    );
+    await here.expect(0, ['add', 'a']);
+    await here.expect(0, ['run']);
+    assert.match(here.git('log', '--format=%s'), /^mine$/m);
+    const doctor = await here.expect(0, ['doctor']);
+    assert.match(doctor, /off for confined programs: commit\.gpgsign/u);
   });
 
   test('an agent that plans changes nothing in its worktree, and its plan waits', async () => {

@@ -4,20 +4,20 @@
 
 import { copyFile, mkdir, rm, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { err, ok } from '../../core/failure.ts';
+import { ok } from '../../core/failure.ts';
 import type { RepositoryContext } from '../context.ts';
-import { failureOf, refuse } from '../process/failures.ts';
+import { refuse } from '../process/failures.ts';
 import { ownWorktree } from '../work/own-worktree.ts';
 import { forgetShared } from '../work/shared-leavings.ts';
 import type { GitResult } from '../port.ts';
 import { readRef } from '../refs/refs.ts';
 import { exists, factsOf, readText } from '../files/small-files.ts';
+import { lentConfiguration } from './lent-settings.ts';
 import { lentNoteName, takeBack, type LentNote } from './taken-back.ts';
 import { fixedNotes, noteDigests } from './note-digests.ts';
 import { lentName } from '../files/told-place.ts';
 import { writePlain } from '../files/plain-folder.ts';
 import { readHead } from '../refs/worktree-heads.ts';
-import type { LinkedWorktree } from '../files/worktree-link.ts';
 
 /** Folders and files of the machine, and where a confined program is to see them. */
 export interface LentGit {
@@ -57,8 +57,6 @@ export async function lendGit(
   forgetShared(context, worktree.path);
   const back = await takeBack(context, worktree.path);
   if (!back.ok) return back;
-  const configuration = await lentConfiguration(context, worktree);
-  if (!configuration.ok) return configuration;
   const { branch } = readHead(worktree.gitDir);
   const tip = branch === null ? null : await readRef(context, branch);
   const folder = join(worktree.gitDir, lentName);
@@ -66,6 +64,8 @@ export async function lendGit(
     await mkdir(join(folder, name), { recursive: true });
   await mkdir(join(folder, 'worktrees', basename(worktree.gitDir)), { recursive: true });
   await writeFile(join(folder, 'HEAD'), 'ref: refs/heads/none\n');
+  const configuration = await lentConfiguration(context, worktree, folder);
+  if (!configuration.ok) return configuration;
   await writeFile(join(folder, 'config'), configuration.value);
   for (const name of ['exclude', 'attributes']) await copySmall(context, folder, name);
   const objects = join(context.commonDir, 'objects');
@@ -109,41 +109,4 @@ function alternatesOf(objects: string): string[] {
     .filter((line) => line !== '' && !line.startsWith('#'))
     .map((line) => (line.startsWith('/') ? line : join(objects, line)))
     .slice(0, 20);
-}
-
-/**
- * The settings that decide how files and commits look. No remote, no address, no credential
- * program, no includes.
- */
-const lentKeys =
-  /^(?:core\.(?!hookspath|fsmonitor|sshcommand|gitproxy|askpass|alternaterefscommand|worktree|bare|editor|pager|excludesfile|attributesfile)[a-z]+|extensions\.(?:objectformat|worktreeconfig)|user\.[a-z]+|filter\..+|merge\..+|diff\..+|i18n\.[a-z]+|init\.[a-z]+|commit\.(?:cleanup|template)|lfs\.(?!url)[a-z]+)$/;
-
-async function lentConfiguration(
-  context: RepositoryContext,
-  worktree: LinkedWorktree,
-): Promise<GitResult<string>> {
-  const at = worktree.path;
-  const [listed, user] = await Promise.all([
-    context.git(['config', '--local', '-z', '--list'], { at }),
-    // Some agents hide the user's own configuration from git, and could not commit then.
-    context.git(['config', '-z', '--get-regexp', '^user\\.(name|email)$'], { at }),
-  ]);
-  if (listed.code !== 0) return err(failureOf(listed, 'read the configuration of the repository'));
-  const lines = ['[core]', '\tbare = false', '\tlogAllRefUpdates = true'];
-  for (const item of `${user.stdout.toString()}${listed.stdout.toString()}`.split('\0')) {
-    const end = item.indexOf('\n');
-    const key = end === -1 ? item : item.slice(0, end);
-    if (lentKeys.test(key))
-      lines.push(...configLines(key, end === -1 ? 'true' : item.slice(end + 1)));
-  }
-  return ok(`${lines.join('\n')}\n`);
-}
-
-function configLines(key: string, value: string): string[] {
-  const [first, last] = [key.indexOf('.'), key.lastIndexOf('.')];
-  const section = key.slice(0, first);
-  const inner =
-    first === last ? '' : ` "${key.slice(first + 1, last).replaceAll(/["\\]/g, '\\$&')}"`;
-  const text = value.replaceAll(/["\\]/g, '\\$&').replaceAll('\n', '\\n').replaceAll('\t', '\\t');
-  return [`[${section}${inner}]`, `\t${key.slice(last + 1)} = "${text}"`];
 }

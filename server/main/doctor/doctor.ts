@@ -24,6 +24,7 @@ import { namedPrograms } from '../project/named-programs.ts';
 import { LiveSettings } from '../project/live-settings.ts';
 import { identityProblem } from '../project/identity.ts';
 import { identityCheck } from './identity-check.ts';
+import { lentSettingsCheck } from './lent-settings-check.ts';
 import { openRepositoryAt } from '../project/open-repository.ts';
 import {
   placesOf,
@@ -106,6 +107,7 @@ export async function doctor(root: string | null): Promise<Doctor> {
     ok: !sandbox.refuses,
     message: sandbox.holds === 'nothing' ? `no sandbox: ${sandbox.message}` : sandbox.message,
   });
+  if (sandbox.holds === 'bwrap') checks.push(...(await lentSettingsCheck(root)));
   const address = runningAddress(root);
   return {
     backend: {

@@ -168,7 +168,7 @@ export class Confinement {
     const git = lent.value;
     const home = homeIn(start.env);
     const privateHome = this.#homeOf(guest.home);
-    prepareHome(privateHome, guest.home, home);
+    prepareHome(privateHome, guest.home, home, start.env['XDG_CONFIG_HOME'] || undefined);
     const tmp = join(places.folder, 'sandbox', 'tmp', basename(guest.cwd));
     rmSync(tmp, { recursive: true, force: true });
     mkdirSync(tmp, { recursive: true, mode: 0o700 });
