@@ -1,6 +1,6 @@
 // Bundles what is shipped: the programs (CommonJS for Node 24, see build/bundled-programs.mjs), the extension (CommonJS for VS
 // Code's extension host) and the webviews (ES modules for VS Code's Chromium). `--watch` keeps them up to date,
-// `--production` leaves out source maps, `--outdir=<folder>` puts them elsewhere.
+// `--production` leaves out source maps, `--command` all but the `drover` command, `--outdir=<folder>` puts them elsewhere.
 import { build, context } from 'esbuild';
 import { copyFileSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { bundledPackages } from './build/bundled-packages.mjs';
@@ -8,6 +8,7 @@ import { commandPrograms, copiedBundles, programBundles } from './build/bundled-
 import { guidePage, guidePages } from './build/guide.mjs';
 
 const isProduction = process.argv.includes('--production');
+const isCommandOnly = process.argv.includes('--command');
 const isWatching = process.argv.includes('--watch');
 const outdir =
   process.argv.find((argument) => argument.startsWith('--outdir='))?.slice('--outdir='.length) ??
@@ -16,7 +17,7 @@ const outdir =
 const programs = {
   ...commandPrograms,
   'demo-agent': 'server/agents/demo/main.ts',
-  demo: 'server/main/demo.ts',
+  ...(isCommandOnly ? {} : { demo: 'server/main/demo.ts' }),
   'remote-attempt': 'server/main/remote-attempt.ts',
 };
 /** Two bundles, so that activation reads little; the second one is asked for by the first. */
@@ -48,8 +49,12 @@ function keepSecondBundleApart(build) {
 const shared = { bundle: true, metafile: true, sourcemap: !isProduction, logLevel: 'warning' };
 
 /** @type {import('esbuild').BuildOptions[]} */
-const bundles = [
+const ofCommand = [
   { ...shared, ...programBundles(existing(programs), outdir) },
+  { ...shared, ...copiedBundles(existing(copied), outdir) },
+];
+/** @type {import('esbuild').BuildOptions[]} */
+const ofExtension = [
   {
     ...shared,
     entryPoints: existing(extension),
@@ -68,7 +73,6 @@ const bundles = [
       js: "const droverModuleUrl = require('node:url').pathToFileURL(__filename).href;",
     },
   },
-  { ...shared, ...copiedBundles(existing(copied), outdir) },
   {
     ...shared,
     entryPoints: existing(webviews),
@@ -80,6 +84,7 @@ const bundles = [
   },
 ];
 
+const bundles = isCommandOnly ? ofCommand : [...ofCommand, ...ofExtension];
 const metafiles = [];
 rmSync(outdir, { recursive: true, force: true });
 for (const options of bundles.filter(({ entryPoints }) => Object.keys(entryPoints).length > 0)) {
@@ -91,16 +96,17 @@ for (const options of bundles.filter(({ entryPoints }) => Object.keys(entryPoint
 }
 // The command's public name; an ES module, as `.js` is everywhere in this project.
 copyFileSync('bin/cli.mjs', `${outdir}/cli.js`);
-mkdirSync(`${outdir}/guide`, { recursive: true });
-for (const name of guidePages) {
-  writeFileSync(`${outdir}/guide/${name}`, guidePage(readFileSync(`docs/${name}`, 'utf8')));
+if (!isCommandOnly) {
+  mkdirSync(`${outdir}/guide`, { recursive: true });
+  for (const name of guidePages) {
+    writeFileSync(`${outdir}/guide/${name}`, guidePage(readFileSync(`docs/${name}`, 'utf8')));
+  }
+  mkdirSync(`${outdir}/webview`, { recursive: true });
+  copyFileSync('node_modules/@vscode/codicons/dist/codicon.ttf', `${outdir}/webview/codicon.ttf`);
 }
-mkdirSync(`${outdir}/webview`, { recursive: true });
-copyFileSync('node_modules/@vscode/codicons/dist/codicon.ttf', `${outdir}/webview/codicon.ttf`);
 // What is shipped of others, for its licences and the bill of materials.
-const packages = [
-  ...new Set([...bundledPackages(metafiles), 'node_modules/@vscode/codicons']),
-].sort();
+const fonts = isCommandOnly ? [] : ['node_modules/@vscode/codicons'];
+const packages = [...new Set([...bundledPackages(metafiles), ...fonts])].sort();
 if (!isWatching) {
   writeFileSync(`${outdir}/bundled-packages.json`, `${JSON.stringify(packages, null, 1)}\n`);
 }

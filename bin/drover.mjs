@@ -4,10 +4,13 @@ import { existsSync } from 'node:fs';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { isNewEnough, startOnNode24 } from './node24.mjs';
 
-const cli = fileURLToPath(new URL('../dist/cli.js', import.meta.url));
-if (!existsSync(cli)) {
+/** A checkout builds `dist`, the package of npm brings `lib`. */
+const cli = ['dist', 'lib']
+  .map((folder) => fileURLToPath(new URL(`../${folder}/cli.js`, import.meta.url)))
+  .find((path) => existsSync(path));
+if (cli === undefined) {
   process.stderr.write(
-    'drover: dist/cli.js is missing; run "npm run build" in the checkout first.\n',
+    'drover: dist/cli.js is missing. Run "npm run build" in the checkout first.\n',
   );
   process.exit(3);
 }

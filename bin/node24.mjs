@@ -39,7 +39,7 @@ export function startOnNode24(caller, args, env = () => process.env) {
   const node = bundledNode() ?? (isNewEnough() ? process.execPath : null);
   if (node === null) {
     process.stderr.write(
-      `${caller}: Drover needs Node ${nodeMajorNeeded}, but this is Node ${process.versions.node}; run "npm ci" in the checkout (it installs the right Node), or install Node ${nodeMajorNeeded}.\n`,
+      `${caller}: Drover needs Node ${nodeMajorNeeded}, but this is Node ${process.versions.node}; install it again without "--omit=optional" (in a checkout: "npm ci"), which brings the right Node, or install Node ${nodeMajorNeeded}.\n`,
     );
     process.exit(3);
   }

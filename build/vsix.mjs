@@ -1,7 +1,7 @@
 // `npm run package`: the extension as VSIX files, one for each platform, in `out/vsix/`. Without
 // arguments for this platform, `--all` for all that Drover supports, `--target <name>` for one of
 // them, `--pictures <https address>` where the README's pictures are, `--repository <https address>`
-// where the sources are. Everything is built again, without source maps, in a separate folder, so
+// where the sources are, if that is not where package.json says. Everything is built again, without source maps, in a separate folder, so
 // that a build that is in use is not changed.
 
 import { execFileSync } from 'node:child_process';
@@ -19,9 +19,9 @@ import { parseArgs } from 'node:util';
 import { createVSIX } from '@vscode/vsce';
 import { writeSupply } from './supply.mjs';
 
-const platforms = ['linux', 'darwin', 'win32'];
-const architectures = ['x64', 'arm64'];
-const targets = platforms.flatMap((name) => architectures.map((cpu) => `${name}-${cpu}`));
+const targets = ['linux-x64', 'linux-arm64', 'darwin-arm64', 'darwin-x64', 'win32-x64'];
+/** Programs that one platform alone starts. */
+const startedOn = { 'network-gate.cjs': 'linux' };
 const bytesMax = 5 * 1024 * 1024;
 
 const root = resolve(import.meta.dirname, '..');
@@ -47,14 +47,14 @@ function wantedTargets() {
 /** What is for developers stays out of the package: scripts, dependencies (they are bundled), the command's entry. */
 function manifest() {
   const all = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
-  const left = ['private', 'bin', 'scripts', 'allowScripts', 'dependencies', 'devDependencies'];
+  const left = ['bin', 'files', 'publishConfig', 'scripts', 'allowScripts', 'devDependencies'];
   const kept = Object.entries(all).filter(
     ([key]) => ![...left, 'optionalDependencies'].includes(key),
   );
   return { ...Object.fromEntries(kept), ...places() };
 }
 
-/** The addresses on the marketplace's page. */
+/** The addresses on the marketplace's page, if the manifest's are not meant. */
 function places() {
   const url = values.repository?.replace(/\/$/, '');
   if (url === undefined) return {};
@@ -103,17 +103,30 @@ function makeStage() {
   writeFileSync(join(stage, 'package.json'), `${JSON.stringify(manifest(), null, 2)}\n`);
 }
 
+/** Programs that only one platform starts are in its packages alone. */
+function stageFor(target) {
+  for (const [name, { platform, bytes }] of ownPrograms) {
+    const path = join(stage, 'dist', name);
+    if (target.startsWith(platform)) writeFileSync(path, bytes);
+    else rmSync(path, { force: true });
+  }
+}
+
 makeStage();
+const ownPrograms = Object.entries(startedOn).map(([name, platform]) => [
+  name,
+  { platform, bytes: readFileSync(join(stage, 'dist', name)) },
+]);
 mkdirSync(outputs, { recursive: true });
 const { version } = manifest();
 for (const target of wantedTargets()) {
   const packagePath = join(outputs, `drover-${target}-${version}.vsix`);
+  stageFor(target);
   await createVSIX({
     cwd: stage,
     target,
     packagePath,
     dependencies: false,
-    allowMissingRepository: true,
     rewriteRelativeLinks: false,
   });
   const { size } = statSync(packagePath);

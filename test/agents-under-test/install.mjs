@@ -82,7 +82,7 @@ async function npmCi() {
 }
 
 /** The project's own Node has no npm: the machine's npm must run on the machine's Node. */
-function machinesNpm() {
+export function machinesNpm() {
   const { npm_node_execpath: node, npm_execpath: npm } = process.env;
   if (node && npm && npm.endsWith('.js')) return { node, npm };
   const folders = ownPath();
@@ -97,7 +97,7 @@ function ownPath() {
 }
 
 /** What npm needs to reach its registry; nothing of the project's own settings, and no keys. */
-function npmEnvironment(node) {
+export function npmEnvironment(node) {
   const passed =
     /^(HOME|USERPROFILE|APPDATA|LOCALAPPDATA|SystemRoot|TEMP|TMP|TMPDIR|https?_proxy|no_proxy|NODE_EXTRA_CA_CERTS|SSL_CERT_FILE|npm_config_(registry|cache|userconfig|globalconfig|proxy|https_proxy|noproxy|cafile|ca))$/i;
   const kept = Object.entries(process.env).filter(([name]) => passed.test(name));

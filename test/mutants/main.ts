@@ -44,7 +44,7 @@ const linked = [
   'test/agents-under-test/node_modules',
   'test/vscode/host/node_modules',
 ];
-const left = ['node_modules', '.git', 'out', 'dist', '.tsbuild'];
+const left = ['node_modules', '.git', 'out', 'dist', 'lib', '.tsbuild'];
 
 function copyCheckout(): string {
   const copy = mkdtempSync(join(tmpdir(), 'drover-mutants-'));

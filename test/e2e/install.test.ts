@@ -1,0 +1,99 @@
+// The package of npm, as a user gets it: packed, installed where no checkout is, and used on a Node
+// that is too old for Drover itself.
+
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readFileSync, readdirSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { machinesNpm, npmEnvironment } from '../agents-under-test/install.mjs';
+import { removeFolder } from '../remove-folder.ts';
+
+const root = join(import.meta.dirname, '../..');
+const bytesMax = 5 * 1024 * 1024;
+
+suite('the package of npm', function () {
+  this.timeout(300_000);
+  const folder = mkdtempSync(join(tmpdir(), 'drover-install-'));
+  const prefix = join(folder, 'prefix');
+  const repository = join(folder, 'repo');
+  const { node, npm } = machinesNpm();
+  const env = { ...npmEnvironment(node), npm_config_update_notifier: 'false' };
+  const users: Record<string, string> = {
+    HOME: folder,
+    PATH: [join(prefix, 'bin'), dirname(node), '/usr/bin', '/bin'].join(':'),
+    DROVER_AGENT_TYPE: 'demo',
+    GIT_CONFIG_NOSYSTEM: '1',
+  };
+  let packed = '';
+
+  const run = (program: string, args: readonly string[]): string =>
+    execFileSync(program, args, { cwd: repository, env: users, encoding: 'utf8', stdio: 'pipe' });
+  const drover = (...args: readonly string[]): string => run('drover', args);
+
+  suiteSetup(() => {
+    execFileSync(process.execPath, [join(root, 'build/command.mjs')], { stdio: 'pipe' });
+    // `prepare` would build `dist` again, which other tests use now.
+    const pack = [npm, 'pack', '--ignore-scripts', `--pack-destination=${folder}`];
+    execFileSync(node, pack, { cwd: root, env, stdio: 'pipe' });
+    packed = join(folder, readdirSync(folder).find((name) => name.endsWith('.tgz')) ?? '');
+    const options = ['--prefix', prefix, '--prefer-offline', '--no-audit', '--no-fund'];
+    execFileSync(node, [npm, 'install', '--global', ...options, packed], { env, stdio: 'pipe' });
+    mkdirSync(repository);
+    run('git', ['init', '-q', '-b', 'main']);
+    run('git', ['config', 'user.name', 'A user']);
+    run('git', ['config', 'user.email', 'user@example.com']);
+    run('git', ['commit', '-q', '--allow-empty', '-m', 'start']);
+  });
+  suiteTeardown(() => {
+    drover('server', 'stop');
+    removeFolder(folder);
+  });
+
+  test('is small, and holds no source and no test', () => {
+    assert.ok(statSync(packed).size < bytesMax, `${statSync(packed).size} bytes`);
+    const files = execFileSync('tar', ['tzf', packed], { encoding: 'utf8' }).trim().split('\n');
+    const others = files.filter(
+      (file) => !/^package\/(lib\/[\w-]+\.(cjs|js|json|txt)|lib\/sbom\.cdx\.json)$/u.test(file),
+    );
+    assert.deepEqual(others.toSorted(), [
+      'package/CHANGELOG.md',
+      'package/LICENSE',
+      'package/README.md',
+      'package/bin/drover.mjs',
+      'package/bin/node24.mjs',
+      'package/package.json',
+    ]);
+  });
+
+  test('brings a Node of its own and no other package, and can be published with provenance', () => {
+    const modules = join(prefix, 'lib/node_modules/drover/node_modules');
+    const installed = readdirSync(modules).filter((name) => !name.startsWith('.'));
+    assert.deepEqual(installed, [`node-${process.platform}-${process.arch}`]);
+    const text = readFileSync(join(prefix, 'lib/node_modules/drover/package.json'), 'utf8');
+    const { repository: home, publishConfig, dependencies, private: isPrivate } = JSON.parse(text);
+    assert.deepEqual([dependencies, isPrivate], [undefined, undefined]);
+    assert.deepEqual(publishConfig, { access: 'public', provenance: true });
+    assert.match(home.url, /^git\+https:\/\/github\.com\/[\w-]+\/[\w-]+\.git$/u);
+  });
+
+  test('plans, runs with the demo agent, and checks the setup', () => {
+    const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+    assert.equal(drover('--version').trim(), version);
+    drover('init');
+    drover('add', 'Greet the user');
+    assert.match(drover('run', '--gate', 'true'), /1 completed/u);
+    assert.match(run('git', ['log', '--oneline']), /Greet the user/u);
+    const { checks } = JSON.parse(drover('doctor', '--json'));
+    assert.ok(
+      checks.every(({ ok }: { readonly ok: boolean }) => ok),
+      JSON.stringify(checks),
+    );
+  });
+
+  for (const shell of ['bash', 'zsh', 'fish']) {
+    test(`completes in ${shell}`, () => {
+      assert.match(drover('completion', shell), /drover/u);
+    });
+  }
+});
