@@ -11,9 +11,10 @@ import { BackendFailure, toFailure } from './backend/failure.ts';
 import { allHandlers } from './commands/all.ts';
 import { Commands, type CommandPlace } from './commands/commands.ts';
 import type { CommandContext } from './commands/context.ts';
+import { changedBy } from './commands/decided.ts';
 import { pageSubject } from './commands/page-choices.ts';
 import { askRemote } from './commands/remote.ts';
-import { ownVariables, seeToRun } from './commands/runs.ts';
+import { decide, ownVariables, seeToRun } from './commands/runs.ts';
 import { setContext } from './notices/context-keys.ts';
 import { MachinesView } from './fleet/machines-view.ts';
 import { isForwarded, isKeyOfTree, KeysOnTheirWay, pushOfKey } from './commands/tree-keys.ts';
@@ -287,9 +288,10 @@ export class DroverWindow implements vscode.Disposable {
       messages: this.#messages,
       closePanel: (webview) => this.#panels.close(webview),
       preview: async ({ openProject: project }, task) => this.#preview(project, task),
-      andRun: async ({ openProject: project }, action) => {
+      andRun: async ({ openProject: project }, id, action) => {
+        const about = changedBy(project.board, id);
         await action(project);
-        await seeToRun(this.#context([]), project);
+        await seeToRun(this.#context([]), project, about);
       },
       command: this.#commands.run,
       keysDone: () => this.#keys.done(),
@@ -302,11 +304,16 @@ export class DroverWindow implements vscode.Disposable {
       state: (webview) => this.#stateOf(webview),
       command: this.#commands.run,
       action: (webview, name, params) => actions[name](webview, params as never),
+      decided: ({ openProject: project }, id, request) => this.#decided(project, id, request),
       selected: (webview, hasFocus) => {
         if (hasFocus || !this.#panels.isPreview(webview)) this.#selected(webview);
       },
       changed: (webview) => this.#panels.keep(webview),
     };
+  }
+
+  async #decided<T>(project: Project, id: string, request: () => Promise<T>): Promise<T> {
+    return await decide(this.#context([]), project, id, request);
   }
 
   #preview(project: Project, id: string): void {
@@ -355,7 +362,8 @@ export class DroverWindow implements vscode.Disposable {
     switch (action.kind) {
       case 'answer': {
         const answer = { id: action.question, choice: action.choice };
-        await project.request('answer', answer).catch((error: unknown) => {
+        const send = async (): Promise<unknown> => await project.request('answer', answer);
+        await this.#decided(project, answer.id, send).catch((error: unknown) => {
           this.#messages.fail('The answer was not sent', error);
         });
         return;

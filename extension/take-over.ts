@@ -4,6 +4,7 @@
 
 import * as vscode from 'vscode';
 import { withProject, type CommandContext, type Handlers } from './commands/context.ts';
+import { changedBy } from './commands/decided.ts';
 import { pickTask } from './commands/pick.ts';
 import { goOn } from './commands/runs.ts';
 import type { Messages } from './notices/messages.ts';
@@ -87,8 +88,9 @@ export class TakeOvers implements vscode.Disposable {
   }
 
   async giveBack(project: Project, id: string, note: string): Promise<void> {
+    const about = changedBy(project.board, id);
     await project.request('task.give_back', { id, ...(note === '' ? {} : { note }) });
-    await goOn(this.#extension, project);
+    await goOn(this.#extension, project, about);
   }
 
   /** After a reload the terminals are there again, as other objects with the same processes. */

@@ -46,6 +46,8 @@ export interface PreflightState {
   readonly failed: readonly string[];
   /** Tasks that are blocked because their branch failed its gate; a new run tests it again. */
   readonly behindRedBase?: readonly string[];
+  /** Its tasks are done, and only its landing is left. */
+  readonly canLand?: boolean;
   readonly hasChoices: boolean;
   readonly isUnfolded: boolean;
 }
@@ -94,7 +96,7 @@ const settingsRow: PreflightRow = {
 
 function startRows(
   view: PreflightView,
-  { failed, behindRedBase = [] }: PreflightState,
+  { failed, behindRedBase = [], canLand = false }: PreflightState,
 ): readonly PreflightRow[] {
   const tasks = formatCount(view.tasks, 'task');
   const land = view.decisions.find(({ name }) => name === 'land')?.why ?? null;
@@ -110,6 +112,10 @@ function startRows(
   const hasRetry = failed.length + behindRedBase.length > 0;
   if (view.tasks === 0) {
     if (hasRetry) return [retry];
+    if (canLand)
+      return [
+        { label: '$(git-merge) Land the Epic', ...detail, action: { kind: 'run' }, fixes: [] },
+      ];
     return [{ label: '$(info) Nothing is left to run', description: tasks, fixes: [] }];
   }
   const run: PreflightRow = {

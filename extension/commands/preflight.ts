@@ -3,6 +3,7 @@
 
 import * as vscode from 'vscode';
 import type { PreflightView } from '../../server/protocol/panel-views.ts';
+import { canLand } from '../../server/protocol/needs.ts';
 import type { EpicView, TaskView } from '../../server/protocol/views.ts';
 import { toFailure } from '../backend/failure.ts';
 import { keyboardBack } from '../notices/keyboard-back.ts';
@@ -213,11 +214,12 @@ function nameOf({ epic, tasks }: RunScope): string {
 function retryable(
   { board }: Project,
   { epic, tasks }: RunScope,
-): Pick<PreflightState, 'failed' | 'behindRedBase'> {
+): Pick<PreflightState, 'failed' | 'behindRedBase' | 'canLand'> {
   const open = board?.tasks ?? [];
   const all = tasks ?? open.filter((task) => epic === null || task.epic_id === epic.id);
   return {
     failed: all.filter(({ status }) => status === 'failed').map(({ id }) => id),
+    canLand: tasks === null && epic !== null && canLand(epic),
     behindRedBase: all.filter(({ block }) => block?.kind === 'red_base').map(({ id }) => id),
   };
 }

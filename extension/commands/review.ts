@@ -8,6 +8,7 @@ import type { EpicView, TaskView } from '../../server/protocol/views.ts';
 import { asksInPlace } from './asks-in-place.ts';
 import { withProject, type Handlers } from './context.ts';
 import { pickTask } from './pick.ts';
+import { decide } from './runs.ts';
 import type { Messages } from '../notices/messages.ts';
 import type { Project } from '../project/project.ts';
 import { sendBack } from '../review/review-commands.ts';
@@ -20,15 +21,16 @@ export function reviewHandlers(
   comments: () => ReviewComments,
 ): Handlers<'drover.approve' | 'drover.sendBack' | 'drover.undoLanding'> {
   return {
-    'drover.approve': withProject(async ({ messages }, project, target) => {
+    'drover.approve': withProject(async (context, project, target) => {
       const meant = await pickReviewed(project, target, 'Approve');
       if (meant === null) return;
-      await project.request('approve', { id: meant.id });
+      const { id } = meant;
+      await decide(context, project, id, () => project.request('approve', { id }));
       const isPlan = 'review_kind' in meant && meant.review_kind === 'plan';
       const text = isPlan
         ? `The plan of “${meant.title}” is approved: the next free worker of a run builds it.`
         : `“${meant.title}” is approved and lands now.`;
-      messages.tell('info', text);
+      context.messages.tell('info', text);
     }),
     'drover.sendBack': withProject(async (context, project, target) => {
       const meant = await pickReviewed(project, target, 'Send Back');

@@ -1,6 +1,8 @@
 // Runs: the checks before one, its start, its end, and its resumption.
 
 import type * as vscode from 'vscode';
+import { isOneOf } from '../../server/core/one-of.ts';
+import { landModes, type LandMode } from '../../server/core/plan/task.ts';
 import { runnableStatuses } from '../../server/core/plan/state.ts';
 import type { RunOptions } from '../../server/protocol/requests/runs.ts';
 import type { TaskView } from '../../server/protocol/views.ts';
@@ -10,6 +12,7 @@ import { remoteVariables } from '../project/remote-secrets.ts';
 import { fleetVariables, secretVariables } from '../project/secrets.ts';
 import { settingVariables } from '../project/settings-table.ts';
 import { withProject, type CommandContext, type Handlers } from './context.ts';
+import { type Changed, nothingNamed, runAfterDecision, tasksAgain } from './decided.ts';
 import { pickEpic, pickTasks } from './pick.ts';
 import { askPreflight, type RunScope, scopeParams } from './preflight.ts';
 import { chosenFor, withSettings, type RunChoices } from './run-choices.ts';
@@ -167,23 +170,9 @@ async function runOptions(
   };
 }
 
-/** What was changed: the tasks, and their epic if they are all of one. */
-export interface Changed {
-  readonly epic: string | null;
-  readonly ids: readonly string[];
-}
-
-const nothingNamed: Changed = { epic: null, ids: [] };
-
-/** After a run of single tasks, those of them that are open, and the changed ones; null: all. */
-function tasksAgain({ board }: Project, { ids }: Changed): readonly string[] | null {
-  if (board?.run?.tasks === undefined) return null;
-  const meant = new Set([...board.run.tasks, ...ids]);
-  const open = board.tasks.filter(
-    ({ id, parent_id: parent, status }) =>
-      parent === null && meant.has(id) && status !== 'completed' && status !== 'cancelled',
-  );
-  return open.length === 0 ? null : open.map(({ id }) => id);
+interface RunContext {
+  readonly extension: Pick<vscode.ExtensionContext, 'secrets' | 'workspaceState'>;
+  readonly messages: CommandContext['messages'];
 }
 
 /**
@@ -194,28 +183,39 @@ export async function goOn(
   extension: Pick<vscode.ExtensionContext, 'secrets' | 'workspaceState'>,
   project: Project,
   about: Changed = nothingNamed,
-): Promise<void> {
+): Promise<{ readonly joined: boolean } | null> {
   const last = project.board?.run ?? null;
-  if (last === null) return;
+  if (last === null) return null;
   const epic = last.epic_id === null ? null : (about.epic ?? last.epic_id);
-  const tasks = tasksAgain(project, about);
+  const tasks = tasksAgain(project.board, about);
   const scope = tasks !== null ? { tasks } : epic === null ? {} : { epic };
-  await project.request('run.start', {
+  return await project.request('run.start', {
     ...scope,
     ...chosenFor(extension.workspaceState, project.root, epic),
-    land: last.land,
+    land: epic === last.epic_id ? last.land : await landOfEpic(project, epic, last.land),
     target: last.target_branch,
     workers: last.workers,
     env: await runEnvironment(extension.secrets, project),
   });
 }
 
+/** An epic lands as it did in its own last run, not as another one that ran since. */
+async function landOfEpic(
+  project: Project,
+  epic: string | null,
+  otherwise: LandMode,
+): Promise<LandMode> {
+  const { runs } = await project.request('runs.list', {});
+  const own = runs.find((run) => run.epic_id === epic)?.land;
+  return isOneOf(landModes, own) ? own : otherwise;
+}
+
 /**
- * After a change that an agent must work on: starts a run like the last one if none is active, and
- * shows a message. True if it has started one.
+ * After a change that an agent must work on, or that lets work land: starts a run like the last one
+ * if none is active, and shows a message. True if it has started one.
  */
 export async function seeToRun(
-  { extension, messages }: Pick<CommandContext, 'extension' | 'messages'>,
+  { extension, messages }: RunContext,
   project: Project,
   about: Changed = nothingNamed,
 ): Promise<boolean> {
@@ -224,7 +224,8 @@ export async function seeToRun(
   const covers = isOfIt && about.ids.every((id) => last?.tasks?.includes(id) ?? true);
   if (last === null || (last.active && covers)) return false;
   try {
-    await goOn(extension, project, about);
+    const started = await goOn(extension, project, about);
+    if (started === null || started.joined) return false;
   } catch (error) {
     messages.fail('It is ready, but no run could start', error);
     return false;
@@ -235,6 +236,19 @@ export async function seeToRun(
   const what = last.tasks === undefined ? all : 'the chosen tasks';
   messages.tell('info', `A run of ${what} has started again.`);
   return true;
+}
+
+/** Carries out a person's decision on a task; starts a run if only that carries on what follows. */
+export async function decide<T>(
+  context: RunContext,
+  project: Project,
+  id: string,
+  request: () => Promise<T>,
+): Promise<T> {
+  const about = runAfterDecision(project.board, id);
+  const result = await request();
+  if (about !== null) await seeToRun(context, project, about);
+  return result;
 }
 
 /** What only this window knows: its settings, the stored keys, the fleet's database. */

@@ -5,7 +5,7 @@ import { formatCost, formatCount, formatDuration } from '../../server/core/forma
 import type { Report } from '../../server/core/history/report.ts';
 import { unusableKinds } from '../../server/core/work/fallback.ts';
 import { outcomeParts, type OutcomePlace } from '../../server/core/plan/outcome-words.ts';
-import { needsOf, type Need } from '../../server/protocol/needs.ts';
+import { type EpicNeed, needsOf, type Need } from '../../server/protocol/needs.ts';
 import type { RunView, StatusSnapshot } from '../../server/protocol/views.ts';
 import type { Notice, NoticeButton } from './notices.ts';
 
@@ -88,14 +88,22 @@ function placeOf({ landed }: Report, board: StatusSnapshot, run: RunView): Outco
   return { branch: run.target_branch, sha: sha?.slice(0, shaChars) ?? null };
 }
 
+const epicWords: { readonly [K in EpicNeed]: string } = {
+  epic_review: 'waits for your review',
+  epic_conflict: 'could not land',
+  epic_unlanded: 'has not landed',
+};
+
 /** What waits for a person and is not a task, which the counts contain already. */
 function otherNeed(need: Need, run: RunView): readonly string[] {
   switch (need.kind) {
     case 'epic_review':
-    case 'epic_conflict': {
+    case 'epic_conflict':
+    case 'epic_unlanded': {
       if (run.epic_id !== null && need.epic.id !== run.epic_id) return [];
-      const words = need.kind === 'epic_review' ? 'waits for your review' : 'could not land';
-      return [`${run.epic_id === null ? `“${need.epic.title}”` : 'the epic'} ${words}`];
+      return [
+        `${run.epic_id === null ? `“${need.epic.title}”` : 'the epic'} ${epicWords[need.kind]}`,
+      ];
     }
     case 'pending':
       return [`${formatCount(need.count, 'commit waits', 'commits wait')} for your checkout`];

@@ -5,6 +5,7 @@
 import * as vscode from 'vscode';
 import type { MergeSides } from '../../server/core/work/merge-faults.ts';
 import type { TaskView } from '../../server/protocol/views.ts';
+import { decide } from '../commands/runs.ts';
 import type { Messages } from '../notices/messages.ts';
 import { plainText } from '../notices/plain-text.ts';
 import type { Project } from '../project/project.ts';
@@ -32,22 +33,20 @@ const titleMax = 60;
 const shownFilesMax = 20;
 const showMaxMs = 10_000;
 
+type WindowState = Pick<vscode.ExtensionContext, 'secrets' | 'storageUri' | 'workspaceState'>;
+
 /** What a merge still has to do before it can land. */
 type Progress = { readonly kind: 'next'; readonly file: MergedFile } | { readonly kind: 'done' };
 
 export class Merges implements vscode.Disposable {
-  readonly #extension: Pick<vscode.ExtensionContext, 'storageUri' | 'workspaceState'>;
+  readonly #extension: WindowState;
   readonly #projects: Projects;
   readonly #messages: Messages;
   readonly #subscription: vscode.Disposable;
   /** Results whose message is open. */
   readonly #asking = new Set<string>();
 
-  constructor(
-    extension: Pick<vscode.ExtensionContext, 'storageUri' | 'workspaceState'>,
-    projects: Projects,
-    messages: Messages,
-  ) {
+  constructor(extension: WindowState, projects: Projects, messages: Messages) {
     this.#extension = extension;
     this.#projects = projects;
     this.#messages = messages;
@@ -254,7 +253,9 @@ export class Merges implements vscode.Disposable {
       lands.push(landingWords(file.path, text, versions));
     }
     if (!(await this.#confirmLanding(merge, joinedWords(lands)))) return;
-    await project.request('task.merge', { id: merge.task, onto: merge.onto, files });
+    const { task: id, onto } = merge;
+    const context = { extension: this.#extension, messages: this.#messages };
+    await decide(context, project, id, () => project.request('task.merge', { id, onto, files }));
     await closeTabs(merge);
     await this.#forget(merge);
     this.#messages.tell('info', `Your merge of “${title}” is being tested and lands.`);

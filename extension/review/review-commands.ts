@@ -8,7 +8,8 @@ import {
   type Handlers,
 } from '../commands/context.ts';
 import { pickTask } from '../commands/pick.ts';
-import { seeToRun } from '../commands/runs.ts';
+import { changedBy } from '../commands/decided.ts';
+import { decide, seeToRun } from '../commands/runs.ts';
 import type { TaskView } from '../../server/protocol/views.ts';
 import type { Messages } from '../notices/messages.ts';
 import type { Project } from '../project/project.ts';
@@ -28,7 +29,7 @@ export interface ReviewParts {
 }
 
 export function reviewParts(
-  extension: Pick<vscode.ExtensionContext, 'storageUri' | 'workspaceState'>,
+  extension: Pick<vscode.ExtensionContext, 'secrets' | 'storageUri' | 'workspaceState'>,
   projects: Projects,
   messages: Messages,
 ): ReviewParts {
@@ -64,12 +65,13 @@ export function shownReviewHandlers(parts: () => ReviewParts): Handlers<ReviewCo
     'drover.landMerge': async ({ args }) => {
       await parts().merges.accept(args);
     },
-    'drover.approveShown': onShown(parts, async ({ messages }, project, { id, head }) => {
+    'drover.approveShown': onShown(parts, async (context, project, { id, head }) => {
       const { length } = parts().comments.of(id, project.root);
       const detail = `${length} comments were not sent back. They stay as drafts.`;
+      const { messages } = context;
       const isSure = length === 0 || (await messages.confirm('Approve anyway?', detail, 'Approve'));
       if (!isSure) return;
-      await project.request('approve', { id, seen: head });
+      await decide(context, project, id, () => project.request('approve', { id, seen: head }));
       messages.tell('info', 'Approved: it lands now.');
     }),
     'drover.sendBackShown': onShown(parts, async (context, project, { id }) => {
@@ -109,13 +111,14 @@ export async function sendBack(
       comments.compose(id, project.root, input).length > sentMax ? 'This is too long.' : null,
   });
   if (general === undefined) return;
+  const about = changedBy(project.board, id);
   const text = comments.compose(id, project.root, general);
   if (text === '') return;
   if (text.length > sentMax) throw new Error('These are too many comments for one message.');
   await project.request('task.send_back', { id, text });
   await comments.clear(drafts);
   messages.tell('info', 'Sent back to the agent.');
-  await seeToRun(context, project);
+  await seeToRun(context, project, about);
 }
 
 function onShown(

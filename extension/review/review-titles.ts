@@ -1,6 +1,6 @@
 // The titles of open reviews, and which review each represents. Pure.
 
-import { epicNeed, taskNeed } from '../../server/protocol/needs.ts';
+import { taskNeed } from '../../server/protocol/needs.ts';
 import type { StatusSnapshot } from '../../server/protocol/views.ts';
 
 export interface ShownReview {
@@ -23,7 +23,7 @@ export function isUnderReview(
   if (task !== undefined)
     return taskNeed(task) === 'review' && (task.commit_sha === null || task.commit_sha === head);
   const epic = board.epics.find((each) => each.id === id);
-  return epic !== undefined && epicNeed(epic) === 'epic_review';
+  return epic?.landing_state === 'needs_review';
 }
 
 export type Titles = Readonly<Record<string, ShownReview>>;

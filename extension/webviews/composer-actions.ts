@@ -14,6 +14,7 @@ export interface ComposerActionParts {
   /** Changes a task that an agent must work on, and ensures that a run is active. */
   readonly andRun: (
     webview: WebviewHost,
+    id: string,
     action: (project: Project) => Promise<unknown>,
   ) => Promise<void>;
   readonly command: (
@@ -43,7 +44,7 @@ export function composerActions({ memory, andRun, command }: ComposerActionParts
       const fields = followUpFields(String(text).slice(0, messageCharsMax));
       const plan = plansFirst === true ? { plan: true } : {};
       let id = '';
-      await andRun(webview, async (project) => {
+      await andRun(webview, String(task), async (project) => {
         ({ id } = await project.request('task.add', {
           ...fields,
           ...plan,

@@ -20,6 +20,7 @@ export interface HostActionParts extends PlanActionParts {
   /** Changes a task that an agent must work on, and ensures that a run is active. */
   readonly andRun: (
     webview: WebviewHost,
+    id: string,
     action: (project: Project) => Promise<unknown>,
   ) => Promise<void>;
   readonly preview: (webview: WebviewHost, task: string) => Promise<void>;
@@ -99,12 +100,14 @@ export function hostActions(parts: HostActionParts): Actions {
   };
 }
 
-/** What gives an agent more to do. */
-function taskActions(parts: HostActionParts): Pick<Actions, 'sendBack' | 'resolve'> {
+/** What gives a run more to do. */
+function taskActions(parts: HostActionParts): Pick<Actions, 'sendBack' | 'resolve' | 'landEpic'> {
   return {
     async sendBack(webview, { id, text: words }) {
       const params = { id: text(id, 'id'), text: text(words, 'text') };
-      await parts.andRun(webview, (project) => project.request('task.send_back', params));
+      await parts.andRun(webview, params.id, (project) =>
+        project.request('task.send_back', params),
+      );
       return nothing;
     },
     async resolve(webview, { task, note, anyway }) {
@@ -114,7 +117,11 @@ function taskActions(parts: HostActionParts): Pick<Actions, 'sendBack' | 'resolv
         ...(words === '' ? {} : { note: words }),
         ...(anyway === true ? { anyway } : {}),
       };
-      await parts.andRun(webview, (project) => project.request('task.resolve', params));
+      await parts.andRun(webview, params.id, (project) => project.request('task.resolve', params));
+      return nothing;
+    },
+    async landEpic(webview, { epic }) {
+      await parts.andRun(webview, text(epic, 'epic'), () => Promise.resolve());
       return nothing;
     },
   };

@@ -18,6 +18,7 @@ const hostActionNames: { readonly [N in HostActionName]: true } = {
   retry: true,
   sendBack: true,
   resolve: true,
+  landEpic: true,
   stopRun: true,
   openStream: true,
   previewTask: true,
@@ -95,12 +96,20 @@ const changingActions: ReadonlySet<string> = new Set<HostActionName>([
   'retry',
   'sendBack',
   'resolve',
+  'landEpic',
   'takeOver',
   'giveBack',
   'mergeConflict',
   'pickImages',
   'attachFiles',
 ]);
+
+/** The task, epic or question that a person decides on with it; null: it decides nothing. */
+export function decidedBy({ to, name, params }: Ask): string | null {
+  const { id } = fieldsOf(params);
+  const decides = to === 'backend' && (name === 'approve' || name === 'answer');
+  return decides && typeof id === 'string' ? id : null;
+}
 
 /** Whether a person does something with it, beyond reading. */
 export function isChange({ to, name }: Ask): boolean {

@@ -22,7 +22,7 @@ import type { Projects } from '../project/projects.ts';
 import { boardBytes, packedBoard } from './board-bytes.ts';
 import { firstBoard } from './first-board.ts';
 import { page } from './html.ts';
-import { isChange, readAsk, readMessage, refusedAsk } from './messages-in.ts';
+import { decidedBy, isChange, readAsk, readMessage, refusedAsk } from './messages-in.ts';
 import { answerTogether, replyTo } from './replies.ts';
 import type { Subject } from './panel-subject.ts';
 
@@ -42,6 +42,8 @@ export interface WebviewSurroundings {
     name: Exclude<HostActionName, CommandActionName>,
     params: object,
   ) => Promise<unknown>;
+  /** Carries out a person's decision on a task, and starts a run if what follows needs one. */
+  readonly decided: <T>(webview: WebviewHost, id: string, request: () => Promise<T>) => Promise<T>;
   /** `hasFocus`: the keyboard is in its page. */
   readonly selected: (webview: WebviewHost, hasFocus: boolean) => void;
   /** A person changes something in it. */
@@ -267,7 +269,10 @@ export class WebviewHost implements vscode.Disposable {
       if (isChange(message)) this.#around.changed(this);
       let result: unknown = {};
       if (message.to === 'backend') {
-        result = await this.openProject.request(message.name, params as never);
+        const request = async (): Promise<unknown> =>
+          await this.openProject.request(message.name, params as never);
+        const id = decidedBy(message);
+        result = id === null ? await request() : await this.#around.decided(this, id, request);
       } else if (isCommandAction(message.name)) {
         await this.#around.command(actionCommands[message.name], [params], this);
       } else result = await this.#around.action(this, message.name, params);

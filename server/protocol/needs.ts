@@ -2,7 +2,7 @@
 // bar. Pure.
 
 import { standOfView } from './candidates.ts';
-import type { EpicView, QuestionView, StatusSnapshot, TaskView } from './views.ts';
+import type { EpicView, QuestionView, RunView, StatusSnapshot, TaskView } from './views.ts';
 
 /** Why one thing waits for a person. */
 export type Need =
@@ -13,9 +13,9 @@ export type Need =
   | { readonly kind: 'pending'; readonly count: number };
 
 export type TaskNeed = 'review' | 'plan' | 'conflict' | 'failed' | 'blocked';
-export type EpicNeed = 'epic_review' | 'epic_conflict';
+export type EpicNeed = 'epic_review' | 'epic_conflict' | 'epic_unlanded';
 
-type NeedingBoard = Pick<StatusSnapshot, 'tasks' | 'epics' | 'questions' | 'target'>;
+type NeedingBoard = Pick<StatusSnapshot, 'tasks' | 'epics' | 'questions' | 'target' | 'run'>;
 
 /** Null: the task continues without a person, or it is over. */
 export function taskNeed(task: TaskView): TaskNeed | null {
@@ -43,9 +43,25 @@ export function taskNeed(task: TaskView): TaskNeed | null {
   }
 }
 
-export function epicNeed({ landing_state }: EpicView): EpicNeed | null {
-  if (landing_state === 'needs_review') return 'epic_review';
-  return landing_state === 'conflict' || landing_state === 'gate_failed' ? 'epic_conflict' : null;
+export function epicNeed(epic: EpicView, run: RunView | null): EpicNeed | null {
+  const { landing_state: state } = epic;
+  if (state === 'needs_review') return 'epic_review';
+  if (state === 'conflict' || state === 'gate_failed') return 'epic_conflict';
+  return canLand(epic) && !isRunOf(epic, run) ? 'epic_unlanded' : null;
+}
+
+/**
+ * Every task is over, and work is on the branch of the epic only, as its progress tells: a run of
+ * it would land it.
+ */
+export function canLand({ counts, progress }: EpicView): boolean {
+  const { total, completed, cancelled } = counts;
+  return completed > 0 && completed + cancelled === total && progress < 100;
+}
+
+/** The run lands the epic itself. */
+function isRunOf({ id }: EpicView, run: RunView | null): boolean {
+  return run?.active === true && (run.epic_id === null || run.epic_id === id);
 }
 
 /**
@@ -71,7 +87,7 @@ export function needsOf(board: NeedingBoard): readonly Need[] {
     if (kind !== null) needs.push({ kind, task });
   }
   for (const epic of board.epics) {
-    const kind = epicNeed(epic);
+    const kind = epicNeed(epic, board.run);
     if (kind !== null) needs.push({ kind, epic });
   }
   const pending = board.target?.pending ?? 0;

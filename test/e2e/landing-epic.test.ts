@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict';
 import type { TaskView } from '../../server/protocol/api.ts';
+import { needsOf } from '../../server/protocol/needs.ts';
 import { makeBarrier, writesOneFile } from './support/agent-scripts.ts';
 import { eventually } from './support/eventually.ts';
 import { firstParents, landedTasks } from './support/history.ts';
@@ -241,6 +242,27 @@ echo "work of $id" > "$id.txt"
       assert.equal(decided?.data['by'], 'person', type);
     }
   });
+
+  const lastDecisions = [
+    ['approves the last task', ['approve', 't2']],
+    ['cancels the last task', ['cancel', 't2']],
+  ] as const;
+  for (const [what, command] of lastDecisions) {
+    test(`a person who ${what} after the run's end is told what lands the epic`, async () => {
+      const agent = `if [ "$id" = t2 ]; then echo KEY=1 > .env; fi; ${writesOneFile}`;
+      const here = project({ agent });
+      await beginPlan(here, [epic, ...stories]);
+      await here.expect(2, ['run', '--epic', 'E1']);
+      const { code, stderr } = await here.drover([...command]);
+      assert.equal(code, 0);
+      assert.match(stderr, /No run is active: "drover run --epic E1" lands the epic E1\./u);
+      const needs = needsOf(await here.status()).map(({ kind }) => kind);
+      assert.deepEqual(needs, ['epic_unlanded']);
+      await here.expect(0, ['run', '--epic', 'E1']);
+      assert.equal(firstParents(here).at(-1)?.trailers['Drover-Epic'], 'E1');
+      assert.deepEqual(needsOf(await here.status()), []);
+    });
+  }
 
   test('a task outside that waits for one of its tasks starts, also where it landed without its history', async () => {
     const here = project({

@@ -28,6 +28,7 @@ const icons: { readonly [K in InboxItem['kind']]: IconName } = {
   conflict: 'git-merge',
   blocked: 'lock',
   failed: 'error',
+  unlanded: 'git-merge',
   landed: 'info',
 };
 
@@ -39,6 +40,7 @@ const names: { readonly [K in InboxItem['kind']]: string } = {
   conflict: 'Conflict',
   blocked: 'Blocked',
   failed: 'Failed',
+  unlanded: 'Not landed',
   landed: 'Landed',
 };
 
@@ -279,10 +281,15 @@ function contextOf(item: InboxItem): object {
   const base = { preventDefaultContextMenuItems: true };
   if (item.about === null) return { ...base, webviewSection: 'empty' };
   if (item.isEpic) {
-    const status = item.kind === 'review' ? 'needs_review' : 'conflict';
+    const status = epicStatus(item.kind);
     return { ...base, webviewSection: 'epic', epicId: item.about, status };
   }
   return { ...base, webviewSection: 'task', taskId: item.about, status: statusOf(item) };
+}
+
+function epicStatus(kind: InboxItem['kind']): string {
+  if (kind === 'unlanded') return '';
+  return kind === 'review' ? 'needs_review' : 'conflict';
 }
 
 function statusOf(item: InboxItem): string {
@@ -297,6 +304,7 @@ function statusOf(item: InboxItem): string {
     case 'blocked':
     case 'failed':
       return item.kind;
+    case 'unlanded':
     case 'landed':
       return '';
   }

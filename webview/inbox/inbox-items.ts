@@ -25,6 +25,7 @@ export type ItemAction =
         | 'approveIgnored'
         | 'retry'
         | 'merge'
+        | 'land'
         | 'gateOutput';
     }
   /** Asks for a text first. */
@@ -40,6 +41,7 @@ export interface InboxItem {
     | 'conflict'
     | 'blocked'
     | 'failed'
+    | 'unlanded'
     | 'landed';
   /** The task or epic that it is about; null: the run. */
   readonly about: string | null;
@@ -70,6 +72,7 @@ function urgencyOf({ kind }: InboxItem): number {
     review: 1,
     plan: 1,
     blocked: 1,
+    unlanded: 1,
     failed: 2,
     landed: 3,
   };
@@ -88,6 +91,7 @@ function itemOf(need: Need, board: StatusSnapshot): InboxItem {
       return taskItem(need.kind, need.task);
     case 'epic_review':
     case 'epic_conflict':
+    case 'epic_unlanded':
       return epicItem(need.kind, need.epic);
     case 'pending':
       return pendingItem(board, need.count);
@@ -258,7 +262,14 @@ function epicItem(need: EpicNeed, epic: EpicView): InboxItem {
         ...base,
         kind: 'conflict',
         text: epic.landing_note ?? 'It cannot land as a whole.',
-        actions: [{ kind: 'review' }],
+        actions: [{ kind: 'review' }, { kind: 'land' }],
+      };
+    case 'epic_unlanded':
+      return {
+        ...base,
+        kind: 'unlanded',
+        text: 'Every task in it is done, and its work is on its own branch only.',
+        actions: [{ kind: 'land' }, { kind: 'review' }],
       };
   }
 }

@@ -21,6 +21,8 @@ export function actionTitle(action: ItemAction): string {
       return 'Retry';
     case 'merge':
       return 'Merge in Editor';
+    case 'land':
+      return 'Land Epic';
     case 'sendBack':
       return 'Send Back…';
     case 'resolve':
@@ -55,6 +57,7 @@ export function wordsAsked(action: ItemAction): string | null {
     case 'approveIgnored':
     case 'retry':
     case 'merge':
+    case 'land':
     case 'compare':
     case 'gateOutput':
       return null;
@@ -98,6 +101,9 @@ export async function carryOut(
       return;
     case 'merge':
       await host.action('mergeConflict', { task: id });
+      return;
+    case 'land':
+      await host.action('landEpic', { epic: id });
       return;
     case 'sendBack':
       await host.action('sendBack', { id, text: words });

@@ -85,6 +85,8 @@ export interface HostActions {
   readonly findFiles: { params: { text: string }; result: { paths: readonly string[] } };
   /** What a person has sent to agents of this workspace, oldest first; `add` is put at the end. */
   readonly sentMessages: { params: { add?: string }; result: { texts: readonly string[] } };
+  /** Lands an epic whose tasks are done: starts a run like its last one. */
+  readonly landEpic: { params: { epic: string }; result: Nothing };
   readonly stopRun: { params: Nothing; result: Nothing };
   /** `place`: where in the log of the attempt, instead of its end. */
   readonly openStream: {

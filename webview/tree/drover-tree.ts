@@ -232,6 +232,7 @@ export class DroverTree extends LitElement {
         renaming: renaming === row.key ? titleOf(row) : null,
         nowMs: Date.now(),
         canRun: board?.run?.active !== true || board.run.epic_id !== idOf(row),
+        run: board?.run ?? null,
         isAsking: row.kind === 'task' && this.#state.asking.has(row.task.id),
         ...this.#state.figuresOf(row),
       },

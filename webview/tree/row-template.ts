@@ -11,7 +11,7 @@ import {
   waitsForYou,
 } from '../../server/core/plan/outcome-words.ts';
 import { epicNeed } from '../../server/protocol/needs.ts';
-import type { EpicView, TaskView } from '../../server/protocol/views.ts';
+import type { EpicView, RunView, TaskView } from '../../server/protocol/views.ts';
 import { statusLook, statusWords, type StatusLook, runsOnWorker } from '../shared/status-words.ts';
 import { icon } from '../shared/looks/icon.ts';
 import { visibleLine } from '../shared/looks/visible-text.ts';
@@ -28,6 +28,7 @@ export interface RowLook {
   readonly renaming: string | null;
   readonly nowMs: number;
   readonly canRun: boolean;
+  readonly run: RunView | null;
   /** The agent of this task waits for an answer. */
   readonly isAsking: boolean;
   /** Of this epic's tasks. */
@@ -104,7 +105,7 @@ function content(row: Row, look: RowLook, actions: RowActions): TemplateResult {
 
 function epicContent(epic: EpicView, look: RowLook): TemplateResult {
   const percent = outcomePercent(look.counts);
-  const state = epicLook(epic);
+  const state = epicLook(epic, look.run);
   return html`${state === null ? nothing : icon(state.icon, `tone-${state.tone}`)}
     <span class="title"><bdi>${shown(epic.title)}</bdi></span>
     ${
@@ -226,7 +227,7 @@ function labelOf(row: Row, look: RowLook): string {
       const { epic } = row;
       const share = completedShare(look.counts);
       const count = share === noShare ? share : `${share} completed`;
-      const state = epicLook(epic);
+      const state = epicLook(epic, look.run);
       const waits = look.needs === 0 ? [] : [waitsForYou(look.needs)];
       const behind = [...(state === null ? [] : [state.words]), ...waits, 'epic'];
       return `${shown(epic.title)} ${count}, ${behind.join(', ')}`;
@@ -245,12 +246,14 @@ function labelOf(row: Row, look: RowLook): string {
 }
 
 /** The progress of an epic as a whole; null: its count shows it. */
-function epicLook(epic: EpicView): StatusLook | null {
-  switch (epicNeed(epic)) {
+function epicLook(epic: EpicView, run: RunView | null): StatusLook | null {
+  switch (epicNeed(epic, run)) {
     case 'epic_review':
       return { icon: 'eye', words: 'needs your review', tone: 'asks' };
     case 'epic_conflict':
       return { icon: 'git-merge', words: 'cannot land', tone: 'asks' };
+    case 'epic_unlanded':
+      return { icon: 'git-merge', words: 'not landed yet', tone: 'asks' };
     case null:
       return epic.landing_state === 'landed' && epic.landed_sha !== null
         ? { icon: 'pass-filled', words: `landed as ${epic.landed_sha.slice(0, 7)}`, tone: 'good' }

@@ -4,7 +4,7 @@
 import type { TaskStatus } from '../../server/core/plan/state.ts';
 import { taskAbove } from '../../server/protocol/candidates.ts';
 import { askingTasks, epicNeed, taskNeed } from '../../server/protocol/needs.ts';
-import type { EpicView, StatusSnapshot, TaskView } from '../../server/protocol/views.ts';
+import type { EpicView, RunView, StatusSnapshot, TaskView } from '../../server/protocol/views.ts';
 
 /** What a person has set: never a fact of the board. */
 export interface TreeLook {
@@ -81,7 +81,9 @@ export function buildRows(board: StatusSnapshot, look: TreeLook): readonly Row[]
   const shown = shownTasks(board, look);
   const children = childrenOf(board.tasks, shown);
   const isFiltered = shown !== null;
-  const epics = board.epics.filter((epic) => isShown(epic, look, children.ofEpic, isFiltered));
+  const epics = board.epics.filter((epic) =>
+    isShown(epic, look, board.run, children.ofEpic, isFiltered),
+  );
   const hasLoose = children.loose.length > 0 || look.showLoose || isLooseDraft(look.draft);
   const asGroup = board.epics.length > 0 || look.draft?.kind === 'epic';
   const writer = new RowWriter(children, look, isFiltered);
@@ -106,6 +108,7 @@ export function buildRows(board: StatusSnapshot, look: TreeLook): readonly Row[]
 function isShown(
   epic: EpicView,
   look: TreeLook,
+  run: RunView | null,
   ofEpic: Children['ofEpic'],
   isFiltered: boolean,
 ): boolean {
@@ -113,7 +116,7 @@ function isShown(
   if (look.archived && !isArchived) return false;
   if (isArchived && !look.archived && look.text.trim() === '') return false;
   if (!isFiltered || ofEpic.has(epic.id)) return true;
-  if (look.needsYou) return epicNeed(epic) !== null;
+  if (look.needsYou) return epicNeed(epic, run) !== null;
   return look.statuses.size === 0 && matches(epic.title, look.text);
 }
 

@@ -11,6 +11,7 @@ import type { CommandContext } from '../context.ts';
 import { exitCodes } from '../exit-codes.ts';
 import type { FlagsOf } from '../flags-of.ts';
 import { plainLine, plainText } from '../plain-text.ts';
+import { tellNextRun } from './next-run.ts';
 import { inputRefusal, readInputFile, textOfBytes } from '../read-input.ts';
 
 /** As much as a description may have; more is refused before it is read. */
@@ -122,6 +123,7 @@ export async function edit(
     ...(await withImages(client, images, present)),
   });
   tellWarnings(context, task.warnings);
+  if (options.removeBlocker !== undefined) await tellNextRun(context, client, id);
   context.answer(task, taskSentence(task));
   return exitCodes.done;
 }

@@ -5,6 +5,7 @@ import type { Client, EpicView, TaskView } from '../../protocol/api.ts';
 import type { CommandContext } from '../context.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { plainLine } from '../plain-text.ts';
+import { tellNextRun } from './next-run.ts';
 import { readTextInput, taskSentence } from './plan.ts';
 import { undoEnd } from '../../protocol/undo-end.ts';
 import type { UndoView } from '../../protocol/run-views.ts';
@@ -26,7 +27,7 @@ export async function unpause(
   const client = await context.client('engine');
   const task = await client.call('task.unpause', { id, ...(text !== undefined && { hint: text }) });
   const code = await untilReal(context, client, task, 'going on', (now) => now.status !== 'paused');
-  await tellWhatStarts(context, client, id);
+  await tellNextRun(context, client, id);
   return code;
 }
 
@@ -37,7 +38,15 @@ export async function cancel(
 ): Promise<number> {
   const client = await context.client('engine');
   const task = await client.call('task.cancel', { id, ...(reason !== undefined && { reason }) });
-  return await untilReal(context, client, task, 'cancelled', (now) => now.status === 'cancelled');
+  const code = await untilReal(
+    context,
+    client,
+    task,
+    'cancelled',
+    (now) => now.status === 'cancelled',
+  );
+  await tellNextRun(context, client, id);
+  return code;
 }
 
 export async function retry(
@@ -48,7 +57,9 @@ export async function retry(
   const client = await context.client('engine');
   const task = await client.call('task.retry', { id, force: force === true });
   const before = new Set(['failed', 'cancelled', 'conflict']);
-  return await untilReal(context, client, task, 'retried', (now) => !before.has(now.status));
+  const code = await untilReal(context, client, task, 'retried', (now) => !before.has(now.status));
+  await tellNextRun(context, client, id);
+  return code;
 }
 
 export async function restore(
@@ -82,7 +93,9 @@ export async function answer(context: CommandContext, id: string, choice: string
   const client = await context.client('engine');
   // A choice among candidates lands at once.
   const answered = await client.call('answer', { id, choice });
-  return done(context, await untilTaskLanded(context, client, answered));
+  const task = await untilTaskLanded(context, client, answered);
+  await tellNextRun(context, client, task.id);
+  return done(context, task);
 }
 
 export async function resolveTask(
@@ -95,6 +108,7 @@ export async function resolveTask(
   const request = { id, note, ...(anyway && { anyway }) };
   const resolved = await client.call('task.resolve', request);
   if (before?.status === 'conflict') context.tell(mergeLine(before));
+  await tellNextRun(context, client, id);
   return done(context, resolved);
 }
 
@@ -121,11 +135,7 @@ export async function approve(
     'epic_id' in item
       ? await untilTaskLanded(context, client, item)
       : await untilEpicEnded(context, client, item, seq);
-  // A run implements an approved plan, and it may have ended in the meantime.
-  if ('epic_id' in landed && landed.status === 'ready' && landed.proposal?.state === 'approved') {
-    const { reasons } = await client.call('why', { id });
-    for (const reason of reasons) context.tell(plainLine(reason));
-  }
+  await tellNextRun(context, client, id);
   context.answer(landed, [itemSentence(landed), ...landedSentences(landed)].join('\n'));
   return exitCodes.done;
 }
@@ -259,7 +269,9 @@ async function untilUndone(
 
 export async function sendBack(context: CommandContext, id: string, text: string): Promise<number> {
   const client = await context.client('engine');
-  return done(context, await client.call('task.send_back', { id, text }));
+  const item = await client.call('task.send_back', { id, text });
+  await tellNextRun(context, client, id);
+  return done(context, item);
 }
 
 export interface ResetOptions {
@@ -306,14 +318,6 @@ function itemSentence(item: TaskView | EpicView): string {
 }
 
 /** Waits until the change has taken effect: the agent's processes have ended, the row shows it. */
-/** Without a run the task is ready and stays so: the person has to start one. */
-async function tellWhatStarts(context: CommandContext, client: Client, id: string): Promise<void> {
-  const { run, tasks } = await client.call('status', {});
-  const task = tasks.find((one) => one.id === id);
-  if (run?.active === true || task?.status !== 'ready') return;
-  context.tell(`No run is active: "drover run" starts ${id}.`);
-}
-
 async function untilReal(
   context: CommandContext,
   client: Client,

@@ -26,6 +26,8 @@ export interface RunLine {
   readonly state: string;
   readonly target: string | null;
   readonly workers: number | null;
+  /** How its work lands: `task`, `epic`, `review`; absent in an older backend. */
+  readonly land?: string | null;
   /** Unix milliseconds; `ended_at_ms` is null while it is active. */
   readonly started_at_ms: number;
   readonly ended_at_ms: number | null;
@@ -136,6 +138,7 @@ function lineOf(
     state: run.state,
     target: run.target,
     workers: run.workers,
+    land: run.land,
     started_at_ms: startMs,
     ended_at_ms: run.state === 'active' ? null : endMs,
     duration_ms: windows.reduce((sum, window) => sum + window.endMs - window.startMs, 0),

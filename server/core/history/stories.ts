@@ -30,6 +30,8 @@ export interface RunStory {
   readonly epicId: string | null;
   readonly target: string | null;
   readonly workers: number | null;
+  /** How its work lands: `task`, `epic`, `review`. */
+  readonly land: string | null;
   /** How many single tasks it was started for; null: all of its epic, or of the project. */
   readonly tasks: number | null;
   /** The times in which it was active: from its start or a resume to its end or a stop. */
@@ -92,6 +94,7 @@ export class StoryTeller implements Stories {
       epicId: event.epic_id,
       target: textIn(event, 'target'),
       workers: numberIn(event, 'workers'),
+      land: textIn(event, 'land'),
       tasks: numberIn(event, 'tasks'),
       windows: [],
       state: 'active',

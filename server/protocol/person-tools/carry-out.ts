@@ -3,7 +3,7 @@
 
 import { formatCost, stepText } from '../../core/format.ts';
 import type { Answer, Params, RequestName } from '../api.ts';
-import { needsOf } from '../needs.ts';
+import { canLand, needsOf } from '../needs.ts';
 import type { EpicView, QuestionView, StatusSnapshot, TaskView } from '../views.ts';
 import { newTasks } from './add-tasks.ts';
 import { InputFault, textIn, wantedText } from './input.ts';
@@ -162,7 +162,8 @@ async function runEpic(input: unknown, host: PersonToolHost): Promise<string> {
     );
     throw new InputFault(`The run cannot start. ${words.join(' ')}`);
   }
-  if (checked.tasks === 0) return 'Nothing is left to run there: no open task.';
+  if (checked.tasks === 0 && (epic === null || !canLand(epic)))
+    return 'Nothing is left to run there: no open task.';
   const said = await host.startRun(epic?.id ?? null);
   const warnings = checked.checks.filter(({ outcome }) => outcome === 'warning');
   return [said, ...warnings.map(({ message }) => `Warning: ${message}`)].join('\n');

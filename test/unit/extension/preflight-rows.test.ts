@@ -131,6 +131,11 @@ suite('decision before a run', () => {
     assert.match(none?.label ?? '', /Nothing is left to run/);
   });
 
+  test('an epic whose tasks are done is landed by Enter', () => {
+    const [land] = preflightRows(view({ tasks: 0 }), { ...plain, canLand: true });
+    assert.deepEqual([land?.label, land?.action], ['$(git-merge) Land the Epic', { kind: 'run' }]);
+  });
+
   test('tasks that waited for a red branch can be tried again, also where nothing else is left', () => {
     const state = { ...plain, behindRedBase: ['a', 'b'] };
     const [only] = preflightRows(view({ tasks: 0 }), state);

@@ -253,6 +253,9 @@ suite('the first hour', () => {
     await message(page, /README\.md is merged: \+1 −1/u, { answer: 'Land Merge' });
     await dialog(page).getByRole('button', { name: 'Land Merge' }).click();
     for (const title of tasks.conflict) await until(title, 'completed');
+    // The run had ended with the conflict: only another one lands the epic.
+    await messageCame(page, `${epics.conflict}: 2 landed on main`);
+    await inbox.getByText('Nothing waits for you').first().waitFor();
     await endMessages(page);
   });
 

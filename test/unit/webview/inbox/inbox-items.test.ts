@@ -10,7 +10,7 @@ import {
 import { inboxItems } from '../../../../webview/inbox/inbox-items.ts';
 import type { Host } from '../../../../webview/shared/host.ts';
 import { statusLook } from '../../../../webview/shared/status-words.ts';
-import { questionView, redBase, snapshotOf, taskView } from '../../../doubles/views.ts';
+import { epicView, questionView, redBase, snapshotOf, taskView } from '../../../doubles/views.ts';
 
 suite('inbox items', () => {
   const proposal = {
@@ -44,6 +44,22 @@ suite('inbox items', () => {
       ['approve', { id: 'a', seen: 'plan-3' }],
       ['sendBack', { id: 'a', text: 'words' }],
     ]);
+  });
+
+  test('an epic that only a run lands has one button for it', async () => {
+    const done = taskView({ id: 'a', epic_id: 'e', status: 'completed' });
+    const epics = [epicView({ id: 'e', title: 'Accounts', progress: 99 }, [done])];
+    const [item, ...more] = inboxItems(snapshotOf([done], { epics }));
+    assert.ok(item !== undefined && more.length === 0);
+    assert.deepEqual([item.kind, item.title], ['unlanded', 'Accounts']);
+    assert.deepEqual(item.actions.map(actionTitle), ['Land Epic', 'Review']);
+    const asked: unknown[] = [];
+    const action = async (name: string, params: unknown): Promise<void> =>
+      void asked.push([name, params]);
+    const [land] = item.actions;
+    assert.ok(land !== undefined);
+    await carryOut({ action } as unknown as Host, item, land, '');
+    assert.deepEqual(asked, [['landEpic', { epic: 'e' }]]);
   });
 
   test('a result that git ignores is named, to land it or to do without', async () => {

@@ -6,11 +6,11 @@ import fc from 'fast-check';
 import type { EpicView, StatusSnapshot, TaskView } from '../../../../server/protocol/views.ts';
 import { readMemory } from '../../../../webview/tree/tree-memory.ts';
 import { TreeState } from '../../../../webview/tree/tree-state.ts';
-import { snapshotOf, taskView } from '../../../doubles/views.ts';
+import { epicView, snapshotOf, taskView } from '../../../doubles/views.ts';
 
 type Step = (board: StatusSnapshot) => StatusSnapshot;
 
-const epic = (id: string, title: string): EpicView => ({ id, title }) as EpicView;
+const epic = (id: string, title: string): EpicView => epicView({ id, title });
 const small = fc.nat({ max: 7 });
 const isKept = (task: TaskView, at: number): boolean => task.id !== `t${at}`;
 

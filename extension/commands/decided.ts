@@ -1,0 +1,74 @@
+// Which run must start after a person has decided something, because no active run carries it on.
+// Pure.
+
+import { epicLinePrefix } from '../../server/core/plan/outcome.ts';
+import type { StatusSnapshot, TaskView } from '../../server/protocol/views.ts';
+
+/** What was changed: the tasks, and their epic if they are all of one. */
+export interface Changed {
+  readonly epic: string | null;
+  readonly ids: readonly string[];
+}
+
+export const nothingNamed: Changed = { epic: null, ids: [] };
+
+/** `id`: of a task, a candidate, a question or an epic. */
+export function changedBy(board: StatusSnapshot | null, id: string): Changed {
+  const task = topTask(board, id);
+  if (task !== null) return { epic: task.epic_id, ids: [task.id] };
+  const isEpic = board?.epics.some((epic) => epic.id === id) === true;
+  return isEpic ? { epic: id, ids: [] } : nothingNamed;
+}
+
+/**
+ * After a decision that releases a task: only a run starts the tasks that wait for it, and lands
+ * its epic. Returns null if no run is needed, or if it would also start tasks that were ready
+ * before, which the person has not asked for. `board`: from before the decision.
+ */
+export function runAfterDecision(board: StatusSnapshot | null, id: string): Changed | null {
+  const task = topTask(board, id);
+  if (board === null || board.run === null || task === null) return null;
+  const about = changedBy(board, id);
+  return needsRun(board, task) && !startsOthers(board, about) ? about : null;
+}
+
+/** After a run of single tasks, those of them that are open, and the changed ones; null: all. */
+export function tasksAgain(
+  board: StatusSnapshot | null,
+  { ids }: Changed,
+): readonly string[] | null {
+  if (board?.run?.tasks === undefined) return null;
+  const meant = new Set([...board.run.tasks, ...ids]);
+  const open = board.tasks.filter(
+    ({ id, parent_id: parent, status }) =>
+      parent === null && meant.has(id) && status !== 'completed' && status !== 'cancelled',
+  );
+  return open.length === 0 ? null : open.map(({ id }) => id);
+}
+
+/** A sub-task and a candidate continue as their task. */
+function topTask(board: StatusSnapshot | null, id: string): TaskView | null {
+  const asked = board?.questions.find((question) => question.id === id)?.task_id ?? id;
+  const task = board?.tasks.find((each) => each.id === asked);
+  if (task === undefined) return null;
+  const above = task.parent_id ?? task.candidate_of;
+  return above === null ? task : topTask(board, above);
+}
+
+function needsRun({ tasks, epics }: StatusSnapshot, task: TaskView): boolean {
+  const lands =
+    task.status === 'conflict' || (task.status === 'needs_review' && task.review_kind !== 'plan');
+  if (!lands) return true;
+  const epic = epics.find(({ id }) => id === task.epic_id);
+  const landsAsWhole = epic?.branch?.startsWith(epicLinePrefix) === true;
+  return landsAsWhole || tasks.some(({ waits_for: waits }) => waits.includes(task.id));
+}
+
+function startsOthers(board: StatusSnapshot, about: Changed): boolean {
+  const again = tasksAgain(board, about)?.filter((id) => !about.ids.includes(id)) ?? [];
+  const isOfAll = board.run?.epic_id === null;
+  return board.tasks.some(({ id, epic_id: epic, parent_id: parent, status }) => {
+    if (status !== 'ready' || parent !== null || about.ids.includes(id)) return false;
+    return again.length > 0 ? again.includes(id) : isOfAll || epic === about.epic;
+  });
+}

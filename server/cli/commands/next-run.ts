@@ -1,0 +1,17 @@
+// After a decision: the run that carries it on, if none does.
+
+import type { Client } from '../../protocol/api.ts';
+import type { CommandContext } from '../context.ts';
+import { plainLine } from '../plain-text.ts';
+import { nextRunLine } from '../render/next-run.ts';
+
+/** The decision has been made: nothing that fails here may fail its command. */
+export async function tellNextRun(
+  context: CommandContext,
+  client: Client,
+  id: string,
+): Promise<void> {
+  const board = await client.call('status', {}).catch(() => null);
+  const line = board === null ? null : nextRunLine(board, id);
+  if (line !== null) context.tell(plainLine(line));
+}
