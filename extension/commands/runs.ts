@@ -136,9 +136,29 @@ async function run(
     if (!asksFirst) for (const warning of started.warnings) messages.tell('warning', warning);
   } catch (error) {
     const { kind, message } = toFailure(error);
-    throw new BackendFailure(kind, `The run could not start: ${message}`);
+    const text = `The run could not start: ${message}`;
+    if (kind === 'bad_configuration') throw new BackendFailure(kind, text);
+    void offerCheck(context, project, scope, text);
   }
 }
+
+/** The message stays until the user closes it: the refused run itself leaves no trace. */
+async function offerCheck(
+  context: CommandContext,
+  project: Project,
+  scope: RunScope,
+  text: string,
+): Promise<void> {
+  const { messages } = context;
+  try {
+    const pressed = await messages.show('error', text, [checkAgain]);
+    if (pressed === checkAgain) await run(context, project, scope, true);
+  } catch (error) {
+    messages.fail(null, error);
+  }
+}
+
+const checkAgain = 'Check Again';
 
 /**
  * Starts a run with the settings and the last choices; null is a run of all open tasks. Returns the

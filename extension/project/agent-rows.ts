@@ -35,6 +35,7 @@ interface Found {
   readonly version: string | null;
   readonly signed_in: boolean | null;
   readonly remedy: string | null;
+  readonly broken?: boolean;
 }
 
 const names = { ...agentTitles, demo: 'Demo agent (no model, no cost)' };
@@ -45,28 +46,36 @@ export function agentRows(doctor: string, current: string): readonly AgentRow[] 
   const rows = agentKinds.map((kind) => {
     const state = found.get(kind) ?? null;
     const needsProgram = state !== null && !state.found;
+    const group = groupOf(state);
     const facts = [
       ...(kind === current ? ['current'] : []),
       ...(typeof state?.version === 'string' ? [state.version] : []),
       ...(state?.signed_in === true ? ['signed in'] : []),
-      ...(state?.found === true && state.signed_in === false ? ['not signed in'] : []),
+      ...(group === 'Not signed in' ? ['not signed in'] : []),
     ];
     const install = needsProgram ? installLineIn(state.remedy ?? '') : null;
-    const isReady = state === null || (state.found && state.signed_in !== false);
     return {
       kind,
       label: names[kind],
       description: facts.join(' · '),
-      detail: isReady ? '' : detailFrom(state.remedy ?? '', install),
+      detail: detailFrom(state?.remedy ?? '', install),
       install,
-      group: needsProgram ? 'Not installed' : isReady ? 'Ready' : 'Not signed in',
+      group,
     };
   });
-  const groups = ['Ready', 'Not signed in', 'Not installed'];
   const sorted = groups.flatMap((group) => rows.filter((each) => each.group === group));
   return sorted.map((each, at) => {
     return sorted[at - 1]?.group === each.group ? { ...each, group: '' } : each;
   });
+}
+
+const groups = ['Ready', 'Not signed in', 'Not working', 'Not installed'] as const;
+
+function groupOf(state: Found | null): (typeof groups)[number] {
+  if (state === null) return 'Ready';
+  if (!state.found) return 'Not installed';
+  if (state.broken === true) return 'Not working';
+  return state.signed_in === false ? 'Not signed in' : 'Ready';
 }
 
 function installLineIn(remedy: string): string | null {

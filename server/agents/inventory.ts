@@ -8,7 +8,11 @@ import { acpPrograms } from './acp/programs.ts';
 import { claudeAccount } from './claude/account.ts';
 import { agentEnvironment } from './kit/process/environment.ts';
 import { findProgram } from './kit/process/find-program.ts';
-import { runToEnd } from '../platform/run-to-end.ts';
+import {
+  askVersion,
+  noVersionSentence,
+  type VersionAnswer,
+} from './kit/process/program-version.ts';
 import { agentKinds, type AgentKind } from '../core/plan/task.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -43,8 +47,10 @@ export interface InventoryEntry {
   /** Null: it cannot be known without starting the agent's work. */
   readonly signedIn: boolean | null;
   readonly path: string | null;
-  /** What to do next, or null when nothing is missing. */
+  /** What to do next, or what it said instead of its version; null when nothing is missing. */
   readonly remedy: string | null;
+  /** Asked for its version, it did not end with success. */
+  readonly isBroken?: true;
 }
 
 interface KnownProgram {
@@ -125,9 +131,6 @@ const knownPrograms: { readonly [K in Exclude<AgentKind, 'demo'>]: KnownProgram 
   command: { program: null, install: byPath, versionArguments: null, ...none },
 };
 
-const versionTimeoutMs = 10_000;
-const outputBytesMax = 64 * 1024;
-
 /** One entry for each kind, in the order of `agentKinds`. */
 export async function lookForAgents(request: InventoryRequest): Promise<readonly InventoryEntry[]> {
   return await Promise.all(agentKinds.map((kind) => lookFor(kind, request)));
@@ -155,12 +158,18 @@ async function lookFor(kind: AgentKind, request: InventoryRequest): Promise<Inve
     return { kind, found: true, version: null, signedIn: null, path, remedy };
   }
   const env = agentEnvironment(request.env, kind, known.env, []);
-  const [version, signedIn] = await Promise.all([
-    versionOf(path, known, env),
+  const [answer, signedIn] = await Promise.all([
+    versionIn(path, known, env),
     isSignedIn(kind, path, request),
   ]);
-  const remedy = signedIn === false ? `${known.signIn}.` : null;
-  return { kind, found: true, version, signedIn, path, remedy };
+  const { version, ran, reason } = answer ?? { version: null, ran: true, reason: null };
+  const entry = { kind, found: true, version, signedIn, path } as const;
+  const remedies = [
+    ...(reason === null ? [] : [noVersionSentence(path, reason)]),
+    ...(ran && signedIn === false ? [`${known.signIn}.`] : []),
+  ];
+  const remedy = remedies.length === 0 ? null : remedies.join(' ');
+  return { ...entry, remedy, ...(ran ? {} : { isBroken: true }) };
 }
 
 /** Without the entries that depend on the current folder, which a project may be. */
@@ -170,27 +179,15 @@ function withAbsolutePath(env: Environment): Environment {
 }
 
 /** In an empty folder: programs read settings of the folder that they start in. */
-async function versionOf(
+async function versionIn(
   path: string,
-  { versionArguments }: KnownProgram,
+  { versionArguments: args }: KnownProgram,
   env: Readonly<Record<string, string>>,
-): Promise<string | null> {
-  if (versionArguments === null) return null;
+): Promise<VersionAnswer | null> {
+  if (args === null) return null;
   const cwd = mkdtempSync(join(tmpdir(), 'drover-version-'));
   try {
-    const { stdout, code, problem } = await runToEnd({
-      program: path,
-      args: versionArguments,
-      cwd,
-      env,
-      // One that does not know the flag may wait for input.
-      input: '',
-      timeoutMs: versionTimeoutMs,
-      signal: null,
-      maxOutputBytes: outputBytesMax,
-    });
-    if (problem !== null || code !== 0) return null;
-    return /\d+\.\d+[\w.+-]*/u.exec(stdout.toString('utf8'))?.[0] ?? null;
+    return await askVersion({ program: path, args, cwd, env });
   } finally {
     rmSync(cwd, { recursive: true, force: true });
   }

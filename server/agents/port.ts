@@ -168,12 +168,14 @@ export interface AgentDriver {
   readonly capabilities: AgentCapabilities;
   /**
    * Is it installed and usable in this environment, whose PATH counts? `message` describes what was
-   * found, or the remedy.
+   * found, or the remedy. `isBroken`: it was found, but does not report its version. A run may try
+   * it all the same if it is `ok`.
    */
   probe(env: Readonly<Record<string, string>>): Promise<{
     readonly ok: boolean;
     readonly version: string | null;
     readonly message: string;
+    readonly isBroken?: true;
   }>;
   /**
    * Is a user signed in, with this environment? Costs nothing. Null: unknown. Absent: cannot be

@@ -131,7 +131,7 @@ export interface PreflightCheck {
   /** Which agent cannot work, and why; absent if another check failed. */
   readonly agent?: {
     readonly kind: string;
-    readonly problem: 'missing' | 'signed_out';
+    readonly problem: 'missing' | 'broken' | 'signed_out';
   };
 }
 

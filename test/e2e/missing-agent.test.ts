@@ -31,6 +31,34 @@ suite('agents that cannot start', () => {
     assert.match(here.git('show', `main:${id}.txt`), /work of/);
   });
 
+  for (const [words, body, outcome, says] of [
+    ['fails', 'echo "bad option" >&2; exit 9', 'error', /exit code 9 and printed “bad option”/],
+    ['prints nothing', ':', 'warning', /It printed nothing/],
+  ] as const) {
+    test(`the checks before a run report an agent that ${words} when asked for its version`, async () => {
+      const here = project({ env: { DROVER_AGENT_TYPE: '', DROVER_AGENT_PATH: '' } });
+      const bin = join(here.folder, 'bin');
+      mkdirSync(bin);
+      for (const name of ['claude', 'gemini'])
+        writeFileSync(join(bin, name), `#!/bin/sh\n${body}\n`, { mode: 0o755 });
+      await beginPlan(here, ['a']);
+      const client = await panelClient(here);
+      try {
+        for (const agent of ['claude', 'gemini'] as const) {
+          const env = { ...here.env, PATH: `${bin}:${here.env['PATH'] ?? ''}` };
+          const { checks } = await client.call('preflight', { agent, env });
+          const found = checks.find(({ name }) => name === 'agent');
+          assert.equal(found?.outcome, outcome, agent);
+          assert.match(found?.message ?? '', /bin\/(claude|gemini) does not report its version\.$/);
+          assert.match(found?.remedy ?? '', says);
+          assert.deepEqual(found?.agent, { kind: agent, problem: 'broken' });
+        }
+      } finally {
+        client.close();
+      }
+    });
+  }
+
   test('the checks before a run name a missing one in a short sentence, with its remedy apart', async () => {
     const here = project({ env: { DROVER_AGENT_TYPE: '', DROVER_AGENT_PATH: '' } });
     await beginPlan(here, ['a']);

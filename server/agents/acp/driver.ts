@@ -3,6 +3,7 @@
 
 import type { AgentRun, ProgramDeps } from '../kit/run/agent-run.ts';
 import { JsonInput } from '../kit/run/json-input.ts';
+import { probeVersion } from '../kit/process/program-version.ts';
 import { programDriver } from '../kit/run/program-driver.ts';
 import { runProgram } from '../kit/run/run-program.ts';
 import type { AgentDriver, AgentOutcome, AgentSettings } from '../port.ts';
@@ -30,9 +31,21 @@ export function createAcpDriver(
         : `${title} ("${name}") was not found or cannot be executed: ${install}, or set [agent] path (DROVER_AGENT_PATH).`,
     deps,
     locksSession: true,
+    ...(kind === 'acp' ? {} : { probe: (found, env) => probeAcp(kind, settings, found, env) }),
     // Its input is our pipe: where that was closed, the session is loaded by a new process.
     run: (run, found) => runAcp(run, kind, settings, found),
   });
+}
+
+/** A program that settings name may be a wrapper that does not know the flag. */
+async function probeAcp(
+  kind: AcpKind,
+  settings: AgentSettings,
+  program: string,
+  env: Readonly<Record<string, string>>,
+): ReturnType<AgentDriver['probe']> {
+  const found = await probeVersion(program, env, acpPrograms[kind].env);
+  return settings.path === null ? found : { ...found, ok: true };
 }
 
 async function runAcp(

@@ -27,8 +27,6 @@ type ClaudeRun = AgentRun<ClaudeDeps>;
 
 export const testedVersion = '2.1.329';
 
-const probeTimeoutMs = 10_000;
-
 export function createClaudeDriver(settings: AgentSettings, deps: ClaudeDeps): AgentDriver {
   const name = settings.path ?? 'claude';
   const here = programDriver({
@@ -73,7 +71,7 @@ async function probeClaude(
   program: string,
   env: Readonly<Record<string, string>>,
 ): ReturnType<AgentDriver['probe']> {
-  const found = await probeVersion(program, env, {}, probeTimeoutMs);
+  const found = await probeVersion(program, env);
   const isOld = found.version !== null && compareVersions(found.version, testedVersion) < 0;
   if (!isOld) return found;
   const message = `${program}; older than ${testedVersion}, with which Drover is tested`;

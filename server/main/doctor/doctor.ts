@@ -55,6 +55,8 @@ export interface Doctor {
     readonly signed_in: boolean | null;
     readonly path: string | null;
     readonly remedy: string | null;
+    /** Asked for its version, it failed or did not answer; absent otherwise. */
+    readonly broken?: true;
   }[];
 }
 
@@ -120,8 +122,8 @@ export async function doctor(root: string | null): Promise<Doctor> {
   };
 }
 
-function agentView({ signedIn, ...entry }: InventoryEntry): Doctor['agents'][number] {
-  return { ...entry, signed_in: signedIn };
+function agentView({ signedIn, isBroken, ...entry }: InventoryEntry): Doctor['agents'][number] {
+  return { ...entry, signed_in: signedIn, ...(isBroken === true && { broken: true }) };
 }
 
 function nodeCheck(): Check {
@@ -336,15 +338,16 @@ function agentCheck(live: LiveSettings, agents: readonly InventoryEntry[]): Chec
   const name = `agent ${kind}`;
   const entry = agents.find((one) => one.kind === kind);
   if (entry === undefined) return { name, ok: false, message: `${kind} is not a kind of agent` };
-  const { found, version, path, signedIn, remedy } = entry;
+  const { found, version, path, signedIn, remedy, isBroken } = entry;
   if (!found) return { name, ok: false, message: `not found: ${remedy ?? ''}` };
+  if (isBroken === true) return { name, ok: false, message: remedy ?? '' };
   const isOld =
     kind === 'claude' && version !== null && compareVersions(version, testedVersion) < 0;
   const age = isOld ? `; older than ${testedVersion}, with which Drover is tested` : '';
   const what = `${[version, path].filter((word) => word !== null).join(': ')}${age}`;
   return signedIn === false
     ? { name, ok: false, message: `${what}, not signed in: ${remedy ?? ''}` }
-    : { name, ok: true, message: what };
+    : { name, ok: true, message: remedy === null ? what : `${what}. ${remedy}` };
 }
 
 function gateCheck(live: LiveSettings): Check {

@@ -76,22 +76,18 @@ function workersDecision(
   const isMore = better > workers;
   const why =
     width <= 1
-      ? oneAtATimeWords(tasks)
+      ? tasks <= 1
+        ? null
+        : 'Each task waits for the one before it, so one agent works at a time.'
       : isMore
         ? `${width} tasks can run at once, and this machine has ${cores} cores.`
-        : `${width} tasks can run at once.`;
+        : null;
   return decision(deps, 'max_workers', params.workers !== undefined, {
     name: 'workers',
     value: workers,
     recommended: isMore ? better : null,
     why,
   });
-}
-
-function oneAtATimeWords(tasks: number): string {
-  return tasks <= 1
-    ? 'There is one task, so one agent works.'
-    : 'Each task waits for the one before it, so one agent works at a time.';
 }
 
 function landDecision(
@@ -195,9 +191,12 @@ export async function agentCheck(
   const driver = engine.driverFor(kind);
   const env = engine.agentEnvironment(kind, null);
   const probe = await driver.probe(env);
-  if (!probe.ok) return agentProblem(kind, 'missing', probe.message);
+  const problem = probe.isBroken === true ? 'broken' : 'missing';
+  if (!probe.ok) return agentProblem(kind, problem, probe.message);
   const account = (await driver.account?.(env)) ?? null;
   if (account?.isSignedIn === false) return agentProblem(kind, 'signed_out', account.message);
+  if (probe.isBroken === true)
+    return { ...agentProblem(kind, problem, probe.message), outcome: 'warning' };
   const version = probe.version === null ? '' : ` ${probe.version}`;
   const state = account === null ? 'is installed' : 'is installed and signed in';
   return agentFound(`${agentTitle(kind)}${version} ${state}.`);

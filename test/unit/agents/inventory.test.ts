@@ -5,6 +5,7 @@ import { existsSync, mkdirSync, mkdtempSync, realpathSync, writeFileSync } from 
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { type InventoryRequest, lookForAgents } from '../../../server/agents/inventory.ts';
+import { askVersion } from '../../../server/agents/kit/process/program-version.ts';
 import { agentKinds } from '../../../server/core/plan/task.ts';
 import { removeFolder } from '../../remove-folder.ts';
 
@@ -69,8 +70,32 @@ suite('inventory of agents', () => {
       remedy: null,
     });
     assert.deepEqual([found.get('amp')?.found, found.get('amp')?.version], [true, null]);
+    assert.match(
+      found.get('amp')?.remedy ?? '',
+      /does not report its version: it ended with exit code 1\.$/,
+    );
+    assert.equal(found.get('amp')?.isBroken, true);
     const keyed = await look({ env: { PATH: join(folder, 'bin'), OPENAI_API_KEY: 'x' } });
     assert.equal(keyed.get('codex')?.signedIn, true);
+  });
+
+  test('a program that does not report its version says what it said instead', async () => {
+    program('bin/amp', 'echo "node: bad option" >&2; exit 9');
+    program('bin/gemini', ':');
+    program('bin/opencode', 'echo hello');
+    const found = await look();
+    const said = (kind: 'amp' | 'gemini' | 'opencode'): string => found.get(kind)?.remedy ?? '';
+    assert.match(said('amp'), /it ended with exit code 9 and printed “node: bad option”\.$/);
+    assert.match(said('gemini'), /does not report its version: it printed nothing\./);
+    assert.match(said('opencode'), /does not report its version: it printed “hello”\./);
+    assert.deepEqual(
+      [found.get('amp')?.isBroken, found.get('gemini')?.isBroken],
+      [true, undefined],
+    );
+    const slow = program('bin/slow', 'sleep 60');
+    const env = { PATH: '/usr/bin:/bin' };
+    const answer = await askVersion({ program: slow, env, timeoutMs: 200 });
+    assert.deepEqual([answer.ran, answer.reason], [false, 'it did not end within 0.2 s']);
   });
 
   test('Claude Code itself tells whether a user is signed in', async () => {

@@ -41,6 +41,13 @@ suite('agents to choose from', () => {
     );
   });
 
+  test('one that does not report its version is not ready, and says what it printed', () => {
+    const remedy = '/bin/amp does not report its version: it ended with exit code 1.';
+    const amp = { kind: 'amp', found: true, version: null, signed_in: true, remedy, broken: true };
+    const row = agentRows(JSON.stringify({ agents: [amp] }), '').find(({ kind }) => kind === 'amp');
+    assert.deepEqual([row?.group, row?.detail, row?.install], ['Not working', remedy, null]);
+  });
+
   test('are all offered where nothing is known of the machine', () => {
     for (const said of ['', 'not JSON', '{}', '{"agents":7}', '{"agents":[null]}']) {
       const rows = agentRows(said, '');
