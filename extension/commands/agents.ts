@@ -18,15 +18,18 @@ type AgentCommand =
   | 'drover.removeApiKey';
 
 export const agentHandlers: Handlers<AgentCommand> = {
-  'drover.installAgent': async () => {
-    openTerminal('Install Claude Code', 'npm install -g @anthropic-ai/claude-code');
+  'drover.installAgent': async ({ messages }) => {
+    const line = 'npm install -g @anthropic-ai/claude-code';
+    messages.tell('info', `${installIn('Claude Code', line)}.`);
   },
   'drover.selectAgent': async (context) => {
     const chosen = await pickAgent(context, {
       title: 'Select Agent',
       placeHolder: 'Which agent works on your tasks?',
     });
-    if (chosen !== null) await save(context, chosen.agent, chosen.label);
+    if (chosen === null) return;
+    if (chosen.kind === 'chosen') await save(context, chosen.agent, chosen.label);
+    else context.messages.tell('info', `${chosen.toDo}, then select it again.`);
   },
   'drover.setApiKey': async ({ extension, messages }) => {
     const variable = readSettings(null).apiKeyVariable;
@@ -52,39 +55,63 @@ interface AgentItem extends vscode.QuickPickItem {
   readonly row?: AgentRow;
 }
 
-interface ChosenAgent {
-  readonly agent: AgentKind;
-  readonly label: string;
-}
+type AgentAnswer =
+  | { readonly kind: 'chosen'; readonly agent: AgentKind; readonly label: string }
+  /** It is not installed: a terminal has its command line, and `toDo` says what to do there. */
+  | { readonly kind: 'typed'; readonly toDo: string };
 
-/**
- * The one list of agents: ready ones first. Null if the person canceled, or chose one that is not
- * installed: then a terminal has its command line.
- */
+/** The one list of agents: ready ones first. Returns null if the user canceled. */
 export async function pickAgent(
   context: CommandContext,
   texts: { readonly title: string; readonly placeHolder: string },
-): Promise<ChosenAgent | null> {
+): Promise<AgentAnswer | null> {
   const chosen = await vscode.window.showQuickPick(agentItems(context), {
     ...texts,
     matchOnDescription: true,
   });
   if (chosen?.row === undefined) return null;
   const { kind, label, install } = chosen.row;
-  if (install === null) return { agent: kind, label };
-  openTerminal(`Install ${label}`, install);
-  return null;
+  if (install === null) return { kind: 'chosen', agent: kind, label };
+  return { kind: 'typed', toDo: installIn(label, install) };
+}
+
+/** Types the command line into a terminal. Returns the next step as the start of a sentence. */
+function installIn(label: string, line: string): string {
+  openTerminal(`Install ${label}`, line);
+  return `Press Enter in the terminal to install ${label}`;
+}
+
+export function openSignIn(kind: string, line: string): string {
+  const title = agentTitle(kind);
+  openTerminal(`Sign In to ${title}`, line);
+  return `Press Enter in the terminal to sign in to ${title}`;
 }
 
 /** Typed, not run: what is installed is the person's decision. */
 function openTerminal(name: string, line: string): void {
   const terminal = vscode.window.createTerminal({ name });
   terminal.show();
-  terminal.sendText(line, false);
+  void untilPrompt(terminal).then(() => {
+    if (terminal.exitStatus === undefined) terminal.sendText(line, false);
+  });
 }
 
-export function openSignIn(kind: string, line: string): void {
-  openTerminal(`Sign In to ${agentTitle(kind)}`, line);
+/** A shell without VS Code's integration does not report its prompt. */
+const promptMaxMs = 3_000;
+
+/** A line that is typed before the shell reads its input is shown twice. */
+function untilPrompt(terminal: vscode.Terminal): Promise<void> {
+  return new Promise((resolve) => {
+    const integrated = vscode.window.onDidChangeTerminalShellIntegration((change) => {
+      if (change.terminal === terminal) end();
+    });
+    const timer = setTimeout(end, promptMaxMs);
+    function end(): void {
+      clearTimeout(timer);
+      integrated.dispose();
+      resolve();
+    }
+  });
 }
 
 /** What this machine has comes from `drover doctor`, which starts no agent's work. */

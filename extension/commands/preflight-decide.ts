@@ -10,16 +10,28 @@ import type { RunChoices } from './run-choices.ts';
 
 const workersMax = 64;
 
+/** The choices as they are now, or what is to be done before: an agent that is to be installed. */
+export type Decided = { readonly choices: RunChoices } | { readonly toDo: string } | null;
+
 export async function decide(
   context: CommandContext,
   name: DecisionName,
   choices: RunChoices,
   present: PreflightDecision | undefined,
   hasEpic: boolean,
+): Promise<Decided> {
+  if (name === 'agent') return await decideAgent(context, choices);
+  const changed = await decideOther(name, choices, present, hasEpic);
+  return changed === null ? null : { choices: changed };
+}
+
+async function decideOther(
+  name: Exclude<DecisionName, 'agent'>,
+  choices: RunChoices,
+  present: PreflightDecision | undefined,
+  hasEpic: boolean,
 ): Promise<RunChoices | null> {
   switch (name) {
-    case 'agent':
-      return await decideAgent(context, choices);
     case 'workers':
       return await decideWorkers(choices, present);
     case 'land':
@@ -48,15 +60,12 @@ export function accepted(
 
 const modelCharsMax = 200;
 
-async function decideAgent(
-  context: CommandContext,
-  choices: RunChoices,
-): Promise<RunChoices | null> {
+async function decideAgent(context: CommandContext, choices: RunChoices): Promise<Decided> {
   const chosen = await pickAgent(context, {
     title: 'Agent for This Run',
     placeHolder: 'Tasks that name an agent keep theirs',
   });
-  if (chosen === null) return null;
+  if (chosen?.kind !== 'chosen') return chosen;
   const model = await vscode.window.showInputBox({
     title: `Model for ${chosen.label}`,
     prompt: "Empty: the agent's own choice.",
@@ -66,7 +75,8 @@ async function decideAgent(
   if (model === undefined) return null;
   const { model: _before, ...rest } = choices;
   const wanted = model.trim();
-  return { ...rest, agent: chosen.agent, ...(wanted === '' ? {} : { model: wanted }) };
+  const named = wanted === '' ? {} : { model: wanted };
+  return { choices: { ...rest, agent: chosen.agent, ...named } };
 }
 
 const fewWorkers = [1, 2, 3, 4, 6, 8, 12, 16] as const;

@@ -36,6 +36,8 @@ export interface RowButton {
 
 export interface PreflightRow extends Omit<QuickPickItem, 'buttons' | 'kind'> {
   readonly isHeading?: boolean;
+  /** It is the active row: its step comes next. */
+  readonly isNext?: boolean;
   /** Absent: the row is only read. */
   readonly action?: RowAction;
   readonly fixes: readonly RowButton[];
@@ -50,6 +52,8 @@ export interface PreflightState {
   readonly canLand?: boolean;
   readonly hasChoices: boolean;
   readonly isUnfolded: boolean;
+  /** A step outside of the list, as the start of a sentence: a command line waits in a terminal. */
+  readonly toDo?: string | null;
 }
 
 const messageChars = 160;
@@ -67,7 +71,9 @@ export function preflightRows(
   const others = solved.filter(({ outcome }) => outcome !== 'error');
   return [
     ...startRows(view, request),
-    ...(errors.length === 0 ? [] : [heading('Fix first'), ...errors.map(checkRow), lookAgainRow]),
+    ...(errors.length === 0
+      ? []
+      : [heading('Fix first'), ...errors.map(checkRow), lookAgainRow(request)]),
     heading('Choices'),
     ...view.decisions.map(decisionRow),
     ...(request.hasChoices ? [settingsRow] : []),
@@ -80,12 +86,15 @@ function heading(label: string): PreflightRow {
   return { label, isHeading: true, fixes: [] };
 }
 
-const lookAgainRow: PreflightRow = {
-  label: '$(refresh) Look Again',
-  description: 'Runs the checks once more',
-  action: { kind: 'lookAgain' },
-  fixes: [],
-};
+function lookAgainRow({ toDo = null }: PreflightState): PreflightRow {
+  return {
+    label: '$(refresh) Look Again',
+    description: toDo === null ? 'Runs the checks once more' : `${toDo}, then choose this row`,
+    action: { kind: 'lookAgain' },
+    fixes: [],
+    ...(toDo === null ? {} : { isNext: true }),
+  };
+}
 
 const settingsRow: PreflightRow = {
   label: '$(discard) Use the settings for everything',
@@ -229,15 +238,30 @@ function checkRow(check: PreflightCheck): PreflightRow {
   const { outcome, message, remedy } = check;
   const fixes = fixesOf(check);
   const [first] = fixes;
-  // The end of a line that is too long for the list is cut off: what Enter does comes first.
+  // The end of a line that is too long for the list is cut off: what Enter does comes first, and
+  // the rest of a long message after its remedy.
   const help = first === undefined ? '' : `Enter: ${first.tooltip}`;
-  const detail = [help, remedy ?? ''].filter((text) => text !== '').join(' · ');
+  const [short, rest] = inTwo(message);
+  const other = check.agent?.problem === 'missing' ? pathRemedy : remedy;
+  const detail = [help, other ?? '', rest].filter((text) => text !== '').join(' · ');
   return {
-    label: `$(${outcomeIcons[outcome]}) ${plainText(message, messageChars)}`,
+    label: `$(${outcomeIcons[outcome]}) ${plainText(short, messageChars)}`,
     ...(detail === '' ? {} : { detail: plainText(detail, detailChars) }),
     ...(first === undefined ? {} : { action: first.action }),
     fixes,
   };
+}
+
+/** Enter installs it. A row has no room for the command line as well. */
+const pathRemedy = 'Or set [agent] path.';
+
+/** About as many characters as a row has room for. */
+const rowChars = 90;
+
+/** The first sentence of a message that is too long for a row, and the rest. */
+function inTwo(message: string): readonly [string, string] {
+  const end = message.length <= rowChars ? -1 : message.indexOf('. ');
+  return end === -1 ? [message, ''] : [message.slice(0, end + 1), message.slice(end + 2)];
 }
 
 const openSettings = button('settings-gear', 'Open .drover.toml', 'drover.openProjectSettings');
@@ -256,14 +280,6 @@ function fixesOf({ name, outcome, agent, can_test }: PreflightCheck): readonly R
         // A gate that is there needs no other one.
         ...(outcome === 'note' ? [] : [setGate]),
       ];
-    case 'width':
-      return [
-        {
-          icon: 'server-process',
-          tooltip: 'Set the Workers…',
-          action: { kind: 'decide', name: 'workers' },
-        },
-      ];
     case 'graph':
       return [button('project', 'Open Board and Graph', 'drover.openBoard')];
     case 'checkout':
@@ -279,6 +295,7 @@ function fixesOf({ name, outcome, agent, can_test }: PreflightCheck): readonly R
     case 'git':
     case 'disk':
     case 'machines':
+    case 'width':
       return [];
   }
 }

@@ -14,7 +14,7 @@ import { writeUserSetting } from '../project/settings.ts';
 import type { CommandId } from '../ids.ts';
 import { openSignIn } from './agents.ts';
 import type { CommandContext } from './context.ts';
-import { accepted, decide } from './preflight-decide.ts';
+import { accepted, decide, type Decided } from './preflight-decide.ts';
 import {
   preflightRows,
   type PreflightRow,
@@ -42,31 +42,31 @@ export async function askPreflight(
   env: () => Promise<Readonly<Record<string, string>>>,
 ): Promise<RunChoices | null> {
   const { epic } = scope;
-  const { extension, messages, log } = context;
+  const { extension, messages } = context;
   const memory = extension.workspaceState;
   const back = keyboardBack();
   let choices = chosenFor(memory, project.root, epic?.id ?? null);
   let isUnfolded = false;
+  let toDo: string | null = null;
   for (;;) {
-    let view: PreflightView;
-    try {
-      // A key that a remedy has stored counts at once.
-      view = await check(project, scope, { ...choices, env: await env() });
-    } catch (error) {
-      const { kind, message } = toFailure(error);
-      // No run could start either.
-      if (kind === 'bad_configuration') throw error;
-      log.warn(`preflight: ${message}`);
-      const text = `The checks before the run could not be made: ${message}`;
-      const isWanted = (await messages.show('warning', text, ['Run Anyway'])) === 'Run Anyway';
-      return isWanted ? choices : null;
-    }
+    // A key that a remedy has stored counts at once.
+    const view = await checkOrAsk(context, project, scope, { ...choices, env: await env() });
+    if (typeof view === 'string') return view === 'runAnyway' ? choices : null;
     const hasChoices = Object.keys(choices).length > 0;
-    const rows = preflightRows(view, { ...retryable(project, scope), hasChoices, isUnfolded });
+    const rows = preflightRows(view, {
+      ...retryable(project, scope),
+      hasChoices,
+      isUnfolded,
+      toDo,
+    });
     const action = await choose(scope, view, rows, (error) => messages.fail(null, error));
     const changed = await changedBy(context, action, choices, view, epic !== null);
+    if (changed !== null && 'toDo' in changed) {
+      ({ toDo } = changed);
+      continue;
+    }
     if (changed !== null) {
-      choices = changed;
+      ({ choices } = changed);
       await keepChoices(memory, project.root, epic?.id ?? null, choices);
       continue;
     }
@@ -87,7 +87,7 @@ export async function askPreflight(
         await testBase(context, project, scope, { ...choices, env: await env() });
         continue;
       case 'signIn':
-        openSignIn(action.agent, action.line);
+        toDo = openSignIn(action.agent, action.line);
         continue;
       case 'unfold':
         isUnfolded = true;
@@ -99,6 +99,26 @@ export async function askPreflight(
       case 'lookAgain':
         continue;
     }
+  }
+}
+
+/** If the checks cannot be made, the user decides whether to run without them. */
+async function checkOrAsk(
+  { log, messages }: CommandContext,
+  project: Project,
+  scope: RunScope,
+  choices: RunChoices & { readonly env: Readonly<Record<string, string>> },
+): Promise<PreflightView | 'runAnyway' | 'canceled'> {
+  try {
+    return await check(project, scope, choices);
+  } catch (error) {
+    const { kind, message } = toFailure(error);
+    // No run could start either.
+    if (kind === 'bad_configuration') throw error;
+    log.warn(`preflight: ${message}`);
+    const text = `The checks before the run could not be made: ${message}`;
+    const pressed = await messages.show('warning', text, ['Run Anyway']);
+    return pressed === null ? 'canceled' : 'runAnyway';
   }
 }
 
@@ -170,7 +190,7 @@ async function changedBy(
   choices: RunChoices,
   { decisions }: PreflightView,
   hasEpic: boolean,
-): Promise<RunChoices | null> {
+): Promise<Decided> {
   switch (action?.kind) {
     case undefined:
       return null;
@@ -178,10 +198,12 @@ async function changedBy(
       const present = decisions.find(({ name }) => name === action.name);
       return await decide(context, action.name, choices, present, hasEpic);
     }
-    case 'accept':
-      return accepted(action.decision, choices);
+    case 'accept': {
+      const taken = accepted(action.decision, choices);
+      return taken === null ? null : { choices: taken };
+    }
     case 'useSettings':
-      return {};
+      return { choices: {} };
     case 'run':
     case 'retryAndRun':
     case 'command':
@@ -235,12 +257,14 @@ function choose(
   pick.title = `Run ${nameOf(scope)}`;
   pick.placeholder = view.can_run
     ? 'Enter on the first row starts the run; on another row it changes how it runs'
-    : 'Fix what is marked, then run again';
+    : 'Fix what is marked, then choose Look Again';
   pick.ignoreFocusOut = true;
   const items = rows.map(itemOf);
   pick.items = items;
-  // Where the run cannot start, Enter is the first remedy.
-  const first = items.find(({ row }) => row.action !== undefined);
+  // Where the run cannot start, Enter is the first remedy, or the look after it.
+  const first =
+    items.find(({ row }) => row.isNext === true) ??
+    items.find(({ row }) => row.action !== undefined);
   if (first !== undefined) pick.activeItems = [first];
   const never: vscode.QuickInputButton = {
     iconPath: new vscode.ThemeIcon('bell-slash'),
@@ -273,7 +297,7 @@ function choose(
 }
 
 function itemOf(row: PreflightRow): Item {
-  const { isHeading, action: _action, fixes, ...item } = row;
+  const { isHeading, isNext: _isNext, action: _action, fixes, ...item } = row;
   if (isHeading === true) return { ...item, kind: vscode.QuickPickItemKind.Separator, row };
   const buttons = fixes.map(({ icon, tooltip }) => {
     return { iconPath: new vscode.ThemeIcon(icon), tooltip };

@@ -294,7 +294,7 @@ echo "work of $id" > "$id.txt"
     const said = (name: string) => checks.find((check) => check.name === name)?.message ?? '';
     assert.match(said('sandbox'), /^Sandbox: switched off by DROVER_SANDBOX: agents run/);
     assert.match(said('checkout'), /your checkout stays behind until you commit or stash them/);
-    assert.equal(decisions[1]?.why, 'There is one task, so one agent works.');
+    assert.equal(decisions[1]?.why, null);
   });
 
   test('a look while a run works changes nothing of it', async () => {

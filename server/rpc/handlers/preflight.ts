@@ -247,12 +247,17 @@ async function agentChecks(
   for (const kind of chains.flat()) {
     if (!checks.has(kind)) checks.set(kind, await agentCheckOrRefusal(deps, kind));
   }
-  const canWork = (kind: string): boolean => checks.get(kind)?.outcome === 'ok';
+  const able = new Set(
+    [...checks].flatMap(([kind, { outcome }]) => {
+      return outcome === 'error' ? [] : [kind];
+    }),
+  );
   for (const [kind, found] of checks) {
-    if (found.outcome === 'ok') continue;
+    if (able.has(kind)) continue;
     // Who is missing at the head of a list is made up for by who takes over, and the other way
     // round.
-    if (chains.some((chain) => chain.includes(kind) && !chain.some(canWork))) continue;
+    if (chains.some((chain) => chain.includes(kind) && !chain.some((each) => able.has(each))))
+      continue;
     checks.set(kind, {
       ...found,
       outcome: 'warning',
@@ -375,9 +380,9 @@ async function machineChecks(
 }
 
 function widthCheck(work: Work, workers: number, isJoining: boolean): Check {
+  if (isJoining) return check('width', 'note', 'A run is already active: this joins it.');
   const width = Math.min(workers, work.width);
   const tasks = formatCount(work.tasks, 'task', 'tasks');
-  const joins = isJoining ? ' A run is already active: this joins it.' : '';
-  const message = `${tasks}, at most ${width} at once with ${formatCount(workers, 'worker', 'workers')}.${joins}`;
-  return check('width', work.width < workers && work.tasks > 1 ? 'note' : 'ok', message);
+  const limit = formatCount(workers, 'worker', 'workers');
+  return check('width', 'ok', `${tasks}, at most ${width} at once with ${limit}.`);
 }

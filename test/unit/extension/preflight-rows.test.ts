@@ -92,6 +92,61 @@ suite('decision before a run', () => {
     assert.deepEqual(checkout?.action, { kind: 'command', id: 'workbench.view.scm' });
   });
 
+  test('a missing agent has its install command behind Enter, and the row says it in one line', () => {
+    const missing: PreflightCheck = {
+      name: 'agent',
+      outcome: 'error',
+      message: 'Claude Code ("claude") was not found or cannot be executed.',
+      remedy: 'Install it (npm install -g @anthropic-ai/claude-code), or set [agent] path.',
+      agent: { kind: 'claude', problem: 'missing' },
+    };
+    const rows = preflightRows(view({ can_run: false, checks: [missing] }), plain);
+    const detail = 'Enter: Select or Install an Agent… · Or set [agent] path.';
+    assert.equal(rows[2]?.detail, detail);
+    const broken = {
+      ...missing,
+      remedy: 'It ended.',
+      agent: { kind: 'claude', problem: 'broken' },
+    };
+    const [, , row] = preflightRows(view({ checks: [broken as PreflightCheck] }), plain);
+    assert.equal(row?.detail, 'Enter: Select or Install an Agent… · It ended.');
+  });
+
+  test('after a line was typed into a terminal, the next row says what to do there, once', () => {
+    const missing: PreflightCheck = { ...ok, name: 'agent', outcome: 'error' };
+    const toDo = 'Press Enter in the terminal to install Claude Code';
+    const state = { ...plain, toDo };
+    const rows = preflightRows(view({ can_run: false, checks: [missing] }), state);
+    const next = rows.filter(({ isNext }) => isNext === true);
+    assert.deepEqual(
+      next.map(({ action, description }) => [action?.kind, description]),
+      [['lookAgain', `${toDo}, then choose this row`]],
+    );
+    assert.equal(JSON.stringify(rows).split(toDo).length, 2);
+  });
+
+  test('a message that is too long for its row goes on below it', () => {
+    const message = `Your checkout has changes that are not committed (${'a.ts, '.repeat(9)}). Agents don’t see them. Stash them.`;
+    const checks: readonly PreflightCheck[] = [
+      { name: 'checkout', outcome: 'note', message, remedy: 'Commit them.' },
+    ];
+    const row = preflightRows(view({ checks }), plain).find(({ label }) =>
+      label.includes('Your checkout'),
+    );
+    assert.match(row?.label ?? '', /\)\.$/);
+    const below = 'Enter: Open Source Control · Commit them. · Agents don’t see them. Stash them.';
+    assert.equal(row?.detail, below);
+  });
+
+  test('how many agents work at once is said once', () => {
+    const workers = { ...decision('workers', 4), why: null };
+    const checks: readonly PreflightCheck[] = [
+      { ...ok, name: 'width', message: '7 tasks, at most 3 at once with 4 workers.' },
+    ];
+    const rows = preflightRows(view({ checks, decisions: [workers] }), plain);
+    assert.equal(JSON.stringify(rows).split('at once').length, 2);
+  });
+
   test('Enter on an agent without a login signs in; a key and another agent are beside it', () => {
     const signedOut = (kind: string): PreflightCheck => ({
       name: 'agent',

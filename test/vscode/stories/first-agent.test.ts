@@ -20,7 +20,12 @@ suite('the first agent', () => {
     project = demoProject({ env: { DROVER_AGENT_TYPE: '', DROVER_AGENT_PATH: '' } });
     await project.expect(0, ['init']);
     await project.add(task);
-    bench = await openWorkbench({ env: project.env, folder: project.root });
+    bench = await openWorkbench({
+      env: project.env,
+      folder: project.root,
+      // Its text is then on the page.
+      settings: { 'terminal.integrated.gpuAcceleration': 'off' },
+    });
     await openDrover(bench.page);
     tree = await treeOf(bench.page);
   });
@@ -38,7 +43,10 @@ suite('the first agent', () => {
     const missing = quickPickRow(page, /Claude Code .*was not found/);
     await missing.waitFor();
     await picture(page, 'look-no-agent');
-    assert.match(await missing.innerText(), /Enter: Select or Install an Agent… · Install it/);
+    assert.match(
+      await missing.innerText(),
+      /Enter: Select or Install an Agent… · Or set \[agent\] path\./,
+    );
     // It is the active row: what cannot start has its remedy under Enter.
     await page.keyboard.press('Enter');
     await quickPickRow(page, /Codex/).waitFor();
@@ -47,7 +55,22 @@ suite('the first agent', () => {
     await missing.waitFor();
     await quickPickRow(page, 'Look Again').click();
     await missing.waitFor();
+  });
+
+  test('its install command is typed once, and the checks say to press Enter there', async () => {
+    const { page } = bench;
+    await page.keyboard.press('Enter');
+    await quickPickRow(page, /^(?=.*Claude Code)(?=.*npm install)/s).click();
+    const next = quickPickRow(page, 'Press Enter in the terminal to install Claude Code');
+    await next.waitFor();
+    assert.match(await next.innerText(), /Look Again/);
+    const terminal = page.locator('.xterm-rows');
+    await terminal.getByText('npm install -g @anthropic-ai').first().waitFor();
+    await picture(page, 'look-install');
+    const typed = (await terminal.innerText()).split('npm install').length - 1;
+    assert.equal(typed, 1, await terminal.innerText());
     await page.keyboard.press('Escape');
+    await runCommand(page, 'Terminal: Kill All Terminals');
   });
 
   test('Check Setup says what is missing', async () => {
