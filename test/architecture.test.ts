@@ -28,6 +28,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   ],
   'server/sandbox': ['server/core', 'server/platform'],
   'server/workers': ['server/core', 'server/files', 'server/platform'],
+  'server/forge': ['server/core', 'server/platform'],
   'server/workflows': [
     'server/core',
     'server/durable/port',
@@ -99,6 +100,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'server/main/compatibility',
     'server/main/compose',
   ],
+  'server/main/forge': ['server/core', 'server/forge', 'server/platform'],
   'server/main/doctor': [
     ...projectRooms,
     'server/agents',

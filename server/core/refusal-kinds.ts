@@ -83,5 +83,6 @@ export const ownRefusalKinds = [
   'newer database',
   'sandbox',
   'model',
+  'forge',
   'platform',
 ] as const;

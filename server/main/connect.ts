@@ -14,6 +14,7 @@ import type { WorkerOptions } from '../protocol/worker-notes.ts';
 import type { BackendOptions } from './backend.ts';
 import type { Doctor } from './doctor/doctor.ts';
 import type * as FleetDatabase from './fleet/fleet-database.ts';
+import type * as Forge from './forge/read-issues.ts';
 import type { InitResult } from './project/init.ts';
 import type { Environment, SettingFlags } from './project/live-settings.ts';
 import { maskRequest } from './requests/served-handlers.ts';
@@ -89,6 +90,9 @@ export const grantFleet: typeof FleetDatabase.grantFleet = async (request) =>
 export async function planFromSpec(options: PlanFromSpecOptions): Promise<Result<SpecPlanView>> {
   return await (await import('./requests/plan-from-spec.ts')).planFromSpec(options);
 }
+
+export const readIssues: typeof Forge.readIssues = async (request) =>
+  (await import('./forge/read-issues.ts')).readIssues(request);
 
 export async function migrateProject(options: MigrateOptions): Promise<MigrateReport> {
   return await (await import('./project/migrate.ts')).migrateProject(options);

@@ -13,7 +13,7 @@ export interface ProgramRequest extends OutputLimits {
   readonly program: string;
   readonly args: readonly string[];
   /** The whole environment of the program. */
-  readonly env: Readonly<Record<string, string>>;
+  readonly env: Readonly<Record<string, string | undefined>>;
   readonly cwd?: string;
   /** Null: the null device. */
   readonly input: string | Uint8Array | null;

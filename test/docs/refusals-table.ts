@@ -78,6 +78,7 @@ const meanings: { readonly [K in OwnKind]: string } = {
   'newer database': 'A newer Drover made the database',
   sandbox: 'The sandbox is required and does not work',
   model: 'The planning model failed',
+  forge: 'The forge cannot be read, or the remote names none',
   platform: 'Not supported on this operating system',
 };
 

@@ -6,7 +6,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, readdirSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { machinesNpm, npmEnvironment } from '../agents-under-test/install.mjs';
+import { machinesNpm, npmEnvironment } from '../install-once.mjs';
 import { removeFolder } from '../remove-folder.ts';
 
 const root = join(import.meta.dirname, '../..');

@@ -74,6 +74,13 @@ function suites(): readonly Suite[] {
     { ...realProcesses, name: 'git', specs: ['test/git'], ...medium },
     { ...realProcesses, name: 'agents', specs: ['test/agents'], ...medium, after: withAgents },
     { ...realProcesses, name: 'workers', specs: ['test/workers'], ...medium },
+    {
+      ...realProcesses,
+      name: 'forge',
+      specs: ['test/forge'],
+      ...medium,
+      after: ['build', 'forge-schemas'],
+    },
     { ...realProcesses, name: 'neighbours', specs: ['test/neighbours', 'test/replay'], ...long },
     { ...realProcesses, name: 'end-to-end', specs: ['test/e2e'], ...long },
     // Several machines with all of their processes: more than one fleet at once would miss its deadlines.
@@ -184,6 +191,7 @@ function steps(): readonly Job[] {
   const installs = [
     step('vscode-host', node, ['test/vscode/host/install.mjs']),
     step('agents-under-test', node, ['test/agents-under-test/install.mjs']),
+    step('forge-schemas', node, ['test/forge/schemas/install.mjs']),
   ];
   return [
     step('build', node, ['esbuild.config.mjs']),

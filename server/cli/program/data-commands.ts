@@ -25,6 +25,21 @@ export function defineDataCommands(program: Command, host: ProgramHost): void {
     .option('--continue', 'Run afterwards')
     .action(calls(host, bring, async () => (await load()).importFile));
 
+  const github = define(
+    bring,
+    'github <issues...>',
+    'Import issues of GitHub: numbers, label:<name>, milestone:<title>, or words of a search',
+    ['import github 12', 'import github label:drover', 'import github milestone:1.0 --dry-run'],
+  );
+  bring.helpCommand(false);
+  github
+    .option('--repo <owner/name>', 'Repository; that of the remote "origin" by default')
+    .option('--dry-run', 'Show the plan without importing it')
+    .option('-y, --yes', 'Import without asking')
+    .action(
+      calls(host, github, async () => (await import('../commands/import-issues.ts')).importIssues),
+    );
+
   const sync = define(program, 'sync', 'Keep the plan in sync with another tool (beads)', [
     'sync beads .',
   ]);

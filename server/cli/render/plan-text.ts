@@ -43,7 +43,13 @@ export function planText(plan: PlanView, { width, paint }: PlanTextOptions): str
 }
 
 /** `2 epics and 6 tasks`. */
-export function planCounts({ epics, tasks }: PlanView): string {
+export function planCounts({
+  epics,
+  tasks,
+}: {
+  readonly epics: readonly unknown[];
+  readonly tasks: readonly unknown[];
+}): string {
   const count = (number: number, word: string): string =>
     `${number} ${word}${number === 1 ? '' : 's'}`;
   const counted = count(tasks.length, 'task');

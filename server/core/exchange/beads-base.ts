@@ -3,7 +3,6 @@
 // the time of its import and without empty lists.
 
 import {
-  isObject,
   priorityFromBd,
   shapeOf,
   splitLabels,
@@ -12,7 +11,7 @@ import {
 } from './beads-format.ts';
 import type { EpicContent, ExistingTask, ImportedEpic, ImportedTask } from './import-types.ts';
 import { parseLine } from './import-jsonl.ts';
-import type { JsonObject } from './json-object.ts';
+import { isObject, type JsonObject } from './json-object.ts';
 
 /** What a line says that our plan has too. */
 export const beadsFields = [

@@ -4,7 +4,7 @@
 
 import type { TaskStatus } from '../plan/state.ts';
 import type { TaskType } from '../plan/task.ts';
-import type { JsonObject } from './json-object.ts';
+import { isObject, type JsonObject } from './json-object.ts';
 
 export type BeadsShape = 'drover' | 'bd';
 
@@ -15,10 +15,6 @@ export function shapeOf(line: JsonObject): BeadsShape | null {
     return 'drover';
   }
   return typeof title === 'string' && typeof status === 'string' ? 'bd' : null;
-}
-
-export function isObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** Keys in any order. */

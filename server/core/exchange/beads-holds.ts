@@ -2,8 +2,7 @@
 // edge for: each is held with a sentence, so that it is not started.
 
 import { isOwnClaim } from './beads-claim.ts';
-import { isObject } from './beads-format.ts';
-import type { JsonObject } from './json-object.ts';
+import { isObject, type JsonObject } from './json-object.ts';
 import type { HoldFacts } from './import-types.ts';
 
 /** Reasons start with this prefix: the next import may release what they hold. */

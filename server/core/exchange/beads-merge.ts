@@ -2,9 +2,8 @@
 // none. Lines of different issues never conflict, however close they are.
 
 import { fnv1a } from '../fnv1a.ts';
-import { isObject } from './beads-format.ts';
 import { parseLine } from './import-jsonl.ts';
-import type { JsonObject } from './json-object.ts';
+import { isObject, type JsonObject } from './json-object.ts';
 
 /** Of a path with slashes. */
 export function isBeadsFile(path: string): boolean {

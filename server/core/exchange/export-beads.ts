@@ -4,7 +4,6 @@
 import {
   criteriaFromText,
   criteriaToText,
-  isObject,
   priorityFromBd,
   priorityToBd,
   sameJson,
@@ -23,7 +22,7 @@ import { parentsFirst } from './export-session.ts';
 import { parseLine } from './import-jsonl.ts';
 import { withoutCriteria } from './import-record.ts';
 import type { Epic, Task } from '../plan/task.ts';
-import type { JsonObject } from './json-object.ts';
+import { isObject, type JsonObject } from './json-object.ts';
 
 export interface BeadsInput {
   readonly epics: readonly Epic[];

@@ -2,7 +2,6 @@
 
 import {
   criteriaFromText,
-  isObject,
   priorityFromBd,
   shapeOf,
   splitLabels,
@@ -32,7 +31,7 @@ import {
   type ImportWarning,
 } from './import-types.ts';
 import type { TaskStatus } from '../plan/state.ts';
-import type { JsonObject } from './json-object.ts';
+import { isObject, type JsonObject } from './json-object.ts';
 
 interface Entry {
   readonly line: number;

@@ -17,7 +17,7 @@ import { sessionVersion } from './export-session.ts';
 import { isOneOf } from '../one-of.ts';
 import { taskStatuses, type TaskStatus } from '../plan/state.ts';
 import { reviewKinds, taskTypes, verdicts, type Task } from '../plan/task.ts';
-import type { JsonObject } from './json-object.ts';
+import { isObject, type JsonObject } from './json-object.ts';
 import { textOf, textsOf, choiceOf, numberOf } from './session-values.ts';
 
 /**
@@ -153,10 +153,6 @@ function readDocument(text: string): SessionLists | RecordFault {
     epics: lists['epics'] ?? [],
     dependencies: lists['dependencies'] ?? [],
   };
-}
-
-function isObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 interface ReadSession {

@@ -1,3 +1,7 @@
 // An object as read from a file: its values are not checked yet.
 
 export type JsonObject = Readonly<Record<string, unknown>>;
+
+export function isObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,8 +1,8 @@
 // Detects a file's format by its content: file names are unreliable.
 
-export type ImportFormat = 'session' | 'jsonl' | 'beads';
+import { isObject, type JsonObject } from '../../core/exchange/json-object.ts';
 
-type Line = Readonly<Record<string, unknown>>;
+export type ImportFormat = 'session' | 'jsonl' | 'beads';
 
 /** Headers and notes of other tools come first, and are few. */
 const shapelessMax = 1_000;
@@ -27,7 +27,7 @@ export function sniffFormat(file: { readonly text: string; readonly file: string
 }
 
 /** Returns null if the record has the shape of no format. */
-function formatOf(record: Line): ImportFormat | null {
+function formatOf(record: JsonObject): ImportFormat | null {
   const { type } = record;
   if ('version' in record && ('tasks' in record || 'exportedAt' in record)) return 'session';
   if (isObject(record['data']) && ['epic', 'bead', 'link'].includes(String(type))) return 'beads';
@@ -57,15 +57,11 @@ function* linesOf(text: string): Generator<string> {
 }
 
 /** Returns null if the line is not one object. */
-function recordOf(line: string): Line | null {
+function recordOf(line: string): JsonObject | null {
   try {
     const value: unknown = JSON.parse(line);
     return isObject(value) ? value : null;
   } catch {
     return null;
   }
-}
-
-function isObject(value: unknown): value is Line {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -1,0 +1,78 @@
+// An issue of a forge, as far as a plan is made of it. Everything in it was written by strangers.
+
+export interface Repository {
+  /** `github.com`, or the host of an own server. */
+  readonly host: string;
+  readonly owner: string;
+  readonly name: string;
+}
+
+export interface IssueRef {
+  /** `owner/name`. */
+  readonly slug: string;
+  readonly number: number;
+}
+
+export interface Blocker extends IssueRef {
+  readonly title: string;
+  readonly isOpen: boolean;
+}
+
+export interface Issue extends Blocker {
+  readonly body: string;
+  readonly url: string;
+  readonly author: string;
+  readonly labels: readonly string[];
+  /** The issue that it is a sub-issue of. */
+  readonly parent: IssueRef | null;
+  readonly blockedBy: readonly Blocker[];
+}
+
+/** `owner/name#12`. */
+export function issueName({ slug, number }: IssueRef): string {
+  return `${slug}#${number}`;
+}
+
+const names = /^[A-Za-z0-9_.-]{1,100}$/u;
+
+/**
+ * The repository that a git remote names: `https://host/owner/name.git`, `ssh://git@host/owner/name`
+ * or `git@host:owner/name.git`. Null if it is another kind of place.
+ */
+export function repositoryOfRemote(url: string): Repository | null {
+  const short = /^(?:[^/@:]+@)?([^/:]+):([^/].*)$/u.exec(url);
+  const long = /^(?:https?|ssh|git):\/\/(?:[^/@]*@)?([^/:]+)(?::\d+)?\/(.+)$/u.exec(url);
+  const [, host, path] = long ?? short ?? [];
+  if (host === undefined || path === undefined) return null;
+  return repositoryOfSlug(path.replace(/\/$/u, '').replace(/\.git$/u, ''), host.toLowerCase());
+}
+
+/** Null if it is not `owner/name`. */
+export function repositoryOfSlug(slug: string, host: string): Repository | null {
+  const [owner = '', name = '', ...more] = slug.split('/');
+  const isNamed = [owner, name].every((part) => names.test(part) && !/^\.{1,2}$/u.test(part));
+  return isNamed && more.length === 0 ? { host, owner, name } : null;
+}
+
+export type IssueQuery =
+  /** Each with everything below it. */
+  | { readonly kind: 'numbers'; readonly numbers: readonly number[] }
+  | { readonly kind: 'label'; readonly label: string }
+  /** By its title or its number. */
+  | { readonly kind: 'milestone'; readonly milestone: string }
+  /** In the forge's own words for a search. */
+  | { readonly kind: 'search'; readonly words: string };
+
+export interface IssuesRequest {
+  /** The project's folder. */
+  readonly root: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** `owner/name` on the host of the remote; null: the repository of the remote. */
+  readonly slug: string | null;
+  readonly query: IssueQuery;
+}
+
+export interface IssuesFound {
+  readonly repository: Repository;
+  readonly issues: readonly Issue[];
+}

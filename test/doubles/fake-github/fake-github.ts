@@ -1,0 +1,212 @@
+// An own server of GitHub in memory: as much of its REST interface as Drover asks for. Every request
+// and every answer is checked against GitHub's published description.
+
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { blockersOf, childrenOf, type FakeIssue, issueBody, milestoneBody } from './bodies.ts';
+import { PublishedSchema, type Release } from './published-schema.ts';
+
+export interface FakeGithub {
+  /** With a trailing slash; a remote of the server starts with it. */
+  readonly url: string;
+  readonly issues: FakeIssue[];
+  /** A renamed repository: old slug → new one. */
+  readonly moved: Map<string, string>;
+  /** Answered to the next request instead of its answer. */
+  readonly next: Refused[];
+  /** The end of a path → what it is answered. */
+  readonly refused: Map<string, Refused>;
+  readonly requests: string[];
+  readonly authorizations: Set<string>;
+  /** What the description does not allow. A test that uses the fake ends with none. */
+  readonly faults: string[];
+  close(): Promise<void>;
+}
+
+export interface Refused {
+  readonly status: number;
+  readonly message: string;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+export interface FakeGithubOptions {
+  readonly release?: Release;
+  /** Null: everything is public. */
+  readonly token?: string | null;
+}
+
+const schemas = new Map<Release, PublishedSchema>();
+
+function schemaOf(release: Release): PublishedSchema {
+  const schema = schemas.get(release) ?? new PublishedSchema(release);
+  schemas.set(release, schema);
+  return schema;
+}
+
+export async function startFakeGithub({
+  release = 'api.github.com',
+  token = null,
+}: FakeGithubOptions = {}): Promise<FakeGithub> {
+  const schema = schemaOf(release);
+  const relations = schema.pathOf('GET', '/repos/o/r/issues/1/dependencies/blocked_by') !== null;
+  const fake = {
+    url: '',
+    issues: [] as FakeIssue[],
+    moved: new Map<string, string>(),
+    next: [] as Refused[],
+    refused: new Map<string, Refused>(),
+    requests: [] as string[],
+    authorizations: new Set<string>(),
+    faults: [] as string[],
+  };
+  const answerOf = (request: IncomingMessage, url: URL): Answer => {
+    const [, ofPath] = [...fake.refused].find(([end]) => url.pathname.endsWith(end)) ?? [];
+    const refused = fake.next.shift() ?? ofPath;
+    if (refused !== undefined) {
+      const { status, message, headers = {} } = refused;
+      return { status, headers, body: errorBody(message, status) };
+    }
+    const authorization = request.headers.authorization;
+    if (authorization !== undefined) fake.authorizations.add(authorization);
+    if (token !== null && authorization !== `Bearer ${token}`) {
+      const status = authorization === undefined ? 404 : 401;
+      return { status, headers: {}, body: errorBody('Not Found', status) };
+    }
+    return route({ url, base: fake.url, relations, state: fake });
+  };
+  const server = createServer((request: IncomingMessage, response: ServerResponse) => {
+    const full = new URL(request.url ?? '', fake.url);
+    const url = new URL(full.href.replace('/api/v3/', '/'));
+    const method = request.method ?? 'GET';
+    fake.requests.push(`${method} ${url.pathname}${url.search}`);
+    const isKnown = schema.pathOf(method, url.pathname) !== null;
+    if (isKnown) fake.faults.push(...schema.faultsOfRequest(method, url));
+    const { status, headers, body } = isKnown ? answerOf(request, url) : notFound;
+    fake.faults.push(...schema.faultsOfAnswer(method, url.pathname, status, body));
+    response.writeHead(status, { 'content-type': 'application/json; charset=utf-8', ...headers });
+    response.end(JSON.stringify(body));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  fake.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+  return Object.assign(fake, {
+    close: () =>
+      new Promise<void>((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  });
+}
+
+interface Answer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: unknown;
+}
+
+interface Question {
+  readonly url: URL;
+  readonly base: string;
+  readonly relations: boolean;
+  readonly state: Pick<FakeGithub, 'issues' | 'moved'>;
+}
+
+function route(question: Question): Answer {
+  const { url, base, state } = question;
+  if (url.pathname === '/search/issues') return search(question);
+  const [, slug = '', rest = ''] = /^\/repos\/([^/]+\/[^/]+)\/(.+)$/u.exec(url.pathname) ?? [];
+  const moved = state.moved.get(slug);
+  if (moved !== undefined) {
+    const location = `${base}api/v3/repos/${moved}/${rest}${url.search}`;
+    return { status: 301, headers: { location }, body: errorBody('Moved Permanently', 301) };
+  }
+  const own = state.issues.filter((issue) => issue.slug === slug);
+  if (own.length === 0) return notFound;
+  if (rest === 'issues') return listIssues(question, own);
+  if (rest === 'milestones') {
+    const titles = [...new Set(own.flatMap(({ milestone }) => milestone ?? []))];
+    return page(
+      question,
+      titles.map((title, index) => milestoneBody(base, slug, title, index + 1)),
+    );
+  }
+  const [, number = '', list = ''] = /^issues\/(\d+)(?:\/(.+))?$/u.exec(rest) ?? [];
+  const issue = own.find((one) => one.number === Number(number));
+  return issue === undefined ? notFound : relation(question, issue, list);
+}
+
+function relation(question: Question, issue: FakeIssue, list: string): Answer {
+  const { relations, base, state } = question;
+  const body = (one: FakeIssue): object => issueBody(one, state.issues, { base, relations });
+  switch (list) {
+    case '':
+      return { status: 200, headers: {}, body: body(issue) };
+    case 'sub_issues':
+      return page(question, childrenOf(issue, state.issues).map(body));
+    case 'dependencies/blocked_by':
+      return page(question, blockersOf(issue, state.issues).map(body));
+    default:
+      return notFound;
+  }
+}
+
+function listIssues(question: Question, own: readonly FakeIssue[]): Answer {
+  const { url, base, relations, state } = question;
+  const wanted = url.searchParams;
+  const titles = [...new Set(own.flatMap(({ milestone }) => milestone ?? []))];
+  const milestone = titles[Number(wanted.get('milestone')) - 1];
+  const found = own.filter(
+    (issue) =>
+      (wanted.get('state') ?? 'open') === (issue.isClosed === true ? 'closed' : 'open') &&
+      (!wanted.has('milestone') || issue.milestone === milestone) &&
+      (wanted.get('labels') ?? '')
+        .split(',')
+        .every((label) => label === '' || issue.labels?.includes(label) === true),
+  );
+  return page(
+    question,
+    found.map((issue) => issueBody(issue, state.issues, { base, relations })),
+  );
+}
+
+function search(question: Question): Answer {
+  const { url, base, relations, state } = question;
+  const query = url.searchParams.get('q') ?? '';
+  const slug = /repo:(\S+)/u.exec(query)?.[1];
+  const words = query.split(/\s+/u).filter((word) => word !== '' && !word.includes(':'));
+  const found = state.issues.filter(
+    (issue) =>
+      issue.slug === slug &&
+      issue.isClosed !== true &&
+      words.every((word) => issue.title.toLowerCase().includes(word.toLowerCase())),
+  );
+  const listed = page(
+    question,
+    found.map((issue) => ({
+      ...issueBody({ ...issue, body: issue.body ?? '' }, state.issues, { base, relations }),
+      score: 1,
+    })),
+  );
+  const body = {
+    total_count: found.length,
+    incomplete_results: false,
+    search_type: 'lexical',
+    items: listed.body,
+  };
+  return { ...listed, body };
+}
+
+function page({ url, base }: Question, items: readonly object[]): Answer {
+  const size = Number(url.searchParams.get('per_page') ?? 30);
+  const number = Number(url.searchParams.get('page') ?? 1);
+  const next = new URL(`${base}api/v3${url.pathname}${url.search}`);
+  next.searchParams.set('page', String(number + 1));
+  const isLast = number * size >= items.length;
+  const headers: Record<string, string> = isLast ? {} : { link: `<${next.href}>; rel="next"` };
+  return { status: 200, headers, body: items.slice((number - 1) * size, number * size) };
+}
+
+const notFound: Answer = { status: 404, headers: {}, body: errorBody('Not Found', 404) };
+
+function errorBody(message: string, status: number): object {
+  return { message, documentation_url: 'https://docs.github.com/rest', status: String(status) };
+}

@@ -1,0 +1,131 @@
+// GitHub's published OpenAPI description, as a check of what is asked of the fake and of what it
+// answers: a fake that differs from the real interface proves nothing.
+
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import Ajv from 'ajv';
+import addFormats from 'ajv-formats';
+
+interface Parameter {
+  readonly name: string;
+  readonly in: 'path' | 'query' | 'header';
+  readonly required?: boolean;
+  readonly schema?: { readonly type?: string };
+}
+
+interface Operation {
+  readonly parameters?: readonly (Parameter | { readonly $ref: string })[];
+  readonly responses: Readonly<
+    Record<string, { readonly $ref?: string; readonly content?: Readonly<Record<string, unknown>> }>
+  >;
+}
+
+interface Description {
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
+  readonly components: {
+    readonly parameters: Readonly<Record<string, Parameter>>;
+    readonly responses: Readonly<Record<string, { readonly content?: Record<string, unknown> }>>;
+  };
+}
+
+/** What any path may answer: not signed in, not allowed, too often. */
+const ofTheHost: ReadonlySet<number> = new Set([301, 401, 403, 404, 429]);
+
+/** `api.github.com`, or a version of an own server such as `ghes-3.17`. */
+export type Release = 'api.github.com' | 'ghes-3.17' | 'ghes-3.18' | 'ghes-3.19';
+
+export class PublishedSchema {
+  readonly #description: Description;
+  readonly #ajv: Ajv.default;
+
+  constructor(release: Release) {
+    const require = createRequire(new URL('../../forge/schemas/package.json', import.meta.url));
+    const file = require.resolve(`@octokit/openapi/generated/${release}.json`);
+    this.#description = JSON.parse(readFileSync(file, 'utf8'), withNull) as Description;
+    this.#ajv = new Ajv.default({ strict: false, allErrors: true });
+    addFormats.default(this.#ajv);
+    this.#ajv.addSchema(this.#description as object, 'github');
+  }
+
+  /** The path as the description has it; null: this release does not have it. */
+  pathOf(method: string, pathname: string): string | null {
+    const parts = pathname.split('/');
+    const found = Object.keys(this.#description.paths).filter((path) => {
+      const own = path.split('/');
+      return (
+        own.length === parts.length &&
+        own.every((part, index) => part.startsWith('{') || part === parts[index]) &&
+        this.#description.paths[path]?.[method.toLowerCase()] !== undefined
+      );
+    });
+    // A literal part is closer than a parameter.
+    return found.toSorted((a, b) => a.split('{').length - b.split('{').length)[0] ?? null;
+  }
+
+  /** What the description does not allow in a request; empty: nothing. */
+  faultsOfRequest(method: string, url: URL): readonly string[] {
+    const path = this.pathOf(method, url.pathname);
+    if (path === null) return [`${method} ${url.pathname} does not exist`];
+    const known = this.#parametersOf(this.#operation(method, path));
+    const faults: string[] = [];
+    for (const [name, value] of url.searchParams) {
+      const parameter = known.find((one) => one.in === 'query' && one.name === name);
+      if (parameter === undefined) faults.push(`${path} has no parameter ${name}`);
+      else if (parameter.schema?.type === 'integer' && !/^\d+$/u.test(value))
+        faults.push(`${path}: ${name} must be a number, not ${value}`);
+    }
+    for (const { name, required, in: place } of known) {
+      if (place === 'query' && required === true && !url.searchParams.has(name))
+        faults.push(`${path} needs the parameter ${name}`);
+    }
+    return faults;
+  }
+
+  faultsOfAnswer(
+    method: string,
+    pathname: string,
+    status: number,
+    body: unknown,
+  ): readonly string[] {
+    const path = this.pathOf(method, pathname);
+    if (path === null) return status === 404 ? [] : [`${pathname} does not exist`];
+    const said = this.#operation(method, path).responses[String(status)];
+    if (said === undefined) return ofTheHost.has(status) ? [] : [`${path} never answers ${status}`];
+    const own = `github#/paths/${pointer(path)}/${method.toLowerCase()}/responses/${status}`;
+    const base = said.$ref === undefined ? own : `github${said.$ref}`;
+    const validate = this.#ajv.getSchema(`${base}/content/${pointer('application/json')}/schema`);
+    if (validate === undefined) return [`${path} has no schema for ${status}`];
+    if (validate(body) === true) return [];
+    return (validate.errors ?? []).map((error) => `${path}${error.instancePath} ${error.message}`);
+  }
+
+  #operation(method: string, path: string): Operation {
+    const found = this.#description.paths[path]?.[method.toLowerCase()];
+    if (found === undefined) throw new Error(`${method} ${path} is not described`);
+    return found;
+  }
+
+  #parametersOf({ parameters = [] }: Operation): readonly Parameter[] {
+    return parameters.map((parameter) => {
+      if (!('$ref' in parameter)) return parameter;
+      const name = parameter.$ref.replace('#/components/parameters/', '');
+      const found = this.#description.components.parameters[name];
+      if (found === undefined) throw new Error(`${parameter.$ref} is not described`);
+      return found;
+    });
+  }
+}
+
+function pointer(text: string): string {
+  return encodeURIComponent(text.replaceAll('~', '~0').replaceAll('/', '~1'));
+}
+
+/** OpenAPI 3.0 says `nullable`, JSON Schema a second type. */
+function withNull(_key: string, value: unknown): unknown {
+  if (typeof value !== 'object' || value === null || !('nullable' in value)) return value;
+  const { nullable, ...rest } = value as Record<string, unknown>;
+  if (nullable !== true) return rest;
+  return typeof rest['type'] === 'string' && rest['enum'] === undefined
+    ? { ...rest, type: [rest['type'], 'null'] }
+    : { anyOf: [rest, { type: 'null' }] };
+}
