@@ -7,6 +7,7 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  renameSync,
   statSync,
   symlinkSync,
   writeFileSync,
@@ -102,6 +103,17 @@ suite('git: ignored files that an attempt planted', () => {
       assert.equal(kept('src/run.log'), 'log');
     });
   }
+
+  test('files of a folder that was moved into an ignored one are kept and go', async () => {
+    write('dist/old.txt');
+    await start();
+    renameSync(join(task.path, 'src'), join(task.path, 'dist', 'src'));
+    const done = valueOf(await repository.commitLeftovers(leftoversOf(task)));
+    assert.deepEqual(done.ignored?.files, ['dist/src/a.txt', 'dist/src/b.txt']);
+    await next();
+    assert.deepEqual([has('dist/src'), has('dist/old.txt')], [false, true]);
+    assert.equal(kept('dist/src/a.txt'), 'a');
+  });
 
   test('a file of the setup that was changed goes, so that the setup runs again', async () => {
     await setUp();

@@ -1,11 +1,12 @@
 // Which ignored files of a worktree may be work: all small files that no tool would create again,
 // and files that an attempt wrote.
 
+import type { Stats } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import type { PathBytes } from '../files/paths.ts';
-import { absoluteBytes, shown } from '../files/paths.ts';
+import { absoluteBytes, folderOf, shown } from '../files/paths.ts';
 import { exists, factsOf } from '../files/small-files.ts';
 import type { ParsedStatus } from './status-format.ts';
 
@@ -139,8 +140,16 @@ const looksMax = 20_000;
 const looksAtOnce = 500;
 
 /**
- * Ignored files that were created or changed after a time, except those of caches: a cache is not
- * even listed.
+ * A folder that was moved: its entry is new, its list of files is not, and the times of the files
+ * in it are those of their former place.
+ */
+export function isMovedIn(folder: Stats, sinceMs: number): boolean {
+  return folder.ctimeMs > sinceMs && folder.mtimeMs <= sinceMs;
+}
+
+/**
+ * Ignored files that were created, changed or moved here after a time, except those of caches: a
+ * cache is not even listed.
  */
 export async function ignoredSince(
   root: string,
@@ -154,6 +163,7 @@ export async function ignoredSince(
   const paths: PathBytes[] = [];
   let bytes = 0;
   let looks = 0;
+  const movedIn = new Set<PathBytes>();
   const waiting = [...listed];
   for (let path = waiting.pop(); path !== undefined; path = waiting.pop()) {
     if (isInCache(path)) continue;
@@ -161,9 +171,11 @@ export async function ignoredSince(
     looks += 1;
     if (facts?.isDirectory()) {
       const folder = path.endsWith('/') ? path : `${path}/`;
+      const isMoved = movedIn.has(folderOf(path)) || isMovedIn(facts, sinceMs);
+      if (isMoved) movedIn.add(folder.slice(0, -1));
       const repository = absoluteBytes(root, `${folder}.git`);
       if (exists(repository)) {
-        if ((factsOf(repository)?.ctimeMs ?? 0) <= sinceMs) continue;
+        if (!isMoved && (factsOf(repository)?.ctimeMs ?? 0) <= sinceMs) continue;
         return { paths: [folder], beyond: 'a repository in an ignored folder' };
       }
       const names = await readdir(absoluteBytes(root, folder), 'latin1').catch(noneIfGone);
@@ -172,7 +184,10 @@ export async function ignoredSince(
         return { paths: [folder], beyond: 'an ignored folder that cannot be read' };
       }
       waiting.push(...names.map((name) => `${folder}${name}`));
-    } else if ((facts?.isFile() || facts?.isSymbolicLink()) && facts.ctimeMs > sinceMs) {
+    } else if (
+      (facts?.isFile() || facts?.isSymbolicLink()) &&
+      (facts.ctimeMs > sinceMs || movedIn.has(folderOf(path)))
+    ) {
       paths.push(path);
       bytes += facts.size;
     }

@@ -11,7 +11,7 @@ import { traceOf } from '../files/setup-traces.ts';
 import { exists, factsOf } from '../files/small-files.ts';
 import type { LinkedWorktree } from '../files/worktree-link.ts';
 import type { GitResult } from '../port.ts';
-import { isInCache } from '../read/ignored-files.ts';
+import { isInCache, isMovedIn } from '../read/ignored-files.ts';
 import type { ParsedStatus } from '../read/status-format.ts';
 import { readRef } from '../refs/refs.ts';
 import { headOf } from '../refs/worktree-heads.ts';
@@ -60,6 +60,7 @@ async function plantedIn(
   const files: PathBytes[] = [];
   const repositories: PathBytes[] = [];
   const stays = new Set<PathBytes>();
+  const movedIn = new Set<PathBytes>();
   const made = readNote(worktree)?.made ?? new Map<PathBytes, string>();
   const stay = (path: PathBytes): void => {
     for (const folder of foldersAbove(path)) {
@@ -76,10 +77,13 @@ async function plantedIn(
     looks += 1;
     if (looks % looksAtOnce === 0) await yieldToEventLoop();
     if (facts === null) continue;
+    const isMoved = movedIn.has(folderOf(path));
     if (facts.isDirectory()) {
+      const isMovedFolder = isMoved || isMovedIn(facts, sinceMs);
+      if (isMovedFolder) movedIn.add(path);
       const repository = absoluteBytes(root, `${path}/.git`);
       if (!isInCache(path) && exists(repository)) {
-        if ((factsOf(repository)?.ctimeMs ?? 0) > sinceMs) repositories.push(path);
+        if (isMovedFolder || (factsOf(repository)?.ctimeMs ?? 0) > sinceMs) repositories.push(path);
         else stay(`${path}/.git`);
         continue;
       }
@@ -90,7 +94,8 @@ async function plantedIn(
     // The setup of an interrupted attempt ran again, or the file got a further name in another
     // slot, which changes its time.
     const isOld =
-      facts.ctimeMs <= sinceMs || (made.has(path) && made.get(path) === traceOf(root, path));
+      (facts.ctimeMs <= sinceMs && !isMoved) ||
+      (made.has(path) && made.get(path) === traceOf(root, path));
     if (isOld) stay(path);
     else files.push(path);
   }
