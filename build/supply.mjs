@@ -56,7 +56,8 @@ export function noticesOf(packages) {
  * @param {ReturnType<typeof packageAt>[]} packages
  */
 export function billOfMaterials(root, packages) {
-  const told = execFileSync('npm', ['sbom', '--sbom-format=cyclonedx', '--sbom-type=application'], {
+  const how = ['--package-lock-only', '--sbom-format=cyclonedx', '--sbom-type=application'];
+  const told = execFileSync('npm', ['sbom', ...how], {
     cwd: root,
     encoding: 'utf8',
     maxBuffer: 64 * 1024 * 1024,

@@ -21,6 +21,7 @@ import {
   soakOrder,
 } from './soak-plan.ts';
 import { allJobs } from './suites.ts';
+import { setUpSystem } from './system-packages.ts';
 import { keptTimes } from './times.ts';
 
 const { values } = parseArgs({
@@ -126,6 +127,11 @@ async function main(): Promise<number> {
   }
   mkdirSync(dirname(log), { recursive: true });
   const jobs = jobsOfRound(first);
+  const problem = setUpSystem(new Set(jobs.map(({ job }) => job.suite)));
+  if (problem !== null) {
+    console.error(problem);
+    return 3;
+  }
   let ranks = soakOrder(jobs);
   const expected = {
     ...keptTimes(),

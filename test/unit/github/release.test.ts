@@ -1,0 +1,86 @@
+// A release: what stops it, its notes, and the issue of a red night.
+
+import assert from 'node:assert/strict';
+import { issueText } from '../../../build/nightly-issue.mjs';
+import { notesOf, problemsOf } from '../../../build/release.mjs';
+
+const changelog = `# Changelog
+
+## 0.2.0 (2027-01-15)
+
+* Adds one.
+
+## 0.1.0 (2026-12-01)
+
+The first release.
+
+### Engine
+
+* Runs.
+`;
+
+suite('a release', () => {
+  const facts = {
+    version: '0.2.0',
+    changelog,
+    tag: 'v0.2.0',
+    changed: '',
+    home: 'git+https://github.com/a/b.git',
+    publishingFrom: 'a/b',
+  };
+
+  test('of a tagged commit with dated notes is not stopped', () => {
+    assert.deepEqual(problemsOf(facts), []);
+    assert.deepEqual(problemsOf({ ...facts, publishingFrom: null }), []);
+  });
+
+  const stops: readonly (readonly [RegExp, Partial<typeof facts>])[] = [
+    [/^The tag is v0\.1\.0, but package\.json has version 0\.2\.0\.$/u, { tag: 'v0.1.0' }],
+    [/^CHANGELOG\.md has no section "## 0\.3\.0"\.$/u, { version: '0.3.0', tag: 'v0.3.0' }],
+    [/has no date\.$/u, { changelog: '## 0.2.0 (unreleased)\n\n* Adds one.\n' }],
+    [/^The checkout has changes:\n M a$/u, { changed: ' M a' }],
+    [/names the repository .*a\/b\.git, but this is c\/d\.$/u, { publishingFrom: 'c/d' }],
+  ];
+  for (const [problem, change] of stops) {
+    test(`is stopped: ${problem.source}`, () => {
+      const problems = problemsOf({ ...facts, ...change });
+      assert.equal(problems.length, 1);
+      assert.match(problems[0] ?? '', problem);
+    });
+  }
+
+  test('has the notes of its own version alone', () => {
+    assert.equal(notesOf(changelog, '0.2.0'), '* Adds one.');
+    assert.equal(notesOf(changelog, '0.1.0'), 'The first release.\n\n### Engine\n\n* Runs.');
+    assert.equal(notesOf(changelog, '0.1'), null);
+  });
+});
+
+suite('the issue of a red night', () => {
+  const red = [
+    'Under way.',
+    'ok build',
+    '\nThe end.',
+    'simulation: 200 of 10000 seeds',
+    '\nWhat failed:\n',
+    'seed 4711: run-again\nAgain: npm run simulate -- --from 4711 --seeds 1',
+    '\n3 passed, 1 failed\n',
+  ].join('\n');
+
+  test('names each part that failed, and the commands that repeat it', () => {
+    const logs = [
+      { name: 'soak-simulation.log', text: red },
+      { name: 'soak-crash.log', text: 'The end.\n\n9 passed, 0 failed\n' },
+    ];
+    const text = issueText(logs, 'https://example.com/run/1') ?? '';
+    assert.match(text, /^Of https:\/\/example\.com\/run\/1\n/u);
+    const replay =
+      '## simulation\n\nRepeat with:\n\n    npm run simulate -- --from 4711 --seeds 1\n';
+    assert.ok(text.includes(replay), text);
+    assert.ok(!text.includes('## crash'));
+  });
+
+  test('is not written for green logs', () => {
+    assert.equal(issueText([{ name: 'soak-crash.log', text: 'The end.' }], 'here'), null);
+  });
+});
