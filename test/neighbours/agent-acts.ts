@@ -47,6 +47,9 @@ export const movesHead: ReadonlySet<AgentAct> = new Set<AgentAct>([
  */
 export const pruningFile = 'pruning';
 
+/** While it exists, agents wait in the middle of their work, so that the engine gets quiet. */
+export const holdingFile = 'hold';
+
 const commit = 'git add -A && git commit -qm "by $id"';
 
 export const agentScripts: { readonly [act in AgentAct]: string } = {
@@ -94,6 +97,7 @@ say() { n=$((n+1)); echo "tok:$id:$attempt:$$:$n;" >> "$1" && echo "w tok:$id:$a
 hidden() { say "$1" && echo "u tok:$id:$attempt:$$:$n;" >> "$ledger"; }
 gone() { sed 's/^/r /' "$1" >> "$ledger"; }
 fault() { echo "f $id $attempt $1" >> "$ledger"; }
+held() { while [ -e "$stage/${holdingFile}" ]; do sleep 0.03; done; }
 cat > /dev/null
 if [ ! -e "$stage/seen-$id-$attempt" ]; then
   : > "$stage/seen-$id-$attempt"
@@ -106,13 +110,16 @@ last=say
 . "$stage/plans/$id"
 say "$id.txt"
 [ -z "$shares" ] || say shared.txt
+held
 if [ -e "$stage/acts/$id.$attempt" ]; then set +e; . "$stage/acts/$id.$attempt"; set -e; fi
 sleep "$pace"
+held
 say "$id.txt"
 mkdir -p src
 ! git check-ignore -q "src/$id.txt" || last=hidden
 # Without its pointer git does not tell what an earlier part has hidden.
 [ -e .git ] || [ ! -e src/.gitignore ] || last=hidden
 $last "src/$id.txt"
+held
 echo "e $id $attempt" >> "$ledger"
 `;

@@ -27,7 +27,7 @@ interface PlantedFault extends Change {
 
 export const plantedFaults: { readonly [name: string]: PlantedFault } = {
   'empty-without-snapshot': {
-    seed: 3,
+    seed: 7,
     breaks: ['lost'],
     file: 'server/git/slots/slots.ts',
     find: '    const emptied: GitResult<EmptiedSlot> = isGateSlot(worktree)',
@@ -43,7 +43,7 @@ export const plantedFaults: { readonly [name: string]: PlantedFault } = {
     often: ['edit-a-slot', 'fail'],
   },
   'force-the-checkout': {
-    seed: 3,
+    seed: 2,
     breaks: ['not-ours', 'lost'],
     file: 'server/git/moves/held-index.ts',
     find: 'merge -q --no-stat --ff-only --no-overwrite-ignore "$to"',
@@ -51,7 +51,7 @@ export const plantedFaults: { readonly [name: string]: PlantedFault } = {
     often: ['edit', 'stage-and-edit', 'stage'],
   },
   'bring-back-what-was-taken-out': {
-    seed: 5,
+    seed: 21,
     breaks: ['came-back', 'blamed'],
     file: 'server/workflows/lines/own-range.ts',
     find: '  return withMerged(engine, whole, { head, commit });',
@@ -59,7 +59,7 @@ export const plantedFaults: { readonly [name: string]: PlantedFault } = {
     often: ['amend-a-secret-away', 'amend'],
   },
   'every-gate-is-green': {
-    seed: 54,
+    seed: 4,
     breaks: ['red'],
     file: 'server/workflows/landing/gate.ts',
     find: "    ok: outcome.kind === 'exited' && outcome.exitCode === 0,",

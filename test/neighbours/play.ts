@@ -1,14 +1,14 @@
 // Plays one schedule with the real command, real processes and real git, and settles it: everything
 // is resumed, retried and approved until nothing changes. Then the oracle checks.
 
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { StatusSnapshot, TaskView } from '../../server/protocol/api.ts';
 import { SeededChance } from '../doubles/seeded-chance.ts';
 import { processesOf } from '../e2e/support/processes.ts';
 import { makeProject, type Project } from '../e2e/support/project.ts';
 import type { RunningProgram } from '../e2e/support/run-program.ts';
-import { agentBody, agentScripts } from './agent-acts.ts';
+import { agentBody, agentScripts, holdingFile } from './agent-acts.ts';
 import { engineScripts } from './engine-acts.ts';
 import { checkAtTheEnd, checkThePerson, checkWhatIsSaid } from './oracle.ts';
 import { finish, keepBothSides, mend, personScripts } from './person-acts.ts';
@@ -177,13 +177,18 @@ export class Play {
     while (stage.starts() < timed.afterStarts && this.#runs.size > 0 && Date.now() < endMs)
       await pause(15);
     await pause(timed.delayMs);
-    stage.tell(`(${timed.number}) ${timed.by}: ${timed.act}`);
     const chance = new SeededChance(this.schedule.seed * 104_729 + timed.number);
-    if (timed.by === 'engine') await engineScripts[timed.act](this, chance);
-    else {
-      personScripts[timed.act](stage, chance);
-      this.#facts = personFacts(stage);
+    if (timed.by === 'engine') {
+      stage.tell(`(${timed.number}) engine: ${timed.act}`);
+      return engineScripts[timed.act](this, chance);
     }
+    const holding = join(stage.folder, holdingFile);
+    writeFileSync(holding, '');
+    await stage.quiet();
+    stage.tell(`(${timed.number}) person: ${timed.act}`);
+    personScripts[timed.act](stage, chance);
+    this.#facts = personFacts(stage);
+    rmSync(holding);
   }
 
   async #runsEnd(): Promise<void> {

@@ -8,13 +8,18 @@ import {
   readdirSync,
   readFileSync,
   readlinkSync,
+  statSync,
   writeFileSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { readText } from '../../server/git/files/small-files.ts';
 import type { Project } from '../e2e/support/project.ts';
 import { pruningFile } from './agent-acts.ts';
 import { broughtBy, droppedBy } from './tokens.ts';
+
+const quietMs = 200;
+const quietMaxMs = 10_000;
 
 export class Stage {
   readonly project: Project;
@@ -104,6 +109,39 @@ export class Stage {
   /** An act that may bring back what was taken out. */
   bringing(act: () => void): void {
     for (const token of broughtBy(this, act)) this.takenOut.delete(token);
+  }
+
+  /**
+   * A person acts between the moves of the engine: the milliseconds of a move are git's own locks to
+   * guard. What the engine does shows in its database and in the repository.
+   */
+  async quiet(): Promise<void> {
+    const endMs = Date.now() + quietMaxMs;
+    let seen = this.moves();
+    let sinceMs = Date.now();
+    while (Date.now() - sinceMs < quietMs) {
+      await sleep(15);
+      const moves = this.moves();
+      if (moves !== seen) [seen, sinceMs] = [moves, Date.now()];
+      if (Date.now() > endMs) return this.tell('    the engine is not quiet');
+    }
+  }
+
+  /** Changes with every step that the engine stores and every ref, index or slot that it writes. */
+  private moves(): string {
+    const git = join(this.root, '.git');
+    const slots = join(git, 'worktrees');
+    const inSlots = existsSync(slots) ? readdirSync(slots).map((name) => join(slots, name)) : [];
+    const refs = ['refs/heads', 'refs/heads/drover', 'refs/drover', 'refs/drover/land'];
+    const names = ['HEAD', 'index', 'logs/refs/heads/main', 'packed-refs', ...refs];
+    const paths = [
+      ...names.map((name) => join(git, name)),
+      git,
+      slots,
+      ...inSlots,
+      join(this.root, '.drover', 'drover.db-wal'),
+    ];
+    return paths.map((path) => statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0).join();
   }
 
   slotFolders(): readonly string[] {
