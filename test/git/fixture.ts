@@ -45,11 +45,6 @@ interface Shape {
   readonly init?: readonly string[];
 }
 
-/** Before the repository is opened: so that moves of refs are processes, beside which something can happen. */
-export function letGitMoveRefs(fixture: Fixture): void {
-  fixture.git('config', 'core.logAllRefUpdates', 'always');
-}
-
 /** The person's git has its own identity and no settings of this machine. */
 export function makeFixture(shape: Shape = {}): Fixture {
   const home = realpathSync(mkdtempSync(join(tmpdir(), 'drover git ü-')));

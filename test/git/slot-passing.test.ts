@@ -1,8 +1,8 @@
-// A slot whose files are all committed passes to the next task by a switch and one check. What is
-// changed there before, or meanwhile, is kept and does not reach the next task.
+// A slot whose files are all committed passes to the next task. Changes in it are kept, and do not
+// reach that task.
 
 import assert from 'node:assert/strict';
-import { rmSync, writeFileSync } from 'node:fs';
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { GitRepository } from '../../server/git/port.ts';
 import type { SlotOutcome } from '../../server/git/slot-port.ts';
@@ -16,12 +16,7 @@ suite('git: a slot that passes to the next task', () => {
   let first: string;
   setup(async () => {
     fixture = makeFixture();
-    const script = join(fixture.home, 'after-switch');
-    const act = `case "$*" in *" switch "*) [ ! -e "${script}" ] || . "${script}";; esac`;
-    const binary = join(fixture.home, 'watched-git');
-    const lines = ['#!/bin/sh', 'git "$@"; code=$?', act, 'exit $code', ''];
-    writeFileSync(binary, lines.join('\n'), { mode: 0o755 });
-    repository = await fixture.open({ binary });
+    repository = await fixture.open();
     base = fixture.git('rev-parse', 'main');
     await prepare(1);
     write('README.md', 'of the first task\n');
@@ -66,10 +61,8 @@ suite('git: a slot that passes to the next task', () => {
     ['its own commit', () => first],
     ['the base', () => base],
   ] as const) {
-    test(`one check of its files, to ${where}`, async () => {
-      const before = repository.processCount;
+    test(`nothing has changed in it, to ${where}`, async () => {
       assert.deepEqual(await prepare(2, target()), { created: false, keptRef: null });
-      assert.equal(repository.processCount - before, 2);
       await assertReady(target());
     });
 
@@ -83,15 +76,6 @@ suite('git: a slot that passes to the next task', () => {
         write(path, 'by hand\n');
         const { keptRef } = await prepare(2, target());
         assert.match(keptRef ?? '', /^refs\/drover\/work\/t-1\/1/);
-        assert.deepEqual(keptTexts(path).includes('by hand'), true);
-        await assertReady(target());
-      });
-
-      test(`… while it is switched: ${what}, to ${where}`, async () => {
-        const words = `mkdir -p "$(dirname '${path}')"; echo 'by hand' > '${path}'`;
-        writeFileSync(join(fixture.home, 'after-switch'), `(cd "${slot()}" && ${words})\n`);
-        await prepare(2, target());
-        rmSync(join(fixture.home, 'after-switch'));
         assert.deepEqual(keptTexts(path).includes('by hand'), true);
         await assertReady(target());
       });
@@ -155,21 +139,11 @@ suite('git: a slot that passes to the next task', () => {
     await assertReady(base);
   });
 
-  test('where the trees are packed, its files are checked before as well', async () => {
-    fixture.git('repack', '-adq');
-    const before = repository.processCount;
-    await prepare(2);
-    assert.equal(repository.processCount - before, 3);
-    await assertReady(base);
-  });
-
   test('a further part of the attempt has failed since: all of it is kept', async () => {
     write('half.txt', 'half\n');
     const request = { path: slot(), label: 't-1/1', reason: 'failed', author: 'agent' } as const;
     const taken = valueOf(await repository.snapshot({ ...request, base }));
-    const before = repository.processCount;
     await prepare(2);
-    assert.ok(repository.processCount - before > 2, 'a slot with a snapshot is checked first');
     assert.equal(fixture.git('rev-parse', 'refs/drover/work/t-1/1'), taken?.commit);
     await assertReady(base);
   });
