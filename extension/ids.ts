@@ -53,6 +53,7 @@ export const commandIds = [
   'drover.preflight',
   'drover.planFromSpec',
   'drover.planFromPrompt',
+  'drover.importIssues',
   'drover.newTaskFromTemplate',
   'drover.makeTask',
   // What the task tree carries out itself.

@@ -100,7 +100,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'server/main/compatibility',
     'server/main/compose',
   ],
-  'server/main/forge': ['server/core', 'server/forge', 'server/platform'],
+  'server/main/forge': [...projectRooms, 'server/forge', 'server/platform'],
   'server/main/doctor': [
     ...projectRooms,
     'server/agents',
@@ -114,6 +114,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'server/platform',
     'server/rpc',
     'server/workflows',
+    'server/main/forge',
     'server/main/sandbox',
     'server/main/watch',
     'server/main/webhooks',

@@ -13,6 +13,7 @@ import { gettingStartedHandlers } from './getting-started.ts';
 import { makeTaskHandlers } from './make-task.ts';
 import { panelHandlers } from './panels.ts';
 import { remoteHandlers } from './remote.ts';
+import { importIssuesHandlers } from './import-issues.ts';
 import { planFromSpecHandlers } from './plan-from-spec.ts';
 import { reviewHandlers } from './review.ts';
 import { runHandlers } from './runs.ts';
@@ -31,6 +32,7 @@ export function allHandlers({ takeOvers, review, remote }: CommandParts): Handle
     ...panelHandlers,
     ...runHandlers,
     ...planFromSpecHandlers,
+    ...importIssuesHandlers,
     ...fromTemplateHandlers,
     ...makeTaskHandlers,
     ...taskHandlers,

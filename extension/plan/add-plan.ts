@@ -2,22 +2,30 @@
 
 import * as vscode from 'vscode';
 import { formatCount } from '../../server/core/format.ts';
+import type { ShownPlan } from '../../server/protocol/spec-plan.ts';
 import { toFailure } from '../backend/failure.ts';
 import type { Messages } from '../notices/messages.ts';
 import type { Project } from '../project/project.ts';
 
+type PlanSource = ShownPlan['source'];
+
 const add = 'Add to the Board';
 
-/** All of it or nothing; throws why nothing was added. */
-export async function addLines(project: Project, text: string): Promise<number> {
-  const { imported, errors } = await project.request('import', {
+/** All of it or nothing; throws why nothing was added. Issues that are there are updated. */
+export async function addLines(
+  project: Project,
+  text: string,
+  source: PlanSource,
+): Promise<number> {
+  const { imported, differs, errors } = await project.request('import', {
     text,
     bad_utf8_lines: [],
     file: 'plan.jsonl',
     format: 'jsonl',
+    update: source === 'issues',
   });
   const [first] = errors;
-  if (first === undefined) return imported.tasks;
+  if (first === undefined) return imported.tasks + differs.length;
   throw new Error(`line ${first.line}: ${first.message}`);
 }
 
@@ -26,16 +34,17 @@ export async function editAsText(
   project: Project,
   messages: Messages,
   content: string,
+  source: PlanSource,
 ): Promise<void> {
   const document = await vscode.workspace.openTextDocument({ language: 'jsonl', content });
   await vscode.window.showTextDocument(document, { preview: false });
-  const count = content.split('\n').filter((line) => line.includes('"type":"story"')).length;
+  const count = content.split('\n').filter((line) => /"type":"(?:story|task)"/u.test(line)).length;
   let words = `Planned: ${formatCount(count, 'task')}. Change the plan as you like.`;
   for (;;) {
     const pressed = await messages.show('info', words, [add]);
     if (pressed !== add || document.isClosed) return;
     try {
-      const tasks = await addLines(project, document.getText());
+      const tasks = await addLines(project, document.getText(), source);
       return messages.tell('info', `Added: ${formatCount(tasks, 'task')}.`);
     } catch (error) {
       words = `Nothing was added: ${toFailure(error).message}`;

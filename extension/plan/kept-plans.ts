@@ -3,24 +3,24 @@
 
 import { randomUUID } from 'node:crypto';
 import type { Memento } from 'vscode';
-import type { SpecPlanView } from '../../server/protocol/spec-plan.ts';
+import type { ShownPlan } from '../../server/protocol/spec-plan.ts';
 
 interface Kept {
   readonly id: string;
-  readonly plan: SpecPlanView;
+  readonly plan: ShownPlan;
 }
 
 const memoryKey = 'drover.plans';
 const keptMax = 8;
 
 /** Returns the id to read it by. */
-export async function keepPlan(memory: Memento, plan: SpecPlanView): Promise<string> {
+export async function keepPlan(memory: Memento, plan: ShownPlan): Promise<string> {
   const id = `plan-${randomUUID()}`;
   await memory.update(memoryKey, [{ id, plan }, ...keptPlans(memory)].slice(0, keptMax));
   return id;
 }
 
-export function readPlan(memory: Memento, id: string | null): SpecPlanView | null {
+export function readPlan(memory: Memento, id: string | null): ShownPlan | null {
   return keptPlans(memory).find((kept) => kept.id === id)?.plan ?? null;
 }
 

@@ -47,9 +47,11 @@ export function planActions({
     async addPlan(webview, { text }) {
       const plan = readPlan(memory, webview.subject.id);
       const { openProject: project } = webview;
-      const added = await addLines(project, String(text)).catch((error: unknown) => {
-        throw new Error(`Nothing was added: ${toFailure(error).message}`);
-      });
+      const added = await addLines(project, String(text), plan?.source ?? 'api').catch(
+        (error: unknown) => {
+          throw new Error(`Nothing was added: ${toFailure(error).message}`);
+        },
+      );
       await end(webview);
       await command('drover.showTree', [], webview);
       void offerRun(added, plan?.epics.length === 1 ? (plan.epics[0]?.id ?? null) : null, webview);
@@ -57,8 +59,9 @@ export function planActions({
     },
     async editPlan(webview, { text }) {
       const { openProject: project } = webview;
+      const source = readPlan(memory, webview.subject.id)?.source ?? 'api';
       await end(webview);
-      void editAsText(project, messages, String(text)).catch((error: unknown) => {
+      void editAsText(project, messages, String(text), source).catch((error: unknown) => {
         messages.fail('The plan could not be opened', error);
       });
       return {};

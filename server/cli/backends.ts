@@ -3,7 +3,6 @@
 
 import type { WorkerRuntimeRequest } from '../core/settings/worker-runtime.ts';
 import type { Result } from '../core/failure.ts';
-import type { IssuesFound, IssuesRequest } from '../core/forge/issue.ts';
 import type { Client } from '../protocol/api.ts';
 import type { WorkerOptions } from '../protocol/worker-notes.ts';
 import type { SpecPlanRequest, SpecPlanView } from '../protocol/spec-plan.ts';
@@ -137,8 +136,6 @@ export interface Backends {
   readonly migrateProject: (request: MigrateRequest) => Promise<MigrateReport>;
   /** A design to a plan that `import` takes; writes nothing. */
   readonly planFromSpec: (options: PlanFromSpecOptions) => Promise<Result<SpecPlanView>>;
-  /** The issues of the project's forge. Refuses with the kind `forge` if they cannot be read. */
-  readonly readIssues: (request: IssuesRequest) => Promise<IssuesFound>;
   readonly openSqlforge: (
     from: string,
     env: NodeJS.ProcessEnv,

@@ -84,5 +84,6 @@ export const ownRefusalKinds = [
   'sandbox',
   'model',
   'forge',
+  'sign_in',
   'platform',
 ] as const;

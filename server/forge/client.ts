@@ -1,7 +1,7 @@
 // One client for one host: every request has a bound, a limit of the host is an answer, and the
 // token is sent to that host alone.
 
-import { type Answer, facts, unreadable } from './port.ts';
+import { type Answer, facts, unreadable, type Unreadable } from './port.ts';
 
 export interface ForgeClientDeps {
   /** With a trailing slash, such as `https://api.github.com/`. */
@@ -90,9 +90,7 @@ export class ForgeClient {
       this.#pausedUntilMs = Math.max(this.#pausedUntilMs, limitedUntilMs);
       return { kind: 'limited', untilMs: limitedUntilMs };
     }
-    const why = refusalWords(response.status, url, this.#deps.token);
-    const isAbsent = response.status === 404 || response.status === 410;
-    return { kind: 'unreadable', why, isAbsent };
+    return refused(response.status, url, this.#deps.token);
   }
 
   /** A page of the same host; anything else is not followed. */
@@ -121,20 +119,29 @@ export class ForgeClient {
   }
 }
 
-function refusalWords(status: number, { host, pathname }: URL, token: string | null): string {
+function refused(status: number, { host, pathname }: URL, token: string | null): Unreadable {
   const place = `${host}${pathname}`;
+  const told = (cause: Unreadable['cause'], why: string): Unreadable => ({
+    kind: 'unreadable',
+    why,
+    cause,
+  });
   switch (status) {
-    case 401:
-      return `${host} does not accept the token. Sign in again (gh auth login) or renew GH_TOKEN.`;
+    case 401: {
+      const remedy = 'Sign in again (gh auth login), or renew GH_TOKEN.';
+      return told('signed_out', `${host} does not accept the token. ${remedy}`);
+    }
     case 403:
-      return `${place} may not be read with this token.`;
+      return told('other', `${place} may not be read with this token.`);
     case 404:
-    case 410:
-      return token === null
-        ? `${place} does not exist, or needs a token: sign in (gh auth login) or set GH_TOKEN.`
-        : `${place} does not exist, or this token may not read it.`;
+    case 410: {
+      if (token !== null)
+        return told('absent', `${place} does not exist, or this token may not read it.`);
+      const remedy = 'sign in (gh auth login), or set GH_TOKEN';
+      return told('signed_out', `${place} does not exist, or needs a token: ${remedy}.`);
+    }
     default:
-      return `${place} answered with status ${status}.`;
+      return told('other', `${place} answered with status ${status}.`);
   }
 }
 

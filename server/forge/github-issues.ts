@@ -5,10 +5,10 @@ import {
   type Blocker,
   type Issue,
   issueName,
-  type IssueQuery,
   type IssueRef,
   type Repository,
 } from '../core/forge/issue.ts';
+import type { IssueQuery } from '../core/forge/issue-query.ts';
 import type { ForgeClient, Page } from './client.ts';
 import { type ListedIssue, readIssue, readMilestone } from './github-format.ts';
 import { type Answer, facts, type Tracker, unreadable } from './port.ts';
@@ -120,7 +120,8 @@ export class GithubIssues implements Tracker {
     const path = `repos/${slug}/issues/${number}/${relation}`;
     const listed = await this.#list(path);
     // A server that does not tell how many there are may be too old to know the path.
-    if (isAny !== null || listed.kind !== 'unreadable' || !listed.isAbsent) return listed;
+    if (isAny !== null || listed.kind !== 'unreadable') return listed;
+    if (listed.cause === 'other') return listed;
     this.#unknown.add(relation);
     return facts([]);
   }

@@ -14,11 +14,11 @@ import type { WorkerOptions } from '../protocol/worker-notes.ts';
 import type { BackendOptions } from './backend.ts';
 import type { Doctor } from './doctor/doctor.ts';
 import type * as FleetDatabase from './fleet/fleet-database.ts';
-import type * as Forge from './forge/read-issues.ts';
 import type { InitResult } from './project/init.ts';
 import type { Environment, SettingFlags } from './project/live-settings.ts';
 import { maskRequest } from './requests/served-handlers.ts';
 import type { MigrateOptions, MigrateReport } from './project/migrate.ts';
+import { tokensIn } from '../core/forge/tokens.ts';
 import { projectFolderName, runningAddress } from './project/project-places.ts';
 import type { PlanFromSpecOptions } from './requests/plan-from-spec.ts';
 import type { ProbeView } from './sandbox/probe-confinement.ts';
@@ -90,9 +90,6 @@ export const grantFleet: typeof FleetDatabase.grantFleet = async (request) =>
 export async function planFromSpec(options: PlanFromSpecOptions): Promise<Result<SpecPlanView>> {
   return await (await import('./requests/plan-from-spec.ts')).planFromSpec(options);
 }
-
-export const readIssues: typeof Forge.readIssues = async (request) =>
-  (await import('./forge/read-issues.ts')).readIssues(request);
 
 export async function migrateProject(options: MigrateOptions): Promise<MigrateReport> {
   return await (await import('./project/migrate.ts')).migrateProject(options);
@@ -196,6 +193,10 @@ function withEnvironment(client: Client, options: OpenClientOptions): Client {
       if (name === 'status' && options.need !== 'engine') {
         const snapshot = await client.call('status', params as Params<'status'>);
         return (await withOwnSettings(snapshot, options)) as Answer<typeof name>;
+      }
+      if (name === 'issues.plan') {
+        const signedIn = { ...(params as Params<'issues.plan'>), env: tokensIn(given) };
+        return client.call(name, signedIn as typeof params);
       }
       if (name !== 'run.start' && name !== 'run.resume')
         return client.call(

@@ -20,15 +20,7 @@ export interface PlannedTaskView extends Pick<
   readonly acceptance_criteria: readonly string[];
 }
 
-export interface SpecPlanView {
-  /** A model provider's API, or the installed agent. */
-  readonly source: 'api' | 'agent';
-  readonly model: string;
-  readonly usage: {
-    readonly input_tokens: number;
-    readonly output_tokens: number;
-    readonly cost_usd: number | null;
-  };
+export interface PlanView {
   readonly epics: readonly {
     readonly id: string;
     readonly title: string;
@@ -39,3 +31,32 @@ export interface SpecPlanView {
   /** The same plan as `import` takes it: nothing else is needed to write it. */
   readonly jsonl: string;
 }
+
+/** What a model has made of a design. */
+export interface SpecPlanView extends PlanView {
+  /** A model provider's API, or the installed agent. */
+  readonly source: 'api' | 'agent';
+  readonly model: string;
+  readonly usage: {
+    readonly input_tokens: number;
+    readonly output_tokens: number;
+    readonly cost_usd: number | null;
+  };
+}
+
+/** What issues of a forge become. */
+export interface IssuePlanView extends PlanView {
+  readonly source: 'issues';
+  /** `owner/name`. */
+  readonly repository: string;
+  /** Tasks that wait for open issues which are neither in this plan nor in the project. */
+  readonly left_out: readonly {
+    readonly id: string;
+    readonly title: string;
+    /** `owner/name#12`. */
+    readonly waits_for: readonly string[];
+  }[];
+}
+
+/** Shown on a page before it is added. */
+export type ShownPlan = SpecPlanView | IssuePlanView;

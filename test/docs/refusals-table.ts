@@ -79,6 +79,7 @@ const meanings: { readonly [K in OwnKind]: string } = {
   sandbox: 'The sandbox is required and does not work',
   model: 'The planning model failed',
   forge: 'The forge cannot be read, or the remote names none',
+  sign_in: 'The forge needs a token, or does not accept it',
   platform: 'Not supported on this operating system',
 };
 

@@ -164,10 +164,6 @@ export function memoryBackend(
       tasks.set(task.id, taskView({ ...tasks.get(task.id), ...task }));
     },
     backends: {
-      readIssues: async () => ({
-        repository: { host: 'github.com', owner: 'acme', name: 'shop' },
-        issues: [],
-      }),
       untilStopped: async () => true,
       openClient: async (options) => {
         opened.push(options);

@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import type { Project } from '../e2e/support/project.ts';
 import { useProjects } from '../e2e/support/suite-projects.ts';
+import { eventually } from '../e2e/support/eventually.ts';
 import type { FakeIssue } from '../doubles/fake-github/bodies.ts';
 import { type FakeGithub, startFakeGithub } from '../doubles/fake-github/fake-github.ts';
 
@@ -17,7 +18,11 @@ interface Imported {
   readonly imported: { readonly epics: number; readonly tasks: number };
   readonly unchanged: number;
   readonly differs: readonly string[];
-  readonly left_out: readonly { readonly id: string; readonly waits_for: readonly string[] }[];
+  readonly left_out: readonly {
+    readonly id: string;
+    readonly title: string;
+    readonly waits_for: readonly string[];
+  }[];
 }
 
 suite('import github', function () {
@@ -87,7 +92,9 @@ suite('import github', function () {
     );
     const here = await begin();
     const first = await here.json<Imported>(['import', 'github', 'label:x', '--yes']);
-    assert.deepEqual(first.left_out, [{ id: 'gh-1', waits_for: ['acme/shop#9'] }]);
+    assert.deepEqual(first.left_out, [
+      { id: 'gh-1', title: 'Issue 1', waits_for: ['acme/shop#9'] },
+    ]);
     assert.deepEqual(
       (await here.status()).tasks.map(({ id }) => id),
       ['gh-2'],
@@ -96,6 +103,19 @@ suite('import github', function () {
     const second = await here.json<Imported>(['import', 'github', 'label:x', '--yes']);
     assert.deepEqual(second.left_out, []);
     assert.deepEqual((await here.task('gh-1')).blocked_by, ['gh-9']);
+  });
+
+  test('a backend that runs without a token reads with that of the caller', async () => {
+    fake.issues.push(issue(1));
+    const here = await begin(false);
+    here.start(['server']);
+    await eventually('the backend runs', () => here.backendPid() !== null);
+    const env = { GH_ENTERPRISE_TOKEN: token };
+    await here.expect(0, ['import', 'github', '1', '--yes'], { env });
+    assert.deepEqual(
+      (await here.status()).tasks.map(({ id }) => id),
+      ['gh-1'],
+    );
   });
 
   const refusals: readonly {

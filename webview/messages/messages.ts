@@ -6,7 +6,7 @@
 import type { PackedTasks } from '../../server/protocol/packed-tasks.ts';
 import type { BoardChanges } from '../../server/protocol/panel-views.ts';
 import type { RequestName, Requests } from '../../server/protocol/api.ts';
-import type { SpecPlanView } from '../../server/protocol/spec-plan.ts';
+import type { ShownPlan } from '../../server/protocol/spec-plan.ts';
 import type { StatusSnapshot } from '../../server/protocol/views.ts';
 
 export type BackendRequests = Requests;
@@ -146,7 +146,7 @@ export interface HostActions {
   /** An image that the project keeps, in base64; null when it is not there. */
   readonly readImage: { params: { name: string }; result: { content: string | null } };
   /** The plan that the panel was opened for; null when it was added or discarded. */
-  readonly readPlan: { params: Nothing; result: { plan: SpecPlanView | null } };
+  readonly readPlan: { params: Nothing; result: { plan: ShownPlan | null } };
   /** Adds the lines of a plan, all of them or none, and closes its panel. */
   readonly addPlan: { params: { text: string }; result: Nothing };
   /** Opens the lines of a plan in an editor instead of its panel. */

@@ -2,7 +2,7 @@
 
 import { html, LitElement, nothing, type PropertyValues, type TemplateResult } from 'lit';
 import { formatCost, formatCount } from '../../server/core/format.ts';
-import type { SpecPlanView } from '../../server/protocol/spec-plan.ts';
+import type { IssuePlanView, ShownPlan } from '../../server/protocol/spec-plan.ts';
 import { BoardController } from '../shared/board-controller.ts';
 import type { Host } from '../shared/host.ts';
 import { controlStyles } from '../shared/looks/control-styles.ts';
@@ -41,7 +41,7 @@ export class DroverPlan extends LitElement {
   ];
   declare host: Host | null;
   /** Undefined: it is still being read; null: it was added or discarded. */
-  #plan: SpecPlanView | null | undefined = undefined;
+  #plan: ShownPlan | null | undefined = undefined;
   #draft: PlanDraft = freshDraft;
   #board: BoardController | null = null;
   #failed = '';
@@ -81,7 +81,7 @@ export class DroverPlan extends LitElement {
     return this.#page(this.#plan);
   }
 
-  #page(plan: SpecPlanView): TemplateResult {
+  #page(plan: ShownPlan): TemplateResult {
     const epics = draftedEpics(plan, this.#draft);
     const tasks = epics.flatMap((epic) => epic.tasks);
     const byId = new Map(tasks.map((task) => [task.id, task]));
@@ -92,19 +92,15 @@ export class DroverPlan extends LitElement {
   }
 
   #header(
-    plan: SpecPlanView,
+    plan: ShownPlan,
     epics: readonly DraftedEpic[],
     tasks: readonly DraftedTask[],
   ): TemplateResult {
     const chosen = tasks.filter(({ isIn }) => isIn).length;
-    const cost = plan.usage.cost_usd;
     const named = epics.filter(({ id }) => id !== null).length;
     return html`<header>
       <h1>Plan: ${formatCount(named, 'epic')}, ${formatCount(tasks.length, 'task')}</h1>
-      <p>
-        Planned by ${visibleLine(plan.model)}${cost === null ? '' : ` for ${formatCost(cost)}`}.
-        Tick what is added, and edit the texts. Nothing runs yet.
-      </p>
+      <p>${originOf(plan)} Tick what is added, and edit the texts. Nothing runs yet.</p>
       <div class="buttons">
         <vscode-button
           ?disabled=${chosen === 0 || this.#isBusy}
@@ -120,6 +116,7 @@ export class DroverPlan extends LitElement {
           Discard
         </vscode-button>
       </div>
+      ${plan.source === 'issues' ? leftOutTemplate(plan) : nothing}
       ${
         this.#failed === ''
           ? nothing
@@ -137,7 +134,7 @@ export class DroverPlan extends LitElement {
     if (text !== '') this.#do(async () => this.host?.action('addPlan', { text }));
   }
 
-  #editAsText(plan: SpecPlanView): void {
+  #editAsText(plan: ShownPlan): void {
     const text = planLines(plan, this.#draft);
     this.#do(async () => this.host?.action('editPlan', { text }));
   }
@@ -194,6 +191,30 @@ export class DroverPlan extends LitElement {
     all[all.indexOf(target) + step]?.focus();
     event.preventDefault();
   };
+}
+
+function originOf(plan: ShownPlan): string {
+  if (plan.source === 'issues') return `Issues of ${visibleLine(plan.repository)}.`;
+  const { model, usage } = plan;
+  const cost = usage.cost_usd === null ? '' : ` for ${formatCost(usage.cost_usd)}`;
+  return `Planned by ${visibleLine(model)}${cost}.`;
+}
+
+/** They could start too early, so they are not among the rows. */
+function leftOutTemplate({ left_out: left }: IssuePlanView): TemplateResult | typeof nothing {
+  if (left.length === 0) return nothing;
+  return html`<div class="note">
+    ${icon('info')}
+    <div>
+      Left out, because they wait for open issues that are not imported:
+      <ul>
+        ${left.map(
+          ({ id, title, waits_for: names }) =>
+            html`<li><bdi>${visibleLine(title)}</bdi> (${id}) waits for ${names.join(', ')}</li>`,
+        )}
+      </ul>
+    </div>
+  </div>`;
 }
 
 customElements.define('drover-plan', DroverPlan);

@@ -1,8 +1,8 @@
 // What a person has changed of a plan before it is added, and the lines that are added then. Pure.
 
-import type { SpecPlanView } from '../../server/protocol/spec-plan.ts';
+import type { PlanView } from '../../server/protocol/spec-plan.ts';
 
-type PlannedTask = SpecPlanView['tasks'][number];
+type PlannedTask = PlanView['tasks'][number];
 
 export interface TaskChange {
   readonly title?: string;
@@ -36,7 +36,7 @@ export interface DraftedEpic {
   readonly tasks: readonly DraftedTask[];
 }
 
-type Plan = Pick<SpecPlanView, 'epics' | 'tasks' | 'jsonl'>;
+type Plan = Pick<PlanView, 'epics' | 'tasks' | 'jsonl'>;
 
 export const freshDraft: PlanDraft = { out: [], epics: {}, tasks: {} };
 

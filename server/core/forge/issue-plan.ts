@@ -139,6 +139,12 @@ function typeOfLabels(labels: readonly string[]): TaskType {
   return 'other';
 }
 
+/** The ids that issues outside of the plan have if an earlier import brought them. */
+export function outsideIds({ tasks }: IssuePlan, home: string): readonly string[] {
+  const ids = tasks.flatMap(({ outside }) => outside.map((blocker) => issueId(blocker, home)));
+  return [...new Set(ids)];
+}
+
 export interface LeftOut {
   readonly task: IssueTask;
   /** Issues that are not imported. */

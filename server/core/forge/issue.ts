@@ -53,26 +53,3 @@ export function repositoryOfSlug(slug: string, host: string): Repository | null 
   const isNamed = [owner, name].every((part) => names.test(part) && !/^\.{1,2}$/u.test(part));
   return isNamed && more.length === 0 ? { host, owner, name } : null;
 }
-
-export type IssueQuery =
-  /** Each with everything below it. */
-  | { readonly kind: 'numbers'; readonly numbers: readonly number[] }
-  | { readonly kind: 'label'; readonly label: string }
-  /** By its title or its number. */
-  | { readonly kind: 'milestone'; readonly milestone: string }
-  /** In the forge's own words for a search. */
-  | { readonly kind: 'search'; readonly words: string };
-
-export interface IssuesRequest {
-  /** The project's folder. */
-  readonly root: string;
-  readonly env: Readonly<Record<string, string | undefined>>;
-  /** `owner/name` on the host of the remote; null: the repository of the remote. */
-  readonly slug: string | null;
-  readonly query: IssueQuery;
-}
-
-export interface IssuesFound {
-  readonly repository: Repository;
-  readonly issues: readonly Issue[];
-}

@@ -18,6 +18,7 @@ import { lastPruned } from '../../store/history/prune.ts';
 import type { listWorktrees, WorktreeFacts } from '../../workflows/attempt/worktrees.ts';
 import { keepAttachment } from '../project/attachments.ts';
 import { heldViews } from '../project/accepted-settings.ts';
+import { issueHandlers } from '../forge/plan-issues.ts';
 import { servedHandlers } from './served-handlers.ts';
 import type { DataProject } from '../project/data-project.ts';
 import { webhookLooks } from '../webhooks/requests.ts';
@@ -36,7 +37,9 @@ export function feedOf(store: Store): Feed {
 export function dataHandlers(
   project: DataProject,
   hasBackend: boolean,
-): ReturnType<typeof createDataHandlers> & ReturnType<typeof webhookLooks> {
+): ReturnType<typeof createDataHandlers> &
+  ReturnType<typeof webhookLooks> &
+  ReturnType<typeof issueHandlers> {
   const handlers = createDataHandlers({
     store: project.store,
     machineId: project.machineId,
@@ -55,7 +58,7 @@ export function dataHandlers(
       return (await listWorktrees(await worktreeParts(project))).map(worktreeView);
     },
   });
-  return { ...handlers, ...webhookLooks(project) };
+  return { ...handlers, ...webhookLooks(project), ...issueHandlers(project) };
 }
 
 /** Requests that a command can answer itself; the others report that they need the backend. */

@@ -1,8 +1,18 @@
 // Requests that take plans in and give them out: files, and plans made of design texts.
 
-import type { SpecPlanView } from '../spec-plan.ts';
+import type { IssuePlanView, SpecPlanView } from '../spec-plan.ts';
 import type { ImportResultView } from '../views.ts';
-import { flag, integer, listOf, oneOf, optional, text, textOf, textsByName } from './fields.ts';
+import {
+  flag,
+  integer,
+  listOf,
+  oneOf,
+  optional,
+  text,
+  texts,
+  textOf,
+  textsByName,
+} from './fields.ts';
 
 /** As much as the wire carries: a file is sent as one text. */
 const fileText = textOf(40 * 1024 * 1024);
@@ -41,6 +51,17 @@ export const exchangeShapes = {
    * time.
    */
   'spec.plan': { documents: textsByName, model: optional(text) },
+  /**
+   * Makes a plan of issues of the project's forge and writes nothing; `import` with `update` takes
+   * its `jsonl`. `words`: numbers, `label:<name>`, `milestone:<title>`, or words of a search.
+   */
+  'issues.plan': {
+    words: texts,
+    /** `owner/name`; that of the remote `origin` by default. */
+    repo: optional(text),
+    /** Variables with a token, as GitHub's own command reads them. */
+    env: optional(textsByName),
+  },
   /** Cancels the current planning request, which is then refused. */
   'spec.cancel': {},
 };
@@ -56,5 +77,6 @@ export interface ExchangeAnswers {
     kept?: readonly string[];
   };
   'spec.plan': SpecPlanView;
+  'issues.plan': IssuePlanView;
   'spec.cancel': { cancelled: boolean };
 }

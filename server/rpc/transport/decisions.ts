@@ -70,6 +70,7 @@ export const deciders: { readonly [N in RequestName]: Decider } = {
   'epic.remove': 'person',
   import: 'person',
   'spec.plan': 'person',
+  'issues.plan': 'person',
   'spec.cancel': 'person',
   approve: 'person',
   answer: 'person',

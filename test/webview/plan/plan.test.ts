@@ -32,6 +32,22 @@ suite('webview: plan', () => {
       .map((line) => JSON.parse(line) as PlanLine);
   };
 
+  test('issues say where they come from, and which of them are left out', async () => {
+    const { epics, tasks, jsonl } = smallPlan();
+    const left = { id: 'gh-7', title: 'Ship it', waits_for: ['acme/api#4'] };
+    const plan = { source: 'issues', repository: 'acme/shop', epics, tasks, jsonl } as const;
+    await open({
+      prepare: (host) => host.action('readPlan', () => ({ plan: { ...plan, left_out: [left] } })),
+    });
+    const { page } = view;
+    await page.getByText('Issues of acme/shop. Tick what is added').waitFor();
+    await page.getByText('Ship it (gh-7) waits for acme/api#4').waitFor();
+    await screenshot(page, 'plan-of-issues');
+    await checkAxe(page);
+    await page.getByRole('button', { name: 'Add 5 Tasks' }).click();
+    assert.equal((await added()).filter(({ id }) => id === 'gh-7').length, 0);
+  });
+
   test('the mouse leaves tasks out, edits texts and dependencies, and adds the rest', async () => {
     await open();
     const { page, host } = view;

@@ -1,0 +1,135 @@
+// Makes a plan of the issues of a project's forge.
+
+import { Refusal } from '../../core/failure.ts';
+import {
+  type Issue,
+  issueName,
+  type Repository,
+  repositoryOfRemote,
+  repositoryOfSlug,
+} from '../../core/forge/issue.ts';
+import {
+  type IssuePlan,
+  jsonlOfIssues,
+  outsideIds,
+  planOfIssues,
+  withoutWaiting,
+} from '../../core/forge/issue-plan.ts';
+import { gatheringOf, issueQueryOf } from '../../core/forge/issue-query.ts';
+import { ForgeClient } from '../../forge/client.ts';
+import { GithubIssues } from '../../forge/github-issues.ts';
+import type { Answer } from '../../forge/port.ts';
+import { tokenFor } from '../../forge/sign-in.ts';
+import { runToEnd } from '../../platform/run-to-end.ts';
+import type { Handlers } from '../../protocol/api.ts';
+import type { IssuePlanView } from '../../protocol/spec-plan.ts';
+import { readTaskViews } from '../../store/board/board-changes.ts';
+import type { Store } from '../../store/port.ts';
+import type { DataProject } from '../project/data-project.ts';
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+export function issueHandlers({
+  store,
+  places,
+  live,
+}: Pick<DataProject, 'store' | 'places' | 'live'>): Pick<Handlers, 'issues.plan'> {
+  return {
+    'issues.plan': async ({ words, repo = null, env = {} }) => {
+      if (words.every((word) => word.trim() === '')) {
+        throw new Refusal(
+          'bad_request',
+          'Name issues: numbers, label:<name>, milestone:<title>, or words.',
+        );
+      }
+      const all = { ...live.environment, ...env };
+      const remote = await remoteUrl(places.root, all);
+      const repository = repositoryOf(repo, remote);
+      const query = issueQueryOf(words);
+      const client = new ForgeClient({
+        baseUrl: baseUrlOf(repository.host, remote),
+        token: await tokenFor(repository.host, all),
+        nowMs: () => store.sources.clock.now(),
+      });
+      const answer = await new GithubIssues(client, repository).issues(query);
+      const issues = factsOf(answer, repository.host, store.sources.clock.now());
+      const home = `${repository.owner}/${repository.name}`;
+      return await viewOf(store, planOfIssues(issues, home, gatheringOf(query)), home);
+    },
+  };
+}
+
+async function viewOf(store: Store, whole: IssuePlan, home: string): Promise<IssuePlanView> {
+  const waited = await readTaskViews(store.db, outsideIds(whole, home));
+  const known = new Set(waited.map(({ id }) => id));
+  const { plan, left } = withoutWaiting(whole, home, (id) => known.has(id));
+  return {
+    source: 'issues',
+    repository: home,
+    epics: plan.epics,
+    tasks: plan.tasks.map((task) => ({
+      id: task.id,
+      title: task.title,
+      description: task.description,
+      epic_id: task.epicId,
+      type: task.type,
+      priority: 'normal',
+      blocked_by: task.blockedBy,
+      acceptance_criteria: [],
+    })),
+    jsonl: jsonlOfIssues(plan),
+    left_out: left.map(({ task, waitsFor }) => ({
+      id: task.id,
+      title: task.title,
+      waits_for: waitsFor.map(issueName),
+    })),
+  };
+}
+
+/** An unread list is not an empty one. */
+function factsOf(answer: Answer<readonly Issue[]>, host: string, nowMs: number): readonly Issue[] {
+  switch (answer.kind) {
+    case 'facts':
+      return answer.value;
+    case 'unreadable':
+      throw new Refusal(answer.cause === 'signed_out' ? 'sign_in' : 'forge', answer.why);
+    case 'limited': {
+      const minutes = Math.max(1, Math.ceil((answer.untilMs - nowMs) / 60_000));
+      const when = minutes === 1 ? 'a minute' : `${minutes} minutes`;
+      throw new Refusal('forge', `${host} allows no more requests for now. Try again in ${when}.`);
+    }
+  }
+}
+
+function repositoryOf(slug: string | null, remote: string | null): Repository {
+  const own = remote === null ? null : repositoryOfRemote(remote);
+  if (slug === null) {
+    if (own !== null) return own;
+    const text = 'The remote "origin" names no repository on GitHub. Name one: --repo owner/name.';
+    throw new Refusal('forge', text);
+  }
+  const named = repositoryOfSlug(slug, own?.host ?? 'github.com');
+  if (named !== null) return named;
+  throw new Refusal('forge', `"${slug}" is not the name of a repository. Write it as owner/name.`);
+}
+
+/** GitHub's REST interface: a host of its own for github.com, a path on own servers. */
+function baseUrlOf(host: string, remote: string | null): string {
+  if (host === 'github.com') return 'https://api.github.com/';
+  // A server on this machine may have no certificate.
+  const local = /^http:\/\/(?:127\.0\.0\.1|localhost)(?::\d+)?\//u.exec(remote ?? '')?.[0];
+  return `${local ?? `https://${host}/`}api/v3/`;
+}
+
+async function remoteUrl(root: string, env: Environment): Promise<string | null> {
+  const { code, stdout } = await runToEnd({
+    program: 'git',
+    args: ['-C', root, 'remote', 'get-url', 'origin'],
+    env,
+    input: null,
+    timeoutMs: 10_000,
+    signal: null,
+    maxOutputBytes: 64 * 1024,
+  });
+  return code === 0 ? stdout.toString('utf8').trim() : null;
+}
