@@ -78,7 +78,7 @@ async function retryFailed(
   const isMeant = ({ id, epic_id: epic }: TaskView): boolean =>
     named.size === 0 || named.has(id) || (epic !== null && named.has(epic));
   const failed = (project.board?.tasks ?? []).filter(
-    (task) => task.status === 'failed' && isMeant(task),
+    (task) => isMeant(task) && (task.status === 'failed' || (isExplicit && task.block !== null)),
   );
   if (failed.length === 0) return context.messages.tell('info', 'No task has failed.');
   const refused: string[] = [];

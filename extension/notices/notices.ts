@@ -59,6 +59,8 @@ function noticeOf(need: Need, board: StatusSnapshot): readonly Notice[] {
     case 'epic_review':
     case 'epic_conflict':
       return [epicNotice(need.epic)];
+    case 'red_base': // no agent has started, and the run's end reports it
+      return [];
     case 'epic_unlanded': // the inbox has it, and often a run lands it the next moment
       return [];
     case 'pending':

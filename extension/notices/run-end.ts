@@ -4,6 +4,11 @@
 import { formatCost, formatCount, formatDuration } from '../../server/core/format.ts';
 import type { Report } from '../../server/core/history/report.ts';
 import { unusableKinds } from '../../server/core/work/fallback.ts';
+import {
+  countOutcomes,
+  outcomesOfTasks,
+  type TaskOutcome,
+} from '../../server/core/plan/outcome.ts';
 import { outcomeParts, type OutcomePlace } from '../../server/core/plan/outcome-words.ts';
 import { type EpicNeed, needsOf, type Need } from '../../server/protocol/needs.ts';
 import type { RunView, StatusSnapshot } from '../../server/protocol/views.ts';
@@ -31,8 +36,13 @@ export class RunEnds {
 /** Null: a run that was stopped, whose end is not news to the person who stopped it. */
 export function runEndNotice(report: Report, board: StatusSnapshot, run: RunView): Notice | null {
   if (report.state !== 'finished') return null;
-  const { counts, left } = report;
-  const failed = left.filter(({ outcome }) => outcome === 'failed').map(({ id }) => id);
+  const { left } = report;
+  const whole = outcomesOfEpic(report, board, run);
+  const counts = whole === null ? report.counts : countOutcomes(whole.values());
+  const failed =
+    whole === null
+      ? left.filter(({ outcome }) => outcome === 'failed').map(({ id }) => id)
+      : [...whole].filter(([, outcome]) => outcome === 'failed').map(([id]) => id);
   const others = needsOf(board).flatMap((need) => otherNeed(need, run));
   const noAgent = whyNoAgent(
     report,
@@ -41,6 +51,7 @@ export function runEndNotice(report: Report, board: StatusSnapshot, run: RunView
   const parts = [
     ...outcomeParts(counts, placeOf(report, board, run)),
     ...others,
+    ...(whole === null ? [] : [`this run: ${formatCount(report.counts.total, 'task')}`]),
     formatDuration(report.duration_ms),
     ...(report.cost.usd > 0 ? [formatCost(report.cost.usd)] : []),
   ];
@@ -60,6 +71,21 @@ export function runEndNotice(report: Report, board: StatusSnapshot, run: RunView
     buttons: [showRun, ...(hasWaiting ? [openInbox] : []), ...(failed.length > 0 ? [retry] : [])],
     isBlocking: isBad,
   };
+}
+
+/**
+ * A run of an epic reports the epic as it is now: after a retry, tasks of earlier runs count as
+ * well. Null: there are none, or it is a run of single tasks, or of all.
+ */
+function outcomesOfEpic(
+  { counts }: Report,
+  board: StatusSnapshot,
+  { epic_id: epic, tasks }: RunView,
+): ReadonlyMap<string, TaskOutcome> | null {
+  if (epic === null || tasks !== undefined) return null;
+  const ids = new Set(board.tasks.flatMap((task) => (task.epic_id === epic ? [task.id] : [])));
+  const found = [...outcomesOfTasks(board)].filter(([id]) => ids.has(id));
+  return found.length > counts.total ? new Map(found) : null;
 }
 
 /** The run stopped using an agent that cannot start, and tasks are left for it. */
@@ -104,6 +130,10 @@ function otherNeed(need: Need, run: RunView): readonly string[] {
       return [
         `${run.epic_id === null ? `“${need.epic.title}”` : 'the epic'} ${epicWords[need.kind]}`,
       ];
+    }
+    case 'red_base': {
+      const isOfIt = need.tasks.some(({ epic_id: epic }) => epic === run.epic_id);
+      return run.epic_id === null || isOfIt ? [`${need.on} fails its gate`] : [];
     }
     case 'pending':
       return [`${formatCount(need.count, 'commit waits', 'commits wait')} for your checkout`];

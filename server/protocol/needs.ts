@@ -8,6 +8,8 @@ import type { EpicView, QuestionView, RunView, StatusSnapshot, TaskView } from '
 export type Need =
   | { readonly kind: 'question'; readonly question: QuestionView; readonly task: TaskView | null }
   | { readonly kind: TaskNeed; readonly task: TaskView }
+  /** A branch fails its gate: one thing to mend, however many tasks wait for it. */
+  | { readonly kind: 'red_base'; readonly on: string; readonly tasks: readonly TaskView[] }
   | { readonly kind: EpicNeed; readonly epic: EpicView }
   /** Landed commits wait until the user's checkout can take them. */
   | { readonly kind: 'pending'; readonly count: number };
@@ -45,6 +47,7 @@ export function taskNeed(task: TaskView): TaskNeed | null {
 
 export function epicNeed(epic: EpicView, run: RunView | null): EpicNeed | null {
   const { landing_state: state } = epic;
+  if (state === 'landing') return null;
   if (state === 'needs_review') return 'epic_review';
   if (state === 'conflict' || state === 'gate_failed') return 'epic_conflict';
   return canLand(epic) && !isRunOf(epic, run) ? 'epic_unlanded' : null;
@@ -79,12 +82,24 @@ export function needsOf(board: NeedingBoard): readonly Need[] {
     return { kind: 'question', question, task: tasks.get(question.task_id) ?? null };
   });
   const hopeful = withLiveCandidates(board.tasks);
+  const red = new Map<string, TaskView[]>();
   for (const task of board.tasks) {
     // As long as another candidate can be chosen, nothing waits for one that has failed.
     if (task.candidate_of !== null && task.status === 'failed' && hopeful.has(task.candidate_of))
       continue;
     const kind = asking.has(task.id) ? null : taskNeed(task);
-    if (kind !== null) needs.push({ kind, task });
+    if (kind === null) continue;
+    if (task.block?.kind !== 'red_base') {
+      needs.push({ kind, task });
+      continue;
+    }
+    const { on } = task.block;
+    const tasks = red.get(on);
+    if (tasks !== undefined) tasks.push(task);
+    else {
+      red.set(on, [task]);
+      needs.push({ kind: 'red_base', on, tasks: red.get(on) ?? [] });
+    }
   }
   for (const epic of board.epics) {
     const kind = epicNeed(epic, board.run);
@@ -126,13 +141,13 @@ export function askingTasks({
 export function needsByEpic(board: NeedingBoard): ReadonlyMap<string, number> {
   const counts = new Map<string, number>();
   for (const need of needsOf(board)) {
-    const id = epicIdOf(need);
-    if (id !== null) counts.set(id, (counts.get(id) ?? 0) + 1);
+    for (const id of epicIdsOf(need)) counts.set(id, (counts.get(id) ?? 0) + 1);
   }
   return counts;
 }
 
-function epicIdOf(need: Need): string | null {
-  if ('epic' in need) return need.epic.id;
-  return 'task' in need ? (need.task?.epic_id ?? null) : null;
+function epicIdsOf(need: Need): readonly string[] {
+  if ('epic' in need) return [need.epic.id];
+  const tasks = 'tasks' in need ? need.tasks : 'task' in need ? [need.task] : [];
+  return [...new Set(tasks.flatMap((task) => task?.epic_id ?? []))];
 }

@@ -115,8 +115,8 @@ export interface EpicView {
   readonly branch: string | null;
   readonly landed_sha: string | null;
   /**
-   * How far its landing as a whole has come: needs_review, conflict, gate_failed, landed; null
-   * before.
+   * How far its landing as a whole has come: needs_review, landing, conflict, gate_failed, landed;
+   * null before.
    */
   readonly landing_state: string | null;
   /** The obstacle, as a sentence. */

@@ -117,6 +117,7 @@ export function boardOfStories({ tasks }: Pick<StoryTeller, 'tasks'>): ReportBoa
       status: task.status,
       phase: null,
       blocked_reason: null,
+      block: null,
       review_kind: null,
       landed_on: task.landedOn,
       landed_sha: task.landedSha,

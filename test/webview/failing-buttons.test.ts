@@ -1,7 +1,9 @@
 // Every button of every webview says why it failed: in its page, or by a message of VS Code.
 
 import assert from 'node:assert/strict';
-import type { WebviewName } from '../../webview/messages/messages.ts';
+import type { StatusSnapshot, TaskView } from '../../server/protocol/views.ts';
+import type { HostState, WebviewName } from '../../webview/messages/messages.ts';
+import { runView } from '../doubles/views.ts';
 import { everyWebview, openAny } from './support/every-webview.ts';
 import { smallBoard } from './support/boards.ts';
 import { Refusal } from './support/fake-host.ts';
@@ -99,6 +101,63 @@ suite('webview: buttons that fail', () => {
     await words.waitFor({ state: 'detached' });
     await view.close();
   });
+
+  const unavailable = {
+    kind: 'unavailable',
+    reason: 'not_initialised',
+    message: 'Not set up.',
+    action: { command: 'drover.initialise', title: 'Set Up Drover' },
+  } as const;
+  const board = { ...smallBoard(), run: null };
+  const everyTask = (change: (task: TaskView) => Partial<TaskView>): StatusSnapshot => {
+    return { ...board, tasks: board.tasks.map((task) => ({ ...task, ...change(task) })) };
+  };
+  const worked = everyTask(({ updated_at: at }) => ({ updated_at: at + 1, status: 'in_progress' }));
+  const cures: readonly (readonly [string, Partial<HostState>, Partial<HostState>])[] = [
+    [
+      'the repository was set up on the command line',
+      { board: null, connection: unavailable },
+      { board, connection: { kind: 'connected', version: '1', root: '/r' } },
+    ],
+    [
+      'a dependency was removed on another page',
+      { board },
+      { board: everyTask(() => ({ blocked_by: [] })) },
+    ],
+    [
+      'a task was renamed',
+      { board },
+      { board: everyTask(({ title }) => ({ title: `${title}!` })) },
+    ],
+    ['a run has started', { board }, { board: { ...board, run: runView() } }],
+  ];
+  for (const [what, state, cured] of cures) {
+    test(`the note of a failure goes with its cause: ${what}`, async () => {
+      const view = await openWebview('tree', { state });
+      view.host.refuses = () => new Refusal('bad_configuration', broken);
+      if (state.board === null)
+        await view.page.getByRole('button', { name: 'Set Up Drover' }).click();
+      else {
+        const row = view.page.getByRole('treeitem', { name: /^A server/ });
+        await row.hover();
+        await row.getByRole('button', { name: /^Run epic/ }).click();
+      }
+      const note = view.page.getByText(broken);
+      await note.waitFor();
+      if (state.board !== null) {
+        // Agents that work change the board all the time.
+        await view.host.pushState({ board: worked });
+        await view.page
+          .getByRole('treeitem', { name: /working/ })
+          .first()
+          .waitFor();
+        assert.equal(await note.count(), 1);
+      }
+      await view.host.pushState(cured);
+      await note.waitFor({ state: 'detached', timeout: 15_000 });
+      await view.close();
+    });
+  }
 
   /** The buttons whose request was refused without a word, with the request. */
   async function pressAll(name: WebviewName): Promise<readonly string[]> {

@@ -110,7 +110,8 @@ export class DroverInbox extends LitElement {
   /** The item and action for which a text is being entered. */
   #asking: { readonly key: string; readonly action: ItemAction } | null = null;
   readonly #busy = new Set<string>();
-  #failed = '';
+  /** Why the last action failed, for as long as its item waits. */
+  #failed: { readonly key: string; readonly words: string } | null = null;
 
   constructor() {
     super();
@@ -128,6 +129,7 @@ export class DroverInbox extends LitElement {
     }
     const board = this.#board?.board ?? null;
     this.#items = board === null ? [] : inboxItems(board);
+    if (!this.#items.some(({ key }) => key === this.#failed?.key)) this.#failed = null;
     this.#active = Math.min(this.#active, Math.max(0, this.#items.length - 1));
   }
 
@@ -143,7 +145,9 @@ export class DroverInbox extends LitElement {
       return html`<div class="empty" role="status">Nothing waits for you.</div>`;
     const more = this.#items.length - shownMax;
     return html`${
-        this.#failed === '' ? nothing : html`<div class="error" role="alert">${this.#failed}</div>`
+        this.#failed === null
+          ? nothing
+          : html`<div class="error" role="alert">${this.#failed.words}</div>`
       }
       <ul aria-label=${`${this.#items.length} waiting for you`} @keydown=${this.#onKey}>
         ${repeat(
@@ -213,11 +217,12 @@ export class DroverInbox extends LitElement {
   #carryOut(item: InboxItem, action: ItemAction, words: string): void {
     if (this.host === null || this.#busy.has(item.key)) return;
     this.#busy.add(item.key);
-    this.#failed = '';
+    this.#failed = null;
     this.requestUpdate();
     carryOut(this.host, item, action, words)
       .catch((error: unknown) => {
-        this.#failed = error instanceof AskFailure ? error.message : String(error);
+        const words = error instanceof AskFailure ? error.message : String(error);
+        this.#failed = { key: item.key, words };
       })
       .finally(() => {
         this.#busy.delete(item.key);

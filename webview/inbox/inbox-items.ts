@@ -26,6 +26,7 @@ export type ItemAction =
         | 'retry'
         | 'merge'
         | 'land'
+        | 'retryAll'
         | 'gateOutput';
     }
   /** Asks for a text first. */
@@ -46,6 +47,8 @@ export interface InboxItem {
   /** The task or epic that it is about; null: the run. */
   readonly about: string | null;
   readonly isEpic: boolean;
+  /** The tasks that its actions are about, where it stands for several. */
+  readonly tasks?: readonly string[];
   readonly title: string;
   readonly text: string;
   /** Unix seconds. */
@@ -89,6 +92,8 @@ function itemOf(need: Need, board: StatusSnapshot): InboxItem {
     case 'failed':
     case 'blocked':
       return taskItem(need.kind, need.task);
+    case 'red_base':
+      return redBaseItem(need.on, need.tasks);
     case 'epic_review':
     case 'epic_conflict':
     case 'epic_unlanded':
@@ -178,13 +183,7 @@ function taskItem(need: TaskNeed, task: TaskView): InboxItem {
     }
     case 'blocked': {
       const text = task.blocked_reason ?? '';
-      const isRedBase = task.block?.kind === 'red_base';
-      return {
-        ...base,
-        kind: 'blocked',
-        text,
-        actions: isRedBase ? redBaseActions : blockedActions,
-      };
+      return { ...base, kind: 'blocked', text, actions: blockedActions };
     }
   }
 }
@@ -221,12 +220,37 @@ const blockedActions: readonly ItemAction[] = [
   { kind: 'open' },
 ];
 
+/** Of several, the one that is to mend the branch is started from its page. */
 const redBaseActions: readonly ItemAction[] = [
   { kind: 'retry' },
   { kind: 'gateOutput' },
   { kind: 'startAnyway' },
   { kind: 'open' },
 ];
+
+const titlesMax = 5;
+
+/** One item, however many tasks wait for the branch. */
+function redBaseItem(on: string, tasks: readonly TaskView[]): InboxItem {
+  const [first] = tasks;
+  const isOne = tasks.length === 1;
+  const titles = tasks.slice(0, titlesMax).map(({ title }) => `“${title}”`);
+  const more = tasks.length - titles.length;
+  const waiting = `${[...titles, ...(more > 0 ? [`${more} more`] : [])].join(', ')} wait for it.`;
+  const reason = first?.blocked_reason ?? '';
+  return {
+    key: `red/${on}`,
+    kind: 'blocked',
+    about: first?.id ?? null,
+    isEpic: false,
+    tasks: tasks.map(({ id }) => id),
+    title: isOne ? (first?.title ?? on) : `${tasks.length} tasks behind ${on}`,
+    text: isOne ? reason : `${reason}\n${waiting}`,
+    since: Math.min(...tasks.map(({ updated_at: at }) => at)),
+    questionId: null,
+    actions: isOne ? redBaseActions : [{ kind: 'retryAll' }, { kind: 'gateOutput' }],
+  };
+}
 
 function reviewText(task: TaskView): string {
   if (hasIgnoredResults(task))

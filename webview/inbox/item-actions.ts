@@ -21,6 +21,8 @@ export function actionTitle(action: ItemAction): string {
       return 'Retry';
     case 'merge':
       return 'Merge in Editor';
+    case 'retryAll':
+      return 'Retry All';
     case 'land':
       return 'Land Epic';
     case 'sendBack':
@@ -57,6 +59,7 @@ export function wordsAsked(action: ItemAction): string | null {
     case 'approveIgnored':
     case 'retry':
     case 'merge':
+    case 'retryAll':
     case 'land':
     case 'compare':
     case 'gateOutput':
@@ -101,6 +104,9 @@ export async function carryOut(
       return;
     case 'merge':
       await host.action('mergeConflict', { task: id });
+      return;
+    case 'retryAll':
+      await host.action('retryFailed', { ids: item.tasks ?? [] });
       return;
     case 'land':
       await host.action('landEpic', { epic: id });

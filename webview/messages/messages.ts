@@ -103,7 +103,7 @@ export interface HostActions {
   /** Shows the page of a task beside the focus, if VS Code's lists open by a single click. */
   readonly previewTask: { params: { task: string }; result: Nothing };
   readonly openGrid: { params: Nothing; result: Nothing };
-  /** Retries failed tasks, and starts a run where none is active. */
+  /** Retries failed tasks and those behind a failing branch; starts a run where none is active. */
   readonly retryFailed: { params: { ids: readonly string[] }; result: Nothing };
   readonly openBoard: { params: { epic?: string }; result: Nothing };
   readonly review: { params: { id: string }; result: Nothing };

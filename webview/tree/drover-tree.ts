@@ -60,7 +60,7 @@ export class DroverTree extends LitElement {
   #state = new TreeState(readMemory(null));
   #drag: TreeDrag | null = null;
   #said = '';
-  readonly #failed = new FailureNote(this);
+  readonly #failed = new FailureNote(this, () => this.#board?.state ?? null);
   #changedMs: number | null = null;
   #hasPainted = false;
   /** Resolves once the filter's field has the focus. */

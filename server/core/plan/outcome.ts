@@ -1,6 +1,7 @@
 // What has become of each task, and how many tasks there are of each kind: every view that counts
 // tasks counts these, so that the numbers of any two views agree and add up. Pure.
 
+import type { BlockCause } from './block-cause.ts';
 import type { TaskStatus } from './state.ts';
 
 /**
@@ -33,6 +34,7 @@ export interface CountedTask {
   readonly status: TaskStatus;
   readonly phase: string | null;
   readonly blocked_reason: string | null;
+  readonly block: Pick<BlockCause, 'kind'> | null;
   readonly review_kind: string | null;
   /** The branch that its work landed on. */
   readonly landed_on: string | null;
@@ -137,7 +139,9 @@ function ownOutcome(
       // Approved: it lands by itself.
       return task.phase === 'land' ? 'running' : 'waits';
     case 'blocked':
-      return task.blocked_reason !== null || asking.has(id) ? 'waits' : 'blocked';
+      if (asking.has(id)) return 'waits';
+      // Behind a branch that fails its gate: what waits for a person is the branch, once.
+      return task.blocked_reason !== null && task.block === null ? 'waits' : 'blocked';
     case 'claimed':
     case 'in_progress':
       return asking.has(id) ? 'waits' : 'running';

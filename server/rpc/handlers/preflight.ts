@@ -383,6 +383,7 @@ function widthCheck(work: Work, workers: number, isJoining: boolean): Check {
   if (isJoining) return check('width', 'note', 'A run is already active: this joins it.');
   const width = Math.min(workers, work.width);
   const tasks = formatCount(work.tasks, 'task', 'tasks');
+  if (work.tasks === 0) return check('width', 'ok', 'No task is left to start.');
   const limit = formatCount(workers, 'worker', 'workers');
   return check('width', 'ok', `${tasks}, at most ${width} at once with ${limit}.`);
 }

@@ -48,10 +48,19 @@ export function epicView(row: EpicRow, counts: Counts, isUnlanded: boolean): Epi
     progress: progressOf(counts, isUnlanded),
     branch: row.branch,
     landed_sha: row.landed_sha,
-    landing_state: row.landing_state,
+    landing_state: landingState(row),
     landing_note: row.landing_note,
     created_at: row.created_at,
   };
+}
+
+/** While the gate of an approved epic runs, it waits for no person. */
+function landingState({
+  landing_state: state,
+  approved_tree: approved,
+  review_tree: seen,
+}: EpicRow) {
+  return state === 'needs_review' && approved !== null && approved === seen ? 'landing' : state;
 }
 
 /** `line` is the target's: while it could not follow, a branch of ours holds what has landed. */

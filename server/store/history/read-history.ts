@@ -7,6 +7,7 @@ import { makeReport } from '../../core/history/report.ts';
 import { newestFirst, runList, type RunList } from '../../core/history/run-list.ts';
 import { runsOfTask, spansOf } from '../../core/history/spans.ts';
 import type { RunStory, StoryTeller } from '../../core/history/stories.ts';
+import { readBlockCause } from '../../core/plan/block-cause.ts';
 import { type AskedTasks, tasksInRun } from '../../core/history/run-scope.ts';
 import { waitsOf } from '../../core/history/waits.ts';
 import { windowsOf } from '../../core/history/windows.ts';
@@ -203,12 +204,16 @@ async function askedTasks(db: Db): Promise<AskedTasks> {
 
 /** What the counts of tasks are made of, as it is now. */
 async function readCounted(db: Db): Promise<ReportBoard> {
+  const rows = await db
+    .selectFrom('tasks')
+    .select(['id', 'title', 'epic_id', 'parent_id', 'candidate_of', 'status', 'phase'])
+    .select(['blocked_reason', 'blocked_by', 'review_kind', 'landed_on', 'landed_sha'])
+    .execute();
   return {
-    tasks: await db
-      .selectFrom('tasks')
-      .select(['id', 'title', 'epic_id', 'parent_id', 'candidate_of', 'status', 'phase'])
-      .select(['blocked_reason', 'review_kind', 'landed_on', 'landed_sha'])
-      .execute(),
+    tasks: rows.map(({ blocked_by: stored, ...row }) => ({
+      ...row,
+      block: row.blocked_reason === null ? null : readBlockCause(stored),
+    })),
     questions: await openQuestions(db),
     epics: await db.selectFrom('epics').select(['id', 'landing_state']).execute(),
   };

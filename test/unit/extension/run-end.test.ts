@@ -2,10 +2,11 @@
 
 import assert from 'node:assert/strict';
 import { RunEnds, runEndNotice } from '../../../extension/notices/run-end.ts';
+import { countOutcomes } from '../../../server/core/plan/outcome.ts';
 import type { Report } from '../../../server/core/history/report.ts';
 import type { StatusSnapshot } from '../../../server/protocol/views.ts';
 import { smallRun } from '../../doubles/reports.ts';
-import { epicView, runView, snapshotOf, taskView } from '../../doubles/views.ts';
+import { epicView, redBase, runView, snapshotOf, taskView } from '../../doubles/views.ts';
 
 const run = runView({ active: false, ended_at: 1_700_000_100, epic_id: 'syntax', land: 'task' });
 
@@ -46,6 +47,45 @@ suite('end of a run', () => {
     assert.equal(notice?.level, 'warning');
     const retry = notice?.buttons.find(({ title }) => title === 'Retry Failed');
     assert.deepEqual(retry?.action, { kind: 'retryFailed', ids: ['check'] });
+  });
+
+  test('after a retry, says how the whole epic is, and how much of it this run was about', () => {
+    const tasks = ['parse', 'check'].map((id) =>
+      taskView({ id, epic_id: 'syntax', status: 'completed', landed_on: 'main' }),
+    );
+    const report = { ...green(), counts: { ...green().counts, total: 1, landed: 1 } };
+    const again = runEndNotice(report, board({ tasks }), run);
+    assert.equal(
+      again?.text,
+      'A language: 2 landed on main (sha-prin) · this run: 1 task · 23 min · $2.00',
+    );
+    const failed = [...tasks, taskView({ id: 'print', epic_id: 'syntax', status: 'failed' })];
+    const left = runEndNotice(report, board({ tasks: failed }), run);
+    assert.match(
+      left?.text ?? '',
+      /^A language: 2 of 3 landed on main .* · 1 failed · this run: 1/u,
+    );
+    const retry = left?.buttons.find(({ title }) => title === 'Retry Failed');
+    assert.deepEqual(retry?.action, { kind: 'retryFailed', ids: ['print'] });
+  });
+
+  test('tasks behind a failing branch are its one fault', () => {
+    const tasks = ['a', 'b'].map((id) =>
+      taskView({
+        id,
+        epic_id: 'syntax',
+        status: 'blocked',
+        blocked_reason: 'red',
+        block: redBase,
+      }),
+    );
+    const report = { ...green(), counts: countOutcomes(['blocked', 'blocked']) };
+    const notice = runEndNotice(report, board({ tasks }), run);
+    assert.match(
+      notice?.text ?? '',
+      /^A language: nothing landed · 2 open · main fails its gate ·/u,
+    );
+    assert.ok(notice?.buttons.some(({ title }) => title === 'Open Inbox'));
   });
 
   test('names the agent that could not start, and that no attempt was used', () => {

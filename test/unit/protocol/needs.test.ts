@@ -1,9 +1,12 @@
 // What waits for a person, by one answer for all views.
 
 import assert from 'node:assert/strict';
-import { needsOf } from '../../../server/protocol/needs.ts';
+import { summarise } from '../../../extension/notices/summary.ts';
+import { countsByEpic } from '../../../server/core/plan/outcome.ts';
+import { needsByEpic, needsOf } from '../../../server/protocol/needs.ts';
 import type { EpicView, RunView, TaskView } from '../../../server/protocol/views.ts';
-import { epicView, runView, snapshotOf, taskView } from '../../doubles/views.ts';
+import { inboxItems } from '../../../webview/inbox/inbox-items.ts';
+import { epicView, redBase, runView, snapshotOf, taskView } from '../../doubles/views.ts';
 
 suite('what waits for a person', () => {
   const done = taskView({ id: 'a', epic_id: 'e', status: 'completed' });
@@ -37,6 +40,13 @@ suite('what waits for a person', () => {
     ['a task is about to land', [done, lands], ended, { progress: 50 }, []],
     ['nothing of it is wanted', [cancelled], ended, { progress: 0 }, []],
     [
+      'it is approved, and its gate runs',
+      [done],
+      ended,
+      { progress: 99, landing_state: 'landing' },
+      [],
+    ],
+    [
       'it waits for its review',
       [done],
       ended,
@@ -54,4 +64,43 @@ suite('what waits for a person', () => {
       );
     });
   }
+
+  test('all tasks behind one failing branch are one thing, in the badge, the inbox and each epic', () => {
+    const behind = (id: string, epic_id: string, on: string): TaskView =>
+      taskView({
+        id,
+        epic_id,
+        status: 'blocked',
+        blocked_reason: 'red',
+        block: { ...redBase, on },
+      });
+    const tasks = [behind('a', 'e', 'main'), behind('b', 'f', 'main'), behind('c', 'e', 'v2')];
+    const board = snapshotOf(tasks, { epics: ['e', 'f'].map((id) => epicView({ id }, tasks)) });
+    assert.deepEqual(
+      inboxItems(board).map(({ title, tasks: about }) => [title, about]),
+      [
+        ['2 tasks behind main', ['a', 'b']],
+        ['Title of c', ['c']],
+      ],
+    );
+    assert.equal(summarise(board).needYou, 2);
+    assert.deepEqual(
+      [...needsByEpic(board)],
+      [
+        ['e', 2],
+        ['f', 1],
+      ],
+    );
+    assert.equal(countsByEpic(board).get('e')?.waits, 0);
+  });
+
+  test('approved work that is about to land is nothing to wait for, in any view', () => {
+    const lands = taskView({ id: 'a', epic_id: 'e', status: 'needs_review', phase: 'land' });
+    const landing = { id: 'e', progress: 50, landing_state: 'landing' };
+    const board = snapshotOf([lands], { epics: [epicView(landing, [lands])], run: ended });
+    assert.deepEqual(inboxItems(board), []);
+    assert.equal(summarise(board).needYou, 0);
+    assert.equal(needsByEpic(board).size, 0);
+    assert.equal(countsByEpic(board).get('e')?.waits, 0);
+  });
 });

@@ -68,6 +68,18 @@ suite('epics', () => {
     assert.match((await refusalOf(close())).message, /drover approve/);
   });
 
+  test('waits for no person once it is approved, unless something else is to land', async () => {
+    const state = async (change: object): Promise<string | null | undefined> => {
+      await tablesOf(project.store.db).updateTable('epics').set(change).execute();
+      return (await readEpics(project.store.db))[0]?.landing_state;
+    };
+    const shown = { landing_state: 'needs_review', review_tree: 'one' };
+    assert.equal(await state(shown), 'needs_review');
+    assert.equal(await state({ approved_tree: 'one' }), 'landing');
+    assert.equal(await state({ review_tree: 'two' }), 'needs_review');
+    assert.equal(await state({ landing_state: 'landed' }), 'landed');
+  });
+
   test('opens again for a new task', async () => {
     await close();
     await addTasks(project, [{ title: 'Late', epic: id }]);

@@ -1,8 +1,9 @@
-// The note that says why something failed: it goes with its button, with the next action, or by
-// itself after a while.
+// The note that says why something failed: it goes with its button, with the next action, once what
+// it may be about has changed, or by itself after a while.
 
 import { html, nothing, type ReactiveController, type ReactiveControllerHost } from 'lit';
 import type { TemplateResult } from 'lit';
+import type { HostState } from '../../messages/messages.ts';
 import type { Host } from '../host.ts';
 import { icon } from '../looks/icon.ts';
 import { visibleText } from '../looks/visible-text.ts';
@@ -12,18 +13,29 @@ const shownMs = 30_000;
 
 interface Failure {
   readonly words: string;
+  /** What a person may have changed since, here or elsewhere. */
+  readonly cause: string;
   /** The settings file is the cause, so the note offers to open it. */
   readonly isBySettings: boolean;
 }
 
 export class FailureNote implements ReactiveController {
   readonly #component: ReactiveControllerHost & { readonly host: Host | null };
+  readonly #state: () => HostState | null;
   #failure: Failure | null = null;
   #timer: ReturnType<typeof setTimeout> | undefined = undefined;
 
-  constructor(component: ReactiveControllerHost & { readonly host: Host | null }) {
+  constructor(
+    component: ReactiveControllerHost & { readonly host: Host | null },
+    state: () => HostState | null,
+  ) {
     this.#component = component;
+    this.#state = state;
     component.addController(this);
+  }
+
+  hostUpdate(): void {
+    if (this.#failure !== null && this.#failure.cause !== causeIn(this.#state())) this.#end();
   }
 
   hostDisconnected(): void {
@@ -32,12 +44,16 @@ export class FailureNote implements ReactiveController {
 
   show(error: unknown): void {
     const words = error instanceof Error ? error.message : String(error);
-    this.#set({ words, isBySettings: isBySettings(error) });
+    const cause = causeIn(this.#state());
+    this.#end({ words, cause, isBySettings: isBySettings(error) });
+    this.#component.requestUpdate();
     this.#timer = setTimeout(() => this.clear(), shownMs);
   }
 
   clear(): void {
-    if (this.#failure !== null) this.#set(null);
+    if (this.#failure === null) return;
+    this.#end();
+    this.#component.requestUpdate();
   }
 
   /** Returns null if nothing has failed. */
@@ -64,9 +80,32 @@ export class FailureNote implements ReactiveController {
     opening?.catch((error: unknown) => this.show(error));
   };
 
-  #set(failure: Failure | null): void {
+  #end(next: Failure | null = null): void {
     clearTimeout(this.#timer);
-    this.#failure = failure;
-    this.#component.requestUpdate();
+    this.#failure = next;
   }
+}
+
+/**
+ * The connection, the settings, the plan and the run, without anything that changes by itself while
+ * agents work.
+ */
+function causeIn(state: HostState | null): string {
+  if (state === null) return '';
+  const { board, connection } = state;
+  return JSON.stringify([
+    connection,
+    board?.config,
+    board?.run?.id,
+    board?.run?.active,
+    board?.epics.map(({ id, title, status }) => [id, title, status]),
+    board?.tasks.map((task) => [
+      task.id,
+      task.title,
+      task.epic_id,
+      task.parent_id,
+      task.position,
+      task.blocked_by,
+    ]),
+  ]);
 }
