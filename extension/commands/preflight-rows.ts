@@ -11,6 +11,7 @@ import type {
 import type { CommandId } from '../ids.ts';
 import { plainText } from '../notices/plain-text.ts';
 import { signInLine } from '../project/agent-rows.ts';
+import type { RunChoices } from './run-choices.ts';
 
 export type DecisionName = PreflightDecision['name'];
 
@@ -50,7 +51,8 @@ export interface PreflightState {
   readonly behindRedBase?: readonly string[];
   /** Its tasks are done, and only its landing is left. */
   readonly canLand?: boolean;
-  readonly hasChoices: boolean;
+  /** What was chosen for this run; the other options that it has are VS Code's settings. */
+  readonly chosen: RunChoices;
   readonly isUnfolded: boolean;
   /** A step outside of the list, as the start of a sentence: a command line waits in a terminal. */
   readonly toDo?: string | null;
@@ -75,8 +77,8 @@ export function preflightRows(
       ? []
       : [heading('Fix first'), ...errors.map(checkRow), lookAgainRow(request)]),
     heading('Choices'),
-    ...view.decisions.map(decisionRow),
-    ...(request.hasChoices ? [settingsRow] : []),
+    ...view.decisions.map((decision) => decisionRow(decision, request.chosen)),
+    ...(Object.keys(request.chosen).length > 0 ? [settingsRow] : []),
     ...(others.length === 0 ? [] : [heading('Good to know'), ...others.map(checkRow)]),
     ...fineRows(fine, request.isUnfolded),
   ];
@@ -173,15 +175,22 @@ const sourceWords: { readonly [S in PreflightDecision['source']]: string } = {
   default: 'default',
 };
 
-function decisionRow(decision: PreflightDecision): PreflightRow {
-  const { name, source, recommended, why } = decision;
+/** The setting of VS Code, where the option of the run is that. */
+function sourceOf({ name, source }: PreflightDecision, chosen: RunChoices): string {
+  const isChosen =
+    name === 'agent'
+      ? chosen.agent !== undefined || chosen.model !== undefined
+      : chosen[name === 'budget' ? 'budget_usd' : name] !== undefined;
+  return source === 'flag' && !isChosen ? `from the setting drover.${name}` : sourceWords[source];
+}
+
+function decisionRow(decision: PreflightDecision, chosen: RunChoices): PreflightRow {
+  const { name, recommended, why } = decision;
+  const source = sourceOf(decision, chosen);
   const better = recommended === null ? null : valueWords(name, recommended);
   return {
     label: `$(${decisionIcons[name]}) ${decisionTitles[name]}: ${plainText(valueWords(name, decision.value), 80)}`,
-    description:
-      better === null
-        ? sourceWords[source]
-        : `${sourceWords[source]} · recommended: ${plainText(better, 60)}`,
+    description: better === null ? source : `${source} · recommended: ${plainText(better, 60)}`,
     ...(why === null || !needsWords(decision) ? {} : { detail: plainText(why, detailChars) }),
     action: { kind: 'decide', name },
     fixes:

@@ -52,10 +52,9 @@ export async function askPreflight(
     // A key that a remedy has stored counts at once.
     const view = await checkOrAsk(context, project, scope, { ...choices, env: await env() });
     if (typeof view === 'string') return view === 'runAnyway' ? choices : null;
-    const hasChoices = Object.keys(choices).length > 0;
     const rows = preflightRows(view, {
       ...retryable(project, scope),
-      hasChoices,
+      chosen: choices,
       isUnfolded,
       toDo,
     });

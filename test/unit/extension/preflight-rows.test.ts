@@ -2,7 +2,11 @@
 
 import assert from 'node:assert/strict';
 import { preflightRows } from '../../../extension/commands/preflight-rows.ts';
-import { readChoices, withSettings } from '../../../extension/commands/run-choices.ts';
+import {
+  readChoices,
+  type RunChoices,
+  withSettings,
+} from '../../../extension/commands/run-choices.ts';
 import type {
   PreflightCheck,
   PreflightDecision,
@@ -35,7 +39,7 @@ function view(change: Partial<PreflightView> = {}): PreflightView {
   };
 }
 
-const plain = { failed: [], hasChoices: false, isUnfolded: false };
+const plain = { failed: [], chosen: {}, isUnfolded: false };
 
 suite('decision before a run', () => {
   test('the first row starts it and says where the work goes', () => {
@@ -62,6 +66,24 @@ suite('decision before a run', () => {
     assert.equal(gate?.description, 'from .drover.toml · recommended: npm test');
     assert.equal(gate?.fixes[0]?.tooltip, 'Use npm test');
     assert.equal(gate?.fixes[0]?.action.kind, 'accept');
+  });
+
+  test('a setting of VS Code is named as the source, and what was chosen for this run as such', () => {
+    const source = { source: 'flag', recommended: null } as const;
+    const decisions = view().decisions.map((each) => ({ ...each, ...source }));
+    const sources = (chosen: RunChoices): readonly (string | undefined)[] =>
+      preflightRows(view({ decisions }), { ...plain, chosen })
+        .filter(({ action }) => action?.kind === 'decide')
+        .slice(0, 2)
+        .map(({ description }) => description);
+    assert.deepEqual(sources({}), [
+      'from the setting drover.agent',
+      'from the setting drover.workers',
+    ]);
+    assert.deepEqual(sources({ model: 'opus', workers: 2 }), [
+      'chosen for this run',
+      'chosen for this run',
+    ]);
   });
 
   test('a gate that nothing is known of is run by Enter on its row', () => {
