@@ -1,6 +1,7 @@
 // `drover import github`: the real command on a project whose remote is a GitHub.
 
 import assert from 'node:assert/strict';
+import { join } from 'node:path';
 import type { Project } from '../e2e/support/project.ts';
 import { useProjects } from '../e2e/support/suite-projects.ts';
 import { eventually } from '../e2e/support/eventually.ts';
@@ -108,7 +109,7 @@ suite('import github', function () {
   test('a backend that runs without a token reads with that of the caller', async () => {
     fake.issues.push(issue(1));
     const here = await begin(false);
-    here.start(['server']);
+    here.start(['server', '--socket', join(here.folder, 'own.sock')]);
     await eventually('the backend runs', () => here.backendPid() !== null);
     const env = { GH_ENTERPRISE_TOKEN: token };
     await here.expect(0, ['import', 'github', '1', '--yes'], { env });
