@@ -30,6 +30,7 @@ export const soakFiles: ReadonlySet<string> = new Set([
   'test/e2e/quota.test.ts',
   'test/e2e/remote-agents.test.ts',
   'test/e2e/telemetry-agents.test.ts',
+  'test/fleet/cut-ssh.test.ts',
   'test/fleet/gone.test.ts',
   'test/fleet/show-1.test.ts',
   'test/fleet/solo.test.ts',

@@ -249,6 +249,7 @@ export {
   liveMachines,
   machineName,
   nameOfMachine,
+  noteCutOff,
   othersLand,
 } from './fleet/machines.ts';
 export { isDrained, type MachineWork, machineWork } from './fleet/machine-work.ts';

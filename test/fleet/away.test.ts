@@ -1,4 +1,5 @@
-// The machine that lands loses its way to git alone: the others land, and it takes nothing until git answers it again.
+// The machine that lands loses its way to git alone: the others land, also what its own agents have finished, and it
+// takes nothing until git answers it again.
 
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
@@ -7,8 +8,15 @@ import { SeededChance } from '../doubles/seeded-chance.ts';
 import { eventually } from '../e2e/support/eventually.ts';
 import { stallingProxy } from '../store-postgres/bad-surroundings.ts';
 import { assertFleetDone } from './support/checks.ts';
-import { countedAgent, fleetSettings, importEpic, layeredPlan } from './support/epic.ts';
+import {
+  completedRuns,
+  countedAgent,
+  fleetSettings,
+  importEpic,
+  layeredPlan,
+} from './support/epic.ts';
 import type { Fleet } from './support/fleet.ts';
+import type { Machine } from './support/machine.ts';
 import { useFleets } from './support/suite-fleets.ts';
 import { storyOf } from './support/story.ts';
 import { startWorkers } from './support/workers.ts';
@@ -31,7 +39,7 @@ suite('a fleet whose lander cannot reach git', function () {
   this.timeout(300_000);
   const fleet = useFleets();
 
-  test('another machine lands; the first one says why it does not', async () => {
+  test('another machine lands everything; the first one says why it does not', async () => {
     const here = await fleet({
       machines: ['north', 'south', 'desk'],
       agent: waitingAgent,
@@ -41,12 +49,8 @@ suite('a fleet whose lander cannot reach git', function () {
     const tasks = layeredPlan(new SeededChance(11), 4, perLayer);
     const north = here.machine('north');
     const desk = here.machine('desk');
-    const { port } = new URL(here.gitServer.urlAt('127.0.0.1'));
-    const proxy = await stallingProxy(Number(port));
+    const proxy = await gitThroughProxy(here, north);
     try {
-      const url = here.gitServer.urlAt('127.0.0.1').replace(`:${port}/`, `:${proxy.port}/`);
-      const set = await north.run('git', ['-C', 'repo', 'remote', 'set-url', 'origin', url]);
-      assert.equal(set.code, 0, set.stderr);
       desk.writeUserSettings('[fleet]\nagents = 0\n');
       await importEpic(desk, tasks);
       await startWorkers(here, ['north'], 2);
@@ -69,6 +73,19 @@ suite('a fleet whose lander cannot reach git', function () {
         assert.match(await north.expect(0, ['status']), /completed/);
         return performance.now() - askedMs < listingMaxMs;
       });
+      const isAll = async (): Promise<boolean> => (await completedCount(here)) === tasks.length;
+      await eventually('all land, with the work of north', isAll, standStillMaxMs).catch(
+        async (error: unknown) => {
+          throw new Error(await storyOf(here), { cause: error });
+        },
+      );
+      const runs = completedRuns(here);
+      assert.equal(runs.length, tasks.length, 'no agent ran for nothing');
+      assert.ok(
+        runs.some(({ task, machine }) => machine === 'north' && !task.startsWith('F-0')),
+        'north has finished work that it could not push',
+      );
+      assert.match(await desk.expect(0, ['status']), /north: The git remote origin has not/);
       proxy.goOn();
       const ended = await run.ended;
       assert.equal(
@@ -82,13 +99,64 @@ suite('a fleet whose lander cannot reach git', function () {
       proxy.close();
     }
   });
+
+  test('a worker that drains releases what it cannot push, and its agent does not run again', async () => {
+    const here = await fleet({
+      machines: ['north'],
+      agent: waitingAgent,
+      settings: fleetSettings,
+      isPlain: true,
+    });
+    const north = here.machine('north');
+    const proxy = await gitThroughProxy(here, north);
+    try {
+      await importEpic(north, [{ id: 'F-1', blockedBy: [] }]);
+      const worker = north.start(['worker', '--agents', '1']);
+      await eventually('it is in the fleet', () => isListed(here));
+      await north.expect(0, ['run', '--detach']);
+      await eventually('its agent runs', () => isAtStep(here, 'agent'));
+      proxy.stall();
+      writeFileSync(join(here.folder, 'ledger.go'), '');
+      await eventually('its push hangs', () => isAtStep(here, 'commit'));
+      worker.signal('SIGTERM');
+      assert.equal((await worker.ended).code, 2);
+      const [task] = await here.query('SELECT status, attempts::int AS attempts FROM tasks');
+      assert.deepEqual(task, { status: 'ready', attempts: 0 });
+      proxy.goOn();
+      await north.startWorker(['--agents', '1']);
+      await eventually('it lands', async () => (await completedCount(here)) === 1);
+      assert.deepEqual(completedRuns(here), [{ task: 'F-1', attempt: 1, machine: 'north' }]);
+    } finally {
+      proxy.close();
+    }
+  });
 });
+
+async function gitThroughProxy(fleet: Fleet, machine: Machine): Promise<Proxy> {
+  const { port } = new URL(fleet.gitServer.urlAt('127.0.0.1'));
+  const proxy = await stallingProxy(Number(port));
+  const url = fleet.gitServer.urlAt('127.0.0.1').replace(`:${port}/`, `:${proxy.port}/`);
+  const set = await machine.run('git', ['-C', 'repo', 'remote', 'set-url', 'origin', url]);
+  assert.equal(set.code, 0, set.stderr);
+  return proxy;
+}
+
+type Proxy = Awaited<ReturnType<typeof stallingProxy>>;
 
 async function completedCount(fleet: Fleet): Promise<number> {
   const rows = await fleet.query<{ n: number }>(
     `SELECT count(*)::int AS n FROM tasks WHERE status = 'completed'`,
   );
   return rows[0]?.n ?? 0;
+}
+
+async function isListed(fleet: Fleet): Promise<boolean> {
+  return (await fleet.query('SELECT 1 FROM machines')).length > 0;
+}
+
+async function isAtStep(fleet: Fleet, phase: string): Promise<boolean> {
+  const [task] = await fleet.query<{ phase: string | null }>('SELECT phase FROM tasks');
+  return task?.phase === phase;
 }
 
 /** The first layer has landed, and agents of the second are running on either machine. */

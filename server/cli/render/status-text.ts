@@ -70,6 +70,9 @@ function headLines(snapshot: StatusSnapshot, { width, paint, nowMs }: TableOptio
     );
   const machines = machinesLine(snapshot.machines ?? []);
   if (machines !== null) lines.push(wrap(machines, width, '          '));
+  lines.push(
+    ...machineNotes(snapshot.machines ?? []).map((note) => paint('yellow', wrap(note, width))),
+  );
   if (snapshot.no_lander !== undefined)
     lines.push(paint('yellow', wrap(plainLine(snapshot.no_lander), width)));
   const target = targetLine(snapshot);
@@ -93,6 +96,14 @@ function machinesLine(machines: readonly MachineView[]): string | null {
     }
   });
   return words.length === 0 ? null : `Machines: ${words.join(', ')}`;
+}
+
+/** Why a machine takes less than it could, such as a git remote that does not answer it. */
+function machineNotes(machines: readonly MachineView[]): readonly string[] {
+  return machines.flatMap(({ name, note, state }) => {
+    const isAlive = state === 'working' || state === 'draining';
+    return isAlive && note !== null ? [plainLine(`${name}: ${note}`)] : [];
+  });
 }
 
 const landTexts: { readonly [L in RunView['land']]: string } = {

@@ -1,5 +1,6 @@
 // Commits that other machines have made are fetched when something here needs them.
 
+import { type Carrier, fetchCarried } from './carried-work.ts';
 import { fetchPatterns } from './names.ts';
 import { headRoot, landRoot, rescueRoot, workRoot } from '../../core/work/ref-names.ts';
 import { ok } from '../../core/failure.ts';
@@ -18,11 +19,13 @@ const everything = fetchPatterns([headRoot, landRoot, rescueRoot, workRoot]);
 
 export class Presence {
   readonly #remote: Remote;
+  readonly #carrier: Carrier | null;
   readonly #present = new Set<Sha>();
   readonly #missing = new Map<Sha, number>();
 
-  constructor(remote: Remote) {
+  constructor(remote: Remote, carrier: Carrier | null) {
     this.#remote = remote;
+    this.#carrier = carrier;
   }
 
   /** Fails only if the remote is unreachable; git itself reports a commit that does not exist. */
@@ -62,9 +65,18 @@ export class Presence {
       }
       const all = await this.#remote.fetch(everything, []);
       if (!all.ok) return all;
-      for (const sha of await this.#unknown(wanted)) this.#missing.set(sha, Date.now());
+      for (const sha of await this.#unknown(wanted)) {
+        if (await this.#isCarried(sha)) this.#note(sha);
+        else this.#missing.set(sha, Date.now());
+      }
       return ok(undefined);
     });
+  }
+
+  /** A machine that cannot reach the remote has sent it another way; now it is here. */
+  async #isCarried(sha: Sha): Promise<boolean> {
+    if (this.#carrier === null) return false;
+    return fetchCarried(this.#remote.context, this.#carrier, sha);
   }
 
   #note(sha: Sha): void {

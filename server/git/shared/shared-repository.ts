@@ -8,9 +8,10 @@ import type { RefChange } from '../refs/move-here.ts';
 import { branchRef, checkNames, isFullRef } from '../refs/refs.ts';
 import type { LocalRepository } from '../repository.ts';
 import { Fences } from './fences.ts';
+import type { Carrier } from './carried-work.ts';
+import { publishFinished } from './finished-work.ts';
 import { followShared } from './follow.ts';
 import { allSnapshots, lastSnapshot } from './found-work.ts';
-import { uploadLargeFiles } from './large-files.ts';
 import { RemoteRefs } from './remote-refs.ts';
 import { landedLine, placeOf } from './names.ts';
 import { sharedWork, type SharedWork } from './old-work.ts';
@@ -35,6 +36,8 @@ export interface SharedOptions {
   readonly pausesMs?: readonly number[];
   /** How long an answer of the remote is used again. */
   readonly freshMs?: number;
+  /** How finished work reaches the other machines while the remote does not answer here. */
+  readonly carrier?: Carrier;
   /** Until snapshots that could not be pushed are tried again. */
   readonly againMs?: number;
 }
@@ -87,6 +90,7 @@ class Shared {
   readonly fences: Fences;
   readonly branches: PublishedBranches;
   readonly work: WorkPushes;
+  readonly carrier: Carrier | null;
   readonly report: SharedOptions['report'];
 
   constructor(local: LocalRepository, remote: Remote, brief: Remote, options: SharedOptions) {
@@ -94,7 +98,8 @@ class Shared {
     this.remote = remote;
     this.report = options.report;
     this.remoteRefs = new RemoteRefs(remote, options.freshMs ?? defaults.freshMs);
-    this.presence = new Presence(remote);
+    this.carrier = options.carrier ?? null;
+    this.presence = new Presence(remote, this.carrier);
     const parts = { remote, remoteRefs: this.remoteRefs, presence: this.presence };
     this.fences = new Fences(parts, options.machineId);
     this.branches = new PublishedBranches(parts);
@@ -241,22 +246,7 @@ class Shared {
     const done = await this.with([request.base], () => this.local.commitLeftovers(request));
     if (!done.ok) return done;
     this.work.add(done.value.ignored?.ref ?? null);
-    const ref = branchRef(request.branch);
-    const secrets = done.value.committedSecrets ?? [];
-    if (secrets.length > 0) {
-      const message = `${secrets.join(', ')} must not leave this machine: ${request.branch} is not pushed.`;
-      this.report(new Error(message), `pushing ${request.branch}`);
-      return done;
-    }
-    const { commit, changed } = done.value;
-    const uploaded = changed
-      ? await uploadLargeFiles(this.remote, this.local.facts, ref, commit)
-      : ok(undefined);
-    if (!uploaded.ok) return uploaded;
-    // A branch without its own work need not be found on other machines.
-    if (!changed && !this.branches.hasMoved(ref)) return done;
-    const published = await this.branches.move(ref, commit, null);
-    return published.ok ? done : err({ ...published.error, made: done.value });
+    return publishFinished(this, this.local.facts, request, done.value);
   }
 
   async publish(branch: string, commit: Sha): Promise<GitResult<void>> {

@@ -9,11 +9,13 @@ import { Refusal } from '../../core/failure.ts';
 import type { FleetSettings } from '../../core/settings/fleet-settings.ts';
 import type { GitRepository } from '../../git/port.ts';
 import type { LocalRepository } from '../../git/repository.ts';
+import type { Carrier } from '../../git/shared/carried-work.ts';
 import { checkRemote } from '../../git/shared/check.ts';
 import type { SharedWork } from '../../git/shared/old-work.ts';
 import { createSharedRepository } from '../../git/shared/shared-repository.ts';
 import { refuseMovedAway } from '../../store/exchange/moved-away.ts';
-import type { Store } from '../../store/port.ts';
+import { readCarried, storeCarried } from '../../store/feed/carried-work.ts';
+import { othersLand, type Store } from '../../store/port.ts';
 import { openPostgresStore } from '../../store/postgres/open.ts';
 import { FleetClock } from './fleet-clock.ts';
 import { noteFleet } from './fleet-note.ts';
@@ -59,7 +61,9 @@ export async function openFleetProject(
     const machineId = machineIdOf(places);
     const { store, shown, onOutput } = opened;
     const output = createFleetOutput({ store, logs: places.logs, machineId, onOutput });
-    const git = createSharedRepository(local, { remote, branchPrefix, machineId, report });
+    const carrier = carrierIn(store, machineId);
+    const shared = { remote, branchPrefix, machineId, report, carrier };
+    const git = createSharedRepository(local, shared);
     const refuseRemote = async (): Promise<void> => {
       const checked = await checkRemote(local, { remote, branchPrefix, machineId });
       if (!checked.ok) throw new Refusal(checked.error.kind, checked.error.message);
@@ -76,6 +80,14 @@ export async function openFleetProject(
     await opened.close();
     throw error;
   }
+}
+
+/** The database, which a machine without git's remote may still reach. */
+function carrierIn({ db }: Store, machineId: string): Carrier {
+  return {
+    put: async (work) => (await othersLand(db, machineId)) && storeCarried(db, work),
+    get: (commit) => readCarried(db, commit),
+  };
 }
 
 const idBytes = 6;

@@ -26,6 +26,9 @@ const sameSignalMs = 250;
 const lookAgainMs = 2_000;
 /** What happens within this time on any machine of the fleet is read at once. */
 const gatherMs = 100;
+const drainOver = 'the end of the drain';
+/** By then, another machine has the work if it could be sent to one. */
+const unpushedMaxMs = 20_000;
 /** Events that are read at once. */
 const pageSize = 500;
 
@@ -170,7 +173,7 @@ export class WorkerWatch {
       this.#firstSignalMs = now;
       this.#drain().catch((error: unknown) => this.#report(error, 'draining'));
     } else if (now - this.#firstSignalMs > sameSignalMs) {
-      this.#giveBack();
+      this.#giveBack('a second signal');
     }
   }
 
@@ -179,7 +182,7 @@ export class WorkerWatch {
     this.#tell({ type: 'draining', tasks });
     const { drainMaxMs } = this.#request;
     if (drainMaxMs !== null) {
-      const timer = setTimeout(() => this.#giveBack(), drainMaxMs);
+      const timer = setTimeout(() => this.#giveBack(drainOver), drainMaxMs);
       this.#stops.push(() => clearTimeout(timer));
     }
     await this.#worker.pulse.drain();
@@ -188,12 +191,25 @@ export class WorkerWatch {
 
   async #endWhenDrained(): Promise<void> {
     const { pulse, project, leave } = this.#worker;
-    if (!pulse.isDraining || (await pulse.busy()) > 0) return;
+    if (!pulse.isDraining) return;
     const { store, machineId } = project;
+    if ((await pulse.busy()) > 0) {
+      if (await this.#isOnlyUnpushed()) this.#giveBack('the git remote does not answer');
+      return;
+    }
     if (await store.transaction((tx) => isDrained(tx, machineId))) leave('drained');
   }
 
-  #giveBack(): void {
+  /** Only the git remote is left to wait for, and it may never answer again. */
+  async #isOnlyUnpushed(): Promise<boolean> {
+    const { store, machineId, git } = this.#worker.project;
+    const sinceMs = git.sharedRemote?.awaySinceMs ?? null;
+    if (sinceMs === null || Date.now() - sinceMs < unpushedMaxMs) return false;
+    const work = await machineWork(store.db, machineId);
+    return work.every(({ isAtWork, usesRemote }) => !isAtWork || usesRemote);
+  }
+
+  #giveBack(reason: string): void {
     if (this.#isGivingBack || this.#isOver) return;
     this.#isGivingBack = true;
     const { host, project, leave } = this.#worker;
@@ -205,7 +221,7 @@ export class WorkerWatch {
         this.#givenBack = ids;
       })
       .catch((error: unknown) => this.#report(error, 'giving tasks back'))
-      .finally(() => leave('a second signal'));
+      .finally(() => leave(reason));
   }
 }
 

@@ -13,6 +13,8 @@ export interface MachineWork {
   readonly model: string | null;
   readonly startedAtMs: number;
   readonly isAtWork: boolean;
+  /** It is at a step that needs the git remote: its worktree, or its commit, which is pushed. */
+  readonly usesRemote: boolean;
   /** The task's state if it is not running; `landing` if its work is finished. */
   readonly outcome: string;
   readonly error: string | null;
@@ -55,6 +57,7 @@ export async function machineWork(
       model: row.model,
       startedAtMs: row.started_at_ms,
       isAtWork: isOwned && !isFinished,
+      usesRemote: isOwned && (row.phase === 'commit' || row.phase === 'worktree'),
       outcome: isFinished ? 'landing' : row.status,
       error: isFinished || row.status === 'completed' ? null : (row.error ?? row.last_error),
     });

@@ -35,6 +35,8 @@ export interface LiveMachine {
   readonly room: number;
   readonly lands: boolean;
   readonly compatibility: number;
+  /** The shared remote does not answer it. */
+  readonly isCutOff: boolean;
 }
 
 /** Unix milliseconds by the database's clock: those of the machines may differ. */
@@ -79,6 +81,16 @@ export async function beatMachine(db: Kysely<StoreTables>, beat: MachineBeat): P
   return Number(beaten.now);
 }
 
+/** Before its next heartbeat says so: what it releases must not be assigned to it again. */
+export async function noteCutOff(tx: Tx, id: string): Promise<void> {
+  await tx
+    .updateTable('machines')
+    .set({ remote_away_since_ms: nowMs(tx) })
+    .where('id', '=', id)
+    .where('remote_away_since_ms', 'is', null)
+    .execute();
+}
+
 /** It has given up everything and starts nothing more. */
 export async function leaveFleet(db: Kysely<StoreTables>, id: string): Promise<void> {
   await db
@@ -92,19 +104,21 @@ export async function liveMachines(db: Reads): Promise<readonly LiveMachine[]> {
   const rows = await db
     .selectFrom('machines')
     .select(['id', 'name', 'labels', 'state', 'agents_max', 'room', 'lands', 'compatibility'])
+    .select('remote_away_since_ms as awaySinceMs')
     .where('state', '!=', 'left')
     .where('alive_until_ms', '>', nowMs(db))
     .orderBy('id')
     .execute();
-  return rows.map(({ id, name, labels, state, agents_max, room, lands, compatibility }) => ({
+  return rows.map(({ id, name, room, compatibility, ...row }) => ({
     id,
     name,
-    labels: textList(labels),
-    isDraining: state === 'draining',
-    agentsMax: agents_max,
+    labels: textList(row.labels),
+    isDraining: row.state === 'draining',
+    agentsMax: row.agents_max,
     room,
-    lands: lands === 1,
+    lands: row.lands === 1,
     compatibility,
+    isCutOff: row.awaySinceMs !== null,
   }));
 }
 

@@ -10,6 +10,7 @@ import {
 } from '../../core/work/machines.ts';
 import { whyNoLander } from '../../core/work/landers.ts';
 import { lastAttempt, staysOn } from '../work/claims.ts';
+import { liveMachines } from '../fleet/machines.ts';
 import { readMachines } from '../fleet/machine-views.ts';
 import { type Db, textList } from '../rows/one-moment.ts';
 import type { TaskRow } from '../schema/tables.ts';
@@ -73,4 +74,19 @@ export async function whyLost(
     ? 'the others take it over, and no attempt is used'
     : 'start "drover worker" on a machine to resume it; no attempt is used';
   return `${attempt.task_id} was running on ${machine.name}, which ${gone}: ${next}.`;
+}
+
+/**
+ * What a machine says about its git remote that does not answer: of the one that has the attempt,
+ * or of all for work that any machine could land.
+ */
+export async function whyCutOff(db: Db, machine: string | null): Promise<string[]> {
+  const cutOff = (await liveMachines(db)).filter(
+    ({ id, isCutOff }) => isCutOff && (machine === null || id === machine),
+  );
+  if (cutOff.length === 0) return [];
+  const notes = new Map((await readMachines(db, 0)).map(({ id, note }) => [id, note]));
+  return cutOff.map(({ id, name }) => {
+    return `${name}: ${notes.get(id) ?? 'The git remote does not answer.'}`;
+  });
 }

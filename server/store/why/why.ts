@@ -16,7 +16,7 @@ import { nextAgentFacts } from './why-agent.ts';
 import { whyBlocked } from './why-blocked.ts';
 import { whyEpic } from './why-epic.ts';
 import { whyGate } from './why-gate.ts';
-import { whyLost, whyNotLanding } from './why-machine.ts';
+import { whyCutOff, whyLost, whyNotLanding } from './why-machine.ts';
 import { whyOnWorker } from './why-place.ts';
 import { whyNotStarted } from './why-ready.ts';
 import { oneLine, timeText, type WhyFacts } from './why-phrases.ts';
@@ -120,6 +120,7 @@ async function whyRunning(db: Db, row: TaskRow, facts: WhyFacts): Promise<string
         `${row.id} was running (attempt ${attempt?.number ?? 1} with ${agent}) when the backend stopped. Run "drover resume" to continue it.`,
       ];
   if (worker !== '') sentences.push(...(await whyOnWorker(db, row, facts)));
+  sentences.push(...(await whyCutOff(db, isHandedOver ? null : (attempt?.machine ?? ''))));
   sentences.push(...(await nextAgentFacts(db, row, facts)).sentences);
   if (row.stop_requested !== null && ownedStatuses.has(row.status)) {
     sentences.push(`A person asked to ${row.stop_requested} it; its agent is being stopped.`);

@@ -165,11 +165,12 @@ export const unendedStates: readonly string[] = ['interrupted', 'waiting', 'runn
  * to push, it needs none.
  */
 export function staysOn(
-  last: Pick<AttemptRow, 'state' | 'commit_sha' | 'failure_kind'> | null,
+  last: Pick<AttemptRow, 'state' | 'base_sha' | 'commit_sha' | 'failure_kind'> | null,
   isSuited: boolean,
 ): boolean {
   if (last === null || !unendedStates.includes(last.state)) return false;
-  return last.commit_sha === null ? isSuited : last.failure_kind === 'push_refused';
+  if (last.commit_sha !== null) return last.failure_kind === 'push_refused';
+  return isSuited && last.base_sha !== null;
 }
 
 /** The attempt to continue (it was interrupted or waited), or a new one. */

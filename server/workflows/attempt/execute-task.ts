@@ -9,6 +9,7 @@ import {
   existingRun,
   existingTask,
   goesOnAfter,
+  noteCutOff,
   notePlace,
   releaseSlot,
   type RunRow,
@@ -16,7 +17,7 @@ import {
   type Tx,
 } from '../../store/port.ts';
 import { gateCandidate } from './candidates.ts';
-import { blockTask, recordFailure } from './attempt-ends.ts';
+import { blockTask, giveBack, recordFailure } from './attempt-ends.ts';
 import { waitForBase } from './missing-base.ts';
 import { endLeftAgent } from '../landing/orphan-commands.ts';
 import { passingFailure } from '../kit/git-trouble.ts';
@@ -103,7 +104,7 @@ async function executeUntilStopped(begun: Omit<StartedAttempt, 'runRow'>): Promi
     () => prepareWorktree(engine, claim, runRow, signal),
     (tx, outcome) => recordPlace(engine, tx, claim, outcome),
   );
-  if (placed.kind === 'no_base') return 'no_base';
+  if (placed.kind === 'no_base' || placed.kind === 'cut_off') return placed.kind;
   if (placed.kind === 'failed') return failedPlace(engine, run, claim, placed.failure);
   const attempt = { ...started, place: placed.place };
   if (claim.planning === true) return makePlan(attempt);
@@ -156,13 +157,18 @@ function startOf({ taskId, epoch, runId }: Claim) {
 }
 
 async function recordPlace(
-  engine: Uses<'clock' | 'git' | 'store'>,
+  engine: Uses<'clock' | 'git' | 'machineId' | 'mask' | 'store'>,
   tx: Tx,
   claim: Claim,
   outcome: PlaceOutcome,
 ): Promise<void> {
   const { store } = engine;
   if (outcome.kind === 'no_base') return waitForBase(engine, tx, claim, outcome);
+  if (outcome.kind === 'cut_off') {
+    await noteCutOff(tx, engine.machineId);
+    await releaseSlot(tx, 'task', claim.taskId);
+    return giveBack(engine, tx, claim, engine.mask(outcome.reason));
+  }
   await store.transition(tx, {
     ...startOf(claim),
     data: {

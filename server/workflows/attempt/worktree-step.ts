@@ -10,6 +10,7 @@ import {
   type AttemptRow,
   type Claim,
   foreseeLease,
+  lastAttempt,
   leaseSlot,
   type RunRow,
   setSlotAside,
@@ -41,6 +42,8 @@ export interface Place {
 export type PlaceOutcome =
   | { readonly kind: 'ready'; readonly place: Place }
   | { readonly kind: 'failed'; readonly failure: Failure }
+  /** This machine cannot reach the git remote, and another one can do all of the task. */
+  | { readonly kind: 'cut_off'; readonly reason: string }
   | NoBase;
 
 export async function prepareWorktree(
@@ -58,7 +61,13 @@ export async function prepareWorktree(
         (trouble) => ({ kind: 'failed', failure: trouble }),
       ),
     (outcome) => (outcome.kind === 'failed' ? outcome.failure : null),
+    async ({ message: reason }) =>
+      (await hasWorkHere(engine, claim)) ? null : { kind: 'cut_off', reason },
   );
+}
+
+async function hasWorkHere(engine: Uses<'store'>, { taskId }: Claim): Promise<boolean> {
+  return (await lastAttempt(engine.store.db, taskId))?.base_sha !== null;
 }
 
 async function prepareNow(

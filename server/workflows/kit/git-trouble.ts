@@ -69,16 +69,16 @@ const waitsMax = 30;
 const waitMs = 15_000;
 
 /**
- * Retries while the outcome is an unreachable remote, within limits and until it is aborted. With
- * `landing`, the workflow is handed over instead as soon as another machine can land: later
- * landings must not wait for this machine's network.
+ * Retries while the outcome is an unreachable remote, within limits and until it is aborted.
+ * `leave`: called as soon as another machine can land, so that nothing that others can do waits for
+ * this machine's network; null keeps it waiting.
  */
 export async function whileAway<T>(
   engine: Uses<'clock' | 'machineId' | 'report' | 'store'>,
   signal: AbortSignal,
   body: () => Promise<T>,
   troubleIn: (outcome: T) => Failure | null,
-  landing: DurableRun<Tx> | null = null,
+  leave: ((trouble: Failure) => Promise<T | null>) | null = null,
 ): Promise<T> {
   for (let waits = 0; ; waits += 1) {
     const outcome = await body();
@@ -86,13 +86,19 @@ export async function whileAway<T>(
     if (trouble === null || !passing.has(trouble) || waits >= waitsMax || signal.aborted) {
       return outcome;
     }
-    if (landing !== null && (await othersLand(engine.store.db, engine.machineId))) {
-      engine.report(trouble, 'another machine lands meanwhile');
-      throw landing.handOver();
+    if (leave !== null && (await othersLand(engine.store.db, engine.machineId))) {
+      engine.report(trouble, 'another machine continues');
+      const left = await leave(trouble);
+      if (left !== null) return left;
     }
     engine.report(trouble, 'waiting for git');
     await pause(engine, signal);
   }
+}
+
+/** Leaves a landing: its workflow continues where git answers. */
+export function handingOver(run: DurableRun<Tx>): () => Promise<never> {
+  return () => Promise.reject(run.handOver());
 }
 
 function pause(engine: Uses<'clock'>, signal: AbortSignal): Promise<void> {

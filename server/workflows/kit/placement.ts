@@ -58,8 +58,8 @@ export async function openPlacement(
     .filter((machine) => !machine.isDraining)
     // A machine with another compatibility number could not continue what is started here.
     .filter((machine) => machine.compatibility === engine.compatibility.number)
-    .map(({ id, name, labels, room }): OpenMachine & { room: number } => {
-      return { id, name, labels, room, left: room - (busy.get(id) ?? 0) };
+    .map(({ id, name, labels, room, isCutOff }): OpenMachine & { room: number } => {
+      return { id, name, labels, room, left: isCutOff ? 0 : room - (busy.get(id) ?? 0) };
     });
   return {
     room: machines.reduce((sum, { room }) => sum + room, 0),

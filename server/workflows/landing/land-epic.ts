@@ -19,7 +19,7 @@ import {
 } from '../../store/port.ts';
 import { gateOfRun, landQueue, limitLandQueue } from '../attempt/submission.ts';
 import { gateFailure } from './gate.ts';
-import { gitFailed, orElse, ownLine, whileAway } from '../kit/git-trouble.ts';
+import { gitFailed, handingOver, orElse, ownLine, whileAway } from '../kit/git-trouble.ts';
 import { landInRounds, type LineMerge } from './land-rounds.ts';
 import { handMerge, handPick, isPicked } from '../lines/hand-merge.ts';
 import { headOn, syncLine } from '../lines/lines.ts';
@@ -120,7 +120,7 @@ export async function landEpic(
         signal,
         () => orElse<BuiltEpic>(() => buildEpic(engine, input, own), notBuilt),
         (outcome) => (outcome.kind === 'built' ? null : outcome.failure),
-        run,
+        handingOver(run),
       ),
     mergeOf: (built) => (built.kind === 'built' ? ok(built.candidate) : err(built.failure)),
     test: (merge, signal) => testEpic(engine, input, merge, signal),

@@ -15,7 +15,7 @@ import {
   taskById,
   type Tx,
 } from '../../store/port.ts';
-import { gitFailed, orElse, ownLine, whileAway } from '../kit/git-trouble.ts';
+import { gitFailed, handingOver, orElse, ownLine, whileAway } from '../kit/git-trouble.ts';
 import { returnLanding } from './landing-returns.ts';
 import {
   type LandingBatch,
@@ -122,7 +122,7 @@ class Landing {
             (problem) => ({ ...nothingBuilt, problem }),
           ),
         (built) => built.problem,
-        this.#run,
+        handingOver(this.#run),
       ),
     );
   }
@@ -255,7 +255,7 @@ class Landing {
             (reason) => ({ kind: 'failed', reason }),
           ),
         (outcome) => (outcome.kind === 'failed' ? outcome.reason : null),
-        this.#run,
+        handingOver(this.#run),
       ),
     );
     if (moved.kind === 'moved') {

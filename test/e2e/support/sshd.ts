@@ -24,11 +24,13 @@ export interface Sshd {
   readonly fingerprint: string;
   /** From now on it shows another host key; resolves with that one's fingerprint. */
   changeKey(): Promise<string>;
+  /** Connections are accepted by the system, and never answered. */
+  hang(): void;
   close(): Promise<void>;
 }
 
 /** Debian's sshd on a loopback port, with its own host key and login key. */
-export async function startSshd(here: Project): Promise<Sshd> {
+export async function startSshd(here: Pick<Project, 'folder'>): Promise<Sshd> {
   const folder = join(here.folder, 'sshd');
   const home = join(here.folder, 'far-home');
   for (const path of [folder, home]) mkdirSync(path, { mode: 0o700 });
@@ -74,6 +76,7 @@ export async function startSshd(here: Project): Promise<Sshd> {
       daemon = await listening(folder, port);
       return fingerprintOf(join(folder, 'host'));
     },
+    hang: () => void daemon.kill('SIGSTOP'),
     close: () => ended(daemon),
   };
 }
@@ -104,5 +107,6 @@ async function listening(folder: string, port: number): Promise<ChildProcess> {
 async function ended(daemon: ChildProcess): Promise<void> {
   const gone = new Promise((resolve) => daemon.once('exit', resolve));
   daemon.kill('SIGTERM');
+  daemon.kill('SIGCONT');
   await gone;
 }

@@ -171,10 +171,11 @@ suite('what people see', () => {
       heard_at: 1_700_000_100,
       heard_ago_ms: 125_000,
     });
+    const note = 'The git remote origin has not answered for 12 s; nothing new starts here.';
     const machines = [
-      machine('atlas', 'working', 2),
+      { ...machine('atlas', 'working', 2), note },
       machine('hera\u001b[2J', 'draining', 1),
-      machine('zeus', 'dead', 0),
+      { ...machine('zeus', 'dead', 0), note },
       machine('nyx', 'left', 0),
     ];
     const fleet = snapshotOf(tasks, { run: runView({ workers: 6 }), machines });

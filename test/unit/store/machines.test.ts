@@ -50,7 +50,7 @@ suite('machines', () => {
 
   async function atWork(id: string, on: string, phase: TaskRow['phase'] = 'agent'): Promise<void> {
     await moveTask(project, id, ['claimed', 'in_progress'], { epoch: 1, phase });
-    await addAttempt(project, id, { machine: on });
+    await addAttempt(project, id, { machine: on, base_sha: 'c' });
   }
 
   async function keptWorktree(id: string, on: string): Promise<void> {
@@ -112,6 +112,28 @@ suite('machines', () => {
     near(zeus?.heard_ago_ms, 60_000);
     near(nyx?.heard_ago_ms, 5_000);
     near(atlas?.heard_ago_ms, 0);
+  });
+
+  test('why names the git remote of the machine that has the task, or of any that could land it', async () => {
+    const note = 'The git remote origin has not answered for 12 s.';
+    await machine('m-atlas', { name: 'atlas' });
+    await machine('m-leto', { name: 'leto', note, remote_away_since_ms: Date.now() - 12_000 });
+    const {
+      A = '',
+      B = '',
+      C = '',
+    } = await addTasks(
+      project,
+      ['A', 'B', 'C'].map((title) => ({ title })),
+    );
+    await atWork(A, 'm-atlas', 'commit');
+    await atWork(B, 'm-leto', 'commit');
+    await atWork(C, 'm-atlas', 'land');
+    const still = { nowMs: testStartMs, agentKind: 'claude', gateNeeds: [] };
+    const facts = { ...still, agents: noFallback, hasBackend: true };
+    const named = async (id: string): Promise<boolean> =>
+      (await why(project.store.db, id, facts)).includes(`leto: ${note}`);
+    assert.deepEqual([await named(A), await named(B), await named(C)], [false, true, true]);
   });
 
   test('two of one name are told apart, and one that nobody knows is told by its id', async () => {

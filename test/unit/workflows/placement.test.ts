@@ -11,6 +11,7 @@ import {
   moveTask,
   type TestStore,
 } from '../store/memory-store.ts';
+import { noteCutOff } from '../../../server/store/port.ts';
 import { tablesOf } from '../../tables.ts';
 import type { Engine } from '../../../server/workflows/kit/engine-ports.ts';
 
@@ -124,16 +125,27 @@ suite('placement', () => {
     assert.equal(await places.choose(task('2')), null);
   });
 
+  test('a machine that cannot reach the git remote gets nothing, even before its room shrinks', async () => {
+    await machine('a', 1);
+    await machine('b', 5);
+    await project.store.transaction((tx) => noteCutOff(tx, 'b'));
+    const places = await open();
+    assert.equal(await places.choose(task('1')), 'a');
+    places.taken('a');
+    assert.equal(await places.choose(task('2')), null);
+  });
+
   test('an attempt goes on where it has begun, and waits for it; a new one goes where it suits', async () => {
     await machine('a', 5, ['gpu']);
     await machine('b', 1);
-    const titles = ['going', 'new', 'moved', 'committed', 'refused', 'lost'];
+    const titles = ['going', 'unbegun', 'new', 'moved', 'committed', 'refused', 'lost'];
     const ids = await addTasks(
       project,
       titles.map((title) => ({ title })),
     );
     const idOf = (title: string): string => ids[title] ?? '';
-    await attempt(idOf('going'), { state: 'interrupted', machine: 'b' });
+    await attempt(idOf('going'), { state: 'interrupted', machine: 'b', base_sha: 'c' });
+    await attempt(idOf('unbegun'), { state: 'interrupted', machine: 'b' });
     await attempt(idOf('new'), { state: 'failed', machine: 'b' });
     await attempt(idOf('moved'), { state: 'failed', machine: 'b' });
     await attempt(idOf('committed'), { state: 'interrupted', machine: 'b', commit_sha: 'c' });
@@ -153,6 +165,7 @@ suite('placement', () => {
     assert.equal(await choose('lost'), 'a');
     places.taken('b');
     assert.equal(await choose('going'), null, 'it waits for its turn');
+    assert.equal(await choose('unbegun'), 'a', 'it has no worktree there yet');
     assert.equal(await choose('new'), 'a');
     assert.equal(await choose('committed'), 'a', 'committed work can land from anywhere');
     assert.equal(await choose('refused'), null, 'only its machine has what was not pushed');

@@ -1,0 +1,51 @@
+// Finished work of a machine whose remote does not answer, carried to the others by another way, so
+// that nothing that depends on it waits for this machine's network.
+
+import type { RepositoryContext } from '../context.ts';
+import type { Sha } from '../sha.ts';
+
+export interface Carrier {
+  /** False: it cannot take it, or no other machine could land it. */
+  put(work: CarriedPack): Promise<boolean>;
+  get(commit: Sha): Promise<Buffer | null>;
+}
+
+export interface CarriedPack {
+  /** The task and the number of the attempt, as in the name of its branch. */
+  readonly attempt: string;
+  readonly commit: Sha;
+  readonly pack: Buffer;
+}
+
+export interface CarriedRange {
+  readonly attempt: string;
+  readonly commit: Sha;
+  /** A commit that every machine can fetch. */
+  readonly base: Sha;
+}
+
+export async function sendCarried(
+  context: RepositoryContext,
+  carrier: Carrier,
+  { attempt, commit, base }: CarriedRange,
+): Promise<boolean> {
+  const output = await context.git(['pack-objects', '--revs', '--stdout', '-q'], {
+    input: `${commit}\n^${base}\n`,
+  });
+  if (output.code !== 0) return false;
+  return carrier.put({ attempt, commit, pack: output.stdout });
+}
+
+/** True if the commit is here now, with everything that it refers to. */
+export async function fetchCarried(
+  context: RepositoryContext,
+  carrier: Carrier,
+  commit: Sha,
+): Promise<boolean> {
+  const pack = await carrier.get(commit);
+  if (pack === null) return false;
+  const unpacked = await context.git(['index-pack', '--stdin'], { input: pack });
+  if (unpacked.code !== 0) return false;
+  const connected = ['rev-list', '--objects', '--quiet', commit, '--not', '--all'];
+  return (await context.git(connected)).code === 0;
+}
