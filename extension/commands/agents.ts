@@ -8,7 +8,7 @@ import { changeProjectFile } from '../project/project-file.ts';
 import { personEnvironment, type Project } from '../project/project.ts';
 import { isVariableName, removeKey, storeKey } from '../project/secrets.ts';
 import { readSettings, writeUserSetting } from '../project/settings.ts';
-import { withTable } from '../project/toml-text.ts';
+import { withTable } from '../../server/core/settings/toml-text.ts';
 import type { CommandContext, Handlers } from './context.ts';
 
 type AgentCommand =
@@ -58,7 +58,12 @@ interface AgentItem extends vscode.QuickPickItem {
 type AgentAnswer =
   | { readonly kind: 'chosen'; readonly agent: AgentKind; readonly label: string }
   /** It is not installed: a terminal has its command line, and `toDo` says what to do there. */
-  | { readonly kind: 'typed'; readonly toDo: string };
+  | {
+      readonly kind: 'typed';
+      readonly agent: AgentKind;
+      readonly label: string;
+      readonly toDo: string;
+    };
 
 /** The one list of agents: ready ones first. Returns null if the user canceled. */
 export async function pickAgent(
@@ -68,11 +73,12 @@ export async function pickAgent(
   const chosen = await vscode.window.showQuickPick(agentItems(context), {
     ...texts,
     matchOnDescription: true,
+    ignoreFocusOut: true,
   });
   if (chosen?.row === undefined) return null;
   const { kind, label, install } = chosen.row;
   if (install === null) return { kind: 'chosen', agent: kind, label };
-  return { kind: 'typed', toDo: installIn(label, install) };
+  return { kind: 'typed', agent: kind, label, toDo: installIn(label, install) };
 }
 
 /** Types the command line into a terminal. Returns the next step as the start of a sentence. */

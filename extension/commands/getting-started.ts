@@ -14,6 +14,7 @@ import { readSettings } from '../project/settings.ts';
 import { walkthroughId } from '../ids.ts';
 import { withProject, type CommandContext, type Handlers } from './context.ts';
 import { pickProject } from './pick.ts';
+import { askAfterSetup } from './set-up.ts';
 
 type GettingStarted =
   | 'drover.initialise'
@@ -41,9 +42,14 @@ export const gettingStartedHandlers: Handlers<GettingStarted> = {
   'drover.initialise': async (context) => {
     const folder = await pickFolder('Set Up Drover');
     if (folder === null) return;
-    await command(context, ['init', '--json'], folder);
+    const printed = await command(context, ['init', '--json'], folder);
     await context.projects.look();
     context.projects.current?.connect();
+    const { root } = JSON.parse(printed) as { readonly root: string };
+    // Set up already: a question that is left open holds up nothing.
+    void askAfterSetup(context, root, printed).catch((error: unknown) => {
+      context.messages.fail(null, error);
+    });
   },
   'drover.openSample': ({ access, extension }) => openSample(access, extension.globalState),
   'drover.openWalkthrough': async ({ extension }) => {

@@ -46,7 +46,7 @@ export function agentRows(doctor: string, current: string): readonly AgentRow[] 
   const rows = agentKinds.map((kind) => {
     const state = found.get(kind) ?? null;
     const needsProgram = state !== null && !state.found;
-    const group = groupOf(state);
+    const group = groupOf(kind, state);
     const facts = [
       ...(kind === current ? ['current'] : []),
       ...(typeof state?.version === 'string' ? [state.version] : []),
@@ -69,10 +69,18 @@ export function agentRows(doctor: string, current: string): readonly AgentRow[] 
   });
 }
 
-const groups = ['Ready', 'Not signed in', 'Not working', 'Not installed'] as const;
+const groups = [
+  'Ready',
+  'Not signed in',
+  'Not working',
+  'Not installed',
+  'To try Drover out',
+] as const;
 
-function groupOf(state: Found | null): (typeof groups)[number] {
+function groupOf(kind: AgentKind, state: Found | null): (typeof groups)[number] {
   if (state === null) return 'Ready';
+  // It does no work, so it is never the first of the list.
+  if (kind === 'demo') return 'To try Drover out';
   if (!state.found) return 'Not installed';
   if (state.broken === true) return 'Not working';
   return state.signed_in === false ? 'Not signed in' : 'Ready';

@@ -1,7 +1,7 @@
 // Writes who makes the workers into the text of a `.drover.toml`, and leaves all else as it is.
 // Pure.
 
-import { withTable, withTopValue } from '../project/toml-text.ts';
+import { withTable, withTopValue } from '../../server/core/settings/toml-text.ts';
 
 export interface RemoteSetup {
   /** Keys of `[remote]` with their values. */

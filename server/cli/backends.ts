@@ -2,6 +2,7 @@
 // implementation.
 
 import type { WorkerRuntimeRequest } from '../core/settings/worker-runtime.ts';
+import type { SetupProposal } from '../core/work/gate-proposal.ts';
 import type { Result } from '../core/failure.ts';
 import type { Client } from '../protocol/api.ts';
 import type { WorkerOptions } from '../protocol/worker-notes.ts';
@@ -42,6 +43,8 @@ export interface DoctorReport {
     readonly signed_in: boolean | null;
     readonly path: string | null;
     readonly remedy: string | null;
+    /** Asked for its version, it failed or did not answer; absent otherwise. */
+    readonly broken?: true;
   }[];
   /** With `--sandbox` alone. */
   readonly sandbox?: readonly { readonly probe: string; readonly stopped: boolean }[];
@@ -121,6 +124,7 @@ export interface Backends {
     database: string;
     already: boolean;
     warnings?: readonly string[];
+    proposal?: SetupProposal | null;
   }>;
   readonly findProject: (from: string) => string | null;
   /** The power settings of the repository, and a person's acceptance of them if `accept` is set. */

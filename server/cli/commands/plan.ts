@@ -41,19 +41,6 @@ export interface EditOptions extends TaskOptions {
   readonly removeBlocker?: readonly string[];
 }
 
-export async function init(context: CommandContext): Promise<number> {
-  const { env, loadBackends } = context.surroundings;
-  const { initProject } = await loadBackends();
-  const { root, database, already, warnings = [] } = await initProject(context.directory, env);
-  const done = already
-    ? `${root} is a Drover project already; nothing was changed.`
-    : `${root} is a Drover project now (database: ${database}). Next: drover add "…", then drover run.`;
-  const text = [done, ...warnings.map((warning) => `Warning: ${plainLine(warning)}`)].join('\n');
-  if (context.json) context.tell(text);
-  context.answer({ root, database }, text);
-  return exitCodes.done;
-}
-
 export async function add(
   context: CommandContext,
   givenTitle: string,

@@ -18,9 +18,12 @@ const load = async () => await import('../commands/plan.ts');
 export function definePlanCommands(program: Command, host: ProgramHost): void {
   const init = define(program, 'init', 'Set up Drover in this repository', [
     'init',
+    'init --yes',
     'init -C ../other-repository',
   ]);
-  init.action(calls(host, init, async () => (await load()).init));
+  init
+    .option('-y, --yes', 'Keep the defaults; ask nothing')
+    .action(calls(host, init, async () => (await import('../commands/init.ts')).init));
   defineEpicCommands(program, host);
 
   const add = define(program, 'add [title]', 'Add a task', [

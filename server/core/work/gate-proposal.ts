@@ -6,6 +6,14 @@ export interface GateProposal {
   readonly file: string;
 }
 
+/** What may be asked once, when Drover is set up in a repository. */
+export interface SetupProposal {
+  /** Settings that no file, variable or flag decides. */
+  readonly asks: readonly ('agent' | 'gate' | 'workers')[];
+  readonly gate: GateProposal | null;
+  readonly workers: number;
+}
+
 /** Files at the root that are worth reading for a proposal. */
 export const gateProposalFiles = [
   'package.json',

@@ -9,8 +9,12 @@ import {
   readFileSync,
   writeFileSync,
 } from 'node:fs';
+import { availableParallelism } from 'node:os';
 import { dirname, join } from 'node:path';
+import { findGate } from '../../config/found-gate.ts';
 import { sampleToml } from '../../config/sample.ts';
+import type { SettingKey } from '../../core/settings/settings.ts';
+import type { SetupProposal } from '../../core/work/gate-proposal.ts';
 import { Refusal } from '../../core/failure.ts';
 import { openGitAdapter } from '../../git/adapter.ts';
 import type { LocalRepository } from '../../git/repository.ts';
@@ -32,6 +36,8 @@ export interface InitResult {
   readonly already: boolean;
   /** Settings of git that can cost work. */
   readonly warnings: readonly string[];
+  /** Null if there is nothing to ask: it was a project before, or the fleet decides. */
+  readonly proposal: SetupProposal | null;
 }
 
 /** Makes a project of the repository that holds `folder`; a second call changes nothing. */
@@ -73,7 +79,24 @@ export async function initProject(folder: string, environment: Environment): Pro
     await close();
   }
   keepPlan(places);
-  return { root, database: places.database, already, warnings: opened.value.warnings };
+  const isAsked = !already && live.settings.fleetDatabaseUrl === null;
+  const proposal = isAsked ? await proposeSetup(root, live) : null;
+  return { root, database: places.database, already, warnings: opened.value.warnings, proposal };
+}
+
+const workersMin = 3;
+/** Each agent costs money: more is a user's decision. */
+const workersMax = 4;
+
+async function proposeSetup(root: string, { loaded }: LiveSettings): Promise<SetupProposal> {
+  const isOpen = (key: SettingKey): boolean => loaded.values[key].source === 'default';
+  const workers = Math.min(workersMax, Math.max(workersMin, availableParallelism()));
+  const asks = [
+    ...(isOpen('agent.kind') ? (['agent'] as const) : []),
+    ...(isOpen('gate.command') ? (['gate'] as const) : []),
+    ...(isOpen('max_workers') ? (['workers'] as const) : []),
+  ];
+  return { asks, gate: await findGate(root), workers };
 }
 
 /** Before anything is written. */

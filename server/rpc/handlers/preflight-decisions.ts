@@ -2,23 +2,14 @@
 // what is recommended here.
 
 import { availableParallelism } from 'node:os';
-import { join } from 'node:path';
-import { readPlainFile } from '../../config/plain-file.ts';
+import { findGate } from '../../config/found-gate.ts';
 import { stepText } from '../../core/format.ts';
 import { agentTitle } from '../../core/plan/agent-titles.ts';
-import {
-  gateProposalFiles,
-  proposeGate,
-  type GateProposal,
-  type GateProposalFile,
-} from '../../core/work/gate-proposal.ts';
 import type { SettingKey } from '../../core/settings/settings.ts';
 import type { Params } from '../../protocol/api.ts';
 import type { PreflightCheck, PreflightDecision } from '../../protocol/panel-views.ts';
 import type { Uses } from '../../workflows/kit/engine-ports.ts';
 import type { EngineHandlerDeps } from './engine-deps.ts';
-
-const fileBytesMax = 256 * 1024;
 
 export interface DecisionFacts {
   readonly hasEpic: boolean;
@@ -119,7 +110,7 @@ async function gateDecision(
 ): Promise<PreflightDecision> {
   const { engine } = deps;
   const { gateCommand } = engine.settings();
-  const found = gateCommand === null ? await gateProposal(engine.git.facts.root) : null;
+  const found = gateCommand === null ? await findGate(engine.git.facts.root) : null;
   const why =
     gateCommand !== null
       ? 'Runs on the merged tree before anything lands.'
@@ -132,18 +123,6 @@ async function gateDecision(
     recommended: found?.command ?? null,
     why,
   });
-}
-
-async function gateProposal(root: string): Promise<GateProposal | null> {
-  const texts: Partial<Record<GateProposalFile, string>> = {};
-  for (const file of gateProposalFiles) {
-    const limits = { bytesMax: fileBytesMax, links: 'refuse' } as const;
-    const read = await readPlainFile(join(root, file), limits);
-    if (read.kind === 'read') texts[file] = read.bytes.toString('utf8');
-    // A long lock file is sufficient evidence by existing.
-    else if (read.kind === 'refused' && read.reason.kind === 'too_long') texts[file] = '';
-  }
-  return proposeGate(texts);
 }
 
 function planDecision(deps: EngineHandlerDeps, params: Params<'preflight'>): PreflightDecision {

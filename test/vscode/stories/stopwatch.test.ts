@@ -3,7 +3,7 @@
 
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, readFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { eventually } from '../../e2e/support/eventually.ts';
 import type { Project } from '../../e2e/support/project.ts';
@@ -11,7 +11,7 @@ import type { StatusSnapshot } from '../../../server/protocol/api.ts';
 import type { Frame, Page } from '../host/browser.ts';
 import { demoProject } from './support/demo-project.ts';
 import { fieldFocused, reachTree, tabTo } from './support/keys.ts';
-import { message } from './support/messages.ts';
+import { message, messageCame } from './support/messages.ts';
 import { offeredCommand, openDrover, quickPickRow } from './support/parts.ts';
 import { row, titleField, treeOf } from './support/tree.ts';
 import { openWorkbench, picture, type Workbench } from './support/workbench.ts';
@@ -88,6 +88,7 @@ suite('stopwatch: from an empty folder to the first landed commit', () => {
     this.timeout(300_000);
     root = join(project.folder, 'own');
     mkdirSync(root);
+    writeFileSync(join(root, 'package.json'), '{ "scripts": { "test": "node --version" } }\n');
     bench = await openWorkbench({ env: project.env, folder: root });
     const { page } = bench;
     startedMs = Date.now();
@@ -97,6 +98,15 @@ suite('stopwatch: from an empty folder to the first landed commit', () => {
     await tree.getByRole('button', { name: 'Set Up Drover' }).waitFor();
     await tabTo(page, tree, 'Set Up Drover');
     await page.keyboard.press('Enter');
+    await quickPickRow(page, 'Found in package.json').waitFor();
+    await picture(page, 'stopwatch-set-up');
+    await page.keyboard.press('Enter');
+    await quickPickRow(page, 'recommended').waitFor();
+    await page.keyboard.press('Enter');
+    await messageCame(page, 'Commit it to share them');
+    const settings = readFileSync(join(root, '.drover.toml'), 'utf8');
+    assert.match(settings, /^max_workers = \d+$/m);
+    assert.match(settings, /\[gate\]\ncommand = "npm test"\n/);
     await tree.getByRole('button', { name: 'New Task' }).waitFor();
     await tabTo(page, tree, 'New Task');
     await page.keyboard.press('Enter');
@@ -132,7 +142,7 @@ async function runByKeys(page: Page): Promise<void> {
   // It is the active row, and Enter brings its remedy.
   await quickPickRow(page, 'has no commit yet').waitFor();
   await page.keyboard.press('Enter');
-  await quickPickRow(page, 'Commit 1 file').waitFor();
+  await quickPickRow(page, 'Commit 2 files').waitFor();
   await page.keyboard.press('Enter');
   await quickPickRow(page, '2 tasks, up to').waitFor();
   await page.keyboard.press('Enter');

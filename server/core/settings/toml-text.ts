@@ -5,7 +5,7 @@ type TomlValue = string | number;
 const tablePattern = /^\s*\[/;
 
 /**
- * Sets keys of a table. Returns null if the file contains the table in a form that cannot be safely
+ * Sets keys of a table, in the place of its commented sample if there is one. Returns null if the file contains the table in a form that cannot be safely
  * changed line by line (dotted keys, an inline table): a person must change it.
  */
 export function withTable(
@@ -18,8 +18,9 @@ export function withTable(
   if (lines.slice(0, topEnd(lines)).some(isDotted)) return null;
   const isHeader = (line: string): boolean => new RegExp(`^\\s*\\[\\s*${table}\\s*\\]`).test(line);
   if (!lines.some(isHeader)) {
-    if (lines.length > 0) lines.push('');
-    lines.push(`[${table}]`);
+    const sample = lines.indexOf(`# [${table}]`);
+    if (sample !== -1) lines[sample] = `[${table}]`;
+    else lines.push(...(lines.length > 0 ? [''] : []), `[${table}]`);
   }
   const header = lines.findIndex(isHeader);
   const below = lines.slice(header + 1).findIndex((line) => tablePattern.test(line));
@@ -42,7 +43,9 @@ export function withTable(
 /** Sets a key above all tables. */
 export function withTopValue(text: string, key: string, value: TomlValue): string {
   const lines = linesIn(text);
-  const at = keyAt(lines, key, 0, topEnd(lines));
+  const end = topEnd(lines);
+  const sample = lines.slice(0, end).findIndex((each) => each.startsWith(`# ${key} = `));
+  const at = keyAt(lines, key, 0, end) ?? (sample === -1 ? null : sample);
   const line = `${key} = ${JSON.stringify(value)}`;
   if (at === null) lines.unshift(line, ...(tablePattern.test(lines[0] ?? '') ? [''] : []));
   else lines[at] = line;
