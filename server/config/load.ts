@@ -8,6 +8,7 @@ import {
   resolveSettings,
   type LoadedSettings,
   type SettingEntry,
+  type SettingNote,
 } from '../core/settings/settings-resolve.ts';
 import {
   settingKeys,
@@ -61,7 +62,7 @@ export async function loadSettings(request: SettingsRequest): Promise<LoadedSett
       worktreeRoot: worktreeRootOf(loaded, request),
       fleet: { ...loaded.settings.fleet, name: loaded.settings.fleet.name || hostWord() },
     },
-    problems: [...project.problems, ...user.problems, ...loaded.problems],
+    problems: [...project.problems, ...user.problems, ...loaded.problems].map(withFullStop),
   };
 }
 
@@ -126,4 +127,8 @@ function environmentEntries(env: SettingsRequest['env']): readonly SettingEntry[
     entries.push({ key, raw, form: 'text', origin: name, line: null });
   }
   return entries;
+}
+
+function withFullStop(note: SettingNote): SettingNote {
+  return /[.?]$/.test(note.message) ? note : { ...note, message: `${note.message}.` };
 }

@@ -21,7 +21,7 @@ export function parseSettingsText(text: string, name: string): SettingsFile {
     if (!(error instanceof ParseError)) throw error;
     const line = error.lineNumber;
     const place = `${name}, line ${line}: `;
-    return refused(name, line, place + (agentTwice(text) ?? `not TOML: ${error.message}`));
+    return refused(name, line, place + (agentTwice(text) ?? notToml(text, error)));
   }
   const collected: Collected = { name, entries: [], problems: [] };
   for (const part of program.body[0].body) {
@@ -38,6 +38,13 @@ export function parseSettingsText(text: string, name: string): SettingsFile {
     collectTable(collected, path, part.body, part);
   }
   return { entries: collected.entries, problems: collected.problems };
+}
+
+/** The value itself may be a secret: its key names it. */
+function notToml(text: string, { lineNumber, message }: ParseError): string {
+  const line = text.split(/\r?\n/)[lineNumber - 1] ?? '';
+  const key = /^\s*([\w."-]{1,80}?)\s*=/.exec(line)?.[1] ?? null;
+  return key === null ? `not TOML: ${message}` : `not TOML at \`${key}\`: ${message}`;
 }
 
 /** TOML cannot express both, so the message explains how to write it. */

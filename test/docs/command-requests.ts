@@ -56,13 +56,13 @@ export const commandRequests: Readonly<Record<string, CommandRequest>> = {
   run: {
     request: 'run.start',
     lines: [
-      words('-w 2 -e epic-1 --target main --gate make --fallback codex --land epic --detach'),
+      words(
+        '-w 2 --agent claude:opus -e epic-1 --target main --gate make --fallback codex --land epic --detach',
+      ),
       words('--task task-1 --task task-2 --detach'),
     ],
     others: detach,
     left: {
-      agent: 'a setting names it',
-      model: 'a setting names it',
       plan: 'a setting, or the task, says it',
       budget_usd: 'a setting names it',
     },

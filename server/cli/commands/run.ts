@@ -18,12 +18,14 @@ import { followRun, type RunEnd } from '../follow-run.ts';
 import { InterruptWatch } from '../interrupt.ts';
 import { plainLine } from '../plain-text.ts';
 import { leftOver } from '../render/left-over.ts';
-import { oneLine } from '../render/summary.ts';
+import { noTasks, oneLine } from '../render/summary.ts';
 import type { RunStarted } from '../../protocol/run-views.ts';
 
 type OptionOfRun = 'workers' | 'epic' | 'target' | 'gate' | 'fallback' | 'land';
 
 export interface RunCommandOptions extends Pick<RunOptions, OptionOfRun> {
+  /** Its kind, or `kind:model`. */
+  readonly agent?: string;
   /** Single tasks instead of an epic. */
   readonly task?: RunOptions['tasks'];
   readonly detach?: boolean;
@@ -33,6 +35,7 @@ export async function run(context: CommandContext, options: RunCommandOptions): 
   const { workers, epic, task, target, gate, fallback, land, detach } = options;
   const client = await context.client('engine', settingsOf(options));
   const params: Params<'run.start'> = {
+    ...agentOf(options),
     ...(workers !== undefined && { workers }),
     ...(epic !== undefined && { epic }),
     ...(task !== undefined && { tasks: task }),
@@ -50,6 +53,12 @@ export async function run(context: CommandContext, options: RunCommandOptions): 
   });
 }
 
+function agentOf({ agent }: RunCommandOptions): Pick<RunOptions, 'agent' | 'model'> {
+  if (agent === undefined) return {};
+  const [kind = '', ...model] = agent.split(':');
+  return { agent: kind.trim(), ...(model.length > 0 && { model: model.join(':').trim() }) };
+}
+
 function realPath(path: string): string {
   try {
     return realpathSync(path);
@@ -60,7 +69,10 @@ function realPath(path: string): string {
 
 /** By their names in `.drover.toml`, so that `status` can show their source. */
 function settingsOf(options: RunCommandOptions): Partial<Record<SettingKey, unknown>> {
+  const { agent, model } = agentOf(options);
   return {
+    ...(agent !== undefined && { 'agent.kind': agent }),
+    ...(model !== undefined && { 'agent.model': model }),
     ...(options.workers !== undefined && { max_workers: options.workers }),
     ...(options.gate !== undefined && { 'gate.command': options.gate }),
     ...(options.fallback !== undefined && { 'agent.fallback': options.fallback }),
@@ -167,7 +179,7 @@ async function judge(
   const tasks = snapshot.tasks.filter(({ id }) => own?.has(id) ?? true);
   for (const line of leftOver(tasks)) context.say(line);
   // The live view has already shown the same text.
-  if (!context.surroundings.stdout.isTTY) context.say(oneLine(snapshot));
+  if (!context.surroundings.stdout.isTTY) context.say(noTasks(snapshot) ?? oneLine(snapshot));
   const unlandedEpic = view.land !== 'task' && !hasLanded(snapshot, epic, finished);
   tellWhatWaits(context, snapshot, finished);
   tellWorkElsewhere(context, view, finished);

@@ -10,10 +10,12 @@ export function defineRunCommands(program: Command, host: ProgramHost): void {
     'run --workers 4',
     'run --epic epic-7h2k9d3f --land review',
     'run --task task-7h2k9d3f',
+    'run --agent claude:opus',
     'run --gate "npm test" --target main --json',
   ]);
   run
     .option('-w, --workers <n>', 'Maximum number of agents at the same time', wholeNumber)
+    .option('--agent <kind>', 'Agent for tasks that name none (codex, or claude:opus with a model)')
     .option('-e, --epic <id>', 'Run only the tasks of this epic')
     .addOption(
       new Option('--task <id>', 'Run only this task and what it depends on (repeatable)')

@@ -7,7 +7,14 @@ import { plainLine } from '../plain-text.ts';
 import { costText, durationText, progressBar } from './figures.ts';
 import { fit, wrap } from './fit.ts';
 import { paintOf } from './style.ts';
-import { answerCommand, countsOfBoard, openQuestions, targetLine, totalCost } from './summary.ts';
+import {
+  answerCommand,
+  countsOfBoard,
+  noTasks,
+  openQuestions,
+  targetLine,
+  totalCost,
+} from './summary.ts';
 import { isRunning } from './task-facts.ts';
 import { treeLines } from './tree.ts';
 import type { GraphNode } from '../../core/plan/graph-edges.ts';
@@ -46,6 +53,8 @@ function footerLines(snapshot: StatusSnapshot, options: LiveTextOptions): string
   if (cost !== '') facts.push(cost);
   const eta = etaText(snapshot, options);
   if (eta !== '') facts.push(eta);
+  const empty = noTasks(snapshot);
+  if (empty !== null) return [empty, ...(options.notice === null ? [] : [options.notice])];
   const lines = [facts.join('  '), ...wrap(countsLine(snapshot.tasks), options.width).split('\n')];
   const target = targetLine(snapshot);
   if (target !== null && (snapshot.target?.pending ?? 0) > 0) lines.push(target);

@@ -25,6 +25,14 @@ export function oneLine(snapshot: StatusSnapshot): string {
   return parts.join(' · ');
 }
 
+/** Null: there are tasks. A snapshot of one epic has only that one. */
+export function noTasks({ tasks, epics }: StatusSnapshot): string | null {
+  if (tasks.length > 0) return null;
+  const [only, ...others] = epics;
+  const epic = only === undefined || others.length > 0 ? '' : ` -e ${only.id}`;
+  return `No tasks. Add one with: drover add "…"${epic}`;
+}
+
 export function openQuestions(snapshot: StatusSnapshot): readonly QuestionView[] {
   return snapshot.questions.filter((question) => question.state === 'open');
 }

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { Refusal } from '../../../server/core/failure.ts';
-import type { EventView } from '../../../server/protocol/api.ts';
+import type { EventView, Params } from '../../../server/protocol/api.ts';
 import { BackendGone } from '../../../server/rpc/transport/errors.ts';
 import { localClient } from '../../../server/rpc/transport/local.ts';
 import { memoryBackend, type MemoryBackend } from '../../doubles/memory-backend.ts';
@@ -89,6 +89,30 @@ suite('run', () => {
     ]);
     assert.deepEqual(backend.opened[0]?.settingsFlags, { max_workers: 2 });
   });
+
+  test('an agent is named with its model, and wins over the settings', async () => {
+    const backend = memoryBackend();
+    const terminal = memoryTerminal(backend.backends);
+    await terminal.run('run', '--agent', 'opencode:acme/large:2', '--detach');
+    const call = backend.calls.find((each) => each.name === 'run.start');
+    const { env: _, called_in: _place, ...params } = (call?.params ?? {}) as Params<'run.start'>;
+    assert.deepEqual(params, { agent: 'opencode', model: 'acme/large:2' });
+    assert.deepEqual(backend.opened[0]?.settingsFlags, {
+      'agent.kind': 'opencode',
+      'agent.model': 'acme/large:2',
+    });
+  });
+
+  for (const isTTY of [false, true]) {
+    test(`an empty plan ends with the command that adds a task, ${isTTY ? 'with' : 'without'} a terminal`, async () => {
+      const backend = memoryBackend();
+      void backend.answered('run.start').then(() => backend.feed.append(finished));
+      const terminal = memoryTerminal(backend.backends, isTTY);
+      assert.equal(await terminal.run('run'), 0);
+      assert.match(terminal.stdout.text, /No tasks\. Add one with: drover add "…"/);
+      assert.doesNotMatch(terminal.stdout.text, /0 %/);
+    });
+  }
 
   const judged = [
     { status: 'completed', code: 0 },

@@ -236,7 +236,7 @@ suite('loading settings', () => {
     assert.equal((await at('sqlite:///data/drover.db')).settings.databasePath, '/data/drover.db');
     for (const bad of ['postgres://x/y', 'sqlite://x/y', 'data.db', 'sqlite:///', 'sqlite:////x']) {
       const loaded = await at(bad);
-      const wanted = `DROVER_DATABASE_URL: \`database\` is \`${bad}\`; expected sqlite:///absolute/path`;
+      const wanted = `DROVER_DATABASE_URL: \`database\` is \`${bad}\`; expected sqlite:///absolute/path.`;
       assert.deepEqual(
         loaded.problems.map((problem) => problem.message),
         [wanted],
@@ -308,8 +308,10 @@ suite('.drover.toml', () => {
       ['[gaet]\ncommand = "x"', [], [/line 2: unknown key `gaet.command`; did you mean `gate/]],
       ['[empty]\n[gate]\n', [], [/line 1: unknown key `empty`$/]],
       ['database = "sqlite:///x"', [], [/unknown key `database`/]],
-      ['max_workers = ', [/line 1: not TOML/]],
-      ['a = 1\na = 2', [/line 2: not TOML/]],
+      ['max_workers = ', [/line 1: not TOML at `max_workers`: /]],
+      ['[gate]\ncommand = npm test', [/line 2: not TOML at `command`: Unexpected character/]],
+      ['a = 1\na = 2', [/line 2: not TOML at `a`: /]],
+      ['[gate', [/line 1: not TOML: /]],
       [
         'agent = "claude"\n[agent.env]\nA = "1"',
         [/line \d: `agent` is both a string and a table.*kind = /],

@@ -73,7 +73,7 @@ suite('plain files', () => {
     const loaded = await loadSettings({ root: folder, home, env: {}, flags: {} });
     assert.deepEqual(
       loaded.problems.map(({ message }) => message),
-      ['.drover.toml is a symbolic link; replace it with a plain file'],
+      ['.drover.toml is a symbolic link; replace it with a plain file.'],
     );
     assert.equal(loaded.settings.maxWorkers, 7);
   });
