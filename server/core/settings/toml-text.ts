@@ -5,8 +5,9 @@ type TomlValue = string | number;
 const tablePattern = /^\s*\[/;
 
 /**
- * Sets keys of a table, in the place of its commented sample if there is one. Returns null if the file contains the table in a form that cannot be safely
- * changed line by line (dotted keys, an inline table): a person must change it.
+ * Sets keys of a table, in the place of its commented sample if there is one. Returns null if the
+ * file contains the table in a form that cannot be safely changed line by line (dotted keys, an
+ * inline table): a person must change it.
  */
 export function withTable(
   text: string,

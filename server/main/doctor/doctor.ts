@@ -52,11 +52,10 @@ export interface Doctor {
     readonly kind: AgentKind;
     readonly found: boolean;
     readonly version: string | null;
+    readonly broken?: true;
     readonly signed_in: boolean | null;
     readonly path: string | null;
     readonly remedy: string | null;
-    /** Asked for its version, it failed or did not answer; absent otherwise. */
-    readonly broken?: true;
   }[];
 }
 
