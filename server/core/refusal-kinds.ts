@@ -61,7 +61,6 @@ export const ownRefusalKinds = [
   'detached_head',
   'locked',
   'stale',
-  'pruned',
   'unfilled',
   'foreign',
   'refused',

@@ -6,7 +6,6 @@ import type { IgnoreRules } from './files/ignore-rules.ts';
 import type { CommitObjects } from './files/loose-objects.ts';
 import type { PackedRefs } from './files/packed-refs.ts';
 import type { TouchedPaths } from './read/touched-paths.ts';
-import type { PruneWatch } from './files/prune-watch.ts';
 import type { Signatures } from './process/identity.ts';
 import type { GitCommand } from './process/process.ts';
 import type { Trash } from './files/trash.ts';
@@ -73,7 +72,6 @@ export interface RepositoryContext {
   /** The end of each chain of snapshots, as this process has written it. */
   readonly snapshotStates: KnownStates;
   readonly touched: TouchedPaths;
-  readonly prunes: PruneWatch;
   readonly ignores: IgnoreRules;
   readonly trash: Trash;
   /**

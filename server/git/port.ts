@@ -33,7 +33,6 @@ export interface GitFailure {
     | 'unknown_ref'
     | 'locked' // another process holds a lock file (index.lock, ref lock); a later try may work
     | 'stale' // a compare-and-swap found another value
-    | 'pruned' // a `git prune` removed what was just written; it must be written again
     | 'disk_full'
     | 'refused' // the server of a shared remote checked a push and refused it
     | 'unfilled' // a program of git's filters, or the remote of a partial clone, is missing

@@ -18,7 +18,7 @@ export interface RunnerDeps {
   /** Keeps git to the programs of the configuration as it was when the repository was opened. */
   readonly trusted: TrustedConfig;
   readonly lockPatienceMs: number;
-  readonly onStart: (args: readonly string[]) => void;
+  readonly onStart: () => void;
 }
 
 export const firstPauseMs = 20;
@@ -36,7 +36,7 @@ export function repositoryRunner(deps: RunnerDeps): RepositoryContext['git'] {
     const command = commandFor(deps.root, [...settings, ...args], options, place.variables);
     let waitedMs = 0;
     for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(pauseMs * 2, longestPauseMs)) {
-      deps.onStart(args);
+      deps.onStart();
       const output = await untilEnd(place.gitDir, options.at, deps.processes.run(command));
       const mayPass =
         output.code !== 0 &&

@@ -36,7 +36,6 @@ import { lendGit, type LentGit } from './lent/lent-folder.ts';
 import { merge } from './moves/merges.ts';
 import { PackedRefs } from './files/packed-refs.ts';
 import { TouchedPaths } from './read/touched-paths.ts';
-import { PruneWatch } from './files/prune-watch.ts';
 import type { GitProcesses } from './process/process.ts';
 import type { GitRepository, GitResult, RepositoryFacts, WorktreeEntry } from './port.ts';
 import {
@@ -223,10 +222,7 @@ function contextOf(deps: RepositoryDeps, state: RepositoryState): RepositoryCont
         readConfiguration(processes.run, place.root, { gitDir, home: homeOf(deps.inherited) }),
       ),
       lockPatienceMs: deps.lockPatienceMs,
-      onStart: (args) => {
-        remembered.prunes.beforeCommand(args);
-        state.countProcess();
-      },
+      onStart: () => state.countProcess(),
     }),
     exclusively: (body) => mutex.run(place.commonDir, body),
     inTurn: (key, body) => mutex.run(`${place.commonDir} ${key}`, body),
@@ -307,7 +303,7 @@ function memories(
   commonDir: string,
 ): Pick<
   RepositoryContext,
-  'packedRefs' | 'commits' | 'touched' | 'prunes' | 'cones' | 'snapshotStates'
+  'packedRefs' | 'commits' | 'touched' | 'cones' | 'snapshotStates'
 > {
   const cones = new Map<string, string>();
   const states = new Map<string, { readonly commit: Sha; readonly key: string }>();
@@ -315,7 +311,6 @@ function memories(
     packedRefs: new PackedRefs(commonDir),
     commits: new CommitObjects(commonDir),
     touched: new TouchedPaths(),
-    prunes: new PruneWatch(commonDir),
     cones: {
       get: (path) => cones.get(path),
       set: (path, cone) => cones.set(path, cone),

@@ -58,7 +58,6 @@ const meanings: { readonly [K in OwnKind]: string } = {
   locked: 'Another program holds a git lock',
   stale: 'A ref moved at the same time',
   unfilled: 'The program of a git filter, or the remote of a partial clone, is missing',
-  pruned: 'A git gc or prune removed objects that were just written',
   foreign: 'The folder belongs to something else',
   refused:
     'The shared remote refused the push, or the backend of another version sent an unknown kind',

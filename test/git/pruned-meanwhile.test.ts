@@ -5,6 +5,7 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { GitRepository } from '../../server/git/port.ts';
 import {
+  kindOf,
   leftoversOf,
   makeFixture,
   startTask,
@@ -81,4 +82,29 @@ suite('git: pruned meanwhile', () => {
       isWhole();
     });
   }
+
+  test('a landing ref does not move to a merge")
+s=s[:a]+"""  test('a landing ref does not move to a merge that was pruned; merged again, it does', async () => {
+    write('one.txt', 'one\n');
+    const done = valueOf(await repository.commitLeftovers(leftoversOf(task)));
+    fixture.write(join(fixture.root, 'two.txt'), 'two\n');
+    fixture.git('add', '-A');
+    fixture.git('commit', '-qm', 'two');
+    const tip = fixture.git('rev-parse', 'main');
+    const asked = { tip, commit: done.commit, subject: 'drover: land', trailers: [] };
+    const merge = async (): Promise<string> => {
+      const merged = valueOf(await repository.merge(asked));
+      return merged.kind === 'merged' ? merged.commit : assert.fail(merged.kind);
+    };
+    const ref = 'refs/drover/land/main';
+    const gone = await merge();
+    fixture.git('prune', '--expire=now');
+    assert.equal(kindOf(await repository.updateRef(ref, gone, null, 'land')), 'unknown_ref');
+    assert.equal(await repository.readRef(ref), null);
+    const merged = await merge();
+    valueOf(await repository.updateRef(ref, merged, null, 'land'));
+    assert.equal(fixture.git('show', `${merged}:one.txt`), 'one');
+    assert.equal(fixture.git('show', `${merged}:two.txt`), 'two');
+    isWhole();
+  });
 });

@@ -8,7 +8,6 @@ import type { GitOutput } from './run-once.ts';
 const retryableKinds: ReadonlySet<GitFailure['kind']> = new Set([
   'locked',
   'stale',
-  'pruned',
   'disk_full',
 ]);
 

@@ -57,7 +57,7 @@ export async function moveHere(
   const { ref, next } = change;
   const signatures = context.signatures();
   if (next === null || !context.refsAreFiles || signatures === null) return 'left';
-  if (context.prunes.isSuspect() || !context.commits.isLoose(next)) return 'left';
+  if (!context.commits.isLoose(next)) return 'left';
   const log = ref.startsWith(droverRefRoot) ? null : join(context.commonDir, 'logs', ref);
   if (log === null ? context.ownRefsAreLogged : options.mayMove === undefined || !exists(log))
     return 'left';

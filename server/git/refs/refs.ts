@@ -14,7 +14,6 @@ import type { GitResult } from '../port.ts';
 import { readText } from '../files/small-files.ts';
 import type { Sha } from '../sha.ts';
 import { moveHere, type RefChange } from './move-here.ts';
-import { isWhole } from './whole.ts';
 
 const maxSymbolicSteps = 5;
 
@@ -169,32 +168,12 @@ export async function updateRefs(
   };
 }
 
-async function afterMove(
+function afterMove(
   context: RepositoryContext,
   changes: readonly RefChange[],
-): Promise<GitResult<void>> {
+): GitResult<void> {
   context.durability.refsMoved(changes.map((change) => change.ref));
-  return (await movedToWhole(context, changes)) ? ok(undefined) : undo(context, changes);
-}
-
-function movedToWhole(context: RepositoryContext, changes: readonly RefChange[]): Promise<boolean> {
-  const shas = (side: 'next' | 'old'): Sha[] => changes.flatMap((change) => change[side] ?? []);
-  const others = changes.map(({ ref }) => `--exclude=${ref}`);
-  return isWhole(context, shas('next'), [...shas('old'), ...others, '--glob=refs/*']);
-}
-
-/**
- * A ref to something that is not whole stops every later gc, and with it the one that would tell.
- */
-async function undo(
-  context: RepositoryContext,
-  changes: readonly RefChange[],
-): Promise<GitResult<void>> {
-  const back = changes.map(({ ref, next, old }) => ({ ref, next: old, old: next }));
-  const undone = await writeRefs(context, back, 'drover: pruned meanwhile');
-  const names = changes.map((change) => change.ref).join(', ');
-  if (undone.code !== 0) return { ok: false, error: failureOf(undone, `take back ${names}`) };
-  return refuse('pruned', `New objects of ${names} were pruned by a git gc or git prune.`);
+  return ok(undefined);
 }
 
 async function writeRefs(

@@ -45,10 +45,8 @@ export async function changedTree(
   context: RepositoryContext,
   files: ChangedFiles,
 ): Promise<Sha | null> {
-  if (!context.filesSayAll || context.signatures() === null || context.prunes.isSuspect())
-    return null;
+  if (!context.filesSayAll || context.signatures() === null) return null;
   if (!files.entries.every(isPlain) || files.paths.length > pathsMax) return null;
-  context.prunes.beforeCommand(['write-tree']);
   const there = (await factsOfAll(files.worktree.path, files.paths)).filter(isFileOrLink);
   // Git asks the index whether line ends of a file are to be kept as they are.
   if (mayHoldReturns(files.worktree.path, there)) return null;

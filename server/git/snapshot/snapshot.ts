@@ -19,7 +19,6 @@ import type {
   SnapshotRequest,
 } from '../snapshot-port.ts';
 import { branchRef, flushObjects } from '../refs/refs.ts';
-import { walks } from '../refs/whole.ts';
 import { keepShared, listedStashes } from '../work/shared-leavings.ts';
 import { committedSoFar, takeSoFar } from '../lent/taken-so-far.ts';
 import { waitForStaleLocks } from '../files/stale-locks.ts';
@@ -137,26 +136,10 @@ export function isDirty(status: ParsedStatus): boolean {
   return status.unreadable.length > 0 || status.entries.some((entry) => entry.kind !== 'ignored');
 }
 
-/** How often a state is written again because of a concurrent prune. */
-const writesMax = 4;
-
 /** Keeps a state as a snapshot, whatever it is. */
 export async function keepState(
   context: RepositoryContext,
   request: StateRequest,
-): Promise<GitResult<KeptState>> {
-  for (let write = 1; ; write += 1) {
-    const prunes = context.prunes.count();
-    const kept = await keepStateOnce(context, request, write > 1);
-    if (kept.ok || write === writesMax) return kept;
-    if (kept.error.kind !== 'pruned' && context.prunes.count() === prunes) return kept;
-  }
-}
-
-async function keepStateOnce(
-  context: RepositoryContext,
-  request: StateRequest,
-  isAgain: boolean,
 ): Promise<GitResult<KeptState>> {
   const { worktree, status } = request;
   const entries = status.entries.filter((entry) => entry.kind !== 'ignored');
@@ -165,7 +148,7 @@ async function keepStateOnce(
   const paths = [...candidates.map((entry) => entry.path), ...(request.ignored ?? [])];
   const measured = await measure(worktree.path, paths);
   const skipped = [...[...nested, ...measured.tooLarge].map(shown), ...status.unreadable];
-  const state = await storeState(context, request, candidates, measured.paths, isAgain);
+  const state = await storeState(context, request, candidates, measured.paths);
   if (!state.ok) return state;
   const { index, ...work } = state.value;
   const appended = await appendSnapshot(context, work, {
@@ -222,7 +205,6 @@ async function storeState(
   { worktree, status, holdIndex = false }: StateRequest,
   entries: readonly StatusEntry[],
   paths: readonly PathBytes[],
-  isAgain: boolean,
 ): Promise<GitResult<WorkState & { readonly index: HeldIndex | null }>> {
   const head = status.head;
   const branch = status.branch === null ? null : branchRef(status.branch);
@@ -230,7 +212,7 @@ async function storeState(
     const tree = context.commits.read(head)?.tree;
     if (tree !== undefined) return ok({ tree, head, branch, indexTree: null, index: null });
   }
-  if (head !== null && !holdIndex && !isAgain) {
+  if (head !== null && !holdIndex) {
     const tree = await changedTree(context, { worktree, head, entries, paths });
     if (tree !== null) return ok({ tree, head, branch, indexTree: null, index: null });
   }
@@ -250,14 +232,8 @@ async function storeState(
     let indexTree: Sha | null = null;
     if (isStaged && !isUnmerged) {
       const staged = await writeTree(context, inIndex);
-      if (!staged.ok && !isAgain) return staged;
-      // What was only staged is nowhere else; without it the files are still kept.
-      indexTree =
-        staged.ok && (!isAgain || (await walks(context, [staged.value]))) ? staged.value : null;
-    }
-    if (isAgain) {
-      const renewed = await renewIndex(context, head, index, inIndex);
-      if (!renewed.ok) return renewed;
+      if (!staged.ok) return staged;
+      indexTree = staged.value;
     }
     const added = await intoIndex(context, worktree.path, paths, {
       ...inIndex,
@@ -296,21 +272,6 @@ async function beginIndex(
     if (read.code !== 0) return err(failureOf(read, `read the last commit of ${worktree.path}`));
   }
   return ok(undefined);
-}
-
-/**
- * Git writes no file again that the index has as unchanged, though a prune has removed what was
- * written of it.
- */
-async function renewIndex(
-  context: RepositoryContext,
-  head: Sha | null,
-  index: string,
-  inIndex: RunOptions,
-): Promise<GitResult<void>> {
-  await rm(index, { force: true });
-  const read = await context.git(['read-tree', head ?? '--empty'], inIndex);
-  return read.code === 0 ? ok(undefined) : err(failureOf(read, 'read the last commit again'));
 }
 
 async function writeTree(context: RepositoryContext, inIndex: RunOptions): Promise<GitResult<Sha>> {

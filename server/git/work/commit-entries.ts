@@ -1,11 +1,9 @@
-// Commits exactly the entries that were judged, and commits them again when a person's prune took
-// what was just written.
+// Commits exactly the entries that were judged.
 
-import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { err, ok } from '../../core/failure.ts';
 import type { RepositoryContext } from '../context.ts';
-import { failureOf, refuse } from '../process/failures.ts';
+import { failureOf } from '../process/failures.ts';
 import { isSha } from '../files/loose-objects.ts';
 import { exists, readText } from '../files/small-files.ts';
 import { intoIndex } from '../files/into-index.ts';
@@ -15,68 +13,22 @@ import { merge } from '../moves/merges.ts';
 import { dropUnfinished } from '../snapshot/leftover-operations.ts';
 import { commitMessage } from '../refs/messages.ts';
 import { readRef } from '../refs/refs.ts';
-import { isWhole } from '../refs/whole.ts';
 import { readHead } from '../refs/worktree-heads.ts';
 import type { LinkedWorktree } from '../files/worktree-link.ts';
 import type { Sha } from '../sha.ts';
 import type { CommitLeftoversRequest } from '../slot-port.ts';
 
-/** How often the same is committed again because of a concurrent prune. */
-const commitsMax = 3;
-
 /** Exactly the given paths and what was staged before. Null: in the end nothing differed. */
 export async function commitEntries(
   context: RepositoryContext,
   worktree: LinkedWorktree,
-  head: Sha,
   entries: readonly StatusEntry[],
   request: CommitLeftoversRequest,
-): Promise<GitResult<Sha | null>> {
-  const otherSide = readText(join(worktree.gitDir, 'MERGE_HEAD'));
-  for (let time = 1; ; time += 1) {
-    const prunes = context.prunes.count();
-    const made = await commitOnce(context, worktree, entries, request, time > 1);
-    const isLost = made.ok
-      ? made.value !== null && !(await isWhole(context, [made.value], [head]))
-      : context.prunes.count() !== prunes;
-    if (!isLost) return made;
-    const undone = await undoCommit(context, worktree, head, made.ok ? made.value : null);
-    if (!undone.ok) return undone;
-    if (otherSide !== null) await writeFile(join(worktree.gitDir, 'MERGE_HEAD'), otherSide);
-    if (time < commitsMax) continue;
-    return made.ok ? refuse('pruned', `The commit in ${worktree.path} was pruned.`) : made;
-  }
-}
-
-/**
- * HEAD and index as before: git writes no file again that the index has as unchanged. Files stay.
- */
-async function undoCommit(
-  context: RepositoryContext,
-  { path }: LinkedWorktree,
-  head: Sha,
-  made: Sha | null,
-): Promise<GitResult<void>> {
-  if (made !== null) {
-    const args = ['update-ref', '-m', 'drover: pruned meanwhile', 'HEAD', head, made];
-    const undone = await context.git(args, { at: path });
-    if (undone.code !== 0) return err(failureOf(undone, `undo a commit in ${path}`));
-  }
-  const read = await context.git(['read-tree', head], { at: path });
-  return read.code === 0 ? ok(undefined) : err(failureOf(read, `read the index of ${path} again`));
-}
-
-async function commitOnce(
-  context: RepositoryContext,
-  worktree: LinkedWorktree,
-  entries: readonly StatusEntry[],
-  request: CommitLeftoversRequest,
-  isAgain: boolean,
 ): Promise<GitResult<Sha | null>> {
   const concluded = await concludeMerge(context, worktree, request);
   if (!concluded.ok) return concluded;
   const unstagedPaths = entries
-    .filter((entry) => isAgain || entry.kind !== 'changed' || entry.worktree !== '.')
+    .filter((entry) => entry.kind !== 'changed' || entry.worktree !== '.')
     .map((entry) => entry.path);
   if (unstagedPaths.length > 0) {
     // Not `add -A`: it would search for files a second time, and could find more than was checked.

@@ -93,7 +93,7 @@ async function commitLeft(
   const leftovers = entries.filter((entry) => !held.has(entry));
   let tip = standing.mergeInto ?? standing.head;
   if (leftovers.length > 0 || operation.value?.kind === 'merge') {
-    const committed = await commitEntries(context, worktree, standing.head, leftovers, request);
+    const committed = await commitEntries(context, worktree, leftovers, request);
     if (!committed.ok) return committed;
     const placed = await placeOnBranch(context, request, standing, committed.value);
     if (!placed.ok) return placed;

@@ -13,7 +13,6 @@ import type { GitResult } from '../port.ts';
 import { readStatus, type StatusOptions } from '../read/status.ts';
 import type { ParsedStatus } from '../read/status-format.ts';
 import { ignoreSetupFiles } from './setup-note.ts';
-import { walks } from '../refs/whole.ts';
 import type { Sha } from '../sha.ts';
 
 /** The state of one of our slots; files of its setup count as ignored. */
@@ -62,8 +61,15 @@ async function newestWhole(
       if (!isSha(sha) || /^0+$/.test(sha) || seen.has(sha)) continue;
       if (seen.size >= looksMax) return null;
       seen.add(sha);
-      if (await walks(context, [sha])) return sha;
+      if (await isWhole(context, sha)) return sha;
     }
   }
   return null;
+}
+
+/** True as well when git was stopped: that is no sign of a loss. */
+async function isWhole(context: RepositoryContext, commit: Sha): Promise<boolean> {
+  const args = ['rev-list', '--objects', '--quiet', '--exclude-promisor-objects', commit];
+  const output = await context.git(args);
+  return output.code === 0 || output.problem !== null;
 }

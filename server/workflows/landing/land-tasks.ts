@@ -289,7 +289,7 @@ class Landing {
     const moved = await moveLine(this.#engine, this.#input.line, move);
     // A machine that is gone has merged it, or a person has pruned it: it is merged again.
     if (!moved.ok)
-      return ['stale', 'unknown_ref', 'pruned'].includes(moved.error.kind)
+      return ['stale', 'unknown_ref'].includes(moved.error.kind)
         ? { kind: 'again' }
         : { kind: 'failed', reason: gitFailed(moved.error) };
     await git.sync();
