@@ -5,6 +5,7 @@ import { dirname } from 'node:path';
 import { ok } from '../core/failure.ts';
 import type { SecretSearch } from './context.ts';
 import {
+  flushed,
   gitEnvironment,
   homeOf,
   settings,
@@ -76,6 +77,7 @@ export function openGitAdapter(options: GitAdapterOptions = {}): BinaryGitAdapte
     binary: options.binary ?? programOnPath('git', inherited),
     environment: gitEnvironment(shortened(inherited)),
     networkEnvironment: gitEnvironment(inherited),
+    settings: (options.durable ?? true) ? flushed : [],
     concurrency: options.concurrency ?? defaults.concurrency,
     maxOutputBytes: options.maxOutputBytes ?? defaults.maxOutputBytes,
     timeoutMs: options.timeoutMs ?? defaults.timeoutMs,
@@ -115,7 +117,6 @@ export function openGitAdapter(options: GitAdapterOptions = {}): BinaryGitAdapte
       facts,
       committer,
       inherited,
-      durable: options.durable ?? true,
       lockPatienceMs: options.lockPatienceMs ?? defaults.lockPatienceMs,
       staleLockMs: options.staleLockMs ?? defaults.staleLockMs,
       holdsIndexes: options.holdsIndexes ?? process.platform !== 'win32',

@@ -1,12 +1,11 @@
 // What the subjects of the git layer share about one repository: where it is, how git is run in it,
 // and its few locks.
 
-import type { Durability } from './process/durability.ts';
 import type { IgnoreRules } from './files/ignore-rules.ts';
-import type { CommitObjects } from './files/loose-objects.ts';
+import type { GitObjects } from './ask/objects.ts';
+import type { Conversation } from './process/conversation.ts';
 import type { PackedRefs } from './files/packed-refs.ts';
 import type { TouchedPaths } from './read/touched-paths.ts';
-import type { Signatures } from './process/identity.ts';
 import type { GitCommand } from './process/process.ts';
 import type { Trash } from './files/trash.ts';
 import type { Sha } from './sha.ts';
@@ -65,9 +64,10 @@ export interface RepositoryContext {
   readonly idBytes: 20 | 32;
   /** Age from which a lock in a slot counts as left behind by a killed process. */
   readonly staleLockMs: number;
-  readonly durability: Durability;
   readonly packedRefs: PackedRefs;
-  readonly commits: CommitObjects;
+  readonly objects: GitObjects;
+  /** The git process that moves refs which have no log. */
+  readonly refMoves: Conversation;
   readonly cones: KnownCones;
   /** The end of each chain of snapshots, as this process has written it. */
   readonly snapshotStates: KnownStates;
@@ -86,8 +86,6 @@ export interface RepositoryContext {
   readonly secretsIn: SecretSearch | null;
   /** Variables for a commit, by the configuration as it is now. */
   identity(signature?: Signature | null): Promise<Record<string, string>>;
-  /** The author and committer of a commit of ours; null: git must make it. */
-  signatures(): Signatures | null;
   git(args: readonly string[], options?: RunOptions): Promise<GitOutput>;
   /**
    * One at a time over the whole repository: adding, removing and pruning worktrees, and writing

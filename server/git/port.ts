@@ -325,8 +325,6 @@ export interface GitRepository {
   mergeBase(one: Sha, two: Sha): Promise<Sha | null>;
   /** `--oneline`-like subjects of from..to, newest first, at most `limit`. */
   subjects(from: Sha, to: Sha, limit: number): Promise<GitResult<readonly string[]>>;
-  /** Flushes git's objects and refs to the disk: called before a landing is reported. */
-  sync(): Promise<void>;
   /** Whether the shared remote answers this machine; null: the repository has none. */
   readonly sharedRemote: RemoteHealth | null;
   /** Number of git processes started so far (bench and tests). */

@@ -4,6 +4,7 @@
 import { dirname } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { changedWords, isPassingRace, lockFileOf } from './process/failures.ts';
+import type { Conversation } from './process/conversation.ts';
 import type { GitCommand, GitProcesses } from './process/process.ts';
 import { removePipes } from './files/blocking-pipes.ts';
 import { toldPlace } from './files/told-place.ts';
@@ -49,6 +50,15 @@ export function repositoryRunner(deps: RunnerDeps): RepositoryContext['git'] {
       waitedMs += pauseMs;
     }
   };
+}
+
+/** A git process in the root of the repository that answers questions. */
+export function repositoryConversation(deps: RunnerDeps, args: readonly string[]): Conversation {
+  return deps.processes.converse(async () => {
+    const { args: overrules, withoutHooks } = await deps.trusted.overrules(deps.commonDir);
+    deps.onStart();
+    return commandFor(deps.root, [...overrules, ...withoutHooks, ...args], {}, {});
+  });
 }
 
 /** No git of a slot takes as long but for a pipe, or for so many files that a search is cheap. */

@@ -6,7 +6,6 @@ import { isAncestor, treeOf } from './read/ancestry.ts';
 import { commitLeftovers } from './work/commits.ts';
 import type { RepositoryContext, SecretSearch } from './context.ts';
 import { homeOf, networkVariables, type Variables } from './process/environment.ts';
-import { noDurability, openDurability } from './process/durability.ts';
 import { failureOf } from './process/failures.ts';
 import {
   askCheckout,
@@ -31,7 +30,7 @@ import {
 import { isHeldFileName } from './read/held-files.ts';
 import { committerOf, identityVariables, type Committer } from './process/identity.ts';
 import { IgnoreRules } from './files/ignore-rules.ts';
-import { CommitObjects } from './files/loose-objects.ts';
+import { GitObjects } from './ask/objects.ts';
 import { lendGit, type LentGit } from './lent/lent-folder.ts';
 import { merge } from './moves/merges.ts';
 import { PackedRefs } from './files/packed-refs.ts';
@@ -67,7 +66,7 @@ import { chainCommit } from './work/work-chain.ts';
 import { canonicalPath, linkedWorktrees } from './files/worktree-link.ts';
 import { parseWorktreeList } from './read/worktree-list-format.ts';
 import type { Sha } from './sha.ts';
-import { repositoryRunner } from './repository-runner.ts';
+import { repositoryConversation, repositoryRunner, type RunnerDeps } from './repository-runner.ts';
 
 export interface RepositoryDeps {
   readonly processes: GitProcesses;
@@ -76,7 +75,6 @@ export interface RepositoryDeps {
   readonly facts: RepositoryFacts;
   readonly committer: Committer;
   readonly inherited: Variables;
-  readonly durable: boolean;
   readonly lockPatienceMs: number;
   readonly staleLockMs: number;
   readonly holdsIndexes: boolean;
@@ -188,8 +186,9 @@ class RepositoryState {
 }
 
 function contextOf(deps: RepositoryDeps, state: RepositoryState): RepositoryContext {
-  const { place, mutex, processes } = deps;
+  const { place, mutex } = deps;
   const remembered = memories(place.commonDir);
+  const runner = runnerDeps(deps, state);
   return {
     commonDir: place.commonDir,
     root: place.root,
@@ -200,7 +199,6 @@ function contextOf(deps: RepositoryDeps, state: RepositoryState): RepositoryCont
     ownRefsAreLogged: place.config.get('core.logallrefupdates')?.toLowerCase() === 'always',
     staleLockMs: deps.staleLockMs,
     holdsIndexes: deps.holdsIndexes,
-    durability: deps.durable ? openDurability(place.commonDir) : noDurability,
     ...remembered,
     ignores: new IgnoreRules(),
     trash: new Trash(),
@@ -213,19 +211,27 @@ function contextOf(deps: RepositoryDeps, state: RepositoryState): RepositoryCont
       if (!state.committer.isCurrent()) await state.refresh();
       return identityVariables(state.committer.missing, signature);
     },
-    signatures: () => state.committer.known(),
-    git: repositoryRunner({
-      processes,
-      root: place.root,
-      commonDir: place.commonDir,
-      trusted: new TrustedConfig(place.commonDir, place.listed, (gitDir) =>
-        readConfiguration(processes.run, place.root, { gitDir, home: homeOf(deps.inherited) }),
-      ),
-      lockPatienceMs: deps.lockPatienceMs,
-      onStart: () => state.countProcess(),
-    }),
+    git: repositoryRunner(runner),
+    objects: new GitObjects(repositoryConversation(runner, ['cat-file', '--batch-command'])),
+    refMoves: repositoryConversation(runner, ['update-ref', '-m', 'drover', '--stdin', '-z']),
     exclusively: (body) => mutex.run(place.commonDir, body),
     inTurn: (key, body) => mutex.run(`${place.commonDir} ${key}`, body),
+  };
+}
+
+function runnerDeps(
+  { place, processes, ...deps }: RepositoryDeps,
+  state: RepositoryState,
+): RunnerDeps {
+  return {
+    processes,
+    root: place.root,
+    commonDir: place.commonDir,
+    trusted: new TrustedConfig(place.commonDir, place.listed, (gitDir) =>
+      readConfiguration(processes.run, place.root, { gitDir, home: homeOf(deps.inherited) }),
+    ),
+    lockPatienceMs: deps.lockPatienceMs,
+    onStart: () => state.countProcess(),
   };
 }
 
@@ -292,7 +298,6 @@ function operations(
     mergeBase: (one, two) => mergeBase(context, one, two),
     subjects: (from, to, limit) => subjects(context, from, to, limit),
     ownLine: () => Promise.resolve(ok(undefined)),
-    sync: () => context.durability.settle(),
   };
 }
 
@@ -301,15 +306,11 @@ const statesMax = 1_000;
 
 function memories(
   commonDir: string,
-): Pick<
-  RepositoryContext,
-  'packedRefs' | 'commits' | 'touched' | 'cones' | 'snapshotStates'
-> {
+): Pick<RepositoryContext, 'packedRefs' | 'touched' | 'cones' | 'snapshotStates'> {
   const cones = new Map<string, string>();
   const states = new Map<string, { readonly commit: Sha; readonly key: string }>();
   return {
     packedRefs: new PackedRefs(commonDir),
-    commits: new CommitObjects(commonDir),
     touched: new TouchedPaths(),
     cones: {
       get: (path) => cones.get(path),

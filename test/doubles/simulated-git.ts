@@ -396,5 +396,4 @@ export class SimulatedGit extends SimulatedContents implements GitRepository {
   }
 
   takenBackUnseen = (): Promise<null> => Promise.resolve(null);
-  sync = (): Promise<void> => this.#calls.run('git.sync', () => undefined);
 }

@@ -1,65 +1,75 @@
-// New objects are found once, whichever process wrote them, and flushed before a ref names them.
+// Objects and refs that git writes for Drover are on the disk before the next step counts on them.
 
 import assert from 'node:assert/strict';
-import { utimesSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { ObjectFolders, openDurability } from '../../server/git/process/durability.ts';
-import { makeFixture, valueOf, type Fixture } from './fixture.ts';
+import type { GitRepository } from '../../server/git/port.ts';
+import {
+  leftoversOf,
+  makeFixture,
+  startTask,
+  valueOf,
+  type Fixture,
+  type Task,
+} from './fixture.ts';
 
 suite('git: durability', () => {
   let fixture: Fixture;
-  setup(() => {
+  let repository: GitRepository;
+  let task: Task;
+  let log: string;
+
+  setup(async () => {
     fixture = makeFixture();
+    log = join(fixture.home, 'trace');
+    // As a user may have it, for speed.
+    fixture.git('config', 'core.fsync', 'none');
+    fixture.git('config', '--global', 'trace2.eventTarget', log);
+    repository = await fixture.open();
+    task = await startTask(fixture, repository, 's0', 'task-1');
+    fixture.write(join(task.path, 'new.txt'), 'mine\n');
   });
   teardown(() => fixture.remove());
 
-  const common = (): string => join(fixture.root, '.git');
-  const commit = (name: string): void => {
-    fixture.write(join(fixture.root, name), `${name}\n`);
-    fixture.git('add', '-A');
-    fixture.git('commit', '-qm', name);
-  };
-  const objects = (): string[] =>
-    fixture
-      .git('cat-file', '--batch-all-objects', '--batch-check=%(objectname)')
+  /** Files that git has handed to the disk so far. */
+  function flushed(): number {
+    return readFileSync(log, 'utf8')
       .split('\n')
-      .map((sha) => join(common(), 'objects', sha.slice(0, 2), sha.slice(2)));
+      .filter((line) => line.includes('"category":"fsync"'))
+      .reduce((sum, line) => sum + Number((JSON.parse(line) as { value: string }).value), 0);
+  }
 
-  test('new objects are found exactly once', () => {
-    const folders = new ObjectFolders(common());
-    assert.deepEqual(folders.takeNew(Date.now()).toSorted(), objects().toSorted());
-    for (const name of ['a', 'b', 'c']) {
-      const before = new Set(objects());
-      commit(name);
-      const added = objects().filter((file) => !before.has(file));
-      assert.deepEqual(folders.takeNew(Date.now()).toSorted(), added.toSorted());
-      assert.deepEqual(folders.takeNew(Date.now()), []);
-    }
-  });
+  function objects(): number {
+    return fixture.git('cat-file', '--batch-all-objects', '--batch-check').split('\n').length;
+  }
 
-  test('what was there long before is not flushed again', () => {
-    const old = Date.now() / 1000 - 600;
-    for (const file of objects()) utimesSync(file, old, old);
-    assert.deepEqual(new ObjectFolders(common()).takeNew(Date.now()), []);
-    assert.deepEqual(new ObjectFolders(common()).takeNew(Date.now() + 600_000), []);
-  });
+  async function flushesAll(body: () => Promise<unknown>): Promise<void> {
+    const before = { flushed: flushed(), objects: objects() };
+    await body();
+    const written = objects() - before.objects;
+    assert.ok(written > 0);
+    assert.ok(flushed() - before.flushed >= written, 'every object');
+  }
 
-  test('callers share flushes, and vanished files do no harm', async () => {
-    const durability = openDurability(common());
-    durability.refsMoved(['refs/heads/main', 'refs/drover/gone/x']);
-    const temporary = join(common(), 'objects', '17');
-    fixture.write(join(temporary, 'tmp_obj_x'), 'x');
-    await Promise.all([durability.flushObjects(), durability.settle(), durability.flushObjects()]);
-    await durability.settle();
-  });
+  test('of a snapshot', () =>
+    flushesAll(async () => {
+      const request = { path: task.path, label: 'task-1/1', base: task.base } as const;
+      valueOf(await repository.snapshot({ ...request, author: 'agent', reason: 'failed' }));
+    }));
 
-  test('a ref moves after a flush; sync may be called at any time', async () => {
-    const repository = await fixture.open();
-    commit('new');
-    writeFileSync(join(fixture.root, 'untracked'), 'x');
-    const sha = fixture.git('rev-parse', 'HEAD');
-    valueOf(await repository.updateRef('refs/drover/land/main', sha, null, 'x'));
-    await Promise.all([repository.sync(), repository.sync()]);
-    assert.equal(await repository.readRef('refs/drover/land/main'), sha);
+  test('of a commit', () =>
+    flushesAll(async () => valueOf(await repository.commitLeftovers(leftoversOf(task)))));
+
+  test('of a merge', async () => {
+    const { commit } = valueOf(await repository.commitLeftovers(leftoversOf(task)));
+    fixture.write(join(fixture.root, 'two.txt'), 'two\n');
+    fixture.git('add', '-A');
+    fixture.git('commit', '-qm', 'two');
+    const tip = fixture.git('rev-parse', 'main');
+    await flushesAll(async () => {
+      const asked = { tip, commit, subject: 'drover: land', trailers: [] };
+      const merged = valueOf(await repository.merge(asked));
+      assert.ok(merged.kind === 'merged');
+    });
   });
 });

@@ -1,19 +1,17 @@
-// Refs that are moved without a process: as git would move them, or by git.
+// Refs of Drover's own, moved by a git process that stays.
 
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { existsSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import type { RepositoryContext } from '../../server/git/context.ts';
 import type { GitRepository, GitResult } from '../../server/git/port.ts';
-import { updateRefs } from '../../server/git/refs/refs.ts';
 import { makeFixture, valueOf, type Fixture } from './fixture.ts';
 
 const exec = promisify(execFile);
 const ref = 'refs/drover/work/t1/1';
 
-suite('git: refs moved here', () => {
+suite('git: own refs', () => {
   let fixture: Fixture;
   setup(() => {
     fixture = makeFixture();
@@ -30,33 +28,19 @@ suite('git: refs moved here', () => {
     return fixture.git('for-each-ref', '--format=%(objectname)', name);
   }
 
-  /** The last line first. */
-  function logOf(branch: string): string[] {
-    const file = join(fixture.root, '.git', 'logs', 'refs', 'heads', branch);
-    return readFileSync(file, 'utf8').trimEnd().split('\n').toReversed();
-  }
-
-  async function opened(): Promise<{
-    readonly context: RepositoryContext;
-    readonly repository: GitRepository;
-  }> {
-    const repository = valueOf(await fixture.adapter().open(fixture.root));
-    return { context: repository.context, repository };
-  }
-
   function locks(): string[] {
     const names = readdirSync(join(fixture.root, '.git', 'refs'), { recursive: true });
     return names.map(String).filter((name) => name.endsWith('.lock'));
   }
 
-  function move(
+  const move = async (
     repository: GitRepository,
     name: string,
     next: string | null,
     old: string | null,
-  ): Promise<GitResult<void>> {
-    return repository.updateRefs([{ ref: name, next, old }], 'test');
-  }
+  ): Promise<{ readonly done: GitResult<void> }> => ({
+    done: await repository.updateRefs([{ ref: name, next, old }], 'test'),
+  });
 
   test('are made and moved, packed or not', async () => {
     const repository = await fixture.open();
@@ -65,7 +49,7 @@ suite('git: refs moved here', () => {
     for (const isPacked of [false, false, true, false]) {
       const next: string = commit();
       if (isPacked) fixture.git('pack-refs', '--all');
-      valueOf(await move(repository, ref, next, old));
+      valueOf((await move(repository, ref, next, old)).done);
       assert.equal(valueIn(ref), next);
       assert.equal(await repository.readRef(ref), next);
       old = next;
@@ -77,14 +61,14 @@ suite('git: refs moved here', () => {
   test('stay where someone else has moved them', async () => {
     const repository = await fixture.open();
     const [first, second, third] = [commit(), commit(), commit()];
-    valueOf(await move(repository, ref, first, null));
+    valueOf((await move(repository, ref, first, null)).done);
     for (const old of [null, third]) {
-      const done = await move(repository, ref, second, old);
+      const { done } = await move(repository, ref, second, old);
       assert.ok(!done.ok && done.error.kind === 'stale', JSON.stringify(done));
       assert.equal(valueIn(ref), first);
     }
     fixture.git('pack-refs', '--all');
-    const done = await move(repository, ref, second, null);
+    const { done } = await move(repository, ref, second, null);
     assert.ok(!done.ok && done.error.kind === 'stale');
     assert.deepEqual(locks(), []);
   });
@@ -97,9 +81,9 @@ suite('git: refs moved here', () => {
         ['refs/drover/work/a', 'refs/drover/work/a/b'],
         ['refs/drover/work/c/d', 'refs/drover/work/c'],
       ] as const) {
-        valueOf(await move(repository, there, commit(), null));
+        valueOf((await move(repository, there, commit(), null)).done);
         if (isPacked) fixture.git('pack-refs', '--all');
-        const done = await move(repository, wanted, commit(), null);
+        const { done } = await move(repository, wanted, commit(), null);
         assert.ok(!done.ok, wanted);
         assert.equal(valueIn(wanted), there.startsWith(wanted) ? valueIn(there) : '');
       }
@@ -110,87 +94,43 @@ suite('git: refs moved here', () => {
   test('take the place of a folder that is empty', async () => {
     const repository = await fixture.open();
     const [first, next] = [commit(), commit()];
-    valueOf(await move(repository, 'refs/drover/work/c/d', first, null));
+    valueOf((await move(repository, 'refs/drover/work/c/d', first, null)).done);
     fixture.git('pack-refs', '--all', '--no-prune');
-    valueOf(await move(repository, 'refs/drover/work/c/d', null, first));
-    valueOf(await move(repository, 'refs/drover/work/c', next, null));
+    valueOf((await move(repository, 'refs/drover/work/c/d', null, first)).done);
+    valueOf((await move(repository, 'refs/drover/work/c', next, null)).done);
     assert.equal(valueIn('refs/drover/work/c'), next);
   });
 
   test('wait for a lock of another process, and take one that a killed process has left', async () => {
     const repository = await fixture.open();
     const [first, next] = [commit(), commit()];
-    valueOf(await move(repository, ref, first, null));
+    valueOf((await move(repository, ref, first, null)).done);
     const lock = join(fixture.root, '.git', `${ref}.lock`);
     writeFileSync(lock, '');
     const longAgo = Date.now() / 1000 - 60;
     utimesSync(lock, longAgo, longAgo);
-    valueOf(await move(repository, ref, next, first));
+    valueOf((await move(repository, ref, next, first)).done);
     assert.equal(valueIn(ref), next);
     assert.equal(existsSync(lock), false);
   });
 
-  test('are left to git where they lead to another ref or have a log', async () => {
+  test('that lead to another ref move that one; a log has the reason', async () => {
     const [first, next] = [commit(), commit()];
     fixture.git('update-ref', 'refs/drover/work/real/1', first);
     fixture.git('symbolic-ref', ref, 'refs/drover/work/real/1');
-    valueOf(await move(await fixture.open(), ref, next, first));
+    valueOf((await move(await fixture.open(), ref, next, first)).done);
     assert.equal(valueIn('refs/drover/work/real/1'), next);
     assert.equal(fixture.git('symbolic-ref', ref), 'refs/drover/work/real/1');
     fixture.git('config', 'core.logAllRefUpdates', 'always');
-    valueOf(await move(await fixture.open(), 'refs/drover/work/t2/1', first, null));
+    valueOf((await move(await fixture.open(), 'refs/drover/work/t2/1', first, null)).done);
     assert.match(fixture.git('reflog', 'show', 'refs/drover/work/t2/1'), /test/);
   });
 
-  test('are left to git where their commit is not a file of its own', async () => {
+  test('name no commit that is missing', async () => {
     const repository = await fixture.open();
-    const missing = '1'.repeat(40);
-    const done = await move(repository, ref, missing, null);
-    assert.ok(!done.ok);
+    const { done } = await move(repository, ref, '1'.repeat(40), null);
+    assert.ok(!done.ok && done.error.kind === 'unknown_ref', JSON.stringify(done));
     assert.equal(valueIn(ref), '');
-  });
-
-  test('a branch in no checkout moves with its log, and not while that is refused', async () => {
-    const first = fixture.git('rev-parse', 'main');
-    const next = commit();
-    fixture.git('switch', '-q', '-c', 'aside');
-    const { context } = await opened();
-    const change = { ref: 'refs/heads/main', next, old: first };
-    let isFree = false;
-    const move = (): Promise<GitResult<void>> =>
-      updateRefs(context, [change], 'drover: land', () => {
-        assert.deepEqual(locks(), ['heads/main.lock']);
-        return isFree;
-      });
-    const refused = await move();
-    assert.ok(!refused.ok && refused.error.kind === 'stale');
-    assert.equal(fixture.git('rev-parse', 'main'), first);
-    assert.equal(fixture.git('reflog', 'show', '--format=%gs', 'main').includes('land'), false);
-    assert.deepEqual(locks(), []);
-    isFree = true;
-    valueOf(await move());
-    assert.equal(fixture.git('rev-parse', 'main'), next);
-    assert.deepEqual(locks(), []);
-    const [last] = logOf('main');
-    fixture.git('update-ref', '-m', 'drover: land', 'refs/heads/main', first);
-    fixture.git('update-ref', '-m', 'drover: land', 'refs/heads/main', next);
-    const [ofGit] = logOf('main');
-    const withoutTime = (line = ''): string =>
-      line.replace(/^\w+ (\w+) (.*> )\d+ ([+-]\d{4})/u, '$1 $2 $3');
-    assert.equal(withoutTime(last), withoutTime(ofGit));
-    assert.equal(last?.split(' ')[0], first);
-    assert.equal(fixture.git('fsck', '--no-dangling'), '');
-  });
-
-  test('a branch without a log is left to git', async () => {
-    const first = fixture.git('rev-parse', 'main');
-    const next = commit();
-    fixture.git('switch', '-q', '-c', 'aside');
-    rmSync(join(fixture.root, '.git', 'logs', 'refs', 'heads', 'main'));
-    const { context } = await opened();
-    const change = { ref: 'refs/heads/main', next, old: first };
-    valueOf(await updateRefs(context, [change], 'drover: land', () => true));
-    assert.equal(fixture.git('rev-parse', 'main'), next);
   });
 
   test('lose no move beside those who move them too and pack them', async () => {
@@ -206,7 +146,7 @@ suite('git: refs moved here', () => {
       for (const [index, next] of commits.entries()) {
         if (index % 2 !== side) continue;
         for (;;) {
-          const done = await move(repository, ref, next, await repository.readRef(ref));
+          const { done } = await move(repository, ref, next, await repository.readRef(ref));
           if (done.ok) break;
           assert.ok(['stale', 'locked'].includes(done.error.kind), done.error.message);
         }

@@ -83,8 +83,7 @@ suite('git: pruned meanwhile', () => {
     });
   }
 
-  test('a landing ref does not move to a merge")
-s=s[:a]+"""  test('a landing ref does not move to a merge that was pruned; merged again, it does', async () => {
+  test('a landing ref does not move to a merge that was pruned; merged again, it does', async () => {
     write('one.txt', 'one\n');
     const done = valueOf(await repository.commitLeftovers(leftoversOf(task)));
     fixture.write(join(fixture.root, 'two.txt'), 'two\n');

@@ -56,22 +56,3 @@ export class KeyedMutex {
     if (!this.#tails.has(key)) await this.run(key, body);
   }
 }
-
-/** Maps with at most `width` bodies in flight; the results keep the order of the inputs. */
-export async function mapBounded<In, Out>(
-  inputs: readonly In[],
-  width: number,
-  body: (input: In) => Promise<Out>,
-): Promise<Out[]> {
-  const results: Out[] = Array.from({ length: inputs.length });
-  let next = 0;
-  const lane = async (): Promise<void> => {
-    while (next < inputs.length) {
-      const index = next;
-      next += 1;
-      results[index] = await body(inputs[index] as In);
-    }
-  };
-  await Promise.all(Array.from({ length: Math.min(width, inputs.length) }, lane));
-  return results;
-}

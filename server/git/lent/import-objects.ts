@@ -5,7 +5,7 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { err, ok } from '../../core/failure.ts';
 import type { RepositoryContext } from '../context.ts';
-import { isSha } from '../files/loose-objects.ts';
+import { isSha } from '../sha.ts';
 import type { GitResult } from '../port.ts';
 import { failureOf } from '../process/failures.ts';
 import { type LoosePack, packOfLoose } from './loose-pack.ts';
@@ -29,7 +29,7 @@ export async function importObjects(
   const args =
     count <= looseObjectsMax
       ? ['unpack-objects', '-q', '--strict']
-      : ['-c', 'core.fsync=all', 'index-pack', '--strict', '--stdin'];
+      : ['index-pack', '--strict', '--stdin'];
   const taken = await context.git(args, { input: bytes });
   return taken.code === 0
     ? ok(undefined)

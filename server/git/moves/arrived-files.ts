@@ -54,7 +54,7 @@ async function touchedOnLine(
   from: Sha,
   to: Sha,
 ): Promise<readonly PathBytes[] | null> {
-  const { commits, touched } = context;
+  const { objects, touched } = context;
   const paths = new Set<string>();
   let reads = 0;
   const collect = async (tip: Sha): Promise<boolean> => {
@@ -63,7 +63,7 @@ async function touchedOnLine(
       for (const path of found ?? []) paths.add(path);
       if (found !== null) return true;
       if ((reads += 1) > readsMax) return false;
-      const [before, merged]: readonly Sha[] = commits.read(at)?.parents ?? [];
+      const [before, merged]: readonly Sha[] = (await objects.commit(at))?.parents ?? [];
       // A commit of a person, who has it already, or the start of an epic's line.
       if (merged === undefined || before === undefined) return isAncestor(context, at, from);
       if (!(await collect(merged))) return false;

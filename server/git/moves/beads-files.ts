@@ -7,10 +7,9 @@ import { err, ok } from '../../core/failure.ts';
 import type { RepositoryContext } from '../context.ts';
 import { editedTree } from '../read/edited-tree.ts';
 import { failureOf } from '../process/failures.ts';
-import { isSha } from '../files/loose-objects.ts';
 import { shown } from '../files/paths.ts';
 import type { GitResult } from '../port.ts';
-import type { Sha } from '../sha.ts';
+import { isSha, type Sha } from '../sha.ts';
 import type { MergeAnswer, MergeStages } from './merge-answer.ts';
 
 /**

@@ -5,11 +5,10 @@
 import { join } from 'node:path';
 import type { RepositoryContext } from '../context.ts';
 import { isAncestor } from '../read/ancestry.ts';
-import { isSha } from '../files/loose-objects.ts';
 import { readText } from '../files/small-files.ts';
 import type { PeoplesTip } from '../port.ts';
 import { branchRef, finalRef, resolveRevision } from '../refs/refs.ts';
-import type { Sha } from '../sha.ts';
+import { isSha, type Sha } from '../sha.ts';
 
 /**
  * Whether the branch was at the tip and was moved away from it: it has followed, although that was

@@ -73,7 +73,6 @@ async function moveForward(
 ): Promise<HeldMoveEnd> {
   const end =
     step.from === null ? null : await heldForward(context, ref, owner, step.from, step.to);
-  if (end?.kind === 'moved') context.durability.refsMoved([ref]);
   if (end !== null) return end;
   const said = await mergeForward(context, ref, owner, step);
   if (said !== null) return { kind: 'refused', said };
@@ -127,10 +126,7 @@ async function mergeForward(
     ],
     { at: owner.path, waitForLocks: false },
   );
-  if (output.code === 0 && (await readRef(context, ref)) === to) {
-    context.durability.refsMoved([ref]);
-    return null;
-  }
+  if (output.code === 0 && (await readRef(context, ref)) === to) return null;
   if (/cannot lock ref/i.test(output.stderr)) {
     // Git updates the files first and the branch last: what it started must be finished, or the
     // user sees reverted changes.

@@ -11,14 +11,7 @@ import { clearCutFollow, type FollowStep, markingFollow } from './cut-follow.ts'
 import { atWork, type Changed, fastForward } from './fast-forward.ts';
 import { checkoutsOf, commandsEnd, isLeftAlone } from './git-processes.ts';
 import { isIndexClean, lookForLateCheckouts } from './late-checkouts.ts';
-import {
-  branchName,
-  branchRef,
-  finalRef,
-  flushObjects,
-  readRef,
-  updateRefs,
-} from '../refs/refs.ts';
+import { branchName, branchRef, finalRef, readRef, updateRefs } from '../refs/refs.ts';
 import { beganRebaseAt, branchHolders, type WorktreeHead } from '../refs/worktree-heads.ts';
 import { exists } from '../files/small-files.ts';
 import type { Sha } from '../sha.ts';
@@ -99,8 +92,6 @@ async function followNow(
       owner !== null && current !== null && (await isIndexClean(context, owner, current));
     const obstacle = await obstacleAt(context, ref, owners, mode);
     if (obstacle !== null) return pending(obstacle);
-    const flushed = owner === null ? ok(undefined) : await flushObjects(context);
-    if (!flushed.ok) return pending(flushed.error.message);
     // The checks above take time, in which a person may have moved back: git would follow from
     // there. This one comes last, so that little time is left for a command to start in.
     const commands = await othersEnd(context, owner, tries === 0);
@@ -115,10 +106,10 @@ async function followNow(
       if (!refused.isTakenBack && tries < maxStaleTries) continue;
       return refuse('stale', `Someone else moved ${name} meanwhile.`);
     }
-    const moved = await markingFollow(context, ref, step, () =>
-      updateRefs(context, [{ ref, next: tip, old: current }], 'drover: land', () =>
-        isLeftAlone(context, ref),
-      ),
+    const moved = await markingFollow(context, ref, step, async () =>
+      isLeftAlone(context, ref)
+        ? updateRefs(context, [{ ref, next: tip, old: current }], 'drover: land')
+        : refuse('stale', `${ref} is in use by a git command of someone else.`),
     );
     if (moved.ok) {
       lookForLateCheckouts(context, ref, step);

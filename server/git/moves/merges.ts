@@ -9,12 +9,10 @@ import { settleByPerson } from './settle-by-person.ts';
 import type { RepositoryContext } from '../context.ts';
 import { settings } from '../process/environment.ts';
 import { failureOf, gitFailure } from '../process/failures.ts';
-import { isSha } from '../files/loose-objects.ts';
-import { commitHere } from '../files/commit-here.ts';
 import { commitMessage } from '../refs/messages.ts';
 import { type PathBytes, shown, splitZero } from '../files/paths.ts';
 import type { GitResult, Merge, MergeConflict, MergeRequest } from '../port.ts';
-import type { Sha } from '../sha.ts';
+import { isSha, type Sha } from '../sha.ts';
 import type { MergeAnswer, MergeStages } from './merge-answer.ts';
 import type { GitOutput } from '../process/run-once.ts';
 
@@ -63,11 +61,11 @@ export async function merge(
   const parents = base === null ? [tip, commit] : [tip];
   const made = await commitMerge(context, request, tree, parents);
   if (!made.ok) return made;
-  context.commits.remember(made.value, { tree, parents });
+  context.objects.remember(made.value, { tree, parents });
   const result: Merge = { kind: 'merged', commit: made.value, tree };
   // Work that started at the tip itself was checked when it was committed.
-  if (request.portableNames !== true || context.commits.read(commit)?.tree === tree)
-    return ok(result);
+  if (request.portableNames !== true) return ok(result);
+  if ((await context.objects.commit(commit))?.tree === tree) return ok(result);
   const found = await unportableNames(context, tip, made.value);
   if (!found.ok) return found;
   return ok(
@@ -82,8 +80,6 @@ async function commitMerge(
   parents: readonly Sha[],
 ): Promise<GitResult<Sha>> {
   const message = commitMessage(subject, trailers);
-  const written = commitHere(context, { tree, parents, message });
-  if (written !== null) return ok(written);
   const made = await context.git(
     ['commit-tree', tree, ...parents.flatMap((parent) => ['-p', parent]), '-F', '-'],
     { input: message, env: await context.identity() },
@@ -137,8 +133,9 @@ async function mergeTrees(
   how: Pick<MergeRequest, 'settled' | 'preferTip'> = {},
 ): Promise<GitResult<MergeTree>> {
   const { settled: byPerson = new Map(), preferTip = false } = how;
-  const own = context.commits.read(commit);
-  if (own && liesOnLine(context, tip, commit)) return ok({ kind: 'tree', tree: own.tree });
+  const own = await context.objects.commit(commit);
+  if (own !== null && (await liesOnLine(context, tip, commit)))
+    return ok({ kind: 'tree', tree: own.tree });
   const options = ['-z', '--no-messages', ...(preferTip ? ['--allow-unrelated-histories'] : [])];
   const output = await withDrivers((overrules) =>
     context.git([...overrules, 'merge-tree', '--write-tree', ...options, tip, commit]),

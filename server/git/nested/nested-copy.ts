@@ -6,7 +6,7 @@ import { mkdir, mkdtemp, realpath, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { RepositoryContext } from '../context.ts';
-import { isSha } from '../files/loose-objects.ts';
+import { isSha } from '../sha.ts';
 import { factsOf, namesIn, readText } from '../files/small-files.ts';
 
 export interface CopyOfHistory {

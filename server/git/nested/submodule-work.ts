@@ -7,7 +7,6 @@ import { err, ok } from '../../core/failure.ts';
 import type { RepositoryContext } from '../context.ts';
 import { failureOf } from '../process/failures.ts';
 import { ownIdentity } from '../process/identity.ts';
-import { isSha } from '../files/loose-objects.ts';
 import { copyOfStore } from './nested-copy.ts';
 import { keepHistoryOf } from './nested.ts';
 import { bytesOf, type PathBytes } from '../files/paths.ts';
@@ -28,7 +27,7 @@ import {
   submoduleAt,
 } from './submodules.ts';
 import type { LinkedWorktree } from '../files/worktree-link.ts';
-import type { Sha } from '../sha.ts';
+import { isSha, type Sha } from '../sha.ts';
 
 /** Submodules with edits, or on a commit that nothing but this worktree holds. */
 export async function heldSubmodules(

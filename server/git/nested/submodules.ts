@@ -10,7 +10,6 @@ import type { RepositoryContext } from '../context.ts';
 import { failureOf } from '../process/failures.ts';
 import { unwatchedEntries } from '../files/index-flags.ts';
 import { intoIndex } from '../files/into-index.ts';
-import { isSha } from '../files/loose-objects.ts';
 import { bareStore, copyOfStore, type CopyOfHistory } from './nested-copy.ts';
 import { shown, splitZero, type PathBytes } from '../files/paths.ts';
 import type { GitResult } from '../port.ts';
@@ -18,7 +17,7 @@ import { slotNotes } from '../files/slot-notes.ts';
 import { exists, factsOf, namesIn, readText } from '../files/small-files.ts';
 import { copyIndex } from '../snapshot/own-index.ts';
 import type { LinkedWorktree } from '../files/worktree-link.ts';
-import type { Sha } from '../sha.ts';
+import { isSha, type Sha } from '../sha.ts';
 
 /** The commit of another repository that an index names at a path. */
 export interface Gitlink {

@@ -125,6 +125,15 @@ export const ownSettings: readonly string[] = settings({
 });
 
 /**
+ * What git writes is on the disk before the process ends: objects before a ref names them, and the
+ * ref, which changes hands by a rename and must not be an empty file after a power cut.
+ */
+export const flushed: readonly string[] = settings({
+  'core.fsync': 'committed,derived-metadata,reference',
+  'core.fsyncMethod': 'batch',
+});
+
+/**
  * No hook and no signature of the user, unless they are asked for: moving refs and writing an index
  * run hooks as well.
  */

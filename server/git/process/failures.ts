@@ -5,11 +5,7 @@ import { err } from '../../core/failure.ts';
 import type { GitFailure, GitResult } from '../port.ts';
 import type { GitOutput } from './run-once.ts';
 
-const retryableKinds: ReadonlySet<GitFailure['kind']> = new Set([
-  'locked',
-  'stale',
-  'disk_full',
-]);
+const retryableKinds: ReadonlySet<GitFailure['kind']> = new Set(['locked', 'stale', 'disk_full']);
 
 export function gitFailure(
   kind: GitFailure['kind'],

@@ -61,8 +61,6 @@ export interface Signatures {
 export interface Committer {
   /** Added to the environment of a git that commits. */
   readonly missing: Identity;
-  /** What git would write itself; null: only git can tell. */
-  readonly known: () => Signatures | null;
   /** False: a file of the configuration has changed since it was read. */
   readonly isCurrent: () => boolean;
 }
@@ -75,44 +73,7 @@ export function committerOf(
   const files = configurationFiles(commonDir, environment);
   const stamp = stampOf(files);
   const isCurrent = (): boolean => stampOf(files) === stamp;
-  const missing = missingIdentity(configured, environment);
-  const signatures = plainSignatures(configured, missing);
-  return {
-    missing,
-    known: () => (signatures !== null && isCurrent() ? signatures : null),
-    isCurrent,
-  };
-}
-
-/** With these, what a commit holds or how its file is written is for git alone to tell. */
-const forGitAlone = /^(?:i18n\.commitencoding|core\.sharedrepository|include(?:if)?\..*)$/;
-/** Git changes such a text before it writes it. */
-const isChanged = /^[\s.,:;<>"'\\]|[\p{Cc}<>\uFFFD]|[\s.,:;<>"'\\]$/u;
-
-/** Returns null if only git can tell them. */
-function plainSignatures(
-  configured: ReadonlyMap<string, string>,
-  missing: Identity,
-): Signatures | null {
-  const partOf = (role: 'author' | 'committer', part: 'name' | 'email'): string => {
-    const variable = `GIT_${role.toUpperCase()}_${part.toUpperCase()}`;
-    return (
-      configured.get(`${role}.${part}`) ||
-      configured.get(`user.${part}`) ||
-      (missing[variable] ?? '')
-    );
-  };
-  const parts = (['author', 'committer'] as const).flatMap((role) => [
-    partOf(role, 'name'),
-    partOf(role, 'email'),
-  ]);
-  const [authorName, authorEmail, committerName, committerEmail] = parts;
-  if ([...configured.keys()].some((key) => forGitAlone.test(key))) return null;
-  if (parts.some((part) => part === '' || isChanged.test(part))) return null;
-  return {
-    author: `${authorName} <${authorEmail}>`,
-    committer: `${committerName} <${committerEmail}>`,
-  };
+  return { missing: missingIdentity(configured, environment), isCurrent };
 }
 
 function configurationFiles(commonDir: string, environment: Variables): string[] {

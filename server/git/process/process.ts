@@ -2,6 +2,7 @@
 // bounded number at once.
 
 import { ownSettings, withoutHooks } from './environment.ts';
+import { Conversation } from './conversation.ts';
 import { runDialog, type GitDialog } from './dialog.ts';
 import { runOnce, type GitOutput, type GitRequest } from './run-once.ts';
 import { Semaphore } from '../../core/work/semaphore.ts';
@@ -35,6 +36,8 @@ export interface GitCommand {
 
 export interface GitProcesses {
   readonly run: (command: GitCommand) => Promise<GitOutput>;
+  /** Each process of it is started by the command as it is then. */
+  readonly converse: (command: () => Promise<GitCommand>) => Conversation;
 }
 
 /**
@@ -51,6 +54,8 @@ export interface GitProcessOptions {
   /** For what stays on this machine: a short one, of which no filter or driver learns a secret. */
   readonly environment: Readonly<Record<string, string>>;
   readonly networkEnvironment?: Readonly<Record<string, string>>;
+  /** Added to the settings of every process. */
+  readonly settings?: readonly string[];
   readonly concurrency: number;
   readonly maxOutputBytes: number;
   readonly timeoutMs: number;
@@ -71,6 +76,7 @@ export function openGitProcesses(options: GitProcessOptions): GitProcesses {
         return runDialog(requestOf(options, command), command.dialog);
       return semaphore.run(() => start(command), command.urgent);
     },
+    converse: (command) => new Conversation(async () => requestOf(options, await command())),
   };
 }
 
@@ -80,7 +86,12 @@ function requestOf(options: GitProcessOptions, command: GitCommand): GitRequest 
   const mayLeaveOthers = command.network === true || command.userHooks === true;
   return {
     binary: options.binary,
-    args: [...ownSettings, ...(command.userHooks ? [] : withoutHooks), ...command.args],
+    args: [
+      ...ownSettings,
+      ...(options.settings ?? []),
+      ...(command.userHooks ? [] : withoutHooks),
+      ...command.args,
+    ],
     cwd: command.cwd,
     environment: (mayLeaveOthers ? options.networkEnvironment : null) ?? options.environment,
     addedEnvironment: command.env ?? noVariables,

@@ -1,12 +1,11 @@
-// Who descends from whom. Short distances are walked in this process; git is asked for the rest,
+// Who descends from whom. Short distances are walked commit by commit; git is asked for the rest,
 // and answers are kept.
 
 import { err, ok } from '../../core/failure.ts';
 import type { RepositoryContext } from '../context.ts';
 import { failureOf, refuse } from '../process/failures.ts';
-import { isSha } from '../files/loose-objects.ts';
 import type { GitResult } from '../port.ts';
-import type { Sha } from '../sha.ts';
+import { isSha, type Sha } from '../sha.ts';
 
 export async function isAncestor(
   context: RepositoryContext,
@@ -15,24 +14,21 @@ export async function isAncestor(
 ): Promise<boolean> {
   if (ancestor === descendant) return true;
   if (!isSha(ancestor) || !isSha(descendant)) return false;
-  if (liesOnLine(context, ancestor, descendant)) return true;
+  if (await liesOnLine(context, ancestor, descendant)) return true;
   // History has no circles: what descends from the one cannot be its ancestor.
-  if (liesOnLine(context, descendant, ancestor)) return false;
+  if (await liesOnLine(context, descendant, ancestor)) return false;
   const question = `${ancestor} ${descendant}`;
-  const known = context.commits.answer(question);
+  const known = context.objects.answer(question);
   if (known !== undefined) return known;
   const output = await context.git(['merge-base', '--is-ancestor', ancestor, descendant]);
   // Other exit codes mean that a commit is missing; it may come.
   if (output.code === 0 || output.code === 1) {
-    context.commits.rememberAnswer(question, output.code === 0);
+    context.objects.rememberAnswer(question, output.code === 0);
   }
   return output.code === 0;
 }
 
-/**
- * Steps through commits that this process knows already cost nothing; others are read from their
- * files.
- */
+/** Steps through commits that this process knows already cost nothing. */
 const maxKnownSteps = 10_000;
 const maxReadSteps = 64;
 
@@ -40,26 +36,30 @@ const maxReadSteps = 64;
  * True when `ancestor` is on the first-parent line of `descendant`, or joined it directly by a
  * merge.
  */
-export function liesOnLine(context: RepositoryContext, ancestor: Sha, descendant: Sha): boolean {
-  for (const { sha, parents } of firstParentLine(context, descendant)) {
+export async function liesOnLine(
+  context: RepositoryContext,
+  ancestor: Sha,
+  descendant: Sha,
+): Promise<boolean> {
+  for await (const { sha, parents } of firstParentLine(context, descendant)) {
     if (sha === ancestor || parents.includes(ancestor)) return true;
   }
   return false;
 }
 
-/** The newest part of a first-parent line, as far as it can be read without a process. */
-function* firstParentLine(
+/** The newest part of a first-parent line. */
+async function* firstParentLine(
   context: RepositoryContext,
   from: Sha,
-): Generator<{ readonly sha: Sha; readonly parents: readonly Sha[] }> {
+): AsyncGenerator<{ readonly sha: Sha; readonly parents: readonly Sha[] }> {
   let sha: Sha | undefined = from;
   let reads = 0;
   for (let steps = 0; sha !== undefined && steps < maxKnownSteps; steps += 1) {
-    let commit = context.commits.known(sha);
+    let commit = context.objects.known(sha);
     if (commit === null) {
       if (reads === maxReadSteps) return;
       reads += 1;
-      commit = context.commits.read(sha);
+      commit = await context.objects.commit(sha);
     }
     if (commit === null) return;
     yield { sha, parents: commit.parents };
@@ -74,7 +74,7 @@ export async function firstParentCount(
   to: Sha,
 ): Promise<number> {
   let passed = 0;
-  for (const { sha, parents } of firstParentLine(context, to)) {
+  for await (const { sha, parents } of firstParentLine(context, to)) {
     if (sha === from) return passed;
     // Behind this merge the line itself may belong to `from`: only git can tell.
     if (parents.slice(1).includes(from)) break;
@@ -87,8 +87,8 @@ export async function firstParentCount(
 }
 
 export async function treeOf(context: RepositoryContext, commit: Sha): Promise<GitResult<Sha>> {
-  const loose = context.commits.read(commit);
-  if (loose) return ok(loose.tree);
+  const known = await context.objects.commit(commit);
+  if (known !== null) return ok(known.tree);
   if (!isSha(commit)) return refuse('unknown_ref', `"${commit}" is not a commit id.`);
   const output = await context.git(['rev-parse', '--verify', '-q', `${commit}^{tree}`]);
   const tree = output.stdout.toString('utf8').trim();

@@ -4,11 +4,10 @@
 import { err, ok } from '../../core/failure.ts';
 import type { RepositoryContext } from '../context.ts';
 import { failureOf, refuse } from '../process/failures.ts';
-import { isSha } from '../files/loose-objects.ts';
 import { commitMessage } from '../refs/messages.ts';
 import { shown, splitZero } from '../files/paths.ts';
 import type { ChangedFile, FileAtCommit, GitResult } from '../port.ts';
-import type { Sha } from '../sha.ts';
+import { isSha, type Sha } from '../sha.ts';
 
 const statusOf: { readonly [letter: string]: ChangedFile['status'] } = {
   A: 'added',
@@ -110,6 +109,6 @@ export async function revertOf(
   });
   const sha = made.stdout.toString('utf8').trim();
   if (made.code !== 0 || !isSha(sha)) return err(failureOf(made, `take back ${commit}`));
-  context.commits.remember(sha, { tree, parents: [commit] });
+  context.objects.remember(sha, { tree, parents: [commit] });
   return ok(sha);
 }

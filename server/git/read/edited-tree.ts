@@ -7,10 +7,9 @@ import { join } from 'node:path';
 import { err, ok } from '../../core/failure.ts';
 import type { RepositoryContext } from '../context.ts';
 import { failureOf } from '../process/failures.ts';
-import { isSha } from '../files/loose-objects.ts';
 import { type PathBytes, zeroEnded } from '../files/paths.ts';
 import type { GitResult } from '../port.ts';
-import type { Sha } from '../sha.ts';
+import { isSha, type Sha } from '../sha.ts';
 
 export interface TreeEdits {
   readonly remove: readonly PathBytes[];

@@ -4,11 +4,10 @@ import { join } from 'node:path';
 import { err, ok } from '../../core/failure.ts';
 import type { RepositoryContext } from '../context.ts';
 import { failureOf, refuse } from '../process/failures.ts';
-import { isSha } from '../files/loose-objects.ts';
 import { shown, splitZero } from '../files/paths.ts';
 import { GitRefusal, type GitResult, type LineCommit } from '../port.ts';
 import { exists } from '../files/small-files.ts';
-import type { Sha } from '../sha.ts';
+import { isSha, type Sha } from '../sha.ts';
 
 const maxSubjects = 10_000;
 

@@ -5,7 +5,7 @@ import { headRoot } from '../../core/work/ref-names.ts';
 import { basename, dirname, join, resolve } from 'node:path';
 import { err, ok } from '../../core/failure.ts';
 import { failureOf, refuse } from '../process/failures.ts';
-import { isSha } from '../files/loose-objects.ts';
+import { isSha } from '../sha.ts';
 import { absoluteBytes, splitZero } from '../files/paths.ts';
 import { listArguments, type ListedConfig, parseListed } from '../process/listed-config.ts';
 import type { GitProcesses } from '../process/process.ts';

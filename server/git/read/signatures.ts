@@ -7,10 +7,8 @@ import { failureOf } from '../process/failures.ts';
 import type { Signatures } from '../process/identity.ts';
 
 export async function readSignatures(
-  context: Pick<RepositoryContext, 'git' | 'identity' | 'signatures'>,
+  context: Pick<RepositoryContext, 'git' | 'identity'>,
 ): Promise<GitResult<Signatures>> {
-  const known = context.signatures();
-  if (known !== null) return ok(known);
   const author = await ident(context, 'GIT_AUTHOR_IDENT');
   if (!author.ok) return author;
   const committer = await ident(context, 'GIT_COMMITTER_IDENT');

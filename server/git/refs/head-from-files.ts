@@ -4,7 +4,7 @@
 import { headRoot } from '../../core/work/ref-names.ts';
 import { lstatSync, realpathSync } from 'node:fs';
 import { join } from 'node:path';
-import { isSha } from '../files/loose-objects.ts';
+import { isSha } from '../sha.ts';
 import { PackedRefs } from '../files/packed-refs.ts';
 import { readText } from '../files/small-files.ts';
 import { isFullRef } from './refs.ts';

@@ -4,10 +4,9 @@ import { approvedRoot, workRoot } from '../../core/work/ref-names.ts';
 import { ok } from '../../core/failure.ts';
 import type { RepositoryContext } from '../context.ts';
 import { failureOf } from '../process/failures.ts';
-import { isSha } from '../files/loose-objects.ts';
 import type { GitResult } from '../port.ts';
 import { updateRefs } from './refs.ts';
-import type { Sha } from '../sha.ts';
+import { isSha, type Sha } from '../sha.ts';
 
 export interface KeptRef {
   readonly ref: string;

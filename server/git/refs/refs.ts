@@ -1,19 +1,15 @@
-// Refs: read from their files where possible, moved by git, several at once in one transaction; one
-// of Drover's own is moved without a process where git would do nothing else.
+// Refs: read from their files where possible, moved by git, several at once in one transaction.
 
-import { headRoot } from '../../core/work/ref-names.ts';
+import { droverRefRoot, headRoot } from '../../core/work/ref-names.ts';
 import { join } from 'node:path';
 import { ok } from '../../core/failure.ts';
-import { isFullDisk } from '../../core/full-disk.ts';
 import type { RepositoryContext } from '../context.ts';
-import { settings } from '../process/environment.ts';
 import { failureOf, gitFailure, lockFileOf, refuse } from '../process/failures.ts';
-import { isSha } from '../files/loose-objects.ts';
 import { waitForOwnLock } from '../files/own-locks.ts';
 import type { GitResult } from '../port.ts';
 import { readText } from '../files/small-files.ts';
-import type { Sha } from '../sha.ts';
-import { moveHere, type RefChange } from './move-here.ts';
+import { isSha, type Sha } from '../sha.ts';
+import { moveRefs, transactionText, type RefChange } from './transactions.ts';
 
 const maxSymbolicSteps = 5;
 
@@ -126,37 +122,25 @@ export function checkNames(changes: readonly RefChange[]): GitResult<void> {
   return ok(undefined);
 }
 
-/**
- * `mayMove`: asked of a branch that no checkout holds, right before it moves alone, or before a
- * process is started that moves it; false is `stale`.
- */
 export async function updateRefs(
   context: RepositoryContext,
   changes: readonly RefChange[],
   reason: string,
-  mayMove?: () => boolean,
 ): Promise<GitResult<void>> {
   if (changes.length === 0) return ok(undefined);
   const named = checkNames(changes);
   if (!named.ok) return named;
-  if (changes.some((change) => change.next !== null)) {
-    const flushed = await flushObjects(context);
-    if (!flushed.ok) return flushed;
-  }
-  const [only] = changes;
-  if (only !== undefined && changes.length === 1) {
-    const done = await moveHere(context, only, { reason: textOf(reason), mayMove });
-    if (done === 'moved') return afterMove(context, changes);
-    if (done === 'refused' || (done === 'left' && mayMove?.() === false))
-      return refuse('stale', `${only.ref} is in use by a git command of someone else.`);
-  }
+  // Git writes the reason into a log, and a process that stays has been given one reason for all.
+  const isLogged =
+    context.ownRefsAreLogged || !changes.every(({ ref }) => ref.startsWith(droverRefRoot));
+  if (!isLogged && (await moveRefs(context.refMoves, changes))) return ok(undefined);
   let output = await writeRefs(context, changes, reason);
   for (let left = changes.length; output.code !== 0 && left > 0; left -= 1) {
     const lock = lockFileOf(output.stderr);
     if (lock === null || !(await waitForOwnLock(context, lock))) break;
     output = await writeRefs(context, changes, reason);
   }
-  if (output.code === 0) return afterMove(context, changes);
+  if (output.code === 0) return ok(undefined);
   const names = changes.map((change) => change.ref).join(', ');
   const error = failureOf(output, `move ${names}`);
   if (error.kind === 'locked' || error.kind === 'disk_full') return { ok: false, error };
@@ -168,55 +152,18 @@ export async function updateRefs(
   };
 }
 
-function afterMove(
-  context: RepositoryContext,
-  changes: readonly RefChange[],
-): GitResult<void> {
-  context.durability.refsMoved(changes.map((change) => change.ref));
-  return ok(undefined);
-}
-
 async function writeRefs(
   context: RepositoryContext,
   changes: readonly RefChange[],
   reason: string,
 ): ReturnType<RepositoryContext['git']> {
-  return context.git(
-    [
-      // The name changes hands by a rename; what it then names must not be an empty file after a
-      // power cut.
-      ...settings({ 'core.fsync': 'reference' }),
-      'update-ref',
-      '-m',
-      textOf(reason),
-      '--stdin',
-      '-z',
-    ],
-    { input: changes.map(transactionLine).join('') },
-  );
+  return context.git(['update-ref', '-m', textOf(reason), '--stdin', '-z'], {
+    input: transactionText(changes),
+  });
 }
 
 function textOf(reason: string): string {
   return oneLine(reason) || 'drover';
-}
-
-/** Objects must be on the disk before a ref names them. */
-export async function flushObjects(context: RepositoryContext): Promise<GitResult<void>> {
-  try {
-    await context.durability.flushObjects();
-    return ok(undefined);
-  } catch (error) {
-    return refuse(
-      isFullDisk(error) ? 'disk_full' : 'failed',
-      `New objects could not be flushed to the disk: ${(error as Error).message}`,
-    );
-  }
-}
-
-function transactionLine(change: RefChange): string {
-  if (change.next === null) return `delete ${change.ref}\0${change.old ?? ''}\0`;
-  if (change.old === null) return `create ${change.ref}\0${change.next}\0`;
-  return `update ${change.ref}\0${change.next}\0${change.old}\0`;
 }
 
 async function allThere(

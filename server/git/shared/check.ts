@@ -64,8 +64,8 @@ async function knownHead(
   remote: Remote,
   heads: ReadonlyMap<string, Sha>,
 ): Promise<GitResult<Sha>> {
-  const { commits } = local.context;
-  for (const sha of heads.values()) if (commits.read(sha) !== null) return ok(sha);
+  const { objects } = local.context;
+  for (const sha of heads.values()) if ((await objects.commit(sha)) !== null) return ok(sha);
   for (const [ref, sha] of heads) {
     const fetched = await remote.fetch(
       [`+${ref}:${ref.replace(/^refs/u, 'refs/drover/shared')}`],

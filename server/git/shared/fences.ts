@@ -8,7 +8,7 @@ import { err, ok } from '../../core/failure.ts';
 import type { RepositoryContext } from '../context.ts';
 import { failureOf, gitFailure } from '../process/failures.ts';
 import type { GitResult } from '../port.ts';
-import type { RefChange } from '../refs/move-here.ts';
+import type { RefChange } from '../refs/transactions.ts';
 import { fenceRef } from './names.ts';
 import { pushChanges, type Pushed, type PushDeps, staleFailure } from './pushes.ts';
 import type { Sha } from '../sha.ts';

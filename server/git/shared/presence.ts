@@ -6,9 +6,8 @@ import { headRoot, landRoot, rescueRoot, workRoot } from '../../core/work/ref-na
 import { ok } from '../../core/failure.ts';
 import { refuse } from '../process/failures.ts';
 import type { GitResult } from '../port.ts';
-import { isSha } from '../files/loose-objects.ts';
 import type { Remote } from './remote.ts';
-import type { Sha } from '../sha.ts';
+import { isSha, type Sha } from '../sha.ts';
 
 const maxRemembered = 20_000;
 /** How long a commit that the remote does not have either is not asked for again. */
@@ -85,24 +84,13 @@ export class Presence {
     this.#missing.delete(sha);
   }
 
-  /** Those that this clone does not have, loose or packed. */
+  /** Those that this clone does not have. */
   async #unknown(commits: readonly Sha[]): Promise<readonly Sha[]> {
     const { context } = this.#remote;
-    const unknown = [...new Set(commits)].filter((sha) => {
-      if (this.#present.has(sha)) return false;
-      if (context.commits.read(sha) === null) return true;
-      this.#note(sha);
-      return false;
-    });
-    if (unknown.length === 0) return [];
-    const output = await context.git(['cat-file', '--batch-check=%(objectname) %(objecttype)'], {
-      input: unknown.map((sha) => `${sha}\n`).join(''),
-    });
-    for (const line of output.stdout.toString('utf8').split('\n')) {
-      const [sha = '', kind] = line.split(' ');
-      if (kind === 'commit') this.#note(sha);
+    for (const sha of new Set(commits)) {
+      if (!this.#present.has(sha) && (await context.objects.commit(sha)) !== null) this.#note(sha);
     }
-    return unknown.filter((sha) => !this.#present.has(sha));
+    return [...new Set(commits)].filter((sha) => !this.#present.has(sha));
   }
 
   /** Those of them that were not just searched for without success. */

@@ -5,7 +5,7 @@
 import { err, ok } from '../../core/failure.ts';
 import { isAncestor } from '../read/ancestry.ts';
 import type { GitResult } from '../port.ts';
-import type { RefChange } from '../refs/move-here.ts';
+import type { RefChange } from '../refs/transactions.ts';
 import { labelOfBranch } from '../work/work-chain.ts';
 import { rescueRefFor } from './kept-refs.ts';
 import type { Presence } from './presence.ts';

@@ -4,7 +4,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { gitFailure } from '../process/failures.ts';
 import type { GitFailure } from '../port.ts';
-import type { RefChange } from '../refs/move-here.ts';
+import type { RefChange } from '../refs/transactions.ts';
 import type { RemoteRefs } from './remote-refs.ts';
 import type { Remote } from './remote.ts';
 import { isPassingRefusal, refusalsOf, refusedFailure, remoteFailure } from './remote-failures.ts';

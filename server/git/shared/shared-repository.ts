@@ -4,7 +4,7 @@
 import { err, ok } from '../../core/failure.ts';
 import { isAncestor } from '../read/ancestry.ts';
 import { type GitRepository, type GitResult, GitRefusal } from '../port.ts';
-import type { RefChange } from '../refs/move-here.ts';
+import type { RefChange } from '../refs/transactions.ts';
 import { branchRef, checkNames, isFullRef } from '../refs/refs.ts';
 import type { LocalRepository } from '../repository.ts';
 import { Fences } from './fences.ts';
@@ -357,7 +357,6 @@ function sharedMethods(local: LocalRepository, shared: Shared): SharedRepository
     startWork: (path) => local.startWork(path),
     revertOf: (request) => shared.with([request.commit], () => local.revertOf(request)),
     ...looksAtCommits(local, shared),
-    sync: () => local.sync(),
     settled: () => shared.work.settled(),
     work: sharedWork(shared),
   };

@@ -9,7 +9,7 @@ import { secretsInRange } from '../work/held-contents.ts';
 import { secretNames } from '../work/held-names.ts';
 import { shown, zeroEnded } from '../files/paths.ts';
 import type { GitFailure } from '../port.ts';
-import type { RefChange } from '../refs/move-here.ts';
+import type { RefChange } from '../refs/transactions.ts';
 import { readRef } from '../refs/refs.ts';
 import { changesIn } from '../work/without-held.ts';
 import { pushChanges, type PushDeps } from './pushes.ts';

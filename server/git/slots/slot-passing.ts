@@ -33,7 +33,7 @@ export async function maySwitchFirst(
     return false;
   }
   if (from === null || !context.ignores.isCleaned(worktree.path)) return false;
-  return isPlain(context, worktree) && mayChange(context, worktree, from, sha);
+  return isPlain(context, worktree) && (await mayChange(context, worktree, from, sha));
 }
 
 /** Nothing in it makes git see less than there is, or do more than it is asked to. */
@@ -48,13 +48,13 @@ function isPlain({ idBytes }: RepositoryContext, { path, gitDir }: LinkedWorktre
 }
 
 /** What the switch changes is in its place, and what it adds has none yet; it changes no rules. */
-function mayChange(
+async function mayChange(
   context: RepositoryContext,
   { path: root }: LinkedWorktree,
   from: Sha,
   to: Sha,
-): boolean {
-  const [one, two] = [context.commits.read(from), context.commits.read(to)];
+): Promise<boolean> {
+  const [one, two] = [await context.objects.commit(from), await context.objects.commit(to)];
   if (one === null || two === null) return false;
   const objects = join(context.commonDir, 'objects');
   const changes = changesBetween(objects, one.tree, two.tree, changesMax);

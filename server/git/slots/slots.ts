@@ -6,7 +6,7 @@ import { err, ok } from '../../core/failure.ts';
 import type { RepositoryContext } from '../context.ts';
 import { failureOf, refuse } from '../process/failures.ts';
 import type { GitResult } from '../port.ts';
-import { isSha } from '../files/loose-objects.ts';
+import { isSha } from '../sha.ts';
 import type { PathBytes } from '../files/paths.ts';
 import { relink } from '../work/own-worktree.ts';
 import { branchName, branchRef, isBranchName, readRef } from '../refs/refs.ts';

@@ -6,7 +6,6 @@ import { basename, join } from 'node:path';
 import { MadeOnce } from '../../core/made-once.ts';
 import type { RepositoryContext } from '../context.ts';
 import { indexEntries } from '../files/index-entries.ts';
-import { isSha } from '../files/loose-objects.ts';
 import { parseTree, readTree } from '../files/loose-trees.ts';
 import { absoluteBytes, bytesOf, foldersAbove, type PathBytes, zeroEnded } from '../files/paths.ts';
 import { factsOfAll, readPlain, type FileFacts } from '../files/small-files.ts';
@@ -15,7 +14,7 @@ import type { LinkedWorktree } from '../files/worktree-link.ts';
 import { writeObject } from '../files/write-object.ts';
 import { settings } from '../process/environment.ts';
 import type { StatusEntry } from '../read/status-format.ts';
-import type { Sha } from '../sha.ts';
+import { isSha, type Sha } from '../sha.ts';
 import { ownIndexFile } from './own-index.ts';
 
 export interface ChangedFiles {
@@ -45,7 +44,7 @@ export async function changedTree(
   context: RepositoryContext,
   files: ChangedFiles,
 ): Promise<Sha | null> {
-  if (!context.filesSayAll || context.signatures() === null) return null;
+  if (!context.filesSayAll) return null;
   if (!files.entries.every(isPlain) || files.paths.length > pathsMax) return null;
   const there = (await factsOfAll(files.worktree.path, files.paths)).filter(isFileOrLink);
   // Git asks the index whether line ends of a file are to be kept as they are.
@@ -121,16 +120,16 @@ async function editHead(
     read: (id: Sha) => readTree(objects, id, context.idBytes) ?? asked.get(id),
     write: (content: Buffer) => writeObject(objects, 'tree', content, context.idBytes),
   };
-  const known = rootOf(context, asked, head);
+  const known = rootOf(asked, head);
   const made = known === null ? null : treeWith(trees, known, changes);
   if (made !== null) return made;
   await asked.ask(context, head, changes.keys());
-  const root = rootOf(context, asked, head);
+  const root = rootOf(asked, head);
   return root === null ? null : treeWith(trees, root, changes);
 }
 
-function rootOf(context: RepositoryContext, asked: PackedTrees, head: Sha): Sha | null {
-  return context.commits.read(head)?.tree ?? asked.rootOf(head);
+function rootOf(asked: PackedTrees, head: Sha): Sha | null {
+  return asked.rootOf(head);
 }
 
 const packedTrees = new MadeOnce<RepositoryContext, PackedTrees>();

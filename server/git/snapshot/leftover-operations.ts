@@ -7,7 +7,7 @@ import { err, ok } from '../../core/failure.ts';
 import type { RepositoryContext } from '../context.ts';
 import { gitFailure } from '../process/failures.ts';
 import type { GitResult } from '../port.ts';
-import { isSha } from '../files/loose-objects.ts';
+import { isSha } from '../sha.ts';
 import { exists, readText } from '../files/small-files.ts';
 import { merge } from '../moves/merges.ts';
 import { treeOf } from '../read/ancestry.ts';

@@ -4,12 +4,11 @@
 import { err, ok } from '../../core/failure.ts';
 import type { RepositoryContext } from '../context.ts';
 import { failureOf } from '../process/failures.ts';
-import { isSha } from '../files/loose-objects.ts';
 import type { GitResult } from '../port.ts';
 import type { ChangeSize, SnapshotView } from '../snapshot-port.ts';
 import { viewOf } from './restore.ts';
 import { parseSnapshot, workRef } from '../work/work-chain.ts';
-import type { Sha } from '../sha.ts';
+import { isSha, type Sha } from '../sha.ts';
 
 /** Maximum number of commits to read; the chains of one task are far shorter. */
 const commitsMax = 20_000;

@@ -8,7 +8,6 @@ import { err, ok } from '../../core/failure.ts';
 import type { RepositoryContext, RunOptions } from '../context.ts';
 import { failureOf } from '../process/failures.ts';
 import { intoIndex } from '../files/into-index.ts';
-import { isSha } from '../files/loose-objects.ts';
 import { ownWorktree } from '../work/own-worktree.ts';
 import { shown, type PathBytes } from '../files/paths.ts';
 import type { GitResult } from '../port.ts';
@@ -18,7 +17,7 @@ import type {
   SnapshotReason,
   SnapshotRequest,
 } from '../snapshot-port.ts';
-import { branchRef, flushObjects } from '../refs/refs.ts';
+import { branchRef } from '../refs/refs.ts';
 import { keepShared, listedStashes } from '../work/shared-leavings.ts';
 import { committedSoFar, takeSoFar } from '../lent/taken-so-far.ts';
 import { waitForStaleLocks } from '../files/stale-locks.ts';
@@ -33,7 +32,7 @@ import { hasStarted, ignoredByAttempt } from '../work/work-start.ts';
 import { isNestedRepository, type ParsedStatus, type StatusEntry } from '../read/status-format.ts';
 import { appendSnapshot, type WorkState } from '../work/work-chain.ts';
 import { stampOfIndex, type LinkedWorktree } from '../files/worktree-link.ts';
-import type { Sha } from '../sha.ts';
+import { isSha, type Sha } from '../sha.ts';
 
 export interface StateRequest {
   readonly worktree: LinkedWorktree;
@@ -209,7 +208,7 @@ async function storeState(
   const head = status.head;
   const branch = status.branch === null ? null : branchRef(status.branch);
   if (paths.length === 0 && entries.length === 0 && head !== null) {
-    const tree = context.commits.read(head)?.tree;
+    const tree = (await context.objects.commit(head))?.tree;
     if (tree !== undefined) return ok({ tree, head, branch, indexTree: null, index: null });
   }
   if (head !== null && !holdIndex) {
@@ -241,10 +240,8 @@ async function storeState(
       flags: holdIndex ? ['-q', '--unmerged', '--refresh'] : [],
     });
     if (added.code !== 0) return err(failureOf(added, `keep the files of ${worktree.path}`));
-    // The files are flushed while git writes the trees, which are flushed before the ref moves.
-    const [tree, flushed] = await Promise.all([writeTree(context, inIndex), flushObjects(context)]);
+    const tree = await writeTree(context, inIndex);
     if (!tree.ok) return tree;
-    if (!flushed.ok) return flushed;
     isHeld = holdIndex;
     const held = isHeld ? { file: index, tree: tree.value, ownIndex } : null;
     return ok({ tree: tree.value, head, branch, indexTree, index: held });

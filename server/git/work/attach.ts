@@ -6,7 +6,7 @@ import { isAncestor } from '../read/ancestry.ts';
 import type { RepositoryContext } from '../context.ts';
 import { failureOf } from '../process/failures.ts';
 import type { GitResult } from '../port.ts';
-import type { RefChange } from '../refs/move-here.ts';
+import type { RefChange } from '../refs/transactions.ts';
 import { branchName, branchRef, readRef, updateRefs } from '../refs/refs.ts';
 import type { ParsedStatus } from '../read/status-format.ts';
 import { chainCommit, labelOfBranch } from './work-chain.ts';

@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import { err, ok } from '../../core/failure.ts';
 import type { RepositoryContext } from '../context.ts';
 import { failureOf } from '../process/failures.ts';
-import { isSha } from '../files/loose-objects.ts';
 import { exists, readText } from '../files/small-files.ts';
 import { intoIndex } from '../files/into-index.ts';
 import type { GitResult } from '../port.ts';
@@ -15,7 +14,7 @@ import { commitMessage } from '../refs/messages.ts';
 import { readRef } from '../refs/refs.ts';
 import { readHead } from '../refs/worktree-heads.ts';
 import type { LinkedWorktree } from '../files/worktree-link.ts';
-import type { Sha } from '../sha.ts';
+import { isSha, type Sha } from '../sha.ts';
 import type { CommitLeftoversRequest } from '../slot-port.ts';
 
 /** Exactly the given paths and what was staged before. Null: in the end nothing differed. */

@@ -123,7 +123,7 @@ async function commitLeft(
   if (entries.some((entry) => isIgnoreFile(entry.path))) context.ignores.touched();
   const unportable = await heldForNames(context, request, tip, heldPaths);
   if (!unportable.ok) return unportable;
-  const tree = context.commits.read(tip)?.tree ?? null;
+  const tree = (await context.objects.commit(tip))?.tree ?? null;
   const isAll = held.size + inside.size === 0 && standing.mergeInto === null;
   if (isAll) noteCommitted(context, worktree, branchRef(request.branch), tip);
   const changed = await isChange(context, request.base, { before, tip, tree });

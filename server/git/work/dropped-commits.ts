@@ -5,14 +5,13 @@
 import { join } from 'node:path';
 import { err, ok } from '../../core/failure.ts';
 import type { RepositoryContext } from '../context.ts';
-import { isSha } from '../files/loose-objects.ts';
 import { factsOf, readPlain, readText } from '../files/small-files.ts';
 import { slotNotes } from '../files/slot-notes.ts';
 import type { LinkedWorktree } from '../files/worktree-link.ts';
 import type { GitResult } from '../port.ts';
 import { failureOf } from '../process/failures.ts';
 import { liesOnLine } from '../read/ancestry.ts';
-import type { Sha } from '../sha.ts';
+import { isSha, type Sha } from '../sha.ts';
 import { chainCommit } from './work-chain.ts';
 
 /** Newest commits of the log that are read. */
@@ -41,9 +40,11 @@ export async function keepDropped(
   head: Sha | null,
   label: string,
 ): Promise<GitResult<void>> {
-  const made = commitsInLog(worktree).filter(
-    (sha) => head === null || (sha !== head && !liesOnLine(context, sha, head)),
-  );
+  const made: Sha[] = [];
+  for (const sha of commitsInLog(worktree)) {
+    const isHeld = head !== null && (sha === head || (await liesOnLine(context, sha, head)));
+    if (!isHeld) made.push(sha);
+  }
   if (made.length === 0) return ok(undefined);
   const held = ['--not', ...(head === null ? [] : [head]), '--all'];
   const output = await context.git([

@@ -3,7 +3,6 @@
 
 import { err, ok } from '../../core/failure.ts';
 import type { RepositoryContext } from '../context.ts';
-import { isSha } from '../files/loose-objects.ts';
 import { type PathBytes, shown, splitZero } from '../files/paths.ts';
 import type { LinkedWorktree } from '../files/worktree-link.ts';
 import type { GitResult } from '../port.ts';
@@ -11,7 +10,7 @@ import { failureOf, refuse } from '../process/failures.ts';
 import { editedTree } from '../read/edited-tree.ts';
 import type { ParsedStatus } from '../read/status-format.ts';
 import { commitMessage } from '../refs/messages.ts';
-import type { Sha } from '../sha.ts';
+import { isSha, type Sha } from '../sha.ts';
 import type { IgnoredResults, WithIgnoredRequest } from '../slot-port.ts';
 import { keepState } from '../snapshot/snapshot.ts';
 import { secretsAmong } from './held-contents.ts';
@@ -67,7 +66,7 @@ export async function withIgnored(
   });
   const sha = made.stdout.toString('utf8').trim();
   if (made.code !== 0 || !isSha(sha)) return err(failureOf(made, 'commit the ignored files'));
-  context.commits.remember(sha, { tree: edited.value, parents: [commit] });
+  context.objects.remember(sha, { tree: edited.value, parents: [commit] });
   return ok(sha);
 }
 

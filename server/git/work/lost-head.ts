@@ -6,14 +6,13 @@
 import { join } from 'node:path';
 import { ok } from '../../core/failure.ts';
 import type { RepositoryContext } from '../context.ts';
-import { isSha } from '../files/loose-objects.ts';
 import { readText } from '../files/small-files.ts';
 import type { LinkedWorktree } from '../files/worktree-link.ts';
 import type { GitResult } from '../port.ts';
 import { readStatus, type StatusOptions } from '../read/status.ts';
 import type { ParsedStatus } from '../read/status-format.ts';
 import { ignoreSetupFiles } from './setup-note.ts';
-import type { Sha } from '../sha.ts';
+import { isSha, type Sha } from '../sha.ts';
 
 /** The state of one of our slots; files of its setup count as ignored. */
 export async function slotStatus(

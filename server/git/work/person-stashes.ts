@@ -6,12 +6,11 @@ import { join } from 'node:path';
 import { rescueRoot } from '../../core/work/ref-names.ts';
 import { quoted } from '../../core/format.ts';
 import type { RepositoryContext } from '../context.ts';
-import { isSha } from '../files/loose-objects.ts';
 import { absoluteBytes, shown, splitZero, type PathBytes } from '../files/paths.ts';
 import { readPlain, readText } from '../files/small-files.ts';
 import { readRef, updateRefs } from '../refs/refs.ts';
 import type { SharedChange } from '../slot-port.ts';
-import type { Sha } from '../sha.ts';
+import { isSha, type Sha } from '../sha.ts';
 
 export interface Stash {
   readonly sha: Sha;

@@ -10,12 +10,11 @@ import { quoted } from '../../core/format.ts';
 import type { RepositoryContext } from '../context.ts';
 import type { GitResult } from '../port.ts';
 import type { SharedChange } from '../slot-port.ts';
-import { isSha } from '../files/loose-objects.ts';
 import type { PathBytes } from '../files/paths.ts';
 import { factsOf, namesIn, readPlain, readText } from '../files/small-files.ts';
 import { filesWithStashes, keepGone, personStashes, type Stash } from './person-stashes.ts';
 import { chainCommit, labelOfBranch } from './work-chain.ts';
-import type { Sha } from '../sha.ts';
+import { isSha, type Sha } from '../sha.ts';
 
 /** Sections and keys that git and Drover's own calls of it write in the ordinary course. */
 const ordinary =

@@ -8,11 +8,10 @@ import { editedTree } from '../read/edited-tree.ts';
 import { failureOf } from '../process/failures.ts';
 import { secretsAmong, secretsInRange } from './held-contents.ts';
 import { isAmongStored, secretNames } from './held-names.ts';
-import { isSha } from '../files/loose-objects.ts';
 import { commitMessage } from '../refs/messages.ts';
 import { type PathBytes, shown, splitZero } from '../files/paths.ts';
 import type { GitResult } from '../port.ts';
-import type { Sha } from '../sha.ts';
+import { isSha, type Sha } from '../sha.ts';
 import type { WithoutHeldRequest } from '../slot-port.ts';
 
 export interface RangeChanges {
@@ -151,6 +150,6 @@ async function squash(
   });
   const sha = made.stdout.toString('utf8').trim();
   if (made.code !== 0 || !isSha(sha)) return err(failureOf(made, 'commit what may land'));
-  context.commits.remember(sha, { tree, parents: [base] });
+  context.objects.remember(sha, { tree, parents: [base] });
   return ok(sha);
 }

@@ -5,13 +5,11 @@ import { workRoot } from '../../core/work/ref-names.ts';
 import { err, ok } from '../../core/failure.ts';
 import { isAncestor } from '../read/ancestry.ts';
 import type { RepositoryContext } from '../context.ts';
-import { commitHere } from '../files/commit-here.ts';
 import { failureOf, gitFailure } from '../process/failures.ts';
-import { isSha } from '../files/loose-objects.ts';
 import type { GitResult } from '../port.ts';
 import type { Snapshot, SnapshotAuthor, SnapshotReason } from '../snapshot-port.ts';
 import { oneLine, readRef, refParts, updateRefs } from '../refs/refs.ts';
-import type { Sha } from '../sha.ts';
+import { isSha, type Sha } from '../sha.ts';
 
 /** What a worktree holds, as objects of the store. */
 export interface WorkState {
@@ -167,10 +165,6 @@ async function commitState(
   }
   parents.push(...note.alongside.filter((sha) => !parents.includes(sha)));
   const message = messageFor(state, note, previous);
-  // A branch that is checked out holds its commit.
-  const held = state.branch === null || state.head === null ? [] : [state.head];
-  const here = commitHere(context, { tree: state.tree, parents, message, held });
-  if (here !== null) return ok(here);
   const arguments_ = parents.flatMap((parent) => ['-p', parent]);
   return commitTree(context, state.tree, arguments_, message);
 }

@@ -6,14 +6,13 @@ import { basename, join } from 'node:path';
 import { ok } from '../../core/failure.ts';
 import type { RepositoryContext } from '../context.ts';
 import { gitFailure } from '../process/failures.ts';
-import { isSha } from '../files/loose-objects.ts';
 import type { GitResult } from '../port.ts';
 import { readRef } from '../refs/refs.ts';
 import { appendSnapshot, keepCommit, labelOfBranch } from './work-chain.ts';
 import { headOf } from '../refs/worktree-heads.ts';
 import { exists } from '../files/small-files.ts';
 import { type LinkedWorktree } from '../files/worktree-link.ts';
-import type { Sha } from '../sha.ts';
+import { isSha, type Sha } from '../sha.ts';
 
 /** Removes the private folder; the commits and files that it references must be saved first. */
 export async function dropMetadata(

@@ -276,7 +276,7 @@ class Landing {
   }
 
   async #moveRef(batch: LandingBatch, next: Sha): Promise<Moved> {
-    const { git, store } = this.#engine;
+    const { store } = this.#engine;
     const made = { tip: batch.tip, commit: next };
     if (await isOnLine(this.#engine, this.#input.line, made)) return { kind: 'moved' };
     for (const { row } of batch.merged) {
@@ -292,7 +292,6 @@ class Landing {
       return ['stale', 'unknown_ref'].includes(moved.error.kind)
         ? { kind: 'again' }
         : { kind: 'failed', reason: gitFailed(moved.error) };
-    await git.sync();
     return { kind: 'moved' };
   }
 

@@ -76,7 +76,6 @@ export async function moveOnto(
     reason,
     as: 'owner',
   });
-  if (moved.ok) await engine.git.sync();
   return moved.ok;
 }
 

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { parseListed } from '../../../server/git/process/listed-config.ts';
-import { parseCommit } from '../../../server/git/files/loose-objects.ts';
+import { parseCommit } from '../../../server/git/ask/objects.ts';
 import { parseMergeTree } from '../../../server/git/moves/merges.ts';
 import { bytesOf, shown, splitZero, zeroEnded } from '../../../server/git/files/paths.ts';
 import { isNestedRepository, parseStatus } from '../../../server/git/read/status-format.ts';
@@ -167,14 +167,13 @@ suite('git formats: the rest', () => {
     assert.deepEqual(listed.included, ['/r/.gitconfig', '/h/more']);
   });
   test('commit objects', () => {
-    const text = `commit 200\0tree ${sha}\nparent ${sha}\nparent ${'b'.repeat(40)}\nauthor x\n\nparent ${'c'.repeat(40)}\n`;
+    const text = `tree ${sha}\nparent ${sha}\nparent ${'b'.repeat(40)}\nauthor x\n\nparent ${'c'.repeat(40)}\n`;
     assert.deepEqual(parseCommit(text), { tree: sha, parents: [sha, 'b'.repeat(40)] });
-    assert.deepEqual(parseCommit(`commit 9\0tree ${sha}\nauthor x\n\n`), {
+    assert.deepEqual(parseCommit(`tree ${sha}\nauthor x\n\n`), {
       tree: sha,
       parents: [],
     });
-    assert.equal(parseCommit('blob 3\0abc'), null);
-    assert.equal(parseCommit('commit 3\0abc'), null);
+    assert.equal(parseCommit('abc'), null);
   });
   test('versions', () => {
     const check = (text: string, version: string | null, enough: boolean): void => {

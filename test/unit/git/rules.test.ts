@@ -10,7 +10,7 @@ import { isReproducible } from '../../../server/git/read/ignored-files.ts';
 import { commitMessage } from '../../../server/git/refs/messages.ts';
 import { isFullRef } from '../../../server/git/refs/refs.ts';
 import { rescueRefFor } from '../../../server/git/shared/kept-refs.ts';
-import { KeyedMutex, Semaphore, mapBounded } from '../../../server/core/work/semaphore.ts';
+import { KeyedMutex, Semaphore } from '../../../server/core/work/semaphore.ts';
 
 suite('git rules', () => {
   test('held names', () => {
@@ -313,19 +313,5 @@ suite('git turns', () => {
     await second;
     await mutex.runIfFree('a', () => Promise.resolve(void log.push('free')));
     assert.deepEqual(log, ['b', 'a1', 'a2', 'free']);
-  });
-
-  test('mapping keeps the order and the width', async () => {
-    let running = 0;
-    let most = 0;
-    const doubled = await mapBounded([1, 2, 3, 4, 5], 2, async (value) => {
-      running += 1;
-      most = Math.max(most, running);
-      await Promise.resolve();
-      running -= 1;
-      return value * 2;
-    });
-    assert.deepEqual([doubled, most], [[2, 4, 6, 8, 10], 2]);
-    assert.deepEqual(await mapBounded([], 3, (value: number) => Promise.resolve(value)), []);
   });
 });

@@ -1,0 +1,32 @@
+// Moves refs by one git process that stays: each transaction is all or nothing, in git's own locks.
+
+import type { Conversation } from '../process/conversation.ts';
+import type { Sha } from '../sha.ts';
+
+export interface RefChange {
+  readonly ref: string;
+  /** Null deletes. */
+  readonly next: Sha | null;
+  /** The value that must be found; null with a `next`: the ref must not exist. */
+  readonly old: Sha | null;
+}
+
+/** `git`: an `update-ref --stdin -z`. False: it refused, and does not say why in a way to count on. */
+export async function moveRefs(git: Conversation, changes: readonly RefChange[]): Promise<boolean> {
+  const input = `start\0${transactionText(changes)}commit\0`;
+  const done = await git.ask({
+    input,
+    read: (output) => (output.includes('commit: ok\n') ? true : null),
+  });
+  return done.ok;
+}
+
+/** As `update-ref --stdin -z` reads it. */
+export function transactionText(changes: readonly RefChange[]): string {
+  return changes
+    .map(({ ref, next, old }) => {
+      if (next === null) return `delete ${ref}\0${old ?? ''}\0`;
+      return old === null ? `create ${ref}\0${next}\0` : `update ${ref}\0${next}\0${old}\0`;
+    })
+    .join('');
+}
