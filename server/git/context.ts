@@ -58,8 +58,6 @@ export interface RepositoryContext {
   readonly ownRefsAreLogged: boolean;
   /** A shell is there that holds an index while a checkout moves. */
   readonly holdsIndexes: boolean;
-  /** The folder says everything of its files: modes, links and how names are spelt. */
-  readonly filesSayAll: boolean;
   /** Bytes of an object's id: 32 where the repository uses SHA-256. */
   readonly idBytes: 20 | 32;
   /** Age from which a lock in a slot counts as left behind by a killed process. */

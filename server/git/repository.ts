@@ -10,7 +10,6 @@ import { failureOf } from './process/failures.ts';
 import {
   askCheckout,
   findRepository,
-  filesSayAll,
   readConfiguration,
   readFacts,
   type RepositoryPlace,
@@ -194,7 +193,6 @@ function contextOf(deps: RepositoryDeps, state: RepositoryState): RepositoryCont
     root: place.root,
     isBare: place.isBare,
     idBytes: place.config.get('extensions.objectformat') === 'sha256' ? 32 : 20,
-    filesSayAll: filesSayAll(place.config),
     refsAreFiles: (place.config.get('extensions.refstorage') ?? 'files') === 'files',
     ownRefsAreLogged: place.config.get('core.logallrefupdates')?.toLowerCase() === 'always',
     staleLockMs: deps.staleLockMs,

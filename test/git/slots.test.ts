@@ -41,7 +41,7 @@ suite('git: slots', () => {
     assert.equal(inSlot('status', '--porcelain'), '');
   };
 
-  test('a new one is made, a used one costs a switch and a look', async () => {
+  test('a new one is made, a used one is switched', async () => {
     assert.deepEqual(await prepare(), { created: true, keptRef: null });
     assertReady('drover/t/1');
     write('one.txt', '1\n');

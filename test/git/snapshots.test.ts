@@ -155,7 +155,7 @@ suite('git: snapshots', () => {
     writeFileSync(join(task.path, 'out', 'half.txt'), 'half\n');
     write('README.md', 'half\n');
     const kept = (await next()) ?? '';
-    assert.equal(kept, 'refs/drover/work/task-1/1-late');
+    assert.equal(kept, 'refs/drover/work/task-1/1');
     assert.equal(fixture.git('show', `${kept}:out/half.txt`), 'half');
     assert.equal(fixture.git('show', `${kept}:README.md`), 'half');
     assert.equal(existsSync(join(task.path, 'out')), false);

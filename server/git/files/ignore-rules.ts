@@ -32,11 +32,6 @@ export class IgnoreRules {
     return { text: readText(join(worktree, '.gitignore')) };
   }
 
-  /** True when no rule has changed since the slot was cleaned last. */
-  isCleaned(worktree: string): boolean {
-    return (this.#cleanedAt.get(worktree) ?? 0) === this.#generation;
-  }
-
   /** True when the slot needs cleaning; the caller then cleans it. */
   changedSince(worktree: string, before: IgnoreFingerprint): boolean {
     const seen = this.#cleanedAt.get(worktree) ?? 0;

@@ -8,7 +8,7 @@ import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
 import { err, ok } from '../../core/failure.ts';
 import type { RepositoryContext } from '../context.ts';
 import { failureOf } from '../process/failures.ts';
-import { unwatchedEntries } from '../files/index-flags.ts';
+import { unwatchedEntries } from '../read/unwatched.ts';
 import { intoIndex } from '../files/into-index.ts';
 import { bareStore, copyOfStore, type CopyOfHistory } from './nested-copy.ts';
 import { shown, splitZero, type PathBytes } from '../files/paths.ts';
@@ -176,7 +176,8 @@ async function readFiles(
 ): Promise<GitResult<LentSubmodule>> {
   const inStore = [`--git-dir=${store.path}`, `--work-tree=${submodule.folder}`];
   const failed = `read the submodule ${submodule.folder}`;
-  if (!(await lendIndex(submodule, store)) && store.headSha !== null) {
+  const isLent = await lendIndex(context, submodule, store, inStore);
+  if (!isLent && store.headSha !== null) {
     const read = await context.git([...inStore, 'read-tree', store.headSha]);
     if (read.code !== 0) return err(failureOf(read, failed));
   }
@@ -201,13 +202,19 @@ async function readFiles(
 }
 
 /** With its index only changed files are read. False: it may hide changes, or there is none. */
-async function lendIndex({ gitDir, recorded }: Submodule, store: CopyOfHistory): Promise<boolean> {
+async function lendIndex(
+  context: RepositoryContext,
+  { gitDir }: Submodule,
+  store: CopyOfHistory,
+  inStore: readonly string[],
+): Promise<boolean> {
   if (gitDir === null || store.headSha === null) return false;
-  const index = join(gitDir, 'index');
-  if (factsOf(index)?.isFile() !== true) return false;
-  const unwatched = unwatchedEntries(index, recorded.length === 64 ? 32 : 20);
-  if (unwatched === null || unwatched.length > 0) return false;
-  return await copyIndex(index, join(store.path, 'index'));
+  const copy = join(store.path, 'index');
+  if (!(await copyIndex(join(gitDir, 'index'), copy))) return false;
+  const unwatched = await unwatchedEntries(context, {}, inStore);
+  if (unwatched?.length === 0) return true;
+  await rm(copy, { force: true });
+  return false;
 }
 
 async function treeIn(context: RepositoryContext, store: string, commit: Sha): Promise<Sha | null> {

@@ -1,6 +1,6 @@
 // A git process that answers one question after the other: to start git takes milliseconds, to ask
-// one that runs a fraction of one. It ends when nothing was asked for a while, and with this process,
-// whose end closes its input.
+// one that runs a fraction of one. It ends when nothing was asked for a while, and when its owner
+// ends, which closes its input.
 
 import { spawn, type ChildProcess } from 'node:child_process';
 import type { Socket } from 'node:net';

@@ -129,24 +129,6 @@ function mainRoot(
   return top === '' ? dirname(commonDir) : resolve(top);
 }
 
-/**
- * Whether the folder says everything of its files: where it does not, git asks the index for modes,
- * for links and for how a name is spelt.
- */
-export function filesSayAll(config: ReadonlyMap<string, string>): boolean {
-  const isOn = (key: string, otherwise: boolean): boolean =>
-    parseBoolean(config.get(key), otherwise);
-  return (
-    isOn('core.filemode', true) && isOn('core.symlinks', true) && !isOn('core.ignorecase', false)
-  );
-}
-
-/** As git reads it; what git would refuse counts as true. */
-function parseBoolean(value: string | undefined, otherwise: boolean): boolean {
-  if (value === undefined) return otherwise;
-  return !/^(?:false|no|off|0|)$/i.test(value);
-}
-
 /** Git's current configuration, seen from one git folder; null if it cannot be read. */
 export async function readConfiguration(
   run: Run,

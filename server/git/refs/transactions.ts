@@ -11,7 +11,7 @@ export interface RefChange {
   readonly old: Sha | null;
 }
 
-/** `git`: an `update-ref --stdin -z`. False: it refused, and does not say why in a way to count on. */
+/** `git`: an `update-ref --stdin -z`. Returns false if it refused, for whatever reason. */
 export async function moveRefs(git: Conversation, changes: readonly RefChange[]): Promise<boolean> {
   const input = `start\0${transactionText(changes)}commit\0`;
   const done = await git.ask({

@@ -10,7 +10,7 @@ import { failureOf } from '../process/failures.ts';
 import { dropUnfinished } from '../snapshot/leftover-operations.ts';
 import { isIgnoreFile } from '../files/ignore-rules.ts';
 import { isReproducible } from '../read/ignored-files.ts';
-import { unwatchedEntries } from '../files/index-flags.ts';
+import { unwatchedEntries } from '../read/unwatched.ts';
 import { flattenNested } from '../nested/nested.ts';
 import { absoluteBytes, type PathBytes, zeroEnded } from '../files/paths.ts';
 import type { GitResult } from '../port.ts';
@@ -142,8 +142,7 @@ export async function watchEverything(
   if (/sparsecheckout\s*=\s*true/i.test(readText(join(worktree.gitDir, 'config.worktree')) ?? '')) {
     return ok(undefined);
   }
-  const index = join(worktree.gitDir, 'index');
-  const unwatched = unwatchedEntries(index, context.idBytes) ?? [];
+  const unwatched = (await unwatchedEntries(context, { at: worktree.path })) ?? [];
   if (unwatched.length === 0) return ok(undefined);
   for (const flag of ['--no-assume-unchanged', '--no-skip-worktree']) {
     const output = await context.git(['update-index', flag, '-z', '--stdin'], {

@@ -19,7 +19,6 @@ import { emptySlot, type EmptiedSlot, lateLabel } from './slot-emptying.ts';
 import { dropPlanted } from './planted-files.ts';
 import { isGateSlot, isNewUser, labelOfSlot, markUse } from './slot-marks.ts';
 import { restoreConfig } from './slot-config.ts';
-import { maySwitchFirst } from './slot-passing.ts';
 import { adjustSparse } from './sparse.ts';
 import { forgetMissing, retire } from '../work/worktree-metadata.ts';
 import { headOf } from '../refs/worktree-heads.ts';
@@ -100,8 +99,6 @@ async function reuse(
   }
   await restoreConfig(context, worktree);
   const label = labelOfSlot(worktree);
-  const passed = await passOn(context, request, worktree, label);
-  if (passed !== null) return passed;
   const refs: (string | null)[] = [];
   let isRefused = false;
   for (let round = 1; ; round += 1) {
@@ -146,32 +143,6 @@ async function reuse(
       keptRef: keptRef ?? (late.value.kind === 'emptied' ? late.value.keptRef : null),
     });
   }
-}
-
-/** Null: the slot must be checked before anything in it changes. */
-async function passOn(
-  context: RepositoryContext,
-  request: SlotRequest,
-  worktree: LinkedWorktree,
-  label: string,
-): Promise<GitResult<SlotOutcome> | null> {
-  if (isGateSlot(worktree) || !(await maySwitchFirst(context, request, worktree))) return null;
-  const found = { ignored: [], hasLeft: false, isForced: false };
-  const switched = await switchSlot(context, request, worktree, found);
-  if (!switched.ok || switched.value === 'refused') return null;
-  const late = await emptySlot(context, worktree, lateLabel(label), request.sha);
-  if (!late.ok) return late;
-  if (late.value.kind === 'unread') return null;
-  const { keptRef } = late.value;
-  if (late.value.kind === 'unsaved') return replaceSlot(context, request, worktree, keptRef);
-  const left = await dropLeft(context, request, worktree, late.value);
-  if (!left.ok) return left;
-  if (keptRef !== null) {
-    const removed = await removeEmptyFolders(context, worktree);
-    if (!removed.ok) return removed;
-  }
-  await markUse(worktree, request);
-  return ok({ created: false, keptRef });
 }
 
 /** Ignored files that the former user wrote. */

@@ -22,10 +22,7 @@ import { keepShared, listedStashes } from '../work/shared-leavings.ts';
 import { committedSoFar, takeSoFar } from '../lent/taken-so-far.ts';
 import { waitForStaleLocks } from '../files/stale-locks.ts';
 import { factsOfAll, readText } from '../files/small-files.ts';
-import { forgetCommitted } from '../work/committed-slots.ts';
 import { keepDropped } from '../work/dropped-commits.ts';
-import { changedTree } from './changed-tree.ts';
-import { dropKeptIndex, periodicStatus } from './kept-index.ts';
 import { copyIndex, ownIndexFile } from './own-index.ts';
 import { slotStatus } from '../work/lost-head.ts';
 import { hasStarted, ignoredByAttempt } from '../work/work-start.ts';
@@ -83,7 +80,6 @@ export async function takeSnapshot(
 ): Promise<GitResult<Snapshot | null>> {
   const worktree = await ownWorktree(context, request.path);
   if (!worktree.ok) return worktree;
-  forgetCommitted(context, worktree.value);
   // The agent is dead, and its attempt may be resumed in the same worktree.
   if (request.reason === 'death') await waitForStaleLocks(worktree.value, context.staleLockMs);
   if (request.reason !== 'interval' && request.author === 'agent') {
@@ -93,10 +89,8 @@ export async function takeSnapshot(
   const imported = await takeSoFar(context, worktree.value);
   if (!imported.ok) return imported;
   const isPeriodic = request.reason === 'interval';
-  if (!isPeriodic) await dropKeptIndex(context, worktree.value);
-  const status = isPeriodic
-    ? await periodicStatus(context, worktree.value)
-    : await slotStatus(context, worktree.value, { ignored: hasStarted(worktree.value) });
+  const ignoredToo = !isPeriodic && hasStarted(worktree.value);
+  const status = await slotStatus(context, worktree.value, { ignored: ignoredToo });
   if (!status.ok) return status;
   const written = isPeriodic
     ? ok({ paths: [], beyond: null })
@@ -210,10 +204,6 @@ async function storeState(
   if (paths.length === 0 && entries.length === 0 && head !== null) {
     const tree = (await context.objects.commit(head))?.tree;
     if (tree !== undefined) return ok({ tree, head, branch, indexTree: null, index: null });
-  }
-  if (head !== null && !holdIndex) {
-    const tree = await changedTree(context, { worktree, head, entries, paths });
-    if (tree !== null) return ok({ tree, head, branch, indexTree: null, index: null });
   }
   const isUnmerged = entries.some((entry) => entry.kind === 'unmerged');
   const isStaged = entries.some((entry) => entry.kind === 'changed' && entry.index !== '.');

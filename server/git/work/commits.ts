@@ -7,7 +7,6 @@ import type { HeldCause } from '../../core/plan/verdict.ts';
 import { protectedAmong } from '../../core/plan/protected-paths.ts';
 import { smallAsStored } from '../read/committed-sizes.ts';
 import { commitEntries } from './commit-entries.ts';
-import { noteCommitted } from './committed-slots.ts';
 import { unportableNames, type UnportableNames } from './added-names.ts';
 import { attachToBranch, standsOn, type Standing } from './attach.ts';
 import type { RepositoryContext } from '../context.ts';
@@ -124,8 +123,6 @@ async function commitLeft(
   const unportable = await heldForNames(context, request, tip, heldPaths);
   if (!unportable.ok) return unportable;
   const tree = (await context.objects.commit(tip))?.tree ?? null;
-  const isAll = held.size + inside.size === 0 && standing.mergeInto === null;
-  if (isAll) noteCommitted(context, worktree, branchRef(request.branch), tip);
   const changed = await isChange(context, request.base, { before, tip, tree });
   const aside = !changed && (await hasPutAside(context, request.branch));
   const reasons = { heldFor, heldCauses, committedSecrets };

@@ -1,0 +1,18 @@
+// Index entries with flags that make git ignore them: status does not show changes in their files.
+
+import type { RepositoryContext, RunOptions } from '../context.ts';
+import { splitZero, type PathBytes } from '../files/paths.ts';
+
+/** Returns null if git cannot read the index. `flags`: of git itself. */
+export async function unwatchedEntries(
+  context: RepositoryContext,
+  options: RunOptions,
+  flags: readonly string[] = [],
+): Promise<readonly PathBytes[] | null> {
+  const listed = await context.git([...flags, 'ls-files', '-v', '-z'], options);
+  if (listed.code !== 0) return null;
+  // A letter for each: lower-case where git assumes the file unchanged, S where it skips it.
+  return splitZero(listed.stdout)
+    .filter((line) => /^[a-zS]/u.test(line))
+    .map((line) => line.slice(2));
+}
