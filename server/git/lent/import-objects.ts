@@ -8,7 +8,6 @@ import type { RepositoryContext } from '../context.ts';
 import { isSha } from '../sha.ts';
 import type { GitResult } from '../port.ts';
 import { failureOf } from '../process/failures.ts';
-import { type LoosePack, packOfLoose } from './loose-pack.ts';
 
 /**
  * Above it a pack is kept as one file, below it as loose objects, which are flushed like any other.
@@ -21,8 +20,7 @@ export async function importObjects(
   scratch: string,
   objects: string,
 ): Promise<GitResult<void>> {
-  const pack = packOfLoose(objects, context.idBytes);
-  const packed = pack === null ? await packByGit(context, scratch, objects) : ok(pack);
+  const packed = await pack(context, scratch, objects);
   if (!packed.ok) return packed;
   const { count, bytes } = packed.value;
   if (count === 0) return ok(undefined);
@@ -36,12 +34,20 @@ export async function importObjects(
     : err(failureOf(taken, 'take over the objects of a confined agent'));
 }
 
-/** For many objects, packs, and what is no object. */
-async function packByGit(
+interface Pack {
+  readonly count: number;
+  readonly bytes: Buffer;
+}
+
+/**
+ * All objects, named by a ref or not: content that is only staged, and commits that the program has
+ * left behind, are work too.
+ */
+async function pack(
   context: RepositoryContext,
   scratch: string,
   objects: string,
-): Promise<GitResult<LoosePack>> {
+): Promise<GitResult<Pack>> {
   await mkdir(join(scratch, 'refs'), { recursive: true });
   await mkdir(join(scratch, 'objects'), { recursive: true });
   await writeFile(join(scratch, 'HEAD'), 'ref: refs/heads/none\n');
