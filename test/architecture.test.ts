@@ -14,10 +14,10 @@ type IsNever<Type> = [Type] extends [never] ? true : false;
 const mayImport: Readonly<Record<string, readonly string[]>> = {
   'server/core': [],
   'server/protocol': ['server/core'],
-  'server/files': [],
-  'server/platform': [],
+  'server/files': ['server/platform'],
+  'server/platform': ['server/core'],
   'server/config': ['server/core'],
-  'server/durable': ['server/core'],
+  'server/durable': ['server/core', 'server/platform'],
   'server/store': ['server/core', 'server/protocol', 'server/durable'],
   'server/git': ['server/core', 'server/files', 'server/platform'],
   'server/agents': [
@@ -44,6 +44,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'server/core',
     'server/protocol',
     'server/config',
+    'server/platform',
     'server/store',
     'server/workflows',
   ],
@@ -62,6 +63,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'server/core',
     'server/protocol',
     'server/files',
+    'server/platform',
     'server/config',
     'server/durable',
     'server/store',
@@ -89,6 +91,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   'server/main/remote': [
     ...projectRooms,
     'server/files',
+    'server/platform',
     'server/agents',
     'server/git',
     'server/workers',
@@ -121,7 +124,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'server/main/compose',
   ],
   'server/main': [],
-  extension: ['server/core', 'server/protocol', 'webview/messages'],
+  extension: ['server/core', 'server/platform', 'server/protocol', 'webview/messages'],
   'webview/messages': ['server/core', 'server/protocol'],
   webview: ['server/core', 'server/protocol'],
 };

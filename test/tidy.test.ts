@@ -232,6 +232,20 @@ suite('tidy', () => {
     assert.deepEqual(registering, ['server/workflows/engine.ts']);
   });
 
+  test('the name of the platform is asked in one room', () => {
+    const asking =
+      /\bprocess\.platform\b|\bos\.platform\(|import \{[^}]*\bplatform\b[^}]*\} from 'node:os'/u;
+    const found = code.filter(({ path, text }) => {
+      const body = text.replaceAll(/^\s*(\/\/|\/?\*).*$/gmu, '');
+      return path !== 'server/platform/this-platform.ts' && asking.test(body);
+    });
+    assert.deepEqual(
+      found.map(({ path }) => `${path}: ask thisPlatform for an ability`),
+      [],
+    );
+    assert.match("if (process.platform === 'win32') return;", asking);
+  });
+
   test('no comment is wider than 100 columns', () => {
     const wide = code.flatMap(({ path, text }) =>
       text

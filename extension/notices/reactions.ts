@@ -21,6 +21,7 @@ import { CostToday } from './today.ts';
 import { addUp, nothing, reattachedText, summarise, type Summary } from './summary.ts';
 import type { Panels } from '../webviews/panels.ts';
 import type { SideViews } from '../webviews/side-views.ts';
+import { thisPlatform } from '../../server/platform/this-platform.ts';
 
 export interface ReactionParts {
   readonly projects: Projects;
@@ -136,7 +137,7 @@ export class Reactions implements vscode.Disposable {
   #tellSystem(project: Project, text: string): void {
     const command = notificationCommand(
       {
-        platform: process.platform,
+        platform: thisPlatform,
         isRemote: vscode.env.remoteName !== undefined,
         isFocused: vscode.window.state.focused,
         isWanted: readSettings(project.folder.uri).osNotifications,

@@ -2,6 +2,7 @@
 // at any time.
 
 import { statSync } from 'node:fs';
+import { thisPlatform } from '../platform/this-platform.ts';
 
 /** Why it cannot hold worktrees. */
 export function openToOthers(folder: string): string {
@@ -13,5 +14,5 @@ export function isOpenToOthers(folder: string): boolean {
   const { uid, mode } = statSync(folder);
   const user = process.getuid?.();
   const isOthers = user !== undefined && uid !== user && uid !== 0;
-  return isOthers || (process.platform !== 'win32' && (mode & 0o1002) === 0o002);
+  return isOthers || (thisPlatform.hasFileModes && (mode & 0o1002) === 0o002);
 }

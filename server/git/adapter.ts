@@ -26,6 +26,7 @@ import { type LocalRepository, openRepository } from './repository.ts';
 import { programOnPath } from './process/program-path.ts';
 import { KeyedMutex } from '../core/work/semaphore.ts';
 import { readVersion } from './process/version.ts';
+import { thisPlatform } from '../platform/this-platform.ts';
 
 export interface GitAdapterOptions {
   /** The git program. */
@@ -119,7 +120,7 @@ export function openGitAdapter(options: GitAdapterOptions = {}): BinaryGitAdapte
       inherited,
       lockPatienceMs: options.lockPatienceMs ?? defaults.lockPatienceMs,
       staleLockMs: options.staleLockMs ?? defaults.staleLockMs,
-      holdsIndexes: options.holdsIndexes ?? process.platform !== 'win32',
+      holdsIndexes: options.holdsIndexes ?? thisPlatform.hasShell,
       secretsIn: options.secretsIn ?? null,
       secretsAllowed: options.secretsAllowed ?? (() => false),
       checkoutSettings: settings({

@@ -27,6 +27,7 @@ import {
   runningAddress,
 } from './project/project-places.ts';
 import { startBackend } from './start-backend.ts';
+import { thisPlatform } from '../platform/this-platform.ts';
 
 export { makeSample } from './sample.ts';
 
@@ -97,7 +98,7 @@ export async function gitState(): Promise<GitState> {
 export async function rootOf(folder: string): Promise<RootState> {
   // Elsewhere git writes the same path otherwise (letter case, drive) than the file system does,
   // and a process's start is asked of another program.
-  if (process.platform === 'linux' && hasLiveBackend(folder)) return stateOf(realpathSync(folder));
+  if (thisPlatform.hasProcFiles && hasLiveBackend(folder)) return stateOf(realpathSync(folder));
   const opened = await openGitAdapter().open(folder);
   if (!opened.ok) {
     // A repository without a commit can be set up, but cannot run anything yet: the checks before a

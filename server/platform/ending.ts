@@ -1,6 +1,7 @@
 // Ends a program that runs too long, prints too much, or is no longer wanted.
 
 import type { ChildProcess } from 'node:child_process';
+import { thisPlatform } from './this-platform.ts';
 
 /** Why a program has no exit code of its own. */
 export type ProgramProblem = 'missing' | 'timeout' | 'aborted' | 'too_much_output';
@@ -64,11 +65,11 @@ export class Ending {
 /**
  * Signals a child and its whole process group: a program's children (ssh, a credential helper, a
  * hook) outlive it if only the program is signaled. The child must have been started with
- * `detached`. Windows has no process groups, so only the child is signaled there.
+ * `detached`. Without process groups, only the child is signaled.
  */
 export function signalGroup(child: ChildProcess, signal: NodeJS.Signals): void {
   if (child.pid === undefined) return;
-  if (process.platform === 'win32') {
+  if (!thisPlatform.hasProcessGroups) {
     child.kill(signal);
     return;
   }

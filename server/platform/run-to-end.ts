@@ -4,6 +4,7 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { BoundedBuffer } from './bounded-buffer.ts';
 import { Ending, signalGroup, type EndingLimits, type ProgramProblem } from './ending.ts';
+import { thisPlatform } from './this-platform.ts';
 
 export interface OutputLimits extends EndingLimits {
   readonly maxOutputBytes: number;
@@ -41,7 +42,7 @@ export async function runToEnd(request: ProgramRequest): Promise<ProgramEnd> {
     stdio: [request.input === null ? 'ignore' : 'pipe', 'pipe', 'pipe'],
     windowsHide: true,
     // A group of its own: Ctrl-C does not reach it, and a signal of ours reaches its children.
-    detached: process.platform !== 'win32',
+    detached: thisPlatform.hasProcessGroups,
   });
   const end = endOfProgram(child, request);
   child.stdin?.end(request.input);

@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { runToEnd } from '../platform/run-to-end.ts';
 import { bwrapArguments, withCallFilter, writeCallFilter } from './walls.ts';
+import { thisPlatform } from '../platform/this-platform.ts';
 
 export type Proof =
   | { readonly holds: true; readonly version: string }
@@ -28,7 +29,7 @@ echo drover-proved
 `;
 
 export async function proveBwrap(program: string | null): Promise<Proof> {
-  if (process.platform !== 'linux') return no('bubblewrap exists on Linux only');
+  if (!thisPlatform.hasBubblewrap) return no('bubblewrap exists on Linux only');
   if (program === null) {
     return no(
       'bubblewrap (bwrap) is not installed; install it, for example: sudo apt-get install bubblewrap',

@@ -9,6 +9,7 @@ import { createInterface } from 'node:readline';
 import type { AgentAccount, AgentSettings } from '../port.ts';
 import { signalGroup } from '../../platform/ending.ts';
 import { claudeEnvironment } from './invocation.ts';
+import { thisPlatform } from '../../platform/this-platform.ts';
 
 const answerTimeoutMs = 10_000;
 const greeting = {
@@ -39,7 +40,7 @@ export async function claudeAccount(
       cwd,
       env: claudeEnvironment(env, settings),
       stdio: ['pipe', 'pipe', 'ignore'],
-      detached: process.platform !== 'win32',
+      detached: thisPlatform.hasProcessGroups,
     },
   );
   const ended = new Promise<void>((done) => {

@@ -19,6 +19,7 @@ import { BridgeClient, type BridgeError, type BridgeTiming } from './bridge-clie
 import type { DroverCodeRun } from './headless-run.ts';
 import { bridgeEnvironment, headlessFiles } from './invocation.ts';
 import { keyFailure } from './outcome.ts';
+import { thisPlatform } from '../../platform/this-platform.ts';
 
 type OwnEnd = 'finished' | 'broken';
 type Answer = Result<string, BridgeError>;
@@ -56,7 +57,7 @@ export async function runBridge(
     cwd: request.cwd,
     env: { ...confined.value.env, [runMarker]: request.runId },
     stdio: ['pipe', 'pipe', 'pipe'],
-    detached: process.platform !== 'win32',
+    detached: thisPlatform.hasProcessGroups,
   });
   const exited = exitOf(child);
   if (child.pid === undefined) {

@@ -19,6 +19,7 @@ import { promptText } from './invocation.ts';
 import { binaryKind } from './safe-probe.ts';
 import { findSqlforge, sqlforgeGuidance } from './sqlforge.ts';
 import { placeShim, takeRefused } from './sqlforge-shim.ts';
+import { thisPlatform } from '../../platform/this-platform.ts';
 
 const programName = 'drover-code';
 
@@ -56,11 +57,11 @@ export function createDroverCodeDriver(settings: AgentSettings, deps: DroverCode
 
 /**
  * In a SQLForge project nothing is applied: the prompt forbids it, and the shim enforces it. The
- * shim is a shell script: on Windows only the prompt applies.
+ * shim is a shell script: without a shell, only the prompt applies.
  */
 async function runGuarded(run: DroverCodeRun, program: string): Promise<AgentOutcome> {
   const { request, deps } = run;
-  if (findSqlforge(request.cwd) === null || process.platform === 'win32') {
+  if (findSqlforge(request.cwd) === null || !thisPlatform.hasShell) {
     return await runEitherWay(run, program);
   }
   if (request.runsOn === 'remote') {

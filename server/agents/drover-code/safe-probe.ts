@@ -10,6 +10,7 @@ import type { AgentProcess, ProcessTable } from '../port.ts';
 import { runMarker, startTimeOfNewChild } from '../kit/process/process-list.ts';
 import { encodeFrame } from './frame-codec.ts';
 import { probeEnvironment } from './invocation.ts';
+import { thisPlatform } from '../../platform/this-platform.ts';
 
 export type BinaryKind = 'missing' | 'headless-only' | 'bridge';
 
@@ -54,7 +55,7 @@ async function probe(
       cwd,
       env: { ...probeEnvironment(path, home), [runMarker]: runId },
       stdio: ['pipe', 'pipe', 'ignore'],
-      detached: process.platform !== 'win32',
+      detached: thisPlatform.hasProcessGroups,
     });
     const started: AgentProcess | null =
       child.pid === undefined

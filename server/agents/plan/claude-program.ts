@@ -9,6 +9,7 @@ import { planSchema } from '../../core/spec/spec-schema.ts';
 import { runMarker, startTimeOfNewChild } from '../kit/process/process-list.ts';
 import type { ProcessTable } from '../port.ts';
 import type { PlanAnswer, PlanModel, PlanQuestion } from './port.ts';
+import { thisPlatform } from '../../platform/this-platform.ts';
 
 export interface ClaudeProgram {
   /** Full path. */
@@ -91,7 +92,7 @@ async function runToEnd(
     cwd,
     env: { ...env, [runMarker]: runId },
     stdio: ['pipe', 'pipe', 'pipe'],
-    detached: process.platform !== 'win32',
+    detached: thisPlatform.hasProcessGroups,
     windowsHide: true,
   });
   const agent =

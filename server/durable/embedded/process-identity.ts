@@ -1,8 +1,7 @@
 // Names this process so that another one on the same machine can tell whether it still lives.
 
-import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { readFileSync, readlinkSync } from 'node:fs';
+import { thisPlatform } from '../../platform/this-platform.ts';
 
 /**
  * `pid:start:nonce`. The start is `<machine part>.<time>`: the machine part names the boot and the
@@ -39,75 +38,11 @@ function pidExists(pid: number): boolean {
   } catch (error) {
     return (error as NodeJS.ErrnoException).code !== 'ESRCH';
   }
-  return !isZombie(pid);
+  return !(thisPlatform.hasCheapStartTimes && thisPlatform.processFacts(pid)?.isZombie === true);
 }
 
+/** Returns null if the process does not exist, or if asking costs too much: leases decide then. */
 function startOf(pid: number): string | null {
-  switch (process.platform) {
-    case 'linux':
-      return linuxStartOf(pid);
-    case 'win32':
-      return null; // No cheap and safe question there: a live pid counts as the same process, leases do the rest.
-    default:
-      return psStartOf(pid);
-  }
-}
-
-function linuxStartOf(pid: number): string | null {
-  const fields = linuxStatOf(pid);
-  const ticks = fields?.[19];
-  if (ticks === undefined) return null;
-  return `${linuxMachinePart()}.${ticks}`;
-}
-
-/** A process that was killed but not yet waited for by its parent runs no more. */
-function isZombie(pid: number): boolean {
-  if (process.platform !== 'linux') return false;
-  const state = linuxStatOf(pid)?.[0];
-  return state === 'Z' || state === 'X';
-}
-
-/**
- * The fields from the state on (field 3 of proc(5)); the command before it may hold blanks and
- * parentheses.
- */
-function linuxStatOf(pid: number): readonly string[] | null {
-  try {
-    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    return stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-  } catch {
-    return null;
-  }
-}
-
-let knownLinuxMachinePart: string | null = null;
-
-function linuxMachinePart(): string {
-  knownLinuxMachinePart ??= readLinuxMachinePart();
-  return knownLinuxMachinePart;
-}
-
-function readLinuxMachinePart(): string {
-  try {
-    const boot = readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').slice(0, 8);
-    const namespace = readlinkSync('/proc/self/ns/pid').replaceAll(/\D/g, '');
-    return `${boot}-${namespace}`;
-  } catch {
-    return 'unknown';
-  }
-}
-
-function psStartOf(pid: number): string | null {
-  try {
-    const text = execFileSync('ps', ['-o', 'lstart=', '-p', String(pid)], {
-      encoding: 'utf8',
-      env: { PATH: '/bin:/usr/bin', LC_ALL: 'C', TZ: 'UTC' },
-      stdio: ['ignore', 'pipe', 'ignore'],
-      timeout: 2_000,
-    });
-    const seconds = Date.parse(`${text.trim()} UTC`) / 1000;
-    return Number.isFinite(seconds) ? `.${seconds}` : null;
-  } catch {
-    return null;
-  }
+  const facts = thisPlatform.hasCheapStartTimes ? thisPlatform.processFacts(pid) : null;
+  return facts === null ? null : `${thisPlatform.bootName()}.${facts.startTime}`;
 }

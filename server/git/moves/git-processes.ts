@@ -11,6 +11,7 @@ import { exists } from '../files/small-files.ts';
 import { slotNotes } from '../files/slot-notes.ts';
 import { type LinkedWorktree, worktreesOf } from '../files/worktree-link.ts';
 import { readHead } from '../refs/worktree-heads.ts';
+import { thisPlatform } from '../../platform/this-platform.ts';
 
 interface GitProcess {
   readonly pid: number;
@@ -20,7 +21,7 @@ interface GitProcess {
 
 /** Null: the system does not tell. */
 export function gitProcesses(): readonly GitProcess[] | null {
-  if (process.platform !== 'linux') return null;
+  if (!thisPlatform.hasProcFiles) return null;
   const found: GitProcess[] = [];
   for (const name of readdirSync('/proc')) {
     if (!/^\d+$/.test(name)) continue;

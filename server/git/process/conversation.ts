@@ -8,6 +8,7 @@ import { err, ok, type Result } from '../../core/failure.ts';
 import { BoundedBuffer } from '../../platform/bounded-buffer.ts';
 import { Ending, signalGroup } from '../../platform/ending.ts';
 import { gitOutput, limitsOf, type GitOutput, type GitRequest } from './run-once.ts';
+import { thisPlatform } from '../../platform/this-platform.ts';
 
 export interface Question<T> {
   readonly input: string | Uint8Array;
@@ -76,7 +77,7 @@ class TalkingProcess {
       stdio: 'pipe',
       windowsHide: true,
       // A group of its own: Ctrl-C does not reach it.
-      detached: process.platform !== 'win32',
+      detached: thisPlatform.hasProcessGroups,
     });
     this.#child.on('error', (error) => {
       this.#stderr.add(Buffer.from(error.message));

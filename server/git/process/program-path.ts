@@ -3,6 +3,7 @@
 
 import { delimiter, isAbsolute, join } from 'node:path';
 import { isProgram } from '../../files/is-program.ts';
+import { thisPlatform } from '../../platform/this-platform.ts';
 
 /**
  * A search path without its relative entries. Git is started in folders that agents write:
@@ -23,7 +24,7 @@ export function programOnPath(
   environment: Readonly<Record<string, string | undefined>>,
 ): string {
   const path = environment['PATH'] ?? environment['Path'] ?? '';
-  const endings = process.platform === 'win32' ? ['.exe', '.cmd'] : [''];
+  const endings = thisPlatform.programEndings(environment);
   for (const folder of absoluteEntries(path).split(delimiter)) {
     for (const ending of endings) {
       const candidate = join(folder, name + ending);

@@ -12,6 +12,7 @@ import { BoundedBuffer } from '../../platform/bounded-buffer.ts';
 import { Ending, signalGroup } from '../../platform/ending.ts';
 import type { RunElsewhere } from './process.ts';
 import { gitOutput, limitsOf, noOutput, type GitOutput, type GitRequest } from './run-once.ts';
+import { thisPlatform } from '../../platform/this-platform.ts';
 
 /**
  * A request is the folder and then one line for each word: `.` an argument, `=` a variable, `+` the
@@ -81,7 +82,7 @@ export class GitShells {
     // Such a process could keep the output of a shell open, and write into the next answer.
     if (request.mayLeaveOthers) return null;
     const lines = linesOf(request);
-    if (lines === null || this.#isClosed || process.platform === 'win32') return null;
+    if (lines === null || this.#isClosed || !thisPlatform.hasShell) return null;
     if (signal?.aborted) return Promise.resolve(noOutput('aborted'));
     const shell = this.#idle(request.environment) ?? this.#begin(request.environment);
     if (shell === null) return null;

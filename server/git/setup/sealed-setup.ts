@@ -20,6 +20,7 @@ import { isSha, type Sha } from '../sha.ts';
 import { exists } from '../files/small-files.ts';
 import type { LinkedWorktree } from '../files/worktree-link.ts';
 import type { Traces } from '../slot-port.ts';
+import { thisPlatform } from '../../platform/this-platform.ts';
 
 const statesName = '.drover-setups';
 const manifestEnding = '.manifest';
@@ -175,8 +176,7 @@ function manifestText(roots: readonly PathBytes[], traces: Traces): string {
 /** With all times; the blocks are shared where the file system can do that. */
 async function copyTree(from: string, to: string): Promise<boolean> {
   await mkdir(dirname(to), { recursive: true });
-  const how = process.platform === 'darwin' ? ['-cpR'] : ['-a', '--reflink=auto'];
-  return (await run('cp', [...how, '--', from, to], dirname(from))) === 0;
+  return (await run('cp', [...thisPlatform.copyTreeOptions, '--', from, to], dirname(from))) === 0;
 }
 
 async function run(name: string, args: readonly string[], cwd: string): Promise<number> {

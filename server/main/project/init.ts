@@ -29,6 +29,7 @@ import {
   type ProjectPlaces,
   projectRootOf,
 } from './project-places.ts';
+import { thisPlatform } from '../../platform/this-platform.ts';
 
 export interface InitResult {
   readonly root: string;
@@ -57,7 +58,7 @@ export async function initProject(folder: string, environment: Environment): Pro
   try {
     mkdirSync(places.folder, { recursive: true, mode: 0o700 });
     // It may have been there, readable for others.
-    if (process.platform !== 'win32') chmodSync(places.folder, 0o700);
+    if (thisPlatform.hasFileModes) chmodSync(places.folder, 0o700);
     if (live.settings.databasePath !== null)
       mkdirSync(dirname(places.database), { recursive: true });
     excludeFromGit(commonDir);

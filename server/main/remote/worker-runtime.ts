@@ -9,6 +9,7 @@ import { parseListenAddress, type ListenAddress } from '../../core/settings/list
 import { startWorkerRuntime, type WorkerRuntime } from '../../workers/runtime/runtime.ts';
 import { workerTimes } from '../../workers/runtime/times.ts';
 import { uploadBytes } from '../../workers/wire.ts';
+import { thisPlatform } from '../../platform/this-platform.ts';
 
 const tokenVariable = 'AGENT_TOKEN';
 const defaultAddress = ':8080';
@@ -35,7 +36,7 @@ const memoryFlags = [
  */
 export async function runWorkerRuntime(request: WorkerRuntimeRequest): Promise<void> {
   const { env, warn } = request;
-  if (process.platform === 'win32') {
+  if (!thisPlatform.hasShell) {
     throw new Refusal(
       'platform',
       'The worker runtime needs Linux or macOS: it runs shell commands.',

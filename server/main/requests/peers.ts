@@ -7,13 +7,14 @@ import type { Socket } from 'node:net';
 import { findProgram } from '../../agents/kit/process/find-program.ts';
 import { runToEnd } from '../../platform/run-to-end.ts';
 import { isOfRun } from '../../agents/kit/process/run-of-process.ts';
+import { thisPlatform } from '../../platform/this-platform.ts';
 
 const answerBytesMax = 16 * 1024 * 1024;
 const answerWaitMs = 2_000;
 
 /** Whether the peer is a process of a run of this project; false if that is unknown. */
 export async function isPeerOfRun(socket: Socket, project: string): Promise<boolean> {
-  if (process.platform !== 'linux') return false;
+  if (!thisPlatform.hasProcFiles) return false;
   const own = ownInode(socket);
   const peer = own === null ? null : await peerInode(own);
   const holder = peer === null ? undefined : holderOf(peer);

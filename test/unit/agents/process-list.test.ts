@@ -9,17 +9,17 @@ import { join } from 'node:path';
 import { lowestPidSince, noteBirth } from '../../../server/agents/kit/process/pid-order.ts';
 import {
   listProcesses,
-  parseLinuxStat,
   processStartTime,
   runMarker,
   startTimeOfNewChild,
 } from '../../../server/agents/kit/process/process-list.ts';
+import { parseStat } from '../../../server/platform/proc-stat.ts';
 import { removeFolder } from '../../remove-folder.ts';
 
 const rest = '1 77 77 0 -1 4194304 1 0 0 0 0 0 0 0 20 0 1 0 987654 0 0';
 
 function check(text: string, expected: object | null): void {
-  const listed = parseLinuxStat(5, text);
+  const listed = parseStat(5, text);
   if (expected === null) assert.equal(listed, null);
   else assert.deepEqual({ ...listed, ...expected }, listed);
 }

@@ -2,16 +2,19 @@
 
 import assert from 'node:assert/strict';
 import { notificationCommand } from '../../../extension/notices/os-notification.ts';
+import { darwin } from '../../../server/platform/darwin.ts';
+import { linux } from '../../../server/platform/linux.ts';
+import { windows } from '../../../server/platform/windows.ts';
 
 suite('notification of the operating system', () => {
-  const away = { platform: 'linux', isRemote: false, isFocused: false, isWanted: true };
+  const away = { platform: linux, isRemote: false, isFocused: false, isWanted: true };
 
   test('comes while the window is not in front, on the machine of the window, if it is wanted', () => {
     assert.notEqual(notificationCommand(away, 'shop', 'a'), null);
     for (const change of [{ isFocused: true }, { isRemote: true }, { isWanted: false }]) {
       assert.equal(notificationCommand({ ...away, ...change }, 'shop', 'a'), null);
     }
-    assert.equal(notificationCommand({ ...away, platform: 'plan9' }, 'shop', 'a'), null);
+    assert.equal(notificationCommand({ ...away, platform: windows }, 'shop', 'a'), null);
   });
 
   test('takes words of agents as words, on Linux', () => {
@@ -27,7 +30,7 @@ suite('notification of the operating system', () => {
 
   test('takes words of agents as words, on macOS', () => {
     const text = '" & (do shell script "x") & "';
-    const command = notificationCommand({ ...away, platform: 'darwin' }, 'shop', text);
+    const command = notificationCommand({ ...away, platform: darwin }, 'shop', text);
     assert.deepEqual(command?.args.slice(-2), ['shop', text]);
     assert.ok(command?.args.slice(0, -2).every((arg) => !arg.includes('do shell script')));
   });

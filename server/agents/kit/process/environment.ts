@@ -3,25 +3,12 @@
 import type { AgentKind } from '../../../core/plan/task.ts';
 import { knownSecrets } from '../../secrets/known-secrets.ts';
 import { covers, isToolVariable } from './toolchain-variables.ts';
+import { thisPlatform } from '../../../platform/this-platform.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /** For every program: path, home, locale, terminal. A star at the end matches any suffix. */
 const everyProgram = ['PATH', 'HOME', 'LANG', 'LANGUAGE', 'LC_*', 'TERM'];
-
-/** Without these no program starts on Windows. */
-const windowsBasics = [
-  'Path',
-  'PATHEXT',
-  'SystemRoot',
-  'SystemDrive',
-  'ComSpec',
-  'USERPROFILE',
-  'APPDATA',
-  'LOCALAPPDATA',
-  'TEMP',
-  'TMP',
-];
 
 const ownProvider: Readonly<Record<AgentKind, readonly string[]>> = {
   claude: [
@@ -79,7 +66,7 @@ function inherited(
   allowList: readonly string[],
   isOwn: (name: string) => boolean,
 ): Record<string, string> {
-  const always = [...everyProgram, ...(process.platform === 'win32' ? windowsBasics : [])];
+  const always = [...everyProgram, ...thisPlatform.essentialVariables];
   const environment: Record<string, string> = {};
   for (const [name, value] of Object.entries(base)) {
     if (value === undefined) continue;

@@ -4,6 +4,7 @@
 import { delimiter, isAbsolute, join, resolve } from 'node:path';
 import { isProgram } from '../../../files/is-program.ts';
 import type { AgentRequest } from '../../port.ts';
+import { thisPlatform } from '../../../platform/this-platform.ts';
 
 /**
  * The full path of a program, looked up like the shell does it; null when there is none that can be
@@ -22,10 +23,7 @@ export function findProgram(
           // A relative entry would mean whichever folder the backend happens to be in.
           .filter((folder) => isAbsolute(folder))
           .map((folder) => join(folder, name));
-  const endings =
-    process.platform === 'win32'
-      ? ['', ...(environment['PATHEXT'] ?? '.EXE;.CMD').split(';')]
-      : [''];
+  const endings = new Set(['', ...thisPlatform.programEndings(environment)]);
   for (const candidate of candidates) {
     for (const ending of endings) {
       if (isProgram(candidate + ending)) return candidate + ending;

@@ -5,6 +5,7 @@ import { readdirSync, readFileSync, readlinkSync, realpathSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { AgentProcess } from '../../port.ts';
 import { lowestPidSince } from './pid-order.ts';
+import { thisPlatform } from '../../../platform/this-platform.ts';
 
 /** Programs that collect processes whose parents have ended. */
 const reapers: ReadonlySet<string> = new Set([
@@ -30,7 +31,7 @@ interface Listed {
  * Linux reports where a process works; on other systems this does nothing.
  */
 export async function endOrphansIn(path: string, agent: AgentProcess): Promise<void> {
-  if (process.platform !== 'linux' || !/^\d+$/.test(agent.startTime)) return;
+  if (!thisPlatform.hasProcFiles || !/^\d+$/.test(agent.startTime)) return;
   let folder: string;
   try {
     folder = realpathSync.native(path);

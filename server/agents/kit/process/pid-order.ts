@@ -4,6 +4,7 @@
 import { readFileSync } from 'node:fs';
 import { uptime } from 'node:os';
 import type { AgentProcess } from '../../port.ts';
+import { thisPlatform } from '../../../platform/this-platform.ts';
 
 /** More processes in a second than any system starts for long. */
 const startsPerSecondMax = 20_000;
@@ -16,7 +17,7 @@ const birthsMax = 1_000;
 
 /** Call it when an agent's process exists, before its program starts. */
 export function noteBirth(agent: AgentProcess): void {
-  if (process.platform !== 'linux') return;
+  if (!thisPlatform.hasProcFiles) return;
   const starts = startsSoFar();
   if (starts === null) return;
   if (startsAtBirth.size >= birthsMax) startsAtBirth.clear();

@@ -1,24 +1,26 @@
 // The operating system's data about processes: start times, parents, groups, and which have a run's
 // marker.
 
-import { execFile, spawnSync } from 'node:child_process';
-import { closeSync, openSync, readFileSync, readSync, readdirSync } from 'node:fs';
+import { execFile } from 'node:child_process';
+import { readFileSync, readdirSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
+import { parsePsFacts, psEnvironment } from '../../../platform/darwin.ts';
+import {
+  type ProcStat,
+  parseStat,
+  readStat,
+  readStatText,
+  statFields,
+} from '../../../platform/proc-stat.ts';
+import { thisPlatform } from '../../../platform/this-platform.ts';
 import type { AgentProcess } from '../../port.ts';
 import { lowestPidSince } from './pid-order.ts';
 
 /** The variable that every process of a run inherits, also shells that left the process group. */
 export const runMarker = 'DROVER_RUN';
 
-export interface ListedProcess {
-  readonly pid: number;
-  readonly parentPid: number;
-  readonly groupId: number;
-  readonly startTime: string;
-  /** Ended, but not yet collected by its parent: no longer alive for us. */
-  readonly isZombie: boolean;
-  readonly isStopped: boolean;
+export interface ListedProcess extends ProcStat {
   readonly hasMarker: boolean;
 }
 
@@ -33,35 +35,13 @@ const listingBytesMax = 64 * 1024 * 1024;
  * none).
  */
 export function processStartTime(pid: number): string | null {
-  switch (process.platform) {
-    case 'linux': {
-      const listed = readLinuxStat(pid);
-      return listed === null || listed.isZombie ? null : listed.startTime;
-    }
-    case 'win32': {
-      // Best effort, never run by our tests: Windows has no cheaper way without native code.
-      const script = `(Get-Process -Id ${pid}).StartTime.ToFileTimeUtc()`;
-      const answer = spawnSync('powershell.exe', ['-NoProfile', '-Command', script], {
-        encoding: 'utf8',
-        windowsHide: true,
-      });
-      return answer.status === 0 && answer.stdout.trim() !== '' ? answer.stdout.trim() : null;
-    }
-    default: {
-      const answer = spawnSync('ps', ['-o', 'stat=,lstart=', '-p', String(pid)], {
-        encoding: 'utf8',
-        env: { PATH: '/usr/bin:/bin', LC_ALL: 'C' },
-      });
-      const [state, ...start] = answer.stdout.trim().split(/\s+/);
-      return state === undefined || state === '' || state.startsWith('Z') ? null : start.join(' ');
-    }
-  }
+  const facts = thisPlatform.processFacts(pid);
+  return facts === null || facts.isZombie ? null : facts.startTime;
 }
 
 /** Start time right after a spawn, when the child may have ended but has not been collected yet. */
 export function startTimeOfNewChild(pid: number): string {
-  if (process.platform === 'linux') return readLinuxStat(pid)?.startTime ?? unknownStartTime;
-  return processStartTime(pid) ?? unknownStartTime;
+  return thisPlatform.processFacts(pid)?.startTime ?? unknownStartTime;
 }
 
 /**
@@ -72,14 +52,8 @@ export async function listProcesses(
   runId: string,
   first: AgentProcess | null = null,
 ): Promise<readonly ListedProcess[]> {
-  switch (process.platform) {
-    case 'linux':
-      return await listLinuxProcesses(runId, first);
-    case 'win32':
-      return [];
-    default:
-      return await listWithPs(runId);
-  }
+  if (thisPlatform.hasProcFiles) return await listLinuxProcesses(runId, first);
+  return thisPlatform.hasProcessGroups ? await listWithPs(runId) : [];
 }
 
 /** More rounds are needed only if processes spawn and die faster than they can be read. */
@@ -104,7 +78,7 @@ async function listLinuxProcesses(
     if (names.length === 0) break;
     for (const name of names) {
       seen.add(name);
-      const stat = readLinuxStat(Number(name));
+      const stat = readStat(Number(name));
       // Reading an environment costs more than all the rest, and nearly every process is older.
       if (stat === null || Number(stat.startTime) < sinceTicks) continue;
       found.push({ ...stat, hasMarker: await linuxHasMarker(stat.pid, marker) });
@@ -116,54 +90,6 @@ async function listLinuxProcesses(
 function isNewPid(name: string, lowestPid: number, seen: ReadonlySet<string>): boolean {
   const pid = Number(name);
   return Number.isInteger(pid) && pid >= lowestPid && !seen.has(name);
-}
-
-const statBuffer = Buffer.alloc(4096);
-
-function readLinuxStat(pid: number): ListedProcess | null {
-  const text = readStatText(pid);
-  return text === null ? null : parseLinuxStat(pid, text);
-}
-
-function readStatText(pid: number): string | null {
-  let file: number;
-  try {
-    file = openSync(`/proc/${pid}/stat`, 'r');
-  } catch {
-    return null;
-  }
-  try {
-    return statBuffer.toString('latin1', 0, readSync(file, statBuffer, 0, statBuffer.length, 0));
-  } catch {
-    return null; // it ended between the two
-  } finally {
-    closeSync(file);
-  }
-}
-
-/**
- * From the third on, `state`. The command name may hold spaces and brackets: counted from the last
- * bracket.
- */
-function fieldsOf(text: string): string[] {
-  return text.slice(text.lastIndexOf(')') + 2).split(' ');
-}
-
-/** Parses `/proc/<pid>/stat`. Null if it is truncated. */
-export function parseLinuxStat(pid: number, text: string): ListedProcess | null {
-  const fields = fieldsOf(text);
-  const [state, parent, group] = fields;
-  const startTime = fields[19];
-  if (state === undefined || startTime === undefined) return null;
-  return {
-    pid,
-    parentPid: Number(parent),
-    groupId: Number(group),
-    startTime,
-    isZombie: state === 'Z' || state === 'X',
-    isStopped: state === 'T' || state === 't',
-    hasMarker: false,
-  };
 }
 
 /** About a second in total: a program on a slow disk takes long to start. */
@@ -210,13 +136,13 @@ const kernelThreadFlag = 0x00200000;
  */
 function isBeginningProgram(pid: number): boolean {
   const text = readStatText(pid);
-  if (text === null || parseLinuxStat(pid, text)?.isZombie === true) return false;
-  const fields = fieldsOf(text);
+  if (text === null || parseStat(pid, text)?.isZombie === true) return false;
+  const fields = statFields(text);
   return (Number(fields[6]) & kernelThreadFlag) === 0 && fields[48] === '0';
 }
 
 async function listWithPs(runId: string): Promise<ListedProcess[]> {
-  const options = { env: { PATH: '/usr/bin:/bin', LC_ALL: 'C' }, maxBuffer: listingBytesMax };
+  const options = { env: psEnvironment, maxBuffer: listingBytesMax };
   const table = await run('ps', ['-axo', 'pid=,ppid=,pgid=,stat=,lstart='], options);
   const withEnvironment = await run('ps', ['-axEww', '-o', 'pid=,command='], options);
   const marked = new Set<number>();
@@ -225,14 +151,14 @@ async function listWithPs(runId: string): Promise<ListedProcess[]> {
   }
   return table.stdout.split('\n').flatMap((line) => {
     const [pid, parent, group, state, ...start] = line.trim().split(/\s+/);
-    if (pid === undefined || state === undefined) return [];
+    const facts = parsePsFacts([state, ...start].join(' '));
+    if (pid === undefined || state === undefined || facts === null) return [];
     return [
       {
         pid: Number(pid),
         parentPid: Number(parent),
         groupId: Number(group),
-        startTime: start.join(' '),
-        isZombie: state.startsWith('Z'),
+        ...facts,
         isStopped: state.startsWith('T'),
         hasMarker: marked.has(Number(pid)),
       },

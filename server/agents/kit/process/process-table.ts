@@ -9,6 +9,7 @@ import type { AgentProcess, EndedTree, ProcessTable } from '../../port.ts';
 import { HeldRuns } from './held-runs.ts';
 import { listProcesses, processStartTime, type ListedProcess } from './process-list.ts';
 import { findRunGroup, isPopulated, killGroup, processesIn, removeGroup } from './run-group.ts';
+import { thisPlatform } from '../../../platform/this-platform.ts';
 
 const run = promisify(execFile);
 const killRoundsMax = 100;
@@ -19,7 +20,7 @@ const freezeRoundsMax = 20;
 export function createProcessTable(): ProcessTable {
   return {
     isAlive: (process) => Promise.resolve(isAlive(process)),
-    endTree: process.platform === 'win32' ? endTreeOnWindows : endTree,
+    endTree: thisPlatform.hasProcessGroups ? endTree : endTreeOnWindows,
     standStill,
     goOn,
     endOrphansIn,
@@ -170,7 +171,7 @@ export async function freeze(
   runId: string,
   agent: AgentProcess,
 ): Promise<readonly ListedProcess[] | null> {
-  if (process.platform === 'win32') return null;
+  if (!thisPlatform.hasProcessGroups) return null;
   held.hold(runId);
   const sought = seek(runId, agent);
   for (let round = 0; round < freezeRoundsMax; round++) {
@@ -207,5 +208,5 @@ function signalAll(processes: readonly ListedProcess[], name: NodeJS.Signals): v
 }
 
 function processStartTimeIs(one: ListedProcess): boolean {
-  return process.platform !== 'linux' || processStartTime(one.pid) === one.startTime;
+  return !thisPlatform.hasProcFiles || processStartTime(one.pid) === one.startTime;
 }

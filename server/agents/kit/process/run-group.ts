@@ -17,6 +17,7 @@ import {
 import { basename, dirname, join } from 'node:path';
 import type { AgentProcess, ProgramStart } from '../../port.ts';
 import { processStartTime } from './process-list.ts';
+import { thisPlatform } from '../../../platform/this-platform.ts';
 
 /** The folder of the group that this process is in; null where none can be made below it. */
 let ownFolder: string | null | undefined;
@@ -81,7 +82,7 @@ function startIn(
 
 /** The group of a run, also one that an earlier backend made elsewhere. */
 export function findRunGroup(runId: string, agent: AgentProcess | null): string | null {
-  if (process.platform !== 'linux') return null;
+  if (!thisPlatform.hasProcFiles) return null;
   const name = nameOf(runId);
   ownFolder ??= foundFolder();
   for (const folder of ownFolder === null ? [] : [ownFolder, besideRun(ownFolder)]) {
@@ -161,7 +162,7 @@ function isOfThisLife(agent: AgentProcess): boolean {
 }
 
 function foundFolder(): string | null {
-  const mounted = process.platform === 'linux' ? mountPoint() : null;
+  const mounted = thisPlatform.hasProcFiles ? mountPoint() : null;
   if (mounted === null) return null;
   const path = ownPath();
   if (path === null || !path.startsWith(mounted.root)) return null;

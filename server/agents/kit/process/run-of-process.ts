@@ -2,7 +2,8 @@
 // marker in its environment or that of a parent.
 
 import { readFileSync } from 'node:fs';
-import { parseLinuxStat, runMarker } from './process-list.ts';
+import { parseStat } from '../../../platform/proc-stat.ts';
+import { runMarker } from './process-list.ts';
 import { groupsOf } from './run-group.ts';
 
 /** Maximum number of parents to check; a chain is finite, but it changes while it is followed. */
@@ -28,7 +29,7 @@ function isMarked(project: string, pid: number): boolean {
 }
 
 function parentOf(pid: number): number | null {
-  return parseLinuxStat(pid, readIn(pid, 'stat'))?.parentPid ?? null;
+  return parseStat(pid, readIn(pid, 'stat'))?.parentPid ?? null;
 }
 
 /** Empty when the process has ended, or is of another user. */

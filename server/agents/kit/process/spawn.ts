@@ -10,6 +10,7 @@ import { runMarker, startTimeOfNewChild } from './process-list.ts';
 import { isAlive } from './process-table.ts';
 import { joinGroup, makeRunGroup } from './run-group.ts';
 import { readExitCode, type RunFiles } from '../log/run-files.ts';
+import { thisPlatform } from '../../../platform/this-platform.ts';
 
 export interface SpawnRequest {
   readonly runId: string;
@@ -84,14 +85,14 @@ export async function spawnAgent(request: SpawnRequest): Promise<AgentChild> {
           ? 'ignore'
           : 'pipe';
     const output = [open(files.stdout, appendFlags), open(files.stderr, appendFlags)];
-    const isWindows = process.platform === 'win32';
+    const { hasShell } = thisPlatform;
     const group = makeRunGroup(request.runId) ?? '';
-    const stdio: StdioOptions = isWindows ? [stdin, ...output] : [stdin, ...output, 'pipe'];
+    const stdio: StdioOptions = hasShell ? [stdin, ...output, 'pipe'] : [stdin, ...output];
     const child = spawn(
-      isWindows ? program : '/bin/sh',
-      isWindows
-        ? [...args]
-        : ['-c', keeperScript, 'drover-agent', files.exit, group, program, ...args],
+      hasShell ? '/bin/sh' : program,
+      hasShell
+        ? ['-c', keeperScript, 'drover-agent', files.exit, group, program, ...args]
+        : [...args],
       {
         cwd: request.cwd,
         env: { ...request.env, [runMarker]: request.runId },
@@ -120,7 +121,7 @@ async function agentChild(child: ChildProcess, files: RunFiles): Promise<AgentCh
   child.on('error', () => undefined);
   const exited = new Promise<AgentExit>((resolve) => {
     child.once('exit', (code, signal) => {
-      if (process.platform === 'win32' && code !== null) writeExitCode(files, code);
+      if (!thisPlatform.hasShell && code !== null) writeExitCode(files, code);
       resolve({ code: readExitCode(files) ?? code, signal });
     });
   });

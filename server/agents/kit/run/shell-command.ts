@@ -13,6 +13,7 @@ import { MaskedStream } from '../log/masked-stream.ts';
 import type { AgentProcess, ProcessTable, ProgramStart } from '../../port.ts';
 import { runMarker, startTimeOfNewChild } from '../process/process-list.ts';
 import { startInGroup } from '../process/run-group.ts';
+import { thisPlatform } from '../../../platform/this-platform.ts';
 
 export interface ShellRequest extends CommandRequest {
   /** Puts the command behind its walls; absent: it runs with the user's powers. */
@@ -46,7 +47,7 @@ export async function runShellCommand(
     cwd: request.cwd,
     env: { ...confined.value.env, [runMarker]: request.runId },
     stdio: ['ignore', 'pipe', 'pipe'],
-    detached: process.platform !== 'win32',
+    detached: thisPlatform.hasProcessGroups,
   });
   const streams = [child.stdout, child.stderr].map((stream) => {
     const masked = new MaskedStream(request.secrets ?? [], (text) => output.add(Buffer.from(text)));
@@ -105,16 +106,13 @@ const commandVariable = 'DROVER_COMMAND_LINE';
 
 /** Other users read the arguments of every process, and the environment of none. */
 function shellStart({ command, env, secrets = [] }: ShellRequest): ProgramStart {
-  if (process.platform === 'win32')
-    return { program: 'cmd.exe', args: ['/d', '/s', '/c', command], env };
-  const holdsSecret = createMask(secrets)(command) !== command;
+  const holdsSecret = thisPlatform.hasShell && createMask(secrets)(command) !== command;
   return holdsSecret
     ? {
-        program: '/bin/sh',
-        args: ['-c', `eval "$${commandVariable}"`],
+        ...thisPlatform.shellStart(`eval "$${commandVariable}"`),
         env: { ...env, [commandVariable]: command },
       }
-    : { program: '/bin/sh', args: ['-c', command], env };
+    : { ...thisPlatform.shellStart(command), env };
 }
 
 function notStarted(why: string): CommandOutcome {

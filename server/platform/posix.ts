@@ -1,0 +1,31 @@
+// What Linux and macOS have in common.
+
+import { dirname, join } from 'node:path';
+import type { Platform, SocketPlace } from './port.ts';
+
+/** A socket path holds about 104 bytes; a deep temporary folder must not make it unreachable. */
+const socketBytesMax = 100;
+
+export const posix = {
+  hasProcessGroups: true,
+  hasShell: true,
+  hasFileModes: true,
+  hasCheapStartTimes: true,
+  essentialVariables: [],
+  programEndings: () => [''],
+  shellStart: (command) => ({ program: '/bin/sh', args: ['-c', command] }),
+  socketPath,
+  agentSocketPath: (place) => join(dirname(socketPath(place)), `a-${place.name}`, 's'),
+} satisfies Partial<Platform>;
+
+function socketPath({ name, userNumber, temporaryFolder, env }: SocketPlace): string {
+  const runtime = env['XDG_RUNTIME_DIR'];
+  const base =
+    runtime !== undefined && runtime !== ''
+      ? join(runtime, 'drover')
+      : join(temporaryFolder, `drover-${userNumber}`);
+  const path = join(base, `${name}.sock`);
+  return Buffer.byteLength(path) <= socketBytesMax
+    ? path
+    : join('/tmp', `drover-${userNumber}`, `${name}.sock`);
+}
