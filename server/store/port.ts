@@ -140,7 +140,6 @@ export {
   keepGateVerdict,
   lastGateDurationMs,
   readBaseGate,
-  tasksBehindRedBases,
   tasksWithGate,
   waiveRedBase,
   writeBaseGate,
@@ -186,7 +185,7 @@ export {
   heldScopes,
   readHolds,
   setHolds,
-  tasksBlockedLike,
+  tasksHeldBy,
   type Hold,
 } from './status/holds.ts';
 export {

@@ -125,7 +125,8 @@ if test -e bad; then echo x > target/of-bad; false; fi`;
     for (const { status, attempts, blocked_reason, block } of tasks) {
       assert.deepEqual([status, attempts], ['blocked', 0]);
       assert.match(blocked_reason ?? '', words);
-      const { kind, line, on, commit } = block ?? {};
+      assert.ok(block?.kind === 'red_base');
+      const { kind, line, on, commit } = block;
       assert.deepEqual([kind, line, on, commit], ['red_base', 'main', 'main', head]);
     }
     assert.equal(existsSync(join(here.folder, 'agents')), false, 'no agent was paid');

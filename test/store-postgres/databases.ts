@@ -34,6 +34,7 @@ export const tables = [
   'runs',
   'lines',
   'line_tips',
+  'taken_tips',
   'landings',
   'gate_verdicts',
   'accounts',

@@ -51,7 +51,7 @@ export function statusLook(
   // Its candidates are done, and one is to be chosen.
   if (isAsking && status === 'blocked' && blocked_reason === null) return asks;
   if (status === 'blocked' && blocked_reason !== null) {
-    if (block === null) return blockedOutside;
+    if (block?.kind !== 'red_base') return blockedOutside;
     return { ...blockedOutside, words: `blocked: ${visibleLine(block.on)} fails its gate` };
   }
   return status === 'paused' && phase === byHandPhase ? byHand : statusLooks[status];

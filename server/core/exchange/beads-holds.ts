@@ -5,7 +5,7 @@ import { isOwnClaim } from './beads-claim.ts';
 import { isObject, type JsonObject } from './json-object.ts';
 import type { HoldFacts } from './import-types.ts';
 
-/** Reasons start with this prefix: the next import may release what they hold. */
+/** How the sentences start. */
 export const beadsHold = 'Beads: ';
 
 /** Reasons by id, for issues of the `bd` shape. */

@@ -17,7 +17,6 @@ import {
   type BeadsStatus,
 } from './beads-format.ts';
 import { beadsClaim, claimOf, isOwnClaim, isRunning, landedReason } from './beads-claim.ts';
-import { beadsHold } from './beads-holds.ts';
 import { parentsFirst } from './export-session.ts';
 import { parseLine } from './import-jsonl.ts';
 import { withoutCriteria } from './import-record.ts';
@@ -255,9 +254,7 @@ function bdRecord(record: Task | Epic, input: Merging, before: JsonObject): Json
     };
   }
   const outside =
-    record.status === 'blocked' &&
-    record.blockedReason !== null &&
-    !record.blockedReason.startsWith(beadsHold);
+    record.status === 'blocked' && record.blockedReason !== null && record.heldBy !== 'beads';
   const told = toldAlready('bd', before, record, outside);
   const { status, label, reason } = told
     ? toldStatus(before)

@@ -130,6 +130,7 @@ function extraObject(
     acceptance_criteria: task.acceptanceCriteria,
     ...rules,
     blocked_reason: task.blockedReason,
+    ...(task.heldBy === 'beads' ? { held_by: task.heldBy } : {}),
     review_kind: task.reviewKind,
     base_sha: task.baseSha,
     branch: task.branch,

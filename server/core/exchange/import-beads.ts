@@ -351,6 +351,7 @@ function stateOf({ status: said, record }: Entry, hold: string | null): Imported
     verdict: status === 'completed' ? 'pass' : 'unknown',
     verdictReason: typeof reason === 'string' && reason !== '' ? reason : null,
     blockedReason: isHeld ? hold : status === 'blocked' ? 'beads' : null,
+    heldBy: isHeld || endNote(said, reason) !== null ? 'beads' : null,
     reviewKind: null,
     baseSha: null,
     branch: null,

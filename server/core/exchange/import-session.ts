@@ -31,6 +31,7 @@ export interface ImportedState extends Pick<
   | 'verdict'
   | 'verdictReason'
   | 'blockedReason'
+  | 'heldBy'
   | 'reviewKind'
   | 'baseSha'
   | 'branch'
@@ -315,6 +316,7 @@ function readState(value: JsonObject): ImportedState {
     verdict: choiceOf(value['verdict'], verdicts, 'unknown'),
     verdictReason: textOf(value['verdict_reason']),
     blockedReason: textOf(extra['blocked_reason']),
+    heldBy: extra['held_by'] === 'beads' ? 'beads' : null,
     reviewKind: reviewKinds.find((kind) => kind === extra['review_kind']) ?? null,
     baseSha: textOf(extra['base_sha']),
     branch: textOf(extra['branch']),

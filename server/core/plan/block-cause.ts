@@ -1,7 +1,23 @@
-// What blocks a task besides its blockers, as data. `blocked_reason` has the sentence for people;
-// no code reads it.
+// What holds a task besides its blockers, as data. `blocked_reason` has the sentence for people; no
+// code reads it.
 
-export type BlockCause = RedBase;
+export type BlockCause = RedBase | MissingBase | OtherCause;
+
+/** The line lacks the commit of a blocker, or conflicts with its parent line. */
+export interface MissingBase {
+  readonly kind: 'missing_base';
+  readonly line: string;
+  /** Null if all commits are there, and the line cannot be merged with its parent. */
+  readonly sha: string | null;
+}
+
+/**
+ * The setup of its worktree failed; another tool (Beads) holds, deferred or closed it; something
+ * else that only a person can change.
+ */
+export interface OtherCause {
+  readonly kind: 'setup' | 'beads' | 'outside';
+}
 
 /** The tip that the task would start from, or lands on, fails the gate by itself. */
 export interface RedBase {
@@ -27,12 +43,27 @@ export function storedCause(cause: BlockCause): string {
   return JSON.stringify(cause);
 }
 
-/** The sentence of reasons from before they were data. */
-const oldRedBase = /^(\S+) is red before any task \(([0-9a-f]+)(?:\+([0-9a-f]+))?\)/;
+/** Returns null if the task does not wait for a line that fails its gate. */
+export function redBaseOf(row: {
+  readonly blocked_reason: string | null;
+  readonly blocked_by: string | null;
+}): RedBase | null {
+  const cause = row.blocked_reason === null ? null : readBlockCause(row.blocked_by);
+  return cause?.kind === 'red_base' ? cause : null;
+}
 
-/** For the migration alone. Returns null if the sentence is about something else. */
-export function causeOfOldReason(reason: string): BlockCause | null {
-  const [, line, commit, branch = null] = oldRedBase.exec(reason) ?? [];
-  if (line === undefined || commit === undefined) return null;
-  return { kind: 'red_base', line, on: line, commit, branch, at_ms: 0 };
+/** Sentences of reasons from before they were data. */
+const oldRedBase = /^(\S+) is red before any task \(([0-9a-f]+)(?:\+([0-9a-f]+))?\)/;
+const oldMissingBase = /^the commit of its blocker \S+ is on \S+, not in (\S+);/;
+const oldConflict = /^(\S+) and its parent can't be merged; /;
+
+/** For migrations alone. */
+export function causeOfOldReason(reason: string): BlockCause {
+  const [, red, commit, branch = null] = oldRedBase.exec(reason) ?? [];
+  if (red !== undefined && commit !== undefined)
+    return { kind: 'red_base', line: red, on: red, commit, branch, at_ms: 0 };
+  const line = (oldMissingBase.exec(reason) ?? oldConflict.exec(reason))?.[1];
+  if (line !== undefined) return { kind: 'missing_base', line, sha: null };
+  if (reason.startsWith('Beads: ')) return { kind: 'beads' };
+  return { kind: reason.startsWith('setup: ') ? 'setup' : 'outside' };
 }

@@ -98,6 +98,8 @@ export interface Task {
   readonly labels: readonly string[];
   readonly blockedBy: readonly string[];
   readonly blockedReason: string | null;
+  /** Another tool holds, deferred or closed it, and may release it. */
+  readonly heldBy?: 'beads' | null;
   readonly reviewKind: ReviewKind | null;
   /** Attempts that are used up (interrupted ones are not counted). */
   readonly attempts: number;

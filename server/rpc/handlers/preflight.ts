@@ -334,7 +334,7 @@ async function gateCheck(
 
 function setupCheck(engine: Uses<'mask' | 'settings'>, board: Board): Check {
   const command = engine.settings().setupCommand;
-  const failed = board.tasks.find((task) => task.blocked_reason?.startsWith('setup: ') ?? false);
+  const failed = board.tasks.find(({ block }) => block?.kind === 'setup');
   if (failed !== undefined) {
     const remedy = 'Fix it, then retry the task.';
     return check('setup', 'warning', `The setup failed for ${failed.id}.`, remedy);

@@ -4,7 +4,7 @@
 import { readdir, open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Refusal } from '../../core/failure.ts';
-import { readBlockCause } from '../../core/plan/block-cause.ts';
+import { redBaseOf } from '../../core/plan/block-cause.ts';
 import type { Answer, Params } from '../../protocol/api.ts';
 import type { EngineHandlerDeps } from './engine-deps.ts';
 import { lastGatedTree } from '../../store/feed/find-events.ts';
@@ -35,12 +35,12 @@ export async function readStepLog(
 /** Of the red base that blocks the task, else of the newest tree that its work was part of. */
 async function gateLog(
   engine: EngineHandlerDeps['engine'],
-  { id, blocked_reason: reason, blocked_by: stored }: TaskRow,
+  row: TaskRow,
   logs: string,
 ): Promise<string | null> {
-  const cause = reason === null ? null : readBlockCause(stored);
+  const cause = redBaseOf(row);
   const base = cause === null ? null : await engine.git.treeOf(cause.commit);
-  const tree = base?.ok === true ? base.value : await lastGatedTree(engine.store.db, id);
+  const tree = base?.ok === true ? base.value : await lastGatedTree(engine.store.db, row.id);
   if (tree === null || !/^[0-9a-f]+$/u.test(tree)) return null;
   const folder = join(logs, 'gate');
   const names = await readdir(folder).catch(() => []);

@@ -1,5 +1,6 @@
 // The whole plan as text: a session, JSONL, YAML or Beads.
 
+import { readBlockCause } from '../../core/plan/block-cause.ts';
 import { mergeBeads } from '../../core/exchange/export-beads.ts';
 import { exportJsonl } from '../../core/exchange/export-jsonl.ts';
 import {
@@ -136,6 +137,7 @@ function sessionTask(row: TaskRow, blockedBy: readonly string[]): SessionTask {
     agent: known<AgentKind>(agentKinds, row.agent),
     status: row.status,
     blockedReason: row.blocked_reason,
+    heldBy: readBlockCause(row.blocked_by)?.kind === 'beads' ? 'beads' : null,
     reviewKind: known(reviewKinds, row.review_kind),
     attempts: row.attempts,
     nextAttemptAt: row.next_attempt_at_ms,

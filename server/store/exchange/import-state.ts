@@ -1,6 +1,7 @@
 // What a session or a Beads file knows about a task beyond its content, as columns.
 
 import type { Updateable } from 'kysely';
+import { storedCause } from '../../core/plan/block-cause.ts';
 import type { ImportedState } from '../../core/exchange/import-session.ts';
 import type { TaskRow, TaskTable } from '../schema/tables.ts';
 
@@ -13,6 +14,7 @@ export function stateColumns(state: ImportedState | undefined, isForeign: boolea
     verdict: state.verdict,
     verdict_reason: state.verdictReason,
     blocked_reason: state.blockedReason,
+    blocked_by: causeIn(state),
     review_kind: state.reviewKind,
     conflict_files: JSON.stringify(state.conflictFiles),
     held_files: JSON.stringify(state.heldFiles),
@@ -23,6 +25,11 @@ export function stateColumns(state: ImportedState | undefined, isForeign: boolea
     ...(state.createdAt === null ? {} : { created_at: state.createdAt }),
     ...(state.updatedAt === null ? {} : { updated_at: state.updatedAt }),
   } satisfies Updateable<TaskTable>;
+}
+
+function causeIn({ heldBy, blockedReason }: ImportedState): string | null {
+  if (heldBy === 'beads') return storedCause({ kind: 'beads' });
+  return blockedReason === null ? null : storedCause({ kind: 'outside' });
 }
 
 /** Commits and branches: they lead nowhere in another repository. */

@@ -3,6 +3,7 @@
 
 import { beadsHold } from '../../core/exchange/beads-holds.ts';
 import type { ImportedState } from '../../core/exchange/import-session.ts';
+import { readBlockCause, storedCause } from '../../core/plan/block-cause.ts';
 import type { TaskStatus } from '../../core/plan/state.ts';
 import { lastAttempt } from '../work/claims.ts';
 import { appendEvent, type StoreSources } from '../feed/feed.ts';
@@ -30,6 +31,11 @@ export interface TakenOver {
 const idle: ReadonlySet<TaskStatus> = new Set(['ready', 'blocked', 'paused', 'conflict', 'failed']);
 const running: ReadonlySet<TaskStatus> = new Set(['claimed', 'in_progress', 'waiting']);
 const by = { by: 'import' };
+const ofBeads = storedCause({ kind: 'beads' });
+
+function isOfBeads(row: TaskRow): boolean {
+  return readBlockCause(row.blocked_by)?.kind === 'beads';
+}
 
 /** `isDry`: reports what would change, and changes nothing. */
 export async function takeOverStates(
@@ -100,7 +106,7 @@ function wantedOf(
   hasMoved: boolean,
 ): Wanted | null {
   if (state === undefined) return null;
-  const isHeld = row.status === 'blocked' && row.blocked_reason?.startsWith(beadsHold) === true;
+  const isHeld = row.status === 'blocked' && isOfBeads(row);
   switch (state.status) {
     case 'completed':
     case 'cancelled':
@@ -109,7 +115,7 @@ function wantedOf(
       if (row.status === 'ready' || row.status === 'blocked') return 'paused';
       return row.status !== 'paused' && wasEndedElsewhere(row, hasMoved) ? 'paused' : null;
     case 'blocked':
-      if (state.blockedReason?.startsWith(beadsHold) !== true) return null;
+      if (state.heldBy !== 'beads') return null;
       if (row.status === 'ready') return 'held';
       return isHeld || row.status !== 'blocked' || row.blocked_reason !== null ? null : 'held';
     case 'ready':
@@ -126,8 +132,7 @@ function wantedOf(
 function wasEndedElsewhere(row: TaskRow, hasMoved: boolean): boolean {
   const isOver =
     row.status === 'completed' || row.status === 'cancelled' || row.status === 'paused';
-  const isNoted = row.last_error?.startsWith(beadsHold) === true;
-  return isOver && row.landed_sha === null && (isNoted || hasMoved);
+  return isOver && row.landed_sha === null && (isOfBeads(row) || hasMoved);
 }
 
 async function apply(
@@ -138,7 +143,7 @@ async function apply(
   { state, isDry }: { readonly state: ImportedState | undefined; readonly isDry: boolean },
 ): Promise<boolean> {
   const taskId = row.id;
-  const note = (words: string) => ({ last_error: `${beadsHold}${words}` });
+  const note = (words: string) => ({ last_error: `${beadsHold}${words}`, blocked_by: ofBeads });
   const said = state?.verdictReason ?? null;
   switch (wanted) {
     case 'deleted':
@@ -177,7 +182,7 @@ async function apply(
       if (row.status === 'blocked') {
         await tx
           .updateTable('tasks')
-          .set({ blocked_reason: null })
+          .set({ blocked_reason: null, blocked_by: null })
           .where('id', '=', taskId)
           .execute();
       }
@@ -197,7 +202,7 @@ async function apply(
 }
 
 async function hold(tx: Tx, sources: StoreSources, row: TaskRow, reason: string): Promise<boolean> {
-  const set = { blocked_reason: reason };
+  const set = { blocked_reason: reason, blocked_by: ofBeads };
   if (row.status === 'ready') {
     const change = {
       taskId: row.id,
@@ -232,7 +237,11 @@ async function complete(
   const taskId = row.id;
   const words = `${beadsHold}closed${said === null ? '' : `: ${said}`}`;
   if (row.status !== 'ready') {
-    await tx.updateTable('tasks').set({ blocked_reason: null }).where('id', '=', taskId).execute();
+    await tx
+      .updateTable('tasks')
+      .set({ blocked_reason: null, blocked_by: null })
+      .where('id', '=', taskId)
+      .execute();
     const opened = await transition(tx, sources, {
       taskId,
       to: 'ready',
@@ -246,14 +255,20 @@ async function complete(
         event: 'task.cancelled',
         data: { ...by, reason: words },
       } as const;
-      return (await transition(tx, sources, { ...change, set: { last_error: words } })).ok;
+      return (
+        await transition(tx, sources, {
+          ...change,
+          set: { last_error: words, blocked_by: ofBeads },
+        })
+      ).ok;
     }
   }
   for (const to of ['claimed', 'in_progress'] as const) {
     const event = to === 'claimed' ? 'task.claimed' : 'task.started';
     await transition(tx, sources, { taskId, to, event, data: by });
   }
-  const set = { verdict: 'pass' as const, verdict_reason: said, last_error: words };
+  const noted = { last_error: words, blocked_by: ofBeads };
+  const set = { verdict: 'pass' as const, verdict_reason: said, ...noted };
   const data = { ...by, reason: words };
   return (
     await transition(tx, sources, { taskId, to: 'completed', event: 'task.completed', data, set })

@@ -1,7 +1,6 @@
 // What Drover has written into the refs of its lines, what people have taken out of them, and what
 // stops a line.
 
-import { branchRef } from '../../core/work/ref-names.ts';
 import type { StoreSources } from './feed.ts';
 import { appendEvent } from './feed.ts';
 import { textList } from '../rows/one-moment.ts';
@@ -11,20 +10,24 @@ import type { LineRow, Reads, Tx } from '../schema/tables.ts';
 const tipsMax = 1_000;
 
 /** Before the ref moves: a value found there after a crash in between is ours. */
-export async function noteTip(
+export function noteTip(tx: Tx, sources: StoreSources, branch: string, sha: string): Promise<void> {
+  return noteIn('line_tips', tx, sources, { branch, sha });
+}
+
+async function noteIn(
+  table: 'line_tips' | 'taken_tips',
   tx: Tx,
   sources: StoreSources,
-  branch: string,
-  sha: string,
+  { branch, sha }: { readonly branch: string; readonly sha: string },
 ): Promise<void> {
   const atMs = sources.clock.now();
   await tx
-    .insertInto('line_tips')
+    .insertInto(table)
     .values({ branch, sha, at_ms: atMs })
     .onConflict((conflict) => conflict.columns(['branch', 'sha']).doUpdateSet({ at_ms: atMs }))
     .execute();
   const oldest = await tx
-    .selectFrom('line_tips')
+    .selectFrom(table)
     .select('at_ms')
     .where('branch', '=', branch)
     .orderBy('at_ms', 'desc')
@@ -33,7 +36,7 @@ export async function noteTip(
     .executeTakeFirst();
   if (oldest === undefined) return;
   await tx
-    .deleteFrom('line_tips')
+    .deleteFrom(table)
     .where('branch', '=', branch)
     .where('at_ms', '<=', oldest.at_ms)
     .execute();
@@ -62,7 +65,7 @@ export async function noteTaken(
   sha: string,
 ): Promise<void> {
   if (await isNotedTip(tx, branch, sha)) return;
-  await noteTip(tx, sources, branchRef(branch), sha);
+  await noteIn('taken_tips', tx, sources, { branch, sha });
 }
 
 /** Which of the commits people had their branch at when the line included them. */
@@ -74,9 +77,9 @@ export async function takenAmong(
   const found = new Set<string>();
   for (let at = 0; at < shas.length; at += askedMax) {
     const rows = await db
-      .selectFrom('line_tips')
+      .selectFrom('taken_tips')
       .select('sha')
-      .where('branch', '=', branchRef(branch))
+      .where('branch', '=', branch)
       .where('sha', 'in', shas.slice(at, at + askedMax))
       .execute();
     for (const { sha } of rows) found.add(sha);

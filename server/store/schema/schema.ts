@@ -269,72 +269,25 @@ const remoteAwayStatements: readonly string[] = [
 ];
 
 /** The version of the schema that this code reads and writes (`PRAGMA user_version`). */
-export const schemaVersion = 20;
+/** The 21st version: commits at which people had a branch when its line included them. */
+const causeStatements: readonly string[] = [
+  `CREATE TABLE taken_tips (
+    branch TEXT NOT NULL, sha TEXT NOT NULL, at_ms INTEGER NOT NULL, PRIMARY KEY (branch, sha)) WITHOUT ROWID`,
+  `INSERT INTO taken_tips (branch, sha, at_ms)
+    SELECT substr(branch, 12), sha, at_ms FROM line_tips WHERE branch LIKE 'refs/heads/%'`,
+  `DELETE FROM line_tips WHERE branch LIKE 'refs/heads/%'`,
+];
+
+export const schemaVersion = 21;
 
 export async function createStoreTables<Tables>(db: Kysely<Tables>): Promise<void> {
   await executeAll(db, statements);
   if (isPostgres(db)) await addToFirstTables(db);
 }
 
-export async function improveIndexes<Tables>(db: Kysely<Tables>): Promise<void> {
-  await executeAll(db, secondStatements);
-}
-
-export async function addBudgetTables<Tables>(db: Kysely<Tables>): Promise<void> {
-  await executeAll(db, budgetStatements);
-}
-
-export async function addFallback<Tables>(db: Kysely<Tables>): Promise<void> {
-  await executeAll(db, fallbackStatements);
-}
-
-export async function addPlans<Tables>(db: Kysely<Tables>): Promise<void> {
-  await executeAll(db, planStatements);
-}
-
-export async function addFleet<Tables>(db: Kysely<Tables>): Promise<void> {
-  await executeAll(db, fleetStatements);
-}
-
 export async function addPast<Tables>(db: Kysely<Tables>): Promise<void> {
   await executeAll(db, pastStatements);
   if (isPostgres(db)) await addPastTriggers(db);
-}
-
-export async function addLineTips<Tables>(db: Kysely<Tables>): Promise<void> {
-  await executeAll(db, lineStatements);
-}
-
-export async function addLanders<Tables>(db: Kysely<Tables>): Promise<void> {
-  await executeAll(db, landersStatements);
-}
-
-export async function addWebhooks<Tables>(db: Kysely<Tables>): Promise<void> {
-  await executeAll(db, webhookStatements);
-}
-
-export async function addRunsOn<Tables>(db: Kysely<Tables>): Promise<void> {
-  await executeAll(db, runsOnStatements);
-}
-
-export async function addRetention<Tables>(db: Kysely<Tables>): Promise<void> {
-  await executeAll(db, retentionStatements);
-}
-
-export async function addRepository<Tables>(db: Kysely<Tables>): Promise<void> {
-  await executeAll(db, repositoryStatements);
-}
-
-export async function addExporters<Tables>(db: Kysely<Tables>): Promise<void> {
-  await executeAll(db, exporterStatements);
-}
-
-export async function addCompatibility<Tables>(db: Kysely<Tables>): Promise<void> {
-  await executeAll(db, compatibilityStatements);
-}
-
-export async function addModel<Tables>(db: Kysely<Tables>): Promise<void> {
-  await executeAll(db, modelStatements);
 }
 
 export async function addRedBases<Tables>(db: Kysely<Tables>): Promise<void> {
@@ -344,21 +297,23 @@ export async function addRedBases<Tables>(db: Kysely<Tables>): Promise<void> {
     where status = 'blocked' and blocked_reason like '% is red before any task (%'`.execute(db);
   for (const { id, blocked_reason: reason } of found.rows) {
     const cause = causeOfOldReason(reason);
-    if (cause === null) continue;
     await sql`update tasks set blocked_by = ${storedCause(cause)} where id = ${id}`.execute(db);
   }
 }
 
-export async function addContinues<Tables>(db: Kysely<Tables>): Promise<void> {
-  await executeAll(db, continuesStatements);
-}
-
-export async function addRemovedLines<Tables>(db: Kysely<Tables>): Promise<void> {
-  await executeAll(db, candidateStatements);
-}
-
-export async function addRemoteAway<Tables>(db: Kysely<Tables>): Promise<void> {
-  await executeAll(db, remoteAwayStatements);
+export async function addCauses<Tables>(db: Kysely<Tables>): Promise<void> {
+  await executeAll(db, causeStatements);
+  const found = await sql<{ id: string; reason: string }>`
+    select id, coalesce(blocked_reason, last_error) as reason from tasks
+    where (status = 'blocked' and blocked_reason is not null
+        and (blocked_by is null or blocked_by not like '{"kind":"red_base"%'))
+      or (status in ('paused', 'completed', 'cancelled') and last_error like 'Beads: %')`.execute(
+    db,
+  );
+  for (const { id, reason } of found.rows) {
+    const cause = storedCause(causeOfOldReason(reason));
+    await sql`update tasks set blocked_by = ${cause} where id = ${id}`.execute(db);
+  }
 }
 
 async function executeAll<Tables>(db: Kysely<Tables>, list: readonly string[]): Promise<void> {
@@ -366,33 +321,41 @@ async function executeAll<Tables>(db: Kysely<Tables>, list: readonly string[]): 
   for (const statement of list) await sql.raw(inItsWords(statement)).execute(db);
 }
 
+type Up = (db: Kysely<unknown>) => Promise<void>;
+
+const all =
+  (list: readonly string[]): Up =>
+  (db) =>
+    executeAll(db, list);
+
 export interface SchemaStep {
   /** The schema version that the database has afterwards. */
   readonly version: number;
   readonly name: string;
-  readonly up: (db: Kysely<unknown>) => Promise<void>;
+  readonly up: Up;
 }
 
 /** In ascending order; the last one leads to `schemaVersion`. */
 export const storeSteps: readonly SchemaStep[] = [
   { version: 1, name: 'first tables', up: createStoreTables },
-  { version: 2, name: 'indexes for the order that people give', up: improveIndexes },
-  { version: 3, name: 'what is used up, and why nothing starts', up: addBudgetTables },
-  { version: 4, name: 'who takes over from an agent, and candidates', up: addFallback },
-  { version: 5, name: 'plans that wait for a person', up: addPlans },
-  { version: 6, name: 'the machines of a fleet', up: addFleet },
+  { version: 2, name: 'indexes for the order that people give', up: all(secondStatements) },
+  { version: 3, name: 'what is used up, and why nothing starts', up: all(budgetStatements) },
+  { version: 4, name: 'who takes over from an agent, and candidates', up: all(fallbackStatements) },
+  { version: 5, name: 'plans that wait for a person', up: all(planStatements) },
+  { version: 6, name: 'the machines of a fleet', up: all(fleetStatements) },
   { version: 7, name: 'the past of the plan', up: addPast },
-  { version: 8, name: 'the tips of lines that Drover has written', up: addLineTips },
-  { version: 9, name: 'which machines land', up: addLanders },
-  { version: 10, name: 'webhooks', up: addWebhooks },
-  { version: 11, name: 'where agents run', up: addRunsOn },
-  { version: 12, name: 'what is left of removed history', up: addRetention },
-  { version: 13, name: 'whose plan it is', up: addRepository },
-  { version: 14, name: 'exporters of the feed', up: addExporters },
-  { version: 15, name: 'which work a machine can continue', up: addCompatibility },
-  { version: 16, name: 'which model a task asks for', up: addModel },
+  { version: 8, name: 'the tips of lines that Drover has written', up: all(lineStatements) },
+  { version: 9, name: 'which machines land', up: all(landersStatements) },
+  { version: 10, name: 'webhooks', up: all(webhookStatements) },
+  { version: 11, name: 'where agents run', up: all(runsOnStatements) },
+  { version: 12, name: 'what is left of removed history', up: all(retentionStatements) },
+  { version: 13, name: 'whose plan it is', up: all(repositoryStatements) },
+  { version: 14, name: 'exporters of the feed', up: all(exporterStatements) },
+  { version: 15, name: 'which work a machine can continue', up: all(compatibilityStatements) },
+  { version: 16, name: 'which model a task asks for', up: all(modelStatements) },
   { version: 17, name: 'lines that fail their gate', up: addRedBases },
-  { version: 18, name: 'which conversation a task continues', up: addContinues },
-  { version: 19, name: 'how large the changes of candidates are', up: addRemovedLines },
-  { version: 20, name: 'machines without the remote', up: addRemoteAway },
+  { version: 18, name: 'which conversation a task continues', up: all(continuesStatements) },
+  { version: 19, name: 'how large the changes of candidates are', up: all(candidateStatements) },
+  { version: 20, name: 'machines without the remote', up: all(remoteAwayStatements) },
+  { version: 21, name: 'why each task is blocked, and commits of people in lines', up: addCauses },
 ];

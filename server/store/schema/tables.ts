@@ -72,7 +72,7 @@ export interface TaskTable extends RuleColumns {
   landed_on: Defaulted<string | null>;
   worktree_path: Defaulted<string | null>;
   blocked_reason: Defaulted<string | null>;
-  /** A `BlockCause` as JSON: what blocks it besides its blockers, where code has to know. */
+  /** A `BlockCause` as JSON: what holds it besides its blockers. */
   blocked_by: Defaulted<string | null>;
   review_kind: Defaulted<ReviewKind | null>;
   conflict_files: Defaulted<string>;
@@ -360,7 +360,10 @@ export interface StoreTables extends PastTables, SideTables {
   guidance_queue: HintTable;
   runs: RunTable;
   lines: LineTable;
+  /** Tips that Drover has written into the refs of its lines. */
   line_tips: LineTipTable;
+  /** Commits at which people had a branch when its line included them. */
+  taken_tips: LineTipTable;
   landings: LandingTable;
   gate_verdicts: GateVerdictTable;
   accounts: AccountTable;

@@ -1,8 +1,9 @@
 // Why nothing new starts now: written by the dispatcher when it changes, read by `why` and
 // `status`.
 
+import { type BlockCause, readBlockCause } from '../../core/plan/block-cause.ts';
 import { appendEvent, type StoreSources } from '../feed/feed.ts';
-import type { HoldRow, Reads, TaskRow, Tx } from '../schema/tables.ts';
+import type { HoldRow, Reads, Tx } from '../schema/tables.ts';
 
 export interface Hold {
   /** `day`, `machine`, `epic/<id>` or `agent/<kind>`. */
@@ -58,17 +59,19 @@ export async function epicsToStart(db: Reads): Promise<readonly string[]> {
   return rows.flatMap((row) => (row.epic_id === null ? [] : [row.epic_id]));
 }
 
-/** Tasks that are blocked from outside, with a reason like this (as SQL's `like` has it). */
-export async function tasksBlockedLike(
+/** Tasks that are blocked by a cause of this kind. */
+export async function tasksHeldBy<K extends BlockCause['kind']>(
   db: Reads,
-  pattern: string,
-  limit: number | null = null,
-): Promise<readonly Pick<TaskRow, 'id' | 'blocked_reason'>[]> {
-  return db
+  kind: K,
+): Promise<readonly { readonly id: string; readonly cause: Extract<BlockCause, { kind: K }> }[]> {
+  const rows = await db
     .selectFrom('tasks')
-    .select(['id', 'blocked_reason'])
+    .select(['id', 'blocked_by'])
     .where('status', '=', 'blocked')
-    .where('blocked_reason', 'like', pattern)
-    .$if(limit !== null, (query) => query.limit(limit ?? 0))
+    .where('blocked_reason', 'is not', null)
     .execute();
+  return rows.flatMap(({ id, blocked_by: stored }) => {
+    const cause = readBlockCause(stored);
+    return cause?.kind === kind ? [{ id, cause: cause as Extract<BlockCause, { kind: K }> }] : [];
+  });
 }

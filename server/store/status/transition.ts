@@ -131,6 +131,14 @@ export async function transition(
   return { ok: true, from, to };
 }
 
+/** `blocked_by` tells why. */
+const heldStatuses: ReadonlySet<TaskStatus> = new Set([
+  'blocked',
+  'paused',
+  'completed',
+  'cancelled',
+]);
+
 async function writeStatus(
   tx: Tx,
   sources: StoreSources,
@@ -142,6 +150,7 @@ async function writeStatus(
   const waking: Updateable<TaskTable> = {
     ...(row.status === 'waiting' ? { waiting_until_ms: null } : {}),
     ...(row.status === 'blocked' ? { blocked_reason: null } : {}),
+    ...(heldStatuses.has(row.status) ? { blocked_by: null } : {}),
     ...(row.status === 'needs_review' ? { review_kind: null } : {}),
   };
   await tx

@@ -2,7 +2,7 @@
 // command, and the gates on the tips of lines, before any task's work.
 
 import type { Selectable } from 'kysely';
-import { type RedBase, readBlockCause, storedCause } from '../../core/plan/block-cause.ts';
+import { type RedBase, storedCause } from '../../core/plan/block-cause.ts';
 import type { BaseGateTable } from '../schema/side-tables.ts';
 import type { GateVerdictTable, Reads, Tx } from '../schema/tables.ts';
 
@@ -131,26 +131,6 @@ export async function isLandedTip(db: Reads, line: string, sha: string): Promise
     .limit(1)
     .executeTakeFirst();
   return row !== undefined;
-}
-
-export interface BehindRedBase {
-  readonly id: string;
-  readonly cause: RedBase;
-}
-
-/** Tasks that wait because a line fails its gate. */
-export async function tasksBehindRedBases(db: Reads): Promise<readonly BehindRedBase[]> {
-  const rows = await db
-    .selectFrom('tasks')
-    .select(['id', 'blocked_by'])
-    .where('status', '=', 'blocked')
-    .where('blocked_reason', 'is not', null)
-    .where('blocked_by', 'is not', null)
-    .execute();
-  return rows.flatMap(({ id, blocked_by: stored }) => {
-    const cause = readBlockCause(stored);
-    return cause === null ? [] : [{ id, cause }];
-  });
 }
 
 /** The task starts although its base fails the gate. */

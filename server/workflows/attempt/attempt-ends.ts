@@ -1,6 +1,7 @@
 // How an attempt ends other than well: a failure that may be tried again, a cause outside, an
 // account at its limit.
 
+import { storedCause } from '../../core/plan/block-cause.ts';
 import { failure, type Failure, type FailureKind } from '../../core/failure.ts';
 import { unusableKinds } from '../../core/work/fallback.ts';
 import { retryDelayMs } from '../../core/work/retry.ts';
@@ -168,7 +169,7 @@ export async function blockTask(
     event: 'task.blocked',
     runId: claim.runId,
     data: { reason: message },
-    set: { blocked_reason: message, ...set },
+    set: { blocked_reason: message, blocked_by: storedCause({ kind: 'outside' }), ...set },
   });
 }
 

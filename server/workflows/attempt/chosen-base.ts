@@ -1,6 +1,7 @@
 // The commit that an attempt starts from: one that holds what all blockers of its task have landed.
 
 import type { Failure } from '../../core/failure.ts';
+import type { MissingBase } from '../../core/plan/block-cause.ts';
 import { landingRef } from '../../core/work/ref-names.ts';
 import type { Sha } from '../../git/sha.ts';
 import {
@@ -22,6 +23,7 @@ import { missingBaseSentence } from './missing-base-sentence.ts';
 export interface NoBase {
   readonly kind: 'no_base';
   readonly reason: string;
+  readonly cause: MissingBase;
   readonly landedOn: string | null;
   /** The task only has to wait: its blocker was reset after the task had been claimed. */
   readonly isReset?: boolean;
@@ -59,7 +61,7 @@ export async function chooseBase(
   line: string,
   isSecond = false,
 ): Promise<Sha | NoBase | { readonly kind: 'failed'; readonly failure: Failure }> {
-  const reset = await resetBlocker(engine, claim, blockers);
+  const reset = await resetBlocker(engine, claim, blockers, line);
   if (reset !== null) return reset;
   const landed = blockers.flatMap((row) =>
     row.landed_sha === null ? [] : [{ ...row, sha: row.landed_sha }],
@@ -82,10 +84,12 @@ export async function chooseBase(
     const reason = await missingBaseSentence(engine, claim.taskId, blocker, line);
     // Where the line's parent has it, no run brings it: the two can't be merged.
     const isNear = await isOnLine(engine, line, sha);
-    return { kind: 'no_base', reason, landedOn: isNear ? null : landed_on };
+    const cause = { kind: 'missing_base', line, sha } as const;
+    return { kind: 'no_base', reason, cause, landedOn: isNear ? null : landed_on };
   }
   const reason = `${line} and its parent can't be merged; merge them by hand`;
-  return { kind: 'no_base', reason, landedOn: null };
+  const cause = { kind: 'missing_base', line, sha: null } as const;
+  return { kind: 'no_base', reason, cause, landedOn: null };
 }
 
 /**
@@ -96,6 +100,7 @@ async function resetBlocker(
   engine: Uses<'store'>,
   { taskId }: Claim,
   blockers: Awaited<ReturnType<typeof blockersOf>>,
+  line: string,
 ): Promise<NoBase | null> {
   const open = blockers.filter(({ status }) => status !== 'completed');
   if (open.length === 0) return null;
@@ -104,7 +109,8 @@ async function resetBlocker(
   const reset = open.find(({ id }) => !relatives.includes(id));
   if (reset === undefined) return null;
   const reason = `its blocker ${reset.id} was reset in the meantime`;
-  return { kind: 'no_base', reason, landedOn: null, isReset: true };
+  const cause = { kind: 'missing_base', line, sha: null } as const;
+  return { kind: 'no_base', reason, cause, landedOn: null, isReset: true };
 }
 
 /**

@@ -1,6 +1,7 @@
 // The workflow of one attempt: worktree, setup, agent (part by part), commit, then into the landing
 // queue.
 
+import { storedCause } from '../../core/plan/block-cause.ts';
 import type { Failure } from '../../core/failure.ts';
 import type { DurableRun } from '../../durable/port.ts';
 import {
@@ -234,6 +235,7 @@ async function failedPlace(
     await blockTask(engine, tx, claim, reason, {
       blocked_reason: `setup: ${reason.message}`,
       last_error: reason.message,
+      blocked_by: storedCause({ kind: 'setup' }),
     });
     await releaseSlot(tx, 'task', claim.taskId);
   });

@@ -11,10 +11,7 @@ interface Blocker {
   readonly landedOn: string | null;
 }
 
-/**
- * Reports where the commit of a blocker is and what a person can do; `releaseFromMissingBase`
- * parses the line from it.
- */
+/** Reports where the commit of a blocker is and what a person can do. */
 export async function missingBaseSentence(
   engine: Uses<'git' | 'store'>,
   taskId: string,

@@ -1,7 +1,8 @@
 // Tasks whose blocker has landed on another line only, and which nothing will bring: they are
-// blocked with a sentence, and released once the commit has arrived. `line-waits.ts` tells which
+// blocked, and released once the commit has arrived. `line-waits.ts` tells which
 // tasks wait for it instead.
 
+import { storedCause } from '../../core/plan/block-cause.ts';
 import { MadeOnce } from '../../core/made-once.ts';
 import { landingRef } from '../../core/work/ref-names.ts';
 import {
@@ -10,7 +11,7 @@ import {
   partsOf,
   readLine,
   setAttempt,
-  tasksBlockedLike,
+  tasksHeldBy,
   type Tx,
   type Reads,
 } from '../../store/port.ts';
@@ -25,11 +26,6 @@ import type { Sha } from '../../git/sha.ts';
 /** Tasks released in one check; the next check handles the rest. */
 const looksMax = 200;
 
-/** What `missingBaseSentence` writes. */
-const missingBasePattern = /^the commit of its blocker \S+ is on \S+, not in (\S+);/;
-
-const missingBaseLike = 'the commit of its blocker % is on %';
-
 /**
  * The task has been claimed before its base was known to lack a commit. Where no other run brings
  * it, only a person can.
@@ -38,7 +34,7 @@ export async function waitForBase(
   engine: Uses<'clock' | 'store'>,
   tx: Tx,
   claim: Claim,
-  { reason, landedOn, isReset = false }: Omit<NoBase, 'kind'>,
+  { reason, cause, landedOn, isReset = false }: Omit<NoBase, 'kind'>,
 ): Promise<void> {
   if (await stoppedInstead(engine, tx, claim)) return;
   await setAttempt(tx, claim.taskId, claim.attempt, { state: 'interrupted' });
@@ -68,7 +64,7 @@ export async function waitForBase(
     to: 'blocked',
     event: 'task.blocked',
     data: { reason },
-    set: { blocked_reason: reason, last_error: reason },
+    set: { blocked_reason: reason, last_error: reason, blocked_by: storedCause(cause) },
   });
 }
 
@@ -80,11 +76,11 @@ export async function releaseFromMissingBase(
   engine: Uses<'git' | 'machineId' | 'store'>,
 ): Promise<number> {
   const { db } = engine.store;
-  const rows = await tasksBlockedLike(db, missingBaseLike, looksMax);
   let released = 0;
-  for (const { id, blocked_reason: reason } of rows) {
-    const line = missingBasePattern.exec(reason ?? '')?.[1];
-    if (line === undefined || !(await hasArrived(engine, id, line))) continue;
+  const held = await tasksHeldBy(db, 'missing_base');
+  for (const { id, cause } of held.slice(0, looksMax)) {
+    const { line } = cause;
+    if (!(await hasArrived(engine, id, line))) continue;
     if (await isTriedAlready(engine, releasedAt, id, line)) continue;
     const outcome = await engine.store.transaction((tx) =>
       engine.store.transition(tx, {
@@ -93,7 +89,7 @@ export async function releaseFromMissingBase(
         from: ['blocked'],
         event: 'task.unblocked',
         data: { reason: 'the work of its blockers has arrived' },
-        set: { blocked_reason: null, last_error: null },
+        set: { last_error: null },
       }),
     );
     if (outcome.ok) released += 1;

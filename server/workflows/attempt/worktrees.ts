@@ -139,9 +139,7 @@ export async function pruneWorktrees(
 ): Promise<readonly WorktreeFacts[]> {
   const done: WorktreeFacts[] = [];
   for (const facts of await listWorktrees(deps)) {
-    const held =
-      facts.reason !== null &&
-      (facts.reason.startsWith('its task') || facts.reason.startsWith('the gate'));
+    const held = facts.status === 'gate' || [...holdingStatuses].some((at) => at === facts.status);
     const wanted = facts.action === 'remove' || (options.force && !held);
     if (!wanted || options.dryRun) {
       done.push({ ...facts, action: wanted ? 'remove' : 'keep' });

@@ -15,7 +15,7 @@ import {
   readBaseGate,
   type Reads,
   type RunRow,
-  tasksBehindRedBases,
+  tasksHeldBy,
   type Tx,
   writeBaseGate,
 } from '../../store/port.ts';
@@ -241,7 +241,7 @@ export async function awaitsBaseGate(
 
 /** Tasks wait for the line although none of them could start now. */
 export async function isLineAwaited(db: Reads, line: string): Promise<boolean> {
-  return (await tasksBehindRedBases(db)).some(({ cause }) => cause.line === line);
+  return (await tasksHeldBy(db, 'red_base')).some(({ cause }) => cause.line === line);
 }
 
 /** Its run was stopped: the gate ends as well. */

@@ -9,7 +9,7 @@ import {
   readBaseGate,
   readLine,
   taskOrRefuse,
-  tasksBehindRedBases,
+  tasksHeldBy,
   type Tx,
 } from '../../store/port.ts';
 import { blockTask } from '../attempt/attempt-ends.ts';
@@ -103,7 +103,7 @@ export async function blockBeforeStart(
 export async function releaseFromRedBase(
   engine: Uses<'git' | 'machineId' | 'store'>,
 ): Promise<number> {
-  const waiting = await tasksBehindRedBases(engine.store.db);
+  const waiting = await tasksHeldBy(engine.store.db, 'red_base');
   let released = 0;
   for (const { id, cause } of waiting) {
     const why = (await hasMoved(engine, cause))
@@ -158,7 +158,7 @@ async function release(
     from: ['blocked'],
     event: 'task.unblocked',
     data: { reason },
-    set: { blocked_reason: null, blocked_by: null, last_error: null },
+    set: { last_error: null },
   });
   return outcome.ok ? 1 : 0;
 }

@@ -3,7 +3,7 @@
 // no sense.
 
 import { Refusal } from '../../core/failure.ts';
-import { readBlockCause } from '../../core/plan/block-cause.ts';
+import { redBaseOf } from '../../core/plan/block-cause.ts';
 import { ownedStatuses, type TaskStatus } from '../../core/plan/state.ts';
 import {
   addHint,
@@ -236,7 +236,7 @@ export async function freshStart(
   // Uncommitted work is nowhere else.
   if (goesOn !== 'uncommitted') await releaseSlot(tx, 'task', row.id);
   // A person may have mended what no commit shows.
-  const cause = row.blocked_reason === null ? null : readBlockCause(row.blocked_by);
+  const cause = redBaseOf(row);
   if (cause !== null) await askBaseGate(tx, cause.line, engine.clock.now());
   return true;
 }

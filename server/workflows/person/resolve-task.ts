@@ -1,7 +1,7 @@
 // A person has dealt with what blocks a task besides its blockers, or with its conflict.
 
 import { Refusal } from '../../core/failure.ts';
-import { readBlockCause } from '../../core/plan/block-cause.ts';
+import { redBaseOf } from '../../core/plan/block-cause.ts';
 import { addHint, waiveRedBase } from '../../store/port.ts';
 import { finishedAs } from '../attempt/refused-work.ts';
 import type { Uses } from '../kit/engine-ports.ts';
@@ -22,7 +22,7 @@ export async function resolveTask(
   { note, anyway }: Resolution,
 ): Promise<void> {
   const row = await requireRoot(engine, id, 'resolved');
-  const cause = row.blocked_reason === null ? null : readBlockCause(row.blocked_by);
+  const cause = redBaseOf(row);
   if (anyway && cause === null)
     throw new Refusal(
       'illegal',

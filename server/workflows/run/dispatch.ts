@@ -311,7 +311,8 @@ function heldByBase({ engine, bases }: Round, run: RunRow, task: Startable): Bas
   const base = bases.get(run.id) ?? null;
   if (base === null || base.kind === 'clear' || task.status !== 'ready') return null;
   if (gateOf(engine, run, task) !== gateOfRun(engine, run)) return null;
-  return readBlockCause(task.blocked_by)?.waived === true ? null : base;
+  const cause = readBlockCause(task.blocked_by);
+  return cause?.kind === 'red_base' && cause.waived === true ? null : base;
 }
 
 async function readyTasksFor(
