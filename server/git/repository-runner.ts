@@ -52,12 +52,16 @@ export function repositoryRunner(deps: RunnerDeps): RepositoryContext['git'] {
   };
 }
 
-/** A git process in the root of the repository that answers questions. */
+/**
+ * A git process that answers questions. It runs in no folder of the user's: it stays, and a command
+ * that runs in a checkout is waited for.
+ */
 export function repositoryConversation(deps: RunnerDeps, args: readonly string[]): Conversation {
   return deps.processes.converse(async () => {
     const { args: overrules, withoutHooks } = await deps.trusted.overrules(deps.commonDir);
     deps.onStart();
-    return commandFor(deps.root, [...overrules, ...withoutHooks, ...args], {}, {});
+    const told = { GIT_DIR: deps.commonDir };
+    return commandFor('/', [...overrules, ...withoutHooks, ...args], {}, told);
   });
 }
 

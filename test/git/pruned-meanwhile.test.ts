@@ -106,4 +106,19 @@ suite('git: pruned meanwhile', () => {
     assert.equal(fixture.git('show', `${merged}:two.txt`), 'two');
     isWhole();
   });
+
+  test('a merge outlasts a gc while it is in the folder of its gate', async () => {
+    write('one.txt', 'one\n');
+    const { commit } = valueOf(await repository.commitLeftovers(leftoversOf(task)));
+    fixture.git('commit', '-q', '--allow-empty', '-m', 'two');
+    const asked = { tip: fixture.git('rev-parse', 'main'), commit, subject: 'land', trailers: [] };
+    const merged = valueOf(await repository.merge(asked));
+    assert.ok(merged.kind === 'merged');
+    const gate = { branch: null, keepBranch: false, dropIgnored: true, sparse: null } as const;
+    const place = { path: fixture.slot('gate-1'), sha: merged.commit, use: 'gate' } as const;
+    valueOf(await repository.prepareSlot({ ...gate, ...place }));
+    isWhole();
+    valueOf(await repository.updateRef('refs/drover/land/main', merged.commit, null, 'land'));
+    isWhole();
+  });
 });

@@ -28,6 +28,12 @@ export class GitObjects {
     this.#git = git;
   }
 
+  /** Returns null if the repository does not have it. */
+  async read(sha: Sha): Promise<Result<GitObject | null, GitOutput>> {
+    const answer = await this.#git.ask({ input: `contents ${sha}\n`, read: parseAnswer });
+    return answer.ok ? ok(answer.value === 'missing' ? null : answer.value) : err(answer.error);
+  }
+
   known(sha: Sha): CommitObject | null {
     return this.#commits.get(sha) ?? null;
   }
@@ -36,7 +42,7 @@ export class GitObjects {
   async commit(sha: Sha): Promise<CommitObject | null> {
     const known = this.known(sha);
     if (known !== null || !isSha(sha)) return known;
-    const found = await this.#read(sha);
+    const found = await this.read(sha);
     if (!found.ok || found.value?.kind !== 'commit') return null;
     const commit = parseCommit(found.value.content.toString('latin1'));
     if (commit !== null) this.remember(sha, commit);
@@ -53,12 +59,6 @@ export class GitObjects {
 
   rememberAnswer(question: string, answer: boolean): void {
     rememberBounded(this.#answers, question, answer);
-  }
-
-  /** Null: the repository does not have it. */
-  async #read(sha: Sha): Promise<Result<GitObject | null, GitOutput>> {
-    const answer = await this.#git.ask({ input: `contents ${sha}\n`, read: parseAnswer });
-    return answer.ok ? ok(answer.value === 'missing' ? null : answer.value) : err(answer.error);
   }
 }
 

@@ -4,6 +4,7 @@
 import { err, ok } from '../../core/failure.ts';
 import type { RepositoryContext } from '../context.ts';
 import { failureOf, refuse } from '../process/failures.ts';
+import { treeOf } from './ancestry.ts';
 import { commitMessage } from '../refs/messages.ts';
 import { shown, splitZero } from '../files/paths.ts';
 import type { ChangedFile, FileAtCommit, GitResult } from '../port.ts';
@@ -100,9 +101,11 @@ export async function revertOf(
 ): Promise<GitResult<Sha>> {
   const { commit, subject, trailers } = request;
   if (!isSha(commit)) return refuse('unknown_ref', `"${commit}" must be a full commit id.`);
-  const found = await context.git(['rev-parse', '--verify', '-q', `${commit}^1^{tree}`]);
-  const tree = found.stdout.toString('utf8').trim();
-  if (found.code !== 0 || !isSha(tree)) return err(failureOf(found, `look before ${commit}`));
+  const [before] = (await context.objects.commit(commit))?.parents ?? [];
+  if (before === undefined) return refuse('unknown_ref', `Commit ${commit} has no parent here.`);
+  const found = await treeOf(context, before);
+  if (!found.ok) return found;
+  const tree = found.value;
   const made = await context.git(['commit-tree', tree, '-p', commit, '-F', '-'], {
     input: commitMessage(subject, trailers),
     env: await context.identity(),

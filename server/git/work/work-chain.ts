@@ -3,7 +3,7 @@
 
 import { workRoot } from '../../core/work/ref-names.ts';
 import { err, ok } from '../../core/failure.ts';
-import { isAncestor } from '../read/ancestry.ts';
+import { isAncestor, treeOf } from '../read/ancestry.ts';
 import type { RepositoryContext } from '../context.ts';
 import { failureOf, gitFailure } from '../process/failures.ts';
 import type { GitResult } from '../port.ts';
@@ -104,7 +104,7 @@ export async function chainCommit(
   const ref = workRef(label);
   const last = await readRef(context, ref);
   if (last !== null && (await isAncestor(context, sha, last))) return ok(ref);
-  const tree = await readSha(context, ['rev-parse', '--verify', '-q', `${sha}^{tree}`]);
+  const tree = await treeOf(context, sha);
   if (!tree.ok) return tree;
   const kept = await appendSnapshot(
     context,
@@ -143,8 +143,8 @@ async function commitOnto(
 ): Promise<GitResult<Sha>> {
   const commit = await commitState(context, state, note, previous);
   if (commit.ok || previous === null) return commit;
-  const found = await context.git(['cat-file', '-e', previous]);
-  const isGone = found.code === 1 && found.problem === null;
+  const found = await context.objects.read(previous);
+  const isGone = found.ok && found.value === null;
   return isGone ? commitState(context, state, note, null) : commit;
 }
 
@@ -175,16 +175,8 @@ async function commitTree(
   parents: readonly string[],
   message: string,
 ): Promise<GitResult<Sha>> {
-  return readSha(context, ['commit-tree', tree, ...parents, '-F', '-'], message);
-}
-
-async function readSha(
-  context: RepositoryContext,
-  args: readonly string[],
-  input: string | null = null,
-): Promise<GitResult<Sha>> {
-  const options = input === null ? {} : { input, env: await context.identity() };
-  const output = await context.git(args, options);
+  const args = ['commit-tree', tree, ...parents, '-F', '-'];
+  const output = await context.git(args, { input: message, env: await context.identity() });
   const sha = output.stdout.toString('utf8').trim();
   return output.code === 0 && isSha(sha) ? ok(sha) : err(failureOf(output, 'make a snapshot'));
 }
@@ -231,9 +223,10 @@ export async function readSnapshot(
   context: RepositoryContext,
   commit: Sha,
 ): Promise<GitResult<SnapshotFacts>> {
-  const output = await context.git(['cat-file', 'commit', commit]);
-  if (output.code !== 0) return err(failureOf(output, `read the snapshot ${commit}`));
-  const facts = parseSnapshot(commit, output.stdout.toString('utf8'));
+  const found = await context.objects.read(commit);
+  if (!found.ok) return err(failureOf(found.error, `read the snapshot ${commit}`));
+  const text = found.value?.kind === 'commit' ? found.value.content.toString('utf8') : '';
+  const facts = parseSnapshot(commit, text);
   return facts === null
     ? err(gitFailure('unknown_ref', `${commit} is not a snapshot.`))
     : ok(facts);
