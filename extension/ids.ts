@@ -93,6 +93,7 @@ export const commandIds = [
   // Review.
   'drover.review',
   'drover.compareCandidates',
+  'drover.landCandidate',
   'drover.approve',
   'drover.sendBack',
   'drover.undoLanding',

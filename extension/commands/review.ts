@@ -19,7 +19,7 @@ const wantsReview = ({ status }: TaskView): boolean => status === 'needs_review'
 
 export function reviewHandlers(
   comments: () => ReviewComments,
-): Handlers<'drover.approve' | 'drover.sendBack' | 'drover.undoLanding'> {
+): Handlers<'drover.approve' | 'drover.landCandidate' | 'drover.sendBack' | 'drover.undoLanding'> {
   return {
     'drover.approve': withProject(async (context, project, target) => {
       const meant = await pickReviewed(project, target, 'Approve');
@@ -31,6 +31,13 @@ export function reviewHandlers(
         ? `The plan of “${meant.title}” is approved: the next free worker of a run builds it.`
         : `“${meant.title}” is approved and lands now.`;
       context.messages.tell('info', text);
+    }),
+    'drover.landCandidate': withProject(async (context, project, { ids: [id = ''] }) => {
+      const chosen = project.board?.tasks.find((task) => task.id === id);
+      if (chosen?.candidate == null) return;
+      await decide(context, project, id, () => project.request('approve', { id }));
+      const { candidate, title } = chosen;
+      context.messages.tell('info', `Candidate ${candidate.number} of “${title}” lands now.`);
     }),
     'drover.sendBack': withProject(async (context, project, target) => {
       const meant = await pickReviewed(project, target, 'Send Back');

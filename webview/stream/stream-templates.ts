@@ -157,7 +157,7 @@ function reviewTemplate(session: StreamSession): TemplateResult {
           : nothing
       }
       <vscode-button ?secondary=${hasIgnored} @click=${() => void session.approve()}>
-        Approve
+        ${task?.review_kind === 'candidate' ? 'Land This One' : 'Approve'}
       </vscode-button>
     </div>
   </section>`;

@@ -282,6 +282,22 @@ suite('extension manifest', () => {
     ]);
   });
 
+  test('offers to land a candidate that can be chosen, in place of its approval', () => {
+    const items = contributes.menus['webview/context'] ?? [];
+    const whens = ['approve', 'landCandidate'].map((name) => {
+      const ofTask = items.find(
+        ({ command, when = '' }) =>
+          command === `drover.${name}` && when.includes("webviewSection == 'task'"),
+      );
+      return ofTask?.when?.split("status == 'needs_review' && ")[1];
+    });
+    assert.deepEqual(whens, ['!candidate', 'candidate']);
+    const { title } = contributes.commands.find(
+      ({ command }) => command === 'drover.landCandidate',
+    ) ?? { title: '' };
+    assert.equal(title, 'Land This One');
+  });
+
   test('completes a step of the walkthrough by its outcome, not by opening a dialog', () => {
     const events = contributes.walkthroughs.flatMap(({ steps }) =>
       steps.flatMap(({ completionEvents = [] }) => completionEvents),
