@@ -34,8 +34,8 @@ export class DroverGrid extends LitElement {
       }
       .tiles {
         display: grid;
-        grid-template-columns: repeat(auto-fill, minmax(min(320px, 100%), 1fr));
-        grid-auto-rows: minmax(190px, 1fr);
+        grid-template-columns: repeat(auto-fill, minmax(min(260px, 100%), 1fr));
+        grid-auto-rows: minmax(150px, 1fr);
         gap: 8px;
         min-height: calc(100% - 16px);
         margin: 0;
@@ -46,7 +46,7 @@ export class DroverGrid extends LitElement {
       li {
         min-width: 0;
         content-visibility: auto;
-        contain-intrinsic-size: 320px 190px;
+        contain-intrinsic-size: 260px 150px;
       }
       .empty {
         display: flex;
@@ -137,7 +137,7 @@ export class DroverGrid extends LitElement {
     const ids = new Set([agent.task.id, agent.logId]);
     const waiting = questions.filter(
       (question) => ids.has(question.task_id) && question.state === 'open',
-    ).length;
+    );
     return html`<li
       data-vscode-context=${JSON.stringify({
         webviewSection: 'task',
@@ -150,9 +150,12 @@ export class DroverGrid extends LitElement {
         data-id=${agent.task.id}
         .agent=${agent}
         .feed=${feed ?? null}
-        .waiting=${waiting}
+        .questions=${waiting}
         .isActive=${isActive}
         @click=${() => this.#open(agent)}
+        @answer=${(event: CustomEvent<{ id: string; choice: string }>) => {
+          void this.host?.backend('answer', event.detail);
+        }}
         @focusin=${() => {
           this.#activeId = agent.task.id;
           this.host?.select([agent.task.id]);

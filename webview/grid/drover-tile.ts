@@ -4,6 +4,7 @@ import { css, html, LitElement, nothing, type TemplateResult } from 'lit';
 import { SizeController } from '../shared/size-controller.ts';
 import { statusStyles } from '../shared/status-styles.ts';
 import { statusLook, statusWords, runsOnWorker } from '../shared/status-words.ts';
+import type { QuestionView } from '../../server/protocol/views.ts';
 import { formatDuration } from '../../server/core/format.ts';
 import { controlStyles } from '../shared/looks/control-styles.ts';
 import { icon, iconStyles } from '../shared/looks/icon.ts';
@@ -11,11 +12,16 @@ import { visibleLine } from '../shared/looks/visible-text.ts';
 import type { LiveAgent } from './live-agents.ts';
 import type { TileFeed } from './tile-feed.ts';
 import { tileLinesMax } from './tile-lines.ts';
+import '../shared/looks/button.ts';
 
 /** Longest time that a tile waits for news before it updates its time. */
 const quietMs = 1_500;
 /** In the smallest font size that people use. */
 const lineMinPx = 12;
+/** More answers than this are given on the page of the task. */
+const choicesMax = 3;
+const choiceCharsMax = 60;
+const questionCharsMax = 300;
 
 /** The board keeps the rows that have not changed; the pair is created again each time. */
 function isOther(agent: LiveAgent | null, before: LiveAgent | null | undefined): boolean {
@@ -26,7 +32,7 @@ export class DroverTile extends LitElement {
   static override properties = {
     agent: { attribute: false, hasChanged: isOther },
     feed: { attribute: false },
-    waiting: { attribute: false },
+    questions: { attribute: false },
     isActive: { attribute: false },
   };
   static override styles = [
@@ -89,6 +95,25 @@ export class DroverTile extends LitElement {
       .waits .icon {
         color: var(--vscode-editorWarning-foreground);
       }
+      .asks {
+        display: flex;
+        flex: none;
+        flex-wrap: wrap;
+        gap: 4px;
+        padding: 4px 8px;
+      }
+      .asks .words {
+        flex: 1 0 100%;
+        overflow: hidden;
+        text-overflow: ellipsis;
+        white-space: nowrap;
+        unicode-bidi: isolate;
+      }
+      .asks vscode-button {
+        min-width: 0;
+        max-width: 100%;
+        overflow: hidden;
+      }
       .tail {
         display: flex;
         flex: 1;
@@ -117,8 +142,8 @@ export class DroverTile extends LitElement {
   declare agent: LiveAgent | null;
   /** The source of its lines; it reports when they change. */
   declare feed: TileFeed | null;
-  /** Questions that wait for a person. */
-  declare waiting: number;
+  /** Those that wait for a person. */
+  declare questions: readonly QuestionView[];
   declare isActive: boolean;
   /** When its lines were drawn last, Unix milliseconds: its time is drawn along with them. */
   newsMs = 0;
@@ -132,7 +157,7 @@ export class DroverTile extends LitElement {
     super();
     this.agent = null;
     this.feed = null;
-    this.waiting = 0;
+    this.questions = [];
     this.isActive = false;
     new SizeController(this, () => this.#resize());
   }
@@ -148,7 +173,8 @@ export class DroverTile extends LitElement {
     this.drawnMs = Date.now();
     const time = this.#timeAt(this.drawnMs);
     this.#shownTime = time;
-    const isAsking = this.waiting > 0;
+    const [question] = this.questions;
+    const isAsking = question !== undefined;
     const look = statusLook(task, isAsking);
     return html`<button
         type="button"
@@ -162,17 +188,14 @@ export class DroverTile extends LitElement {
         >
       </button>
       <div class="facts">
+        ${isAsking ? html`<span class="waits">${icon('question')} waits for you</span>` : nothing}
         <span>${task.phase ?? statusWords(task)}</span>
         ${task.agent === null ? nothing : html`<span>${visibleLine(task.agent)}</span>`}
         ${typeof task.machine !== 'string' ? nothing : html`<span>on ${visibleLine(task.machine)}</span>`}
         ${runsOnWorker(task) ? html`<span>on a worker</span>` : nothing}
         ${time === null ? nothing : html`<span>${time}</span>`}
-        ${
-          this.waiting === 0
-            ? nothing
-            : html`<span class="waits">${icon('question')} waits for you</span>`
-        }
       </div>
+      ${isAsking ? this.#asks(question) : nothing}
       <div class="tail"><pre>${lines.slice(-fits).join('\n')}</pre></div>
       ${
         skipped === 0
@@ -181,6 +204,31 @@ export class DroverTile extends LitElement {
               about ${skipped.toLocaleString('en')} lines skipped in this view
             </div>`
       }`;
+  }
+
+  /** The answers of a short choice; else the page of the task has the room. */
+  #asks({ id, text, choices }: QuestionView): TemplateResult {
+    const hasRoom = choices.length > 0 && choices.length <= choicesMax;
+    const answer = (choice: string) => (event: Event) => {
+      // A click on the tile opens its page.
+      event.stopPropagation();
+      this.dispatchEvent(new CustomEvent('answer', { detail: { id, choice } }));
+    };
+    return html`<div class="asks">
+      <span class="words" title=${visibleLine(text)}
+        >${visibleLine(text.slice(0, questionCharsMax))}</span
+      >
+      ${
+        hasRoom
+          ? choices.map(
+              (choice, at) =>
+                html`<vscode-button ?secondary=${at > 0} @click=${answer(choice)}
+                  >${visibleLine(choice.slice(0, choiceCharsMax))}</vscode-button
+                >`,
+            )
+          : html`<vscode-button>Answer…</vscode-button>`
+      }
+    </div>`;
   }
 
   #resize(): void {

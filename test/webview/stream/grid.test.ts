@@ -1,7 +1,7 @@
 // The grid of all agents alone in Chromium.
 
 import assert from 'node:assert/strict';
-import { questionView } from '../../doubles/views.ts';
+import { questionView, taskView } from '../../doubles/views.ts';
 import { checkAxe } from '../support/axe.ts';
 import { boardOf, numbered } from '../support/boards.ts';
 import { type ThemeName, themeNames } from '../support/themes.ts';
@@ -78,6 +78,39 @@ suite('webview: grid', () => {
     await view.close();
   });
 
+  test('a question is answered on its tile, and no tile of twelve is cut off', async () => {
+    await open(12);
+    view.host.backend('answer', () => taskView({ id: 'task-2' }));
+    for (const [width, height] of [
+      [1_000, 700],
+      [853, 533],
+      [240, 600],
+    ] as const) {
+      await view.page.setViewportSize({ width, height });
+      await view.page.getByText('line 99').first().waitFor();
+      await screenshot(view.page, `grid-${width}`);
+      const asking = view.page.locator('drover-tile').first();
+      const outer = await asking.boundingBox();
+      assert.ok(outer !== null);
+      for (const name of ['allow', 'deny']) {
+        const box = await asking.getByRole('button', { name }).boundingBox();
+        assert.ok(box !== null && box.height > 0 && box.width > 0, `${name} at ${width} px`);
+        assert.ok(
+          box.x >= outer.x && box.x + box.width <= outer.x + outer.width,
+          `${name} at ${width} px`,
+        );
+        assert.ok(box.y + box.height <= outer.y + outer.height, `${name} at ${width} px`);
+      }
+      if (width !== 1_000) continue;
+      const last = await view.page.locator('drover-tile').last().boundingBox();
+      assert.ok(last !== null && last.y + last.height <= height, 'all twelve are in sight');
+    }
+    await view.page.getByRole('button', { name: 'deny' }).click();
+    assert.deepEqual(await view.host.waitFor('answer'), { id: 'q', choice: 'deny' });
+    assert.deepEqual(view.host.of('openStream'), []);
+    await view.close();
+  });
+
   test('an agent that ends leaves; without any there is a way on', async () => {
     await open(1);
     await tile('Task number 0').waitFor();
@@ -94,7 +127,7 @@ suite('webview: grid', () => {
     await open(40, 'Dark 2026', () => atOnce);
     await view.page.getByText('line 99').nth(39).waitFor({ state: 'attached' });
     const times = (): Promise<string[]> =>
-      view.page.locator('.facts span:nth-child(3)').allTextContents();
+      view.page.locator('.facts > span:last-child').allTextContents();
     const first = await times();
     assert.equal(first.length, 40);
     let now = first;
