@@ -30,6 +30,7 @@ import { hoverText } from './hover-text.ts';
 import { rowAt, TreeDrag } from './tree-drag.ts';
 import { openRow, previewRow, runTreeAction, runTreeKey, type TreeParts } from './tree-keys.ts';
 import { readMemory } from './tree-memory.ts';
+import { ScrollPlace } from './scroll-place.ts';
 import { TitleField } from './title-field.ts';
 import { TreePlan } from './tree-plan.ts';
 import { TreeState } from './tree-state.ts';
@@ -94,20 +95,12 @@ export class DroverTree extends LitElement {
   constructor() {
     super();
     this.host = null;
+    this.addController(this.#field);
+    new ScrollPlace(this, { state: () => this.#state, keep: () => this.#keep() });
     new WindowFocus(this, () => this.#focusMain());
     new Ticks(this, tickMs, () => {
       if (this.#state.board?.counts.in_progress !== 0) this.requestUpdate();
     });
-  }
-
-  override connectedCallback(): void {
-    super.connectedCallback();
-    this.#field.connect();
-  }
-
-  override disconnectedCallback(): void {
-    super.disconnectedCallback();
-    this.#field.disconnect();
   }
 
   override willUpdate(changed: PropertyValues<this>): void {
@@ -300,9 +293,13 @@ export class DroverTree extends LitElement {
     this.#state.update(this.#state.board);
     const { activeIndex, fieldIndex } = this.#state;
     this.#list?.show(fieldIndex < 0 ? activeIndex : fieldIndex);
-    this.host?.memory.set(this.#state.memory);
+    this.#keep();
     this.host?.select(this.#state.selectedIds());
     this.requestUpdate();
+  }
+
+  #keep(): void {
+    this.host?.memory.set(this.#state.memory);
   }
 
   #say(words: string): void {

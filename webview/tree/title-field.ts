@@ -24,13 +24,13 @@ export class TitleField {
     this.#parts = parts;
   }
 
-  connect(): void {
+  hostConnected(): void {
     window.addEventListener('pointerdown', this.#onPress);
     window.addEventListener('pointerup', this.#onRelease);
     window.addEventListener('pointercancel', this.#onRelease);
   }
 
-  disconnect(): void {
+  hostDisconnected(): void {
     window.removeEventListener('pointerdown', this.#onPress);
     window.removeEventListener('pointerup', this.#onRelease);
     window.removeEventListener('pointercancel', this.#onRelease);

@@ -8,22 +8,42 @@ export interface TreeMemory {
   readonly text: string;
   readonly filter: StatusFilter;
   readonly hasBar: boolean;
+  /** Keys of the selected rows, of the active one, and of the first one in sight. */
+  readonly selected: readonly string[];
+  readonly active: string | null;
+  readonly top: string | null;
 }
 
-export const freshMemory: TreeMemory = { collapsed: [], text: '', filter: 'all', hasBar: false };
+export const freshMemory: TreeMemory = {
+  collapsed: [],
+  text: '',
+  filter: 'all',
+  hasBar: false,
+  selected: [],
+  active: null,
+  top: null,
+};
 
-const collapsedMax = 5_000;
+const keysMax = 5_000;
 
 /** Whatever was kept by another version, or is damaged, is forgotten. */
 export function readMemory(kept: unknown): TreeMemory {
   if (typeof kept !== 'object' || kept === null) return freshMemory;
-  const { collapsed, text, filter, hasBar } = kept as Readonly<Record<string, unknown>>;
+  const { collapsed, text, filter, hasBar, selected, active, top } = kept as Readonly<
+    Record<string, unknown>
+  >;
   return {
-    collapsed: Array.isArray(collapsed)
-      ? collapsed.filter((key) => typeof key === 'string').slice(0, collapsedMax)
-      : [],
+    collapsed: keysIn(collapsed),
     text: typeof text === 'string' ? text.slice(0, 500) : '',
     filter: isStatusFilter(filter) ? filter : 'all',
     hasBar: hasBar === true,
+    selected: keysIn(selected),
+    active: typeof active === 'string' ? active : null,
+    top: typeof top === 'string' ? top : null,
   };
+}
+
+function keysIn(kept: unknown): readonly string[] {
+  if (!Array.isArray(kept)) return [];
+  return kept.filter((key) => typeof key === 'string').slice(0, keysMax);
 }

@@ -21,6 +21,10 @@ export class TreeState {
   /** The row whose title is being written. */
   renaming: string | null = null;
   isDragging = false;
+  /** The first row in sight. */
+  top: string | null;
+  /** What was selected before a reload, until the rows are here. */
+  #remembered: Selection | null;
   readonly #collapsed: Set<string>;
   /** Tasks whose agent waits for an answer. */
   asking: ReadonlySet<string> = new Set();
@@ -42,6 +46,9 @@ export class TreeState {
     this.text = memory.text;
     this.filter = memory.filter;
     this.hasBar = memory.hasBar;
+    this.top = memory.top;
+    const { active, selected } = memory;
+    this.#remembered = active === null ? null : { keys: new Set(selected), active, anchor: active };
   }
 
   /** What the row of an epic says of its tasks, and how many things of it wait for a person. */
@@ -54,8 +61,17 @@ export class TreeState {
   }
 
   get memory(): TreeMemory {
-    const { text, filter, hasBar } = this;
-    return { collapsed: [...this.#collapsed], text, filter, hasBar };
+    const { text, filter, hasBar, top } = this;
+    const { keys, active } = this.#remembered ?? this.selection;
+    return {
+      collapsed: [...this.#collapsed],
+      text,
+      filter,
+      hasBar,
+      selected: [...keys],
+      active,
+      top,
+    };
   }
 
   get board(): StatusSnapshot | null {
@@ -93,6 +109,10 @@ export class TreeState {
             showLoose: this.isDragging,
           });
     this.keys = this.rows.map((row) => row.key);
+    if (this.#remembered !== null && board !== null) {
+      if (this.selection.active === null) this.selection = this.#remembered;
+      this.#remembered = null;
+    }
     const present = new Set(this.keys);
     const arrived = this.#awaited.filter((key) => present.has(key));
     const newest = arrived.at(-1);

@@ -1,7 +1,7 @@
 // What rows of the tree show in every theme and width: shares, counts, whole facts, and what waits for a person.
 
 import assert from 'node:assert/strict';
-import { boardOf, numbered, smallBoard } from '../support/boards.ts';
+import { boardOf, largeBoard, numbered, smallBoard } from '../support/boards.ts';
 import { pixelsOf } from '../support/pixels.ts';
 import { themeNames } from '../support/themes.ts';
 import { openWebview, screenshot, type OpenWebview } from '../support/webview-page.ts';
@@ -33,6 +33,36 @@ suite('webview: looks of the tree', () => {
       Object.entries(context).filter(([key]) => key === 'status'),
       [['status', 'needs_review']],
     );
+    await view.close();
+  });
+
+  test('the selected rows and the place of the scroll bar survive a reload of the window', async () => {
+    view = await openWebview('tree', { state: { board: largeBoard(300) } });
+    await row(/^Task number 0,/).waitFor();
+    await view.page.mouse.move(100, 300);
+    await view.page.mouse.wheel(0, 2_000);
+    await row(/^Task number 90\b/).click();
+    await row(/^Task number 92\b/).click({ modifiers: ['Control'] });
+    await view.page.mouse.wheel(0, 2_200);
+    await row(/^Task number 190\b/).waitFor();
+    const top = async (): Promise<number> =>
+      await view.page.locator('.rows').evaluate((rows) => rows.scrollTop);
+    const kept = (): unknown => (view.memory() as { readonly top: string | null }).top;
+    await view.host.until('the place is kept', () => /task-1\d\d$/u.test(String(kept())));
+    const placePx = await top();
+    assert.ok(placePx > 4_000, `${placePx} px`);
+    await view.reload();
+    await row(/^Task number 190\b/).waitFor();
+    assert.ok(Math.abs((await top()) - placePx) < 22, `${await top()} px, before: ${placePx} px`);
+    await view.page.mouse.wheel(0, -2_200);
+    for (const [name, isSelected] of [
+      [/^Task number 90\b/, 'true'],
+      [/^Task number 91\b/, 'false'],
+      [/^Task number 92\b/, 'true'],
+    ] as const) {
+      await row(name).waitFor();
+      assert.equal(await row(name).getAttribute('aria-selected'), isSelected);
+    }
     await view.close();
   });
 
