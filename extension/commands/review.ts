@@ -34,7 +34,7 @@ export function reviewHandlers(
     }),
     'drover.landCandidate': withProject(async (context, project, { ids: [id = ''] }) => {
       const chosen = project.board?.tasks.find((task) => task.id === id);
-      if (chosen?.candidate == null) return;
+      if (chosen === undefined || chosen.candidate === null) return;
       await decide(context, project, id, () => project.request('approve', { id }));
       const { candidate, title } = chosen;
       context.messages.tell('info', `Candidate ${candidate.number} of “${title}” lands now.`);
