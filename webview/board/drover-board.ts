@@ -162,6 +162,7 @@ export class DroverBoard extends LitElement {
         .board=${board}
         .epic=${epic}
         .hidesCompleted=${this.#memory.hidesCompleted}
+        @epic=${(event: CustomEvent<string>) => this.#showEpic(event.detail)}
       ></drover-graph>`;
     }
     return html`<drover-kanban
@@ -210,14 +211,18 @@ export class DroverBoard extends LitElement {
     this.requestUpdate();
   }
 
+  #showEpic(epic: string | null): void {
+    this.#remember({ epic });
+    if (this.#past?.isOpen === true) void this.#past.open(epic);
+  }
+
   #focusContent(): void {
     this.renderRoot.querySelector<HTMLElement>('drover-graph, drover-kanban')?.focus();
   }
 
   readonly #onEpic = (event: Event): void => {
     const { value } = event.target as HTMLSelectElement;
-    this.#remember({ epic: value === '' ? null : value });
-    if (this.#past?.isOpen === true) void this.#past.open(value === '' ? null : value);
+    this.#showEpic(value === '' ? null : value);
   };
 
   readonly #onHistory = (): void => {

@@ -152,12 +152,14 @@ export class DroverGraph extends BoardContent {
     if (chosenEdge !== null) {
       const title = (id: string): string => shown(graph.tasks.get(id)?.title ?? id);
       const { blocker, dependent, isDirect } = chosenEdge;
-      const how = isDirect ? 'Press Delete to remove it.' : 'It comes from their parts.';
+      const isOfEpic = this.#state.groups.has(blocker) || this.#state.groups.has(dependent);
+      const how =
+        isDirect && !isOfEpic ? 'Press Delete to remove it.' : 'It comes from their parts.';
       return html`<div class="words">
         <bdi>${title(dependent)}</bdi> waits for <bdi>${title(blocker)}</bdi>. ${how}
       </div>`;
     }
-    const note = noteOf(graph);
+    const note = noteOf(graph, this.#state.groups.size);
     return note === '' ? nothing : html`<div class="words">${note}</div>`;
   }
 
@@ -202,6 +204,10 @@ export class DroverGraph extends BoardContent {
   }
 
   #open(id: string | null): void {
+    if (id !== null && this.#state.groups.has(id)) {
+      this.dispatchEvent(new CustomEvent('epic', { detail: id }));
+      return;
+    }
     if (id !== null) this.plan?.ask(async () => this.host?.action('openStream', { task: id }));
   }
 

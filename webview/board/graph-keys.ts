@@ -123,7 +123,8 @@ async function removeBlocker({ host, plan, board, state }: GraphKeyParts): Promi
   const { active, chosenEdge } = state;
   if (chosenEdge !== null) {
     const { blocker, dependent, isDirect } = chosenEdge;
-    if (isDirect) plan.unlink(board, blocker, dependent);
+    const isOfEpic = state.groups.has(blocker) || state.groups.has(dependent);
+    if (isDirect && !isOfEpic) plan.unlink(board, blocker, dependent);
     return;
   }
   const task = board.tasks.find((one) => one.id === active);

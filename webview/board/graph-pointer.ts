@@ -117,7 +117,7 @@ export class GraphPointer {
   #taskAt(event: PointerEvent, except: string): string | null {
     const root = (event.currentTarget as HTMLElement).getRootNode() as ShadowRoot;
     const element = root.elementFromPoint(event.clientX, event.clientY);
-    const id = element?.closest<HTMLElement>('.node')?.dataset['id'] ?? null;
+    const id = element?.closest<HTMLElement>('.node:not(.group)')?.dataset['id'] ?? null;
     return id === except ? null : id;
   }
 

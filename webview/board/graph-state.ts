@@ -9,6 +9,7 @@ import {
   type GraphLayout,
   type Point,
 } from './graph-layout.ts';
+import { groupedByEpic } from './epic-groups.ts';
 import {
   graphOf,
   reachable,
@@ -31,6 +32,8 @@ const none: ReadonlySet<string> = new Set();
 
 export class GraphState {
   graph: ShownGraph | null = null;
+  /** The nodes that stand for an epic, by its id, with its share. */
+  groups: ReadonlyMap<string, string> = new Map();
   layout: GraphLayout = { places: new Map(), lines: [], width: 0, height: 0 };
   view: Viewport = wholeSize;
   screen: Size = { width: 0, height: 0 };
@@ -43,7 +46,10 @@ export class GraphState {
   #isFitted = false;
 
   update(board: StatusSnapshot, scope: GraphScope): void {
-    const graph = graphOf(board, scope);
+    const grouped = groupedByEpic(board, scope.epic);
+    this.groups = grouped.groups;
+    const whole = graphOf(grouped.board, scope);
+    const graph = grouped.groups.size === 0 ? whole : withoutPath(whole);
     this.graph = graph;
     const ids = [...graph.tasks.keys()];
     const pairs = graph.edges.map(({ blocker, dependent }) => [blocker, dependent]);
@@ -154,6 +160,12 @@ export class GraphState {
     this.downstream =
       active === null || graph === null ? none : reachable(active, graph.dependents);
   }
+}
+
+/** A chain of epics, which can even be a loop, is no chain of work. */
+function withoutPath(graph: ShownGraph): ShownGraph {
+  const edges = graph.edges.map((edge) => ({ ...edge, isCritical: false }));
+  return { ...graph, critical: [], edges };
 }
 
 const steps = { left: [-1, 0], right: [1, 0], up: [0, -1], down: [0, 1] } as const;

@@ -81,6 +81,10 @@ export const graphStyles = css`
     cursor: pointer;
     user-select: none;
   }
+  .node.group {
+    border-width: 2px;
+    border-radius: 6px;
+  }
   .node.critical {
     border-color: var(--vscode-editorWarning-foreground, var(--vscode-foreground));
     border-left-width: 4px;

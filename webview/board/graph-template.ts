@@ -10,7 +10,7 @@ import { shown } from './columns.ts';
 import { nodeHeightPx, nodeWidthPx, pathOf } from './graph-layout.ts';
 import type { ShownGraph } from './graph-model.ts';
 import type { GraphState } from './graph-state.ts';
-import { contextOf } from './menu-context.ts';
+import { contextOf, contextOfEpic } from './menu-context.ts';
 
 const namedMax = 5;
 
@@ -52,6 +52,8 @@ export function nodeTemplate(
   const isAsking = graph.asking.has(id);
   const status = statusLook(task, isAsking);
   const isActive = id === state.active;
+  const share = state.groups.get(id) ?? null;
+  const words = share === null ? statusWords(task, isAsking) : `${share} · ${status.words}`;
   const classes = [
     'node',
     look.isCritical ? 'critical' : '',
@@ -60,6 +62,7 @@ export function nodeTemplate(
     state.downstream.has(id) ? 'downstream' : '',
     graph.outside.has(id) ? 'outside' : '',
     look.drop ?? '',
+    share === null ? '' : 'group',
   ].join(' ');
   return html`<div
     id=${`node-${look.index}`}
@@ -68,17 +71,21 @@ export function nodeTemplate(
     aria-selected=${isActive ? 'true' : 'false'}
     aria-posinset=${look.index + 1}
     aria-setsize=${look.count}
-    aria-label=${`${shown(task.title)} ${statusWords(task, isAsking)}. ${relationsOf(graph, id)}`}
+    aria-label=${`${shown(task.title)} ${words}. ${relationsOf(graph, id)}`}
     data-id=${id}
-    data-vscode-context=${contextOf(task)}
+    data-vscode-context=${share === null ? contextOf(task) : contextOfEpic(id)}
     .style=${`width: ${nodeWidthPx}px; height: ${nodeHeightPx}px; transform: translate(${place.x}px, ${place.y}px)`}
   >
     <div class="line">
       ${icon(status.icon, `tone-${status.tone} ${status.tone === 'busy' ? 'spins' : ''}`)}
       <span class="title"><bdi>${shown(task.title)}</bdi></span>
     </div>
-    <div class="quiet">${statusWords(task, isAsking)}</div>
-    <span class="handle" title="Drag onto a task that must wait for this one"></span>
+    <div class="quiet">${words}</div>
+    ${
+      share === null
+        ? html`<span class="handle" title="Drag onto a task that must wait for this one"></span>`
+        : nothing
+    }
   </div>`;
 }
 
@@ -104,8 +111,9 @@ export function edgeTemplate(state: GraphState, index: number): SVGTemplateResul
 }
 
 /** What is not shown and why, and how long the critical path is. */
-export function noteOf(graph: ShownGraph): string {
+export function noteOf(graph: ShownGraph, groups = 0): string {
   const notes: string[] = [];
+  if (groups > 0) notes.push('Each epic is one node: Enter or a double click shows its tasks.');
   if (graph.tasks.size === 0) notes.push('No tasks to show.');
   if (graph.leftOut > 0) {
     const count = formatCount(graph.leftOut, 'task');

@@ -11,6 +11,10 @@ export function contextOf({ id, status }: TaskView): string {
   });
 }
 
+export function contextOfEpic(epicId: string): string {
+  return JSON.stringify({ webviewSection: 'epic', epicId, preventDefaultContextMenuItems: true });
+}
+
 /** VS Code opens its menu on the event that a right click makes. */
 export function openMenu(element: HTMLElement | null): void {
   if (element === null) return;
