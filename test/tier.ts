@@ -32,6 +32,7 @@ export const soakFiles: ReadonlySet<string> = new Set([
   'test/e2e/telemetry-agents.test.ts',
   'test/fleet/cut-ssh.test.ts',
   'test/fleet/gone.test.ts',
+  'test/fleet/missing-agent.test.ts',
   'test/fleet/show-1.test.ts',
   'test/fleet/solo.test.ts',
   'test/fleet/support.test.ts',

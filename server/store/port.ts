@@ -197,7 +197,13 @@ export {
   taskOrRefuse,
 } from './rows/find-rows.ts';
 export { inParts, textList } from './rows/one-moment.ts';
-export { limitAccount, limitedAccounts, unusableAgents } from './work/accounts.ts';
+export {
+  limitAccount,
+  limitedAccounts,
+  onWorkers,
+  unusableAgents,
+  type UnusableThere,
+} from './work/accounts.ts';
 export {
   attemptsLeftOn,
   type EndedAttempt,

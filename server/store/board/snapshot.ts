@@ -140,8 +140,7 @@ export async function heldNow(db: Db, run: RunRow | null): Promise<readonly Hold
   const unusable = run === null ? [] : await awaitedAgents(db, run.id);
   for (const { agent, why, sinceMs } of unusable) {
     const since = Math.floor(sinceMs / 1000);
-    const reason = `Tasks of ${agent} wait for a new run: ${why}`;
-    held.push({ scope: `agent/${agent}`, line: null, reason, since, until: null });
+    held.push({ scope: `agent/${agent}`, line: null, reason: why, since, until: null });
   }
   if (run?.state !== 'active') return held;
   return [...(await readHolds(db)).map(holdView), ...held];

@@ -13,7 +13,7 @@ import { nextAgentFacts, type NextAgentFacts } from './why-agent.ts';
 import { whyMachine } from './why-machine.ts';
 import { whyNoWorker } from './why-place.ts';
 import { oneLine, timeText, type WhyFacts } from './why-phrases.ts';
-import { unusableAgents } from '../work/accounts.ts';
+import { notUsedThere, unusableAgents } from '../work/accounts.ts';
 import { activeRunsIn, newestRun, tasksOfRun } from '../work/runs.ts';
 
 export async function whyNotStarted(db: Db, row: TaskRow, facts: WhyFacts): Promise<string[]> {
@@ -45,10 +45,12 @@ export async function whyNotStarted(db: Db, row: TaskRow, facts: WhyFacts): Prom
       `The current run covers only ${scopes}, and ${row.id} ${epic}; "${start}" adds it.`,
     ];
   }
-  const unusable = (await unusableAgents(db, run.id)).get(next.agent);
-  if (unusable !== undefined && next.others.length === 0) {
+  for (const { agent, name, why } of await unusableAgents(db, run.id)) {
+    if (agent !== next.agent) continue;
     const end = 'Correct this; a run that starts after this one uses it again.';
-    return [`This run does not use ${next.agent} any more: ${oneLine(unusable)} ${end}`];
+    if (name !== null) sentences.push(`${notUsedThere(name, agent, oneLine(why))} ${end}`);
+    else if (next.others.length === 0)
+      return [`This run does not use ${agent} any more: ${oneLine(why)} ${end}`];
   }
   sentences.push(...(await limitedAccount(db, { ...next, ...facts })));
   sentences.push(...(await refusedWork(db, row, run)));

@@ -31,51 +31,73 @@ export async function limitAccount(
     .execute();
 }
 
-/**
- * By agent, why it cannot be used, since the run was last started or resumed. Only attempts on this
- * machine count: another machine of a fleet, or a worker, may have the agent.
- */
-export async function unusableAgents(
-  db: Reads,
-  runId: string,
-): Promise<ReadonlyMap<string, string>> {
-  const rows = await db
-    .selectFrom('attempts')
-    .select(['agent', 'error', 'ended_at_ms'])
-    .where('run_id', '=', runId)
-    .where('failure_kind', 'in', unusableKinds)
-    .where('machine', '=', '')
-    .where('runs_on', '=', 'local')
-    .execute();
-  if (rows.length === 0) return new Map();
-  const since = await lastStartMs(db, runId);
-  return new Map(
-    rows
-      .filter((row) => (row.ended_at_ms ?? 0) >= since)
-      .map((row) => [row.agent, row.error ?? '']),
-  );
+/** The place of attempts on workers, as an id of a machine that no machine has. */
+export const onWorkers = 'remote';
+
+export interface UnusableThere {
+  readonly agent: string;
+  /** A machine's id; empty without a fleet. */
+  readonly place: string;
+  /** What people call the place; null: there is one machine only. */
+  readonly name: string | null;
+  readonly why: string;
+  /** Unix ms. */
+  readonly sinceMs: number;
 }
 
-/** Agents that ready tasks of the run wait for, with the reason and since when (Unix ms). */
+/** Which agents cannot be used where, since the run was last started or resumed. */
+export async function unusableAgents(db: Reads, runId: string): Promise<readonly UnusableThere[]> {
+  const rows = await db
+    .selectFrom('attempts as a')
+    .leftJoin('machines as m', 'm.id', 'a.machine')
+    .select(['a.agent', 'a.error', 'a.ended_at_ms', 'a.machine', 'a.runs_on', 'm.name'])
+    .where('a.run_id', '=', runId)
+    .where('a.failure_kind', 'in', unusableKinds)
+    .orderBy('a.ended_at_ms')
+    .execute();
+  if (rows.length === 0) return [];
+  const since = await lastStartMs(db, runId);
+  const found = new Map<string, UnusableThere>();
+  for (const { agent, error, ended_at_ms: endedMs, machine, runs_on: runsOn, name } of rows) {
+    const sinceMs = endedMs ?? 0;
+    if (sinceMs < since) continue;
+    const isRemote = runsOn === 'remote';
+    const place = isRemote ? onWorkers : machine;
+    const key = `${place} ${agent}`;
+    const called = isRemote ? 'a worker' : machine === '' ? null : (name ?? machine);
+    if (found.has(key)) continue;
+    found.set(key, { agent, place, name: called, why: error ?? '', sinceMs });
+  }
+  return [...found.values()];
+}
+
+/** What people read of them, for those that ready tasks may wait for. */
 export async function awaitedAgents(
   db: Reads,
   runId: string,
 ): Promise<readonly { readonly agent: string; readonly why: string; readonly sinceMs: number }[]> {
   const unusable = await unusableAgents(db, runId);
-  if (unusable.size === 0) return [];
+  if (unusable.length === 0) return [];
   const rows = await db
     .selectFrom('attempts as a')
     .innerJoin('tasks as t', 't.id', 'a.task_id')
-    .select((eb) => ['a.agent', eb.fn.min('a.ended_at_ms').as('since')])
+    .select('a.agent')
+    .distinct()
     .where('a.run_id', '=', runId)
     .where('a.failure_kind', 'in', unusableKinds)
     .where('t.status', '=', 'ready')
-    .groupBy('a.agent')
     .execute();
-  return rows.flatMap(({ agent, since }) => {
-    const why = unusable.get(agent);
-    return why === undefined ? [] : [{ agent, why, sinceMs: Number(since ?? 0) }];
+  const awaited = new Set(rows.map(({ agent }) => agent));
+  return unusable.flatMap(({ agent, name, why, sinceMs }) => {
+    if (name !== null) return [{ agent, why: notUsedThere(name, agent, why), sinceMs }];
+    if (!awaited.has(agent)) return [];
+    return [{ agent, why: `Tasks of ${agent} wait for a new run: ${why}`, sinceMs }];
   });
+}
+
+/** Other places may have the agent, and continue. */
+export function notUsedThere(name: string, agent: string, why: string): string {
+  return `${name} does not use ${agent} in this run: ${why}`;
 }
 
 async function lastStartMs(db: Reads, runId: string): Promise<number> {

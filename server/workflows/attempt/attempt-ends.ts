@@ -7,7 +7,6 @@ import { unusableKinds } from '../../core/work/fallback.ts';
 import { retryDelayMs } from '../../core/work/retry.ts';
 import type { DurableRun } from '../../durable/port.ts';
 import {
-  attemptsSince,
   beginsFreely,
   type Claim,
   existingTask,
@@ -41,7 +40,7 @@ export async function recordFailure(
   const next = goesOn === null ? await takesOver(engine, tx, claim, reason.kind) : null;
   const row = await existingTask(tx, claim.taskId);
   // The run stops using this agent, so the task waits for a run in which the agent can start.
-  const isFree = next === null && (await endsItsUse(tx, row, reason));
+  const isFree = next === null && endsItsUse(row, reason);
   const masked: Failure = {
     ...reason,
     ...(isFree && { retryable: true }),
@@ -67,13 +66,11 @@ export async function recordFailure(
 }
 
 /**
- * A candidate fails instead, so that the others can be chosen from. So does an attempt on another
- * machine: the agent may work on the rest of them.
+ * The run uses the agent no more where the attempt ran. A candidate fails instead, so that the
+ * others can be chosen from.
  */
-async function endsItsUse(tx: Tx, row: TaskRow, { kind }: Failure): Promise<boolean> {
-  if (row.candidate_of !== null || !unusableKinds.includes(kind)) return false;
-  const last = (await attemptsSince(tx, row.id, row.fallback_from)).at(-1);
-  return last?.machine === '' && last.runs_on === 'local';
+function endsItsUse(row: TaskRow, { kind }: Failure): boolean {
+  return row.candidate_of === null && unusableKinds.includes(kind);
 }
 
 /**

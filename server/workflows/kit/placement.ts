@@ -29,6 +29,8 @@ export function machineOfQueue(queue: string): string | null {
   return queue.startsWith(queuePrefix) ? queue.slice(queuePrefix.length) : null;
 }
 
+type PlacedTask = Pick<Startable, 'candidate_of' | 'id' | 'labels'>;
+
 interface OpenMachine {
   readonly id: string;
   readonly name: string;
@@ -40,7 +42,9 @@ export interface Placement {
   /** Agents that all machines together can run; null: only the run's own number counts. */
   readonly room: number | null;
   /** A machine for the task's next attempt, or null while none can take it. */
-  choose(task: Pick<Startable, 'candidate_of' | 'id' | 'labels'>): Promise<string | null>;
+  choose(task: PlacedTask, except?: ReadonlySet<string>): Promise<string | null>;
+  /** Machines that can take the task, whether they have room now or not. */
+  machinesFor(task: PlacedTask): readonly string[];
   taken(machine: string): void;
   /** What people call it; null: there is one machine only. */
   nameOf(machine: string): string | null;
@@ -51,26 +55,38 @@ export async function openPlacement(
   tx: Reads,
 ): Promise<Placement> {
   if (engine.machineId === '') {
-    return { room: null, choose: async () => '', taken: () => {}, nameOf: () => null };
+    return {
+      room: null,
+      choose: async (_, except) => (except?.has('') === true ? null : ''),
+      machinesFor: () => [''],
+      taken: () => {},
+      nameOf: () => null,
+    };
   }
   const [busy, live] = await Promise.all([busyByMachine(tx), liveMachines(tx)]);
   const machines = live
     .filter((machine) => !machine.isDraining)
     // A machine with another compatibility number could not continue what is started here.
     .filter((machine) => machine.compatibility === engine.compatibility.number)
-    .map(({ id, name, labels, room, isCutOff }): OpenMachine & { room: number } => {
-      return { id, name, labels, room, left: isCutOff ? 0 : room - (busy.get(id) ?? 0) };
+    .map(({ id, name, labels, room, agentsMax, isCutOff }) => {
+      const left = isCutOff ? 0 : room - (busy.get(id) ?? 0);
+      return { id, name, labels, room, agentsMax, left };
     });
   return {
     room: machines.reduce((sum, { room }) => sum + room, 0),
-    choose: async ({ id, labels, candidate_of: of }) => {
+    machinesFor: (task) =>
+      machines
+        .filter((one) => one.agentsMax > 0 && suits(one.labels, neededBy(engine, task)))
+        .map(({ id }) => id),
+    choose: async ({ id, labels, candidate_of: of }, except = new Set()) => {
       const last = await lastAttempt(tx, id);
       const here = machines.find((machine) => machine.id === last?.machine);
       const needed = neededBy(engine, { labels, candidate_of: of });
       // It may have lost a label since, or a person may have requested another machine.
-      const isSuited = here !== undefined && suits(here.labels, needed);
+      const isSuited = here !== undefined && !except.has(here.id) && suits(here.labels, needed);
       if (here !== undefined && staysOn(last, isSuited)) return here.left > 0 ? here.id : null;
-      return isSuited && here.left > 0 ? here.id : freest(machines, needed);
+      const others = machines.filter((machine) => !except.has(machine.id));
+      return isSuited && here.left > 0 ? here.id : freest(others, needed);
     },
     taken: (id) => {
       const machine = machines.find((open) => open.id === id);

@@ -268,15 +268,17 @@ async function claimFor(
       opened += 1;
       continue;
     }
-    const unusable = task.candidate_of === null ? without.agents : undefined;
-    const chosen = await chooseAgent(engine, tx, task, limited, unusable);
+    const chosen = await chooseAgent(engine, tx, task, limited, without.agentsFor(task));
     if (chosen === null) continue;
     const { agent, model, step } = chosen;
     const leftOfKind = left.get(agent);
     if (leftOfKind === 0) continue;
     const runsOn = remote.placeOf(task);
     if (runsOn === 'remote' && remote.left === 0) continue;
-    const machine = await places.choose(task);
+    // A machine without the agent can still drive it on a worker, and a candidate fails there.
+    const isAnywhere = runsOn === 'remote' || task.candidate_of !== null;
+    const except = isAnywhere ? undefined : without.machinesWithout(agent);
+    const machine = await places.choose(task, except);
     if (machine === null) continue;
     const claim = await claimTask(tx, engine.store.sources, {
       taskId: task.id,

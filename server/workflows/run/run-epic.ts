@@ -275,7 +275,7 @@ async function settled(
  * Null if a person has set something in motion again in the meantime, or if the run was stopped.
  */
 async function finish(
-  engine: Uses<'clock' | 'git' | 'launchedAtMs' | 'machineId' | 'report' | 'settings' | 'store'>,
+  engine: Engine,
   run: DurableRun<Tx>,
   row: RunRow,
   ends: number,

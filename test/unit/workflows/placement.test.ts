@@ -110,6 +110,16 @@ suite('placement', () => {
     assert.equal(await places.choose(candidate), null);
   });
 
+  test('nothing goes to a machine where the agent cannot be used, or that takes no agents', async () => {
+    await machine('a', 9);
+    await machine('b', 1);
+    await machine('none', 0);
+    const places = await open();
+    assert.deepEqual(places.machinesFor(task('1')), ['a', 'b']);
+    assert.equal(await places.choose(task('1'), new Set(['a'])), 'b');
+    assert.equal(await places.choose(task('1'), new Set(['a', 'b'])), null);
+  });
+
   test('nothing goes to a machine of another release, which could not begin it', async () => {
     await machine('a', 1);
     await machine('b', 9);
