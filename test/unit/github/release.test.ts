@@ -1,8 +1,12 @@
-// A release: what stops it, its notes, and the issue of a red night.
+// A release: what stops it, its notes, the versions it supports, and the issue of a red night.
 
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { issueText } from '../../../build/nightly-issue.mjs';
 import { notesOf, problemsOf } from '../../../build/release.mjs';
+
+const root = join(import.meta.dirname, '../../..');
 
 const changelog = `# Changelog
 
@@ -53,6 +57,28 @@ suite('a release', () => {
     assert.equal(notesOf(changelog, '0.2.0'), '* Adds one.');
     assert.equal(notesOf(changelog, '0.1.0'), 'The first release.\n\n### Engine\n\n* Runs.');
     assert.equal(notesOf(changelog, '0.1'), null);
+  });
+});
+
+suite('the page of support', () => {
+  const read = (name: string): string => readFileSync(join(root, name), 'utf8');
+  const page = read('SUPPORT.md');
+
+  test('names the versions of agents that the tests drive', () => {
+    const { dependencies, optionalDependencies } = JSON.parse(
+      read('test/agents-under-test/package.json'),
+    );
+    const versions: readonly string[] = Object.values({ ...dependencies, ...optionalDependencies });
+    assert.deepEqual(
+      versions.filter((version) => !page.includes(`| ${version} |`)),
+      [],
+    );
+  });
+
+  test('names the oldest VS Code and Node of package.json', () => {
+    const { engines } = JSON.parse(read('package.json'));
+    assert.ok(page.includes(`| ${engines.vscode.replace(/^\^|\.0$/gu, '')} or newer`));
+    assert.ok(page.includes(`| ${engines.node.slice(2)}, 22, 24 |`));
   });
 });
 

@@ -1,5 +1,5 @@
-// docs/testing.md names a test of each invariant, each planted fault and each thing that was shown: they exist, in the tier
-// that the page says.
+// Pages that name the tests of promises: docs/testing.md with the tier of each, SECURITY.md and
+// docs/neighbours.md. They exist.
 
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync, statSync } from 'node:fs';
@@ -49,11 +49,30 @@ suite('the table of promises', () => {
     );
   });
 
+  for (const name of ['SECURITY.md', 'docs/neighbours.md']) {
+    test(`every promise of ${name} has tests that exist`, () => {
+      const text = readFileSync(join(root, name), 'utf8');
+      const table = text.slice(text.lastIndexOf('| promise | tests |')).split('\n\n')[0] ?? '';
+      const rows = table
+        .split('\n')
+        .slice(2)
+        .filter((row) => row !== '');
+      assert.ok(rows.length > 5);
+      for (const row of rows) {
+        const tests = named(row.split(' | ').at(-1)).map((path) =>
+          path.replace(/^test\/|\.test\.ts$/gu, ''),
+        );
+        const missing = tests.filter((path) => !isTest(path));
+        assert.deepEqual([row, tests.length > 0, missing], [row, true, []]);
+      }
+    });
+  }
+
   test('what was shown is shown by tests of the gate, and of the soak where it says so', () => {
     for (const [, part, shown, gate, soak] of rowsOf('| part | shown |')) {
       const words = `${part}: ${shown}`;
       const ofGate = named(gate);
-      assert.ok(ofGate.length > 0 || gate === 'see the next table', words);
+      assert.ok(ofGate.length > 0, words);
       const missing = [...ofGate, ...named(soak)].filter((name) => !isTest(name));
       assert.deepEqual([words, missing], [words, []]);
       const misplaced = [
