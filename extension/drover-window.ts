@@ -165,8 +165,7 @@ export class DroverWindow implements vscode.Disposable {
     await this.runCommand('drover.showTree', []);
     const words =
       'The sample is ready: an epic with eight tasks for the demo agent, which needs no model.';
-    const chosen = await this.#messages.show('info', words, ['Run the Epic', 'Show Me How']);
-    if (chosen === 'Run the Epic') await this.runCommand('drover.runEpic', []);
+    const chosen = await this.#messages.show('info', words, ['Show Me How']);
     if (chosen === 'Show Me How') await this.runCommand('drover.openWalkthrough', []);
   }
 

@@ -64,7 +64,6 @@ export class DroverTree extends LitElement {
   readonly #failed = new FailureNote(this, () => this.#board?.state ?? null);
   #changedMs: number | null = null;
   #hasPainted = false;
-  /** Resolves once the filter's field has the focus. */
   #filterShown = Promise.resolve();
   readonly #focus = new RowsFocus(this, () => this.#scroller());
   readonly #pressed = new PressedKeys({
@@ -169,7 +168,8 @@ export class DroverTree extends LitElement {
     const isEmpty = board?.tasks.length === 0 && board.epics.length === 0 && draft === null;
     return html`<div class="page">
       ${this.#state.hasBar ? filterBar(this.#state, this.#onFilter, this.#onFilterKey) : nothing}
-      ${isEmpty ? emptyTemplate(welcome) : this.#tree(rows)} ${holdsTemplate(board)} ${this.#note()}
+      ${isEmpty ? emptyTemplate(welcome) : this.#tree(rows)} ${holdsTemplate(board, this.#parts)}
+      ${this.#note()}
       <div class="hidden" role="status" aria-live="polite">${this.#said}</div>
     </div>`;
   }
@@ -288,7 +288,6 @@ export class DroverTree extends LitElement {
     this.#changed();
   }
 
-  /** After whatever a person has done. */
   #changed(): void {
     this.#state.update(this.#state.board);
     const { activeIndex, fieldIndex } = this.#state;

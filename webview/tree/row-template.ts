@@ -35,6 +35,8 @@ export interface RowLook {
   readonly counts: OutcomeCounts;
   /** How many things of this epic wait for a person. */
   readonly needs: number;
+  /** Titles of the tasks that this task waits for. */
+  readonly after: readonly string[];
 }
 
 export interface RowActions {
@@ -144,15 +146,15 @@ function epicContent(epic: EpicView, look: RowLook): TemplateResult {
     }`;
 }
 
-function taskContent(row: TaskRow, { nowMs, isAsking }: RowLook): TemplateResult {
+function taskContent(row: TaskRow, look: RowLook): TemplateResult {
   const { task } = row;
-  const looks = statusLook(task, isAsking);
+  const looks = statusLook(task, look.isAsking);
   const spins = looks.tone === 'busy' ? 'spins' : '';
   return html`${icon(looks.icon, `tone-${looks.tone} ${spins}`)}
     <span class="title"><bdi>${shown(nameOf(task))}</bdi></span>
     ${runsOnWorker(task) ? html`<span class="where" title="on a worker">${icon('vm')}</span>` : nothing}
     <span class="facts"
-      ><span class="edge"></span>${rowFacts(row, nowMs, isAsking).map(
+      ><span class="edge"></span>${rowFacts(row, look).map(
         (fact, at) => html`<span>${at === 0 ? '' : ' · '}${fact}</span>`,
       )}</span
     >`;
@@ -165,18 +167,27 @@ function nameOf({ candidate, title }: TaskView): string {
   return candidate === null ? title : `Candidate ${candidate.number}`;
 }
 
-function rowFacts(row: TaskRow, nowMs: number, isAsking: boolean): readonly string[] {
+function rowFacts(row: TaskRow, { nowMs, isAsking, after }: RowLook): readonly string[] {
   const { task, candidates } = row;
   const facts = factsOf(task, nowMs, isAsking);
   if (task.candidate === null) {
-    if (candidates === 0 || task.status !== 'blocked') return facts;
+    if (task.status !== 'blocked') return facts;
+    const [blocked = '', ...rest] = facts;
     // It waits for nothing else.
-    const rest = facts.filter((fact) => !/^(?:blocked|after \d+)$/u.test(fact));
-    return [...rest, formatCount(candidates, 'candidate')];
+    if (candidates > 0) return [...rest, formatCount(candidates, 'candidate')];
+    return after.length === 0 ? facts : [blocked, afterWords(after), ...rest];
   }
   const size = sizeWords(task);
   const state = task.status === 'cancelled' ? ['not chosen', ...facts.slice(1)] : facts;
   return [...(size === null ? [] : [size]), ...state];
+}
+
+const afterChars = 28;
+
+function afterWords([first = '', ...others]: readonly string[]): string {
+  const title = shown(first);
+  const cut = title.length > afterChars ? `${title.slice(0, afterChars - 1).trimEnd()}…` : title;
+  return `after “${cut}”${others.length === 0 ? '' : ` and ${others.length} more`}`;
 }
 
 /** The short text after a title; defaults are omitted. */
@@ -185,8 +196,6 @@ export function factsOf(task: TaskView, nowMs: number, isAsking = false): readon
   const isQuiet = task.status === 'ready' || task.status === 'completed';
   const facts: string[] = [];
   if (!isQuiet) facts.push(statusWords(task, isAsking));
-  if (task.waits_for.length > 0 && task.status === 'blocked')
-    facts.push(`after ${task.waits_for.length}`);
   if (typeof task.machine === 'string' && !isQuiet) facts.push(`on ${shown(task.machine)}`);
   if (task.agent !== null && !isQuiet) facts.push(shown(stepText({ ...task, agent: task.agent })));
   if (runsOnWorker(task)) facts.push('on a worker');
@@ -235,7 +244,7 @@ function labelOf(row: Row, look: RowLook): string {
     case 'loose':
       return `Without an epic ${row.count === 0 ? 'empty' : formatCount(row.count, 'task')}`;
     case 'task': {
-      const facts = rowFacts(row, look.nowMs, look.isAsking);
+      const facts = rowFacts(row, look);
       const seen = [shown(nameOf(row.task)), facts.join(' · ')].join(' ').trim();
       const words = statusWords(row.task, look.isAsking);
       return facts.includes(words) ? seen : `${seen}, ${words}`;

@@ -3,7 +3,8 @@
 
 import { countsByEpic, noTasks, type OutcomeCounts } from '../../server/core/plan/outcome.ts';
 import { askingTasks, needsByEpic } from '../../server/protocol/needs.ts';
-import type { StatusSnapshot } from '../../server/protocol/views.ts';
+import type { StatusSnapshot, TaskView } from '../../server/protocol/views.ts';
+import type { RowLook } from './row-template.ts';
 import { buildRows, emptyLook, epicKey, idOf, looseKey, type Draft, type Row } from './rows.ts';
 import { patchRows } from './patch-rows.ts';
 import { keepPresent, noSelection, selectOnly, type Selection } from './selection.ts';
@@ -32,6 +33,8 @@ export class TreeState {
   #needs: ReadonlyMap<string, number> = new Map();
   #counts: ReadonlyMap<string | null, OutcomeCounts> = new Map();
   #board: StatusSnapshot | null = null;
+  /** By id, once they are asked for. */
+  #titles: ReadonlyMap<string, string> | null = null;
   #isStale = true;
   /** Places of `keys`, once they are asked for. */
   #indexOf: ReadonlyMap<string, number> | null = null;
@@ -51,13 +54,20 @@ export class TreeState {
     this.#remembered = active === null ? null : { keys: new Set(selected), active, anchor: active };
   }
 
-  /** What the row of an epic says of its tasks, and how many things of it wait for a person. */
-  figuresOf(row: Row): { readonly counts: OutcomeCounts; readonly needs: number } {
+  /** Figures of an epic's tasks, and the tasks that a task waits for. */
+  figuresOf(row: Row): Pick<RowLook, 'counts' | 'needs' | 'after'> {
     const id = row.kind === 'epic' ? row.epic.id : null;
     return {
       counts: (id === null ? null : this.#counts.get(id)) ?? noTasks,
       needs: (id === null ? null : this.#needs.get(id)) ?? 0,
+      after: row.kind === 'task' ? this.#waitsFor(row.task) : [],
     };
+  }
+
+  #waitsFor({ status, waits_for: ids }: TaskView): readonly string[] {
+    if (status !== 'blocked' || ids.length === 0) return [];
+    this.#titles ??= new Map(this.#board?.tasks.map(({ id, title }) => [id, title]));
+    return ids.map((id) => this.#titles?.get(id) ?? id);
   }
 
   get memory(): TreeMemory {
@@ -87,6 +97,7 @@ export class TreeState {
       this.#needs = board === null ? new Map() : needsByEpic(board);
       this.#counts = board === null ? new Map() : countsByEpic(board);
     }
+    if (board !== this.#board) this.#titles = null;
     this.#board = board;
     this.#isStale = false;
     if (patched !== null) {

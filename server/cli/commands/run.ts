@@ -180,6 +180,8 @@ async function judge(
   for (const line of leftOver(tasks)) context.say(line);
   // The live view has already shown the same text.
   if (!context.surroundings.stdout.isTTY) context.say(noTasks(snapshot) ?? oneLine(snapshot));
+  const landed = landedLine(snapshot, view);
+  if (landed !== null) context.say(landed);
   const unlandedEpic = view.land !== 'task' && !hasLanded(snapshot, epic, finished);
   tellWhatWaits(context, snapshot, finished);
   tellWorkElsewhere(context, view, finished);
@@ -188,6 +190,13 @@ async function judge(
   // What another run has to itself is no part of this one's end.
   if (typeof code === 'number' && epic === view.epic_id) return code;
   return judgeRun({ tasks, unlandedEpic, interrupted });
+}
+
+/** Null: the run landed nothing, or the checkout does not have it yet. */
+function landedLine({ target }: StatusSnapshot, { base_sha: base }: RunView): string | null {
+  if (target === null || target.sha === null || target.pending > 0 || target.sha === base)
+    return null;
+  return plainLine(`Landed on ${target.branch ?? ''} · ${target.sha.slice(0, 8)}`);
 }
 
 /** Landed work that the checkout does not have yet: where it is, and what is in the way. */

@@ -114,6 +114,17 @@ suite('run', () => {
     });
   }
 
+  test('the end of a run names the commit that the work landed as', async () => {
+    const target = { branch: 'main', sha: '1a2b3c4d5e6f', pending: 0 };
+    const run = runView({ id: 'run-1', base_sha: 'aaaa', target_branch: 'main' });
+    const backend = memoryBackend({ status: () => ({ ...backend.snapshot(), run, target }) });
+    backend.setTask({ id: 'task-1', status: 'completed' });
+    void backend.answered('run.start').then(() => backend.feed.append(finished));
+    const terminal = memoryTerminal(backend.backends);
+    assert.equal(await terminal.run('run'), 0);
+    assert.match(terminal.stdout.text, /^Landed on main · 1a2b3c4d$/m);
+  });
+
   const judged = [
     { status: 'completed', code: 0 },
     { status: 'failed', code: 1 },

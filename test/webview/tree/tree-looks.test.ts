@@ -1,6 +1,7 @@
 // What rows of the tree show in every theme and width: shares, counts, whole facts, and what waits for a person.
 
 import assert from 'node:assert/strict';
+import { runView } from '../../doubles/views.ts';
 import { boardOf, largeBoard, numbered, smallBoard } from '../support/boards.ts';
 import { pixelsOf } from '../support/pixels.ts';
 import { themeNames } from '../support/themes.ts';
@@ -17,6 +18,40 @@ suite('webview: looks of the tree', () => {
     await view.host.pushState({ connection: { kind: 'connecting' } });
     await view.page.getByText('Reconnecting …').waitFor();
     assert.equal(await row(/^Write the parser/).isVisible(), true);
+    await view.close();
+  });
+
+  test('a task that waits names the task it waits for, and counts the others', async () => {
+    const blocked = { epic_id: 'e', status: 'blocked' } as const;
+    const tasks = numbered([
+      { id: 'a', title: 'Write the store', epic_id: 'e' },
+      { id: 'b', title: 'Write the help', ...blocked, blocked_by: ['a'], waits_for: ['a'] },
+      { id: 'c', title: 'Write it all', ...blocked, blocked_by: ['a', 'b'], waits_for: ['a', 'b'] },
+    ]);
+    const viewport = { width: 420, height: 400 };
+    view = await openWebview('tree', {
+      state: { board: boardOf(tasks, [['e', 'Shop']]) },
+      viewport,
+    });
+    await row(/^Write the help blocked · after “Write the store”/).waitFor();
+    await row(/^Write it all blocked · after “Write the store” and 1 more/).waitFor();
+    await screenshot(view.page, 'tree-after');
+    await view.close();
+  });
+
+  test('a plan that has not run yet has the button that runs it, until it has run', async () => {
+    const tasks = numbered([{ id: 'a', title: 'Write the store', epic_id: 'e' }]);
+    const board = boardOf(tasks, [['e', 'Shop']]);
+    view = await openWebview('tree', { state: { board: { ...board, run: null } } });
+    view.host.action('runEpic', () => ({}));
+    await view.page.getByRole('button', { name: 'Run the Epic' }).click();
+    assert.deepEqual(await view.host.waitFor('runEpic'), { epic: 'e' });
+    await screenshot(view.page, 'tree-first-run');
+    await view.host.pushState({ ...view.host.state, board: { ...board, run: runView({}) } });
+    await view.page.locator('[data-first-run]').waitFor({ state: 'detached' });
+    const loose = boardOf(numbered([{ id: 'b', title: 'Alone' }]), []);
+    await view.host.pushState({ ...view.host.state, board: { ...loose, run: null } });
+    await view.page.getByRole('button', { name: 'Run All Tasks' }).waitFor();
     await view.close();
   });
 

@@ -51,7 +51,7 @@ suite('webview: tree', () => {
       ['ArrowDown', 'Write the parser, completed'],
       ['ArrowDown', 'Print the tree asks you'],
       ['ArrowLeft', 'Print the tree asks you'],
-      ['ArrowDown', 'Check types blocked'],
+      ['ArrowDown', 'Check types blocked · after “Print the tree”'],
       ['ArrowUp', 'Print the tree asks you'],
       ['ArrowRight', 'Print the tree asks you'],
       ['ArrowRight', 'Break wide lines, ready'],
