@@ -1,6 +1,9 @@
 // Which settings count, and which are shown: also while a backend still lives that was started with others.
 
 import assert from 'node:assert/strict';
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import type { SetupProposal } from '../../server/core/work/gate-proposal.ts';
 import type { StatusSnapshot } from '../../server/protocol/api.ts';
 import { writesOneFile } from './support/agent-scripts.ts';
 import { beginPlan } from './support/plan.ts';
@@ -9,6 +12,23 @@ import { useProjects } from './support/suite-projects.ts';
 suite('settings', function () {
   this.timeout(60_000);
   const project = useProjects();
+
+  test('init proposes what no settings decide, and no number of workers for a shared file', async () => {
+    const env = { DROVER_AGENT_TYPE: '', DROVER_AGENT_PATH: '' };
+    const files = { 'package.json': '{ "scripts": { "test": "true" } }\n' };
+    const asked = async (settings?: string): Promise<readonly string[]> => {
+      const here = project({ env, files, ...(settings !== undefined && { settings }) });
+      if (settings === undefined) rmSync(join(here.root, '.drover.toml'), { force: true });
+      const { proposal } = await here.json<{ proposal?: SetupProposal }>(['init']);
+      assert.equal(proposal?.gate?.command ?? 'npm test', 'npm test');
+      const again = await here.json<{ proposal?: SetupProposal }>(['init']);
+      assert.equal(again.proposal, undefined);
+      return proposal?.asks ?? [];
+    };
+    assert.deepEqual(await asked(), ['agent', 'gate', 'workers']);
+    assert.deepEqual(await asked('[gate]\ncommand = "make"\n'), ['agent']);
+    assert.deepEqual(await asked('agent = "codex"\n[gate]\ncommand = "make"\n'), []);
+  });
 
   test('a change is seen by the next command, with its source', async () => {
     const here = project({ agent: writesOneFile, settings: 'max_workers = 2\n' });

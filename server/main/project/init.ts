@@ -55,6 +55,8 @@ export async function initProject(folder: string, environment: Environment): Pro
   const already = existsSync(places.database);
   if (already) await refuseForeignPlan(places, opened.value);
   else await refuseTracked({ places, openLocal: async () => opened.value });
+  const toml = join(root, '.drover.toml');
+  const hasFile = existsSync(toml);
   try {
     mkdirSync(places.folder, { recursive: true, mode: 0o700 });
     // It may have been there, readable for others.
@@ -62,10 +64,9 @@ export async function initProject(folder: string, environment: Environment): Pro
     if (live.settings.databasePath !== null)
       mkdirSync(dirname(places.database), { recursive: true });
     excludeFromGit(commonDir);
-    const toml = join(root, '.drover.toml');
     // In a fleet, each clone would get one, and could not pull the one that is committed.
     const isOfFleet = live.settings.fleetDatabaseUrl !== null;
-    if (!already && !isOfFleet && !existsSync(toml)) writeFileSync(toml, sampleToml());
+    if (!already && !isOfFleet && !hasFile) writeFileSync(toml, sampleToml());
   } catch (error) {
     const code = (error as NodeJS.ErrnoException).code ?? 'unknown error';
     throw new Refusal(
@@ -81,7 +82,7 @@ export async function initProject(folder: string, environment: Environment): Pro
   }
   keepPlan(places);
   const isAsked = !already && live.settings.fleetDatabaseUrl === null;
-  const proposal = isAsked ? await proposeSetup(root, live) : null;
+  const proposal = isAsked ? await proposeSetup(root, live, hasFile) : null;
   return { root, database: places.database, already, warnings: opened.value.warnings, proposal };
 }
 
@@ -89,13 +90,18 @@ const workersMin = 3;
 /** Each agent costs money: more is a user's decision. */
 const workersMax = 4;
 
-async function proposeSetup(root: string, { loaded }: LiveSettings): Promise<SetupProposal> {
+/** In a repository that has the file, its authors were content with the number of workers. */
+async function proposeSetup(
+  root: string,
+  { loaded }: LiveSettings,
+  hasFile: boolean,
+): Promise<SetupProposal> {
   const isOpen = (key: SettingKey): boolean => loaded.values[key].source === 'default';
   const workers = Math.min(workersMax, Math.max(workersMin, availableParallelism()));
   const asks = [
     ...(isOpen('agent.kind') ? (['agent'] as const) : []),
     ...(isOpen('gate.command') ? (['gate'] as const) : []),
-    ...(isOpen('max_workers') ? (['workers'] as const) : []),
+    ...(!hasFile && isOpen('max_workers') ? (['workers'] as const) : []),
   ];
   return { asks, gate: await findGate(root), workers };
 }
