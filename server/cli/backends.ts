@@ -135,7 +135,10 @@ export interface Backends {
   }) => Promise<TrustReport>;
   /** Tries to get out of the sandbox that this project has here. */
   readonly probeConfinement: (root: string) => Promise<NonNullable<DoctorReport['sandbox']>>;
-  readonly doctor: (root: string | null) => Promise<DoctorReport>;
+  readonly doctor: (
+    root: string | null,
+    request?: { readonly remoteCommits: boolean },
+  ) => Promise<DoctorReport>;
   /** Moves the whole project between its file and a PostgreSQL. */
   readonly migrateProject: (request: MigrateRequest) => Promise<MigrateReport>;
   /** A design to a plan that `import` takes; writes nothing. */

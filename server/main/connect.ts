@@ -12,6 +12,7 @@ import type { Answer, Client, Params, StatusSnapshot } from '../protocol/api.ts'
 import type { SpecPlanView } from '../protocol/spec-plan.ts';
 import type { WorkerOptions } from '../protocol/worker-notes.ts';
 import type { BackendOptions } from './backend.ts';
+import type { DoctorRequest } from './doctor/check.ts';
 import type { Doctor } from './doctor/doctor.ts';
 import type * as FleetDatabase from './fleet/fleet-database.ts';
 import type { InitResult } from './project/init.ts';
@@ -32,8 +33,8 @@ export { findProject } from './project/project-places.ts';
 // Loads only what a command needs: no engine to read the plan, no database if a backend answers, no
 // socket client if none does.
 
-export async function doctor(root: string | null): Promise<Doctor> {
-  return await (await import('./doctor/doctor.ts')).doctor(root);
+export async function doctor(root: string | null, request?: DoctorRequest): Promise<Doctor> {
+  return await (await import('./doctor/doctor.ts')).doctor(root, request);
 }
 
 export async function probeConfinement(root: string): Promise<readonly ProbeView[]> {

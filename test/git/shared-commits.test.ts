@@ -3,6 +3,7 @@
 
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
+import { missingOnRemote } from '../../server/git/shared/missing-commits.ts';
 import { kindOf, leftoversOf, snapshotRef, valueOf } from './fixture.ts';
 import { commitOn, type Fleet, type Machine, makeFleet, openMachine } from './shared-fixture.ts';
 
@@ -88,5 +89,21 @@ suite('git between machines: commits of others', function () {
       await one.shared.commitLeftovers(leftoversOf({ path, branch, base })),
     );
     assert.equal(fleet.remoteRef(`refs/heads/${branch}`), commit);
+  });
+
+  test('commits that a restored remote has lost are named, and whether this clone has them', async () => {
+    const next = commitOn(one, base, 'next');
+    valueOf(await one.shared.updateRef(land, next, base, 'drover: land'));
+    const options = { remote: 'origin', timeoutMs: 20_000 };
+    const missing = async (machine: Machine): Promise<unknown> =>
+      valueOf(await missingOnRemote(machine.local, options, [base, next]));
+    assert.deepEqual(await missing(one), []);
+    fleet.remote('update-ref', land, base);
+    assert.deepEqual(await missing(one), [{ commit: next, isHere: true }]);
+    fleet.remote('gc', '-q', '--prune=now');
+    const three = await fleet.machine('three');
+    assert.deepEqual(await missing(three), [{ commit: next, isHere: false }]);
+    one.git('push', '-q', 'origin', `${next}:refs/drover/rescue/restored/${next}`);
+    assert.deepEqual(await missing(three), []);
   });
 });

@@ -67,13 +67,14 @@ const doctorIndent = ' '.repeat(11);
 
 export async function doctor(
   context: CommandContext,
-  options: { readonly sandbox?: boolean } = {},
+  options: { readonly sandbox?: boolean; readonly remoteCommits?: boolean } = {},
 ): Promise<number> {
   const backends = await context.surroundings.loadBackends();
   const root = backends.findProject(context.directory);
   const sandbox =
     options.sandbox === true && root !== null ? await backends.probeConfinement(root) : null;
-  const report = { ...(await backends.doctor(root)), ...(sandbox !== null && { sandbox }) };
+  const found = await backends.doctor(root, { remoteCommits: options.remoteCommits === true });
+  const report = { ...found, ...(sandbox !== null && { sandbox }) };
   const { running, pid, version } = report.backend;
   const backend = running
     ? `ok       backend: running, version ${version ?? '?'}, process ${pid ?? '?'}`
@@ -87,7 +88,7 @@ export async function doctor(
   context.answer(report, [backend, ...checks, ...agents, ...probeLines(sandbox)].join('\n'));
   // Fleet setup scripts rely on this; other missing things are reported as before.
   const isUnusable = report.checks.some(
-    ({ name, ok }) => ['fleet database', 'fleet remote'].includes(name) && !ok,
+    ({ name, ok }) => ['fleet database', 'fleet remote', 'remote commits'].includes(name) && !ok,
   );
   return isUnusable ? exitCodes.refused : exitCodes.done;
 }

@@ -9,9 +9,7 @@ import { agentEnvironment, commandEnvironment } from '../../agents/kit/process/e
 import { type InventoryEntry, lookForAgents } from '../../agents/inventory.ts';
 import type { AgentKind } from '../../core/plan/task.ts';
 import { Refusal } from '../../core/failure.ts';
-import { formatDuration } from '../../core/format.ts';
 import { openGitAdapter } from '../../git/adapter.ts';
-import type { MachineView } from '../../protocol/api.ts';
 import { droverVersion } from '../../protocol/version.ts';
 import type { LocalRepository } from '../../git/repository.ts';
 import type { StoreTables } from '../../store/port.ts';
@@ -23,6 +21,8 @@ import { heldSentence } from '../project/accepted-settings.ts';
 import { namedPrograms } from '../project/named-programs.ts';
 import { LiveSettings } from '../project/live-settings.ts';
 import { identityProblem } from '../project/identity.ts';
+import type { Check, DoctorRequest } from './check.ts';
+import { fleetChecks } from './fleet-checks.ts';
 import { identityCheck } from './identity-check.ts';
 import { lentSettingsCheck } from './lent-settings-check.ts';
 import { openRepositoryAt } from '../project/open-repository.ts';
@@ -33,12 +33,6 @@ import {
   whyNoWorktrees,
 } from '../project/project-places.ts';
 import type { ExporterTable } from '../../store/schema/exporter-table.ts';
-
-export interface Check {
-  readonly name: string;
-  readonly ok: boolean;
-  readonly message: string;
-}
 
 export interface Doctor {
   readonly backend: {
@@ -62,7 +56,7 @@ export interface Doctor {
 const nodeMajorNeeded = 24;
 const diskBytesMin = 1024 * 1024 * 1024;
 
-export async function doctor(root: string | null): Promise<Doctor> {
+export async function doctor(root: string | null, request: DoctorRequest = {}): Promise<Doctor> {
   const checks: Check[] = [nodeCheck(), await gitCheck()];
   if (root === null) {
     checks.push({
@@ -87,9 +81,7 @@ export async function doctor(root: string | null): Promise<Doctor> {
     const places = placesOf(root, live.settings.databasePath);
     checks.push(databaseCheck(places.database), ...(await projectCheck(places)));
   } else {
-    const { takeOverAfterMs } = live.settings.fleet;
-    checks.push(...(await fleetChecks(fleetDatabaseUrl, takeOverAfterMs)));
-    checks.push(...(await fleetRemoteCheck(root, live)));
+    checks.push(...(await fleetChecks(root, live, fleetDatabaseUrl, request)));
   }
   const worktrees = whyNoWorktrees(root, live.settings.worktreeRoot);
   if (worktrees !== null) checks.push({ name: 'worktrees', ok: false, message: worktrees });
@@ -252,60 +244,6 @@ async function exporterIn(path: string): Promise<ExporterTable | null> {
   } catch {
     // The check of the database reports it.
     return null;
-  }
-}
-
-/** Its client is loaded only where there is such a database. */
-async function fleetChecks(url: string, takeOverAfterMs: number): Promise<readonly Check[]> {
-  const { checkPostgres } = await import('../../store/postgres/check.ts');
-  const { ok, message, machines } = await checkPostgres(url, takeOverAfterMs);
-  const { fleetTablesProblem } = await import('../fleet/fleet-database.ts');
-  const problem = ok ? await fleetTablesProblem(url) : null;
-  const check =
-    problem === null
-      ? { name: 'fleet database', ok, message }
-      : { name: 'fleet database', ok: false, message: problem };
-  return [check, ...machines.map(machineCheck)];
-}
-
-/**
- * Pushes, moves and removes refs and a branch of its own: only that shows whether a remote accepts
- * pushes.
- */
-async function fleetRemoteCheck(root: string, live: LiveSettings): Promise<readonly Check[]> {
-  const name = 'fleet remote';
-  const problem = live.unaccepted('fleet.');
-  if (problem !== null) return [{ name, ok: false, message: problem }];
-  const { remote, branchPrefix } = live.settings.fleet;
-  const opened = await openGitAdapter().open(root);
-  // Already reported.
-  if (!opened.ok) return [];
-  const { checkRemote } = await import('../../git/shared/check.ts');
-  const checked = await checkRemote(opened.value, { remote, branchPrefix, machineId: 'doctor' });
-  if (!checked.ok) return [{ name, ok: false, message: checked.error.message }];
-  const notes = checked.value.notes.map((note) => `; ${note}`).join('');
-  return [{ name, ok: true, message: `${remote}: can be read, and takes pushes${notes}` }];
-}
-
-function machineCheck(machine: MachineView): Check {
-  const { name, state, agents, agents_max: most, labels, note, heard_ago_ms: agoMs } = machine;
-  const check = { name: `machine ${name}`, ok: state !== 'dead' };
-  const ago = formatDuration(agoMs);
-  switch (state) {
-    case 'working':
-    case 'draining': {
-      const offers = labels.length === 0 ? '' : `, labels ${labels.join(', ')}`;
-      const short = note === null ? '' : `. ${note}`;
-      const message = `${state}, ${agents} of ${most} agents running${offers}${short}`;
-      return { ...check, message };
-    }
-    case 'dead':
-      return {
-        ...check,
-        message: `no heartbeat for ${ago}; its tasks go to other machines. Restart "drover worker" there`,
-      };
-    case 'left':
-      return { ...check, message: `left the fleet ${ago} ago` };
   }
 }
 

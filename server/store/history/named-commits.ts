@@ -1,0 +1,22 @@
+// Commits that the plan refers to: where tasks landed, what is finished and has not landed, and the
+// tips of the lines.
+
+import type { Db } from '../rows/one-moment.ts';
+
+/** Each with the task or the branch that names it. */
+export async function namedCommits(db: Db): Promise<ReadonlyMap<string, string>> {
+  const tasks = await db
+    .selectFrom('tasks')
+    .select(['id', 'landed_sha', 'commit_sha'])
+    .where('status', '!=', 'cancelled')
+    .orderBy('id')
+    .execute();
+  const lines = await db.selectFrom('lines').select(['branch', 'landed_sha']).execute();
+  const named = new Map<string, string>();
+  for (const { branch, landed_sha: sha } of lines) named.set(sha, branch);
+  for (const { id, landed_sha: landed, commit_sha: made } of tasks) {
+    const sha = landed ?? made;
+    if (sha !== null) named.set(sha, id);
+  }
+  return named;
+}
