@@ -92,6 +92,14 @@ export interface Report {
     readonly flaky: number;
     readonly ms: number;
   };
+  /** From the commit of finished work to its landing or its return, with the gate. */
+  readonly landing: {
+    readonly count: number;
+    readonly average_ms: number;
+    readonly longest_ms: number;
+    /** Part of `duration_ms` in which a gate ran, from 0 to 1: at 1, the line is full. */
+    readonly gate_share: number;
+  };
   readonly cost: {
     readonly usd: number;
     readonly input_tokens: number;
@@ -140,20 +148,23 @@ export function makeReport(
   const views = viewsOf(scope.taskIds, stories, usedBy, board);
   const landed = views.filter(({ status }) => status === 'completed');
   const waits = tasks.flatMap((task) => waitsOf(task, windows));
+  const gate = gateFigures(stories.gates, new Set(scope.taskIds), scope);
+  const durationMs = windows.reduce((sum, { startMs, endMs }) => sum + endMs - startMs, 0);
   return {
     kind: scope.kind,
     id: scope.id,
     title: scope.title,
     state: scope.state,
     windows: windows.map(({ startMs, endMs }) => ({ started_at_ms: startMs, ended_at_ms: endMs })),
-    duration_ms: windows.reduce((sum, { startMs, endMs }) => sum + endMs - startMs, 0),
+    duration_ms: durationMs,
     counts: countOutcomes(views.map(({ outcome }) => outcome)),
     landed: landed.toSorted((a, b) => (a.landed_at_ms ?? 0) - (b.landed_at_ms ?? 0)),
     left: views.filter((view) => view.status !== 'completed' && view.status !== 'cancelled'),
     time: timeByKind(tasks, windows),
     waits: waits.toSorted((a, b) => b.ms - a.ms).slice(0, waitsMax),
     critical_path: criticalPath(tasks, windows),
-    gate: gateFigures(stories.gates, new Set(scope.taskIds), scope),
+    gate,
+    landing: landingFigures(tasks, windows, durationMs === 0 ? 0 : gate.ms / durationMs),
     cost: costOf(used),
     retries: tasks.flatMap((task) => retriesOf(task, windows)),
     attempts: attemptsOf(tasks, windows, used),
@@ -235,6 +246,25 @@ function timeByKind(tasks: readonly TaskStory[], windows: readonly Window[]): Re
   };
   for (const task of tasks) task.periods.forEach(add);
   return time;
+}
+
+function landingFigures(
+  tasks: readonly TaskStory[],
+  windows: readonly Window[],
+  gateShare: number,
+): Report['landing'] {
+  const times = tasks
+    .flatMap(({ periods }) => periods)
+    .filter(({ kind }) => kind === 'landing')
+    .map((period) => clippedMs(period, windows))
+    .filter((ms) => ms > 0);
+  const total = times.reduce((sum, ms) => sum + ms, 0);
+  return {
+    count: times.length,
+    average_ms: times.length === 0 ? 0 : Math.round(total / times.length),
+    longest_ms: Math.max(0, ...times),
+    gate_share: Math.min(1, gateShare),
+  };
 }
 
 function gateFigures(

@@ -162,6 +162,11 @@ suite('report', () => {
       end(113_000),
     ]);
     assert.deepEqual(report.gate, { runs: 2, passed: 1, failed: 1, flaky: 1, ms: 1_000 });
+    const { gate_share: share, ...landing } = report.landing;
+    assert.equal(share, 1_000 / report.duration_ms);
+    assert.equal(landing.count, 1);
+    assert.equal(landing.longest_ms, report.time.landing);
+    assert.equal(landing.average_ms, landing.longest_ms);
   });
 
   test('people are waited for: reviews, questions and pauses', () => {
