@@ -54,7 +54,8 @@ suite('a fleet whose lander cannot reach git', function () {
       desk.writeUserSettings('[fleet]\nagents = 0\n');
       await importEpic(desk, tasks);
       await startWorkers(here, ['north'], 2);
-      const run = desk.start(['run', '--workers', '4']);
+      // The only machine then: what assigns tasks runs there, too.
+      const run = north.start(['run', '--workers', '4']);
       await run.line((line) => line.includes('task.completed'));
       await startWorkers(here, ['south'], 2);
       // Nothing is on its way to the remote then: what lands afterwards, others have landed.

@@ -23,6 +23,7 @@ import { startWorkers } from './support/workers.ts';
 const workers = ['m1', 'm2', 'm3'];
 /** Twice what it takes on an idle computer: the time limit of a listing, and the next owner's start. */
 const withoutLandingMaxMs = 40_000;
+const startMaxMs = 180_000;
 const namedMaxMs = 20_000;
 suite('a fleet whose lander loses its ssh server for good', function () {
   this.timeout(600_000);
@@ -58,7 +59,11 @@ suite('a fleet whose lander loses its ssh server for good', function () {
       await importEpic(desk, tasks);
       await startWorkers(here, workers, 3);
       const run = desk.start(['run', '--workers', '9']);
-      await eventually('some have landed', async () => (await landedMs(here)).length >= 6);
+      await eventually(
+        'some have landed',
+        async () => (await landedMs(here)).length >= 6,
+        startMaxMs,
+      );
       const owner = await eventually('a worker owns the line', () => lineOwner(here));
       ssh.get(owner)?.hang();
       const cutMs = Date.now();

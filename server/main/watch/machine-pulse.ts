@@ -169,7 +169,8 @@ export class MachinePulse {
     const { clock } = this.#project.fleet ?? {};
     await (clock === undefined ? say() : clock.comparing(say));
     this.#noteBeat(fleet.takeOverAfterMs);
-    this.#setRole({ lands, leads: leading === compatibility });
+    const leads = leading === compatibility && !(remoteHold !== null && (await this.#isReplaced()));
+    this.#setRole({ lands, leads });
   }
 
   #noteBeat(takeOverAfterMs: number): void {
@@ -200,6 +201,16 @@ export class MachinePulse {
     const others = (await liveMachines(store.db)).filter(({ id }) => id !== machineId);
     const own = { compatibility, isDraining: this.#isDraining, agentsMax };
     return leadingNumber([...others, own]) ?? compatibility;
+  }
+
+  /** Another machine of this release, which the git remote answers, can assign work. */
+  async #isReplaced(): Promise<boolean> {
+    const { store, machineId, live } = this.#project;
+    const own = compatibilityOf(live.environment);
+    return (await liveMachines(store.db)).some(
+      ({ id, compatibility, isCutOff, isDraining }) =>
+        id !== machineId && compatibility === own && !isCutOff && !isDraining,
+    );
   }
 
   /** Times are right all the same; what agents write into files and commits is not. */

@@ -51,15 +51,18 @@ export function isPassingTrouble(error: unknown): boolean {
 /**
  * Takes the line for one execution of a landing workflow, outside its steps: again whenever it
  * starts, here or on another machine. Later calls only retry failed ones: an owner that was
- * replaced in the meantime must not take it back.
+ * replaced in the meantime must not take it back. The first of them does not wait once more for a
+ * remote that has just not answered.
  */
 export async function ownLine(
   engine: Uses<'git'>,
   line: string,
 ): Promise<() => Promise<GitResult<void>>> {
   let owned = await engine.git.ownLine(line);
+  let isTold = owned.ok || owned.error.isAway !== true;
   return async () => {
-    if (!owned.ok) owned = await engine.git.ownLine(line);
+    if (!owned.ok && isTold) owned = await engine.git.ownLine(line);
+    isTold = true;
     return owned;
   };
 }
