@@ -23,11 +23,12 @@ cat > /dev/null
 echo "work of $id" > "$id.txt"
 `;
 
-/** One fails, one changes nothing, and one writes the same file as another. */
+/** One fails, one changes nothing, and two write the same file. */
 const troubledAgent = `
 cat > /dev/null
 [ "$id" = broken ] && exit 1
 [ "$id" = idle ] && exit 0
+case $id in clash-*) echo "$id" > same.txt; exit 0 ;; esac
 echo "work of $id" > "$id.txt"
 `;
 
@@ -166,19 +167,16 @@ suite('metrics for Prometheus', function () {
     assert.match(JSON.stringify(completed.data.result), /"2"\]/);
   });
 
-  test('failed, idle and stuck tasks raise their alarms', async () => {
-    const here = project({ agent: troubledAgent });
-    await beginPlan(here, [
-      { id: 'broken', max_attempts: 1 },
-      'idle',
-      { id: 'after', blocked_by: ['broken'] },
-    ]);
-    await here.drover(['run', '--gate', 'true']);
-    const text = await here.expect(0, ['metrics']);
-    // What is waited for here is the rule, not the time that a person gets.
-    const rules = readFileSync(alertsFile, 'utf8').replaceAll(/^ +for: .*\n/gmu, '');
+  /** Until each of them fires, whatever time a person would get; only for what the run left or leaves. */
+  async function firing(
+    text: string,
+    alerts: readonly string[],
+  ): Promise<(query: string) => Promise<Answer>> {
+    const rules = readFileSync(alertsFile, 'utf8')
+      .replaceAll(/^ +for: .*\n/gmu, '')
+      .replace('drover_landing_oldest_seconds > 900', 'drover_landing_oldest_seconds > 0');
     const ask = await scraping(() => text, rules);
-    for (const alert of ['DroverTaskFailed', 'DroverReviewWaits', 'DroverTaskStuck']) {
+    for (const alert of alerts) {
       await eventually(`${alert} fires`, async () => {
         const answer = await ask(`ALERTS{alertname="${alert}",alertstate="firing"}`).catch(
           () => null,
@@ -186,9 +184,48 @@ suite('metrics for Prometheus', function () {
         return answer !== null && answer.data.result.length === 1;
       });
     }
-    const quiet = await ask(
-      'ALERTS{alertname=~"DroverConflict|DroverQuestionOpen|DroverRemoteAway"}',
-    );
+    return ask;
+  }
+
+  test('a question and a gate that does not end raise their alarms', async () => {
+    const here = project({
+      settings: `[gate]\ncommand = 'until [ -e "$HOME/../go" ]; do sleep 0.1; done'\n`,
+      env: { DROVER_AGENT_TYPE: 'demo', DROVER_DEMO_STEP_MS: '1' },
+    });
+    await beginPlan(here, [
+      { id: 'asks', description: 'demo: ask Which one? | yes | no' },
+      { id: 'lands', description: 'demo: write a.txt a' },
+    ]);
+    const run = here.start(['run', '--workers', '2']);
+    const text = await eventually('both wait', async () => {
+      const said = await here.expect(0, ['metrics']);
+      const isAsked = /^drover_questions_open\{[^}]*\} 1$/mu.test(said);
+      return isAsked && /^drover_landings_waiting\{[^}]*\} 1$/mu.test(said) ? said : null;
+    });
+    await firing(text, ['DroverQuestionOpen', 'DroverLandingStands']);
+    here.write('go', '');
+    run.signal('SIGTERM');
+    await run.ended;
+  });
+
+  test('failed, idle, stuck and conflicting tasks raise their alarms', async () => {
+    const here = project({ agent: troubledAgent });
+    await beginPlan(here, [
+      { id: 'broken', max_attempts: 1 },
+      'idle',
+      { id: 'clash-1', max_attempts: 1 },
+      { id: 'clash-2', max_attempts: 1 },
+      { id: 'after', blocked_by: ['broken'] },
+    ]);
+    await here.drover(['run', '--gate', 'true']);
+    const text = await here.expect(0, ['metrics']);
+    const ask = await firing(text, [
+      'DroverTaskFailed',
+      'DroverReviewWaits',
+      'DroverTaskStuck',
+      'DroverConflict',
+    ]);
+    const quiet = await ask('ALERTS{alertname=~"DroverQuestionOpen|DroverRemoteAway"}');
     assert.deepEqual(quiet.data.result, []);
   });
 
