@@ -1,5 +1,6 @@
 // Which changes of the board are worth a message: only what waits for a person, each once. Pure.
 
+import { describeWrongState, type WrongState } from '../../server/core/work/wrong-state.ts';
 import { candidatesOf, landWords } from '../../server/protocol/candidates.ts';
 import { formatCount } from '../../server/core/format.ts';
 import { needsOf, type Need } from '../../server/protocol/needs.ts';
@@ -65,7 +66,20 @@ function noticeOf(need: Need, board: StatusSnapshot): readonly Notice[] {
       return [];
     case 'pending':
       return []; // the run's own warning has already reported it
+    case 'wrong':
+      return [wrongNotice(need.state, board.target?.branch ?? '')];
   }
+}
+
+function wrongNotice(state: WrongState, branch: string): Notice {
+  const key = state.kind === 'moved_back' ? state.tip : state.to;
+  return {
+    key: `wrong ${state.kind} ${key}`,
+    level: 'warning',
+    text: describeWrongState(branch, state),
+    buttons: [inbox],
+    isBlocking: false,
+  };
 }
 
 function epicNotice(epic: EpicView): Notice {

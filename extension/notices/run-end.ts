@@ -143,6 +143,7 @@ function otherNeed(need: Need, run: RunView): readonly string[] {
     case 'conflict':
     case 'failed':
     case 'blocked':
+    case 'wrong': // a message of its own
       return [];
   }
 }

@@ -26,7 +26,6 @@ import { type LocalRepository, openRepository } from './repository.ts';
 import { programOnPath } from './process/program-path.ts';
 import { KeyedMutex } from '../core/work/semaphore.ts';
 import { readVersion } from './process/version.ts';
-import { thisPlatform } from '../platform/this-platform.ts';
 
 export interface GitAdapterOptions {
   /** The git program. */
@@ -41,8 +40,6 @@ export interface GitAdapterOptions {
   readonly lockPatienceMs?: number;
   /** Age from which a lock in a slot counts as left behind by a killed agent. */
   readonly staleLockMs?: number;
-  /** False: as on a system without a shell. */
-  readonly holdsIndexes?: boolean;
   /** False: nothing is flushed to the disk; for throw-away repositories. */
   readonly durable?: boolean;
   readonly maxOutputBytes?: number;
@@ -120,7 +117,6 @@ export function openGitAdapter(options: GitAdapterOptions = {}): BinaryGitAdapte
       inherited,
       lockPatienceMs: options.lockPatienceMs ?? defaults.lockPatienceMs,
       staleLockMs: options.staleLockMs ?? defaults.staleLockMs,
-      holdsIndexes: options.holdsIndexes ?? thisPlatform.hasShell,
       secretsIn: options.secretsIn ?? null,
       secretsAllowed: options.secretsAllowed ?? (() => false),
       checkoutSettings: settings({

@@ -56,8 +56,6 @@ export interface RepositoryContext {
   readonly refsAreFiles: boolean;
   /** Git logs the moves of Drover's own refs too: `core.logAllRefUpdates` is `always`. */
   readonly ownRefsAreLogged: boolean;
-  /** A shell is there that holds an index while a checkout moves. */
-  readonly holdsIndexes: boolean;
   /** Bytes of an object's id: 32 where the repository uses SHA-256. */
   readonly idBytes: 20 | 32;
   /** Age from which a lock in a slot counts as left behind by a killed process. */

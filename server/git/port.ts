@@ -3,6 +3,7 @@
 // completes what is missing.
 
 import { Refusal, type Result } from '../core/failure.ts';
+import type { WrongFiles } from '../core/work/wrong-state.ts';
 import type { Merge, MergeConflict, MergeRequest } from './merge-port.ts';
 import type {
   SnapshotRequest,
@@ -92,8 +93,8 @@ export interface PeoplesTip {
 }
 
 export type FollowOutcome =
-  /** The target branch now is at the landing tip. */
-  | { readonly kind: 'followed'; readonly sha: Sha }
+  /** The target branch now is at the landing tip; `wrong`: its checkout is not. */
+  | { readonly kind: 'followed'; readonly sha: Sha; readonly wrong?: WrongFiles }
   /** It could not move; `commits` on the first-parent line wait. */
   | { readonly kind: 'pending'; readonly commits: number; readonly reason: string };
 
@@ -248,9 +249,10 @@ export interface GitRepository {
   merge(request: MergeRequest): Promise<GitResult<Merge | MergeConflict>>;
   /**
    * Lets a target branch follow the landing tip: compare-and-swap where it is checked out nowhere,
-   * `merge --ff-only` in the checkout that holds it, whose index is locked meanwhile. Never forces,
-   * never touches a branch that is in the middle of a rebase. `seen`: where the branch was when it
-   * was decided that it may follow; `stale` when a person has moved it since.
+   * git's own `merge --ff-only` in the checkout that holds it, which is kept before if it holds
+   * more than its commit. Never forces, never touches a branch that is in the middle of a rebase.
+   * `seen`: where the branch was when it was decided that it may follow; `stale` when a person has
+   * moved it since.
    */
   follow(
     target: string,
@@ -258,17 +260,13 @@ export interface GitRepository {
     mode: 'fast-forward' | 'never',
     seen?: Sha | null,
   ): Promise<GitResult<FollowOutcome>>;
+  /** What is wrong in the checkout of a branch that has gone from one commit to the other. */
+  lookAfter(branch: string, from: Sha, to: Sha): Promise<WrongFiles | null>;
   /**
-   * Where the branch was when the command started that took `from` out of it, if that command had
-   * not seen `from`: an aborted rebase, or a reset by steps. That does not mean that a person
-   * rejected what landed while it ran. Null: it had seen `from`. `to`: where the branch is now.
+   * Cures such a state, on the user's word: never over a change of theirs. Resolves with what is
+   * still wrong.
    */
-  takenBackUnseen(branch: string, from: Sha, to: Sha): Promise<Sha | null>;
-  /**
-   * Every commit that the branch was at, as far as its log goes back; where it is now is the last.
-   * None where it has no log.
-   */
-  tipsOf(branch: string): Promise<readonly Sha[]>;
+  cure(branch: string, wrong: WrongFiles): Promise<GitResult<WrongFiles | null>>;
   /** Where people moved the branch since it was at a commit, or as far back as its log goes. */
   peoplesTips(branch: string, since: Sha | null): Promise<readonly PeoplesTip[]>;
   /**

@@ -111,7 +111,6 @@ export function commandFor(
     ...(options.signal === undefined ? {} : { signal: options.signal }),
     ...(options.userHooks === undefined ? {} : { userHooks: options.userHooks }),
     ...(options.timeoutMs === undefined ? {} : { timeoutMs: options.timeoutMs }),
-    ...(options.dialog === undefined ? {} : { dialog: options.dialog }),
     ...(options.truncate === undefined ? {} : { truncate: options.truncate }),
   };
 }

@@ -14,8 +14,9 @@ import {
   readFacts,
   type RepositoryPlace,
 } from './read/repository-facts.ts';
-import { peoplesTips, takenBackUnseen, tipsOf } from './moves/branch-log.ts';
-import { follow, moveBranch } from './moves/follow.ts';
+import { peoplesTips } from './read/people-tips.ts';
+import { cure, follow, lookAfter, moveBranch } from './follow/follow.ts';
+import type { KeepCheckout } from './follow/checkout.ts';
 import { changedFiles, fileAt, namesAtRoot, revertOf } from './read/contents.ts';
 import {
   changedPaths,
@@ -31,7 +32,7 @@ import { committerOf, identityVariables, type Committer } from './process/identi
 import { IgnoreRules } from './files/ignore-rules.ts';
 import { GitObjects } from './ask/objects.ts';
 import { lendGit, type LentGit } from './lent/lent-folder.ts';
-import { merge } from './moves/merges.ts';
+import { merge } from './follow/merges.ts';
 import { PackedRefs } from './files/packed-refs.ts';
 import { TouchedPaths } from './read/touched-paths.ts';
 import type { GitProcesses } from './process/process.ts';
@@ -53,6 +54,7 @@ import { exists } from './files/small-files.ts';
 import { lastSnapshot, restoreSnapshot, snapshotAt } from './snapshot/restore.ts';
 import { listSnapshots, sizeOfChange } from './snapshot/snapshot-list.ts';
 import { mirrorFetches, mirrorWarning } from './read/mirror-fetch.ts';
+import { keepCheckout } from './snapshot/checkout-snapshot.ts';
 import { takeSnapshot } from './snapshot/snapshot.ts';
 import { withIgnored } from './work/ignored-results.ts';
 import { startWork } from './work/work-start.ts';
@@ -76,7 +78,6 @@ export interface RepositoryDeps {
   readonly inherited: Variables;
   readonly lockPatienceMs: number;
   readonly staleLockMs: number;
-  readonly holdsIndexes: boolean;
   readonly checkoutSettings: readonly string[];
   readonly secretsIn: SecretSearch | null;
   readonly secretsAllowed: (path: string) => boolean;
@@ -196,7 +197,6 @@ function contextOf(deps: RepositoryDeps, state: RepositoryState): RepositoryCont
     refsAreFiles: (place.config.get('extensions.refstorage') ?? 'files') === 'files',
     ownRefsAreLogged: place.config.get('core.logallrefupdates')?.toLowerCase() === 'always',
     staleLockMs: deps.staleLockMs,
-    holdsIndexes: deps.holdsIndexes,
     ...remembered,
     ignores: new IgnoreRules(),
     trash: new Trash(),
@@ -253,6 +253,7 @@ async function readAgain({
 function operations(
   context: RepositoryContext,
 ): Omit<GitRepository, 'facts' | 'processCount' | 'refresh' | 'sharedRemote'> {
+  const keep: KeepCheckout = (checkout) => keepCheckout(context, checkout);
   return {
     readRef: (ref) => readRef(context, ref),
     resolve: (revision) => resolveRevision(context, revision),
@@ -277,11 +278,11 @@ function operations(
     removeWorktree: (request) => removeWorktree(context, request),
     listWorktrees: () => listWorktrees(context),
     merge: (request) => merge(context, request),
-    follow: (target, tip, mode, seen) => follow(context, target, tip, { mode, seen }),
-    takenBackUnseen: (branch, from, to) => takenBackUnseen(context, branch, from, to),
-    tipsOf: (branch) => tipsOf(context, branch),
+    follow: (target, tip, mode, seen) => follow(context, target, tip, { mode, seen, keep }),
+    lookAfter: (branch, from, to) => lookAfter(context, branch, from, to),
+    cure: (branch, wrong) => cure(context, branch, wrong, keep),
     peoplesTips: (branch, since) => peoplesTips(context, branch, since),
-    moveBranch: (branch, next, from) => moveBranch(context, branch, next, from),
+    moveBranch: (branch, next, from) => moveBranch(context, branch, { next, from }, keep),
     canonicalBranch: async (branch) => branchName(await finalRef(context, branchRef(branch))),
     diff: (from, to) => diff(context, from, to),
     changedPaths: (from, to, counting) => changedPaths(context, from, to, counting),

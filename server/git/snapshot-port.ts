@@ -21,6 +21,7 @@ export type SnapshotReason =
   | 'found' // in a slot before its next use
   | 'ignored' // files that git ignores, of an attempt that ended well
   | 'nested' // commits of a repository inside the worktree
+  | 'follow' // before a checkout of the user follows its branch
   | 'dropped' // commits that an agent left behind: by a reset, an amend or a rebase
   | 'kept'; // commits that a branch was about to lose
 

@@ -1,6 +1,7 @@
 // What waits for a person: one answer for inbox, tree, board, graph, messages, badge and status
 // bar. Pure.
 
+import type { WrongState } from '../core/work/wrong-state.ts';
 import { standOfView } from './candidates.ts';
 import type { EpicView, QuestionView, RunView, StatusSnapshot, TaskView } from './views.ts';
 
@@ -12,7 +13,9 @@ export type Need =
   | { readonly kind: 'red_base'; readonly on: string; readonly tasks: readonly TaskView[] }
   | { readonly kind: EpicNeed; readonly epic: EpicView }
   /** Landed commits wait until the user's checkout can take them. */
-  | { readonly kind: 'pending'; readonly count: number };
+  | { readonly kind: 'pending'; readonly count: number }
+  /** A branch or its checkout is not as it should be. */
+  | { readonly kind: 'wrong'; readonly state: WrongState };
 
 export type TaskNeed = 'review' | 'plan' | 'conflict' | 'failed' | 'blocked';
 export type EpicNeed = 'epic_review' | 'epic_conflict' | 'epic_unlanded';
@@ -107,6 +110,7 @@ export function needsOf(board: NeedingBoard): readonly Need[] {
   }
   const pending = board.target?.pending ?? 0;
   if (pending > 0) needs.push({ kind: 'pending', count: pending });
+  for (const state of board.target?.wrong ?? []) needs.push({ kind: 'wrong', state });
   return needs;
 }
 

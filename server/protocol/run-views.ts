@@ -1,5 +1,6 @@
 // Answers about runs, the feed and the past.
 
+import type { WrongState } from '../core/work/wrong-state.ts';
 import type { RunView, StatusSnapshot } from './views.ts';
 
 export interface RunStarted {
@@ -11,6 +12,15 @@ export interface RunStarted {
   readonly warnings: readonly string[];
   /** The number of the last event before the run's own first one: read the feed from here. */
   readonly after: number;
+}
+
+/** A target branch after a person asked it to follow. */
+export interface TargetFollowedView {
+  readonly branch: string;
+  /** Landed commits that still wait, and why. */
+  readonly pending: number;
+  readonly reason: string | null;
+  readonly wrong: readonly WrongState[];
 }
 
 export interface Subscribed {

@@ -1,6 +1,7 @@
 // What clients see: the shapes that `--json` prints to the letter and that panels render. Keys are
 // snake_case on the wire; times are Unix seconds; absent things are null.
 
+import type { WrongState } from '../core/work/wrong-state.ts';
 import type { BlockCause } from '../core/plan/block-cause.ts';
 import type { TaskRuleView } from './task-fields.ts';
 import type { MachineState } from '../core/work/machines.ts';
@@ -209,6 +210,10 @@ export interface StatusSnapshot {
     readonly branch: string | null;
     readonly sha: string | null;
     readonly pending: number;
+    /** Why landed commits wait; absent while none does. */
+    readonly pending_reason?: string;
+    /** What is not as it should be there, with the command that cures it; absent if nothing is. */
+    readonly wrong?: readonly WrongState[];
   } | null;
   readonly config: Readonly<Record<string, ConfigValueView>>;
   readonly epics: readonly EpicView[];

@@ -177,7 +177,9 @@ export {
   noteDropped,
   noteTaken,
   noteTip,
+  setWrongStates,
   takenAmong,
+  wrongStates,
 } from './feed/line-tips.ts';
 export { approvedPlan, decidePlan, lastPlan, proposePlan } from './status/plans.ts';
 export {

@@ -128,6 +128,7 @@ export const commandRequests: Readonly<Record<string, CommandRequest>> = {
     lines: [words('task-1 --dry-run')],
     left: { by: 'given in the shell of an agent' },
   },
+  follow: { request: 'target.follow', lines: [words('main --leave-out')] },
   pause: { request: 'task.pause', lines: [['task-1']] },
   'resume-task': { request: 'task.unpause', lines: [words('task-1 --hint words')] },
   hint: { request: 'task.hint', lines: [['task-1', 'words']] },

@@ -56,6 +56,7 @@ const servedNames = [
   'approve',
   'answer',
   'undo',
+  'target.follow',
   'reset',
   'worktree.list',
   'worktree.prune',

@@ -149,12 +149,6 @@ export class SimulatedContents {
     });
   }
 
-  tipsOf(branch: string): Promise<readonly Sha[]> {
-    return this.#calls.run('git.tipsOf', () =>
-      [...new Set(this.#repository.logOf(branchRef(branch)).toReversed())].toReversed(),
-    );
-  }
-
   /** No person of a simulation removes a commit that an agent has merged. */
   peoplesTips = (): Promise<readonly PeoplesTip[]> => Promise.resolve([]);
 

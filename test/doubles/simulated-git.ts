@@ -306,18 +306,14 @@ export class SimulatedGit extends SimulatedContents implements GitRepository {
     });
   }
 
-  follow(
-    target: string,
-    tip: Sha,
-    mode: 'fast-forward' | 'never',
-  ): Promise<GitResult<FollowOutcome>> {
+  follow(target: string, tip: Sha, mode: string): Promise<GitResult<FollowOutcome>> {
     const ref = branchRef(target);
     // Git writes the files first and moves the branch last; death in between leaves that to the next try.
     const half = (): void => {
       if (typeof this.#obstacle(ref, tip, mode) === 'string') return;
       this.#fastForwardFiles(ref, tip);
     };
-    return this.#do(
+    return this.#do<FollowOutcome>(
       'follow',
       () => {
         const obstacle = this.#obstacle(ref, tip, mode);
@@ -395,5 +391,6 @@ export class SimulatedGit extends SimulatedContents implements GitRepository {
     });
   }
 
-  takenBackUnseen = (): Promise<null> => Promise.resolve(null);
+  lookAfter = (): Promise<null> => Promise.resolve(null);
+  cure = (): Promise<GitResult<null>> => Promise.resolve(ok(null));
 }

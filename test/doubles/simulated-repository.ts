@@ -47,7 +47,6 @@ export class SimulatedRepository {
   readonly root: string;
   readonly clock: SimulatedClock;
   /** What each ref was at, oldest first. */
-  readonly #logs = new Map<string, Sha[]>();
   observer: RepositoryObserver = { refsMoved: () => undefined, filesReplaced: () => undefined };
 
   constructor(root: string, clock: SimulatedClock) {
@@ -80,10 +79,6 @@ export class SimulatedRepository {
     return this.objects.writeCommit({ tree, parents, subject, trailers, by }, atMs);
   }
 
-  logOf(ref: string): readonly Sha[] {
-    return this.#logs.get(ref) ?? [];
-  }
-
   /** All or nothing: 'stale' when a ref is not where it was said to be. */
   moveRefs(changes: readonly RefChange[], by: Actor, reason: string): 'moved' | 'stale' {
     const open = changes.filter(({ ref, next }) => (this.refs.get(ref) ?? null) !== next);
@@ -95,7 +90,6 @@ export class SimulatedRepository {
       const old = this.refs.get(ref) ?? null;
       if (next === null) this.refs.delete(ref);
       else this.refs.set(ref, next);
-      if (next !== null) this.#logs.set(ref, [...this.logOf(ref), next]);
       return { ref, old, next, by, reason };
     });
     if (moves.length > 0) this.observer.refsMoved(moves);

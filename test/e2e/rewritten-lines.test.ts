@@ -92,75 +92,34 @@ suite('landing: history that people rewrite', function () {
     assert.equal(here.git('show', 'main:mine.txt'), 'mine');
   });
 
-  test('a rebase that began as work landed, and is given up, takes nothing of it back', async () => {
+  test('landed work that an aborted rebase takes off the branch is named, with the command that brings it back', async () => {
     const here = project({ agent: writesOneFile });
     await beginPlan(here, ['t1']);
     const before = here.git('rev-parse', 'main');
     await here.expect(0, ['run']);
     const landed = here.git('rev-parse', 'main');
-    const edit = `GIT_SEQUENCE_EDITOR='sed -i s/^pick/edit/' git rebase -q -i ${before}`;
-    assert.equal(here.sh(here.root, edit), 0);
-    writeFileSync(join(here.root, '.git', 'rebase-merge', 'orig-head'), `${before}\n`);
-    // Nothing is said to have arrived that this rebase is about to take back.
-    const during = await here.drover(['run', '--target', 'main']);
-    assert.match(during.stderr, /^1 commit waits .* in the middle of a rebase/m);
-    assert.equal((await here.status()).target?.pending, 1);
-    here.git('rebase', '--abort');
-    await eventually('main holds it again, without a further run', () => {
-      return here.git('rev-parse', 'main') === landed;
-    });
-    await eventually('nothing waits', async () => (await here.status()).target?.pending === 0);
-    await here.expect(0, ['run']);
-    assert.equal(here.read('repo/t1.txt'), 'work of t1\n');
-    // If a person reverts it on purpose, that stands.
-    here.git('reset', '-q', '--hard', before);
-    await here.expect(0, ['run']);
+    // As a rebase does that had read the branch just before the landing.
+    const putBack = (): void => {
+      here.git('update-ref', '-m', 'rebase (abort): updating HEAD', 'HEAD', before);
+      here.git('read-tree', '--reset', '-u', before);
+    };
+    putBack();
+    const run = await here.drover(['run', '--target', 'main']);
+    const told = /^1 landed commit is no longer on main .*"drover follow main"/m;
+    assert.match(run.stderr, told);
+    assert.match((await here.drover(['status'])).stdout, told);
+    assert.match((await here.drover(['why', 't1'])).stdout, told);
     assert.equal(here.git('rev-parse', 'main'), before);
-  });
-
-  for (const next of sized(['a commit'], ['nothing', 'a commit']))
-    test(`a rebase that is given up while more work waits, with ${next} after it, takes nothing of it back`, async () => {
-      const here = project({ agent: writesOneFile });
-      await beginPlan(here, ['t1', { id: 't2', blocked_by: ['t1'] }]);
-      await here.expect(0, ['pause', 't2']);
-      const before = here.git('rev-parse', 'main');
-      await here.drover(['run']);
-      assert.deepEqual(landedTasks(here), ['t1']);
-      const edit = `GIT_SEQUENCE_EDITOR='sed -i s/^pick/edit/' git rebase -q -i ${before}`;
-      assert.equal(here.sh(here.root, edit), 0);
-      writeFileSync(join(here.root, '.git', 'rebase-merge', 'orig-head'), `${before}\n`);
-      await here.expect(0, ['unpause', 't2']);
-      const during = await here.drover(['run', '--target', 'main']);
-      assert.match(during.stderr, /^1 commit waits .* in the middle of a rebase/m);
-      const after = next === 'nothing' ? '' : ' && git commit -q --allow-empty -m mine';
-      assert.equal(here.sh(here.root, `git rebase --abort${after}`), 0);
-      const isThere = (): boolean => here.git('ls-tree', '--name-only', 'main').includes('t2.txt');
-      await eventually('main holds what waited', isThere);
-      await eventually('nothing waits', async () => (await here.status()).target?.pending === 0);
-      assert.deepEqual(landedTasks(here), ['t1', 't2']);
-      assert.equal(here.read('repo/t1.txt'), 'work of t1\n');
-      assert.equal(here.read('repo/t2.txt'), 'work of t2\n');
-      if (next !== 'nothing')
-        assert.equal(here.git('log', '--format=%s', 'main').split('\n').includes('mine'), true);
-    });
-
-  test('a reset that was counted before work landed takes its own step alone', async () => {
-    const here = project({ agent: writesOneFile });
-    const first = here.git('rev-parse', 'main');
-    here.write('repo/own.txt', 'own\n');
-    here.git('add', 'own.txt');
-    here.git('commit', '-qm', 'own');
-    await beginPlan(here, ['t1']);
-    await here.expect(0, ['run']);
-    // As git writes it, when it had read HEAD~1 before the landing.
-    here.git('update-ref', '-m', 'reset: moving to HEAD~1', 'HEAD', first);
-    here.git('read-tree', '--reset', '-u', first);
-    assert.deepEqual(landedTasks(here), []);
-    await here.expect(0, ['run']);
-    await eventually('main holds the work again', () => landedTasks(here).length === 1);
+    await here.expect(0, ['follow']);
+    assert.equal(here.git('rev-parse', 'main'), landed);
     assert.equal(here.read('repo/t1.txt'), 'work of t1\n');
-    assert.equal(here.git('ls-tree', '--name-only', 'main', 'own.txt'), '');
     assert.equal(here.git('status', '--porcelain'), '');
+    assert.equal((await here.status()).target?.wrong, undefined);
+    putBack();
+    await here.drover(['run', '--target', 'main']);
+    await here.expect(0, ['follow', 'main', '--leave-out']);
+    assert.equal((await here.status()).target?.wrong, undefined);
+    assert.equal(here.git('rev-parse', 'main'), before);
   });
 
   test('landed work that waits is brought over without what a reset took out', async () => {

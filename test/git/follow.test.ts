@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { FollowOutcome, GitRepository } from '../../server/git/port.ts';
-import { fingerprint, kindOf, landedOn, makeFixture, valueOf, type Fixture } from './fixture.ts';
+import { fingerprint, landedOn, makeFixture, valueOf, type Fixture } from './fixture.ts';
 
 suite('git: follow', () => {
   let fixture: Fixture;
@@ -31,21 +31,6 @@ suite('git: follow', () => {
     assert.equal(main(), tip);
     assert.equal(fixture.git('status', '--porcelain'), '');
   });
-
-  for (const [how, ...args] of [
-    ['reset', '--hard', 'HEAD~1'],
-    ['commit', '--amend', '-m', 'theirs'],
-  ] as const) {
-    test(`what a person took back by ${how} before anybody had looked does not come back`, async () => {
-      const tip = await land(main(), { 'new.txt': 'n\n' });
-      fixture.git('merge', '-q', '--ff-only', tip);
-      fixture.git(how, '-q', ...args);
-      const theirs = main();
-      assert.notEqual(theirs, tip);
-      assert.deepEqual(await follow(tip), { kind: 'followed', sha: tip });
-      assert.equal(main(), theirs);
-    });
-  }
 
   test('a branch that was moved after the look stays where it is', async () => {
     const looked = main();
@@ -98,47 +83,6 @@ suite('git: follow', () => {
     assert.equal(fingerprint(fixture), before);
     fixture.git('checkout', '-q', 'README.md');
     assert.equal((await follow(second)).kind, 'followed');
-  });
-
-  test('what is in the way is not tried again, with the index locked, before something changes', async () => {
-    const calls = join(fixture.home, 'calls');
-    const script = join(fixture.home, 'git-that-counts');
-    writeFileSync(
-      script,
-      `#!/bin/sh\ncase "$*" in *--ff-only*) echo try >> "${calls}";; esac\nexec git "$@"\n`,
-      { mode: 0o755 },
-    );
-    repository = await fixture.open({ binary: script });
-    const tries = (): number => readFileSync(calls, 'utf8').split('\n').length - 1;
-    fixture.write(join(fixture.root, 'README.md'), 'mine\n');
-    fixture.write(join(fixture.root, 'new.txt'), 'mine\n');
-    const files = { 'README.md': 'landed\n', 'new.txt': 'landed\n' };
-    let tip = await land(main(), files);
-    const first = await follow(tip);
-    assert.equal(first.kind, 'pending');
-    assert.deepEqual(await follow(tip), first);
-    assert.deepEqual(await follow(tip), first);
-    fixture.write(join(fixture.root, 'own.txt'), 'beside it\n');
-    fixture.git('add', 'own.txt');
-    assert.deepEqual(await follow(tip), first);
-    fixture.git('commit', '-qm', 'own', 'own.txt');
-    tip = await land(main(), files);
-    assert.deepEqual(await follow(tip), first);
-    assert.equal(tries(), 1);
-    tip = await land(main(), { ...files, 'README.md': 'landed otherwise\n' });
-    assert.deepEqual(await follow(tip), first);
-    assert.equal(tries(), 2);
-    fixture.write(join(fixture.root, 'README.md'), 'mine, and changed\n');
-    assert.equal((await follow(tip)).kind, 'pending');
-    assert.equal(tries(), 3);
-    fixture.git('checkout', '-q', 'README.md');
-    rmSync(join(fixture.root, 'new.txt'));
-    // Now it is only the index that differs.
-    fixture.git('rm', '-q', '--cached', 'README.md');
-    assert.equal((await follow(tip)).kind, 'pending');
-    fixture.git('reset', '-q', 'README.md');
-    assert.equal((await follow(tip)).kind, 'followed');
-    assert.equal(tries(), 5);
   });
 
   const beads = '.beads/issues.jsonl';
@@ -242,40 +186,6 @@ suite('git: follow', () => {
     // As it dies: no log mentions a way back.
     fixture.write(join(fixture.root, '.git', 'refs', 'heads', 'main'), `${old}\n`);
     assert.equal((await follow(tip)).kind, 'followed');
-    assert.equal(fixture.git('status', '--porcelain'), '');
-  });
-
-  test('finishes a fast-forward whose last step met a lock', async () => {
-    const lock = join(fixture.root, '.git', 'refs', 'heads', 'main.lock');
-    const script = join(fixture.home, 'git-in-a-crowd');
-    writeFileSync(
-      script,
-      `#!/bin/sh\ncase "$*" in *--ff-only*) touch "${lock}"; git "$@"; code=$?; rm "${lock}"; exit $code;; esac\nexec git "$@"\n`,
-      { mode: 0o755 },
-    );
-    const tip = await land(main(), { 'new.txt': 'n\n' });
-    repository = await fixture.open({ binary: script });
-    assert.equal((await follow(tip)).kind, 'followed');
-    assert.equal(main(), tip);
-    assert.equal(fixture.git('status', '--porcelain'), '');
-  });
-
-  test('without a shell: what a person takes out between the last check and the merge does not come back', async () => {
-    const first = main();
-    fixture.write(join(fixture.root, 'dropped.txt'), 'dropped\n');
-    fixture.git('add', 'dropped.txt');
-    fixture.git('commit', '-qm', 'dropped later');
-    const tip = await land(main(), { 'new.txt': 'n\n' });
-    const script = join(fixture.home, 'git-after-a-reset');
-    writeFileSync(
-      script,
-      `#!/bin/sh\ncase "$*" in *--ff-only*) git reset -q --keep ${first};; esac\nexec git "$@"\n`,
-      { mode: 0o755 },
-    );
-    repository = await fixture.open({ binary: script, holdsIndexes: false });
-    assert.equal(kindOf(await repository.follow('main', tip, 'fast-forward')), 'stale');
-    assert.equal(main(), first);
-    assert.equal(existsSync(join(fixture.root, 'dropped.txt')), false);
     assert.equal(fixture.git('status', '--porcelain'), '');
   });
 

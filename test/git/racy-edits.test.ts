@@ -4,7 +4,6 @@
 import assert from 'node:assert/strict';
 import { statSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { moveHeld } from '../../server/git/moves/held-index.ts';
 import type { GitRepository } from '../../server/git/port.ts';
 import { landedOn, makeFixture, startTask, valueOf, type Fixture, type Task } from './fixture.ts';
 
@@ -70,18 +69,6 @@ suite('git: an edit in the second of the index', () => {
     edit(fixture.root);
     const end = valueOf(await repository.follow('main', tip, 'fast-forward'));
     assert.equal(end.kind, 'pending');
-    isShown(fixture.root);
-  });
-
-  test('is shown after files and index alone have moved', async () => {
-    const from = main();
-    const to = await land({ 'new.txt': 'n\n' });
-    edit(fixture.root);
-    const { context } = valueOf(await fixture.adapter().open(fixture.root));
-    const checkout = { path: fixture.root, gitDir: join(fixture.root, '.git') };
-    const isAsFound = (): Promise<boolean> => Promise.resolve(true);
-    const end = await moveHeld(context, checkout, { from, to, ref: null }, { isAsFound });
-    assert.equal(end?.kind, 'moved');
     isShown(fixture.root);
   });
 

@@ -4,15 +4,24 @@
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { branchRef, landingRef, resultBranch } from '../../server/core/work/ref-names.ts';
+import { landingRef, resultBranch } from '../../server/core/work/ref-names.ts';
 import { attemptTrailers, trailer } from '../../server/core/work/trailers.ts';
+import { describeWrongState, type WrongState } from '../../server/core/work/wrong-state.ts';
 import type { GitRepository } from '../../server/git/port.ts';
-import { landOnLine, noteDropped, readLine } from '../../server/store/port.ts';
+import {
+  allLines,
+  landOnLine,
+  noteDropped,
+  readLine,
+  wrongStates,
+} from '../../server/store/port.ts';
 import type { Engine } from '../../server/workflows/kit/engine-ports.ts';
 import { followLine } from '../../server/workflows/lines/follow-line.ts';
 import { moveLine } from '../../server/workflows/lines/line-holds.ts';
 import { headOn, syncLine } from '../../server/workflows/lines/lines.ts';
 import { landedWith, ownBase } from '../../server/workflows/lines/own-range.ts';
+import { checkWrongStates } from '../../server/workflows/lines/wrong-states.ts';
+import { followTarget } from '../../server/workflows/person/follow-target.ts';
 import { memoryStore, type TestStore } from '../unit/store/memory-store.ts';
 import { landedOn, makeFixture, valueOf, type Fixture } from './fixture.ts';
 
@@ -178,19 +187,6 @@ suite('git: commits that a person removed', () => {
     assert.equal(filesOf('main'), 'README.md\nplain.txt\nsrc/a.txt\nsrc/b.txt\nt1.txt\nt2.txt');
   });
 
-  test('and a landing that was removed before it was recorded stays out of what landed on top', async () => {
-    const before = await sync();
-    const first = await land('t1', { 't1.txt': 'work\n' });
-    await land('t2', { 't2.txt': 'work\n' });
-    // Drover's own move, by a process that dies before it records that.
-    valueOf(await repository.follow(branchRef('main'), first, 'fast-forward'));
-    fixture.git('reset', '-q', '--hard', before);
-    assert.equal((await readLine(project.store.db, 'main'))?.followed_sha, before);
-    assert.match((await follow()).reason, /^main was rewritten/);
-    assert.equal(shaOf('main'), before);
-    assert.equal(filesOf(result), 'README.md\nsrc/a.txt\nsrc/b.txt\nt2.txt');
-  });
-
   test('and an epic that landed with it is known again without its history', async () => {
     commit('secret.txt', 'secret\n');
     const tip = await sync();
@@ -269,5 +265,56 @@ suite('git: commits that a person removed', () => {
     fixture.git('merge', '-q', '--ff-only', work);
     fixture.git('reset', '-q', '--hard', first);
     assert.equal(await landedFiles(work, first), 'README.md\nsrc/a.txt\nsrc/b.txt\nwork.txt');
+  });
+
+  suite('a landing that a reset or an aborted rebase takes off the branch', () => {
+    let before: string;
+    let landed: string;
+    setup(async () => {
+      before = await sync();
+      landed = await land('t1', { 't1.txt': 'work\n' });
+      assert.equal((await follow()).pending, 0);
+      fixture.git('reset', '-q', '--hard', before);
+      assert.equal(await sync(), before);
+    });
+
+    const reported = async (): Promise<readonly WrongState[]> =>
+      wrongStates(await readLine(project.store.db, 'main'));
+
+    test('is reported with the ref that keeps it and the command that brings it back', async () => {
+      const [state, ...others] = await reported();
+      assert.ok(state?.kind === 'moved_back' && others.length === 0);
+      assert.deepEqual([state.tip, state.commits, shaOf(state.ref)], [landed, 1, landed]);
+      assert.match(describeWrongState('main', state), /"drover follow main"/);
+      const done = await followTarget(engine, 'main', false);
+      assert.deepEqual([done.pending, done.wrong, shaOf('main')], [0, [], landed]);
+      assert.equal(fixture.git('status', '--porcelain'), '');
+      assert.equal(await sync(), landed);
+      assert.deepEqual(await reported(), []);
+    });
+
+    test('stays off where the user wants that, and is not reported any more', async () => {
+      const done = await followTarget(engine, 'main', true);
+      assert.deepEqual([done.wrong, shaOf('main')], [[], before]);
+      assert.equal(await sync(), before);
+    });
+
+    test('is not reported once the user has brought it back', async () => {
+      fixture.git('merge', '-q', '--ff-only', landed);
+      await sync();
+      await checkWrongStates(engine, await allLines(project.store.db), 1);
+      assert.deepEqual(await reported(), []);
+    });
+  });
+
+  test('are not reported where a rebase of the user has given them other ids', async () => {
+    const before = await sync();
+    const landed = await land('t1', { 't1.txt': 'work\n' });
+    assert.equal((await follow()).pending, 0);
+    fixture.git('reset', '-q', '--hard', before);
+    commit('mine.txt', 'mine\n');
+    fixture.git('cherry-pick', '-m', '1', landed);
+    assert.equal(await sync(), shaOf('main'));
+    assert.deepEqual(wrongStates(await readLine(project.store.db, 'main')), []);
   });
 });

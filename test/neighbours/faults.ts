@@ -45,9 +45,9 @@ export const plantedFaults: { readonly [name: string]: PlantedFault } = {
   'force-the-checkout': {
     seed: 2,
     breaks: ['not-ours', 'lost'],
-    file: 'server/git/moves/held-index.ts',
-    find: 'merge -q --no-stat --ff-only --no-overwrite-ignore "$to"',
-    replace: 'reset -q --hard "$to"',
+    file: 'server/git/follow/checkout.ts',
+    find: "[...mergeSettings, 'merge', ...how, to]",
+    replace: "how.length > 0 ? ['reset', '-q', '--hard', to] : mergeSettings",
     often: ['edit', 'stage-and-edit', 'stage'],
   },
   'bring-back-what-was-taken-out': {

@@ -3,6 +3,7 @@
 import { candidatesOf, candidateWords, landWords } from '../../server/protocol/candidates.ts';
 import { statusWords } from '../shared/status-words.ts';
 import { hasIgnoredResults } from '../../server/core/plan/task.ts';
+import { describeWrongState, type WrongState } from '../../server/core/work/wrong-state.ts';
 import { needsOf, type EpicNeed, type Need, type TaskNeed } from '../../server/protocol/needs.ts';
 import type {
   EpicView,
@@ -27,8 +28,11 @@ export type ItemAction =
         | 'merge'
         | 'land'
         | 'retryAll'
-        | 'gateOutput';
+        | 'gateOutput'
+        | 'leaveOut';
     }
+  /** Updates the branch and its checkout; `title`: the words of the button. */
+  | { readonly kind: 'follow'; readonly title: string }
   /** Asks for a text first. */
   | { readonly kind: 'sendBack' | 'resolve' | 'startAnyway' | 'agentMerges' | 'hintAndRetry' };
 
@@ -100,6 +104,8 @@ function itemOf(need: Need, board: StatusSnapshot): InboxItem {
       return epicItem(need.kind, need.epic);
     case 'pending':
       return pendingItem(board, need.count);
+    case 'wrong':
+      return wrongItem(board, need.state);
   }
 }
 
@@ -306,9 +312,35 @@ function pendingItem({ target }: StatusSnapshot, pending: number): InboxItem {
     about: null,
     isEpic: false,
     title: target?.branch ?? 'the target branch',
-    text: `${count} for your checkout: commit, stash or undo your own changes that are in the way.`,
+    text: [`${count} for your checkout.`, target?.pending_reason ?? ''].join(' ').trimEnd(),
     since: 0,
     questionId: null,
-    actions: [],
+    actions: [{ kind: 'follow', title: 'Try Again' }],
   };
+}
+
+function wrongItem({ target }: StatusSnapshot, state: WrongState): InboxItem {
+  const branch = target?.branch ?? '';
+  return {
+    key: `wrong/${state.kind}`,
+    kind: 'landed',
+    about: null,
+    isEpic: false,
+    title: branch,
+    text: describeWrongState(branch, state),
+    since: 0,
+    questionId: null,
+    actions: wrongActions(state),
+  };
+}
+
+function wrongActions({ kind }: WrongState): readonly ItemAction[] {
+  switch (kind) {
+    case 'old':
+      return [{ kind: 'follow', title: 'Update Files' }];
+    case 'missing':
+      return [{ kind: 'follow', title: 'Restore Files' }];
+    case 'moved_back':
+      return [{ kind: 'follow', title: 'Bring Back' }, { kind: 'leaveOut' }];
+  }
 }

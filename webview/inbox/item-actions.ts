@@ -37,6 +37,10 @@ export function actionTitle(action: ItemAction): string {
       return 'Let the Agent Merge…';
     case 'hintAndRetry':
       return 'Retry with a Hint…';
+    case 'follow':
+      return action.title;
+    case 'leaveOut':
+      return 'Leave Out';
   }
 }
 
@@ -63,6 +67,8 @@ export function wordsAsked(action: ItemAction): string | null {
     case 'land':
     case 'compare':
     case 'gateOutput':
+    case 'follow':
+    case 'leaveOut':
       return null;
   }
 }
@@ -126,6 +132,12 @@ export async function carryOut(
       return;
     case 'gateOutput':
       await host.action('openStepLog', { task: id, attempt: 0, step: 'gate' });
+      return;
+    case 'follow':
+      await host.backend('target.follow', {});
+      return;
+    case 'leaveOut':
+      await host.backend('target.follow', { leave_out: true });
       return;
     case 'hintAndRetry':
       await host.backend('task.hint', { id, text: words });

@@ -52,6 +52,7 @@ export const webviewRequests = [
   'task.send_back',
   'answer',
   'approve',
+  'target.follow',
 ] as const satisfies readonly BackendRequestName[];
 
 export type WebviewRequestName = (typeof webviewRequests)[number];

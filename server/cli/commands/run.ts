@@ -16,6 +16,7 @@ import type { CommandContext } from '../context.ts';
 import { exitCodes, judgeRun } from '../exit-codes.ts';
 import { followRun, type RunEnd } from '../follow-run.ts';
 import { InterruptWatch } from '../interrupt.ts';
+import { describeWrongState } from '../../core/work/wrong-state.ts';
 import { plainLine } from '../plain-text.ts';
 import { leftOver } from '../render/left-over.ts';
 import { noTasks, oneLine } from '../render/summary.ts';
@@ -205,6 +206,8 @@ function tellWhatWaits(
   { run: last, target }: StatusSnapshot,
   finished: EventView | null,
 ): void {
+  for (const state of target?.wrong ?? [])
+    context.tell(plainLine(describeWrongState(target?.branch ?? '', state)));
   if (target === null || target.pending === 0) return;
   const commits = target.pending === 1 ? '1 commit waits' : `${target.pending} commits wait`;
   const place = last?.result_branch ?? null;

@@ -1,6 +1,7 @@
 // What a person decides about a task: pause, cancel, retry, answer, approve …
 
 import { Refusal } from '../../core/failure.ts';
+import { describeWrongState } from '../../core/work/wrong-state.ts';
 import type { Client, EpicView, TaskView } from '../../protocol/api.ts';
 import type { CommandContext } from '../context.ts';
 import { exitCodes } from '../exit-codes.ts';
@@ -339,4 +340,24 @@ async function untilReal(
       `"drover why ${task.id}" gives details.`,
   );
   return exitCodes.failed;
+}
+
+export async function followTarget(
+  context: CommandContext,
+  branch: string | undefined,
+  { leaveOut = false }: { readonly leaveOut?: boolean },
+): Promise<number> {
+  const client = await context.client('engine');
+  const done = await client.call('target.follow', {
+    ...(branch !== undefined && { branch }),
+    ...(leaveOut && { leave_out: true }),
+  });
+  const states = done.wrong.map((state) => describeWrongState(done.branch, state));
+  const words = [...(done.reason === null ? [] : [done.reason]), ...states];
+  const isDone = done.pending === 0 && states.length === 0;
+  context.answer(
+    done,
+    isDone ? `${done.branch} has everything that landed.` : words.map(plainLine).join('\n'),
+  );
+  return isDone ? exitCodes.done : exitCodes.left;
 }

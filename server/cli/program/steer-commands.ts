@@ -71,7 +71,25 @@ export function defineSteerCommands(program: Command, host: ProgramHost): void {
   answer.action((id: string, choice: string) =>
     steer(answer, (to) => (context) => to.answer(context, id, choice)),
   );
+  defineFollow(program, steer);
   defineEndings(program, steer);
+}
+
+function defineFollow(
+  program: Command,
+  steer: (command: Command, choose: (commands: Steer) => Handler) => Promise<void>,
+): void {
+  const follow = define(
+    program,
+    'follow [branch]',
+    'Update the target branch and its checkout to what has landed',
+    ['follow', 'follow main', 'follow main --leave-out'],
+  );
+  follow
+    .option('--leave-out', 'Leave landed work off the branch that you took off it')
+    .action((branch: string | undefined, options: { leaveOut?: boolean }) =>
+      steer(follow, (to) => (context) => to.followTarget(context, branch, options)),
+    );
 }
 
 function defineEndings(

@@ -8,7 +8,14 @@ import { costText, durationText, progressBar } from './figures.ts';
 import { wrap } from './fit.ts';
 import { few, listedMax, listHint, planSummary } from './plan-summary.ts';
 import { paintOf, type Paint } from './style.ts';
-import { answerCommand, countsOfBoard, openQuestions, targetLine, totalCost } from './summary.ts';
+import {
+  answerCommand,
+  countsOfBoard,
+  openQuestions,
+  targetLine,
+  targetNotices,
+  totalCost,
+} from './summary.ts';
 import { taskTable, type TableOptions } from './task-table.ts';
 import { treeLines } from './tree.ts';
 
@@ -77,6 +84,7 @@ function headLines(snapshot: StatusSnapshot, { width, paint, nowMs }: TableOptio
     lines.push(paint('yellow', wrap(plainLine(snapshot.no_lander), width)));
   const target = targetLine(snapshot);
   if (target !== null) lines.push(wrap(target, width, '        '));
+  for (const notice of targetNotices(snapshot)) lines.push(paint('yellow', wrap(notice, width)));
   return lines;
 }
 

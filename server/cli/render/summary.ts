@@ -3,6 +3,7 @@
 import { countOutcomes, type OutcomeCounts, outcomesOfTasks } from '../../core/plan/outcome.ts';
 import { countsLine, outcomePercent } from '../../core/plan/outcome-words.ts';
 import type { QuestionView, StatusSnapshot } from '../../protocol/api.ts';
+import { describeWrongState } from '../../core/work/wrong-state.ts';
 import { plainLine } from '../plain-text.ts';
 import { costText } from './figures.ts';
 
@@ -42,6 +43,13 @@ export function answerCommand(question: QuestionView): string {
   const [first = '…', ...others] = question.choices.map(shellWord);
   const rest = others.length === 0 ? '' : `   (or: ${others.join(', ')})`;
   return `drover answer ${question.id} ${first}${rest}`;
+}
+
+/** Why landed commits wait, and what is not as it should be in the checkout. */
+export function targetNotices({ target }: StatusSnapshot): readonly string[] {
+  const { branch = null, pending_reason: reason, wrong = [] } = target ?? {};
+  const states = wrong.map((state) => plainLine(describeWrongState(branch ?? '', state)));
+  return [...(reason === undefined ? [] : [plainLine(reason)]), ...states];
 }
 
 export function targetLine(snapshot: StatusSnapshot): string | null {

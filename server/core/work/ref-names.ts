@@ -25,6 +25,8 @@ export const rescueRoot = 'refs/drover/rescue/';
 export const approvedRoot = 'refs/drover/approved/';
 /** Snapshots from which a person wants an attempt to start. */
 export const restoreRoot = 'refs/drover/restore/';
+/** What checkouts of the user held before Drover moved them, by checkout. */
+export const beforeRoot = 'refs/drover/before/';
 /** What this clone has fetched of the refs that machines share. */
 export const sharedRoot = 'refs/drover/shared/';
 /** Who may move a line in a fleet. */

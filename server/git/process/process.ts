@@ -3,7 +3,6 @@
 
 import { ownSettings, withoutHooks } from './environment.ts';
 import { Conversation } from './conversation.ts';
-import { runDialog, type GitDialog } from './dialog.ts';
 import { runOnce, type GitOutput, type GitRequest } from './run-once.ts';
 import { Semaphore } from '../../core/work/semaphore.ts';
 
@@ -30,8 +29,6 @@ export interface GitCommand {
    * error.
    */
   readonly truncate?: boolean;
-  /** A script of ours in place of one process; `args` are settings for all of its processes. */
-  readonly dialog?: GitDialog;
 }
 
 export interface GitProcesses {
@@ -70,12 +67,7 @@ export function openGitProcesses(options: GitProcessOptions): GitProcesses {
     return options.elsewhere?.(request, signal) ?? runOnce(request, signal);
   };
   return {
-    run: (command) => {
-      // What it asks may need a process: so many dialogs at once would wait for each other.
-      if (command.dialog !== undefined)
-        return runDialog(requestOf(options, command), command.dialog);
-      return semaphore.run(() => start(command), command.urgent);
-    },
+    run: (command) => semaphore.run(() => start(command), command.urgent),
     converse: (command) => new Conversation(async () => requestOf(options, await command())),
   };
 }

@@ -7,7 +7,7 @@ import type { RepositoryContext } from '../context.ts';
 import { finalRef } from './refs.ts';
 import { parseWorktreeList } from '../read/worktree-list-format.ts';
 import { namesIn, readText } from '../files/small-files.ts';
-import { isSha, type Sha } from '../sha.ts';
+import { isSha } from '../sha.ts';
 import { type LinkedWorktree, worktreesOf } from '../files/worktree-link.ts';
 
 export type Operation = 'merge' | 'rebase' | 'cherry-pick' | 'revert' | 'bisect';
@@ -52,16 +52,6 @@ function branchOfOperation(gitDir: string, name: string): string | null {
   if (name === 'BISECT_LOG') {
     const start = readText(join(gitDir, 'BISECT_START'))?.trim();
     return start && !isSha(start) ? `${headRoot}${start}` : null;
-  }
-  return null;
-}
-
-/** Where the branch was when the unfinished rebase there started; null: there is none. */
-export function beganRebaseAt({ gitDir, operation }: WorktreeHead): Sha | null {
-  if (operation?.kind !== 'rebase') return null;
-  for (const name of ['rebase-merge', 'rebase-apply']) {
-    const began = readText(join(gitDir, name, 'orig-head'))?.trim();
-    if (began !== undefined && isSha(began)) return began;
   }
   return null;
 }

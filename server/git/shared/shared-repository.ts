@@ -338,10 +338,9 @@ function sharedMethods(local: LocalRepository, shared: Shared): SharedRepository
       return shared.with(needed, () => local.merge(request));
     },
     follow: (target, tip, mode, seen) => followShared(shared, target, tip, { mode, seen }),
-    // The branch is the remote's, which has no log of it. A rebase that is given up moves only the
-    // branch of a clone, and what a person pushes over a landing, they decide.
-    takenBackUnseen: () => Promise.resolve(null),
-    tipsOf: () => Promise.resolve([]),
+    // The branch is the remote's, which has neither a checkout nor a log of it.
+    lookAfter: () => Promise.resolve(null),
+    cure: () => Promise.resolve(ok(null)),
     peoplesTips: () => Promise.resolve([]),
     // On the remote, no worktree has it checked out.
     moveBranch: async (branch, next, from) => {

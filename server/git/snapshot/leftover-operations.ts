@@ -9,7 +9,7 @@ import { gitFailure } from '../process/failures.ts';
 import type { GitResult } from '../port.ts';
 import { isSha } from '../sha.ts';
 import { exists, readText } from '../files/small-files.ts';
-import { merge } from '../moves/merges.ts';
+import { merge } from '../follow/merges.ts';
 import { treeOf } from '../read/ancestry.ts';
 import { keepState } from './snapshot.ts';
 import { withMarks } from '../read/conflict-marks.ts';

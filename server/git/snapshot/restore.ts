@@ -3,7 +3,7 @@
 import { err, ok } from '../../core/failure.ts';
 import type { RepositoryContext } from '../context.ts';
 import { failureOf } from '../process/failures.ts';
-import { merge } from '../moves/merges.ts';
+import { merge } from '../follow/merges.ts';
 import { ownWorktree } from '../work/own-worktree.ts';
 import type { GitResult } from '../port.ts';
 import type { RestoreOutcome, RestoreRequest, SnapshotView } from '../snapshot-port.ts';

@@ -35,6 +35,8 @@ export interface StateRequest {
   readonly worktree: LinkedWorktree;
   readonly status: ParsedStatus;
   readonly label: string;
+  /** Absent: the ref of the label. */
+  readonly ref?: string;
   readonly reason: SnapshotReason;
   readonly author: SnapshotAuthor;
   /** Ignored files to be kept as well. */
@@ -146,6 +148,7 @@ export async function keepState(
   const { index, ...work } = state.value;
   const appended = await appendSnapshot(context, work, {
     label: request.label,
+    ref: request.ref,
     reason: request.reason,
     author: request.author,
     worktree: worktree.path,

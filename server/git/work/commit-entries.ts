@@ -8,7 +8,7 @@ import { exists, readText } from '../files/small-files.ts';
 import { intoIndex } from '../files/into-index.ts';
 import type { GitResult } from '../port.ts';
 import type { StatusEntry } from '../read/status-format.ts';
-import { merge } from '../moves/merges.ts';
+import { merge } from '../follow/merges.ts';
 import { dropUnfinished } from '../snapshot/leftover-operations.ts';
 import { commitMessage } from '../refs/messages.ts';
 import { readRef } from '../refs/refs.ts';

@@ -17,7 +17,7 @@ import { newLinksOut } from './held-links.ts';
 import { secretNames, type SecretNames, shownName } from './held-names.ts';
 import { isIgnoreFile } from '../files/ignore-rules.ts';
 import { concludable } from '../snapshot/leftover-operations.ts';
-import { merge } from '../moves/merges.ts';
+import { merge } from '../follow/merges.ts';
 import { ownWorktree } from './own-worktree.ts';
 import { shown, splitZero, zeroEnded, type PathBytes } from '../files/paths.ts';
 import type { GitResult } from '../port.ts';

@@ -29,6 +29,8 @@ export interface WorkState {
 export interface SnapshotNote {
   /** `<task>/<attempt>`, or the name of a slot that no attempt is known of. */
   readonly label: string;
+  /** Absent: the ref of the label. */
+  readonly ref?: string | undefined;
   readonly reason: SnapshotReason;
   readonly author: SnapshotAuthor;
   readonly worktree: string | null;
@@ -60,11 +62,11 @@ export async function appendSnapshot(
   state: WorkState,
   note: SnapshotNote,
 ): Promise<GitResult<Snapshot>> {
-  const ref = workRef(note.label);
+  const ref = note.ref ?? workRef(note.label);
   return context.inTurn(ref, async () => {
     for (let race = 1; ; race += 1) {
       const previous = await readRef(context, ref);
-      if (previous !== null && (await holdsState(context, previous, state, note))) {
+      if (previous !== null && (await holdsState(context, ref, previous, state, note))) {
         return ok({ ref, commit: previous, isNew: false });
       }
       const commit = await commitOnto(context, state, note, previous);
@@ -120,11 +122,11 @@ function keyOf(state: WorkState, { alongside }: SnapshotNote): string {
 
 async function holdsState(
   context: RepositoryContext,
+  ref: string,
   tip: Sha,
   state: WorkState,
   note: SnapshotNote,
 ): Promise<boolean> {
-  const ref = workRef(note.label);
   const known = context.snapshotStates.get(ref);
   if (known?.commit === tip) return known.key === keyOf(state, note);
   const facts = await readSnapshot(context, tip);

@@ -86,6 +86,7 @@ export function dataOnlyHandlers(project: DataProject): RequestHandlers {
     shutdown: refuse,
     preflight: refuse,
     'gate.test': refuse,
+    'target.follow': refuse,
     'task.take_over': refuse,
     'task.give_back': refuse,
     conflict: refuse,

@@ -7,7 +7,7 @@ import type { RunList } from '../../core/history/run-list.ts';
 import type { TranscriptSearch } from '../../core/history/transcript-search.ts';
 import type { LandMode } from '../../core/plan/task.ts';
 import type { PreflightView } from '../panel-views.ts';
-import type { RunStarted } from '../run-views.ts';
+import type { RunStarted, TargetFollowedView } from '../run-views.ts';
 import {
   flag,
   id,
@@ -71,6 +71,12 @@ export const runShapes = {
   /** Runs the gate on the target branch as it is, and answers when it has ended. */
   'gate.test': { ...wanted, env },
   /**
+   * Updates the target branch and its checkout to what has landed, and cures what `status` reports
+   * of them. No branch: the target of the newest run. `leave_out`: landed work that was taken off
+   * the branch stays off it.
+   */
+  'target.follow': { branch: optional(text), leave_out: optional(flag) },
+  /**
    * The runs of the project, newest first; `search`: words that a run's tasks, errors or epic must
    * contain.
    */
@@ -103,6 +109,7 @@ export interface RunAnswers {
   'run.stop': { stopped: readonly string[] };
   preflight: PreflightView;
   'gate.test': { branch: string; outcome: 'green' | 'red' | 'unknown'; message: string | null };
+  'target.follow': TargetFollowedView;
   'runs.list': RunList;
   'transcripts.search': TranscriptSearch;
   report: Report;

@@ -4,7 +4,9 @@ import { Refusal } from '../../core/failure.ts';
 import type { Answer, Handlers, Params } from '../../protocol/api.ts';
 import { testBaseNow } from '../../workflows/landing/base-gate.ts';
 import { conflictSides, landPersonsMerge } from '../../workflows/person/settle-conflict.ts';
+import { followTarget } from '../../workflows/person/follow-target.ts';
 import { giveBack, takeOver } from '../../workflows/person/take-over.ts';
+import { newestRun } from '../../store/port.ts';
 import { activeRuns, chooseTarget } from '../../workflows/run/start-run.ts';
 import { preflight } from './preflight.ts';
 import { runFlags } from './run-flags.ts';
@@ -14,6 +16,7 @@ import type { EngineHandlerDeps } from './engine-deps.ts';
 export type PanelEngineRequests =
   | 'preflight'
   | 'gate.test'
+  | 'target.follow'
   | 'task.take_over'
   | 'task.give_back'
   | 'conflict'
@@ -26,6 +29,12 @@ export function panelEngineHandlers(deps: EngineHandlerDeps): Pick<Handlers, Pan
   return {
     preflight: (params) => preflight(deps, params),
     'gate.test': (params) => testBase(deps, params),
+    'target.follow': async ({ branch, leave_out: leavesOut }) => {
+      const run = branch === undefined ? await newestRun(engine.store.db) : null;
+      const target = branch ?? run?.target_branch;
+      if (target === undefined) throw new Refusal('illegal', 'Nothing has run yet. Name a branch.');
+      return followTarget(engine, target, leavesOut === true);
+    },
     'task.take_over': async ({ id }) => {
       const taken = await takeOver(engine, id);
       return {

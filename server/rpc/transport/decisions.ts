@@ -78,6 +78,7 @@ export const deciders: { readonly [N in RequestName]: Decider } = {
   // It starts agents to ask for their version and login.
   preflight: 'person',
   'gate.test': 'person',
+  'target.follow': 'person',
   'run.start': 'person',
   'run.resume': 'person',
   'run.stop': 'person',

@@ -7,6 +7,7 @@ import type { TaskStatus } from '../../core/plan/state.ts';
 import type { StatusSnapshot, TaskView } from '../../protocol/api.ts';
 import type { BoardChanges } from '../../protocol/panel-views.ts';
 import { NearTasks } from '../rows/near-tasks.ts';
+import type { LineRow } from '../schema/tables.ts';
 import { type Db, inParts, readAtOneMoment } from '../rows/one-moment.ts';
 import {
   countEpics,
@@ -32,7 +33,7 @@ const tasksMax = 1_000;
 
 type Moment = Omit<BoardChanges, 'target' | 'config'> & {
   readonly mayChangeSettings: boolean;
-  readonly pending: number;
+  readonly line: LineRow | null;
   readonly branch: string | null;
 };
 
@@ -43,8 +44,8 @@ export async function readChanges(
 ): Promise<BoardChanges> {
   const moment = await readAtOneMoment(db, (at) => readMoment(db, at, after, extras));
   if (moment === null) return everything(after, await readSnapshot(db, {}, extras));
-  const { branch, pending, mayChangeSettings, ...changes } = moment;
-  const target = await targetView(branch, pending, extras);
+  const { branch, line, mayChangeSettings, ...changes } = moment;
+  const target = await targetView(branch, line, extras);
   return { ...changes, target, ...(mayChangeSettings && { config: extras.config() }) };
 }
 
@@ -77,7 +78,7 @@ async function readMoment(
     progress: progressOf(counts, unlanded.size > 0),
     run: run === null ? null : runView(run, line),
     branch,
-    pending: line?.pending ?? 0,
+    line,
     stuck: mayChangeStuck(touched, tasks) ? await readStuck(db, at, seq) : null,
     questions: await openQuestions(at),
     holds: await heldNow(at, run),

@@ -18,6 +18,7 @@ import { type Db, readAtOneMoment } from '../rows/one-moment.ts';
 import { stuckViews } from './stuck.ts';
 import type { EpicRow, LineRow, RunRow } from '../schema/tables.ts';
 import { unlandedScopes } from '../status/unlanded.ts';
+import { wrongStates } from '../feed/line-tips.ts';
 import {
   addCount,
   countOne,
@@ -81,7 +82,7 @@ export async function readSnapshot(
       scope.epic === undefined ? unlanded.size > 0 : unlanded.has(scope.epic),
     ),
     run: moment.run === null ? null : runView(moment.run, line),
-    target: await targetView(branch, line?.pending ?? 0, extras),
+    target: await targetView(branch, line, extras),
     config: extras.config(),
     epics: epicViews(moment.epics, board, unlanded),
     tasks,
@@ -93,10 +94,20 @@ export async function readSnapshot(
 
 export async function targetView(
   branch: string | null,
-  pending: number,
+  line: LineRow | null,
   extras: SnapshotExtras,
 ): Promise<StatusSnapshot['target']> {
-  return branch === null ? null : { branch, sha: await extras.shaOf(branch), pending };
+  if (branch === null) return null;
+  const pending = line?.pending ?? 0;
+  const reason = pending === 0 ? null : (line?.pending_reason ?? null);
+  const wrong = wrongStates(line);
+  return {
+    branch,
+    sha: await extras.shaOf(branch),
+    pending,
+    ...(reason !== null && { pending_reason: reason }),
+    ...(wrong.length > 0 && { wrong }),
+  };
 }
 
 async function readMoment(

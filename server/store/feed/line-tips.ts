@@ -1,6 +1,7 @@
 // What Drover has written into the refs of its lines, what people have taken out of them, and what
 // stops a line.
 
+import type { WrongState } from '../../core/work/wrong-state.ts';
 import type { StoreSources } from './feed.ts';
 import { appendEvent } from './feed.ts';
 import { textList } from '../rows/one-moment.ts';
@@ -114,6 +115,30 @@ export async function noteDropped(tx: Tx, branch: string, sha: string): Promise<
     .set({ dropped: JSON.stringify(tips) })
     .where('branch', '=', branch)
     .execute();
+}
+
+/** What is reported of the branch and its checkout until a person cures it. */
+export function wrongStates(line: Pick<LineRow, 'wrong'> | null): readonly WrongState[] {
+  return line === null ? [] : (JSON.parse(line.wrong) as WrongState[]);
+}
+
+/** Replaces the states of a line; the feed reports each change. */
+export async function setWrongStates(
+  tx: Tx,
+  sources: StoreSources,
+  branch: string,
+  states: readonly WrongState[],
+): Promise<void> {
+  const wrong = JSON.stringify(states);
+  const row = await tx
+    .selectFrom('lines')
+    .select('wrong')
+    .where('branch', '=', branch)
+    .executeTakeFirst();
+  if (row === undefined || row.wrong === wrong) return;
+  await tx.updateTable('lines').set({ wrong }).where('branch', '=', branch).execute();
+  const type = states.length === 0 ? 'target.cured' : 'target.wrong';
+  await appendEvent(tx, sources, { type, data: { branch, states: [...states] } });
 }
 
 /** `reason` null: the line is free again. The feed reports the start and the end of a hold once. */

@@ -1,5 +1,6 @@
 // Creates the tables. The public design schema comes first, unchanged; our additions follow.
 
+import { lineStatements, wrongStateStatements } from './line-tables.ts';
 import { type Kysely, sql } from 'kysely';
 import { causeOfOldReason, storedCause } from '../../core/plan/block-cause.ts';
 import { isPostgres } from './dialect.ts';
@@ -186,16 +187,6 @@ const pastStatements: readonly string[] = [
   `INSERT INTO past_start (seq) SELECT coalesce(max(seq), 0) FROM events`,
 ];
 
-/** The eighth version: tips that Drover wrote into the refs of its lines, and held lines. */
-const lineStatements: readonly string[] = [
-  `CREATE TABLE line_tips (
-    branch TEXT NOT NULL, sha TEXT NOT NULL, at_ms INTEGER NOT NULL, PRIMARY KEY (branch, sha)) WITHOUT ROWID`,
-  `INSERT INTO line_tips (branch, sha, at_ms) SELECT branch, landed_sha, 0 FROM lines`,
-  `ALTER TABLE lines ADD COLUMN held_reason TEXT`,
-  `ALTER TABLE lines ADD COLUMN held_since_ms INTEGER`,
-  `ALTER TABLE lines ADD COLUMN dropped TEXT NOT NULL DEFAULT '[]'`,
-];
-
 /** The ninth version: which machines of a fleet may land work and run its gates now. */
 const landersStatements: readonly string[] = [
   `ALTER TABLE machines ADD COLUMN lands INTEGER NOT NULL DEFAULT 1`,
@@ -268,7 +259,6 @@ const remoteAwayStatements: readonly string[] = [
   `ALTER TABLE machines ADD COLUMN remote_away_since_ms INTEGER`,
 ];
 
-/** The version of the schema that this code reads and writes (`PRAGMA user_version`). */
 /** The 21st version: commits at which people had a branch when its line included them. */
 const causeStatements: readonly string[] = [
   `CREATE TABLE taken_tips (
@@ -278,7 +268,8 @@ const causeStatements: readonly string[] = [
   `DELETE FROM line_tips WHERE branch LIKE 'refs/heads/%'`,
 ];
 
-export const schemaVersion = 21;
+/** The version of the schema that this code reads and writes (`PRAGMA user_version`). */
+export const schemaVersion = 22;
 
 export async function createStoreTables<Tables>(db: Kysely<Tables>): Promise<void> {
   await executeAll(db, statements);
@@ -358,4 +349,5 @@ export const storeSteps: readonly SchemaStep[] = [
   { version: 19, name: 'how large the changes of candidates are', up: all(candidateStatements) },
   { version: 20, name: 'machines without the remote', up: all(remoteAwayStatements) },
   { version: 21, name: 'why each task is blocked, and commits of people in lines', up: addCauses },
+  { version: 22, name: 'states of checkouts that are reported', up: all(wrongStateStatements) },
 ];

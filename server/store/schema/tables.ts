@@ -272,6 +272,8 @@ export interface LineTable {
    * back with a task.
    */
   dropped: Defaulted<string>;
+  /** JSON list of `WrongState`. */
+  wrong: Defaulted<string>;
 }
 
 /**

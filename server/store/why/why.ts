@@ -5,12 +5,15 @@ import { formatDuration, stepText } from '../../core/format.ts';
 import { ownedStatuses } from '../../core/plan/state.ts';
 import { isLeftOutByGit, whyNotPortable } from '../../core/plan/portable-names.ts';
 import { byHandPhase } from '../../core/plan/task.ts';
+import { describeWrongState } from '../../core/work/wrong-state.ts';
+import { wrongStates } from '../feed/line-tips.ts';
 import { epicById, taskById, taskOrRefuse } from '../rows/find-rows.ts';
 import { machineNames } from '../fleet/machine-views.ts';
 import { type Db, readAtOneMoment, textList } from '../rows/one-moment.ts';
 import type { TaskRow } from '../schema/tables.ts';
 import { rootOf } from '../status/transition.ts';
 import { lastAttempt } from '../work/claims.ts';
+import { readLine } from '../work/landings.ts';
 import { whyCandidates } from './why-candidates.ts';
 import { nextAgentFacts } from './why-agent.ts';
 import { whyBlocked } from './why-blocked.ts';
@@ -56,7 +59,7 @@ async function whyTask(db: Db, row: TaskRow, facts: WhyFacts): Promise<string[]>
     case 'conflict':
       return whyConflict(row, facts);
     case 'completed':
-      return [whyCompleted(row, facts)];
+      return [whyCompleted(row, facts), ...(await whyNotInCheckout(db, row))];
     case 'failed':
       return [
         `${id} has failed: ${row.attempts} of ${row.max_attempts} attempts are used up.`,
@@ -293,6 +296,15 @@ function whyConflict(row: TaskRow, facts: WhyFacts): string[] {
     ...keptWork(row, facts),
     `Use "drover retry ${row.id}" to give it to its agent once more, or merge its branch by hand.`,
   ];
+}
+
+/** What a person needs to know of the branch that it landed on. */
+async function whyNotInCheckout(db: Db, { landed_on: branch }: TaskRow): Promise<string[]> {
+  const line = branch === null ? null : await readLine(db, branch);
+  if (line === null) return [];
+  const states = wrongStates(line).map((state) => describeWrongState(line.branch, state));
+  const waits = line.pending > 0 && line.pending_reason !== null ? [line.pending_reason] : [];
+  return [...waits, ...states].map(oneLine);
 }
 
 function whyCompleted(row: TaskRow, { lost }: WhyFacts): string {

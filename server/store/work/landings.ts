@@ -4,10 +4,10 @@ import type { StoreSources } from '../feed/feed.ts';
 import type { LandingRow, LineRow, Reads, Tx } from '../schema/tables.ts';
 
 /**
- * Written whenever a line has moved; its hold, and the commits dropped from it, are written
- * separately.
+ * Written whenever a line has moved; its hold, the commits dropped from it and its wrong states
+ * are written separately.
  */
-export type LineState = Omit<LineRow, 'held_reason' | 'held_since_ms' | 'dropped'>;
+export type LineState = Omit<LineRow, 'held_reason' | 'held_since_ms' | 'dropped' | 'wrong'>;
 
 export interface NewLanding {
   readonly taskId: string;

@@ -5,12 +5,13 @@ import { err, type Failure, ok } from '../../core/failure.ts';
 import type { FollowOutcome } from '../../git/port.ts';
 import { type LineRow, readLine, writeLine, type Reads } from '../../store/port.ts';
 import { orElse } from '../kit/git-trouble.ts';
-import { isNewer, isTakenBackUnseen, whyGone, whyNotOurs } from './line-holds.ts';
+import { isNewer, whyGone, whyNotOurs } from './line-holds.ts';
 import { branchRef, landingRef } from '../../core/work/ref-names.ts';
 import { replayOnto, resultTip } from './replay.ts';
 import { countWaiting, rewrittenTo } from './waiting-work.ts';
 import type { Uses } from '../kit/engine-ports.ts';
 import { keepResultBranch } from './result-branch.ts';
+import { noteMoved } from './wrong-states.ts';
 import type { Sha } from '../../git/sha.ts';
 
 const casTriesMax = 5;
@@ -71,17 +72,15 @@ async function followNow(
     if (tip === null) return { pending: 0, reason: null };
     // Before the search for removed commits: git detects a move of the branch after that.
     const seen = trouble === null ? await targetOf(engine, branch) : undefined;
-    if (
-      seen !== undefined &&
-      seen !== null &&
-      seen !== tip &&
-      known?.followed_sha === tip &&
-      tries < casTriesMax &&
-      (await isTakenBackUnseen(engine, known, seen))
-    )
-      continue;
     const stopped = trouble === null ? await whyStopped(engine, branch, tip, known) : null;
     if (stopped !== null) return { pending: known?.pending ?? 0, reason: stopped };
+    // All of it had arrived: wherever people have moved the branch since, it stays. In a fleet,
+    // this machine may not have fetched the branch yet.
+    const isTheirs =
+      engine.machineId === '' &&
+      known?.followed_sha === tip &&
+      typeof seen === 'string' &&
+      seen !== tip;
     const rewritten = trouble === null ? await whyRewritten(engine, branch, tip) : null;
     const shown = trouble !== null ? null : rewritten === null ? tip : rewritten.shown;
     const followed =
@@ -89,15 +88,19 @@ async function followNow(
         ? err<Failure>(trouble)
         : rewritten !== null
           ? ok(rewritten.outcome)
-          : await engine.git.follow(branchRef(branch), tip, engine.settings().follow, seen);
+          : isTheirs
+            ? ok<FollowOutcome>({ kind: 'followed', sha: seen })
+            : await engine.git.follow(branchRef(branch), tip, engine.settings().follow, seen);
     if (!followed.ok && followed.error.kind === 'stale' && tries < casTriesMax) continue;
     const outcome = followed.ok
       ? followed.value
-      : { kind: 'pending' as const, commits: 1, reason: followed.error.message };
+      : ({ kind: 'pending', commits: 1, reason: followed.error.message } satisfies FollowOutcome);
     const pending = outcome.kind === 'pending' ? outcome.commits : 0;
     const reason = outcome.kind === 'pending' ? (obstacle ?? outcome.reason) : null;
     const isWritten = await writeFollowed(engine, { branch, tip, pending, reason }, known);
     if (!isWritten && tries < casTriesMax) continue;
+    if (outcome.kind === 'followed' && typeof seen === 'string' && seen !== outcome.sha)
+      await noteMoved(engine, branch, { from: seen, to: outcome.sha }, outcome.wrong ?? null);
     if (pending === 0) await keepResultBranch(engine, branch, null);
     else if (shown !== null) await keepResultBranch(engine, branch, shown);
     return { pending, reason };

@@ -12,7 +12,6 @@ import {
   type LineRow,
   noteTip,
   readLine,
-  writeLine,
   type Reads,
 } from '../../store/port.ts';
 import { landingRef, rescueRef } from '../../core/work/ref-names.ts';
@@ -92,33 +91,6 @@ export async function moveLineAlone(
 ): Promise<GitResult<void>> {
   await engine.store.transaction((tx) => expectFollow(tx, branch));
   return moveLine(engine, branch, { next, old, reason });
-}
-
-/**
- * Whether a command took what had followed out of the branch, now at `target`, without having seen
- * it: then that waits for the branch again, on top of where the command started.
- */
-export async function isTakenBackUnseen(
-  engine: Uses<'git' | 'store'>,
-  { branch, landed_sha: landed, followed_sha: followed }: LineRow,
-  target: Sha,
-): Promise<boolean> {
-  const began = await engine.git.takenBackUnseen(branch, followed ?? landed, target);
-  if (began === null) return false;
-  await engine.store.transaction(async (tx) => {
-    const known = await readLine(tx, branch);
-    if (known?.landed_sha !== landed) return;
-    const { pending_reason: reason, parent_branch: parent } = known;
-    await writeLine(tx, {
-      branch,
-      landed_sha: landed,
-      followed_sha: began,
-      pending: Math.max(1, known.pending),
-      pending_reason: reason,
-      parent_branch: parent,
-    });
-  });
-  return true;
 }
 
 /** What people or a rewritten branch leave out of the line stays within reach. */

@@ -9,7 +9,6 @@ import { branchRef, landingRef, resultBranch } from '../../core/work/ref-names.t
 import {
   held,
   isNewer,
-  isTakenBackUnseen,
   moveLine,
   moveLineAlone,
   remakeLost,
@@ -22,6 +21,7 @@ import { replayOnto } from './replay.ts';
 import { rewrittenTo, takeInSubject } from './waiting-work.ts';
 import type { Uses } from '../kit/engine-ports.ts';
 import { whyUngated } from './ungated-work.ts';
+import { noteMovedBack } from './wrong-states.ts';
 import type { Sha } from '../../git/sha.ts';
 
 const casTriesMax = 5;
@@ -114,10 +114,10 @@ async function inStep(
     // Another machine may have moved the branch, and recorded it, after we read the database: that
     // is no rewind.
     if ((await engine.git.readRef(branchRef(branch), 'now')) !== target) return null;
-    if (await isTakenBackUnseen(engine, known, target)) return landed;
     // People have rewound or rewritten the branch, and all our work had arrived there: their state
     // wins.
     await engine.store.transaction((tx) => noteDropped(tx, branch, landed));
+    await noteMovedBack(engine, branch, landed, target);
     return target;
   }
   const rewritten = await rewrittenTo(engine, branch, landed);

@@ -58,7 +58,6 @@ async function removedUnseen(
     const tips = await git.peoplesTips(branch, base);
     const unseen = await heldOnlyBy(engine, commit, target, tips);
     for (const { sha, isMade } of unseen) {
-      if ((await git.takenBackUnseen(branch, sha, target)) !== null) continue;
       // People also try work in flight on their branch, and take it back: it is still to land.
       if (isMade || !(await isOwn(engine, sha, { commit, base }))) found.push(sha);
     }

@@ -130,7 +130,7 @@ async function replay(
   { start, followed }: { readonly start: Sha; readonly followed: Sha | null },
 ): Promise<Result<Replay>> {
   const { git } = engine;
-  const waiting = await waitingOn(engine, branch, { followed, target, tip });
+  const waiting = await waitingOn(engine, branch, { followed, tip });
   if (!waiting.ok) return err(gitFailed(waiting.error));
   const isThere = await brought(engine, target, tip);
   const work: LineCommit[] = [];

@@ -7,7 +7,8 @@ import { ok } from '../../core/failure.ts';
 import type { GitResult, LineCommit } from '../../git/port.ts';
 import { droppedTips, noteDropped, readLine, takenAmong } from '../../store/port.ts';
 import { branchRef } from '../../core/work/ref-names.ts';
-import { isTakenBackUnseen, keepTip } from './line-holds.ts';
+import { keepTip } from './line-holds.ts';
+import { noteMovedBack } from './wrong-states.ts';
 import { lineMax } from './own-range.ts';
 import type { Uses } from '../kit/engine-ports.ts';
 import type { Sha } from '../../git/sha.ts';
@@ -23,25 +24,21 @@ export interface Waiting {
   readonly theirs: readonly Sha[];
 }
 
-/** `target`: where the branch is now. */
 export async function waitingOn(
   engine: Uses<'git' | 'store'>,
   branch: string,
-  { followed, target, tip }: { followed: Sha | null; target: Sha | null; tip: Sha },
+  { followed, tip }: { followed: Sha | null; tip: Sha },
 ): Promise<GitResult<Waiting>> {
   const listed = await engine.git.lineCommits(followed, tip, lineMax);
   if (!listed.ok) return listed;
   const shas = listed.value.map(({ sha }) => sha);
   const taken = await takenAmong(engine.store.db, branch, shas);
-  const log = shas.length === 0 ? [] : await engine.git.tipsOf(branch);
-  // A branch that has moved since must be read again before its log counts.
-  const logged = new Set(log.at(-1) === target ? log : []);
   const work: LineCommit[] = [];
   const theirs: Sha[] = [];
   for (const commit of listed.value) {
     const { sha, parents, subject, trailers } = commit;
     // Everything below it was in the branch then: it is there, or was removed.
-    if (taken.has(sha) || (logged.has(sha) && (await hasMoved(engine, branch, sha, target)))) {
+    if (taken.has(sha)) {
       theirs.push(sha);
       break;
     }
@@ -59,20 +56,6 @@ export async function waitingOn(
   return ok({ work, theirs });
 }
 
-/**
- * The branch was at the commit: it still includes it, or a command that had seen the commit removed
- * it.
- */
-async function hasMoved(
-  { git }: Uses<'git'>,
-  branch: string,
-  sha: Sha,
-  target: Sha | null,
-): Promise<boolean> {
-  if (target === null || (await git.isAncestor(sha, target))) return true;
-  return (await git.takenBackUnseen(branch, sha, target)) === null;
-}
-
 /** How much landed work the branch does not hold yet. */
 export async function countWaiting(
   engine: Uses<'git' | 'store'>,
@@ -80,9 +63,8 @@ export async function countWaiting(
   tip: Sha,
 ): Promise<number> {
   const known = await readLine(engine.store.db, branch);
-  const target = await engine.git.readRef(branchRef(branch));
   const followed = known?.followed_sha ?? null;
-  const waits = await waitingOn(engine, branch, { followed, target, tip });
+  const waits = await waitingOn(engine, branch, { followed, tip });
   return waits.ok ? waits.value.work.length : 0;
 }
 
@@ -96,18 +78,12 @@ export async function rewrittenTo(
   branch: string,
   tip: Sha,
 ): Promise<Sha | null> {
-  let known = await readLine(engine.store.db, branch);
+  const known = await readLine(engine.store.db, branch);
   if (known === null || known.followed_sha === null || known.followed_sha === tip) return null;
   const target = await engine.git.readRef(branchRef(branch), 'now');
   if (target === null || (await engine.git.isAncestor(tip, target))) return null;
-  if (
-    !(await engine.git.isAncestor(known.followed_sha, target)) &&
-    (await isTakenBackUnseen(engine, known, target))
-  )
-    known = await readLine(engine.store.db, branch);
-  if (known === null || known.followed_sha === null) return null;
   const followed = known.followed_sha;
-  const waits = await waitingOn(engine, branch, { followed, target, tip });
+  const waits = await waitingOn(engine, branch, { followed, tip });
   let found = false;
   for (const seen of new Set([followed, ...(waits.ok ? waits.value.theirs : [])])) {
     if (await engine.git.isAncestor(seen, target)) continue;
@@ -116,6 +92,7 @@ export async function rewrittenTo(
     if (droppedTips(known).includes(seen)) continue;
     await keepTip(engine, branch, seen, 'drover: rewritten');
     await engine.store.transaction((tx) => noteDropped(tx, branch, seen));
+    if (seen === followed) await noteMovedBack(engine, branch, seen, target);
   }
   return found ? target : null;
 }

@@ -14,6 +14,7 @@ import { syncLine, takeInConflict } from '../lines/lines.ts';
 import { returnOrphans } from './orphans.ts';
 import { forgetReplays, replayOnto } from '../lines/replay.ts';
 import { rewrittenTo, takeInSubject } from '../lines/waiting-work.ts';
+import { checkWrongStates } from '../lines/wrong-states.ts';
 import type { Engine, Uses } from '../kit/engine-ports.ts';
 import { activeRuns } from './start-run.ts';
 import { gateOfRun } from '../attempt/submission.ts';
@@ -39,6 +40,7 @@ export class LineFollowing {
   #off = (): void => {};
   #swept: string | null = null;
   #isFirstLook = true;
+  #round = 0;
 
   constructor(engine: Engine) {
     this.#engine = engine;
@@ -79,6 +81,7 @@ export class LineFollowing {
     const waiting = lines.filter((line) => line.pending > 0);
     if (this.#isFirstLook) waiting.push(...(await movedUnnoticed(engine, lines)));
     this.#isFirstLook = false;
+    await checkWrongStates(engine, lines, (this.#round += 1));
     // A person's decision in the meantime frees a held line.
     const held = lines.filter((line) => line.held_reason !== null);
     for (const { branch } of held) await syncLine(engine, branch);

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { parseListed } from '../../../server/git/process/listed-config.ts';
 import { parseCommit } from '../../../server/git/ask/objects.ts';
-import { parseMergeTree } from '../../../server/git/moves/merges.ts';
+import { parseMergeTree } from '../../../server/git/follow/merges.ts';
 import { bytesOf, shown, splitZero, zeroEnded } from '../../../server/git/files/paths.ts';
 import { isNestedRepository, parseStatus } from '../../../server/git/read/status-format.ts';
 import { isNewEnough, parseVersion } from '../../../server/git/process/version.ts';

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { gitEnvironment, networkVariables } from '../../../server/git/process/environment.ts';
 import { failureOf, isPassingRace, lockFileOf } from '../../../server/git/process/failures.ts';
-import { refusalReason } from '../../../server/git/moves/fast-forward.ts';
+import { refusalReason } from '../../../server/git/follow/checkout.ts';
 import { isHeldFileName } from '../../../server/git/read/held-files.ts';
 import { identityVariables, missingIdentity } from '../../../server/git/process/identity.ts';
 import { isReproducible } from '../../../server/git/read/ignored-files.ts';
@@ -144,11 +144,11 @@ suite('git rules', () => {
       assert.match(refusalReason(stderr, '/w'), words);
     check(
       'error: Your local changes to the following files would be overwritten by merge:\n\ta.txt\n\tb c.txt\nPlease commit your changes\nAborting\n',
-      /^Local changes in \/w are in the way: a\.txt, b c\.txt\.$/,
+      /^Local changes in \/w are in the way: a\.txt, b c\.txt\. Commit or stash them\.$/,
     );
     check(
       'error: The following untracked working tree files would be overwritten by merge:\n\t.env\nPlease move\n',
-      /^Files that are not in git in \/w are in the way: \.env\.$/,
+      /^Files that are not in git in \/w are in the way: \.env\. Move or remove them\.$/,
     );
     check(
       `error: x:\n${'123456789'

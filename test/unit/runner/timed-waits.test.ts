@@ -44,7 +44,6 @@ const allowed: Readonly<Record<string, readonly [number, keyof typeof reasons]>>
   'fleet/solo.test.ts': [3, 'outage'],
   'fleet/support/epic.ts': [3, 'work'],
   'fleet/support/tokens.ts': [1, 'work'],
-  'git/branch-moves.test.ts': [1, 'limit'],
   'git/shells.test.ts': [1, 'work'],
   'neighbours/agent-acts.ts': [4, 'work'],
   'neighbours/play.ts': [2, 'moment'],

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { isBeadsFile } from '../../core/exchange/beads-merge.ts';
 import { blobText, mergeBeads, writeBlob } from './beads-files.ts';
 import type { RepositoryContext } from '../context.ts';
-import type { FollowStep } from './cut-follow.ts';
+import type { FollowStep } from './names.ts';
 import { splitZero } from '../files/paths.ts';
 import { factsOf, readText } from '../files/small-files.ts';
 
@@ -69,7 +69,7 @@ async function settle(
   const present = facts?.isFile() === true ? readText(file) : null;
   const landed = await entryIn(context, ['ls-tree', '-z', to, '--', path]);
   if (facts === null || present === null || landed === null) return null;
-  const base = from === null ? null : await entryIn(context, ['ls-tree', '-z', from, '--', path]);
+  const base = await entryIn(context, ['ls-tree', '-z', from, '--', path]);
   const before = await entryIn(context, ['ls-files', '-s', '-z', '--', path], checkout);
   const staged = before === null ? null : await textOf(context, before);
   const isStaged = before !== null && ![base?.blob, landed.blob].includes(before.blob);

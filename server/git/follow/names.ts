@@ -1,0 +1,26 @@
+// The names of files that differ, as git lists them.
+
+import type { RepositoryContext } from '../context.ts';
+import { type PathBytes, splitZero } from '../files/paths.ts';
+import type { Sha } from '../sha.ts';
+
+/** A branch went from one commit to another. */
+export interface FollowStep {
+  readonly from: Sha;
+  readonly to: Sha;
+}
+
+/** Returns null if git cannot tell. */
+export async function namesIn(
+  context: RepositoryContext,
+  [command = '', ...args]: readonly string[],
+  at?: string,
+  env: Readonly<Record<string, string>> = {},
+): Promise<ReadonlySet<PathBytes> | null> {
+  const how = ['--name-only', '-z', '--no-renames'];
+  const output = await context.git(
+    [command, ...how, ...args],
+    at === undefined ? {} : { at, env, waitForLocks: false },
+  );
+  return output.code === 0 ? new Set(splitZero(output.stdout)) : null;
+}

@@ -1,0 +1,36 @@
+// Files that are already those of a commit under an index that is older: what a power cut or a kill
+// in the middle of a fast-forward leaves. Git takes them for changes of the user.
+
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import type { RepositoryContext } from '../context.ts';
+import { type PathBytes, splitZero, zeroEnded } from '../files/paths.ts';
+import { type FollowStep, namesIn } from './names.ts';
+
+/** Gives the index the entries of files that are those of `to`. Returns their names. */
+export async function takeOnWritten(
+  context: RepositoryContext,
+  at: string,
+  { from, to }: FollowStep,
+): Promise<ReadonlySet<PathBytes>> {
+  const raw = await context.git(['diff-tree', '-r', '-z', '--no-renames', from, to]);
+  const parts = splitZero(raw.stdout);
+  const entries = new Map<PathBytes, string>();
+  for (let index = 0; index + 1 < parts.length; index += 2) {
+    const [, mode = '', , blob = ''] = (parts[index] ?? '').split(' ');
+    const path = parts[index + 1] ?? '';
+    if (mode !== '000000') entries.set(path, `${mode} blob ${blob}\t${path}`);
+  }
+  const file = join(context.commonDir, `drover-cure-${process.pid}`);
+  const own = { at, env: { GIT_INDEX_FILE: file } };
+  const take = ['update-index', '-z', '--index-info'];
+  await context.git(take, { ...own, input: zeroEnded([...entries.values()]) });
+  await context.git(['update-index', '-q', '--refresh'], own);
+  const differing = await namesIn(context, ['diff-files'], at, own.env);
+  rmSync(file, { force: true });
+  const written = [...entries].filter(([path]) => differing?.has(path) === false);
+  const input = zeroEnded(written.map(([, entry]) => entry));
+  await context.git(take, { at, input, waitForLocks: false });
+  await context.git(['update-index', '-q', '--refresh'], { at, waitForLocks: false });
+  return new Set(written.map(([path]) => path));
+}
