@@ -50,7 +50,7 @@ export function gitEnvironment(source: Variables): Record<string, string> {
   environment['LANGUAGE'] = '';
   environment['GIT_TERMINAL_PROMPT'] = '0';
   environment['GIT_OPTIONAL_LOCKS'] = '0';
-  // Commits are read without git as well, as they are: both have to see the same history.
+  // Drover caches commits: what it knows must not change with a replacement.
   environment['GIT_NO_REPLACE_OBJECTS'] = '1';
   // Git gives advice where there is a file, even an empty one.
   environment['GIT_GRAFT_FILE'] = join(devNull, 'none');
