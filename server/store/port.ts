@@ -49,6 +49,8 @@ export interface Feed {
     readonly after?: number;
     readonly type?: string;
     readonly task?: string;
+    /** The person or the machine of the event's actor. */
+    readonly by?: string;
     readonly limit?: number;
   }): Promise<readonly EventView[]>;
   lastSeq(): Promise<number>;

@@ -92,7 +92,7 @@ export const commandRequests: Readonly<Record<string, CommandRequest>> = {
   },
   events: {
     request: 'events.read',
-    lines: [words('--after 1 --type a --task t --limit 2')],
+    lines: [words('--after 1 --type a --task t --by ada --limit 2')],
     others: follow,
   },
   diff: { request: 'diff', lines: [words('task-1 --snapshot 1')] },

@@ -124,6 +124,8 @@ export interface EventsOptions {
   readonly after?: number;
   readonly type?: string;
   readonly task?: string;
+  /** A user or a machine. */
+  readonly by?: string;
   readonly limit?: number;
   readonly follow?: boolean;
 }
@@ -159,10 +161,17 @@ function printEvent(context: CommandContext, event: EventView): void {
   else context.say(eventLine(event));
 }
 
-function isWanted(event: EventView, { type, task }: EventsOptions): boolean {
+function isWanted(event: EventView, { type, task, by }: EventsOptions): boolean {
   return (
-    (type === undefined || event.type === type) && (task === undefined || isAboutTask(event, task))
+    (by === undefined || isBy(event, by)) &&
+    (type === undefined || event.type === type) &&
+    (task === undefined || isAboutTask(event, task))
   );
+}
+
+function isBy({ data }: EventView, name: string): boolean {
+  const actor = data['actor'] as { person?: unknown; machine?: unknown } | undefined;
+  return actor?.person === name || actor?.machine === name;
 }
 
 async function readEvents(
@@ -179,6 +188,7 @@ async function readEvents(
       limit: Math.min(left, pageSize),
       ...(options.type !== undefined && { type: options.type }),
       ...(options.task !== undefined && { task: options.task }),
+      ...(options.by !== undefined && { by: options.by }),
     });
     const last = page.events.at(-1);
     if (last === undefined) return;

@@ -49,6 +49,7 @@ export function defineInspectCommands(program: Command, host: ProgramHost): void
     .option('--after <seq>', 'Only events after this number', wholeNumber)
     .option('--type <type>', 'Only this type')
     .option('--task <id>', 'Only this task')
+    .option('--by <name>', 'Only commands of this user or on this machine')
     .option('--limit <n>', 'Maximum number of events', wholeNumber)
     .option('--follow', 'Follow new events')
     .action(calls(host, events, async () => (await load()).events));

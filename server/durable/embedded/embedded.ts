@@ -6,6 +6,7 @@
 // renews leases, reads cancel requests, takes over the workflows of dead processes, and checks for
 // the ends that callers wait for.
 
+import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Kysely, Transaction } from 'kysely';
 import { DurableAdapter } from '../adapter.ts';
 import { errorText, fromJson, toJson } from '../json.ts';
@@ -78,6 +79,8 @@ class EmbeddedAdapter<Tx> extends DurableAdapter<Tx, Db> implements EmbeddedDura
   /** True if a caller has asked to look for work since the last look started. */
   #lookAgain = false;
   #looking: Promise<void> | null = null;
+  /** Workflows are not part of the request that wakes them. */
+  readonly #outside = AsyncLocalStorage.snapshot();
   #leasesExpireAt = 0;
 
   constructor(options: AdapterOptions) {
@@ -97,7 +100,7 @@ class EmbeddedAdapter<Tx> extends DurableAdapter<Tx, Db> implements EmbeddedDura
   protected lookForWork(): void {
     if (!this.launched || this.isClosed) return;
     this.#lookAgain = true;
-    this.#looking ??= this.#claimWhileAsked();
+    this.#looking ??= this.#outside(() => this.#claimWhileAsked());
   }
 
   async cancel(id: string): Promise<void> {

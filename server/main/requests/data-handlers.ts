@@ -99,7 +99,11 @@ export function dataOnlyHandlers(project: DataProject): RequestHandlers {
     prune: refuse,
     ...dataHandlers(project, false),
   };
-  return servedHandlers(handlers, () => maskOf(project.live));
+  return servedHandlers(
+    handlers,
+    () => maskOf(project.live),
+    () => project.live.settings.fleet.name,
+  );
 }
 
 export async function worktreeParts(

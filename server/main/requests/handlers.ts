@@ -85,6 +85,7 @@ export function allHandlers(
   return servedHandlers(
     { ...data, ...engine, ...specHandlers(project), ...webhooks, ...retention },
     () => maskOf(project.live),
+    () => project.live.settings.fleet.name,
     refreshSettings,
   );
 }

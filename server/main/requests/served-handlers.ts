@@ -3,8 +3,10 @@
 // caller's process (which alone knows its environment) and in the one that stores them. If an
 // answer depends on settings, their files are read first.
 
+import { userInfo } from 'node:os';
 import { maskDeep, type Mask } from '../../agents/kit/log/masking.ts';
 import type { Params, RequestName } from '../../protocol/api.ts';
+import { actingAs } from '../../store/feed/actor.ts';
 import type { RequestHandlers } from '../../rpc/transport/local.ts';
 
 const taskWords = ['title', 'description', 'accept', 'labels'] as const;
@@ -51,10 +53,23 @@ const settingRequests: ReadonlySet<ServedName> = new Set([
   'run.start',
 ]);
 
-/** The same handlers: each gets masked texts, and the current settings. */
+/** Only this user reaches the socket. A container may run as a user without a name. */
+function userName(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    return String(process.getuid?.() ?? '');
+  }
+}
+
+/**
+ * The same handlers: each gets masked texts and the current settings, and its events name who
+ * asked.
+ */
 export function servedHandlers(
   handlers: RequestHandlers,
   mask: () => Mask,
+  machine: () => string,
   refreshSettings: () => Promise<void> = () => Promise.resolve(),
 ): RequestHandlers {
   const served: Record<string, (params: never) => Promise<unknown>> = { ...handlers };
@@ -65,6 +80,10 @@ export function servedHandlers(
       if (settingRequests.has(name)) await refreshSettings();
       return await handler(masked);
     };
+  }
+  for (const [name, handler] of Object.entries(served)) {
+    served[name] = (params) =>
+      actingAs({ person: userName(), machine: machine() }, () => handler(params));
   }
   return served as unknown as RequestHandlers;
 }

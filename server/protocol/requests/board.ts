@@ -23,6 +23,7 @@ export const boardShapes = {
     after: optional(place),
     type: optional(text),
     task: optional(text),
+    by: optional(text),
     limit: optional(integer(1)),
   },
   /**

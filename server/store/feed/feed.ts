@@ -3,6 +3,7 @@
 
 import type { Clock } from '../../durable/port.ts';
 import type { EventView } from '../../protocol/api.ts';
+import { currentActor } from './actor.ts';
 import type { EventRow, Tx } from '../schema/tables.ts';
 
 /** Time, ids and chance for the store, so that tests and the simulation can own them. */
@@ -28,6 +29,7 @@ export interface NewEvent {
 /** Appends one event. The feed shows its number. */
 export async function appendEvent(tx: Tx, sources: StoreSources, event: NewEvent): Promise<void> {
   const nowMs = sources.clock.now();
+  const actor = currentActor();
   await tx
     .insertInto('events')
     .values({
@@ -38,7 +40,7 @@ export async function appendEvent(tx: Tx, sources: StoreSources, event: NewEvent
       task_id: event.taskId ?? null,
       epic_id: event.epicId ?? null,
       run_id: event.runId ?? null,
-      data: JSON.stringify(event.data ?? {}),
+      data: JSON.stringify({ ...event.data, ...(actor !== null && { actor }) }),
     })
     .execute();
   sources.appended?.();

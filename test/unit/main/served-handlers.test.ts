@@ -18,9 +18,14 @@ suite('requests before their handlers', () => {
     'runs.list': take('runs.list'),
   } as unknown as RequestHandlers;
   const mask = (): ((text: string) => string) => (text) => text.replaceAll('hunter2', '***');
-  const served = servedHandlers(handlers, mask, async () => {
-    seen.push('settings');
-  });
+  const served = servedHandlers(
+    handlers,
+    mask,
+    () => 'm1',
+    async () => {
+      seen.push('settings');
+    },
+  );
 
   setup(() => {
     seen.length = 0;
@@ -43,7 +48,12 @@ suite('requests before their handlers', () => {
   });
 
   test('where settings cannot be read, the handler is not called', async () => {
-    const broken = servedHandlers(handlers, mask, () => Promise.reject(new Error('no file')));
+    const broken = servedHandlers(
+      handlers,
+      mask,
+      () => 'm1',
+      () => Promise.reject(new Error('no file')),
+    );
     await assert.rejects(broken['run.start']({}), /no file/);
     assert.deepEqual(seen, []);
   });
