@@ -58,7 +58,7 @@ export const treeStyles = css`
     color: var(--vscode-list-activeSelectionForeground);
   }
   .rows:focus .row.selected .icon,
-  .rows:focus .row.selected .facts {
+  .row.selected .facts {
     color: inherit;
   }
   .rows:focus .row.active,
@@ -81,7 +81,7 @@ export const treeStyles = css`
   .done .title {
     color: var(--vscode-descriptionForeground);
   }
-  .rows:focus .row.selected .title {
+  .row.selected .title {
     color: inherit;
   }
   /* A fact that has no room wraps onto a line that is cut off: whole facts are shown, or none. */

@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { runView } from '../../doubles/views.ts';
+import { checkAxe } from '../support/axe.ts';
 import { boardOf, largeBoard, numbered, smallBoard } from '../support/boards.ts';
 import { pixelsOf } from '../support/pixels.ts';
 import { themeNames } from '../support/themes.ts';
@@ -100,6 +101,18 @@ suite('webview: looks of the tree', () => {
     }
     await view.close();
   });
+
+  for (const theme of themeNames) {
+    test(`a selected row of finished work is readable, also without the keyboard: ${theme}`, async () => {
+      const board = smallBoard();
+      const done = board.tasks.find(({ status }) => status === 'completed');
+      view = await openWebview('tree', { theme, state: { board } });
+      await row(new RegExp(`^${done?.title}`, 'u')).click();
+      await view.page.evaluate(() => (document.activeElement as HTMLElement | null)?.blur());
+      await checkAxe(view.page);
+      await view.close();
+    });
+  }
 
   test('candidates are rows below their task', async () => {
     const green = { status: 'needs_review', review_kind: 'candidate', candidate_of: 'a' } as const;
