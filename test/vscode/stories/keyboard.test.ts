@@ -150,6 +150,11 @@ suite('the first run, without a mouse', () => {
     const board = await project.status();
     const completed = board.tasks.filter(({ status }) => status === 'completed');
     assert.equal(completed.length, 3);
+    // The branch follows right after the epic has landed.
+    await eventually('main has all three', () => {
+      const files = project.git('ls-tree', '-r', '--name-only', 'main');
+      return completed.every(({ id }) => files.includes(`demo/${id}.md`));
+    });
     for (const { id, title } of completed) {
       assert.match(project.git('show', `main:demo/${id}.md`), new RegExp(title));
     }
