@@ -168,7 +168,7 @@ function acquireBoth(places: ProjectPlaces): { readonly release: () => void } | 
 
 /** A person has called `drover worker` here: the same word as a run's. */
 async function acceptForWorker({ live }: Project, { tell }: WorkerOptions): Promise<void> {
-  for (const message of await live.accept()) tell({ type: 'warning', at_ms: Date.now(), message });
+  for (const message of await live.use(live)) tell({ type: 'warning', at_ms: Date.now(), message });
 }
 
 /** How long the backend lives: until it is unused, or asked to stop. */

@@ -50,12 +50,8 @@ export class LiveSettings {
   #accepted: Settings;
   #offered: Settings;
   readonly #listeners = new Set<() => void>();
-  /** Starts of runs that may still be refused. */
-  #starts = 0;
   /** How often other settings came into force: what was read before that is out of date. */
   #changes = 0;
-  /** What is in force when none of these starts is: the last one; each accepted one adds to it. */
-  #bases: readonly InForce[] = [];
 
   private constructor(
     root: string,
@@ -86,81 +82,23 @@ export class LiveSettings {
    * refused, changes nothing here. A problem is a refusal.
    */
   async offer(environment: Environment, flags: SettingFlags): Promise<LiveSettings> {
-    const changes = this.#changes;
     const loading = await load(this.#root, environment, flags, 'offered');
     refuseProblems(loading.loaded);
     const loaded = this.#stillThisMachine(loading.loaded);
-    const made = new LiveSettings(this.#root, environment, flags, { ...loading, loaded });
-    made.#changes = changes;
-    return made;
+    return new LiveSettings(this.#root, environment, flags, { ...loading, loaded });
   }
 
   /**
-   * A person asks for a run with what was offered: it is in force from now on, and accepted once
-   * nothing refuses the run any more. Until then reading the files does not replace it.
+   * Nothing refuses the run of this offer any more: what it uses of the repository's settings is
+   * accepted, and all of it in force from now on. Answers what is new.
    */
-  take(offer: LiveSettings): TakenSettings {
-    if (this.#starts === 0) this.#bases = [this.#asIs()];
-    this.#starts += 1;
-    // What it read as accepted is out of date once another start was accepted.
-    if (offer.#changes !== this.#changes) {
-      offer.#accepted = this.#accepted;
-      offer.#judged = { ...offer.#judged, accepted: this.#judged.accepted };
-    }
-    this.#become(offer.#asIs());
-    let isOpen = true;
-    let base: InForce | null = null;
-    return {
-      accept: async () => {
-        if (!isOpen) return this.accept();
-        isOpen = false;
-        // Another start may have been put back meanwhile.
-        this.#become(offer.#asIs());
-        try {
-          return await this.accept();
-        } finally {
-          this.#starts -= 1;
-          base = offer.#asAccepted();
-          this.#bases = [...this.#bases, base];
-        }
-      },
-      reopen: () => {
-        if (isOpen) return;
-        isOpen = true;
-        this.#starts += 1;
-        this.#bases = this.#bases.filter((each) => each !== base);
-      },
-      putBack: () => {
-        if (!isOpen) return;
-        isOpen = false;
-        this.#starts -= 1;
-        const before = this.#bases.at(-1);
-        if (before !== undefined) this.#become(before);
-      },
-    };
-  }
-
-  #asAccepted(): InForce {
-    const judged = { ...this.#judged, accepted: this.#judged.used };
-    return { ...this.#asIs(), judged, accepted: this.settings };
-  }
-
-  #asIs(): InForce {
-    const { environment } = this;
-    const [loaded, judged, flags] = [this.#loaded, this.#judged, this.#flags];
-    return {
-      environment,
-      flags,
-      loaded,
-      judged,
-      accepted: this.#accepted,
-      offered: this.#offered,
-    };
-  }
-
-  #become({ environment, flags, ...loading }: InForce): void {
-    this.environment = environment;
-    this.#putInForce(loading, flags);
+  async use(offer: LiveSettings): Promise<readonly string[]> {
+    const news = await acceptSettings(this.#root, offer.#judged);
+    this.environment = offer.environment;
+    const judged = { ...offer.#judged, accepted: offer.#judged.used };
+    const { settings: accepted, loaded, offered } = offer;
+    this.#putInForce({ loaded, judged, accepted, offered }, offer.#flags);
+    return [...news, ...this.held.map(heldSentence)];
   }
 
   /**
@@ -180,7 +118,7 @@ export class LiveSettings {
     for (;;) {
       const changes = this.#changes;
       const loading = await load(this.#root, this.environment, this.#flags, 'accepted');
-      if (this.#starts > 0 || loading.loaded.problems.length > 0) return null;
+      if (loading.loaded.problems.length > 0) return null;
       if (changes === this.#changes) return loading;
     }
   }
@@ -192,19 +130,6 @@ export class LiveSettings {
     this.#flags = flags;
     // A run that another machine starts reads them again, as they are accepted here.
     this.#usedFlags = '';
-  }
-
-  /**
-   * A person starts a run: what it uses of the repository's settings is accepted from now on.
-   * Answers what is new.
-   */
-  async accept(): Promise<readonly string[]> {
-    // Another start may put its own in force meanwhile.
-    const { judged, accepted } = this.#asAccepted();
-    const news = await acceptSettings(this.#root, this.#judged);
-    this.#changes += 1;
-    this.#take({ judged, accepted });
-    return [...news, ...this.held.map(heldSentence)];
   }
 
   /**
@@ -322,20 +247,6 @@ function homeOf(environment: Environment): string {
 
 function refuseProblems({ problems: [problem] }: LoadedSettings): void {
   if (problem !== undefined) throw new Refusal('bad_configuration', problem.message);
-}
-
-interface TakenSettings {
-  /** Answers what is new. */
-  readonly accept: () => Promise<readonly string[]>;
-  /** It joins another run after all, which keeps its own. What a person has accepted stays so. */
-  readonly reopen: () => void;
-  /** Those before are in force again; of no effect once these are accepted. */
-  readonly putBack: () => void;
-}
-
-interface InForce extends Loading {
-  readonly environment: Environment;
-  readonly flags: SettingFlags;
 }
 
 interface Loading {

@@ -43,7 +43,7 @@ export function allHandlers(
       const environment = environmentFor(project, env);
       const offer = await project.live.offer(environment, flags as SettingFlags);
       const warnings = await warningsOf(project, offer);
-      return { ...project.live.take(offer), warnings };
+      return { warnings, engine: host.engineWith(offer), use: () => project.live.use(offer) };
     },
     offer: async (env, flags) => {
       const environment = environmentFor(project, env);

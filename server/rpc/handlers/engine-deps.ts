@@ -14,15 +14,13 @@ export interface Offer extends Pick<
   readonly warnings: readonly string[];
 }
 
-/** Settings that are in force for a start that may still be refused. */
-export interface ConfiguredStart {
-  readonly warnings: readonly string[];
-  /** The start is certain: a person has accepted them. Answers what is new. */
-  readonly accept: () => Promise<readonly string[]>;
-  /** Another run covers it after all: nothing of it is certain any more. */
-  readonly reopen: () => void;
-  /** Those before are in force again; of no effect once they are accepted. */
-  readonly putBack: () => void;
+/** A start that may still be refused. */
+export interface ConfiguredStart extends Pick<Offer, 'engine' | 'warnings'> {
+  /**
+   * The start is certain: a person has accepted its settings, and they are in force. Answers what
+   * is new.
+   */
+  readonly use: () => Promise<readonly string[]>;
 }
 
 export interface EngineHandlerDeps {
@@ -31,7 +29,7 @@ export interface EngineHandlerDeps {
   readonly epicView: (id: string) => Promise<EpicView>;
   /**
    * A person asks for a start: loads the settings again with the caller's environment and flags.
-   * Refuses invalid values before anything changes.
+   * Refuses invalid values; nothing of it is in force yet.
    */
   readonly configure: (
     env: Readonly<Record<string, string>> | undefined,

@@ -1,6 +1,7 @@
 // The requests that need the engine: runs, and a person's actions on tasks. Each answers with the
 // task's row afterwards.
 
+import { KeyedMutex } from '../../core/work/semaphore.ts';
 import type { TaskStatus } from '../../core/plan/state.ts';
 import type { Answer, EpicView, Handlers, Params, RunView, TaskView } from '../../protocol/api.ts';
 import {
@@ -18,7 +19,7 @@ import { stopRuns } from '../../workflows/engine.ts';
 import { returnOrphans } from '../../workflows/run/orphans.ts';
 import { approve, sendBack } from '../../workflows/person/reviews.ts';
 import { previewUndo, undoLanding, type UndoAnswer } from '../../workflows/person/undo-landing.ts';
-import { type Acceptance, resumeRun, startRun } from '../../workflows/run/start-run.ts';
+import { resumeRun, startRun } from '../../workflows/run/start-run.ts';
 import { askedScope, coveringRun } from '../../workflows/run/asked-scope.ts';
 import { unmetWants } from '../../store/board/machine-wants.ts';
 import { countReady, newestRun, readLine, type RunRow } from '../../store/port.ts';
@@ -26,7 +27,7 @@ import { lastSeqOfRun } from '../../store/feed/find-events.ts';
 import { runView } from '../../store/board/views.ts';
 import { runFlags } from './run-flags.ts';
 import { panelEngineHandlers, type PanelEngineRequests } from './panel-engine.ts';
-import type { ConfiguredStart, EngineHandlerDeps } from './engine-deps.ts';
+import type { EngineHandlerDeps } from './engine-deps.ts';
 import type { UndoView } from '../../protocol/run-views.ts';
 import type { Uses } from '../../workflows/kit/engine-ports.ts';
 
@@ -52,7 +53,12 @@ type EngineRequests =
 export function createEngineHandlers(
   deps: EngineHandlerDeps,
 ): Pick<Handlers, EngineRequests | PanelEngineRequests> {
-  return { ...runHandlers(deps), ...taskHandlers(deps), ...panelEngineHandlers(deps) };
+  const starts = new KeyedMutex();
+  return {
+    ...runHandlers(deps, starts),
+    ...taskHandlers(deps),
+    ...panelEngineHandlers(deps, starts),
+  };
 }
 
 type RunRequests =
@@ -63,13 +69,14 @@ type RunRequests =
   | 'worktree.prune'
   | 'shutdown';
 
-function runHandlers(deps: EngineHandlerDeps): Pick<Handlers, RunRequests> {
+/** One start after the other: what one puts in force is not what another is checked with. */
+function runHandlers(deps: EngineHandlerDeps, starts: KeyedMutex): Pick<Handlers, RunRequests> {
   const { engine } = deps;
   /** Runs whose end a "resume" has been answered with: the next one is another question. */
   const told = new Set<string>();
   return {
-    'run.start': async (options) => startRequest(deps, options),
-    'run.resume': async (options) => resumeRequest(deps, options, told),
+    'run.start': (options) => starts.run('', () => startRequest(deps, options)),
+    'run.resume': (options) => starts.run('', () => resumeRequest(deps, options, told)),
     'run.stop': async ({ run }) => ({ stopped: await stopRuns(engine, run ?? null) }),
     reset: async (options) => {
       const ids = options.ids ?? [];
@@ -93,12 +100,12 @@ async function startRequest(
   deps: EngineHandlerDeps,
   options: Params<'run.start'>,
 ): Promise<Answer<'run.start'>> {
-  const { engine } = deps;
   const flags = runFlags(options);
   // A caller that only joins an active run does not change its settings.
-  const scope = await askedScope(engine, options);
-  const covering = await coveringRun(engine, scope);
+  const scope = await askedScope(deps.engine, options);
+  const covering = await coveringRun(deps.engine, scope);
   const start = covering === null ? await deps.configure(options.env, flags) : null;
+  const engine = { ...deps.engine, ...start?.engine };
   const settings = engine.settings();
   const after = await engine.store.feed.lastSeq();
   const wanted = {
@@ -109,9 +116,10 @@ async function startRequest(
     land: settings.land,
     flags,
   };
-  const [begun, news] = await withStart(start, (acceptance) =>
-    startRun(engine, wanted, acceptance),
-  );
+  let news: readonly string[] = [];
+  const begun = await startRun(engine, wanted, async () => {
+    news = (await start?.use()) ?? [];
+  });
   const warnings = begun.joined
     ? [...news, ...unusedFlags(flags, JSON.parse(begun.row.flags) as Record<string, unknown>)]
     : [...news, ...(start?.warnings ?? [])];
@@ -133,25 +141,6 @@ async function startRequest(
     warnings: [...loud, ...warnings, ...wants],
     after: begun.joined ? await seqBefore(engine, begun.row.id) : after,
   };
-}
-
-/** Whatever is refused before the run is certain leaves nothing accepted, and nothing in force. */
-async function withStart<T>(
-  start: ConfiguredStart | null,
-  body: (acceptance: Acceptance) => Promise<T>,
-): Promise<readonly [T, readonly string[]]> {
-  let news: readonly string[] = [];
-  try {
-    const begun = await body({
-      accept: async () => {
-        news = (await start?.accept()) ?? [];
-      },
-      reopen: () => start?.reopen(),
-    });
-    return [begun, news];
-  } finally {
-    start?.putBack();
-  }
 }
 
 function unusedFlags(
@@ -211,12 +200,15 @@ async function resumeRequest(
   options: Params<'run.resume'>,
   told: Set<string>,
 ): Promise<Answer<'run.resume'>> {
-  const { engine } = deps;
-  const last = await newestRun(engine.store.db);
+  const last = await newestRun(deps.engine.store.db);
   const flags = JSON.parse(last?.flags ?? '{}') as Record<string, unknown>;
   const start = await deps.configure(options.env, flags);
+  const engine = { ...deps.engine, ...start.engine };
   const after = await engine.store.feed.lastSeq();
-  const [begun, news] = await withStart(start, (acceptance) => resumeRun(engine, acceptance));
+  let news: readonly string[] = [];
+  const begun = await resumeRun(engine, async () => {
+    news = await start.use();
+  });
   const warnings = [...news, ...start.warnings];
   if (begun === null) {
     const ended = await endedSinceLaunch(engine);

@@ -1,5 +1,6 @@
 // The requests of panels that need the engine.
 
+import type { KeyedMutex } from '../../core/work/semaphore.ts';
 import { Refusal } from '../../core/failure.ts';
 import type { Answer, Handlers, Params } from '../../protocol/api.ts';
 import { testBaseNow } from '../../workflows/landing/base-gate.ts';
@@ -24,11 +25,14 @@ export type PanelEngineRequests =
   | 'step.log'
   | 'backend.leave';
 
-export function panelEngineHandlers(deps: EngineHandlerDeps): Pick<Handlers, PanelEngineRequests> {
+export function panelEngineHandlers(
+  deps: EngineHandlerDeps,
+  starts: KeyedMutex,
+): Pick<Handlers, PanelEngineRequests> {
   const { engine, taskView } = deps;
   return {
     preflight: (params) => preflight(deps, params),
-    'gate.test': (params) => testBase(deps, params),
+    'gate.test': (params) => testBase(deps, starts, params),
     'target.follow': async ({ branch, leave_out: leavesOut }) => {
       const run = branch === undefined ? await newestRun(engine.store.db) : null;
       const target = branch ?? run?.target_branch;
@@ -68,23 +72,23 @@ export function panelEngineHandlers(deps: EngineHandlerDeps): Pick<Handlers, Pan
 /** The gate on the target branch, because a person asks for it before a run. */
 async function testBase(
   deps: EngineHandlerDeps,
+  starts: KeyedMutex,
   params: Params<'gate.test'>,
 ): Promise<Answer<'gate.test'>> {
-  const { engine } = deps;
-  // Active runs keep the settings that they were started with.
-  const isBusy = (await activeRuns(engine)).length > 0;
-  const start = isBusy ? null : await deps.configure(params.env, runFlags(params));
-  try {
-    const { target, gateCommand } = engine.settings();
-    if (gateCommand === null)
+  const { branch, gateCommand } = await starts.run('', async () => {
+    // Active runs keep the settings that they were started with.
+    const isBusy = (await activeRuns(deps.engine)).length > 0;
+    const start = isBusy ? null : await deps.configure(params.env, runFlags(params));
+    const engine = { ...deps.engine, ...start?.engine };
+    const settings = engine.settings();
+    if (settings.gateCommand === null)
       throw new Refusal('illegal', 'No gate is configured. Set [gate] command in .drover.toml.');
-    const branch = await chooseTarget(engine, params.target ?? target);
+    const target = await chooseTarget(engine, params.target ?? settings.target);
     // It runs a command of the repository, as a run would.
-    await start?.accept();
-    const { state, reason } = await testBaseNow(engine, branch, gateCommand);
-    const outcome = state === 'green' || state === 'red' ? state : 'unknown';
-    return { branch, outcome, message: reason };
-  } finally {
-    start?.putBack();
-  }
+    await start?.use();
+    return { branch: target, gateCommand: settings.gateCommand };
+  });
+  const { state, reason } = await testBaseNow(deps.engine, branch, gateCommand);
+  const outcome = state === 'green' || state === 'red' ? state : 'unknown';
+  return { branch, outcome, message: reason };
 }

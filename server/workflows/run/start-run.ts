@@ -52,24 +52,19 @@ export interface RunBegun {
   readonly joined: boolean;
 }
 
-/** Of the settings that the start asks for. */
-export interface Acceptance {
-  /** Nothing refuses the run any more, and its row comes next. */
-  readonly accept: () => Promise<void>;
-  /** After that, another run was faster, and it is joined: it keeps its own settings. */
-  readonly reopen: () => void;
-}
+/** Nothing refuses the run any more, and its row comes next: its settings are in force now. */
+export type UseSettings = () => Promise<void>;
 
-const nothingToAccept: Acceptance = { accept: async () => {}, reopen: () => {} };
+const nothingToUse: UseSettings = async () => {};
 
 export async function startRun(
   engine: Engine,
   request: StartRunOptions,
-  acceptance = nothingToAccept,
+  use = nothingToUse,
 ): Promise<RunBegun> {
   await checkEpic(engine, request.epicId);
   const covering = await coveringRun(engine, request);
-  if (covering !== null) return joinedTo(engine, covering, request, acceptance);
+  if (covering !== null) return joinedTo(engine, covering, request, use);
   refuseLandWithoutEpic(request);
   await checkAgents(engine, request);
   const target = await chooseTarget(engine, request.target, request.calledIn ?? null);
@@ -87,7 +82,7 @@ export async function startRun(
     if (!synced.ok && synced.error.kind === 'line_held')
       throw new Refusal('line_held', synced.error.message);
   }
-  await acceptance.accept();
+  await use();
   const row: RunRow = {
     id: newId('run', engine.store.sources.random(8)),
     state: 'active',
@@ -103,7 +98,7 @@ export async function startRun(
     flags: flagsWithTasks(request.flags, request.tasks),
   };
   const before = await engine.store.transaction(async (tx) => {
-    // Another request may have been faster: two runs over the same tasks must not exist.
+    // Another machine may have been faster: two runs over the same tasks must not exist.
     const faster = covers(await activeRunsIn(tx), request);
     if (faster !== null) return faster;
     await insertRun(tx, row);
@@ -113,10 +108,7 @@ export async function startRun(
     await begin(engine, tx, row, 'run.started');
     return null;
   });
-  if (before !== null) {
-    acceptance.reopen();
-    return joinedTo(engine, before, request, acceptance);
-  }
+  if (before !== null) return joinedTo(engine, before, request, use);
   engine.durable.wake();
   return { row, joined: false };
 }
@@ -129,14 +121,14 @@ async function joinedTo(
   engine: Engine,
   row: RunRow,
   request: StartRunOptions,
-  acceptance: Acceptance,
+  use: UseSettings,
 ): Promise<RunBegun> {
   await refuseOtherTerms(engine, row, request);
   if (isCovered(row, request)) return { row, joined: true };
   await checkAgents(engine, request);
   const widened = await engine.store.transaction((tx) => widenRun(tx, row.id, request.tasks));
   // It has ended in the meantime.
-  if (widened === null) return startRun(engine, request, acceptance);
+  if (widened === null) return startRun(engine, request, use);
   engine.durable.wake();
   return { row: widened, joined: true };
 }
@@ -205,17 +197,17 @@ export async function resumeRun(
   engine: Uses<
     'agentEnvironment' | 'clock' | 'driverFor' | 'durable' | 'mask' | 'settings' | 'store'
   >,
-  { accept } = nothingToAccept,
+  use = nothingToUse,
 ): Promise<RunBegun | null> {
   const [active] = await activeRuns(engine);
   if (active !== undefined) {
-    await accept();
+    await use();
     return { row: active, joined: true };
   }
   const stopped = await lastStoppedRun(engine);
   if (stopped === null) return null;
   await checkAgents(engine, await scopeOfRun(engine.store.db, stopped, []));
-  await accept();
+  await use();
   const row: RunRow = { ...stopped, state: 'active', ended_at_ms: null };
   await engine.store.transaction(async (tx) => {
     await reactivateRun(tx, row.id);

@@ -28,7 +28,7 @@ suite('live settings', () => {
       assert.equal(live.settings.gate.command, null);
       const offer = await live.offer(environment, {});
       const reading = read(live);
-      const accepted = live.take(offer).accept();
+      const accepted = live.use(offer);
       await Promise.all([reading, accepted, read(live)]);
       assert.equal(live.settings.gate.command, 'check');
       assert.deepEqual(live.held, []);
@@ -37,61 +37,23 @@ suite('live settings', () => {
     });
   }
 
-  test('a start that is refused takes nothing from one that was accepted meanwhile', async () => {
+  test('what is only offered is not in force', async () => {
     const environment = { HOME: root };
     const live = await LiveSettings.load(root, environment, {}, 'accepted');
-    const refused = live.take(await live.offer(environment, {}));
-    const other = live.take(await live.offer(environment, {}));
-    await other.accept();
-    refused.putBack();
-    assert.equal(live.settings.gate.command, 'check');
-    assert.deepEqual(live.held, []);
-  });
-
-  test('when all starts are refused, what was in force before is again', async () => {
-    const environment = { HOME: root };
-    const live = await LiveSettings.load(root, environment, {}, 'accepted');
-    const starts = [await live.offer(environment, {}), await live.offer(environment, {})];
-    for (const start of starts.map((offer) => live.take(offer))) start.putBack();
+    assert.equal((await live.offer(environment, {})).settings.gate.command, 'check');
     assert.equal(live.settings.gate.command, null);
+    assert.equal(live.accepted.gate.command, null);
   });
 
-  test('what another start offers is not accepted with the first', async () => {
+  test('what is changed after the offer is not accepted with it', async () => {
     const environment = { HOME: root };
     const live = await LiveSettings.load(root, environment, {}, 'accepted');
-    const first = live.take(await live.offer(environment, {}));
+    const offer = await live.offer(environment, {});
     await writeFile(join(root, '.drover.toml'), '[gate]\ncommand = "other"\n');
-    const accepting = first.accept();
-    const second = live.take(await live.offer(environment, {}));
-    await accepting;
+    await live.use(offer);
     assert.equal(live.accepted.gate.command, 'check');
-    second.putBack();
     assert.equal(live.settings.gate.command, 'check');
-  });
-
-  test('a start that joins another run after it was accepted leaves that run its settings', async () => {
-    const environment = { HOME: root };
-    const live = await LiveSettings.load(root, environment, {}, 'accepted');
-    const first = live.take(await live.offer(environment, {}));
-    await writeFile(join(root, '.drover.toml'), '[gate]\ncommand = "other"\n');
-    const second = live.take(await live.offer(environment, {}));
-    await first.accept();
-    await second.accept();
-    assert.equal(live.settings.gate.command, 'other');
-    second.reopen();
-    second.putBack();
+    await live.refresh();
     assert.equal(live.settings.gate.command, 'check');
-  });
-
-  test('one that was accepted, joins a run that has ended and starts anew has its settings', async () => {
-    const environment = { HOME: root };
-    const live = await LiveSettings.load(root, environment, {}, 'accepted');
-    const start = live.take(await live.offer(environment, {}));
-    await start.accept();
-    start.reopen();
-    await start.accept();
-    start.putBack();
-    assert.equal(live.settings.gate.command, 'check');
-    assert.deepEqual(live.held, []);
   });
 });

@@ -33,9 +33,8 @@ async function host(): Promise<Host> {
       configured.push(flags);
       return {
         warnings: [],
-        accept: async () => [],
-        reopen: () => undefined,
-        putBack: () => undefined,
+        engine,
+        use: async () => [],
       };
     },
     pruneWorktrees: async () => [],

@@ -1,4 +1,4 @@
-// Two starts at the same moment: the slower one joins the other's run, which keeps its own settings.
+// Two machines start at the same moment: the slower one joins the other's run.
 
 import assert from 'node:assert/strict';
 import { createEngineHandlers } from '../../../server/rpc/handlers/engine.ts';
@@ -10,7 +10,7 @@ import { SimulatedRepository } from '../../doubles/simulated-repository.ts';
 import { tablesOf } from '../../tables.ts';
 import { memoryStore, testStartMs } from '../store/memory-store.ts';
 
-test('a start that another run precedes after it was accepted leaves nothing in force', async () => {
+test('a start that a run of another machine precedes joins that run, which keeps its flags', async () => {
   const project = await memoryStore();
   const repository = new SimulatedRepository('/project', new SimulatedClock());
   const settings = { workers: 3, target: 'main', land: null, gateCommand: null };
@@ -35,22 +35,19 @@ test('a start that another run precedes after it was accepted leaves nothing in 
     base_sha: 'b'.repeat(40),
     flags: JSON.stringify({ max_workers: 4 }),
   };
-  const said: string[] = [];
   const handlers = createEngineHandlers({
     engine,
     taskView: () => Promise.reject(new Error('not asked')),
     epicView: () => Promise.reject(new Error('not asked')),
     configure: async () => ({
       warnings: ['no sandbox'],
-      accept: async () => {
-        said.push('accepted');
+      engine,
+      use: async () => {
         await project.store.transaction(async (tx) => {
           await tablesOf(tx).insertInto('runs').values(faster).execute();
         });
         return ['accepted: the gate'];
       },
-      reopen: () => said.push('reopened'),
-      putBack: () => said.push('put back'),
     }),
     pruneWorktrees: async () => [],
     freeBytes: () => null,
@@ -58,7 +55,6 @@ test('a start that another run precedes after it was accepted leaves nothing in 
   });
   const answer = await handlers['run.start']({ workers: 3 });
   assert.deepEqual([answer.run?.id, answer.joined], [faster.id, true]);
-  assert.deepEqual(said, ['accepted', 'reopened', 'put back']);
   // What was accepted is said all the same, and what is not used.
   assert.equal(answer.warnings[0], 'accepted: the gate');
   assert.match(answer.warnings.join('\n'), /Not used: max_workers\.$/);
