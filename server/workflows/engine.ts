@@ -13,6 +13,7 @@ import { landEpic, landEpicWorkflow, type LandEpicInput } from './landing/land-e
 import { landTasks, type LandInput } from './landing/land-tasks.ts';
 import { nextAppend } from './kit/next-append.ts';
 import { type Engine, type EngineDeps, Switchboard, type Uses } from './kit/engine-ports.ts';
+import { settingsOf } from './kit/run-settings.ts';
 import { type EngineOfRun, engineOfRun } from './kit/engine-of-run.ts';
 import { agentQueueOf, machineOfQueue } from './kit/placement.ts';
 import { finishStopped, runEpic, runQueue, runWorkflow } from './run/run-epic.ts';
@@ -48,28 +49,25 @@ export function createEngine(deps: EngineDeps): Engine {
     earlierUntilMs: launchedAtMs - 1,
   };
   register<Claim, string>(engine, executeWorkflow, async (fenced, run, claim) => {
-    await useRunOf(fenced, claim.runId);
-    return executeTask(fenced, run, claim);
+    return executeTask(await engineFor(fenced, claim.runId), run, claim);
   });
   register<LandInput, number>(engine, landWorkflow, async (fenced, run, input) => {
-    await useRunOf(fenced, input.runId);
-    return landTasks(fenced, run, input);
+    return landTasks(await engineFor(fenced, input.runId), run, input);
   });
   register<BaseGateInput, string>(engine, baseGateWorkflow, async (fenced, run, input) => {
-    if (input.runId !== null) await useRunOf(fenced, input.runId);
-    return fenced.switchboard.whileWorking(() => testBase(fenced, run, input));
+    const own = await engineFor(fenced, input.runId);
+    return fenced.switchboard.whileWorking(() => testBase(own, run, input));
   });
   register<LandEpicInput, string>(engine, landEpicWorkflow, async (fenced, run, input) => {
-    await useRunOf(fenced, input.runId);
+    const own = await engineFor(fenced, input.runId);
     // No running task keeps the backend alive in the meantime.
-    return fenced.switchboard.whileWorking(() => landEpic(fenced, run, input));
+    return fenced.switchboard.whileWorking(() => landEpic(own, run, input));
   });
   register<UndoInput, string>(engine, undoWorkflow, (fenced, run, input) =>
     fenced.switchboard.whileWorking(() => runUndo(fenced, run, input)),
   );
   register<{ runId: string }, unknown>(engine, runWorkflow, async (fenced, run, input) => {
-    await useRunOf(fenced, input.runId);
-    return runEpic(fenced, run, input);
+    return runEpic(await engineFor(fenced, input.runId), run, input);
   });
   deps.durable.queue(agentQueueOf(deps.machineId), { perProcess: agentsMax });
   if (deps.machineId === '') deps.durable.queue(runQueue, {});
@@ -104,14 +102,15 @@ export function sharedQueueLimits(
   };
 }
 
-/** In a fleet, every machine that works for the run needs the options of its command. */
-async function useRunOf(
-  engine: Uses<'machineId' | 'store' | 'useRun'>,
-  runId: string,
-): Promise<void> {
-  if (engine.machineId === '') return;
-  const row = await runById(engine.store.db, runId);
-  if (row !== null) await engine.useRun(row);
+/**
+ * The engine with the settings of the run. In a fleet, every machine that works for it also needs
+ * the environment that the options of its command ask for.
+ */
+async function engineFor(engine: EngineOfRun, runId: string | null): Promise<EngineOfRun> {
+  const row = runId === null ? null : await runById(engine.store.db, runId);
+  if (row === null) return engine;
+  if (engine.machineId !== '') await engine.useRun(row);
+  return { ...engine, settings: () => settingsOf(engine, row) };
 }
 
 /**

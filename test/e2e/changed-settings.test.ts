@@ -1,5 +1,6 @@
 // Settings that a pull changes after a person accepted others: no command but a run's word uses them.
 
+import { makeBarrier } from './support/agent-scripts.ts';
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
@@ -131,5 +132,38 @@ suite('settings that a pull has changed', function () {
     } finally {
       client.close();
     }
+  });
+
+  test('a run keeps its gate when another one starts with a changed gate', async () => {
+    const gate = (name: string): string =>
+      `[gate]\ncommand = "echo ${name} >> ../../gates; test -e README.md"\n`;
+    const here = project({
+      agent: 'cat > /dev/null; read -r line < "../../go-$id"; echo "$id" > "$id.txt"',
+      settings: gate('first'),
+    });
+    const barriers = ['a1', 'b1'].map((id) => makeBarrier(here.folder, `go-${id}`));
+    await beginPlan(here, [
+      ...['A', 'B'].map((id) => ({ id, type: 'epic' as const })),
+      { id: 'a1', epic_id: 'A' },
+      { id: 'b1', epic_id: 'B' },
+    ]);
+    const [first, second] = ['A', 'B'].map((epic) => ['run', '--epic', epic, '--land', 'task']);
+    const run = here.start([...(first ?? []), '--json']);
+    await run.line((line) => line.includes('"worktree.ready"'));
+    here.write('repo/.drover.toml', gate('second'));
+    const other = here.start([...(second ?? []), '--json']);
+    await other.line((line) => line.includes('"worktree.ready"') && line.includes('b1'));
+    const before = here
+      .read('gates')
+      .split('\n')
+      .filter((line) => line === 'first').length;
+    barriers[0]?.open();
+    assert.equal((await run.ended).code, 0);
+    const gates = here.read('gates').trim().split('\n');
+    assert.ok(gates.filter((line) => line === 'first').length > before, gates.join());
+    barriers[1]?.open();
+    assert.equal((await other.ended).code, 0);
+    assert.equal(here.read('gates').trim().split('\n').at(-1), 'second');
+    for (const barrier of barriers) barrier.close();
   });
 });

@@ -268,8 +268,11 @@ const causeStatements: readonly string[] = [
   `DELETE FROM line_tips WHERE branch LIKE 'refs/heads/%'`,
 ];
 
+/** The 23rd version: the settings that each run was started with. */
+const runSettingsStatements: readonly string[] = [`ALTER TABLE runs ADD COLUMN settings TEXT`];
+
 /** The version of the schema that this code reads and writes (`PRAGMA user_version`). */
-export const schemaVersion = 22;
+export const schemaVersion = 23;
 
 export async function createStoreTables<Tables>(db: Kysely<Tables>): Promise<void> {
   await executeAll(db, statements);
@@ -350,4 +353,5 @@ export const storeSteps: readonly SchemaStep[] = [
   { version: 20, name: 'machines without the remote', up: all(remoteAwayStatements) },
   { version: 21, name: 'why each task is blocked, and commits of people in lines', up: addCauses },
   { version: 22, name: 'states of checkouts that are reported', up: all(wrongStateStatements) },
+  { version: 23, name: 'the settings of each run', up: all(runSettingsStatements) },
 ];

@@ -252,6 +252,8 @@ export interface RunTable {
   result_branch: Defaulted<string | null>;
   /** Flags of the command that started it, as JSON, so that `resume` uses the same. */
   flags: string;
+  /** The settings that it was started with, as JSON; null = by an older version. */
+  settings: Defaulted<string | null>;
 }
 
 /** One row per landing line (branch). */

@@ -54,24 +54,24 @@ export async function lastFinishedRun(db: Reads): Promise<string | null> {
   return row?.id ?? null;
 }
 
-/** The flags of a run; those of no run if it no longer exists. */
+/** The flags and settings of a run; those of no run if it no longer exists. */
 export async function flagsOfRun(
   db: Reads,
   runId: string | null,
-): Promise<{ readonly flags: string }> {
+): Promise<Pick<RunRow, 'flags' | 'settings'>> {
   const run = await runById(db, runId ?? '');
-  return run ?? { flags: '{}' };
+  return run ?? { flags: '{}', settings: null };
 }
 
 export async function insertRun(tx: Tx, row: RunRow): Promise<void> {
   await tx.insertInto('runs').values(row).execute();
 }
 
-/** A stopped run is active again. */
-export async function reactivateRun(tx: Tx, id: string): Promise<void> {
+/** A stopped run is active again, with these settings. */
+export async function reactivateRun(tx: Tx, id: string, settings: string): Promise<void> {
   await tx
     .updateTable('runs')
-    .set({ state: 'active', ended_at_ms: null })
+    .set({ state: 'active', ended_at_ms: null, settings })
     .where('id', '=', id)
     .execute();
 }

@@ -1,6 +1,7 @@
 // After the commit: facts decide what follows - a review, the end without a commit, or the landing
 // queue.
 
+import { settingsOf } from '../kit/run-settings.ts';
 import { attemptWorkRef } from '../../core/work/ref-names.ts';
 import { failure, type Failure } from '../../core/failure.ts';
 import { hasGate, type TestMode, type TestScope } from '../../core/plan/task.ts';
@@ -159,7 +160,7 @@ async function queueWork(
 /** The gate command that covers the task, or null when it has none. */
 export function gateOf(
   engine: Uses<'settings'>,
-  run: Pick<RunRow, 'flags'>,
+  run: Pick<RunRow, 'flags' | 'settings'>,
   task: Omit<JudgedTask, 'fallback_from' | 'type'>,
 ): string | null {
   const covered = hasGate({
@@ -175,11 +176,13 @@ export function gateOf(
  */
 export function gateOfRun(
   engine: Uses<'settings'>,
-  run: Pick<RunRow, 'flags'> | null | undefined,
+  run: Pick<RunRow, 'flags' | 'settings'> | null | undefined,
 ): string | null {
   const flags = JSON.parse(run?.flags ?? '{}') as Readonly<Record<string, unknown>>;
   const given = flags['gate.command'];
-  return typeof given === 'string' && given.trim() !== '' ? given : engine.settings().gateCommand;
+  return typeof given === 'string' && given.trim() !== ''
+    ? given
+    : settingsOf(engine, run).gateCommand;
 }
 
 export const landWorkflow = 'land-tasks';

@@ -96,6 +96,7 @@ export async function startRun(
     base_sha: base.value,
     result_branch: null,
     flags: flagsWithTasks(request.flags, request.tasks),
+    settings: JSON.stringify(engine.settings()),
   };
   const before = await engine.store.transaction(async (tx) => {
     // Another machine may have been faster: two runs over the same tasks must not exist.
@@ -208,9 +209,10 @@ export async function resumeRun(
   if (stopped === null) return null;
   await checkAgents(engine, await scopeOfRun(engine.store.db, stopped, []));
   await use();
-  const row: RunRow = { ...stopped, state: 'active', ended_at_ms: null };
+  const settings = JSON.stringify(engine.settings());
+  const row: RunRow = { ...stopped, state: 'active', ended_at_ms: null, settings };
   await engine.store.transaction(async (tx) => {
-    await reactivateRun(tx, row.id);
+    await reactivateRun(tx, row.id, settings);
     await begin(engine, tx, row, 'run.resumed');
   });
   engine.durable.wake();

@@ -132,10 +132,14 @@ suite('run.resume', () => {
 });
 
 suite('gateOfRun', () => {
-  function check(flags: Readonly<Record<string, unknown>> | undefined, expected: string): void {
+  function check(
+    flags: Readonly<Record<string, unknown>> | undefined,
+    expected: string,
+    own: string | null = null,
+  ): void {
     const settings = { gateCommand: 'make check' } as WorkSettings;
     const engine = { settings: () => settings } as unknown as Engine;
-    const run = flags === undefined ? undefined : { flags: JSON.stringify(flags) };
+    const run = flags === undefined ? undefined : { flags: JSON.stringify(flags), settings: own };
     assert.equal(gateOfRun(engine, run), expected);
   }
 
@@ -144,5 +148,9 @@ suite('gateOfRun', () => {
     check({ 'gate.command': ' ' }, 'make check');
     check({ max_workers: 2 }, 'make check');
     check(undefined, 'make check');
+  });
+
+  test('so does the one that the run was started with', () => {
+    check({}, 'make first', JSON.stringify({ gateCommand: 'make first' }));
   });
 });

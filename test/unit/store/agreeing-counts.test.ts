@@ -180,6 +180,7 @@ class History {
         base_sha: '',
         result_branch: null,
         flags: flagsWithTasks({}, only),
+        settings: null,
       });
       const data = { run: id, target: 'main', workers: 2, ...(only && { tasks: only.length }) };
       await store.append(tx, { type: 'run.started', runId: id, epicId: this.#epic, data });

@@ -21,6 +21,7 @@ const row = (id: string, epic: string | null, tasks: readonly string[] | null): 
   base_sha: '',
   result_branch: null,
   flags: flagsWithTasks({ max_workers: 2 }, tasks),
+  settings: null,
 });
 
 suite('the scope of a run of single tasks', () => {

@@ -24,6 +24,7 @@ suite('stopping runs', () => {
         base_sha: 'base',
         result_branch: null,
         flags: '{}',
+        settings: null,
       }),
     );
     const engine = {
