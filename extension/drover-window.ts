@@ -288,8 +288,9 @@ export class DroverWindow implements vscode.Disposable {
       closePanel: (webview) => this.#panels.close(webview),
       preview: async ({ openProject: project }, task) => this.#preview(project, task),
       andRun: async ({ openProject: project }, id, action) => {
-        const about = changedBy(project.board, id);
-        await action(project);
+        const { epic, ids } = changedBy(project.board, id);
+        const added = await action(project);
+        const about = { epic, ids: typeof added === 'string' ? [...ids, added] : ids };
         await seeToRun(this.#context([]), project, about);
       },
       command: this.#commands.run,

@@ -32,7 +32,10 @@ export function runAfterDecision(board: StatusSnapshot | null, id: string): Chan
   return needsRun(board, task) && !startsOthers(board, about) ? about : null;
 }
 
-/** After a run of single tasks, those of them that are open, and the changed ones; null: all. */
+/**
+ * After a run of single tasks, those of them that are open, and the changed ones; null: all. A task
+ * that was just added is not on the board yet.
+ */
 export function tasksAgain(
   board: StatusSnapshot | null,
   { ids }: Changed,
@@ -43,7 +46,9 @@ export function tasksAgain(
     ({ id, parent_id: parent, status }) =>
       parent === null && meant.has(id) && status !== 'completed' && status !== 'cancelled',
   );
-  return open.length === 0 ? null : open.map(({ id }) => id);
+  const known = new Set(board.tasks.map(({ id }) => id));
+  const again = [...open.map(({ id }) => id), ...ids.filter((id) => !known.has(id))];
+  return again.length === 0 ? null : again;
 }
 
 /** A sub-task and a candidate continue as their task. */

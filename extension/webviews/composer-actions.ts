@@ -50,6 +50,7 @@ export function composerActions({ memory, andRun, command }: ComposerActionParts
           ...plan,
           continues: String(task),
         }));
+        return id;
       });
       await command('drover.openStream', [{ task: id }], webview);
       return {};

@@ -1,11 +1,22 @@
 // Which run a person's decision starts, where no active one carries it on.
 
 import assert from 'node:assert/strict';
-import { changedBy, runAfterDecision } from '../../../extension/commands/decided.ts';
+import { changedBy, runAfterDecision, tasksAgain } from '../../../extension/commands/decided.ts';
 import type { StatusSnapshot, TaskView } from '../../../server/protocol/views.ts';
 import { epicView, questionView, runView, snapshotOf, taskView } from '../../doubles/views.ts';
 
 suite('the run after a decision', () => {
+  test('a follow-up after a run of single tasks runs alone, before the board has it', () => {
+    const tasks = [
+      taskView({ id: 'done', status: 'completed' }),
+      taskView({ id: 'never asked for' }),
+    ];
+    const run = runView({ active: false, tasks: ['done'] });
+    const { epic, ids } = changedBy(snapshotOf(tasks, { run }), 'done');
+    const again = tasksAgain(snapshotOf(tasks, { run }), { epic, ids: [...ids, 'new'] });
+    assert.deepEqual(again, ['new']);
+  });
+
   const whole = epicView({ id: 'e', branch: 'drover/epic/e' });
   const ended = runView({ active: false, epic_id: 'e', land: 'epic' });
   const task = (more: Partial<TaskView>): TaskView => taskView({ id: 't', epic_id: 'e', ...more });
