@@ -4,7 +4,8 @@
 import assert from 'node:assert/strict';
 import { eventually } from '../../e2e/support/eventually.ts';
 import type { Project } from '../../e2e/support/project.ts';
-import { demoProject } from './support/demo-project.ts';
+import { demoProject, directives } from './support/demo-project.ts';
+import { endMessages } from './support/messages.ts';
 import { chooseFromMenu, openDrover, quickPickRow, runCommand, webview } from './support/parts.ts';
 import { row, treeOf } from './support/tree.ts';
 import { openWorkbench, picture, type Workbench } from './support/workbench.ts';
@@ -15,6 +16,9 @@ const [first, second, third, left] = [
   'Draw the lamp',
   'Draw the street',
 ] as const;
+
+const followUp = 'Draw a roof over the cart';
+const paused = 'Draw the moon';
 
 suite('a single task runs', () => {
   let project: Project;
@@ -31,6 +35,7 @@ suite('a single task runs', () => {
 
   suiteTeardown(async function () {
     this.timeout(60_000);
+    await project?.drover(['server', 'stop', '--force']);
     await bench?.close();
     await project?.end(false);
   });
@@ -77,6 +82,42 @@ suite('a single task runs', () => {
     await chooseFromMenu(bench.page, 'Run This Task');
     await start(third);
     await landed(first, second, third);
+    await runCommand(bench.page, 'View: Close All Editors');
+  });
+
+  test('a message on the page of a finished task makes the task that continues it', async () => {
+    const tree = await treeOf(bench.page);
+    await row(tree, first).dblclick();
+    const page = await webview(bench.page, 'stream');
+    await page.getByRole('textbox').last().fill(followUp);
+    await endMessages(bench.page);
+    await picture(bench.page, 'look-follow-up');
+    await page.getByRole('textbox').last().press('Enter');
+    await row(tree, followUp).waitFor();
+    await picture(bench.page, 'look-follow-up-made');
+    await eventually('it runs, and alone', async () => {
+      const { tasks, run } = await project.status();
+      const status = (name: string) => tasks.find(({ title }) => title === name)?.status;
+      assert.equal(status(left), 'ready');
+      return run?.active === false && status(followUp) === 'completed';
+    });
+  });
+
+  test('a paused task says so on its row and on its page, and offers to go on', async () => {
+    const tree = await treeOf(bench.page);
+    const id = await project.add(paused, '--description', directives('sleep 600000'));
+    await row(tree, paused).click({ button: 'right' });
+    await chooseFromMenu(bench.page, 'Run This Task');
+    await start(paused);
+    await row(tree, paused).dblclick();
+    const page = await webview(bench.page, 'stream');
+    const pause = page.getByRole('button', { name: 'Pause', exact: true });
+    await pause.waitFor();
+    await eventually('its agent works', async () => (await project.task(id)).phase === 'agent');
+    await pause.click();
+    await eventually('it is paused', async () => (await project.task(id)).status === 'paused');
+    await page.getByRole('button', { name: 'Resume' }).waitFor();
+    await picture(bench.page, 'look-paused');
     assert.deepEqual(bench.violations, []);
   });
 });
