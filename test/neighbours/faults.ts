@@ -90,8 +90,8 @@ export const plantedFaults: { readonly [name: string]: PlantedFault } = {
     replace: '  if (found.length >= 0) return;',
     also: {
       file: 'server/agents/kit/process/run-group.ts',
-      find: '  ownFolder ??= foundFolder();\n  if (ownFolder === null) return null;',
-      replace: '  if (runId !== null) return null;',
+      find: '  return ownFolder === null ? null : makeGroup(ownFolder, runId);',
+      replace: '  return null;',
     },
     often: ['background-hidden'],
   },
@@ -113,7 +113,7 @@ export const plantedFaults: { readonly [name: string]: PlantedFault } = {
     often: ['break-the-gate'],
   },
   'land-an-epic-again': {
-    seed: 59,
+    seed: 2,
     breaks: ['again', 'stuck', 'not-landed'],
     file: 'server/workflows/lines/own-range.ts',
     find: '    if (held === sha || (await engine.git.isAncestor(sha, held))) return commit;',
