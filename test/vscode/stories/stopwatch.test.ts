@@ -73,6 +73,8 @@ suite('stopwatch: from an empty folder to the first landed commit', () => {
       .locator('.quick-input-widget')
       .getByRole('button', { name: 'Create Sample Here' })
       .click();
+    // The window opens again with the sample's folder.
+    await messageCame(page, 'The sample is ready');
     // It stays in the view, while a message hides after a few seconds.
     await (await treeOf(page)).getByRole('button', { name: 'Run the Epic' }).click();
     await quickPickRow(page, /\d+ tasks, up to \d+ at once/).click();
