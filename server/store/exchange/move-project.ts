@@ -77,7 +77,7 @@ async function refuseWorking(source: Tx): Promise<void> {
         : `the work of task ${landing?.task_id ?? ''} waits to land`;
   throw new Refusal(
     'illegal',
-    `The project cannot be moved while it is running: ${what}; nothing was changed. Wait until it has finished, or stop the backend with "drover server stop --force" (it releases tasks first), then try again.`,
+    `The project cannot be moved while it is running: ${what}; nothing was changed. Wait until it has finished, or stop it, then try again: with Ctrl-C in "drover run", or, without a fleet, with "drover server stop --force" (it releases tasks first).`,
   );
 }
 
