@@ -154,4 +154,37 @@ suite('inbox items', () => {
     const [item] = inboxItems(snapshotOf([taskView({ id: 'a', status: 'needs_review' })]));
     assert.deepEqual([item?.kind, item?.seen], ['review', undefined]);
   });
+
+  test('landed work that waits, and what a checkout lacks of it, say why and have a button', () => {
+    const old = {
+      checkout: '/c',
+      from: 'a'.repeat(40),
+      to: 'b'.repeat(40),
+      files: ['x'],
+      count: 1,
+    };
+    const back = {
+      kind: 'moved_back',
+      commits: 2,
+      tip: old.to,
+      ref: 'refs/drover/rescue/x',
+    } as const;
+    const target = {
+      branch: 'main',
+      sha: null,
+      pending: 1,
+      pending_reason: 'Local changes in /c are in the way: x.',
+      wrong: [{ ...old, kind: 'old' }, { ...old, kind: 'missing' }, back] as const,
+    };
+    const items = inboxItems(snapshotOf([], { target }));
+    const buttons = new Map(items.map(({ key, actions }) => [key, actions.map(actionTitle)]));
+    assert.deepEqual(Object.fromEntries(buttons), {
+      pending: ['Try Again'],
+      'wrong/old': ['Update Files'],
+      'wrong/missing': ['Restore Files'],
+      'wrong/moved_back': ['Bring Back', 'Leave Out'],
+    });
+    for (const { key, text } of items)
+      assert.match(text, key === 'pending' ? /in the way: x\./ : /"drover follow main"/);
+  });
 });
