@@ -147,6 +147,15 @@ export const commandRequests: Readonly<Record<string, CommandRequest>> = {
     others: { '--continue': 'runs afterward' },
     left: { base: 'for a file that is kept equal (drover sync)' },
   },
+  'import github': {
+    request: 'issues.plan',
+    lines: [words('12 --repo acme/shop')],
+    others: {
+      '--dry-run': 'imports nothing of the plan',
+      '--yes': 'imports the plan without asking',
+    },
+    left: { env: 'added on the way to a running backend' },
+  },
   export: {
     request: 'export',
     lines: [words('-f yaml')],

@@ -33,6 +33,7 @@ const servedNames = [
   'task.show',
   'attachment.add',
   'import',
+  'issues.plan',
   'export',
   'why',
   'log.read',

@@ -16,12 +16,18 @@ const launcher = join(root, 'bin', 'node24.mjs');
  */
 const anyNode = new Set([
   'prepare',
+  'prepack',
   'build',
   'typecheck',
   'lint',
   'format',
   'format:check',
   'check',
+  'release:check',
+  'release:build',
+  'release:publish',
+  'release:dry',
+  'nightly:issue',
 ]);
 
 suite('the Node of the project', () => {
