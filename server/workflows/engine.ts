@@ -103,14 +103,14 @@ export function sharedQueueLimits(
 }
 
 /**
- * The engine with the settings of the run. In a fleet, every machine that works for it also needs
+ * The engine with the settings of the run while it is active. In a fleet, every machine that works for it also needs
  * the environment that the options of its command ask for.
  */
 async function engineFor(engine: EngineOfRun, runId: string | null): Promise<EngineOfRun> {
   const row = runId === null ? null : await runById(engine.store.db, runId);
   if (row === null) return engine;
   if (engine.machineId !== '') await engine.useRun(row);
-  return { ...engine, settings: () => settingsOf(engine, row) };
+  return row.state === 'active' ? { ...engine, settings: () => settingsOf(engine, row) } : engine;
 }
 
 /**

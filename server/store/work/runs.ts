@@ -54,13 +54,18 @@ export async function lastFinishedRun(db: Reads): Promise<string | null> {
   return row?.id ?? null;
 }
 
-/** The flags and settings of a run; those of no run if it no longer exists. */
+/**
+ * The flags of a run, and its settings while it is active: after its end, those count that a person
+ * has accepted since. Those of no run if it no longer exists.
+ */
 export async function flagsOfRun(
   db: Reads,
   runId: string | null,
 ): Promise<Pick<RunRow, 'flags' | 'settings'>> {
   const run = await runById(db, runId ?? '');
-  return run ?? { flags: '{}', settings: null };
+  if (run === null) return { flags: '{}', settings: null };
+  const { flags, state, settings } = run;
+  return { flags, settings: state === 'active' ? settings : null };
 }
 
 export async function insertRun(tx: Tx, row: RunRow): Promise<void> {
