@@ -38,6 +38,7 @@ const calls: Readonly<Record<string, readonly string[]>> = {
   resolve: ['resolve ID --note x'],
   cancel: ['cancel ID'],
   retry: ['retry ID'],
+  follow: ['follow'],
   restore: ['restore ID'],
   reset: ['reset'],
   import: ['import plan.jsonl'],

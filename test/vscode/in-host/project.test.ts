@@ -2,7 +2,8 @@
 
 import assert from 'node:assert/strict';
 import { execFileSync, spawn } from 'node:child_process';
-import { writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import * as vscode from 'vscode';
 import type { ExportsWhenReady } from '../../../extension/tools/exports.ts';
@@ -227,14 +228,22 @@ suite('the extension in its host', () => {
   test('the selected agent is saved in the user settings, and the message says so', async () => {
     await untilBoard(exports, () => true);
     const setting = () => vscode.workspace.getConfiguration('drover');
+    const save = (name: string, value: string | undefined): Thenable<void> =>
+      setting().update(name, value, vscode.ConfigurationTarget.Global);
+    // The one agent that is installed is the first of the list.
+    const folder = mkdtempSync(join(tmpdir(), 'drover-agent-'));
+    const program = join(folder, 'claude');
+    writeFileSync(program, '#!/bin/sh\necho "2.1.329 (Claude Code)"\n', { mode: 0o755 });
     try {
+      await save('agentPath', program);
       const selecting = vscode.commands.executeCommand('drover.selectAgent');
       await acceptUntilOver(selecting);
-      const chosen = setting().inspect<string>('agent')?.globalValue;
-      assert.ok(chosen !== undefined && chosen !== '', String(chosen));
+      assert.equal(setting().inspect<string>('agent')?.globalValue, 'claude');
       await untilShown(exports, /works on your tasks \(user setting drover\.agent\)/);
     } finally {
-      await setting().update('agent', undefined, vscode.ConfigurationTarget.Global);
+      await save('agent', undefined);
+      await save('agentPath', undefined);
+      rmSync(folder, { recursive: true });
     }
   });
 
