@@ -180,6 +180,10 @@ async function fillTheRest(
     .values({ branch: 'main', sha: 'a', at_ms: 1 })
     .execute();
   await tablesOf(tx)
+    .insertInto('taken_tips')
+    .values({ branch: 'main', sha: 'a', at_ms: 1 })
+    .execute();
+  await tablesOf(tx)
     .insertInto('landings')
     .values({
       task_id: taskId,
