@@ -103,8 +103,8 @@ export function sharedQueueLimits(
 }
 
 /**
- * The engine with the settings of the run while it is active. In a fleet, every machine that works for it also needs
- * the environment that the options of its command ask for.
+ * The engine with the settings of the run while it is active. In a fleet, every machine that works
+ * for it also needs the environment that the options of its command ask for.
  */
 async function engineFor(engine: EngineOfRun, runId: string | null): Promise<EngineOfRun> {
   const row = runId === null ? null : await runById(engine.store.db, runId);

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { execFileSync, spawn } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import * as vscode from 'vscode';
@@ -12,6 +12,7 @@ import {
   personToolNames,
   type PersonToolName,
 } from '../../../server/protocol/person-tools/tools.ts';
+import { removeFolder } from '../../remove-folder.ts';
 import {
   activated,
   addTask,
@@ -243,7 +244,7 @@ suite('the extension in its host', () => {
     } finally {
       await save('agent', undefined);
       await save('agentPath', undefined);
-      rmSync(folder, { recursive: true });
+      removeFolder(folder);
     }
   });
 
