@@ -229,21 +229,21 @@ suite('the extension in its host', () => {
   test('the selected agent is saved in the user settings, and the message says so', async () => {
     await untilBoard(exports, () => true);
     const setting = () => vscode.workspace.getConfiguration('drover');
-    const save = (name: string, value: string | undefined): Thenable<void> =>
-      setting().update(name, value, vscode.ConfigurationTarget.Global);
+    const path = process.env['PATH'];
     // The one agent that is installed is the first of the list.
     const folder = mkdtempSync(join(tmpdir(), 'drover-agent-'));
-    const program = join(folder, 'claude');
-    writeFileSync(program, '#!/bin/sh\necho "2.1.329 (Claude Code)"\n', { mode: 0o755 });
+    writeFileSync(join(folder, 'claude'), '#!/bin/sh\necho "2.1.329 (Claude Code)"\n', {
+      mode: 0o755,
+    });
     try {
-      await save('agentPath', program);
+      process.env['PATH'] = `${folder}:${path ?? ''}`;
       const selecting = vscode.commands.executeCommand('drover.selectAgent');
       await acceptUntilOver(selecting);
       assert.equal(setting().inspect<string>('agent')?.globalValue, 'claude');
       await untilShown(exports, /works on your tasks \(user setting drover\.agent\)/);
     } finally {
-      await save('agent', undefined);
-      await save('agentPath', undefined);
+      process.env['PATH'] = path;
+      await setting().update('agent', undefined, vscode.ConfigurationTarget.Global);
       removeFolder(folder);
     }
   });
