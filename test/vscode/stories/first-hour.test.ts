@@ -138,6 +138,9 @@ suite('the first hour', () => {
 
   test('the selected agent is saved, and the message says where', async () => {
     await runCommand(page, 'Drover: Select Agent');
+    await quickPickRow(page, 'Claude Code').waitFor();
+    // It is the last one.
+    await page.keyboard.type('Demo agent');
     await quickPickRow(page, 'Demo agent').click();
     await quickPickRow(page, 'For me, in all repositories').click();
     await messageCame(
