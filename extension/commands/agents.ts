@@ -20,7 +20,7 @@ type AgentCommand =
 export const agentHandlers: Handlers<AgentCommand> = {
   'drover.installAgent': async ({ messages }) => {
     const line = 'npm install -g @anthropic-ai/claude-code';
-    messages.tell('info', `${installIn('Claude Code', line)}.`);
+    messages.tell('info', `${openInstall('Claude Code', line)}.`);
   },
   'drover.selectAgent': async (context) => {
     const chosen = await pickAgent(context, {
@@ -29,7 +29,10 @@ export const agentHandlers: Handlers<AgentCommand> = {
     });
     if (chosen === null) return;
     if (chosen.kind === 'chosen') await save(context, chosen.agent, chosen.label);
-    else context.messages.tell('info', `${chosen.toDo}, then select it again.`);
+    else {
+      const toDo = openInstall(chosen.label, chosen.line);
+      context.messages.tell('info', `${toDo}, then select it again.`);
+    }
   },
   'drover.setApiKey': async ({ extension, messages }) => {
     const variable = readSettings(null).apiKeyVariable;
@@ -57,12 +60,12 @@ interface AgentItem extends vscode.QuickPickItem {
 
 type AgentAnswer =
   | { readonly kind: 'chosen'; readonly agent: AgentKind; readonly label: string }
-  /** It is not installed: a terminal has its command line, and `toDo` says what to do there. */
+  /** It is not installed: `line` installs it. */
   | {
-      readonly kind: 'typed';
+      readonly kind: 'missing';
       readonly agent: AgentKind;
       readonly label: string;
-      readonly toDo: string;
+      readonly line: string;
     };
 
 /** The one list of agents: ready ones first. Returns null if the user canceled. */
@@ -78,11 +81,14 @@ export async function pickAgent(
   if (chosen?.row === undefined) return null;
   const { kind, label, install } = chosen.row;
   if (install === null) return { kind: 'chosen', agent: kind, label };
-  return { kind: 'typed', agent: kind, label, toDo: installIn(label, install) };
+  return { kind: 'missing', agent: kind, label, line: install };
 }
 
-/** Types the command line into a terminal. Returns the next step as the start of a sentence. */
-function installIn(label: string, line: string): string {
+/**
+ * Types the command line into a terminal, which gets the focus: what is asked comes before. Returns
+ * the next step as the start of a sentence.
+ */
+export function openInstall(label: string, line: string): string {
   openTerminal(`Install ${label}`, line);
   return `Press Enter in the terminal to install ${label}`;
 }

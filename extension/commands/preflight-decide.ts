@@ -3,7 +3,7 @@
 
 import * as vscode from 'vscode';
 import type { PreflightDecision } from '../../server/protocol/panel-views.ts';
-import { pickAgent } from './agents.ts';
+import { openInstall, pickAgent } from './agents.ts';
 import type { CommandContext } from './context.ts';
 import { landWords, type DecisionName } from './preflight-rows.ts';
 import type { RunChoices } from './run-choices.ts';
@@ -65,7 +65,8 @@ async function decideAgent(context: CommandContext, choices: RunChoices): Promis
     title: 'Agent for This Run',
     placeHolder: 'Tasks that name an agent keep theirs',
   });
-  if (chosen?.kind !== 'chosen') return chosen;
+  if (chosen === null) return null;
+  if (chosen.kind === 'missing') return { toDo: openInstall(chosen.label, chosen.line) };
   const model = await vscode.window.showInputBox({
     title: `Model for ${chosen.label}`,
     prompt: "Empty: the agent's own choice.",

@@ -95,11 +95,16 @@ export async function askPreflight(
       case 'decide':
       case 'accept':
       case 'useSettings':
+        continue;
       case 'lookAgain':
+        if (toDo !== null) toDo = stillMissing;
         continue;
     }
   }
 }
+
+/** Shown only while something is missing. A new folder of the PATH counts after a restart. */
+const stillMissing = 'Still missing. If it is installed in a new folder, restart VS Code';
 
 /** If the checks cannot be made, the user decides whether to run without them. */
 async function checkOrAsk(

@@ -7,7 +7,7 @@ import { withTable, withTopValue } from '../../server/core/settings/toml-text.ts
 import type { SetupProposal } from '../../server/core/work/gate-proposal.ts';
 import { keyboardBack } from '../notices/keyboard-back.ts';
 import { changeProjectFile } from '../project/project-file.ts';
-import { pickAgent } from './agents.ts';
+import { openInstall, pickAgent } from './agents.ts';
 import type { CommandContext } from './context.ts';
 
 interface Answers {
@@ -15,7 +15,7 @@ interface Answers {
   gate?: string;
   workers?: number;
   /** What is left to do in a terminal. */
-  toDo?: string;
+  install?: { readonly label: string; readonly line: string };
 }
 
 /** `printed`: the output of `drover init --json`. */
@@ -53,7 +53,7 @@ async function askOne(
       const chosen = await pickAgent(context, texts);
       if (chosen === null) return false;
       answers.agent = { kind: chosen.agent, label: chosen.label };
-      if (chosen.kind === 'typed') answers.toDo = chosen.toDo;
+      if (chosen.kind === 'missing') answers.install = chosen;
       return true;
     }
     case 'gate':
@@ -114,7 +114,7 @@ async function askGate(
 async function save(
   { messages }: CommandContext,
   root: string,
-  { agent, gate, workers, toDo }: Answers,
+  { agent, gate, workers, install }: Answers,
 ): Promise<void> {
   const said = [
     ...(agent === undefined ? [] : [agent.label]),
@@ -130,6 +130,7 @@ async function save(
       return text;
     });
   const written = `.drover.toml has your choices: ${said.join(', ')}. Commit it to share them.`;
-  const sentences = [...(said.length > 0 ? [written] : []), ...(toDo ? [`${toDo}.`] : [])];
+  const next = install === undefined ? [] : [`${openInstall(install.label, install.line)}.`];
+  const sentences = [...next, ...(said.length > 0 ? [written] : [])];
   if (sentences.length > 0) messages.tell('info', sentences.join(' '));
 }

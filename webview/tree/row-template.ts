@@ -122,15 +122,6 @@ function epicContent(epic: EpicView, look: RowLook): TemplateResult {
     }
     <span class="facts count">${completedShare(look.counts)}</span>
     <span class="progress" aria-hidden="true"><span .style=${`width: ${percent}%`}></span></span>
-    <button
-      type="button"
-      tabindex="-1"
-      title="New Task in This Epic"
-      aria-label=${`New task in ${shown(epic.title)}`}
-      data-add
-    >
-      ${icon('add')}
-    </button>
     ${
       look.canRun
         ? html`<button
@@ -143,7 +134,16 @@ function epicContent(epic: EpicView, look: RowLook): TemplateResult {
             ${icon('play')}
           </button>`
         : nothing
-    }`;
+    }
+    <button
+      type="button"
+      tabindex="-1"
+      title="New Task in This Epic"
+      aria-label=${`New task in ${shown(epic.title)}`}
+      data-add
+    >
+      ${icon('add')}
+    </button>`;
 }
 
 function taskContent(row: TaskRow, look: RowLook): TemplateResult {

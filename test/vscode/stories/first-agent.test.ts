@@ -69,6 +69,11 @@ suite('the first agent', () => {
     await picture(page, 'look-install');
     const typed = (await terminal.innerText()).split('npm install').length - 1;
     assert.equal(typed, 1, await terminal.innerText());
+    await next.click();
+    await quickPickRow(
+      page,
+      'Still missing. If it is installed in a new folder, restart VS Code',
+    ).waitFor();
     await page.keyboard.press('Escape');
     await runCommand(page, 'Terminal: Kill All Terminals');
   });
