@@ -11,7 +11,6 @@ const filesIgnored = 30_000;
 /** Milliseconds by the number of files in the repository. */
 const targets: Readonly<Record<number, { unchanged: number; changed: number; restore?: number }>> =
   {
-    2_000: { unchanged: 5, changed: 25, restore: 200 },
     50_000: { unchanged: 200, changed: 200, restore: 400 },
   };
 
