@@ -85,8 +85,8 @@ export async function pickAgent(
 }
 
 /**
- * Types the command line into a terminal, which gets the focus: what is asked comes before. Returns
- * the next step as the start of a sentence.
+ * Types the command line into a terminal and focuses it, so ask every question first. Returns the
+ * next step as the start of a sentence.
  */
 export function openInstall(label: string, line: string): string {
   openTerminal(`Install ${label}`, line);

@@ -4,7 +4,7 @@
 import { epicLinePrefix } from '../../server/core/plan/outcome.ts';
 import type { StatusSnapshot, TaskView } from '../../server/protocol/views.ts';
 
-/** What was changed: the tasks, and their epic if they are all of one. */
+/** The changed tasks, and their epic if they are all of one. */
 export interface Changed {
   readonly epic: string | null;
   readonly ids: readonly string[];

@@ -27,7 +27,7 @@ export const importIssuesHandlers: Handlers<'drover.importIssues'> = {
   }),
 };
 
-/** The words of the last import: issues are imported again to bring what has changed. */
+/** The words of the last import, to import the same issues again. */
 const lastKey = 'importedIssues';
 
 async function askWords(value: string): Promise<string | null> {

@@ -10,7 +10,7 @@ import type { RunChoices } from './run-choices.ts';
 
 const workersMax = 64;
 
-/** The choices as they are now, or what is to be done before: an agent that is to be installed. */
+/** The current choices, or the step that comes first: installing an agent. */
 export type Decided = { readonly choices: RunChoices } | { readonly toDo: string } | null;
 
 export async function decide(

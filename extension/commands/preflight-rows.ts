@@ -51,7 +51,7 @@ export interface PreflightState {
   readonly behindRedBase?: readonly string[];
   /** Its tasks are done, and only its landing is left. */
   readonly canLand?: boolean;
-  /** What was chosen for this run; the other options that it has are VS Code's settings. */
+  /** The options chosen for this run; its other options are settings of VS Code. */
   readonly chosen: RunChoices;
   readonly isUnfolded: boolean;
   /** A step outside of the list, as the start of a sentence: a command line waits in a terminal. */
@@ -175,7 +175,7 @@ const sourceWords: { readonly [S in PreflightDecision['source']]: string } = {
   default: 'default',
 };
 
-/** The setting of VS Code, where the option of the run is that. */
+/** The VS Code setting that the option comes from. */
 function sourceOf({ name, source }: PreflightDecision, chosen: RunChoices): string {
   const isChosen =
     name === 'agent'

@@ -29,7 +29,7 @@ export function epicText(issue: Issue): string {
 }
 
 function authorOf({ author }: Issue): string {
-  return /^[A-Za-z0-9-]{1,39}(?:\[bot\])?$/u.test(author) ? `@${author}` : 'Somebody';
+  return /^[A-Za-z0-9-]{1,39}(?:\[bot\])?$/u.test(author) ? `@${author}` : 'Its author';
 }
 
 /** Without comments of HTML, which a page does not show, and with hidden characters by number. */
