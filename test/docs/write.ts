@@ -9,7 +9,6 @@ import { withConfinedAgents } from './confined-agents.ts';
 import { withConformance } from './conformance-table.ts';
 import { withRefusals } from './refusals-table.ts';
 import { requestsPage } from './requests-page.ts';
-import { readRooms, withImports } from './room-readmes.ts';
 import { settingsSchemaText } from './settings-schema.ts';
 import { withSettings } from './settings-table.ts';
 import { dashboardText, withTelemetry } from './telemetry.ts';
@@ -37,6 +36,3 @@ const telemetryFiles = {
 for (const [name, text] of Object.entries(telemetryFiles))
   writeFileSync(join(docs, 'telemetry', name), text);
 writeFileSync(join(docs, '..', 'media', 'drover.schema.json'), settingsSchemaText());
-for (const [room, files] of readRooms()) {
-  rewrite(join('..', room, 'README.md'), (readme) => withImports(readme, room, files));
-}
