@@ -262,6 +262,7 @@ export {
   othersLand,
 } from './fleet/machines.ts';
 export { isDrained, type MachineWork, machineWork } from './fleet/machine-work.ts';
+export { beginLander, endLander } from './fleet/line-landers.ts';
 export { refreshReadiness } from './status/readiness.ts';
 export { addTask, insertBlockers } from './plan/tasks.ts';
 export {

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { SeededChance } from '../doubles/seeded-chance.ts';
 import { eventually } from '../e2e/support/eventually.ts';
 import { stallingProxy } from '../store-postgres/bad-surroundings.ts';
-import { assertFleetDone } from './support/checks.ts';
+import { assertFleetDone, machineEvents } from './support/checks.ts';
 import {
   completedRuns,
   countedAgent,
@@ -96,6 +96,15 @@ suite('a fleet whose lander cannot reach git', function () {
       );
       await assertFleetDone(here, tasks);
       await eventually('north lands again', async () => (await noteOfNorth(here)) === null);
+      await eventually('the feed reports it of north alone', async () => {
+        const told = await machineEvents(here);
+        const ofNorth = told
+          .get('north')
+          ?.filter((type) => type !== 'took_over')
+          .join(' ');
+        return ofNorth === 'joined cut_off reconnected' && told.get('south')?.[0] === 'joined';
+      });
+      assert.match(await desk.expect(0, ['events']), / machine\.cut_off +north\n/);
     } finally {
       proxy.close();
     }

@@ -25,7 +25,7 @@ const detailLengthMax = 160;
 const changeLengthMax = 1_000;
 
 export function eventLine(event: EventView): string {
-  const subject = event.task_id ?? event.epic_id ?? event.run_id ?? '';
+  const subject = event.task_id ?? event.epic_id ?? event.run_id ?? textOf(event.data['machine']);
   const ended = event.type === 'run.finished' ? endCounts(event.data) : '';
   const added = event.type === 'agent.added' ? addedText(event.data) : null;
   const detail = [added ?? detailOf(event), ended].filter((part) => part !== '').join(' · ');
@@ -49,6 +49,8 @@ function detailOf({ type, data }: EventView): string {
     if (text === '') continue;
     parts.push(key === 'sha' ? text.slice(0, 10) : text);
   }
+  const from = textOf(data['from_machine']);
+  if (from !== '') parts.push(`from ${from}`);
   return shortened(parts.join(' · '), lengthMax);
 }
 

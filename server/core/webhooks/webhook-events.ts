@@ -24,6 +24,12 @@ export const webhookEventNames = [
   'run.started',
   'run.ended',
   'epic.landed',
+  'machine.joined',
+  'machine.left',
+  'machine.died',
+  'machine.cut_off',
+  'machine.reconnected',
+  'machine.took_over',
 ] as const;
 
 export type WebhookEventName = (typeof webhookEventNames)[number];
@@ -73,6 +79,8 @@ export function webhookData(name: WebhookEventName, event: FeedEvent): WebhookDa
       return { run: runData(event) };
     case 'epic':
       return { epic: withoutNulls({ epic_id: event.epic_id, sha: textIn(event, 'sha') }) };
+    case 'machine':
+      return { machine: machineData(event) };
     default:
       return { task: taskData(name, event) };
   }
@@ -108,6 +116,15 @@ function runData(event: FeedEvent): Readonly<Record<string, unknown>> {
     state: textIn(event, 'state'),
     target: textIn(event, 'target') ?? textIn(event, 'result_branch'),
     ...Object.fromEntries(counts.map((key) => [key, numberIn(event, key)])),
+  });
+}
+
+function machineData(event: FeedEvent): Readonly<Record<string, unknown>> {
+  return withoutNulls({
+    name: textIn(event, 'machine'),
+    machine_id: textIn(event, 'machine_id'),
+    branch: textIn(event, 'branch'),
+    from_machine: textIn(event, 'from_machine'),
   });
 }
 
@@ -165,7 +182,8 @@ export function discordBody(message: WebhookMessage): string {
 /** One line for a chat, in plain text. */
 export function sentenceOf({ name, data }: WebhookMessage): string {
   if (name === 'test') return 'Drover: this is a test message.';
-  const { task, run, worker, epic } = data;
+  const { task, run, worker, epic, machine } = data;
+  if (machine !== undefined) return machineSentence(name, machine);
   if (run !== undefined) return runSentence(name, run);
   if (epic !== undefined) return `Drover: epic ${wordOf(epic['epic_id'])} landed.`;
   if (worker !== undefined) {
@@ -179,6 +197,26 @@ export function sentenceOf({ name, data }: WebhookMessage): string {
   const why = typeof error === 'string' && error !== '' ? `: ${cut(oneLine(error), 300)}` : '.';
   return `Drover: ${wordOf(task?.['task_id'])} "${title}" ${verbOf(name)}${took}${why}`;
 }
+
+function machineSentence(
+  name: WebhookEventName,
+  machine: Readonly<Record<string, unknown>>,
+): string {
+  const who = oneLine(wordOf(machine['name']));
+  const verb = machineVerbs[name] ?? name.slice('machine.'.length);
+  if (name !== 'machine.took_over') return `Drover: machine ${who} ${verb}.`;
+  const from = oneLine(wordOf(machine['from_machine']));
+  return `Drover: machine ${who} ${verb} the landing of ${wordOf(machine['branch'])} from ${from}.`;
+}
+
+const machineVerbs: { readonly [N in WebhookEventName]?: string } = {
+  'machine.joined': 'joined the fleet',
+  'machine.left': 'left the fleet',
+  'machine.died': 'died',
+  'machine.cut_off': 'cannot reach the git remote',
+  'machine.reconnected': 'reaches the git remote again',
+  'machine.took_over': 'took over',
+};
 
 function runSentence(name: WebhookEventName, run: Readonly<Record<string, unknown>>): string {
   const id = wordOf(run['run_id']);

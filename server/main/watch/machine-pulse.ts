@@ -10,6 +10,7 @@ import { formatDuration } from '../../core/format.ts';
 import { droverVersion } from '../../protocol/version.ts';
 import { aliveAs, aliveUntilMs, beatMachine, leaveFleet } from '../../store/fleet/machines.ts';
 import { compatibilityOf } from '../compatibility.ts';
+import { reportMachines } from '../../store/fleet/machine-events.ts';
 import { MachinePlace } from './machine-place.ts';
 import { hostFacts } from './host-facts.ts';
 import { worktreesOf } from '../project/project-places.ts';
@@ -111,9 +112,10 @@ export class MachinePulse {
     this.#over = true;
     if (this.#timer !== null) clearTimeout(this.#timer);
     await this.#beating;
-    await leaveFleet(this.#project.store.db, this.#project.machineId).catch((error: unknown) =>
-      this.#engine.report(error, 'leaving the fleet'),
-    );
+    const { store, machineId } = this.#project;
+    await leaveFleet(store.db, machineId)
+      .then(() => reportMachines(store, false))
+      .catch((error: unknown) => this.#engine.report(error, 'leaving the fleet'));
   }
 
   #again(): void {
@@ -169,6 +171,7 @@ export class MachinePulse {
     const { clock } = this.#project.fleet ?? {};
     await (clock === undefined ? say() : clock.comparing(say));
     this.#noteBeat(fleet.takeOverAfterMs);
+    await reportMachines(store, this.#knowsDead());
     const leads = leading === compatibility && !(remoteHold !== null && (await this.#isReplaced()));
     this.#setRole({ lands, leads });
   }

@@ -36,6 +36,7 @@ export const movedTables: readonly TableOrder[] = [
   { table: 'holds', key: ['scope'] },
   { table: 'task_plans', key: ['task_id', 'number'] },
   { table: 'machines', key: ['id'] },
+  { table: 'line_landers', key: ['branch'] },
   { table: 'log_parts', key: ['file', 'start'] },
   { table: 'metrics_carried', key: ['series'] },
   { table: 'exporters', key: ['name'] },

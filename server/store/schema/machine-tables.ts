@@ -25,6 +25,22 @@ export interface MachineTable {
   joined_at_ms: number;
   /** By the database's clock. After that it counts as dead, and its tasks are given to others. */
   alive_until_ms: number;
+  /** The state that the feed reported last: here, cut_off, dead, left. */
+  reported: Defaulted<string>;
+  /** A person's order to its running backend: drain, or release (drain at once); null = none. */
+  drain_order: Defaulted<string | null>;
+}
+
+/** Which machine of a fleet runs the landing workflow of a branch, or ran the last one. */
+export interface LineLanderTable {
+  branch: string;
+  machine: string;
+  workflow: string;
+  since_ms: number;
+  /** Null while it lands. */
+  ended_ms: number | null;
+  /** 1: a person asked it to release the line to another machine. */
+  release_order: Defaulted<number>;
 }
 
 /**

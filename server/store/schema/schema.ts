@@ -271,8 +271,17 @@ const causeStatements: readonly string[] = [
 /** The 23rd version: the settings that each run was started with. */
 const runSettingsStatements: readonly string[] = [`ALTER TABLE runs ADD COLUMN settings TEXT`];
 
+/** The 24th version: the last reported state of each machine, its orders, and who lands. */
+const machineReportStatements: readonly string[] = [
+  `ALTER TABLE machines ADD COLUMN reported TEXT NOT NULL DEFAULT 'left'`,
+  `ALTER TABLE machines ADD COLUMN drain_order TEXT`,
+  `CREATE TABLE line_landers (
+    branch TEXT PRIMARY KEY, machine TEXT NOT NULL, workflow TEXT NOT NULL, since_ms INTEGER NOT NULL,
+    ended_ms INTEGER, release_order INTEGER NOT NULL DEFAULT 0) WITHOUT ROWID`,
+];
+
 /** The version of the schema that this code reads and writes (`PRAGMA user_version`). */
-export const schemaVersion = 23;
+export const schemaVersion = 24;
 
 export async function createStoreTables<Tables>(db: Kysely<Tables>): Promise<void> {
   await executeAll(db, statements);
@@ -354,4 +363,5 @@ export const storeSteps: readonly SchemaStep[] = [
   { version: 21, name: 'why each task is blocked, and commits of people in lines', up: addCauses },
   { version: 22, name: 'states of checkouts that are reported', up: all(wrongStateStatements) },
   { version: 23, name: 'the settings of each run', up: all(runSettingsStatements) },
+  { version: 24, name: 'what the feed reports of machines', up: all(machineReportStatements) },
 ];

@@ -15,7 +15,7 @@ import type {
 } from './column-values.ts';
 import type { PastTables } from './past-rows.ts';
 import type { SideTables } from './side-tables.ts';
-import type { MachineTable, LogPartTable } from './machine-tables.ts';
+import type { LineLanderTable, LogPartTable, MachineTable } from './machine-tables.ts';
 
 /** How the task is to be done: its agent, its gate, its tries. */
 type RuleColumns = {
@@ -375,6 +375,7 @@ export interface StoreTables extends PastTables, SideTables {
   holds: HoldTable;
   task_plans: PlanTable;
   machines: MachineTable;
+  line_landers: LineLanderTable;
   log_parts: LogPartTable;
 }
 

@@ -19,7 +19,8 @@ import {
 } from '../../store/port.ts';
 import { gateOfRun, landQueue, limitLandQueue } from '../attempt/submission.ts';
 import { gateFailure } from './gate.ts';
-import { gitFailed, handingOver, orElse, ownLine, whileAway } from '../kit/git-trouble.ts';
+import { gitFailed, handingOver, orElse, whileAway } from '../kit/git-trouble.ts';
+import { asLander } from './lander.ts';
 import { landInRounds, type LineMerge } from './land-rounds.ts';
 import { handMerge, handPick, isPicked } from '../lines/hand-merge.ts';
 import { headOn, syncLine } from '../lines/lines.ts';
@@ -110,24 +111,25 @@ export async function landEpic(
   input: LandEpicInput,
 ): Promise<string> {
   const { epicId, target } = input;
-  const own = await ownLine(engine, target);
-  const end = await landInRounds<BuiltEpic>(engine, run, {
-    line: target,
-    reason: `drover: land ${epicId}`,
-    build: (signal) =>
-      whileAway(
-        engine,
-        signal,
-        () => orElse<BuiltEpic>(() => buildEpic(engine, input, own), notBuilt),
-        (outcome) => (outcome.kind === 'built' ? null : outcome.failure),
-        handingOver(run),
-      ),
-    mergeOf: (built) => (built.kind === 'built' ? ok(built.candidate) : err(built.failure)),
-    test: (merge, signal) => testEpic(engine, input, merge, signal),
-    isHeld: async ({ tree }) =>
-      input.approvalNeeded && (await approvedTree(engine, epicId)) !== tree,
-    record: (tx, merge) => recordLanded(engine, tx, input, merge),
-  });
+  const end = await asLander(engine, run, target, (own) =>
+    landInRounds<BuiltEpic>(engine, run, {
+      line: target,
+      reason: `drover: land ${epicId}`,
+      build: (signal) =>
+        whileAway(
+          engine,
+          signal,
+          () => orElse<BuiltEpic>(() => buildEpic(engine, input, own), notBuilt),
+          (outcome) => (outcome.kind === 'built' ? null : outcome.failure),
+          handingOver(run),
+        ),
+      mergeOf: (built) => (built.kind === 'built' ? ok(built.candidate) : err(built.failure)),
+      test: (merge, signal) => testEpic(engine, input, merge, signal),
+      isHeld: async ({ tree }) =>
+        input.approvalNeeded && (await approvedTree(engine, epicId)) !== tree,
+      record: (tx, merge) => recordLanded(engine, tx, input, merge),
+    }),
+  );
   switch (end.kind) {
     case 'landed':
       return 'landed';

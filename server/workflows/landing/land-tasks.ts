@@ -15,7 +15,8 @@ import {
   taskById,
   type Tx,
 } from '../../store/port.ts';
-import { gitFailed, handingOver, orElse, ownLine, whileAway } from '../kit/git-trouble.ts';
+import { gitFailed, handingOver, orElse, whileAway } from '../kit/git-trouble.ts';
+import { asLander } from './lander.ts';
 import { returnLanding } from './landing-returns.ts';
 import {
   type LandingBatch,
@@ -56,14 +57,15 @@ export async function landTasks(
     takeLandings(tx, input.line, run.workflowId, batchMax),
   );
   if (batch.length === 0) return 0;
-  const own = await ownLine(engine, input.line);
-  const landing = new Landing(engine, run, input, own);
-  // Work without a gate lands first: it must not suffer from a failed verdict on others.
-  const ungated = batch.filter((row) => row.gate_command === null);
-  const gated = batch.filter((row) => row.gate_command !== null);
-  await landing.land(ungated, 'u', 0);
-  await landing.land(gated, 'g', 0);
-  return batch.length;
+  return asLander(engine, run, input.line, async (own) => {
+    const landing = new Landing(engine, run, input, own);
+    // Work without a gate lands first: it must not suffer from a failed verdict on others.
+    const ungated = batch.filter((row) => row.gate_command === null);
+    const gated = batch.filter((row) => row.gate_command !== null);
+    await landing.land(ungated, 'u', 0);
+    await landing.land(gated, 'g', 0);
+    return batch.length;
+  });
 }
 
 class Landing {

@@ -16,7 +16,8 @@ import type { GitResult, Merge } from '../../git/port.ts';
 import { reopenEpic, setLandedTip, type Tx } from '../../store/port.ts';
 import { waitFor } from './controls.ts';
 import { gateFailure } from '../landing/gate.ts';
-import { orElse, ownLine } from '../kit/git-trouble.ts';
+import { orElse } from '../kit/git-trouble.ts';
+import { asLander } from '../landing/lander.ts';
 import { landInRounds, type LineMerge } from '../landing/land-rounds.ts';
 import { headOn, syncLine } from '../lines/lines.ts';
 import type { EngineOfRun } from '../kit/engine-of-run.ts';
@@ -107,19 +108,20 @@ export async function runUndo(
   run: DurableRun<Tx>,
   input: UndoInput,
 ): Promise<string> {
-  const own = await ownLine(engine, input.line);
-  const end = await landInRounds<Built>(engine, run, {
-    line: input.line,
-    reason: `drover: undo ${input.id}`,
-    build: () =>
-      orElse<Built>(
-        () => buildOwned(engine, input, own),
-        (trouble) => ({ kind: 'failed', failure: trouble }),
-      ),
-    mergeOf: (built) => (built.kind === 'built' ? ok(built.undone) : err(built.failure)),
-    test: (undone, signal) => testUndo(engine, input, undone, signal),
-    record: (tx, undone) => recordUndone(engine, tx, input, undone, run.workflowId),
-  });
+  const end = await asLander(engine, run, input.line, (own) =>
+    landInRounds<Built>(engine, run, {
+      line: input.line,
+      reason: `drover: undo ${input.id}`,
+      build: () =>
+        orElse<Built>(
+          () => buildOwned(engine, input, own),
+          (trouble) => ({ kind: 'failed', failure: trouble }),
+        ),
+      mergeOf: (built) => (built.kind === 'built' ? ok(built.undone) : err(built.failure)),
+      test: (undone, signal) => testUndo(engine, input, undone, signal),
+      record: (tx, undone) => recordUndone(engine, tx, input, undone, run.workflowId),
+    }),
+  );
   switch (end.kind) {
     case 'landed':
       return 'undone';

@@ -45,10 +45,40 @@ export async function assertFleetDone(
   assertTree(fleet, ids);
   await assertLandings(fleet, ids);
   assertNothingLost(fleet, attempts);
+  await assertMachineEvents(fleet);
   return {
     landedFrom: await assertRunsCounted(fleet, merges, attempts),
     doubledRuns: completedRuns(fleet).length - ids.length,
   };
+}
+
+/** By machine: what the feed reports of it, in order. */
+export async function machineEvents(fleet: Fleet): Promise<ReadonlyMap<string, readonly string[]>> {
+  const rows = await fleet.query<{ name: string; type: string }>(
+    `SELECT data::json->>'machine' AS name, substr(type, 9) AS type FROM events
+     WHERE type LIKE 'machine.%' ORDER BY seq`,
+  );
+  const byName = new Map<string, string[]>();
+  for (const { name, type } of rows) byName.set(name, [...(byName.get(name) ?? []), type]);
+  return byName;
+}
+
+const followers: Readonly<Record<string, readonly string[]>> = {
+  joined: ['cut_off', 'left', 'died'],
+  reconnected: ['cut_off', 'left', 'died'],
+  cut_off: ['reconnected', 'left', 'died'],
+  left: ['joined'],
+  died: ['joined'],
+};
+
+/** Each change of a machine is one event, whoever noticed it. */
+async function assertMachineEvents(fleet: Fleet): Promise<void> {
+  for (const [name, types] of await machineEvents(fleet)) {
+    const states = types.filter((type) => type in followers);
+    assert.equal(states[0], 'joined', name);
+    for (const [n, type] of states.slice(1).entries())
+      assert.ok(followers[states[n] ?? '']?.includes(type), `${name}: ${types.join(' ')}`);
+  }
 }
 
 async function assertCompletedOnce(fleet: Fleet, ids: readonly string[]): Promise<void> {

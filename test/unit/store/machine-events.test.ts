@@ -1,0 +1,117 @@
+// What the feed reports of the machines of a fleet, and of who lands.
+
+import assert from 'node:assert/strict';
+import type { Updateable } from 'kysely';
+import { reportMachines } from '../../../server/store/fleet/machine-events.ts';
+import { beginLander, endLander, readLander } from '../../../server/store/fleet/line-landers.ts';
+import { beatMachine, leaveFleet } from '../../../server/store/fleet/machines.ts';
+import type { MachineTable } from '../../../server/store/schema/machine-tables.ts';
+import { tablesOf } from '../../tables.ts';
+import { memoryStore, type TestStore } from './memory-store.ts';
+
+suite('the feed reports of machines', () => {
+  let project: TestStore;
+  setup(async () => {
+    project = await memoryStore();
+  });
+  teardown(() => project.close());
+
+  const beat = (id: string, remoteAwayForMs: number | null = null): Promise<number> =>
+    beatMachine(tablesOf(project.store.db), {
+      id,
+      name: `name-${id}`,
+      labels: [],
+      state: 'working',
+      agentsMax: 1,
+      room: 1,
+      lands: true,
+      note: null,
+      version: '1',
+      compatibility: 1,
+      aliveForMs: 60_000,
+      remoteAwayForMs,
+    });
+
+  async function change(id: string, values: Updateable<MachineTable>): Promise<void> {
+    const { db } = project.store;
+    await tablesOf(db).updateTable('machines').set(values).where('id', '=', id).execute();
+  }
+
+  let seen = 0;
+  setup(() => {
+    seen = 0;
+  });
+
+  /** The events since the last call, after every machine looked twice. */
+  async function told(knowsDead = true): Promise<readonly string[]> {
+    for (let looks = 0; looks < 2; looks += 1) await reportMachines(project.store, knowsDead);
+    return since();
+  }
+
+  async function since(): Promise<readonly string[]> {
+    const events = await project.store.feed.read({ after: seen });
+    seen = events.at(-1)?.seq ?? seen;
+    return events.map(({ type, data }) => `${type} ${String(data['machine'])}`);
+  }
+
+  test('a machine that joins, leaves and joins again is reported once each time', async () => {
+    await beat('a');
+    assert.deepEqual(await told(), ['machine.joined name-a']);
+    await leaveFleet(tablesOf(project.store.db), 'a');
+    assert.deepEqual(await told(), ['machine.left name-a']);
+    await beat('a');
+    assert.deepEqual(await told(), ['machine.joined name-a']);
+  });
+
+  test('a machine that dies and comes back is reported, but not while this one missed the database', async () => {
+    await beat('a');
+    await told();
+    await change('a', { alive_until_ms: 1 });
+    assert.deepEqual(await told(false), []);
+    assert.deepEqual(await told(), ['machine.died name-a']);
+    await beat('a');
+    assert.deepEqual(await told(), ['machine.joined name-a']);
+  });
+
+  test('a machine that died before such events existed is not reported', async () => {
+    await beat('a');
+    await change('a', { alive_until_ms: 1 });
+    assert.deepEqual(await told(), []);
+  });
+
+  test('a machine that loses and regains the remote is reported', async () => {
+    await beat('a', 0);
+    assert.deepEqual(await told(), ['machine.joined name-a', 'machine.cut_off name-a']);
+    await beat('a');
+    assert.deepEqual(await told(), ['machine.reconnected name-a']);
+    await beat('a', 0);
+    assert.deepEqual(await told(), ['machine.cut_off name-a']);
+    await leaveFleet(tablesOf(project.store.db), 'a');
+    assert.deepEqual(await told(), ['machine.left name-a']);
+  });
+
+  test('a machine that continues the landing of another is reported, a turn at landing is not', async () => {
+    for (const id of ['a', 'b']) await beat(id);
+    await told();
+    const { store } = project;
+    const role = (machine: string, workflow: string) => ({ branch: 'main', machine, workflow });
+    await beginLander(store, role('a', 'w1'));
+    await beginLander(store, role('a', 'w1'));
+    await endLander(store.db, store.sources, role('a', 'w1'));
+    await beginLander(store, role('b', 'w2'));
+    assert.deepEqual(await since(), []);
+    await beginLander(store, role('a', 'w2'));
+    await beginLander(store, role('a', 'w2'));
+    await endLander(store.db, store.sources, role('b', 'w2'));
+    assert.deepEqual(await since(), ['machine.took_over name-a']);
+    const [event] = await store.feed.read({ type: 'machine.took_over' });
+    assert.deepEqual(event?.data, {
+      machine: 'name-a',
+      machine_id: 'a',
+      branch: 'main',
+      from_machine: 'name-b',
+    });
+    const lander = await readLander(tablesOf(store.db), 'main');
+    assert.deepEqual([lander?.machine, lander?.ended_ms], ['a', null]);
+  });
+});
