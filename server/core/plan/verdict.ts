@@ -29,7 +29,7 @@ export interface WorkFacts {
 }
 
 /** Why a file or folder is held, if that is not its content. */
-export type HeldCause = 'name' | 'size' | 'repository' | 'submodule' | 'stash' | LinkOut;
+export type HeldCause = 'name' | 'size' | 'repository' | 'submodule' | LinkOut;
 
 /** A link out of the project. */
 export interface LinkOut {
@@ -167,8 +167,6 @@ function causeWords(cause: HeldCause, path: string): string {
       return 'larger than max_commit_file_size';
     case 'name':
       return 'its name looks like a secret';
-    case 'stash':
-      return 'contains a change from your stash';
   }
 }
 

@@ -18,7 +18,7 @@ import type {
   SnapshotRequest,
 } from '../snapshot-port.ts';
 import { branchRef } from '../refs/refs.ts';
-import { keepShared, listedStashes } from '../work/shared-leavings.ts';
+import { keepStashes, listedStashes } from '../work/shared-leavings.ts';
 import { committedSoFar, takeSoFar } from '../lent/taken-so-far.ts';
 import { waitForStaleLocks } from '../files/stale-locks.ts';
 import { factsOfAll, readText } from '../files/small-files.ts';
@@ -85,8 +85,8 @@ export async function takeSnapshot(
   // The agent is dead, and its attempt may be resumed in the same worktree.
   if (request.reason === 'death') await waitForStaleLocks(worktree.value, context.staleLockMs);
   if (request.reason !== 'interval' && request.author === 'agent') {
-    const shared = await keepShared(context, worktree.value.path, `drover/${request.label}`);
-    if (!shared.ok) return shared;
+    const stashes = await keepStashes(context, `drover/${request.label}`);
+    if (!stashes.ok) return stashes;
   }
   const imported = await takeSoFar(context, worktree.value);
   if (!imported.ok) return imported;

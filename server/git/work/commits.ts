@@ -27,7 +27,7 @@ import { keepDropped } from './dropped-commits.ts';
 import { slotStatus } from './lost-head.ts';
 import { isNestedRepository, type ParsedStatus, type StatusEntry } from '../read/status-format.ts';
 import { factsOfAll } from '../files/small-files.ts';
-import { keepShared } from './shared-leavings.ts';
+import { keepStashes } from './shared-leavings.ts';
 import { waitForStaleLocks } from '../files/stale-locks.ts';
 import { heldSubmodules } from '../nested/submodule-work.ts';
 import { ignoreFolderLinks } from './ignored-links.ts';
@@ -67,7 +67,7 @@ export async function commitLeftovers(
 async function commitLeft(
   context: RepositoryContext,
   request: CommitLeftoversRequest,
-  { worktree, status, stashed }: Left,
+  { worktree, status }: Left,
 ): Promise<GitResult<CommitLeftoversOutcome>> {
   const operation = await concludable(context, worktree, status, request.branch);
   if (!operation.ok) return operation;
@@ -85,7 +85,7 @@ async function commitLeft(
   const byFacts = await heldEntries(context, worktree, entries, request.maxFileSize, inside);
   const byContent = await heldByContent(context, worktree, request.base, entries, byFacts);
   if (!byContent.ok) return byContent;
-  const { held, heldFor } = heldWith(byFacts, byContent.value, stashed, entries);
+  const { held, heldFor } = heldWith(byFacts, byContent.value, entries);
   let { names } = byContent.value;
   const unstaged = await unstage(context, worktree, [...held]);
   if (!unstaged.ok) return unstaged;
@@ -101,8 +101,8 @@ async function commitLeft(
   }
   const touched = entries.map(({ path }) => path);
   const heldPaths = [...held].map(({ path }) => path).concat(...inside);
-  const heldNames = new Set([...heldPaths, ...stashed].map((path) => shownName(names, path)));
-  const heldCauses = causesByName(names, { byFacts, inside, stashed });
+  const heldNames = new Set(heldPaths.map((path) => shownName(names, path)));
+  const heldCauses = causesByName(names, byFacts, inside);
   const before = standing.mergeInto ?? standing.head;
   const committedSecrets: string[] = [];
   if (before !== request.base) {
@@ -131,18 +131,12 @@ async function commitLeft(
   return ok({ commit: tip, tree, changed, ...told });
 }
 
-interface HeldByCause {
-  readonly byFacts: ReadonlyMap<StatusEntry, HeldCause>;
-  readonly inside: ReadonlySet<PathBytes>;
-  readonly stashed: readonly PathBytes[];
-}
-
 function causesByName(
   names: SecretNames,
-  { byFacts, inside, stashed }: HeldByCause,
+  byFacts: ReadonlyMap<StatusEntry, HeldCause>,
+  inside: ReadonlySet<PathBytes>,
 ): Record<string, HeldCause> {
   return Object.fromEntries([
-    ...stashed.map((path) => [shownName(names, path), 'stash'] as const),
     ...[...inside].map((path) => [shownName(names, path), 'submodule'] as const),
     ...[...byFacts].map(([{ path }, cause]) => [shownName(names, path), cause] as const),
   ]);
@@ -165,8 +159,6 @@ async function linksHeld(
 interface Left {
   readonly worktree: LinkedWorktree;
   readonly status: ParsedStatus;
-  /** Files that hold changes of the user's stashes. */
-  readonly stashed: readonly PathBytes[];
 }
 
 /** The state of the slot, once all that the agent left outside of its files is kept. */
@@ -178,15 +170,15 @@ async function whatIsLeft(
   if (!found.ok) return found;
   const worktree = found.value;
   await waitForStaleLocks(worktree, context.staleLockMs);
-  const shared = await keepShared(context, worktree.path, branch);
-  if (!shared.ok) return shared;
+  const stashes = await keepStashes(context, branch);
+  if (!stashes.ok) return stashes;
   const listed = await slotStatus(context, worktree, { ignored: hasStarted(worktree) });
   const status = listed.ok ? await ignoreFolderLinks(context, worktree, listed.value) : listed;
   if (!status.ok) return status;
   const { head, unreadable } = status.value;
   if (unreadable.length > 0) return err(cannotRead(worktree.path, unreadable));
   const dropped = await keepDropped(context, worktree, head, labelOfBranch(branch));
-  return dropped.ok ? ok({ worktree, status: status.value, stashed: shared.value }) : dropped;
+  return dropped.ok ? ok({ worktree, status: status.value }) : dropped;
 }
 
 /** Commits of an agent's own (up to `before`) that change nothing are no work. */
@@ -364,17 +356,15 @@ async function heldByContent(
 function heldWith(
   byFacts: ReadonlyMap<StatusEntry, HeldCause>,
   { contents, names }: HeldByContent,
-  stashed: readonly PathBytes[],
   entries: readonly StatusEntry[],
 ): { readonly held: ReadonlySet<StatusEntry>; readonly heldFor: Record<string, string> } {
-  const ofPerson = entries.filter(({ path }) => stashed.includes(path));
   const byName = entries.flatMap((entry) => {
     const found = names.get(entry.path);
     return found === undefined ? [] : [[entry, found.what] as const];
   });
   const reasons = [...contents, ...byName];
   return {
-    held: new Set([...byFacts.keys(), ...ofPerson, ...reasons.map(([entry]) => entry)]),
+    held: new Set([...byFacts.keys(), ...reasons.map(([entry]) => entry)]),
     heldFor: Object.fromEntries(
       reasons.map(([entry, what]) => [shownName(names, entry.path), what]),
     ),

@@ -1,13 +1,12 @@
 // Stashes of the user, which all worktrees share: `git stash pop` of an agent that has stashed
 // nothing takes the user's. Drover does not write the list. A stash that is gone from it is kept
-// under a ref, and files of the slot that hold its changes wait for a review.
+// under a ref, and the task reports it.
 
 import { join } from 'node:path';
 import { rescueRoot } from '../../core/work/ref-names.ts';
 import { quoted } from '../../core/format.ts';
 import type { RepositoryContext } from '../context.ts';
-import { absoluteBytes, shown, splitZero, type PathBytes } from '../files/paths.ts';
-import { readPlain, readText } from '../files/small-files.ts';
+import { readText } from '../files/small-files.ts';
 import { readRef, updateRefs } from '../refs/refs.ts';
 import type { SharedChange } from '../slot-port.ts';
 import { isSha, type Sha } from '../sha.ts';
@@ -50,74 +49,4 @@ export async function keepGone(
     changes.push({ kind: 'stash', message, ref, restore });
   }
   return changes;
-}
-
-/** Files of the slot that hold a change from a stash that is gone, unless the user has it too. */
-export async function filesWithStashes(
-  context: RepositoryContext,
-  slot: string,
-  before: readonly Stash[],
-): Promise<readonly PathBytes[]> {
-  const found: PathBytes[] = [];
-  for (const { sha } of goneStashes(context, before)) {
-    const patches = await patchesOf(context, sha);
-    if (await isInCheckout(context, patches)) continue;
-    for (const { path, patch } of patches)
-      if (await holds(context, slot, { path, patch })) found.push(path);
-  }
-  return found;
-}
-
-/** The user has popped it, and an agent may have merged what they committed. */
-async function isInCheckout(
-  context: RepositoryContext,
-  patches: readonly PathPatch[],
-): Promise<boolean> {
-  for (const { patch } of context.isBare ? [] : patches)
-    if (await isApplied(context, context.root, patch)) return true;
-  return false;
-}
-
-async function holds(
-  context: RepositoryContext,
-  slot: string,
-  { path, patch }: PathPatch,
-): Promise<boolean> {
-  if (await isApplied(context, slot, patch)) return true;
-  const added = patch
-    .toString('latin1')
-    .split('\n')
-    .flatMap((line) => (/^\+(?!\+\+ )./.test(line) ? [line.slice(1)] : []));
-  const lines = readPlain(absoluteBytes(slot, path))?.toString('latin1').split('\n');
-  const present = new Set(lines);
-  return added.length > 0 && added.every((line) => present.has(line));
-}
-
-async function isApplied(context: RepositoryContext, at: string, patch: Buffer): Promise<boolean> {
-  const args = ['apply', '-R', '--check', '--whitespace=nowarn'];
-  return (await context.git(args, { at, input: patch })).code === 0;
-}
-
-interface PathPatch {
-  readonly path: PathBytes;
-  readonly patch: Buffer;
-}
-
-/** The changes of a stash, path by path; untracked files are in a commit of their own. */
-async function patchesOf(context: RepositoryContext, stash: Sha): Promise<readonly PathPatch[]> {
-  const found: PathPatch[] = [];
-  for (const range of [
-    [`${stash}^1`, stash],
-    ['--root', '--no-commit-id', `${stash}^3`],
-  ]) {
-    const args = ['--literal-pathspecs', 'diff-tree', '-r', '--no-renames'];
-    const names = await context.git([...args, '--name-only', '-z', ...range]);
-    if (names.code !== 0) continue;
-    for (const path of splitZero(names.stdout)) {
-      const how = ['-p', '--binary', '--full-index', ...range, '--', shown(path)];
-      const patch = await context.git([...args, ...how]);
-      if (patch.code === 0) found.push({ path, patch: patch.stdout });
-    }
-  }
-  return found;
 }

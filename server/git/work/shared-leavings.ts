@@ -10,9 +10,8 @@ import { quoted } from '../../core/format.ts';
 import type { RepositoryContext } from '../context.ts';
 import type { GitResult } from '../port.ts';
 import type { SharedChange } from '../slot-port.ts';
-import type { PathBytes } from '../files/paths.ts';
 import { factsOf, namesIn, readPlain, readText } from '../files/small-files.ts';
-import { filesWithStashes, keepGone, personStashes, type Stash } from './person-stashes.ts';
+import { keepGone, personStashes, type Stash } from './person-stashes.ts';
 import { chainCommit, labelOfBranch } from './work-chain.ts';
 import { isSha, type Sha } from '../sha.ts';
 
@@ -60,26 +59,6 @@ export function forgetShared(context: RepositoryContext, path: string): void {
 }
 
 /**
- * Call after the agent of an attempt has ended, before its work is stored. Stashes made on its
- * branch become part of its snapshots. Returns files that hold changes of the user's stashes.
- */
-export async function keepShared(
-  context: RepositoryContext,
-  path: string,
-  branch: string,
-): Promise<GitResult<readonly PathBytes[]>> {
-  const kept = await keepStashes(context, branch);
-  if (!kept.ok) return kept;
-  const state = statesIn(context).get(path);
-  if (state === undefined) return ok([]);
-  await keepGone(context, state.stashes);
-  const files = await filesWithStashes(context, path, state.stashes);
-  // A stash that is popped there from now on is popped by the user.
-  statesIn(context).set(path, { ...state, stashes: [] });
-  return ok(files);
-}
-
-/**
  * Call after an agent has ended. Returns what has changed since the slot was prepared or this was
  * called last; a stash that is gone has a ref then.
  */
@@ -90,8 +69,7 @@ export async function sharedChanges(
   const before = statesIn(context).get(path);
   if (before === undefined) return [];
   const now = readState(context);
-  // The stashes are still asked for when the work is committed.
-  statesIn(context).set(path, { ...now, stashes: before.stashes });
+  statesIn(context).set(path, now);
   const names = new Set([...before.hooks.keys(), ...now.hooks.keys()]);
   const hooks = [...names].filter((name) => before.hooks.get(name) !== now.hooks.get(name)).sort();
   return [
@@ -160,8 +138,14 @@ export function listedStashes(context: RepositoryContext, branch: string): reado
     .slice(-stashesMax);
 }
 
-/** Makes them part of the attempt's snapshots. They stay in the list, which is the user's. */
-async function keepStashes(context: RepositoryContext, branch: string): Promise<GitResult<void>> {
+/**
+ * Call after the agent of an attempt has ended, before its work is stored. Stashes made on its
+ * branch become part of its snapshots. They stay in the list, which is the user's.
+ */
+export async function keepStashes(
+  context: RepositoryContext,
+  branch: string,
+): Promise<GitResult<void>> {
   const name = branch.replace(/^refs\/heads\//, '');
   for (const sha of listedStashes(context, name)) {
     const kept = await chainCommit(context, sha, labelOfBranch(name), 'agent');

@@ -115,7 +115,7 @@ function sentenceOf(change: SharedChange): string {
     case 'exclude':
       return 'The file info/exclude of the repository changed while this attempt ran. If you did not change it, review it.';
     case 'stash':
-      return `Your stash "${change.message}" left the stash list while this attempt ran; ${change.ref} keeps it. If you did not remove it, run: ${change.restore}`;
+      return `Your stash "${change.message}" left the stash list while this attempt ran; ${change.ref} keeps it. If you did not remove it, review the changes of this task, which can contain those of the stash, and run: ${change.restore}`;
   }
 }
 
