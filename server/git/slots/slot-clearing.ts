@@ -1,12 +1,11 @@
 // Removes from a slot what a snapshot holds, and nothing else: git compares each file's times with
 // those at which the snapshot read it, and refuses to touch a file that was written since.
 
-import { readdir, rename, rm, rmdir } from 'node:fs/promises';
+import { rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { err, ok } from '../../core/failure.ts';
 import type { RepositoryContext } from '../context.ts';
 import { absoluteBytes, type PathBytes, splitZero } from '../files/paths.ts';
-import { factsOf } from '../files/small-files.ts';
 import { stampOfIndex, type LinkedWorktree } from '../files/worktree-link.ts';
 import type { GitResult } from '../port.ts';
 import type { Sha } from '../sha.ts';
@@ -76,27 +75,4 @@ export async function removeUnhidden(
     await rm(absoluteBytes(worktree.path, path), { recursive: true, force: true });
   }
   return ok(undefined);
-}
-
-/** Folders without a file show in no status; the next user of the slot is not to find them. */
-export async function removeEmptyFolders(
-  context: RepositoryContext,
-  worktree: LinkedWorktree,
-): Promise<GitResult<void>> {
-  const args = ['ls-files', '--others', '--directory', '--exclude-standard', '-z'];
-  const output = await context.git(args, { at: worktree.path });
-  if (output.code !== 0) return err(failureOf(output, `list the folders of ${worktree.path}`));
-  for (const path of splitZero(output.stdout)) {
-    if (path.endsWith('/')) await removeEmpty(worktree.path, path);
-  }
-  return ok(undefined);
-}
-
-/** From the bottom up; what is not empty refuses to go. */
-async function removeEmpty(root: string, folder: PathBytes): Promise<void> {
-  const path = absoluteBytes(root, folder);
-  if (factsOf(path)?.isDirectory() !== true) return;
-  const names = await readdir(path, 'latin1').catch((): string[] => []);
-  for (const name of names) await removeEmpty(root, `${folder}${name}/`);
-  await rmdir(path).catch(() => undefined);
 }

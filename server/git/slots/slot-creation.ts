@@ -10,12 +10,9 @@ import { failureOf, refuse } from '../process/failures.ts';
 import type { GitResult } from '../port.ts';
 import { branchName, branchRef, readRef } from '../refs/refs.ts';
 import { freeBranch } from './slot-branch.ts';
-import { isRefusal } from './slot-clearing.ts';
-import { emptySlot, type EmptiedSlot } from './slot-emptying.ts';
-import { labelOfSlot, markUse } from './slot-marks.ts';
+import { markUse } from './slot-marks.ts';
 import { noteConfig } from './slot-config.ts';
 import { adjustSparse } from './sparse.ts';
-import { retire } from '../work/worktree-metadata.ts';
 import { slotNotes } from '../files/slot-notes.ts';
 import { findWorktree, type LinkedWorktree } from '../files/worktree-link.ts';
 import type { GitOutput } from '../process/run-once.ts';
@@ -26,7 +23,6 @@ export async function createSlot(
   context: RepositoryContext,
   request: SlotRequest,
   keptRef: string | null,
-  triesLeft = 3,
 ): Promise<GitResult<SlotOutcome>> {
   context.cones.forget(request.path);
   const added = await context.exclusively(() => register(context, request));
@@ -35,21 +31,9 @@ export async function createSlot(
   const sparse = await adjustSparse(context, worktree, request.sparse);
   if (!sparse.ok) return sparse;
   const filled = await fill(context, worktree, request.sha);
-  const unfilled = (): GitResult<SlotOutcome> =>
-    err(failureOf(filled, `write the files of ${worktree.path}`));
-  if (filled.code !== 0 && !isRefusal(filled)) return unfilled();
-  const early = await keepEarly(context, request, worktree);
-  if (!early.ok) return early;
-  if (filled.code !== 0 && early.value.kind === 'unread') return unfilled();
-  if (early.value.kind === 'unsaved') {
-    const retired = await retire(context, worktree, 'keep');
-    if (!retired.ok) return retired;
-    if (triesLeft === 0) return refuse('failed', `${request.path}: ${early.value.reason}.`);
-    return createSlot(context, request, keptRef ?? early.value.keptRef, triesLeft - 1);
-  }
+  if (filled.code !== 0) return err(failureOf(filled, `write the files of ${worktree.path}`));
   await markUse(worktree, request);
-  const found = early.value.kind === 'emptied' ? early.value.keptRef : null;
-  return ok({ created: true, keptRef: keptRef ?? found });
+  return ok({ created: true, keptRef });
 }
 
 /**
@@ -69,19 +53,6 @@ async function fill(
 /** Git knows these trees without an object. */
 const emptyTree = '4b825dc642cb6eb9a060e54bf8d69288fbee4904';
 const emptyTreeSha256 = '6ef19b41225c5369f1c104d45d8d85efa9b057b53b14b4b9b939dd74decc5321';
-
-/**
- * Files that another process wrote into the folder while it was created are not the work of its
- * first task.
- */
-async function keepEarly(
-  context: RepositoryContext,
-  request: SlotRequest,
-  worktree: LinkedWorktree,
-): Promise<GitResult<EmptiedSlot>> {
-  if (request.use === 'gate') return ok({ kind: 'unread' });
-  return emptySlot(context, worktree, labelOfSlot(worktree), request.sha);
-}
 
 async function register(
   context: RepositoryContext,

@@ -47,15 +47,6 @@ export type EmptiedSlot =
 
 const maxNesting = 5;
 
-/** The label of what was written while a slot passed from one user to the next. */
-export function lateLabel(label: string): string {
-  return isLate(label) ? label : `${label}/late`;
-}
-
-function isLate(label: string): boolean {
-  return label.endsWith('/late');
-}
-
 /**
  * How often files that were written in the meantime are saved too, before the folder itself is
  * kept.
@@ -82,7 +73,7 @@ export async function emptySlot(
     if (!watched.ok) return watched;
     const status = await visibleStatus(context, worktree, as, fallbackHead);
     if (!status.ok) return status;
-    if (as === label && !isLate(label)) {
+    if (as === label) {
       const dropped = await keepDropped(context, worktree, status.value.head, label);
       if (!dropped.ok) return dropped;
     }
@@ -110,7 +101,7 @@ export async function emptySlot(
     if (!cleared.ok) return cleared.error.retryable ? cleared : unsaved(cleared.error.message);
     if (cleared.value === 'changed') continue;
     clearedTree = index.tree;
-    as = lateLabel(label);
+    as = `${label}/late`;
     if (status.value.head === null) {
       const detached = await standOn(context, worktree, fallbackHead);
       if (!detached.ok) return detached;

@@ -13,9 +13,8 @@ import { branchName, branchRef, isBranchName, readRef } from '../refs/refs.ts';
 import { noteShared } from '../work/shared-leavings.ts';
 import { freeBranch } from './slot-branch.ts';
 import { createSlot } from './slot-creation.ts';
-import { undoCutRemoval } from './removal.ts';
-import { isRefusal, removeEmptyFolders, removeUnhidden } from './slot-clearing.ts';
-import { emptySlot, type EmptiedSlot, lateLabel } from './slot-emptying.ts';
+import { isRefusal, removeUnhidden } from './slot-clearing.ts';
+import { emptySlot, type EmptiedSlot } from './slot-emptying.ts';
 import { dropPlanted } from './planted-files.ts';
 import { isGateSlot, isNewUser, labelOfSlot, markUse } from './slot-marks.ts';
 import { restoreConfig } from './slot-config.ts';
@@ -73,7 +72,6 @@ async function prepareAt(
       context.cones.forget(request.path);
       return reuse(context, request, found.worktree);
     case 'missing': {
-      if (await undoCutRemoval(found.worktree)) return reuse(context, request, found.worktree);
       const forgotten = await forgetMissing(context, found.worktree);
       if (!forgotten.ok) return forgotten;
       return createSlot(context, request, forgotten.value);
@@ -117,7 +115,6 @@ async function reuse(
     const isForced = emptied.value.kind === 'unread' || (isRefused && hasNothing);
     const switched = await switchSlot(context, request, worktree, {
       ignored: emptied.value.kind === 'unread' ? null : emptied.value.ignored,
-      hasLeft: refs.at(-1) !== null,
       isForced,
     });
     if (switched.ok && switched.value === 'refused' && round < refusalsMax) {
@@ -131,17 +128,8 @@ async function reuse(
       return retired.ok ? createSlot(context, request, keptRef) : retired;
     }
     if (switched.value === 'refused') return replaceSlot(context, request, worktree, keptRef);
-    const late =
-      emptied.value.kind === 'unread'
-        ? emptied
-        : await emptySlot(context, worktree, lateLabel(label), request.sha);
-    if (!late.ok) return late;
-    if (late.value.kind === 'unsaved') return replaceSlot(context, request, worktree, keptRef);
     await markUse(worktree, request);
-    return ok({
-      created: false,
-      keptRef: keptRef ?? (late.value.kind === 'emptied' ? late.value.keptRef : null),
-    });
+    return ok({ created: false, keptRef });
   }
 }
 
@@ -188,7 +176,6 @@ async function standsReady(
 interface Found {
   /** The ignored files; null if none of the remaining files is work. */
   readonly ignored: readonly PathBytes[] | null;
-  readonly hasLeft: boolean;
 }
 
 /** `refused`: something was written since the check; nothing was touched. */
@@ -229,12 +216,8 @@ async function cleanSlot(
     const cleaned = await context.git(['clean', '-ffdq', ...kinds], { at: worktree.path });
     if (cleaned.code !== 0) return err(failureOf(cleaned, `clean ${worktree.path}`));
   }
-  if (found.ignored === null || !(found.hasNewRules || found.hasLeft)) return ok(undefined);
-  if (found.hasNewRules) {
-    const removed = await removeUnhidden(context, worktree, found.ignored);
-    if (!removed.ok) return removed;
-  }
-  return removeEmptyFolders(context, worktree);
+  if (found.ignored === null || !found.hasNewRules) return ok(undefined);
+  return removeUnhidden(context, worktree, found.ignored);
 }
 
 async function destination(
