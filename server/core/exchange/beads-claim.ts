@@ -1,6 +1,7 @@
-// What Drover writes to a Beads file about its own work: which issues its agents have, and what
-// closed them.
+// What Drover writes to a Beads file about its own work: which issues its agents have, what closed
+// them, and the state of a task, without the marks of a state that is over.
 
+import { splitLabels, statusFromBeads, type BeadsShape, type BeadsStatus } from './beads-format.ts';
 import type { TaskStatus } from '../plan/state.ts';
 import type { Task } from '../plan/task.ts';
 import type { JsonObject } from './json-object.ts';
@@ -62,4 +63,66 @@ export function claimOf(
     labels: hasPerson && isClaimed ? [...labels, beadsClaim.label] : labels,
     ...(assignee === undefined && !isClaimed ? {} : own),
   };
+}
+
+/** Whether the line (`deferred`, `closed` as a duplicate) already expresses our state. */
+export function toldAlready(
+  shape: BeadsShape,
+  before: JsonObject,
+  task: Task,
+  outside: boolean,
+): boolean {
+  if (before['status'] === undefined) return false;
+  const { state } = splitLabels(labelList(before));
+  const reason = before['close_reason'] ?? before['reason'];
+  const told = statusFromBeads(shape, before['status'], reason, state);
+  const ours = task.status === 'blocked' && !outside ? 'ready' : task.status;
+  // Our claim set "in progress", so we release it.
+  return told === ours && !(ours === 'ready' && isOwnClaim(before));
+}
+
+const unlabelled: readonly unknown[] = ['closed', 'deferred', 'blocked'];
+
+/** A label counts only beside a status that leaves the state open. */
+export function toldStatus(before: JsonObject): BeadsStatus {
+  const { status } = before;
+  const { state } = splitLabels(labelList(before));
+  const label = state === null || unlabelled.includes(status) ? null : `drover:${state}`;
+  return { status: String(status), label, reason: status === 'closed' ? 'completed' : null };
+}
+
+/**
+ * A person's claim with the other tool is not released, and what a person deferred stays deferred
+ * beside the label of a state that needs a person anyway.
+ */
+export function keptStatus(
+  before: JsonObject,
+  { status, label }: Pick<BeadsStatus, 'status' | 'label'>,
+): unknown {
+  if (before['status'] === 'deferred' && label !== null && label !== 'drover:waiting')
+    return 'deferred';
+  const isTheirs = before['status'] === 'in_progress' && !isOwnClaim(before);
+  return status === 'open' && isTheirs ? 'in_progress' : status;
+}
+
+interface Times {
+  readonly timeText: (ms: number) => string;
+  readonly timeOf: (text: string) => number | null;
+}
+
+/** The issue of a task or an epic that was removed from the plan; null: it is closed already. */
+export function closedRecord(before: JsonObject, times: Times): JsonObject | null {
+  if (before['status'] === 'closed' || before['status'] === 'tombstone') return null;
+  const updated = before['updated_at'];
+  // Later than theirs, or their program takes no notice of it.
+  const atMs = typeof updated === 'string' ? (times.timeOf(updated) ?? 0) + 1 : 0;
+  const at = times.timeText(atMs);
+  const { labels } = splitLabels(labelList(before));
+  const end = { closed_at: at, close_reason: 'cancelled', updated_at: at };
+  return { ...before, status: 'closed', labels, ...end };
+}
+
+function labelList(line: JsonObject): readonly string[] {
+  const labels = Array.isArray(line['labels']) ? (line['labels'] as readonly unknown[]) : [];
+  return labels.filter((label) => typeof label === 'string');
 }

@@ -2,7 +2,7 @@
 // tool's (`title` and `status` at the top). Words and numbers of each are mapped to ours here, and
 // ours to them.
 
-import type { TaskStatus } from '../plan/state.ts';
+import { type TaskStatus, taskStatuses } from '../plan/state.ts';
 import type { TaskType } from '../plan/task.ts';
 import { isObject, type JsonObject } from './json-object.ts';
 
@@ -83,13 +83,8 @@ export function isGivenUp(reason: unknown): boolean {
   );
 }
 
-const stateLabel = /^drover:([a-z_]+)$/;
-const labelledStates: readonly string[] = [
-  'paused',
-  'failed',
-  'conflict',
-  'needs_review',
-] satisfies TaskStatus[];
+const stateLabel = new RegExp(`^drover:(${taskStatuses.join('|')})$`, 'u');
+const labelledStates: readonly TaskStatus[] = ['paused', 'failed', 'conflict', 'needs_review'];
 
 /**
  * A label `drover:<state>` stores a state that the other tool does not have; it is no label of the
@@ -99,10 +94,9 @@ export function splitLabels(labels: readonly string[]): {
   readonly labels: readonly string[];
   readonly state: TaskStatus | null;
 } {
-  const state = labels.map((label) => stateLabel.exec(label)?.[1]).find(Boolean) ?? '';
   return {
     labels: labels.filter((label) => !stateLabel.test(label)),
-    state: labelledStates.includes(state) ? (state as TaskStatus) : null,
+    state: labelledStates.find((state) => labels.includes(`drover:${state}`)) ?? null,
   };
 }
 

@@ -8,15 +8,20 @@ import {
   priorityToBd,
   sameJson,
   shapeOf,
-  splitLabels,
-  statusFromBeads,
   statusToBeads,
   typeFromBd,
   typeToBd,
   type BeadsShape,
-  type BeadsStatus,
 } from './beads-format.ts';
-import { beadsClaim, claimOf, isOwnClaim, isRunning, landedReason } from './beads-claim.ts';
+import {
+  claimOf,
+  closedRecord,
+  isRunning,
+  keptStatus,
+  landedReason,
+  toldAlready,
+  toldStatus,
+} from './beads-claim.ts';
 import { parentsFirst } from './export-session.ts';
 import { parseLine } from './import-jsonl.ts';
 import { withoutCriteria } from './import-record.ts';
@@ -30,6 +35,8 @@ export interface BeadsInput {
   readonly text: string;
   /** Ids whose lines stay as they are, whatever we would write. */
   readonly leave?: ReadonlySet<string>;
+  /** Ids that were removed from the plan: their issues are closed, and lose our marks. */
+  readonly removed?: ReadonlySet<string>;
   /**
    * True: what is cancelled here and has no line gets none. It may have been deleted on the other
    * side.
@@ -89,8 +96,13 @@ export function mergeBeads(given: BeadsInput): BeadsOutput {
       return JSON.stringify({ ...parsed.object, data });
     }
     const ours = tasks.get(id) ?? epics.get(id);
-    if (ours === undefined || input.leave?.has(id) === true) return line;
-    if (isClosedMeanwhile(parsed.object, ours)) return line;
+    if (input.leave?.has(id) === true) return line;
+    if (ours === undefined) {
+      const isRemoved = shape === 'bd' && input.removed?.has(id) === true;
+      const closed = isRemoved ? closedRecord(parsed.object, input) : null;
+      return closed === null ? line : JSON.stringify(closed);
+    }
+    if (isClosedMeanwhile(parsed.object, ours) || isDeleted(parsed.object, ours)) return line;
     if (isSame(parsed.object, shape, ours, input)) return line;
     const theirs = timeOfLine(parsed.object, input);
     // A sync has already applied the file's new values: remaining differences are ours.
@@ -103,8 +115,8 @@ export function mergeBeads(given: BeadsInput): BeadsOutput {
   });
   const shape = shapes[0] ?? input.shape;
   for (const record of [...input.epics, ...parentsFirst(input.tasks)]) {
-    const isOver = 'priority' in record && record.status === 'cancelled';
-    if (input.isSync === true && isOver && !seen.has(record.id)) continue;
+    if (input.isSync === true && isOver(record, input.tasks, seen) && !seen.has(record.id))
+      continue;
     if (!seen.has(record.id)) merged.push(JSON.stringify(recordOf(record, shape, input, {})));
     if (shape === 'drover' && 'blockedBy' in record) {
       merged.push(...newLinks(record, seen, input).map((link) => JSON.stringify(link)));
@@ -116,9 +128,23 @@ export function mergeBeads(given: BeadsInput): BeadsOutput {
   return { text: merged.map((line) => `${line}\n`).join(''), losers };
 }
 
+/** Canceled, or closed and no parent of an issue: without a line, it may be deleted elsewhere. */
+function isOver(record: Task | Epic, tasks: readonly Task[], seen: ReadonlySet<string>): boolean {
+  if ('priority' in record) return record.status === 'cancelled';
+  const isParent = tasks.some(
+    ({ id, epicId, status }) => epicId === record.id && (status !== 'cancelled' || seen.has(id)),
+  );
+  return record.status === 'closed' && !isParent;
+}
+
 /** Closed by a person, or by its agent, while it runs: the end of the attempt decides. */
 function isClosedMeanwhile(line: JsonObject, ours: Task | Epic): boolean {
   return line['status'] === 'closed' && 'priority' in ours && isRunning(ours.status);
+}
+
+/** Its line says so for others, and is not taken back for a task or an epic that is over. */
+function isDeleted(line: JsonObject, ours: Task | Epic): boolean {
+  return line['status'] === 'tombstone' && ['cancelled', 'closed'].includes(ours.status);
 }
 
 /** A dependency that we had and dropped: the line stays, without its effect. */
@@ -239,18 +265,22 @@ function isSameText(written: unknown, ours: string): boolean {
 function bdRecord(record: Task | Epic, input: Merging, before: JsonObject): JsonObject {
   if (!('priority' in record)) {
     const closed = record.status === 'closed';
-    const { closed_at: closedAt, ...rest } = before;
+    const { closed_at: closedAt, close_reason: closeReason, ...rest } = before;
+    const { status = 'open' } = before;
     return {
       ...rest,
       id: record.id,
       title: record.title,
       description: record.description,
-      status: closed ? 'closed' : keptStatus(before, 'open'),
+      status: closed ? 'closed' : status === 'closed' ? 'open' : status,
       priority: before['priority'] ?? 2,
       issue_type: 'epic',
       created_at: before['created_at'] ?? input.timeText(record.createdAt),
       updated_at: before['updated_at'] ?? input.timeText(record.createdAt),
-      ...(closed ? { closed_at: closedAt ?? input.timeText(record.createdAt) } : {}),
+      ...(closed && {
+        closed_at: closedAt ?? input.timeText(record.createdAt),
+        ...(closeReason !== undefined && { close_reason: closeReason }),
+      }),
     };
   }
   const outside =
@@ -268,7 +298,7 @@ function bdRecord(record: Task | Epic, input: Merging, before: JsonObject): Json
     id: record.id,
     title: record.title,
     ...descriptionKeys(record, before),
-    status: status === 'open' ? keptStatus(before, status) : status,
+    status: keptStatus(before, { status, label }),
     priority:
       // A new line always contains it: bd reads a missing one as the most urgent.
       before['id'] !== undefined && priorityFromBd(before['priority']) === record.priority
@@ -287,36 +317,6 @@ function bdRecord(record: Task | Epic, input: Merging, before: JsonObject): Json
           close_reason: landedReason(record, closeReason) ?? ((told && closeReason) || reason),
         }),
   };
-}
-
-/** Whether the line (`deferred`, `closed` as a duplicate) already expresses our state. */
-function toldAlready(shape: BeadsShape, before: JsonObject, task: Task, outside: boolean): boolean {
-  if (before['status'] === undefined) return false;
-  const { state } = splitLabels(labelList(before));
-  const reason = before['close_reason'] ?? before['reason'];
-  const told = statusFromBeads(shape, before['status'], reason, state);
-  const ours = task.status === 'blocked' && !outside ? 'ready' : task.status;
-  // Our claim set "in progress", so we release it.
-  return told === ours && !(ours === 'ready' && isOwnClaim(before));
-}
-
-function toldStatus(before: JsonObject): BeadsStatus {
-  const closed = before['status'] === 'closed';
-  // A claim is over when the issue is closed.
-  const isState = (text: string): boolean =>
-    text.startsWith('drover:') && text !== beadsClaim.label;
-  const label = labelList(before).find(isState) ?? null;
-  return { status: String(before['status']), label, reason: closed ? 'completed' : null };
-}
-
-function labelList(line: JsonObject): readonly string[] {
-  const labels = Array.isArray(line['labels']) ? (line['labels'] as readonly unknown[]) : [];
-  return labels.filter((label) => typeof label === 'string');
-}
-
-/** A person works on it with the other tool, so we do not release that claim. */
-function keptStatus(before: JsonObject, status: string): unknown {
-  return before['status'] === 'in_progress' && !isOwnClaim(before) ? before['status'] : status;
 }
 
 function keptType(before: JsonObject, task: Task): unknown {

@@ -21,6 +21,7 @@ import {
 } from '../../core/plan/task.ts';
 import { contentOf, plannedTasks, runPlace } from './import-existing.ts';
 import { workOf } from './import-state.ts';
+import { removedIds } from './removed-ids.ts';
 import { type Db, readAtOneMoment, textList } from '../rows/one-moment.ts';
 import type { EpicRow, TaskRow, WorktreeTable } from '../schema/tables.ts';
 import type { Selectable } from 'kysely';
@@ -60,17 +61,22 @@ export async function exportPlan(db: Db, request: ExportRequest): Promise<Export
     case 'jsonl':
       return { text: exportJsonl(plan.epics, plan.tasks) };
     case 'beads':
-      return beadsOf(plan, request);
+      return beadsOf(plan, request, request.sync === undefined ? new Set() : await removedIds(db));
   }
 }
 
-function beadsOf(plan: Plan, { present, sync }: ExportRequest): ExportResult {
+function beadsOf(
+  plan: Plan,
+  { present, sync }: ExportRequest,
+  removed: ReadonlySet<string>,
+): ExportResult {
   const merged = mergeBeads({
     epics: plan.epics,
     tasks: plan.tasks,
     text: present ?? '',
     shape: 'bd',
     leave: new Set(sync?.leave),
+    removed,
     isSync: sync !== undefined,
     timeText: (ms) => new Date(ms).toISOString(),
     timeOf: (text) => {

@@ -26,6 +26,8 @@ export interface TakenOver {
   readonly running: readonly string[];
   /** Those of them that are not wanted any more: deleted, or closed as given up. */
   readonly unwanted: readonly string[];
+  /** Deferred elsewhere while an agent runs: paused after the attempt. */
+  readonly later: readonly string[];
 }
 
 const idle: ReadonlySet<TaskStatus> = new Set(['ready', 'blocked', 'paused', 'conflict', 'failed']);
@@ -47,6 +49,7 @@ export async function takeOverStates(
   const changed: string[] = [];
   const stillRunning: string[] = [];
   const unwanted: string[] = [];
+  const later: string[] = [];
   const rows = await tx
     .selectFrom('tasks')
     .selectAll()
@@ -62,13 +65,14 @@ export async function takeOverStates(
       continue;
     if (wanted === 'completed' && (await wasClosedByAgent(tx, row, states.get(row.id)))) continue;
     const isEnd = wanted === 'deleted' || wanted === 'completed' || wanted === 'cancelled';
-    if (isEnd && running.has(row.status)) {
+    if (wanted === 'paused' && running.has(row.status)) later.push(row.id);
+    else if (isEnd && running.has(row.status)) {
       stillRunning.push(row.id);
       if (wanted !== 'completed') unwanted.push(row.id);
     } else if (await apply(tx, sources, row, wanted, { state: states.get(row.id), isDry }))
       changed.push(row.id);
   }
-  return { changed, running: stillRunning, unwanted };
+  return { changed, running: stillRunning, unwanted, later };
 }
 
 function isRelease(row: TaskRow, wanted: Wanted): boolean {
@@ -112,7 +116,7 @@ function wantedOf(
     case 'cancelled':
       return row.status === state.status ? null : state.status;
     case 'paused':
-      if (row.status === 'ready' || row.status === 'blocked') return 'paused';
+      if (['ready', 'blocked', ...running].includes(row.status)) return 'paused';
       return row.status !== 'paused' && wasEndedElsewhere(row, hasMoved) ? 'paused' : null;
     case 'blocked':
       if (state.heldBy !== 'beads') return null;

@@ -17,16 +17,19 @@ import {
 } from '../../core/exchange/import-session.ts';
 import {
   emptyProject,
+  type ImportedTask,
   type ImportPlan,
   type ImportProblem,
   importProblemsMax,
 } from '../../core/exchange/import-types.ts';
 import type { ImportResultView } from '../../protocol/api.ts';
-import { appendEvent } from '../feed/feed.ts';
+import { appendEvent, type StoreSources } from '../feed/feed.ts';
 import { checkAgainstWork, whyNotUpdated } from './import-checks.ts';
 import { readProject, type StoredProject } from './import-existing.ts';
 import { type ImportFormat, isYaml, sniffFormat } from './import-format.ts';
-import { takeOverStates, type TakenOver } from './import-take-over.ts';
+import { removedIds } from './removed-ids.ts';
+import { type EpicTakeOver, takeOverEpics } from './take-over-epics.ts';
+import { takeOverStates, type TakenOver, type TakeOver } from './import-take-over.ts';
 import { writePlan } from './import-write.ts';
 import type { Store } from '../port.ts';
 import type { Tx } from '../schema/tables.ts';
@@ -95,26 +98,21 @@ async function importInto(tx: Tx, store: Store, request: ReadyRequest): Promise<
   const parsed = parse(request, project, store.sources.clock.now());
   if (parsed.problems.length > importProblemsMax) throw tooManyProblems(request, parsed.problems);
   const news = request.base === undefined ? null : changesSince(request.base, request.text);
-  const { plan: due, later } =
-    news === null ? { plan: parsed, later: [] } : dueNow(parsed, news.changed, project);
+  const { plan: due, later: edited } =
+    news === null
+      ? { plan: parsed, later: [] }
+      : dueNow(parsed, news.changed, { project, removed: await removedIds(tx) });
   const plan = checkAgainstWork(due, project);
   const isRefused = plan.problems.length > 0 && !request.skipInvalid;
-  const result = { ...resultOf(plan, isRefused), ...(news !== null && { later }) };
+  const result = { ...resultOf(plan, isRefused), ...(news !== null && { later: edited }) };
   const count = plan.epics.length + plan.tasks.length;
   const updates = plan.updatedEpics.length + plan.updatedTasks.length;
   if (isRefused) return result;
   const isSync = request.format === 'beads' && request.update;
-  const deleted = new Set([...(parsed.deleted ?? []), ...(news?.gone ?? [])]);
-  const takeOver = {
-    states: parsed.states,
-    deleted,
-    changed: news === null ? null : stateNews(news),
-    moved: news?.moved ?? new Set(),
-  };
+  const takeOver = isSync ? takeOverOf(parsed, news) : null;
   if (request.dryRun || (count + updates === 0 && !isSync)) {
-    return isSync
-      ? withTaken(result, await takeOverStates(tx, store.sources, takeOver, true))
-      : result;
+    if (takeOver === null) return result;
+    return withTaken(result, await takeOverStates(tx, store.sources, takeOver, true));
   }
   await writePlan(tx, store.sources, plan, {
     project,
@@ -125,7 +123,7 @@ async function importInto(tx: Tx, store: Store, request: ReadyRequest): Promise<
     epicTimes: parsed.epicTimes,
     isForeign: request.isForeign,
   });
-  const taken = isSync ? await takeOverStates(tx, store.sources, takeOver, false) : noneTaken;
+  const taken = takeOver === null ? noneTaken : await takeOverAll(tx, store.sources, takeOver);
   if (count + updates + taken.changed.length === 0) return withTaken(result, taken);
   await appendEvent(tx, store.sources, {
     type: 'import.finished',
@@ -153,7 +151,32 @@ function tooManyProblems({ file }: ImportRequest, problems: readonly ImportProbl
   );
 }
 
-const noneTaken: TakenOver = { changed: [], running: [], unwanted: [] };
+const noneTaken: TakenOver = { changed: [], running: [], unwanted: [], later: [] };
+
+function takeOverOf(parsed: SessionPlan, news: BeadsChanges | null): TakeOver & EpicTakeOver {
+  return {
+    states: parsed.states,
+    closed: new Set(parsed.closedEpics),
+    deleted: new Set([...(parsed.deleted ?? []), ...(news?.gone ?? [])]),
+    changed: news === null ? null : stateNews(news),
+    moved: news?.moved ?? new Set(),
+  };
+}
+
+/** Tasks before their epics, which are closed only after them. */
+async function takeOverAll(
+  tx: Tx,
+  sources: StoreSources,
+  takeOver: TakeOver & EpicTakeOver,
+): Promise<TakenOver> {
+  const tasks = await takeOverStates(tx, sources, takeOver, false);
+  const epics = await takeOverEpics(tx, sources, takeOver);
+  return {
+    ...tasks,
+    changed: [...tasks.changed, ...epics.changed],
+    later: [...tasks.later, ...epics.later],
+  };
+}
 
 /** Ids whose state is the other tool's word. */
 function stateNews({ changed, gone }: BeadsChanges): ReadonlySet<string> {
@@ -162,13 +185,13 @@ function stateNews({ changed, gone }: BeadsChanges): ReadonlySet<string> {
 }
 
 /**
- * What is unchanged on the other side is left alone here, field by field; what is changed of a
- * running task has to wait for its end.
+ * What is unchanged on the other side is left alone here, field by field, and does not come back if
+ * it was removed here; what is changed of a running task has to wait for its end.
  */
 function dueNow(
   plan: SessionPlan,
   changed: BeadsChanges['changed'],
-  project: StoredProject,
+  { project, removed }: { readonly project: StoredProject; readonly removed: ReadonlySet<string> },
 ): { readonly plan: SessionPlan; readonly later: readonly string[] } {
   const updates = plan.updatedTasks.flatMap((task) => {
     const [fields, ours] = [changed.get(task.id), project.tasks.get(task.id)];
@@ -185,8 +208,10 @@ function dueNow(
   const differing = new Set([...updates, ...epics].map(({ id }) => id));
   const isRunning = (id: string): boolean => whyNotUpdated(id, project) !== null;
   const later = updates.filter(({ id }) => isRunning(id)).map(({ id }) => id);
+  const isGone = (id: string): boolean => removed.has(id) && !changed.has(id);
   const due = {
     ...plan,
+    ...withoutRemoved(plan, updates, isGone),
     updatedEpics: epics,
     updatedTasks: updates.filter(({ id }) => !isRunning(id)),
     differs: plan.differs.filter((id) => differing.has(id)),
@@ -194,12 +219,31 @@ function dueNow(
   return { plan: due, later };
 }
 
+/** Without records that were removed here, unless another record refers to them. */
+function withoutRemoved(
+  { epics, tasks }: SessionPlan,
+  updates: readonly ImportedTask[],
+  isRemoved: (id: string) => boolean,
+): Pick<SessionPlan, 'epics' | 'tasks'> {
+  const needed = new Set<string>();
+  const queue = [...updates, ...tasks.filter(({ id }) => !isRemoved(id))];
+  for (const { blockedBy, parentId, epicId } of queue) {
+    for (const id of [...blockedBy, parentId ?? '', epicId ?? '']) {
+      if (!isRemoved(id) || needed.has(id)) continue;
+      needed.add(id);
+      queue.push(...tasks.filter((task) => task.id === id));
+    }
+  }
+  const isKept = ({ id }: { readonly id: string }): boolean => !isRemoved(id) || needed.has(id);
+  return { epics: epics.filter(isKept), tasks: tasks.filter(isKept) };
+}
+
 /**
  * What another tool closed, deleted, held or opened again counts as a difference that was taken
  * over.
  */
 function withTaken(result: ImportResultView, taken: TakenOver): ImportResultView {
-  if (taken.changed.length + taken.running.length === 0) return result;
+  if (taken.changed.length + taken.running.length + taken.later.length === 0) return result;
   const isSync = result.later !== undefined;
   const warnings = taken.running
     .filter((id) => !isSync || !taken.unwanted.includes(id))
@@ -215,7 +259,10 @@ function withTaken(result: ImportResultView, taken: TakenOver): ImportResultView
     unchanged: Math.max(0, result.unchanged - taken.changed.length),
     differs: [...new Set([...result.differs, ...taken.changed])],
     warnings: [...result.warnings, ...warnings],
-    ...(isSync && { unwanted: taken.unwanted }),
+    ...(isSync && {
+      unwanted: taken.unwanted,
+      later: [...new Set([...(result.later ?? []), ...taken.later])],
+    }),
   };
 }
 

@@ -1,10 +1,9 @@
 // A Beads file and the plan, brought together again and again: each side's new words arrive, none of its old ones.
 
 import assert from 'node:assert/strict';
-import { exportPlan } from '../../../server/store/exchange/exports.ts';
-import { importFile } from '../../../server/store/exchange/imports.ts';
 import { editTask } from '../../../server/store/plan/task-edit.ts';
 import { addEpic } from '../../../server/store/plan/epics.ts';
+import { at, BeadsSide, issue } from './beads-side.ts';
 import {
   addTasks,
   memoryStore,
@@ -17,57 +16,16 @@ import { tablesOf } from '../../tables.ts';
 
 suite('beads sync', () => {
   let project: TestStore;
-  let file = '';
-  let base = '';
+  let side: BeadsSide;
   setup(async () => {
     project = await memoryStore();
-    [file, base] = ['', ''];
+    side = new BeadsSide(project);
   });
   teardown(() => project.close());
 
-  const at = (ms: number): string => new Date(testStartMs + ms).toISOString();
-  const issue = (id: string, more: object = {}): string =>
-    JSON.stringify({ id, title: id, status: 'open', priority: 2, issue_type: 'task', ...more });
-  const set = (...lines: string[]): void => {
-    file = lines.map((line) => `${line}\n`).join('');
-  };
-  const lineOf = (id: string): Record<string, unknown> => {
-    const lines = file.split('\n').filter((line) => line !== '');
-    return (
-      lines
-        .map((line) => JSON.parse(line) as Record<string, unknown>)
-        .find((one) => one['id'] === id) ?? assert.fail(`no line ${id}`)
-    );
-  };
-
-  const importRequest = {
-    badUtf8Lines: [],
-    file: '/repo/.beads/issues.jsonl',
-    format: 'beads',
-    dryRun: false,
-    rename: false,
-    skipInvalid: false,
-    maxAttempts: 3,
-  } as const;
-
-  /** As `drover sync beads` does it. */
-  async function sync() {
-    const request = { ...importRequest, text: file, update: true, base };
-    const result = await importFile(project.store, request);
-    assert.deepEqual(result.errors, []);
-    const sync = { leave: result.later ?? [] };
-    const { db } = project.store;
-    const wanted = {
-      format: 'beads',
-      present: file,
-      sync,
-      nowMs: 0,
-      repository: '/repo',
-    } as const;
-    file = (await exportPlan(db, wanted)).text;
-    base = file;
-    return result;
-  }
+  const set = (...lines: string[]): void => side.set(...lines);
+  const lineOf = (id: string): Record<string, unknown> => side.line(id);
+  const sync = () => side.sync();
 
   const rename = (id: string, title: string) =>
     project.store.transaction((tx) => editTask(tx, project.sources, id, { title }));
@@ -99,10 +57,10 @@ suite('beads sync', () => {
   test('a change on each side arrives on the other, and lines of others stay byte for byte', async () => {
     set(issue('a'), issue('b'), issue('c', { mine: [1] }));
     await sync();
-    const c = file.split('\n')[2];
+    const c = side.text.split('\n')[2];
     await rename('a', 'ours');
     set(
-      ...file
+      ...side.text
         .trimEnd()
         .split('\n')
         .map((line) => (line.includes('"b"') ? issue('b', { title: 'theirs' }) : line)),
@@ -110,10 +68,10 @@ suite('beads sync', () => {
     await sync();
     assert.deepEqual([await titleOf('a'), await titleOf('b')], ['ours', 'theirs']);
     assert.deepEqual([lineOf('a')['title'], lineOf('b')['title']], ['ours', 'theirs']);
-    assert.equal(file.split('\n')[2], c);
-    const [seq, text] = [await project.store.feed.lastSeq(), file];
+    assert.equal(side.text.split('\n')[2], c);
+    const [seq, text] = [await project.store.feed.lastSeq(), side.text];
     await sync();
-    assert.deepEqual([await project.store.feed.lastSeq(), file], [seq, text]);
+    assert.deepEqual([await project.store.feed.lastSeq(), side.text], [seq, text]);
   });
 
   test('an old word of the file is not repeated over a new one of ours', async () => {
@@ -147,12 +105,10 @@ suite('beads sync', () => {
   });
 
   test('a first import without a sync is told from a person, too: reopened and undeferred', async () => {
-    const take = (update: boolean) =>
-      importFile(project.store, { ...importRequest, text: file, update });
     set(issue('a', { status: 'closed', close_reason: 'done' }), issue('b', { status: 'deferred' }));
-    await take(false);
+    await side.take(false);
     set(issue('a'), issue('b'));
-    await take(true);
+    await side.take(true);
     assert.deepEqual(
       [await statusOf(project, 'a'), await statusOf(project, 'b')],
       ['ready', 'ready'],
@@ -178,11 +134,11 @@ suite('beads sync', () => {
     await sync();
     for (const [round, title] of ['first', 'second', 'third'].entries()) {
       await rename('a', title);
-      file = rewritten(file, 10_000 * (round + 1));
+      side.text = rewritten(side.text, 10_000 * (round + 1));
       const { differs } = await sync();
       assert.deepEqual([await titleOf('a'), differs], [title, []]);
       assert.equal(lineOf('a')['title'], title);
-      file = rewritten(file, 10_000 * (round + 1) + 5_000);
+      side.text = rewritten(side.text, 10_000 * (round + 1) + 5_000);
       assert.deepEqual((await sync()).differs, []);
     }
     assert.equal(lineOf('b')['assignee'], 'ada');
@@ -212,7 +168,7 @@ suite('beads sync', () => {
     await sync();
     assert.equal(await statusOf(project, 'a'), 'cancelled');
     await sync();
-    assert.ok(!file.includes('"a"'));
+    assert.ok(!side.text.includes('"a"'));
   });
 
   test('a start claims the issue, and the end of the attempt gives it back', async () => {
