@@ -18,7 +18,7 @@ import { clearAway } from './slot-clearing.ts';
 import { dropIndex, type HeldIndex, isDirty, keepState } from '../snapshot/snapshot.ts';
 import { type StatusOptions } from '../read/status.ts';
 import { keepDropped } from '../work/dropped-commits.ts';
-import { slotStatus } from '../work/lost-head.ts';
+import { slotStatus } from '../work/setup-note.ts';
 import { isNestedRepository, type ParsedStatus, type StatusEntry } from '../read/status-format.ts';
 import { waitForStaleLocks } from '../files/stale-locks.ts';
 import { emptySubmodules, keepSubmodules, type KeptSubmodules } from '../nested/submodule-work.ts';

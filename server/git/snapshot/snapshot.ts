@@ -24,7 +24,7 @@ import { waitForStaleLocks } from '../files/stale-locks.ts';
 import { factsOfAll, readText } from '../files/small-files.ts';
 import { keepDropped } from '../work/dropped-commits.ts';
 import { copyIndex, ownIndexFile } from './own-index.ts';
-import { slotStatus } from '../work/lost-head.ts';
+import { slotStatus } from '../work/setup-note.ts';
 import { hasStarted, ignoredByAttempt } from '../work/work-start.ts';
 import { isNestedRepository, type ParsedStatus, type StatusEntry } from '../read/status-format.ts';
 import { appendSnapshot, type WorkState } from '../work/work-chain.ts';

@@ -24,7 +24,7 @@ import type { GitResult } from '../port.ts';
 import { branchRef, isBranchName, readRef, updateRefs } from '../refs/refs.ts';
 import { treeOf } from '../read/ancestry.ts';
 import { keepDropped } from './dropped-commits.ts';
-import { slotStatus } from './lost-head.ts';
+import { slotStatus } from './setup-note.ts';
 import { isNestedRepository, type ParsedStatus, type StatusEntry } from '../read/status-format.ts';
 import { factsOfAll } from '../files/small-files.ts';
 import { keepStashes } from './shared-leavings.ts';

@@ -3,6 +3,9 @@
 
 import { rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { ok } from '../../core/failure.ts';
+import type { RepositoryContext } from '../context.ts';
+import type { GitResult } from '../port.ts';
 import type { PathBytes } from '../files/paths.ts';
 import { traceOf } from '../files/setup-traces.ts';
 import { slotNotes } from '../files/slot-notes.ts';
@@ -10,6 +13,7 @@ import { readPlain } from '../files/small-files.ts';
 import type { LinkedWorktree } from '../files/worktree-link.ts';
 import { isReproducible } from '../read/ignored-files.ts';
 import type { ParsedStatus } from '../read/status-format.ts';
+import { readStatus, type StatusOptions } from '../read/status.ts';
 import type { Traces } from '../slot-port.ts';
 
 /** Changes when the form of the note changes: an older one is not read. */
@@ -48,11 +52,21 @@ export async function forgetSetup(worktree: LinkedWorktree): Promise<void> {
   await rm(noteFile(worktree), { force: true });
 }
 
+/** The state of one of our slots; files of its setup count as ignored. */
+export async function slotStatus(
+  context: RepositoryContext,
+  worktree: LinkedWorktree,
+  options: StatusOptions = {},
+): Promise<GitResult<ParsedStatus>> {
+  const status = await readStatus(context, worktree.path, options);
+  return status.ok ? ok(await ignoreSetupFiles(worktree, status.value)) : status;
+}
+
 /**
  * Counts untracked files that the setup made, and that are unchanged since, as ignored. In folders
  * such as `.venv` new files count as well: the tools that use the folder write them.
  */
-export async function ignoreSetupFiles(
+async function ignoreSetupFiles(
   worktree: LinkedWorktree,
   status: ParsedStatus,
 ): Promise<ParsedStatus> {
