@@ -23,7 +23,7 @@ import { committerOf } from './process/identity.ts';
 import { openGitProcesses, type GitProcesses, type RunElsewhere } from './process/process.ts';
 import type { GitAdapter, GitResult, RepositoryFacts } from './port.ts';
 import { type LocalRepository, openRepository } from './repository.ts';
-import { programOnPath } from './process/program-path.ts';
+import { programOnPath } from '../files/program-path.ts';
 import { KeyedMutex } from '../core/work/semaphore.ts';
 import { readVersion } from './process/version.ts';
 

@@ -7,7 +7,7 @@ import type { Conversation } from './process/conversation.ts';
 import type { PackedRefs } from './files/packed-refs.ts';
 import type { TouchedPaths } from './read/touched-paths.ts';
 import type { GitCommand } from './process/process.ts';
-import type { Trash } from './files/trash.ts';
+import type { Trash } from '../files/trash.ts';
 import type { Sha } from './sha.ts';
 import type { Signature } from './slot-port.ts';
 import type { GitOutput } from './process/run-once.ts';

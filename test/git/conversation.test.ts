@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Conversation } from '../../server/git/process/conversation.ts';
 import { openGitProcesses } from '../../server/git/process/process.ts';
-import { programOnPath } from '../../server/git/process/program-path.ts';
+import { programOnPath } from '../../server/files/program-path.ts';
 import { makeFixture, type Fixture } from './fixture.ts';
 
 /** Answers a line with git's process id and the line. */

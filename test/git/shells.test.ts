@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { gitEnvironment, shortened } from '../../server/git/process/environment.ts';
-import { programOnPath } from '../../server/git/process/program-path.ts';
+import { programOnPath } from '../../server/files/program-path.ts';
 import { runOnce, type GitOutput, type GitRequest } from '../../server/git/process/run-once.ts';
 import { GitShells, shellScript } from '../../server/git/process/shells.ts';
 import { removeFolder } from '../remove-folder.ts';

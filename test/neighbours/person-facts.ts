@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { landingRef } from '../../server/core/work/ref-names.ts';
-import { readPlain } from '../../server/git/files/small-files.ts';
+import { readPlain } from '../../server/files/small-files.ts';
 import type { Stage } from './stage.ts';
 
 export interface PersonFacts {

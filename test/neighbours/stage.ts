@@ -13,7 +13,7 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { readText } from '../../server/git/files/small-files.ts';
+import { readText } from '../../server/files/small-files.ts';
 import type { Project } from '../e2e/support/project.ts';
 import { pruningFile } from './agent-acts.ts';
 import { broughtBy, droppedBy } from './tokens.ts';

@@ -3,7 +3,7 @@
 import { err, ok } from '../../core/failure.ts';
 import type { RepositoryContext } from '../context.ts';
 import { failureOf } from '../process/failures.ts';
-import { bytesOf } from './paths.ts';
+import { bytesOf } from '../../files/path-bytes.ts';
 import type { GitResult } from '../port.ts';
 
 /** Bytes of all objects of one answer; it stays below what one answer of git may be. */

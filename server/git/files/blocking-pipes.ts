@@ -4,7 +4,7 @@
 import { constants } from 'node:fs';
 import { open, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { factsOf } from './small-files.ts';
+import { factsOf } from '../../files/small-files.ts';
 
 /** In any folder of a worktree, and in its private folder. */
 const opened: ReadonlySet<string> = new Set(['.gitignore', '.gitattributes']);

@@ -3,7 +3,7 @@
 
 import { realpathSync, statSync } from 'node:fs';
 import { basename, dirname, isAbsolute, join, resolve } from 'node:path';
-import { readText } from './small-files.ts';
+import { readText } from '../../files/small-files.ts';
 
 /**
  * Real path of the git folder that all worktrees of a repository share; null where `folder` is not

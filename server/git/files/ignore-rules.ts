@@ -2,7 +2,7 @@
 // turn from ignored to new.
 
 import { join } from 'node:path';
-import { readText } from './small-files.ts';
+import { readText } from '../../files/small-files.ts';
 
 export function isIgnoreFile(path: string): boolean {
   return path === '.gitignore' || path.endsWith('/.gitignore');

@@ -1,9 +1,9 @@
 // Takes files of a worktree into an index as they are: changed, new or gone.
 
 import type { RepositoryContext, RunOptions } from '../context.ts';
-import { type PathBytes, zeroEnded } from './paths.ts';
+import { type PathBytes, zeroEnded } from '../../files/path-bytes.ts';
 import type { GitOutput } from '../process/run-once.ts';
-import { factsOfAll } from './small-files.ts';
+import { factsOfAll } from '../../files/small-files.ts';
 
 export interface IntoIndexOptions extends RunOptions {
   /** Of git itself, before its command. */

@@ -5,7 +5,7 @@ import { rm } from 'node:fs/promises';
 import { relative } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { RepositoryContext } from '../context.ts';
-import { factsOf } from './small-files.ts';
+import { factsOf } from '../../files/small-files.ts';
 
 const pauseMs = 50;
 const ownRefs = /^refs[/\\](?:drover|heads[/\\]drover)[/\\]/;

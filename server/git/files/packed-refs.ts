@@ -1,7 +1,7 @@
 // Reads refs from `packed-refs`, again only when the file has changed.
 
 import { join } from 'node:path';
-import { factsOf, readText } from './small-files.ts';
+import { factsOf, readText } from '../../files/small-files.ts';
 
 export class PackedRefs {
   readonly #file: string;

@@ -3,7 +3,7 @@
 import { lstatSync, readdirSync } from 'node:fs';
 import { normalize } from 'node:path';
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
-import { absoluteBytes, type PathBytes } from './paths.ts';
+import { absoluteBytes, type PathBytes } from '../../files/path-bytes.ts';
 import type { LinkedWorktree } from './worktree-link.ts';
 import type { Traces } from '../slot-port.ts';
 

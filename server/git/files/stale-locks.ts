@@ -4,7 +4,7 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { factsOf } from './small-files.ts';
+import { factsOf } from '../../files/small-files.ts';
 import type { LinkedWorktree } from './worktree-link.ts';
 
 const pauseMs = 50;

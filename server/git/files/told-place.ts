@@ -3,7 +3,7 @@
 
 import { join } from 'node:path';
 import type { RepositoryContext } from '../context.ts';
-import { factsOf } from './small-files.ts';
+import { factsOf } from '../../files/small-files.ts';
 import { canonicalPath, linkedWorktree } from './worktree-link.ts';
 
 /** Folder of what a confined program made, in the private folder of its worktree. */

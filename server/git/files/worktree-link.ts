@@ -5,7 +5,7 @@ import { realpathSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { basename, dirname, isAbsolute, join, resolve, sep } from 'node:path';
 import type { RepositoryContext } from '../context.ts';
-import { exists, factsOf, namesIn, readText } from './small-files.ts';
+import { exists, factsOf, namesIn, readText } from '../../files/small-files.ts';
 import { slotNotes } from './slot-notes.ts';
 
 export interface LinkedWorktree {

@@ -9,8 +9,8 @@ import { isBeadsFile } from '../../core/exchange/beads-merge.ts';
 import { blobText, mergeBeads, writeBlob } from './beads-files.ts';
 import type { RepositoryContext } from '../context.ts';
 import type { FollowStep } from './names.ts';
-import { splitZero } from '../files/paths.ts';
-import { factsOf, readText } from '../files/small-files.ts';
+import { splitZero } from '../../files/path-bytes.ts';
+import { factsOf, readText } from '../../files/small-files.ts';
 
 interface Entry {
   readonly mode: string;

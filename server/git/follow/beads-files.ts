@@ -7,7 +7,7 @@ import { err, ok } from '../../core/failure.ts';
 import type { RepositoryContext } from '../context.ts';
 import { editedTree } from '../read/edited-tree.ts';
 import { failureOf } from '../process/failures.ts';
-import { shown } from '../files/paths.ts';
+import { shown } from '../../files/path-bytes.ts';
 import type { GitResult } from '../port.ts';
 import { isSha, type Sha } from '../sha.ts';
 import type { MergeAnswer, MergeStages } from './merge-answer.ts';

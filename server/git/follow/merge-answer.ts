@@ -1,6 +1,6 @@
 // Git's result of a merge without a checkout.
 
-import type { PathBytes } from '../files/paths.ts';
+import type { PathBytes } from '../../files/path-bytes.ts';
 import type { Sha } from '../sha.ts';
 
 /** A file that git could not merge: the blobs of both sides and of their base, if there is one. */

@@ -10,7 +10,7 @@ import type { RepositoryContext } from '../context.ts';
 import { settings } from '../process/environment.ts';
 import { failureOf, gitFailure } from '../process/failures.ts';
 import { commitMessage } from '../refs/messages.ts';
-import { type PathBytes, shown, splitZero } from '../files/paths.ts';
+import { type PathBytes, shown, splitZero } from '../../files/path-bytes.ts';
 import type { GitResult, Merge, MergeConflict, MergeRequest } from '../port.ts';
 import { isSha, type Sha } from '../sha.ts';
 import type { MergeAnswer, MergeStages } from './merge-answer.ts';

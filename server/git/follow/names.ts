@@ -1,7 +1,7 @@
 // The names of files that differ, as git lists them.
 
 import type { RepositoryContext } from '../context.ts';
-import { type PathBytes, splitZero } from '../files/paths.ts';
+import { type PathBytes, splitZero } from '../../files/path-bytes.ts';
 import type { Sha } from '../sha.ts';
 
 /** A branch went from one commit to another. */

@@ -2,7 +2,7 @@
 
 import { ok } from '../../core/failure.ts';
 import type { RepositoryContext } from '../context.ts';
-import { type PathBytes, shown } from '../files/paths.ts';
+import { type PathBytes, shown } from '../../files/path-bytes.ts';
 import type { GitResult } from '../port.ts';
 import { editedTree } from '../read/edited-tree.ts';
 import type { Sha } from '../sha.ts';

@@ -4,7 +4,7 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { RepositoryContext } from '../context.ts';
-import { type PathBytes, splitZero, zeroEnded } from '../files/paths.ts';
+import { type PathBytes, splitZero, zeroEnded } from '../../files/path-bytes.ts';
 import { type FollowStep, namesIn } from './names.ts';
 
 /** Gives the index the entries of files that are those of `to`. Returns their names. */

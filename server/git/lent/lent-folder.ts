@@ -11,12 +11,12 @@ import { ownWorktree } from '../work/own-worktree.ts';
 import { forgetShared } from '../work/shared-leavings.ts';
 import type { GitResult } from '../port.ts';
 import { readRef } from '../refs/refs.ts';
-import { exists, factsOf, readText } from '../files/small-files.ts';
+import { exists, factsOf, readText } from '../../files/small-files.ts';
 import { lentConfiguration } from './lent-settings.ts';
 import { lentNoteName, takeBack, type LentNote } from './taken-back.ts';
 import { fixedNotes, noteDigests } from './note-digests.ts';
 import { lentName } from '../files/told-place.ts';
-import { writePlain } from '../files/plain-folder.ts';
+import { writePlain } from '../../files/plain-folder.ts';
 import { readHead } from '../refs/worktree-heads.ts';
 
 /** Folders and files of the machine, and where a confined program is to see them. */

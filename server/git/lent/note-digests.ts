@@ -4,7 +4,7 @@
 import { createHash } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { exists, readPlain } from '../files/small-files.ts';
+import { exists, readPlain } from '../../files/small-files.ts';
 import { slotNotes } from '../files/slot-notes.ts';
 
 /** By name; a name that is missing had no file. */

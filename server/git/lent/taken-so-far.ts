@@ -6,7 +6,7 @@ import { link, lstat, mkdir, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ok } from '../../core/failure.ts';
 import type { RepositoryContext } from '../context.ts';
-import { exists, factsOf } from '../files/small-files.ts';
+import { exists, factsOf } from '../../files/small-files.ts';
 import { lentName } from '../files/told-place.ts';
 import type { LinkedWorktree } from '../files/worktree-link.ts';
 import { refsIn } from '../nested/nested-copy.ts';

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { RepositoryContext } from '../context.ts';
 import { isSha } from '../sha.ts';
-import { factsOf, namesIn, readText } from '../files/small-files.ts';
+import { factsOf, namesIn, readText } from '../../files/small-files.ts';
 
 export interface CopyOfHistory {
   /** A bare repository; the caller deletes it. */

@@ -9,10 +9,10 @@ import { failureOf } from '../process/failures.ts';
 import { ownIdentity } from '../process/identity.ts';
 import { copyOfStore } from './nested-copy.ts';
 import { keepHistoryOf } from './nested.ts';
-import { bytesOf, type PathBytes } from '../files/paths.ts';
+import { bytesOf, type PathBytes } from '../../files/path-bytes.ts';
 import type { GitResult } from '../port.ts';
 import { forgetSetup } from '../work/setup-note.ts';
-import { exists, factsOf } from '../files/small-files.ts';
+import { exists, factsOf } from '../../files/small-files.ts';
 import type { ParsedStatus } from '../read/status-format.ts';
 import {
   eachSubmodule,

@@ -3,7 +3,7 @@
 import { devNull } from 'node:os';
 import { join } from 'node:path';
 import { isOfGitCommand } from '../../core/work/git-variables.ts';
-import { absoluteEntries } from './program-path.ts';
+import { absoluteEntries } from '../../files/program-path.ts';
 
 export type Variables = Readonly<Record<string, string | undefined>>;
 

@@ -2,7 +2,7 @@
 
 import { err, ok } from '../../core/failure.ts';
 import type { RepositoryContext } from '../context.ts';
-import { splitZero, zeroEnded, type PathBytes } from '../files/paths.ts';
+import { splitZero, zeroEnded, type PathBytes } from '../../files/path-bytes.ts';
 import type { LinkedWorktree } from '../files/worktree-link.ts';
 import type { GitResult } from '../port.ts';
 import { failureOf } from '../process/failures.ts';

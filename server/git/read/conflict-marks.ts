@@ -4,7 +4,7 @@ import { constants } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { conflictStart, countMarked } from '../../core/work/merge-faults.ts';
 import type { RepositoryContext } from '../context.ts';
-import { absoluteBytes, type PathBytes, shown, splitZero } from '../files/paths.ts';
+import { absoluteBytes, type PathBytes, shown, splitZero } from '../../files/path-bytes.ts';
 import type { Sha } from '../sha.ts';
 import type { StatusEntry } from './status-format.ts';
 

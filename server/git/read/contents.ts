@@ -6,7 +6,7 @@ import type { RepositoryContext } from '../context.ts';
 import { failureOf, refuse } from '../process/failures.ts';
 import { treeOf } from './ancestry.ts';
 import { commitMessage } from '../refs/messages.ts';
-import { shown, splitZero } from '../files/paths.ts';
+import { shown, splitZero } from '../../files/path-bytes.ts';
 import type { ChangedFile, FileAtCommit, GitResult } from '../port.ts';
 import { isSha, type Sha } from '../sha.ts';
 

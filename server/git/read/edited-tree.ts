@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { err, ok } from '../../core/failure.ts';
 import type { RepositoryContext } from '../context.ts';
 import { failureOf } from '../process/failures.ts';
-import { type PathBytes, zeroEnded } from '../files/paths.ts';
+import { type PathBytes, zeroEnded } from '../../files/path-bytes.ts';
 import type { GitResult } from '../port.ts';
 import { isSha, type Sha } from '../sha.ts';
 

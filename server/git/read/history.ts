@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { err, ok } from '../../core/failure.ts';
 import type { RepositoryContext } from '../context.ts';
 import { failureOf, refuse } from '../process/failures.ts';
-import { shown, splitZero } from '../files/paths.ts';
+import { shown, splitZero } from '../../files/path-bytes.ts';
 import { GitRefusal, type GitResult, type LineCommit } from '../port.ts';
-import { exists } from '../files/small-files.ts';
+import { exists } from '../../files/small-files.ts';
 import { isSha, type Sha } from '../sha.ts';
 
 const maxSubjects = 10_000;

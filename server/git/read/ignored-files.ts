@@ -5,9 +5,9 @@ import type { Stats } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
-import type { PathBytes } from '../files/paths.ts';
-import { absoluteBytes, folderOf, shown } from '../files/paths.ts';
-import { exists, factsOf } from '../files/small-files.ts';
+import type { PathBytes } from '../../files/path-bytes.ts';
+import { absoluteBytes, folderOf, shown } from '../../files/path-bytes.ts';
+import { exists, factsOf } from '../../files/small-files.ts';
 import type { ParsedStatus } from './status-format.ts';
 
 export type IgnoredWork =

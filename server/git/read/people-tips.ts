@@ -2,7 +2,7 @@
 
 import { join } from 'node:path';
 import type { RepositoryContext } from '../context.ts';
-import { readText } from '../files/small-files.ts';
+import { readText } from '../../files/small-files.ts';
 import type { PeoplesTip } from '../port.ts';
 import { branchRef, finalRef } from '../refs/refs.ts';
 import { isSha, type Sha } from '../sha.ts';

@@ -6,12 +6,12 @@ import { basename, dirname, join, resolve } from 'node:path';
 import { err, ok } from '../../core/failure.ts';
 import { failureOf, refuse } from '../process/failures.ts';
 import { isSha } from '../sha.ts';
-import { absoluteBytes, splitZero } from '../files/paths.ts';
+import { absoluteBytes, splitZero } from '../../files/path-bytes.ts';
 import { listArguments, type ListedConfig, parseListed } from '../process/listed-config.ts';
 import type { GitProcesses } from '../process/process.ts';
 import type { GitOutput } from '../process/run-once.ts';
 import type { GitResult, RepositoryFacts } from '../port.ts';
-import { exists, readPlain } from '../files/small-files.ts';
+import { exists, readPlain } from '../../files/small-files.ts';
 
 export interface RepositoryPlace {
   readonly commonDir: string;

@@ -1,6 +1,6 @@
 // Reads `git status --porcelain=v2 --branch -z --no-renames`.
 
-import type { PathBytes } from '../files/paths.ts';
+import type { PathBytes } from '../../files/path-bytes.ts';
 
 export interface StatusEntry {
   readonly kind: 'changed' | 'unmerged' | 'untracked' | 'ignored';

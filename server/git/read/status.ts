@@ -3,7 +3,7 @@
 import { ok } from '../../core/failure.ts';
 import type { RepositoryContext } from '../context.ts';
 import { failureOf, gitFailure, refuse } from '../process/failures.ts';
-import { shown } from '../files/paths.ts';
+import { shown } from '../../files/path-bytes.ts';
 import { markedSince } from './conflict-marks.ts';
 import { parseStatus, statusArguments, type ParsedStatus } from './status-format.ts';
 import type { GitResult, WorktreeStatus } from '../port.ts';

@@ -1,7 +1,7 @@
 // Index entries with flags that make git ignore them: status does not show changes in their files.
 
 import type { RepositoryContext, RunOptions } from '../context.ts';
-import { splitZero, type PathBytes } from '../files/paths.ts';
+import { splitZero, type PathBytes } from '../../files/path-bytes.ts';
 
 /** Returns null if git cannot read the index. `flags`: of git itself. */
 export async function unwatchedEntries(

@@ -6,7 +6,7 @@ import { lstatSync, realpathSync } from 'node:fs';
 import { join } from 'node:path';
 import { isSha } from '../sha.ts';
 import { PackedRefs } from '../files/packed-refs.ts';
-import { readText } from '../files/small-files.ts';
+import { readText } from '../../files/small-files.ts';
 import { isFullRef } from './refs.ts';
 
 export interface CheckoutHead {

@@ -7,7 +7,7 @@ import type { RepositoryContext } from '../context.ts';
 import { failureOf, gitFailure, lockFileOf, refuse } from '../process/failures.ts';
 import { waitForOwnLock } from '../files/own-locks.ts';
 import type { GitResult } from '../port.ts';
-import { readText } from '../files/small-files.ts';
+import { readText } from '../../files/small-files.ts';
 import { isSha, type Sha } from '../sha.ts';
 import { moveRefs, transactionText, type RefChange } from './transactions.ts';
 

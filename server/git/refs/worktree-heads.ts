@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import type { RepositoryContext } from '../context.ts';
 import { finalRef } from './refs.ts';
 import { parseWorktreeList } from '../read/worktree-list-format.ts';
-import { namesIn, readText } from '../files/small-files.ts';
+import { namesIn, readText } from '../../files/small-files.ts';
 import { isSha } from '../sha.ts';
 import { type LinkedWorktree, worktreesOf } from '../files/worktree-link.ts';
 

@@ -19,11 +19,11 @@ import {
   shown,
   splitZero,
   zeroEnded,
-} from '../files/paths.ts';
+} from '../../files/path-bytes.ts';
 import type { GitResult } from '../port.ts';
 import { copySealed, dropUnsealed, rootsOf, sealSetup } from './sealed-setup.ts';
 import { tracesOf, unversioned } from '../files/setup-traces.ts';
-import { readPlain } from '../files/small-files.ts';
+import { readPlain } from '../../files/small-files.ts';
 import { readStatus } from '../read/status.ts';
 import { noteSubmodules } from '../nested/submodules.ts';
 import type { LinkedWorktree } from '../files/worktree-link.ts';

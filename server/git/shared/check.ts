@@ -8,7 +8,7 @@ import { err, ok } from '../../core/failure.ts';
 import { failureOf, gitFailure, refuse } from '../process/failures.ts';
 import type { GitFailure, GitResult } from '../port.ts';
 import type { LocalRepository } from '../repository.ts';
-import { exists } from '../files/small-files.ts';
+import { exists } from '../../files/small-files.ts';
 import { openRemote, parseListing, type Remote } from './remote.ts';
 import { refusalsOf, refusedFailure, remoteFailure } from './remote-failures.ts';
 import type { Sha } from '../sha.ts';

@@ -7,7 +7,7 @@ import { isAncestor } from '../read/ancestry.ts';
 import type { RepositoryContext } from '../context.ts';
 import { secretsInRange } from '../work/held-contents.ts';
 import { secretNames } from '../work/held-names.ts';
-import { shown, zeroEnded } from '../files/paths.ts';
+import { shown, zeroEnded } from '../../files/path-bytes.ts';
 import type { GitFailure } from '../port.ts';
 import type { RefChange } from '../refs/transactions.ts';
 import { readRef } from '../refs/refs.ts';

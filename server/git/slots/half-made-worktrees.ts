@@ -5,7 +5,7 @@
 import { rm, rmdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { RepositoryContext } from '../context.ts';
-import { factsOf, namesIn, readText } from '../files/small-files.ts';
+import { factsOf, namesIn, readText } from '../../files/small-files.ts';
 import { linkedWorktrees, type LinkedWorktree } from '../files/worktree-link.ts';
 import { dropEntry } from '../work/worktree-metadata.ts';
 

@@ -6,9 +6,15 @@ import { join } from 'node:path';
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { ok } from '../../core/failure.ts';
 import type { RepositoryContext } from '../context.ts';
-import { absoluteBytes, folderOf, foldersAbove, type PathBytes, shown } from '../files/paths.ts';
+import {
+  absoluteBytes,
+  folderOf,
+  foldersAbove,
+  type PathBytes,
+  shown,
+} from '../../files/path-bytes.ts';
 import { traceOf } from '../files/setup-traces.ts';
-import { exists, factsOf } from '../files/small-files.ts';
+import { exists, factsOf } from '../../files/small-files.ts';
 import type { LinkedWorktree } from '../files/worktree-link.ts';
 import type { GitResult } from '../port.ts';
 import { isInCache, isMovedIn } from '../read/ignored-files.ts';

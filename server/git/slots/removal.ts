@@ -12,7 +12,7 @@ import type { GitResult, RemoveOutcome, RemoveRequest } from '../port.ts';
 import { keepFound, readableStatus, watchEverything } from './slot-emptying.ts';
 import { labelOfSlot } from './slot-marks.ts';
 import { dropStaleLocks } from '../files/stale-locks.ts';
-import { exists, factsOf, readText } from '../files/small-files.ts';
+import { exists, factsOf, readText } from '../../files/small-files.ts';
 import {
   canonicalPath,
   findWorktree,

@@ -11,7 +11,7 @@ import { branchName, branchRef, readRef } from '../refs/refs.ts';
 import { chainCommit, labelOfBranch } from '../work/work-chain.ts';
 import { worktreeHeads, type WorktreeHead } from '../refs/worktree-heads.ts';
 import { forgetMissing } from '../work/worktree-metadata.ts';
-import { exists } from '../files/small-files.ts';
+import { exists } from '../../files/small-files.ts';
 import { findWorktree } from '../files/worktree-link.ts';
 import type { SlotRequest } from '../slot-port.ts';
 

@@ -5,7 +5,7 @@ import { rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { err, ok } from '../../core/failure.ts';
 import type { RepositoryContext } from '../context.ts';
-import { absoluteBytes, type PathBytes, splitZero } from '../files/paths.ts';
+import { absoluteBytes, type PathBytes, splitZero } from '../../files/path-bytes.ts';
 import { stampOfIndex, type LinkedWorktree } from '../files/worktree-link.ts';
 import type { GitResult } from '../port.ts';
 import type { Sha } from '../sha.ts';

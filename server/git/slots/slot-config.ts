@@ -3,7 +3,7 @@
 
 import { join } from 'node:path';
 import type { RepositoryContext } from '../context.ts';
-import { readText, removeEntry, writeNew } from '../files/small-files.ts';
+import { readText, removeEntry, writeNew } from '../../files/small-files.ts';
 import { slotNotes } from '../files/slot-notes.ts';
 import type { LinkedWorktree } from '../files/worktree-link.ts';
 

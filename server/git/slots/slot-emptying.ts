@@ -12,7 +12,7 @@ import { isIgnoreFile } from '../files/ignore-rules.ts';
 import { isReproducible } from '../read/ignored-files.ts';
 import { unwatchedEntries } from '../read/unwatched.ts';
 import { flattenNested } from '../nested/nested.ts';
-import { absoluteBytes, type PathBytes, zeroEnded } from '../files/paths.ts';
+import { absoluteBytes, type PathBytes, zeroEnded } from '../../files/path-bytes.ts';
 import type { GitResult } from '../port.ts';
 import { clearAway } from './slot-clearing.ts';
 import { dropIndex, type HeldIndex, isDirty, keepState } from '../snapshot/snapshot.ts';
@@ -25,7 +25,7 @@ import { emptySubmodules, keepSubmodules, type KeptSubmodules } from '../nested/
 import { keepCommit } from '../work/work-chain.ts';
 import { unfinishedOperation } from '../refs/worktree-heads.ts';
 import { slotNotes } from '../files/slot-notes.ts';
-import { exists, namesIn, readText } from '../files/small-files.ts';
+import { exists, namesIn, readText } from '../../files/small-files.ts';
 import { type LinkedWorktree } from '../files/worktree-link.ts';
 import type { Sha } from '../sha.ts';
 

@@ -2,7 +2,7 @@
 
 import { basename, join } from 'node:path';
 import { branchName } from '../refs/refs.ts';
-import { readText, removeEntry, writeNew } from '../files/small-files.ts';
+import { readText, removeEntry, writeNew } from '../../files/small-files.ts';
 import { slotNotes } from '../files/slot-notes.ts';
 import { lengthOfLog } from '../work/dropped-commits.ts';
 import { labelOfBranch } from '../work/work-chain.ts';

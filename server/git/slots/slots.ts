@@ -7,7 +7,7 @@ import type { RepositoryContext } from '../context.ts';
 import { failureOf, refuse } from '../process/failures.ts';
 import type { GitResult } from '../port.ts';
 import { isSha } from '../sha.ts';
-import type { PathBytes } from '../files/paths.ts';
+import type { PathBytes } from '../../files/path-bytes.ts';
 import { relink } from '../work/own-worktree.ts';
 import { branchName, branchRef, isBranchName, readRef } from '../refs/refs.ts';
 import { noteShared } from '../work/shared-leavings.ts';
@@ -22,7 +22,7 @@ import { adjustSparse } from './sparse.ts';
 import { forgetMissing, retire } from '../work/worktree-metadata.ts';
 import { headOf } from '../refs/worktree-heads.ts';
 import { slotNotes } from '../files/slot-notes.ts';
-import { exists } from '../files/small-files.ts';
+import { exists } from '../../files/small-files.ts';
 import {
   canonicalPath,
   findWorktree,

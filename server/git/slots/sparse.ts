@@ -5,7 +5,7 @@ import { err, ok } from '../../core/failure.ts';
 import type { RepositoryContext } from '../context.ts';
 import { failureOf } from '../process/failures.ts';
 import type { GitResult } from '../port.ts';
-import { readText } from '../files/small-files.ts';
+import { readText } from '../../files/small-files.ts';
 import { forgetConfig, noteConfig } from './slot-config.ts';
 import { type LinkedWorktree } from '../files/worktree-link.ts';
 

@@ -5,7 +5,7 @@ import { basename } from 'node:path';
 import { beforeRoot } from '../../core/work/ref-names.ts';
 import { ok } from '../../core/failure.ts';
 import type { RepositoryContext } from '../context.ts';
-import { factsOfAll } from '../files/small-files.ts';
+import { factsOfAll } from '../../files/small-files.ts';
 import type { LinkedWorktree } from '../files/worktree-link.ts';
 import type { GitResult } from '../port.ts';
 import { readStatus } from '../read/status.ts';

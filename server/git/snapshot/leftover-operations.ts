@@ -8,7 +8,7 @@ import type { RepositoryContext } from '../context.ts';
 import { gitFailure } from '../process/failures.ts';
 import type { GitResult } from '../port.ts';
 import { isSha } from '../sha.ts';
-import { exists, readText } from '../files/small-files.ts';
+import { exists, readText } from '../../files/small-files.ts';
 import { merge } from '../follow/merges.ts';
 import { treeOf } from '../read/ancestry.ts';
 import { keepState } from './snapshot.ts';

@@ -9,7 +9,7 @@ import type { RepositoryContext, RunOptions } from '../context.ts';
 import { failureOf } from '../process/failures.ts';
 import { intoIndex } from '../files/into-index.ts';
 import { ownWorktree } from '../work/own-worktree.ts';
-import { shown, type PathBytes } from '../files/paths.ts';
+import { shown, type PathBytes } from '../../files/path-bytes.ts';
 import type { GitResult } from '../port.ts';
 import type {
   Snapshot,
@@ -21,7 +21,7 @@ import { branchRef } from '../refs/refs.ts';
 import { keepStashes, listedStashes } from '../work/shared-leavings.ts';
 import { committedSoFar, takeSoFar } from '../lent/taken-so-far.ts';
 import { waitForStaleLocks } from '../files/stale-locks.ts';
-import { factsOfAll, readText } from '../files/small-files.ts';
+import { factsOfAll, readText } from '../../files/small-files.ts';
 import { keepDropped } from '../work/dropped-commits.ts';
 import { copyIndex, ownIndexFile } from './own-index.ts';
 import { slotStatus } from '../work/setup-note.ts';

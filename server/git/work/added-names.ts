@@ -4,7 +4,7 @@
 import { err, ok } from '../../core/failure.ts';
 import { caseClashes, whyNotPortable } from '../../core/plan/portable-names.ts';
 import type { RepositoryContext } from '../context.ts';
-import { shown, splitZero } from '../files/paths.ts';
+import { shown, splitZero } from '../../files/path-bytes.ts';
 import type { GitResult } from '../port.ts';
 import { failureOf } from '../process/failures.ts';
 import type { Sha } from '../sha.ts';

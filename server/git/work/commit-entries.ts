@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { err, ok } from '../../core/failure.ts';
 import type { RepositoryContext } from '../context.ts';
 import { failureOf } from '../process/failures.ts';
-import { exists, readText } from '../files/small-files.ts';
+import { exists, readText } from '../../files/small-files.ts';
 import { intoIndex } from '../files/into-index.ts';
 import type { GitResult } from '../port.ts';
 import type { StatusEntry } from '../read/status-format.ts';

@@ -5,7 +5,7 @@
 import { join } from 'node:path';
 import { err, ok } from '../../core/failure.ts';
 import type { RepositoryContext } from '../context.ts';
-import { factsOf, readPlain, readText } from '../files/small-files.ts';
+import { factsOf, readPlain, readText } from '../../files/small-files.ts';
 import { slotNotes } from '../files/slot-notes.ts';
 import type { LinkedWorktree } from '../files/worktree-link.ts';
 import type { GitResult } from '../port.ts';

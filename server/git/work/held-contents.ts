@@ -8,10 +8,10 @@ import { err, ok } from '../../core/failure.ts';
 import { readBlobs } from '../files/blobs.ts';
 import type { RepositoryContext, SecretFound } from '../context.ts';
 import { failureOf } from '../process/failures.ts';
-import { absoluteBytes, type PathBytes, shown } from '../files/paths.ts';
+import { absoluteBytes, type PathBytes, shown } from '../../files/path-bytes.ts';
 import type { GitResult } from '../port.ts';
 import { actsOnTerminal } from '../read/held-files.ts';
-import { factsOf, readPlain } from '../files/small-files.ts';
+import { factsOf, readPlain } from '../../files/small-files.ts';
 import type { Sha } from '../sha.ts';
 
 /** Bytes; longer files are not searched. */

@@ -5,7 +5,7 @@ import { err, ok } from '../../core/failure.ts';
 import { protectedAmong } from '../../core/plan/protected-paths.ts';
 import type { RepositoryContext } from '../context.ts';
 import { readBlobs } from '../files/blobs.ts';
-import { type PathBytes, shown, splitZero } from '../files/paths.ts';
+import { type PathBytes, shown, splitZero } from '../../files/path-bytes.ts';
 import type { GitResult } from '../port.ts';
 import { failureOf } from '../process/failures.ts';
 import type { Sha } from '../sha.ts';

@@ -3,7 +3,7 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { err, ok } from '../../core/failure.ts';
 import type { RepositoryContext, SecretFound } from '../context.ts';
-import { bytesOf, type PathBytes, shown, splitZero } from '../files/paths.ts';
+import { bytesOf, type PathBytes, shown, splitZero } from '../../files/path-bytes.ts';
 import type { GitResult } from '../port.ts';
 import { failureOf } from '../process/failures.ts';
 import type { Sha } from '../sha.ts';

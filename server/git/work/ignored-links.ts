@@ -13,8 +13,8 @@ import {
   type PathBytes,
   splitZero,
   zeroEnded,
-} from '../files/paths.ts';
-import { factsOf } from '../files/small-files.ts';
+} from '../../files/path-bytes.ts';
+import { factsOf } from '../../files/small-files.ts';
 import type { LinkedWorktree } from '../files/worktree-link.ts';
 import type { GitResult } from '../port.ts';
 import { failureOf } from '../process/failures.ts';

@@ -3,7 +3,7 @@
 
 import { err, ok } from '../../core/failure.ts';
 import type { RepositoryContext } from '../context.ts';
-import { type PathBytes, shown, splitZero } from '../files/paths.ts';
+import { type PathBytes, shown, splitZero } from '../../files/path-bytes.ts';
 import type { LinkedWorktree } from '../files/worktree-link.ts';
 import type { GitResult } from '../port.ts';
 import { failureOf, refuse } from '../process/failures.ts';

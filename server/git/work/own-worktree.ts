@@ -8,7 +8,7 @@ import type { RepositoryContext } from '../context.ts';
 import { refuse } from '../process/failures.ts';
 import { keepNestedHistory, setAside } from '../nested/nested.ts';
 import type { GitResult } from '../port.ts';
-import { factsOf } from '../files/small-files.ts';
+import { factsOf } from '../../files/small-files.ts';
 import {
   canonicalPath,
   findWorktree,

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { rescueRoot } from '../../core/work/ref-names.ts';
 import { quoted } from '../../core/format.ts';
 import type { RepositoryContext } from '../context.ts';
-import { readText } from '../files/small-files.ts';
+import { readText } from '../../files/small-files.ts';
 import { readRef, updateRefs } from '../refs/refs.ts';
 import type { SharedChange } from '../slot-port.ts';
 import { isSha, type Sha } from '../sha.ts';

@@ -10,7 +10,7 @@ import { quoted } from '../../core/format.ts';
 import type { RepositoryContext } from '../context.ts';
 import type { GitResult } from '../port.ts';
 import type { SharedChange } from '../slot-port.ts';
-import { factsOf, namesIn, readPlain, readText } from '../files/small-files.ts';
+import { factsOf, namesIn, readPlain, readText } from '../../files/small-files.ts';
 import { keepGone, personStashes, type Stash } from './person-stashes.ts';
 import { chainCommit, labelOfBranch } from './work-chain.ts';
 import { isSha, type Sha } from '../sha.ts';

@@ -9,7 +9,7 @@ import { failureOf } from '../process/failures.ts';
 import { secretsAmong, secretsInRange } from './held-contents.ts';
 import { isAmongStored, secretNames } from './held-names.ts';
 import { commitMessage } from '../refs/messages.ts';
-import { type PathBytes, shown, splitZero } from '../files/paths.ts';
+import { type PathBytes, shown, splitZero } from '../../files/path-bytes.ts';
 import type { GitResult } from '../port.ts';
 import { isSha, type Sha } from '../sha.ts';
 import type { WithoutHeldRequest } from '../slot-port.ts';

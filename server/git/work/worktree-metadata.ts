@@ -10,7 +10,7 @@ import type { GitResult } from '../port.ts';
 import { readRef } from '../refs/refs.ts';
 import { appendSnapshot, keepCommit, labelOfBranch } from './work-chain.ts';
 import { headOf } from '../refs/worktree-heads.ts';
-import { exists } from '../files/small-files.ts';
+import { exists } from '../../files/small-files.ts';
 import { type LinkedWorktree } from '../files/worktree-link.ts';
 import { isSha, type Sha } from '../sha.ts';
 

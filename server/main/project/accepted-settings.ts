@@ -107,7 +107,7 @@ export async function acceptSettings(
   const news = accepted === null ? changedPowers({}, used) : changedPowers(accepted, used);
   if (accepted === null || news.length > 0) {
     const before = await readAcceptance(root);
-    const { headOf } = await import('../../git/read/file-history.ts');
+    const { headOf } = await import('./file-history.ts');
     // What is held now must be found again later.
     const head = held.length > 0 ? (before?.head ?? null) : await headOf(root);
     writeAcceptance(root, { version: 1, head, powers: used });
@@ -123,7 +123,7 @@ export async function acceptSettings(
 
 /** All current values of the file apply from now on, whichever process wrote them. */
 export async function acceptAll(root: string, judged: JudgedSettings): Promise<void> {
-  const { headOf } = await import('../../git/read/file-history.ts');
+  const { headOf } = await import('./file-history.ts');
   writeAcceptance(root, { version: 1, head: await headOf(root), powers: judged.present });
 }
 
@@ -143,7 +143,7 @@ async function authorsOf(
   { head }: Acceptance,
   changes: readonly PowerChange[],
 ): Promise<ReadonlyMap<string, string>> {
-  const { landedChanges } = await import('../../git/read/file-history.ts');
+  const { landedChanges } = await import('./file-history.ts');
   const { parseSettingsText } = await import('../../config/toml-file.ts');
   const landed = (await landedChanges(root, projectFileName, head)) ?? [];
   const powersIn = (text: string | null): Powers =>

@@ -17,7 +17,7 @@ import { jobFolder } from '../../core/work/job-files.ts';
 import { gitEnvironment, shortened } from '../../git/process/environment.ts';
 import { ownIdentity } from '../../git/process/identity.ts';
 import { openGitProcesses, type GitProcesses } from '../../git/process/process.ts';
-import { programOnPath } from '../../git/process/program-path.ts';
+import { programOnPath } from '../../files/program-path.ts';
 import { isText, safePath } from '../../workers/client/exclusion.ts';
 import type { SentEntry } from '../../workers/client/pack.ts';
 import { oneLine } from '../../workers/client/request.ts';

@@ -2,7 +2,7 @@
 
 import { gitEnvironment, shortened } from '../../git/process/environment.ts';
 import { openGitProcesses } from '../../git/process/process.ts';
-import { programOnPath } from '../../git/process/program-path.ts';
+import { programOnPath } from '../../files/program-path.ts';
 import { err, ok, type Result } from '../../core/failure.ts';
 import type { TreeListing } from '../../workers/client/upload-plan.ts';
 

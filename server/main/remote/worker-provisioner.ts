@@ -5,7 +5,7 @@ import { processStartTime, runMarker } from '../../agents/kit/process/process-li
 import type { AgentProcess } from '../../agents/port.ts';
 import { createProcessTable } from '../../agents/kit/process/process-table.ts';
 import { startBesideRun } from '../../agents/kit/process/run-group.ts';
-import { programOnPath } from '../../git/process/program-path.ts';
+import { programOnPath } from '../../files/program-path.ts';
 import { badAddress, type WorkerAddress } from '../../workers/client/request.ts';
 import { createDockerProvisioner } from '../../workers/provisioners/docker.ts';
 import { createHookProvisioner } from '../../workers/provisioners/hook.ts';

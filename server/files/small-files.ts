@@ -1,4 +1,4 @@
-// Reads and writes git's own small files synchronously: a read takes some microseconds from the
+// Reads and writes small files synchronously: a read takes some microseconds from the
 // disk cache, while handing it to another thread costs this one ten times as much, thirty times for
 // each task.
 
@@ -16,7 +16,7 @@ import {
 } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
-import { absoluteBytes, folderOf, type PathBytes } from './paths.ts';
+import { absoluteBytes, folderOf, type PathBytes } from './path-bytes.ts';
 
 const maxLooksAtOnce = 200;
 

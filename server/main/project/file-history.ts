@@ -2,9 +2,9 @@
 // person has accepted.
 
 import { trailerKey, type TrailerKind } from '../../core/work/trailers.ts';
-import { gitEnvironment, shortened } from '../process/environment.ts';
-import { openGitProcesses, type GitProcesses } from '../process/process.ts';
-import { programOnPath } from '../process/program-path.ts';
+import { gitEnvironment, shortened } from '../../git/process/environment.ts';
+import { openGitProcesses, type GitProcesses } from '../../git/process/process.ts';
+import { programOnPath } from '../../files/program-path.ts';
 
 export interface LandedChange {
   /** Of the landing: a task, or an epic. */

@@ -2,8 +2,8 @@
 // is started.
 
 import { delimiter, isAbsolute, join } from 'node:path';
-import { isProgram } from '../../files/is-program.ts';
-import { thisPlatform } from '../../platform/this-platform.ts';
+import { isProgram } from './is-program.ts';
+import { thisPlatform } from '../platform/this-platform.ts';
 
 /**
  * A search path without its relative entries. Git is started in folders that agents write:
