@@ -7,6 +7,13 @@
  */
 export const compatibilityNumber = 1;
 
+/** Tests set the number, to make one build act as two releases. */
+export function compatibilityOf(environment: Readonly<Record<string, string | undefined>>): number {
+  if (environment['DROVER_TEST'] !== '1') return compatibilityNumber;
+  const wanted = Number(environment['DROVER_TEST_COMPATIBILITY']);
+  return Number.isInteger(wanted) && wanted > 0 ? wanted : compatibilityNumber;
+}
+
 /** The part of a machine that decides. */
 export interface ComparedMachine {
   readonly compatibility: number;

@@ -26,7 +26,7 @@ import { composeEngine, type EngineHost } from './compose.ts';
 import { type SettingFlags } from './project/live-settings.ts';
 import { feedOf } from './requests/data-handlers.ts';
 import { allHandlers } from './requests/handlers.ts';
-import { isPeerOfRun } from './requests/peers.ts';
+import { isPeerOfRun } from '../agents/kit/process/peers.ts';
 import { MachinePulse } from './watch/machine-pulse.ts';
 import { watchOwnFiles } from './project/own-files.ts';
 import { settleIdentity } from './project/identity.ts';

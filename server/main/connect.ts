@@ -24,7 +24,7 @@ import { projectFolderName, runningAddress } from './project/project-places.ts';
 import type { PlanFromSpecOptions } from './requests/plan-from-spec.ts';
 import type { ProbeView } from './sandbox/probe-confinement.ts';
 import type * as RemoteWorkers from './remote/remote-workers.ts';
-import type { SqlforgeProject } from './sqlforge.ts';
+import type { SqlforgeProject } from '../agents/drover-code/sqlforge-project.ts';
 import type { TrustReport } from '../protocol/trust-report.ts';
 import type { TrustRequest } from './project/trust.ts';
 
@@ -67,7 +67,7 @@ export async function initProject(folder: string, env: Environment): Promise<Ini
 }
 
 export async function openSqlforge(from: string, env: NodeJS.ProcessEnv): Promise<SqlforgeProject> {
-  return (await import('./sqlforge.ts')).openSqlforge(from, env);
+  return (await import('../agents/drover-code/sqlforge-project.ts')).openSqlforge(from, env);
 }
 
 export async function runBackend(options: BackendOptions): Promise<void> {

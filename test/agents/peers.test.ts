@@ -9,7 +9,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { makeRunGroup, removeGroup } from '../../server/agents/kit/process/run-group.ts';
 import { createProcessTable } from '../../server/agents/kit/process/process-table.ts';
-import { isPeerOfRun } from '../../server/main/requests/peers.ts';
+import { isPeerOfRun } from '../../server/agents/kit/process/peers.ts';
 import { removeFolder } from '../remove-folder.ts';
 import { noGroups } from './support.ts';
 

@@ -4,7 +4,7 @@ import { openFleet } from '../../durable/fleet/open.ts';
 import { releaseOf } from '../../durable/fleet/releases.ts';
 import type { StoreTables } from '../../store/port.ts';
 import { sharedQueueLimits } from '../../workflows/engine.ts';
-import { compatibilityOf } from '../compatibility.ts';
+import { compatibilityOf } from '../../core/compatibility.ts';
 import { ownStopPart } from '../watch/machine-pulse.ts';
 import type { Project } from '../project/opened-project.ts';
 import type { HostDurable } from '../host-durable.ts';

@@ -3,8 +3,8 @@
 
 import { withoutGitCommand } from '../../core/work/git-variables.ts';
 import { Refusal } from '../../core/failure.ts';
-import { statfsSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { freeBytes } from '../../platform/host-facts.ts';
 import type { Answer, Handlers } from '../../protocol/api.ts';
 import { createEngineHandlers } from '../../rpc/handlers/engine.ts';
 import type { RequestHandlers } from '../../rpc/transport/local.ts';
@@ -62,7 +62,8 @@ export function allHandlers(
       const request = { dryRun: options.dry_run === true, force: options.force === true };
       return (await pruneWorktrees(await worktreeParts(project), request)).map(worktreeView);
     },
-    freeBytes: () => freeBytesAt(project.places.root),
+    // By default, worktrees are in a folder beside the repository.
+    freeBytes: () => freeBytes(dirname(project.places.root)),
     programOfProject: (kind) => programOfProject(project.live, project.places.root, kind),
     settingOf: (key) => project.live.loaded.values[key],
     shutdown: (force) => control.onShutdown(force),
@@ -117,14 +118,4 @@ async function warningsOf(project: Project, offer: LiveSettings): Promise<readon
     ...later,
     ...(isOpen ? [`no sandbox: ${sandbox.message}`] : []),
   ];
-}
-
-/** By default, worktrees are in a folder beside the repository. */
-function freeBytesAt(root: string): number | null {
-  try {
-    const stats = statfsSync(dirname(root));
-    return stats.bavail * stats.bsize;
-  } catch {
-    return null;
-  }
 }

@@ -2,17 +2,16 @@
 // when it leaves.
 
 import { setTimeout as delay } from 'node:timers/promises';
-import { leadingNumber } from '../../core/compatibility.ts';
+import { compatibilityOf, leadingNumber } from '../../core/compatibility.ts';
 import { hostHold } from '../../core/work/host-limits.ts';
 import { type Lander, landingRank } from '../../core/work/landers.ts';
 import { Refusal } from '../../core/failure.ts';
 import { formatDuration } from '../../core/format.ts';
 import { droverVersion } from '../../protocol/version.ts';
 import { aliveAs, aliveUntilMs, beatMachine, leaveFleet } from '../../store/fleet/machines.ts';
-import { compatibilityOf } from '../compatibility.ts';
 import { reportMachines } from '../../store/fleet/machine-events.ts';
 import { MachinePlace } from './machine-place.ts';
-import { hostFacts } from './host-facts.ts';
+import { hostFacts } from '../../platform/host-facts.ts';
 import { worktreesOf } from '../project/project-places.ts';
 import type { FleetRole, Project } from '../project/opened-project.ts';
 import { busyByMachine, liveMachines, othersLand } from '../../store/port.ts';

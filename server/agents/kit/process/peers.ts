@@ -4,10 +4,10 @@
 
 import { readdirSync, readlinkSync } from 'node:fs';
 import type { Socket } from 'node:net';
-import { findProgram } from '../../agents/kit/process/find-program.ts';
-import { runToEnd } from '../../platform/run-to-end.ts';
-import { isOfRun } from '../../agents/kit/process/run-of-process.ts';
-import { thisPlatform } from '../../platform/this-platform.ts';
+import { findProgram } from './find-program.ts';
+import { runToEnd } from '../../../platform/run-to-end.ts';
+import { isOfRun } from './run-of-process.ts';
+import { thisPlatform } from '../../../platform/this-platform.ts';
 
 const answerBytesMax = 16 * 1024 * 1024;
 const answerWaitMs = 2_000;

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { mkdtempSync, readdirSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fullDiskAmong } from '../../../server/main/watch/full-disk.ts';
+import { fullDiskAmong } from '../../../server/files/full-disk.ts';
 import { removeFolder } from '../../remove-folder.ts';
 
 suite('a full disk', () => {

@@ -4,7 +4,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { open, stat, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
-import { isFullDisk } from '../../core/full-disk.ts';
+import { isFullDisk } from '../core/full-disk.ts';
 
 /** The space that a disk must have at least. */
 const spaceBytes = 1024 * 1024;

@@ -5,10 +5,10 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { defaultEnvironment, findSqlforge } from '../agents/drover-code/sqlforge.ts';
-import { programName } from '../agents/drover-code/sqlforge-shim.ts';
-import { findProgram } from '../agents/kit/process/find-program.ts';
-import { Refusal } from '../core/failure.ts';
+import { defaultEnvironment, findSqlforge } from './sqlforge.ts';
+import { programName } from './sqlforge-shim.ts';
+import { findProgram } from '../kit/process/find-program.ts';
+import { Refusal } from '../../core/failure.ts';
 
 export interface SqlforgeProject {
   readonly folder: string;

@@ -3,9 +3,8 @@
 import { statfsSync } from 'node:fs';
 import { availableParallelism, loadavg } from 'node:os';
 import { dirname } from 'node:path';
-import type { HostFacts } from '../../core/work/host-limits.ts';
+import type { HostFacts } from '../core/work/host-limits.ts';
 
-/** `folder` need not exist yet. */
 export function hostFacts(folder: string): () => HostFacts {
   return () => ({
     // Includes memory that the system could reclaim, and the limit of a container.
@@ -16,7 +15,8 @@ export function hostFacts(folder: string): () => HostFacts {
   });
 }
 
-function freeBytes(folder: string): number | null {
+/** The folder need not exist yet. */
+export function freeBytes(folder: string): number | null {
   for (let at = folder; ; at = dirname(at)) {
     try {
       const { bavail, bsize } = statfsSync(at);

@@ -12,14 +12,17 @@ import {
 } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, isAbsolute, join, normalize, relative, sep } from 'node:path';
-import type { WorkFiles } from '../workflows/kit/engine-ports.ts';
-import { fullDiskAmong } from './watch/full-disk.ts';
+import { fullDiskAmong } from './full-disk.ts';
 
 /** A single file larger than this is not copied into worktrees. */
 const copyBytesMax = 64 * 1024 * 1024;
 
-export const workFiles: WorkFiles = {
-  copyIgnored: async (root, worktree, paths) => {
+export const workFiles = {
+  copyIgnored: async (
+    root: string,
+    worktree: string,
+    paths: readonly string[],
+  ): Promise<readonly string[]> => {
     const copied: string[] = [];
     for (const path of paths) {
       if (await copyOne(root, worktree, path)) copied.push(path);
@@ -27,7 +30,7 @@ export const workFiles: WorkFiles = {
     return copied;
   },
 
-  exists: async (path) => {
+  exists: async (path: string): Promise<boolean> => {
     try {
       await lstat(path);
       return true;
@@ -36,14 +39,16 @@ export const workFiles: WorkFiles = {
     }
   },
 
-  isFile: async (path) => (await lstat(path).catch(() => null))?.isFile() === true,
+  isFile: async (path: string): Promise<boolean> =>
+    (await lstat(path).catch(() => null))?.isFile() === true,
 
-  writeText: async (path, text) => {
+  writeText: async (path: string, text: string): Promise<void> => {
     await mkdir(dirname(path), { recursive: true });
     await writeFile(path, text, { mode: 0o600 });
   },
 
-  fullDisk: (folders) => fullDiskAmong([...folders, tmpdir()]),
+  fullDisk: (folders: readonly string[]): Promise<string | null> =>
+    fullDiskAmong([...folders, tmpdir()]),
 };
 
 /**

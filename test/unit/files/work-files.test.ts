@@ -10,7 +10,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { workFiles } from '../../../server/main/work-files.ts';
+import { workFiles } from '../../../server/files/work-files.ts';
 import { removeFolder } from '../../remove-folder.ts';
 
 suite('copies of ignored files', () => {

@@ -5,10 +5,10 @@ import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { openSqlforge } from '../../../server/main/sqlforge.ts';
-import { memoryBackend } from '../../doubles/memory-backend.ts';
-import { memoryTerminal, type MemoryTerminal } from '../../doubles/terminal.ts';
-import { removeFolder } from '../../remove-folder.ts';
+import { openSqlforge } from '../../../../server/agents/drover-code/sqlforge-project.ts';
+import { memoryBackend } from '../../../doubles/memory-backend.ts';
+import { memoryTerminal, type MemoryTerminal } from '../../../doubles/terminal.ts';
+import { removeFolder } from '../../../remove-folder.ts';
 
 suite('sqlforge apply', () => {
   let folder = '';
